@@ -126,10 +126,11 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
   const handle = (body: unknown): HttpReply | Promise<HttpReply> => {
     if (asked !== undefined) checkBodyOwned(route, asked, body);
     const sight = readable && new Sight(readable, siteOf(hub.entities));
-    return route.handle({ version, path, id, query, body, owned, sight, reply }, hub);
+    const token = bearerToken(request.header('authorization'));
+    return route.handle({ version, path, id, query, body, token, owned, sight, reply }, hub);
   };
   if (route.body === undefined) return handle(undefined);
-  if (route.text) return handle(textOf(look(request.body)));
+  if (route.text || route.unread) return handle(textOf(look(request.body)));
   const everywhere = route.exactNumbers === true;
   const takesBytes = asked === undefined && mayNameAnything(readable, hub);
   if (look(request.body).length > LONG_BODY_BYTES) {

@@ -3,8 +3,9 @@ import type { Entities } from '../entities/entities.ts';
 import type { LocatingRules } from '../entities/locating_rules.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { Fence } from '../model/fence.ts';
-import type { HealthSource, SocketHealth, SystemHealth } from '../model/health.ts';
+import type { HealthSource, MqttHealth, SocketHealth, SystemHealth } from '../model/health.ts';
 import type { Lease, LicenseInfo } from '../model/license.ts';
+import type { RpcAvailable } from '../model/rpc.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { Zone } from '../model/zone.ts';
 import type { Turns } from '../time/turns.ts';
@@ -51,6 +52,7 @@ export interface ApiDeps extends ErrorTyping {
   /** Levels that JSON may be nested; 200 when left out. */
   readonly depthMax?: number;
   readonly operation: OperationDeps;
+  readonly rpc: RpcDeps;
   /** Of all work that takes long on this thread. */
   readonly turns: Turns;
 }
@@ -74,10 +76,21 @@ export interface OperationDeps {
   readonly metrics: MetricsDeps;
 }
 
+/** Remote procedure calls. */
+export interface RpcDeps {
+  available(): Soon<RpcAvailable>;
+  /**
+   * Calls a method: the response to a request, both JSON; undefined where nobody waits for one. `path`: of the HTTP request.
+   * Rejects with HUB_NOT_AUTHENTICATED, HUB_NOT_AUTHORIZED and HUB_UNAVAILABLE where the token does not permit the method.
+   */
+  call(text: string, by: { readonly path: string; readonly token: string | undefined }): Promise<string | undefined>;
+}
+
 export interface HealthDeps {
   /** Why a load balancer should send requests to other hubs; undefined where it should not. */
   readonly problem: string | undefined;
   system(): SystemHealth;
+  mqtt(): MqttHealth;
   socket(): Soon<SocketHealth>;
   /** One for each zone. */
   zones(zones: readonly Zone[]): Soon<readonly HealthSource[]>;

@@ -1,6 +1,7 @@
 import type { Owned } from '../auth/owned.ts';
 import type { Sight } from '../auth/sight.ts';
 import { HubError } from '../errors.ts';
+import type { ObjectKind } from '../model/id.ts';
 import type { Resource } from '../model/permission.ts';
 import { show } from '../model/show.ts';
 import type { ApiDeps } from './deps.ts';
@@ -63,7 +64,7 @@ export function onlyReadable<T extends { readonly id: string }>(
 
 /** What a question to the shards is limited to: the ids of existing entities, as they were created with. */
 export function limitedTo(
-  kind: 'provider' | 'trackable',
+  kind: ObjectKind,
   owned: Owned | undefined,
   { entities }: ApiDeps,
 ): { readonly only?: readonly string[] } {

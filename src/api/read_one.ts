@@ -1,4 +1,5 @@
 import type { HttpReply } from '../exchange.ts';
+import type { ObjectKind } from '../model/id.ts';
 import { show } from '../model/show.ts';
 import { oneText } from './answers.ts';
 import type { ApiDeps } from './deps.ts';
@@ -10,12 +11,7 @@ import { type ViewQuery, viewOf } from './view.ts';
 type AskOne = 'provider_location' | 'trackable_location' | 'trackable_motion';
 
 /** Replies with the one location or motion of the path's object, in the view of the query. */
-export async function oneOf(
-  kind: 'provider' | 'trackable',
-  ask: AskOne,
-  call: Call<ViewQuery>,
-  hub: ApiDeps,
-): Promise<HttpReply> {
+export async function oneOf(kind: ObjectKind, ask: AskOne, call: Call<ViewQuery>, hub: ApiDeps): Promise<HttpReply> {
   const { id } = found(kind, call.id, hub);
   const view = viewOf(call, hub);
   const what = `${ask.endsWith('motion') ? 'motion' : 'location'} of ${kind} ${show(id)}`;

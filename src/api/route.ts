@@ -18,6 +18,8 @@ export interface Call<Parameters = unknown> {
   readonly query: Parameters;
   /** Parsed; undefined when the route takes none. */
   readonly body: unknown;
+  /** The access token, as it was sent, for what depends on the body as well. */
+  readonly token: string | undefined;
   /** What a list is to be limited to; undefined: nothing. */
   readonly owned: Owned | undefined;
   /** What may be named in the body, and be in the reply; undefined: everything. */
@@ -59,6 +61,8 @@ export interface Route {
   readonly hot: boolean;
   /** Its body may be a plain text, and is handed over as one. */
   readonly text: boolean;
+  /** Its body is handed over as a text: the handler reads it, and says in its own way what is wrong with it. */
+  readonly unread: boolean;
   /**
    * Its numbers are handed over as they were sent, since it is not known yet which will be application data; otherwise
    * those in properties and sensors are.
@@ -129,6 +133,7 @@ interface Row<Q extends TObject> {
   readonly body?: TSchema;
   readonly hot?: boolean;
   readonly text?: boolean;
+  readonly unread?: boolean;
   readonly exactNumbers?: boolean;
   readonly bodyMaxBytes?: number;
   readonly notes?: Notes;
@@ -150,6 +155,7 @@ export function route<Q extends TObject>(row: Row<Q>): Route {
     body: undefined,
     hot: false,
     text: false,
+    unread: false,
     exactNumbers: false,
     bodyMaxBytes: undefined,
     takeBytes: undefined,

@@ -4,6 +4,7 @@ import { CommandError } from './command_error.ts';
 import { dataCommands } from './data/commands.ts';
 import { demoCommand } from './demo/demo.ts';
 import { replayCommand } from './replay/replay.ts';
+import { rpcCommand } from './rpc.ts';
 import { tailCommand } from './tail.ts';
 
 /** The commands beside the hub itself. They use its public API alone, or, those of data/, its database. */
@@ -11,7 +12,8 @@ const program = new Command('hub')
   .description('Commands that work with a running location hub through its public API, or with its database data.dat')
   .addCommand(demoCommand())
   .addCommand(replayCommand())
-  .addCommand(tailCommand());
+  .addCommand(tailCommand())
+  .addCommand(rpcCommand());
 for (const command of dataCommands()) program.addCommand(command);
 
 try {

@@ -7,6 +7,8 @@ export interface Reply {
   readonly ok: boolean;
   /** Message of an error body, else the text of the body. */
   readonly message: string;
+  /** The body as it came. */
+  readonly text: string;
 }
 
 /** Speaks to the REST API, version 2. */
@@ -37,7 +39,7 @@ export function hubClient(hub: string, { signal }: { signal: AbortSignal }): Hub
         const text = await response.text();
         const { status, ok } = response;
         const isGone = status === 502 && method !== 'POST';
-        if (status !== 503 && !isGone) return { status, ok, message: messageOf(text) };
+        if (status !== 503 && !isGone) return { status, ok, text, message: messageOf(text) };
         await delay(retryAfterMs(response.headers.get('retry-after')), undefined, { signal });
       }
     },

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import type { Authorization } from '../api/api.ts';
 import { ROUTES } from '../api/routes/routes.ts';
 import { RouteTargets } from '../api/targets.ts';
-import { Authorizer, bearerToken, type Permitted } from '../auth/authorizer.ts';
+import { type Access, Authorizer, bearerToken, type Permitted } from '../auth/authorizer.ts';
 import type { Fetch } from '../auth/fetch_json.ts';
 import { IdentityServer } from '../auth/identity_server.ts';
 import { Policy } from '../auth/policy.ts';
@@ -14,6 +14,8 @@ import { StartupError } from '../errors.ts';
 import { RESOURCES, type RoleRules } from '../model/permission.ts';
 import { show } from '../model/show.ts';
 import type { SocketDeps } from '../socket/deps.ts';
+import type { AskedMethod } from '../socket/rpc_session.ts';
+import { RpcTargets } from '../socket/rpc_targets.ts';
 import { TopicTargets } from '../socket/targets.ts';
 import type { Log } from './log.ts';
 
@@ -21,6 +23,9 @@ import type { Log } from './log.ts';
 export interface HubAuthorization {
   readonly api: Authorization;
   readonly socket: NonNullable<SocketDeps['authorize']>;
+  /** Whether a method may be called by REST, beside its row there; and by WebSocket, that one included. As `socket` throws. */
+  readonly rpc: (asked: AskedMethod) => Access | Promise<Access>;
+  readonly rpcSocket: (asked: AskedMethod) => Access | Promise<Access>;
   /** Whether a token is valid, whatever it permits. Neither throws nor rejects. */
   knows(token: string): boolean | Promise<boolean>;
   /**
@@ -67,7 +72,10 @@ export function openAuthorization(
   const { configUrl, client } = required(config);
   const routes = new RouteTargets(ROUTES);
   const topics = new TopicTargets();
-  const policy = new Policy(permissionsIn(config.config_path), [...routes.all, ...topics.all]);
+  const roles = permissionsIn(config.config_path);
+  const rpc = new RpcTargets(roles);
+  const targets = [...routes.all, ...topics.all, ...rpc.all];
+  const policy = new Policy(roles, targets);
   if (policy.repeated.length > 0) {
     const lines = policy.repeated.map(({ role, rule, earlier }) => {
       const what = `${rule.place}: role ${show(role)}: path ${show(rule.path)}`;
@@ -108,6 +116,14 @@ export function openAuthorization(
       if (target !== undefined) return authorizer.admit(target, token);
       throw new Error(`Cannot authorize to ${use} ${topic}: no permission means it`);
     },
+    rpc: ({ use, path, method, token }) => authorizer.admit(rpc.ofMethod(path, use, method), token),
+    rpcSocket({ use, path, method, token }) {
+      // Both are of the same token: what the first finds out, the second knows.
+      const admitted = authorizer.admit(rpc.ofSocket(path, use), token);
+      const target = rpc.ofMethod(path, use, method);
+      if (admitted instanceof Promise) return admitted.then(() => authorizer.admit(target, token));
+      return authorizer.admit(target, token);
+    },
     knows(token) {
       try {
         const verified = tokens.verified(token);
@@ -117,7 +133,7 @@ export function openAuthorization(
       }
     },
     async permitted(header) {
-      return permittedText(await authorizer.permitted([...routes.all, ...topics.all], bearerToken(header)));
+      return permittedText(await authorizer.permitted(targets, bearerToken(header)));
     },
     signIn: {
       config_url: config.openid_browser_config_url ?? configUrl,

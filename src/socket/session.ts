@@ -8,6 +8,7 @@ import { COMMANDS, type Command, type Connection, type Held } from './commands.t
 import type { SocketDeps, Taken } from './deps.ts';
 import { Expiry } from './expiry.ts';
 import { FramesInOrder } from './frames_in_order.ts';
+import { inTurns } from './in_turns.ts';
 import { tokenOfUpgrade } from './upgrade_token.ts';
 import {
   acknowledgement,
@@ -54,8 +55,6 @@ class Session implements PeerEvents, Connection {
   readonly #held = new Map<number, Held>();
   readonly #identities = new Set<string>();
   #paramsSize = 0;
-  /** When the first frame of this turn began to run. */
-  #begunMs: number | undefined;
   /** Whether a valid token was shown, by the upgrade request or by a frame. */
   #isKnown: boolean;
   #closed = false;
@@ -76,7 +75,8 @@ class Session implements PeerEvents, Connection {
     this.#isKnown = deps.authorize === undefined || peer.isKnown;
     this.#frames = new FramesInOrder({
       all: deps.waiting,
-      run: (text) => this.#run(text),
+      // At once where it is short and its token known.
+      run: inTurns(deps.turns, (text) => this.#run(text)),
       overflowed: () => peer.close(TRY_AGAIN_LATER, 'Too many frames wait for an access token to be verified'),
     });
     const { now = () => 0, schedule = () => () => {} } = deps;
@@ -171,26 +171,7 @@ class Session implements PeerEvents, Connection {
     return true;
   }
 
-  /** Runs a frame, at once where it is short and its token known. Many that come together take turns. */
   #run(text: string): Promise<void> | undefined {
-    const { turns } = this.deps;
-    if (this.#begunMs === undefined) {
-      this.#begunMs = turns.begin();
-      setImmediate(this.#endTurn);
-    } else if (turns.isLong(this.#begunMs)) {
-      return turns.next().then(() => {
-        this.#begunMs = turns.begin();
-        return this.#runNow(text);
-      });
-    }
-    return this.#runNow(text);
-  }
-
-  readonly #endTurn = (): void => {
-    this.#begunMs = undefined;
-  };
-
-  #runNow(text: string): Promise<void> | undefined {
     if (!this.#isKnown && bytesBeyond(text, STRANGERS_FRAME_BYTES) !== undefined) {
       const reason = `A frame may have ${STRANGERS_FRAME_BYTES} bytes until a valid access token was shown`;
       this.#peer.close(TOO_LONG, reason);

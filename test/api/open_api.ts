@@ -94,6 +94,7 @@ export function openApi(
     errorTypes: 'by_version',
     errorTypePrefix: 'com.flowcate',
     versionInfo: { hub_version: '1.2.3', vendor: 'test', api_version: '2.0.0' },
+    rpc: { available: () => ({}), call: async () => undefined },
     operation: openTestOperation({ entities }).operation,
     ...deps,
   });

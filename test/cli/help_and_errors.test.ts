@@ -17,7 +17,10 @@ async function addressOfNobody(): Promise<string> {
 }
 
 const helps: [args: string[], expected: RegExp[]][] = [
-  [['--help'], [/^Usage: hub /, /demo /, /replay /, /tail /, /backup /, /restore /, /check /, /migrate /, /import /]],
+  [
+    ['--help'],
+    [/^Usage: hub /, /demo /, /replay /, /tail /, /rpc /, /backup /, /restore /, /check /, /migrate /, /import /],
+  ],
   [
     ['backup', '--help'],
     [/<file>/, /--overwrite/, /may be running/],
@@ -34,6 +37,14 @@ const helps: [args: string[], expected: RegExp[]][] = [
   [
     ['replay', '--help'],
     [/--locations/, /--trackables/, /--fences/, /--speed/, /--interpolate/, /--hub/],
+  ],
+  [
+    ['rpc', '--help'],
+    [/list /, /call .*<method>/],
+  ],
+  [
+    ['rpc', 'call', '--help'],
+    [/--params <json>/, /--handler <id>/, /--timeout <ms>/, /_return_first_success/, /--hub/],
   ],
   [
     ['tail', '--help'],

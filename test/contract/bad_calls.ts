@@ -55,6 +55,8 @@ const NO_ENTITY = [true, 7, 'text', null, { type: 7, properties: 'none' }];
 
 /** Texts that are no JSON, and JSON that is no such body. A rule to be validated may be any text, and begins a message otherwise. */
 export function badBodies(title: string, good: unknown): BadCall[] {
+  // Whatever is wrong with a request of JSON-RPC is told with status 200: see rpc.test.ts.
+  if (title === 'PUT /rpc') return [];
   const isRule = title === 'POST /validator/rules/locating';
   const texts = NO_JSON.map((body) => bad(`the text ${JSON.stringify(body)}`, body, isRule ? '' : 'body'));
   if (title.endsWith('/sensors')) return texts;

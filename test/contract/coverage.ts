@@ -11,6 +11,7 @@ const SOCKET_WALK: CoveredBy = [
   'describes the events of every topic, of every kind',
 ];
 
+const RPC = 'contract/rpc.test.ts';
 const RELATIONS = 'e2e/relations.test.ts';
 const OPERATION = 'e2e/operation.test.ts';
 const TOPICS = 'e2e/topics.test.ts';
@@ -111,6 +112,8 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   ],
   '/anchors/{anchor_id}': [ANCHORS],
   '/adapters/cisco/locations': [['e2e/sources.test.ts', 'Notifications of Cisco come through REST to a subscriber']],
+  '/rpc/available': [[RPC, 'lists the methods of everybody with their handlers, below all prefixes']],
+  '/rpc': [[RPC, 'answers a request of REST with the result of a WebSocket client']],
   '/license/info': [[OPERATION, 'at /license/info that its key is no good, which changes nothing']],
   '/license/key': [LICENSE],
   '/license/lease': [LICENSE],
@@ -122,6 +125,7 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
     [OPERATION, 'at /health that it lives, and at /version what it is, with and without a version in the path'],
   ],
   '/health/system': [[OPERATION, 'at /health/system since when, and its configuration without secrets']],
+  '/health/mqtt': [[OPERATION, 'at /health/mqtt that there is no broker']],
   '/health/ws': [[OPERATION, 'at /health/ws who listens, and when they were last sent something']],
   '/health/zones/summary': [ZONES_HEALTH],
   '/health/zones/{zone_id}': [ZONES_HEALTH],
@@ -141,6 +145,11 @@ export const OF_SOCKET: readonly CoveredBy[] = [
 ];
 
 const EVERY_CHANGE: CoveredBy = [TOPICS, 'the topics of changes get every change with its entity'];
+
+/** The WebSocket of remote procedure calls. */
+const OF_RPC_SOCKET: readonly CoveredBy[] = [
+  [RPC, 'forwards a call of one WebSocket client to another, on all paths, with an id of its own'],
+];
 
 /** What is tested of a topic beyond the shape of its events. */
 export const OF_TOPICS: Readonly<Record<string, readonly CoveredBy[]>> = {
@@ -190,6 +199,7 @@ ${asides.join('\n')}
 |---|---|
 ${endpoints.join('\n')}
 ${row('WebSocket `/ws/socket`', OF_SOCKET)}
+${row('WebSocket `/ws/rpc`', OF_RPC_SOCKET)}
 
 ## Topics of the WebSocket
 

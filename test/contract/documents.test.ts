@@ -128,7 +128,8 @@ describe('the documents of the API', () => {
 
   it('asyncapi.json has every command, topic and error', async () => {
     const { operations, channels, components } = await read('v2', 'asyncapi.json');
-    assert.deepEqual(Object.keys(operations), [...COMMANDS.map(({ event }) => event), 'event']);
+    const rpc = ['register', 'unregister', 'call', 'forward'];
+    assert.deepEqual(Object.keys(operations), [...COMMANDS.map(({ event }) => event), 'event', ...rpc]);
     const keys = (name: string) => operations[name]?.messages.map(({ $ref }) => $ref.split('/').at(-1));
     const topics = TOPIC_NAMES.map((topic) => topic.replace(':', '.'));
     assert.deepEqual(

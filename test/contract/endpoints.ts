@@ -9,6 +9,8 @@ export interface Endpoint {
   readonly reads?: readonly string[];
   /** Whether it is served without a version alone. */
   readonly unversioned?: true;
+  /** Those that it is served in; both when left out. */
+  readonly versions?: readonly string[];
 }
 
 const VIEWS = ['crs=EPSG:32632', 'crs=EPSG:4326', `crs=local&zone_id=${IDS['zone_id']}`, 'geojson=true'];
@@ -60,6 +62,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/anchors/{anchor_id}', answers: ITEM, reads: ['georef=true'] },
   { path: '/adapters/cisco/locations', answers: { POST: 204, PUT: 204 } },
   { path: '/validator/rules/locating', answers: { POST: 204 } },
+  { path: '/rpc/available', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/rpc', answers: { PUT: 200 }, versions: ['v2'] },
   { path: '/license/info', answers: { GET: 200 } },
   { path: '/license/key', answers: { PUT: 204 } },
   { path: '/license/starttrial', answers: { GET: 201 } },
@@ -69,6 +73,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/stats/consumption/{year}/{month}', answers: { GET: 200 } },
   { path: '/health', answers: { GET: 200 } },
   { path: '/health/system', answers: { GET: 200 } },
+  { path: '/health/mqtt', answers: { GET: 200 } },
   { path: '/health/ws', answers: { GET: 200 } },
   { path: '/health/zones/summary', answers: { GET: 200 } },
   { path: '/health/zones/{zone_id}', answers: { GET: 200 } },
@@ -84,8 +89,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
 ];
 
 /** The versions that an endpoint is called in; the empty one is none. */
-export function versionsOf({ unversioned }: Endpoint): readonly string[] {
-  return unversioned === true ? [''] : ['v1', 'v2'];
+export function versionsOf({ unversioned, versions = ['v1', 'v2'] }: Endpoint): readonly string[] {
+  return unversioned === true ? [''] : versions;
 }
 
 /** How the test is called that walks a method of an endpoint. */

@@ -97,6 +97,10 @@ describe('a hub tells those who run it', () => {
     }
   });
 
+  test('at /health/mqtt that there is no broker', async () => {
+    assert.deepEqual((await hub.get('/health/mqtt')).body, { enabled: false });
+  });
+
   test('at /health/ws who listens, and when they were last sent something', async () => {
     const { body } = await hub.get('/health/ws');
     const { last_location_update_sent, last_trackable_motion_update_sent, ...rest } = body;

@@ -145,7 +145,7 @@ describe('the hub ends with code 1 and a plain line on standard error for', { co
 
 describe('the hub', { concurrency: 2 }, () => {
   test('starts where Kubernetes has put its variables, and with settings of the reference, and warns once of each', async () => {
-    const folder = folderWith({ 'hub_config.yaml': 'port: 0\nmqtt_address: broker\nplayback_speed: 2\n' });
+    const folder = folderWith({ 'hub_config.yaml': 'port: 0\nrecord_path: /tmp\nplayback_speed: 2\n' });
     const env = {
       HUB_PORT: 'tcp://10.0.0.1:8081',
       HUB_PORT_8081_TCP: 'tcp://10.0.0.1:8081',
@@ -159,7 +159,7 @@ describe('the hub', { concurrency: 2 }, () => {
     assert.deepEqual(
       lines.map((line) => JSON.parse(line)).map(({ level, settings, variables }) => [level, settings ?? variables]),
       [
-        [40, ['hub_config.yaml:2: mqtt_address', 'hub_config.yaml:3: playback_speed']],
+        [40, ['hub_config.yaml:2: record_path', 'hub_config.yaml:3: playback_speed']],
         [40, ['HUB_PORT=tcp://10.0.0.1:8081', 'HUB_PORT_8081_TCP', 'HUB_SERVICE_HOST']],
       ],
     );

@@ -34,7 +34,17 @@ test('Every place of the navigation has an address, and the way back leads back'
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`);
   const rail = page.getByRole('navigation', { name: 'Main' }).first();
-  for (const name of ['Events', 'Operations', 'Zones', 'Fences', 'Trackables', 'Providers', 'Rules', 'Lists']) {
+  for (const name of [
+    'Events',
+    'Operations',
+    'Methods',
+    'Zones',
+    'Fences',
+    'Trackables',
+    'Providers',
+    'Rules',
+    'Lists',
+  ]) {
     await rail.getByRole('link', { name }).click();
     await page.getByRole('heading', { level: 1 }).first().waitFor();
     await page.waitForURL((url) => url.pathname === `/hub-ui/${name.toLowerCase()}`);

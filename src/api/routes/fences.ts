@@ -3,6 +3,7 @@ import type { Query } from '../../core/item.ts';
 import { bodyObject } from '../../entities/body.ts';
 import { TrackableMotion } from '../../model/events.ts';
 import { Fence } from '../../model/fence.ts';
+import type { ObjectKind } from '../../model/id.ts';
 import { Location } from '../../model/location.ts';
 import { LocationProvider } from '../../model/provider.ts';
 import { ArrayOf } from '../../model/schema.ts';
@@ -55,7 +56,7 @@ function placesRow(name: string, ask: 'fence_locations' | 'fence_motions', schem
 }
 
 /** The entities that are in a fence. */
-function objectsRow<K extends 'provider' | 'trackable'>(name: string, kind: K, schema: TSchema): Route {
+function objectsRow<K extends ObjectKind>(name: string, kind: K, schema: TSchema): Route {
   return route({
     method: 'GET',
     path: `/fences/:fence_id/${name}`,

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { HubError } from '../../errors.ts';
-import { HealthSource, SocketHealth, SystemHealth } from '../../model/health.ts';
+import { HealthSource, MqttHealth, SocketHealth, SystemHealth } from '../../model/health.ts';
 import { Lease, LicenseInfo, LicenseKeyBody } from '../../model/license.ts';
 import { ArrayOf } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
@@ -64,6 +64,14 @@ const HEALTH_ROUTES: readonly Route[] = [
     permission: { operation: 'READ' },
     replies: { 200: { description: 'The health of the WebSocket.', schema: SocketHealth } },
     handle: async ({ reply }, { operation }) => reply.json(JSON.stringify(await operation.health.socket())),
+  }),
+  route({
+    method: 'GET',
+    path: '/health/mqtt',
+    summary: 'The connection to the MQTT broker, and what was received and published',
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The health of the MQTT client.', schema: MqttHealth } },
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.mqtt())),
   }),
   route({
     method: 'GET',

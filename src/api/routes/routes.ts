@@ -9,6 +9,7 @@ import { FROM_LOCAL_ROUTES } from './from_local.ts';
 import { LOCATION_ROUTES } from './locations.ts';
 import { OPERATION_ROUTES } from './operation.ts';
 import { PROVIDER_ROUTES } from './providers.ts';
+import { RPC_ROUTES } from './rpc.ts';
 import { RULE_ROUTES } from './rules.ts';
 import { TRACKABLE_ROUTES } from './trackables.ts';
 import { ZONE_ROUTES } from './zones.ts';
@@ -25,6 +26,7 @@ export const ROUTES: readonly Route[] = [
     ...entityRows({ kind: 'anchor', path: '/anchors', resource: 'anchor_id', schema: Anchor }),
   ]),
   ...ADAPTER_ROUTES,
+  ...RPC_ROUTES,
   ...OPERATION_ROUTES,
   ...docsRoutes(() => ROUTES),
 ];

@@ -23,6 +23,7 @@ export const PLACES: readonly PlaceGroup[] = [
       { path: '/', label: 'Map', icon: 'map' },
       { path: '/events', label: 'Events', icon: 'event', reads: topics('fence_events', 'collision_events') },
       { path: '/operations', label: 'Operations', icon: 'operation' },
+      { path: '/methods', label: 'Methods', icon: 'code', reads: ['/rpc/available'] },
     ],
   },
   {

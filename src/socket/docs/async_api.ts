@@ -1,15 +1,17 @@
-import type { TObject } from 'typebox';
 import { TOPIC_NAMES } from '../../fanout/topic_name.ts';
 import { Components, type Shown } from '../../model/components.ts';
 import { COMMANDS, type Command } from '../commands.ts';
 import { answerFrame, commandFrame, eventFrame, WebsocketError } from './frames.ts';
+import { Messages } from './messages.ts';
+import { rpcChannel } from './rpc_channel.ts';
 
 /** The AsyncAPI 3.0 document of the WebSocket API in a version, made from its commands and topics. */
 export function asyncApiDocument(version: string, hubVersion: string): Shown {
   const components = new Components();
-  const messages = new Messages(components);
+  const messages = new Messages(components, CHANNEL);
   const operations = Object.fromEntries(COMMANDS.map((command) => [command.event, received(command, messages)]));
   const events = TOPIC_NAMES.map((name) => messages.refer(`event.${named(name)}`, eventFrame(name)));
+  const rpc = rpcChannel(components);
   return {
     asyncapi: '3.0.0',
     info: { title: `Location hub, WebSocket ${version}`, version: hubVersion, description: DESCRIPTION },
@@ -30,6 +32,7 @@ export function asyncApiDocument(version: string, hubVersion: string): Shown {
         summary: 'Tells a subscription what has happened, in the order in which it did',
         messages: events,
       },
+      ...rpc.operations,
     },
     channels: {
       socket: {
@@ -38,6 +41,7 @@ export function asyncApiDocument(version: string, hubVersion: string): Shown {
         messages: messages.byKey,
         bindings: { ws: { method: 'GET' } },
       },
+      rpc: rpc.channel,
     },
     components: { schemas: components.schemas },
   };
@@ -56,6 +60,7 @@ Publish and subscribe over one WebSocket. A frame is one JSON object in one text
 - A frame to the hub that is too long closes the connection, with 1009 where it can be told. With authorization a frame
   has at most 64 KiB until a valid token was shown: in the upgrade request, or by a frame before.
 - An idle connection is closed; a ping keeps it open.
+- The channel rpc is another connection, for remote procedure calls. Its token is that of the upgrade request.
 `.trim();
 
 function received({ event, summary, topics, answer }: Command, messages: Messages): Shown {
@@ -72,26 +77,6 @@ function received({ event, summary, topics, answer }: Command, messages: Message
     messages: sent,
     reply: { channel: { $ref: CHANNEL }, messages: answers },
   };
-}
-
-/** The messages of the channel, each shown once. */
-class Messages {
-  readonly byKey: Record<string, Shown> = {};
-  readonly #components: Components;
-
-  constructor(components: Components) {
-    this.#components = components;
-  }
-
-  refer(key: string, frame: TObject): Shown {
-    const { description } = frame as { readonly description?: string };
-    this.byKey[key] ??= {
-      name: key,
-      ...(description === undefined ? {} : { summary: description }),
-      payload: this.#components.show(frame),
-    };
-    return { $ref: `${CHANNEL}/messages/${key}` };
-  }
 }
 
 /** A topic name as part of a key, in which a colon has no place. */

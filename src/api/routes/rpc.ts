@@ -1,0 +1,38 @@
+import { RPC_MESSAGE_MAX_BYTES, RpcAvailable, RpcRequest, RpcResponse } from '../../model/rpc.ts';
+import { type Route, route } from '../route.ts';
+
+/** Remote procedure calls. Methods are not limited to what is owned: see docs/authorization.md. */
+export const RPC_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/rpc/available',
+    summary: 'The methods that can be called, with their handlers',
+    versions: ['v2'],
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The methods.', schema: RpcAvailable } },
+    handle: async ({ reply }, { rpc }) => reply.json(JSON.stringify(await rpc.available())),
+  }),
+  route({
+    method: 'PUT',
+    path: '/rpc',
+    summary: 'Call a method',
+    versions: ['v2'],
+    permission: { operation: 'UPDATE' },
+    body: RpcRequest,
+    unread: true,
+    bodyMaxBytes: RPC_MESSAGE_MAX_BYTES,
+    notes: {
+      description:
+        'One JSON-RPC 2.0 request with parameters by their names. What it fails with is an error of JSON-RPC, with status 200.',
+      refusals: { 403: 'The access token does not permit this, or does not permit to call that method.' },
+    },
+    replies: {
+      200: { description: 'The result, or the error.', schema: RpcResponse },
+      204: { description: 'The request has neither an id nor _caller_id: nobody is told what becomes of it.' },
+    },
+    async handle({ body, path, token, reply }, { rpc }) {
+      const response = await rpc.call(body as string, { path, token });
+      return response === undefined ? reply.noContent : reply.json(response);
+    },
+  }),
+];

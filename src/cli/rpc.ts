@@ -1,0 +1,73 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { parseExactJson } from '../model/json.ts';
+import { AGGREGATIONS, type Aggregation, type RpcAvailable, type RpcResponse, TIMEOUT_MAX_MS } from '../model/rpc.ts';
+import { CommandError } from './command_error.ts';
+import { hubClient, type Reply } from './hub_client.ts';
+import { hubOption, interruption, number } from './options.ts';
+
+interface CallOptions {
+  readonly hub: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly handler?: string;
+  readonly timeout?: number;
+  readonly aggregation?: Aggregation;
+}
+
+/** `rpc list` and `rpc call <method>`: what whatever is connected to the hub can be asked to do. */
+export function rpcCommand(): Command {
+  const list = new Command('list')
+    .description('print the methods that can be called, each with its handlers, one a line')
+    .addOption(hubOption())
+    .action(listMethods);
+  const call = new Command('call')
+    .description('call a method and print its result as JSON (use npm run --silent to get nothing else)')
+    .argument('<method>', 'name of the method, such as com.omlox.ping')
+    .option('--params <json>', 'parameters of the method, as a JSON object', jsonObject)
+    .addOption(new Option('--handler <id>', 'the one handler to call').conflicts('aggregation'))
+    .option('--timeout <ms>', 'how long to wait for answers', number({ min: 1, max: TIMEOUT_MAX_MS, whole: true }))
+    .addOption(new Option('--aggregation <way>', 'which answers of several handlers to print').choices(AGGREGATIONS))
+    .addOption(hubOption())
+    .action(callMethod);
+  return new Command('rpc')
+    .description('list and call the methods of whatever is connected to the hub')
+    .addCommand(list)
+    .addCommand(call);
+}
+
+function jsonObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value = parseExactJson(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // Said below.
+  }
+  throw new InvalidArgumentError('It must be a JSON object, such as \'{"times":3}\'.');
+}
+
+async function listMethods({ hub }: { hub: string }): Promise<void> {
+  const reply = await hubClient(hub, { signal: interruption() }).send('GET', '/rpc/available');
+  const available = JSON.parse(textOf(reply)) as RpcAvailable;
+  for (const [method, { handler_id: ids }] of Object.entries(available)) {
+    process.stdout.write(`${method}\t${ids.join(' ')}\n`);
+  }
+}
+
+async function callMethod(method: string, options: CallOptions): Promise<void> {
+  const { hub, params, handler, timeout, aggregation } = options;
+  const reserved = {
+    ...(handler !== undefined && { _handler_id: handler }),
+    ...(timeout !== undefined && { _timeout: timeout }),
+    ...(aggregation !== undefined && { _aggregation: aggregation }),
+  };
+  const request = { jsonrpc: '2.0', id: 1, method, params: { ...params, ...reserved } };
+  const reply = await hubClient(hub, { signal: interruption() }).send('PUT', '/rpc', request);
+  const { error, result } = parseExactJson(textOf(reply)) as RpcResponse;
+  if (error !== undefined) throw new CommandError(`Cannot call ${method}: ${error.message} (${error.code})`);
+  process.stdout.write(`${JSON.stringify(result)}\n`);
+}
+
+/** The body of an answer. Throws a CommandError where the hub has refused. */
+function textOf({ ok, status, message, text }: Reply): string {
+  if (ok) return text;
+  throw new CommandError(`The hub refuses: ${message} (${status})`);
+}

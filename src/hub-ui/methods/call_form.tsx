@@ -1,0 +1,97 @@
+import { useState } from 'preact/hooks';
+import { type RpcAvailable, TIMEOUT_DEFAULT_MS, TIMEOUT_MAX_MS } from '../../model/rpc.ts';
+import { Button } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import { AreaField, NumberField, SelectField } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
+import { Notice } from '../controls/notice.tsx';
+import { can } from '../hub/access.ts';
+import { type Draft, readParams, WAYS } from './calling.ts';
+
+/** What is to be called, and how. */
+export function CallForm({
+  method,
+  available,
+  isCalling,
+  onMethod,
+  onCall,
+}: {
+  readonly method: string;
+  readonly available: RpcAvailable;
+  readonly isCalling: boolean;
+  readonly onMethod: (method: string) => void;
+  readonly onCall: (draft: Draft) => void;
+}) {
+  const [draft, setDraft] = useState<Omit<Draft, 'method'>>(EMPTY);
+  const change = (changed: Partial<Draft>): void => setDraft({ ...draft, ...changed });
+  const handlers = available[method]?.handler_id ?? [];
+  // The handler that was chosen may be of another method, or gone.
+  const handlerId = handlers.includes(draft.handlerId) ? draft.handlerId : '';
+  const { problem } = readParams(draft.params);
+  const { timeoutMs = TIMEOUT_DEFAULT_MS } = draft;
+  const isTimeoutBad = !Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > TIMEOUT_MAX_MS;
+  const mayCall = can('UPDATE', '/rpc') && can('UPDATE', `/rpc/${encodeURIComponent(method)}`);
+  return (
+    <Card title="Call">
+      <form
+        class={flow.stack}
+        onSubmit={(event) => {
+          event.preventDefault();
+          onCall({ ...draft, method, handlerId });
+        }}
+      >
+        <SelectField
+          label="Method"
+          value={method}
+          options={Object.keys(available).map((name) => ({ value: name, label: name }))}
+          onChange={onMethod}
+        />
+        <SelectField
+          label="Handler"
+          value={handlerId}
+          options={[
+            { value: '', label: handlers.length === 1 ? 'The only one' : `All ${handlers.length}` },
+            ...handlers.map((id) => ({ value: id, label: id })),
+          ]}
+          onChange={(id) => change({ handlerId: id })}
+        />
+        <SelectField
+          label="Show"
+          value={draft.way}
+          options={WAYS}
+          disabled={handlerId !== ''}
+          onChange={(way) => change({ way })}
+        />
+        <NumberField
+          label="Timeout"
+          unit="ms"
+          value={draft.timeoutMs}
+          placeholder={String(TIMEOUT_DEFAULT_MS)}
+          onInput={(value) => change({ timeoutMs: value })}
+          error={isTimeoutBad ? `must be a whole number from 1 to ${TIMEOUT_MAX_MS}` : undefined}
+        />
+        <AreaField
+          label="Parameters"
+          help="A JSON object; nothing where the method needs none."
+          mono
+          value={draft.params}
+          onInput={(params) => change({ params })}
+          error={problem}
+        />
+        {!mayCall && <Notice>Your roles do not permit to call this method.</Notice>}
+        <div class={`${flow.row} ${flow.end}`}>
+          <Button
+            kind="main"
+            type="submit"
+            icon="play"
+            disabled={isCalling || !mayCall || problem !== undefined || isTimeoutBad}
+          >
+            {isCalling ? 'Calling' : 'Call'}
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+const EMPTY: Omit<Draft, 'method'> = { handlerId: '', way: 'each', timeoutMs: undefined, params: '' };

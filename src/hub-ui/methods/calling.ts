@@ -1,0 +1,68 @@
+import type { RpcAvailable, RpcResponse } from '../../model/rpc.ts';
+import { request } from '../hub/rest.ts';
+
+/** What a call is made of, as it stands in the form. */
+export interface Draft {
+  readonly method: string;
+  /** Empty: all handlers. */
+  readonly handlerId: string;
+  readonly way: Way;
+  readonly timeoutMs: number | undefined;
+  /** JSON; empty: none. */
+  readonly params: string;
+}
+
+/** Which answers are wanted where several handlers are called. */
+export const WAYS = [
+  { value: 'each', label: 'The answer of each handler' },
+  { value: '_return_first_success', label: 'The first success' },
+  { value: '_return_first_error', label: 'The first error' },
+] as const;
+type Way = (typeof WAYS)[number]['value'];
+
+/** One answer, and how long it took from the click on. */
+export interface Answered {
+  /** Undefined where it is of whoever was first. */
+  readonly handlerId: string | undefined;
+  readonly tookMs: number;
+  readonly isError: boolean;
+  readonly value: unknown;
+}
+
+/** The params of a draft as an object, or what is wrong with them. */
+export function readParams(text: string): { readonly params?: object; readonly problem?: string } {
+  if (text.trim() === '') return {};
+  try {
+    const params: unknown = JSON.parse(text);
+    if (typeof params === 'object' && params !== null && !Array.isArray(params)) return { params };
+    return { problem: 'must be an object, such as {"times": 3}' };
+  } catch (error) {
+    return { problem: `must be JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/**
+ * Calls a method. For the answer of each handler every one is called by itself, so that it is known how long each took.
+ * `told` is called for each answer as it comes. Never rejects.
+ */
+export async function call(draft: Draft, available: RpcAvailable, told: (answer: Answered) => void): Promise<void> {
+  const { method, handlerId, way, timeoutMs } = draft;
+  const { params } = readParams(draft.params);
+  const timeout = timeoutMs === undefined ? {} : { _timeout: timeoutMs };
+  const ask = async (handler: string | undefined, more: object): Promise<void> => {
+    const beganMs = performance.now();
+    const answer = (isError: boolean, value: unknown): void =>
+      told({ handlerId: handler, tookMs: performance.now() - beganMs, isError, value });
+    try {
+      const body = { jsonrpc: '2.0', id: 1, method, params: { ...params, ...timeout, ...more } };
+      const { result, error } = await request<RpcResponse>('PUT', '/rpc', { body });
+      if (error === undefined) answer(false, result);
+      else answer(true, error);
+    } catch (error) {
+      answer(true, { message: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  if (handlerId === '' && way !== 'each') return ask(undefined, { _aggregation: way });
+  const handlers = handlerId === '' ? (available[method]?.handler_id ?? []) : [handlerId];
+  await Promise.all(handlers.map((handler) => ask(handler, { _handler_id: handler })));
+}

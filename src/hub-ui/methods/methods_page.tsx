@@ -1,0 +1,176 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import type { RpcAvailable } from '../../model/rpc.ts';
+import { Badge } from '../controls/badge.tsx';
+import { Button } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import flow from '../controls/flow.module.css';
+import { Empty, Notice, Spinner } from '../controls/notice.tsx';
+import { Page } from '../controls/page.tsx';
+import { type Column, Table } from '../controls/table.tsx';
+import typography from '../controls/typography.module.css';
+import { can } from '../hub/access.ts';
+import { get } from '../hub/rest.ts';
+import { Json, jsonText } from '../json/json.tsx';
+import { CallForm } from './call_form.tsx';
+import { type Answered, call, type Draft } from './calling.ts';
+import styles from './methods_page.module.css';
+
+/** What whatever is connected to the hub can be asked to do. */
+export function MethodsPage() {
+  const [available, setAvailable] = useState<RpcAvailable>();
+  const [problem, setProblem] = useState<string>();
+  const [chosen, setChosen] = useState<string>();
+  const { answers, isCalling, start } = useCalls();
+  const load = useCallback(async () => {
+    try {
+      setAvailable(await get<RpcAvailable>('/rpc/available'));
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  }, []);
+  useEffect(() => void load(), [load]);
+  const names = Object.keys(available ?? {});
+  const method = chosen !== undefined && names.includes(chosen) ? chosen : names[0];
+  return (
+    <Page
+      title="Methods"
+      lead="What the hub, and whatever is connected to it, can be asked to do."
+      actions={
+        <Button icon="redo" onClick={() => void load()}>
+          Look again
+        </Button>
+      }
+    >
+      {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+      {available === undefined && problem === undefined && <Spinner />}
+      {available !== undefined && method !== undefined && (
+        <div class={styles.columns}>
+          <Methods available={available} method={method} onMethod={setChosen} />
+          {can('UPDATE', '/rpc') && (
+            <CallForm
+              method={method}
+              available={available}
+              isCalling={isCalling}
+              onMethod={setChosen}
+              onCall={(draft) => start(draft, available)}
+            />
+          )}
+        </div>
+      )}
+      {can('UPDATE', '/rpc') && <Answers answers={answers} />}
+    </Page>
+  );
+}
+
+interface Row {
+  readonly method: string;
+  readonly handlers: readonly string[];
+}
+
+function Methods({
+  available,
+  method,
+  onMethod,
+}: {
+  readonly available: RpcAvailable;
+  readonly method: string;
+  readonly onMethod: (method: string) => void;
+}) {
+  const columns: readonly Column<Row>[] = [
+    {
+      key: 'method',
+      title: 'Method',
+      cell: (row) => (
+        <Button kind="quiet" aria-pressed={row.method === method} onClick={() => onMethod(row.method)}>
+          {row.method}
+        </Button>
+      ),
+    },
+    {
+      key: 'handlers',
+      title: 'Handlers',
+      cell: ({ handlers }) => (
+        <ul class={styles.handlers}>
+          {handlers.map((id) => (
+            <li key={id}>
+              <code>{id}</code>
+            </li>
+          ))}
+        </ul>
+      ),
+    },
+  ];
+  return (
+    <Card title="Available" flush>
+      <Table
+        label="Methods"
+        columns={columns}
+        rows={Object.entries(available).map(([name, { handler_id: handlers }]) => ({ method: name, handlers }))}
+        keyOf={(row) => row.method}
+        isSelected={(row) => row.method === method}
+      />
+    </Card>
+  );
+}
+
+interface Told extends Answered {
+  readonly key: number;
+  readonly method: string;
+  readonly at: Date;
+}
+
+/** Older answers are left out. */
+const ANSWERS_MAX = 50;
+
+/** The calls of this page: what was answered, the newest first, and whether one goes on. */
+function useCalls() {
+  const [answers, setAnswers] = useState<readonly Told[]>([]);
+  const [isCalling, setCalling] = useState(false);
+  const start = (draft: Draft, available: RpcAvailable): void => {
+    setCalling(true);
+    const tell = (answer: Answered): void =>
+      setAnswers((before) => {
+        const told = { ...answer, key: (before[0]?.key ?? 0) + 1, method: draft.method, at: new Date() };
+        return [told, ...before].slice(0, ANSWERS_MAX);
+      });
+    void call(draft, available, tell).then(() => setCalling(false));
+  };
+  return { answers, isCalling, start };
+}
+
+function Answers({ answers }: { readonly answers: readonly Told[] }) {
+  return (
+    <Card title="Answers">
+      {answers.length === 0 ? (
+        <Empty icon="code" title="Nothing was called yet" />
+      ) : (
+        <ul class={styles.answers} aria-live="polite">
+          {answers.map((answer) => (
+            <li key={answer.key}>
+              <p class={flow.row}>
+                <Badge tone={answer.isError ? 'danger' : 'ok'} dot>
+                  {answer.isError ? 'Error' : 'Result'}
+                </Badge>
+                <strong>{answer.method}</strong>
+                <span class={typography.soft}>{answer.handlerId ?? 'whoever was first'}</span>
+                <span class={flow.space} />
+                <span class={typography.soft}>
+                  {tookText(answer.tookMs)} · {answer.at.toLocaleTimeString()}
+                </span>
+              </p>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
+              <pre class={styles.value} tabIndex={0}>
+                <Json text={jsonText(answer.value)} />
+              </pre>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function tookText(ms: number): string {
+  return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
+}

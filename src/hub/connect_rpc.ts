@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto';
+import type { RpcDeps } from '../api/deps.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Config } from '../config/schema.ts';
+import { answerText } from '../rpc/answer_text.ts';
+import { Rpc } from '../rpc/rpc.ts';
+import { type Clock, schedule } from '../time/clock.ts';
+import type { HubAuthorization } from './authorization.ts';
+import { VERSION_INFO } from './version_info.ts';
+
+/** Remote procedure calls of this hub. Hubs of a cluster share their id, so as handlers their names tell them apart. */
+export function openRpc(hubId: string, { clock, cluster }: { clock: Clock; cluster: Cluster | undefined }): Rpc {
+  const { hub_version: version, vendor, api_version } = VERSION_INFO;
+  return new Rpc({
+    hubId: cluster === undefined ? hubId : `${hubId}-${cluster.hubName}`,
+    identity: { name: cluster?.hubName ?? 'location hub', vendor, version, api_version },
+    elapsed: clock.elapsed,
+    schedule,
+    newId: () => randomBytes(8).toString('hex'),
+  });
+}
+
+/** How the API calls methods. */
+export function rpcDeps(rpc: Rpc, authorization: HubAuthorization | undefined, config: Config): RpcDeps {
+  return {
+    available: () => rpc.available(),
+    call: (text, { path, token }) =>
+      answerText(rpc, text, {
+        depthMax: config.max_json_depth,
+        permit: (method) => authorization?.rpc({ use: 'call', path, method, token }),
+      }),
+  };
+}

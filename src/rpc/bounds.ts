@@ -1,0 +1,25 @@
+/** Bounds of what callers and handlers can make the hub hold. What is beyond is refused with −32010, and counted. */
+export interface RpcBounds {
+  /** Calls that wait for answers. */
+  readonly openCalls: number;
+  /** The same of one WebSocket connection. */
+  readonly openCallsOfClient: number;
+  /** Pairs of a method and a handler. */
+  readonly handlers: number;
+  readonly handlersOfMethod: number;
+  /** Methods of one WebSocket connection. */
+  readonly methodsOfClient: number;
+  /** Bytes of the responses that one call collects, and all calls together. */
+  readonly responseBytes: number;
+  readonly heldBytes: number;
+}
+
+export const RPC_BOUNDS: RpcBounds = {
+  openCalls: 1000,
+  openCallsOfClient: 100,
+  handlers: 10_000,
+  handlersOfMethod: 1000,
+  methodsOfClient: 100,
+  responseBytes: 4 << 20,
+  heldBytes: 64 << 20,
+};

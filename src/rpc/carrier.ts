@@ -1,0 +1,81 @@
+import type { Params } from './message.ts';
+
+/**
+ * How the hub reaches handlers that are connected to something else, such as an MQTT broker, and is reached from there.
+ *
+ *   Carrier, made by whoever carries          CarrierPort, what it is given by Rpc.attach()
+ *   ------------------------------------      ---------------------------------------------------------
+ *   announce, withdraw: own methods      -->  heard, gone: methods of others
+ *   send: a request to one of them       -->  answered: the response
+ *   respond (of a call): the response    <--  call: a request of others to a handler of this hub
+ *
+ * A carrier carries a call one hop: calls that it brings go to handlers of this hub alone, never to those that a carrier has
+ * announced, since these are asked by the caller itself.
+ */
+export interface Carrier {
+  /** What carries, for metrics: a word such as `mqtt`. */
+  readonly name: string;
+  /**
+   * Hands a request to a handler that this carrier has announced. Returns whether it is on its way; if not, the call goes on
+   * without it. Never throws. The answer may come before it returns.
+   */
+  send(request: Forwarded): boolean;
+  /**
+   * A method has a handler at this hub: its own, or a WebSocket client's. Called for all that there are while the carrier is
+   * attached, and for each that comes. A handler whose zone alone has changed is not announced again.
+   */
+  announce(handler: Announced): void;
+  /** A handler that was announced is gone. */
+  withdraw(handler: Announced): void;
+}
+
+/** A handler of a method. Neither text is empty; both may hold any character. */
+export interface Announced {
+  readonly method: string;
+  /** Of the handler. */
+  readonly id: string;
+}
+
+/** A request as a handler gets it. */
+export interface Forwarded {
+  /** The hub's own, 10,000 or more, and another one for each handler; undefined: nobody waits for an answer. */
+  readonly id: number | undefined;
+  readonly method: string;
+  readonly handlerId: string;
+  /** Without the reserved parameters: those are between the caller and the hub. */
+  readonly params: Params | undefined;
+  /** The same as JSON, made once for all handlers. */
+  readonly paramsText: string | undefined;
+  /** How long the hub waits for the answer. */
+  readonly timeoutMs: number;
+}
+
+/** A call that a carrier brings. */
+export interface CarriedCall {
+  /** The request as it came: JSON. Its `_aggregation` is the caller's own affair. */
+  readonly text: string;
+  /** The handler that it was addressed to, where the way that it came on says so. */
+  readonly handlerId?: string;
+  /**
+   * Told each response, one for each handler of this hub that answers: to whom, as the request's `_caller_id` says, and JSON
+   * with the request's id. Not called for a request without `_caller_id`, nor where this hub has nobody to answer it.
+   */
+  respond(callerId: string, text: string): void;
+}
+
+/** What a carrier tells the hub. None of it throws. */
+export interface CarrierPort {
+  /** A handler has announced itself, perhaps again: it is known for 120 s. What the hub has announced itself is ignored. */
+  heard(handler: Announced): void;
+  /** A handler has taken its announcement back, or is known to be gone. What it was asked is answered with −32000. */
+  gone(handler: Announced): void;
+  /**
+   * A response, as JSON, to what was sent by this carrier. Returns whether it was waited for: an id that is unknown, of another
+   * carrier, or answered before is not.
+   */
+  answered(text: string): boolean;
+  /** A request of somebody else. Whoever may not call has to be stopped before: the hub asks for no token here. */
+  call(call: CarriedCall): void;
+  /** Ends it: its handlers are gone. */
+  close(): void;
+}

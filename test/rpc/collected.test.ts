@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Collecting, outcomeOf, type Standing } from '../../src/rpc/collected.ts';
+import type { Answer } from '../../src/rpc/message.ts';
+
+const OK: Answer = { result: 1 };
+const BAD: Answer = { error: { code: 5, message: 'no' } };
+const WAYS: readonly Collecting[] = ['first', 'firstSuccess', 'firstError', 'all', 'list', 'stream'];
+
+function standing(collecting: Collecting, said: string, { asked = 3, isTimeUp = false } = {}): Standing {
+  const answers = [...said].map((letter, index) => ({ handlerId: `h${index}`, answer: letter === '+' ? OK : BAD }));
+  return { method: 'm', id: 7, collecting, answers, asked, timeoutMs: 100, isTimeUp };
+}
+
+/** The outcome in a word: the answer of one, the code of an error of the hub, a list of all. */
+function word(outcome: ReturnType<typeof outcomeOf>): string {
+  if (outcome === undefined) return 'open';
+  if (outcome === 'told') return 'told';
+  if (outcome === OK) return '+';
+  if (outcome === BAD) return '-';
+  if ('error' in outcome) return `${outcome.error.code}`;
+  return Array.isArray(outcome.result) ? `list ${outcome.result.length}` : 'responses';
+}
+
+/** + a result, - an error; then what is told while time goes on, and when it is up. Three handlers were asked. */
+const CASES: readonly [Collecting, said: string, before: string, after: string][] = [
+  ['first', '', 'open', '-32001'],
+  ['first', '-', '-', '-'],
+  ['first', '+-', '+', '+'],
+  ['firstSuccess', '', 'open', '-32001'],
+  ['firstSuccess', '--', 'open', '-32001'],
+  ['firstSuccess', '--+', '+', '+'],
+  ['firstSuccess', '---', '-32002', '-32002'],
+  ['firstError', '++', 'open', '-32001'],
+  ['firstError', '+-', '-', '-'],
+  ['firstError', '+++', 'responses', 'responses'],
+  ['all', '', 'open', '-32001'],
+  ['all', '+-', 'open', 'responses'],
+  ['all', '+-+', 'responses', 'responses'],
+  ['list', '', 'open', '-32001'],
+  ['list', '-', 'open', 'list 1'],
+  ['list', '+-+', 'list 3', 'list 3'],
+  ['stream', '', 'open', '-32001'],
+  ['stream', '+', 'open', 'told'],
+  ['stream', '+--', 'told', 'told'],
+];
+
+for (const [collecting, said, before, after] of CASES) {
+  test(`A call that collects ${collecting} with the answers "${said}" is ${before}, and ${after} when time is up`, () => {
+    assert.equal(word(outcomeOf(standing(collecting, said))), before);
+    assert.equal(word(outcomeOf(standing(collecting, said, { isTimeUp: true }))), after);
+  });
+}
+
+for (const [collecting, told] of [
+  ['all', '+'],
+  ['firstError', '+'],
+  ['list', 'list 1'],
+] as const) {
+  test(`The only handler of a call that collects ${collecting} makes it ${told}`, () => {
+    assert.equal(word(outcomeOf(standing(collecting, '+', { asked: 1 }))), told);
+  });
+}
+
+test('Several responses are complete, each with the id of the request and its handler', () => {
+  assert.deepEqual(outcomeOf(standing('all', '+-', { asked: 2 })), {
+    result: {
+      responses: [
+        { jsonrpc: '2.0', id: 7, handler_id: 'h0', result: 1 },
+        { jsonrpc: '2.0', id: 7, handler_id: 'h1', error: { code: 5, message: 'no' } },
+      ],
+    },
+  });
+});
+
+test('Every call is over when all have answered, and when time is up', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...WAYS), fc.array(fc.constantFrom('+', '-'), { maxLength: 5 }), (collecting, said) => {
+      const text = said.join('');
+      assert.notEqual(outcomeOf(standing(collecting, text, { asked: 6, isTimeUp: true })), undefined);
+      if (said.length > 0) assert.notEqual(outcomeOf(standing(collecting, text, { asked: said.length })), undefined);
+    }),
+  );
+});

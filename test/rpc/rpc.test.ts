@@ -1,0 +1,426 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Answer } from '../../src/rpc/message.ts';
+import { begin, carrier, client, openRpc } from './world.ts';
+
+const errorOf = ([answer]: readonly Answer[]): string =>
+  answer !== undefined && 'error' in answer ? `${answer.error.code} ${answer.error.message}` : JSON.stringify(answer);
+
+test('The hub itself answers ping and identify, and is listed first', () => {
+  const { rpc } = openRpc();
+  client(rpc, 'Blink LED');
+  assert.deepEqual(begin(rpc, { method: 'com.omlox.ping' }).told, [{ result: 'Pong' }]);
+  assert.deepEqual(begin(rpc, { method: 'com.omlox.identify' }).told, [
+    {
+      result: {
+        id: 'hub-1',
+        name: 'test',
+        vendor: 'vendor',
+        version: '1.2.3',
+        api_version: '2.0.0',
+        methods: ['com.omlox.ping', 'com.omlox.identify', 'Blink LED'],
+      },
+    },
+  ]);
+  assert.deepEqual(Object.entries(rpc.available())[0], ['com.omlox.ping', { handler_id: ['hub-1'] }]);
+  assert.deepEqual(rpc.available()['Blink LED'], { handler_id: ['hub-1:1'] });
+});
+
+test('A call goes to the handler with an id of the hub, and its answer to the caller', () => {
+  const { rpc, clock } = openRpc();
+  const led = client(rpc, 'Blink LED');
+  const call = begin(rpc, { method: 'Blink LED', params: { _timeout: 10, times: 3 } });
+  assert.deepEqual(led.frames, [{ jsonrpc: '2.0', id: 10_000, method: 'Blink LED', params: { times: 3 } }]);
+  assert.deepEqual([call.told, call.isOver, clock.timers], [[], false, 1]);
+  assert.equal(led.answer({ result: 'on' }), true);
+  assert.deepEqual([call.told, call.isOver, clock.timers], [[{ result: 'on' }], true, 0]);
+  assert.equal(led.answer({ result: 'again' }), false);
+  assert.deepEqual([rpc.counts.calls.success, rpc.counts.responses, rpc.counts.late], [1, 1, 1]);
+});
+
+test('Nobody but the handler that was asked answers a call', () => {
+  const { rpc } = openRpc();
+  const led = client(rpc, 'm');
+  const other = client(rpc, 'other');
+  const call = begin(rpc, { method: 'm' });
+  assert.equal(other.port.answered({ id: led.frames[0]?.['id'], result: 'forged' }, 0), false);
+  assert.deepEqual([call.told, rpc.counts.late], [[], 1]);
+});
+
+test('A request that nobody waits for goes to all handlers without an id', () => {
+  const { rpc, clock } = openRpc();
+  const handlers = [client(rpc, 'm'), client(rpc, 'm')];
+  const call = begin(rpc, { id: undefined, method: 'm' });
+  for (const { frames } of handlers) assert.deepEqual(frames, [{ jsonrpc: '2.0', method: 'm' }]);
+  assert.deepEqual([call.told, clock.timers, rpc.counts.calls.notification], [[], 0, 1]);
+});
+
+test('_all_within_timeout ends when every handler that was known at its start has answered', () => {
+  const { rpc } = openRpc();
+  const first = client(rpc, 'm');
+  const second = client(rpc, 'm');
+  const call = begin(rpc, { method: 'm', params: { _aggregation: '_all_within_timeout' } });
+  const late = client(rpc, 'm');
+  second.answer({ error: { code: 3, message: 'busy' } });
+  assert.equal(call.isOver, false);
+  first.answer({ result: 1 });
+  assert.deepEqual(late.frames, []);
+  assert.deepEqual(call.told, [
+    {
+      result: {
+        responses: [
+          { jsonrpc: '2.0', id: 7, handler_id: 'hub-1:2', error: { code: 3, message: 'busy' } },
+          { jsonrpc: '2.0', id: 7, handler_id: 'hub-1:1', result: 1 },
+        ],
+      },
+    },
+  ]);
+});
+
+test('A call that nobody answers ends at its timeout, to the millisecond', () => {
+  const { rpc, clock } = openRpc();
+  client(rpc, 'm');
+  const call = begin(rpc, { method: 'm', timeout: 500 });
+  clock.advance(499);
+  assert.equal(call.isOver, false);
+  clock.advance(1);
+  assert.equal(errorOf(call.told), '-32001 Cannot finish the call of "m": 0 of 1 handlers have answered within 500 ms');
+  assert.deepEqual([rpc.counts.calls.timeout, rpc.counts.open], [1, 0]);
+});
+
+test('A stream is told each answer, and only that there was none', () => {
+  const { rpc, clock } = openRpc();
+  const [first, second] = [client(rpc, 'm'), client(rpc, 'm')];
+  const call = begin(rpc, { method: 'm', stream: true, timeout: 100 });
+  second.answer({ result: 2 });
+  assert.deepEqual([call.told, call.isOver], [[{ result: 2 }], false]);
+  clock.advance(100);
+  assert.deepEqual([call.told.length, call.isOver], [1, true]);
+  assert.equal(first.answer({ result: 1 }), false);
+  const silent = begin(rpc, { method: 'm', stream: true, timeout: 100 });
+  clock.advance(100);
+  assert.match(errorOf(silent.told), /^-32001 /);
+});
+
+for (const [what, request, refusal] of [
+  ['a method that nobody handles', { method: 'x' }, '-32601 Cannot call "x": nobody handles it'],
+  ['a name of JSON-RPC', { method: 'rpc.list' }, '-32601 Cannot call "rpc.list": nobody handles it'],
+  ['xcmd', { method: 'com.omlox.core.xcmd' }, '-32050 Cannot call "com.omlox.core.xcmd": nobody handles it'],
+  [
+    'a handler that there is not',
+    { method: 'm', params: { _handler_id: 'who' } },
+    '-32000 Cannot call "m": _handler_id: no handler of it has the id "who"',
+  ],
+  [
+    'a zone that no handler is for',
+    { method: 'm', params: { zone_id: 'roof' } },
+    '-32601 Cannot call "m": nobody handles it in this zone',
+  ],
+] as const) {
+  test(`A call of ${what} is refused: ${refusal}`, () => {
+    const { rpc, clock } = openRpc();
+    client(rpc).port.register('m', 'hall');
+    assert.throws(
+      () => begin(rpc, request),
+      (error: { code: number; message: string; id: number }) =>
+        `${error.code} ${error.message}` === refusal && error.id === 7,
+    );
+    assert.deepEqual([clock.timers, rpc.counts.open], [0, 0]);
+  });
+}
+
+test('A zone leaves out handlers of other zones, and no others', () => {
+  const { rpc } = openRpc();
+  const [hall, roof, anywhere] = [client(rpc), client(rpc), client(rpc, 'm')];
+  hall.port.register('m', 'hall');
+  roof.port.register('m', 'roof');
+  begin(rpc, { method: 'm', params: { zone_id: 'hall' } });
+  begin(rpc, { method: 'm', params: { zone_id: 5 } });
+  assert.deepEqual(
+    [hall, roof, anywhere].map(({ frames }) => frames.length),
+    [2, 1, 2],
+  );
+  roof.port.register('m', 'hall');
+  begin(rpc, { method: 'm', params: { zone_id: 'hall' } });
+  assert.equal(roof.frames.length, 2);
+});
+
+test('A client handles what it has registered until it is unregistered, or its connection ends', () => {
+  const { rpc, clock } = openRpc();
+  const led = client(rpc, 'm', 'n');
+  const calls = ['m', 'n'].map((method) => begin(rpc, { method }));
+  led.port.unregister('m');
+  const gone = '-32000 handler "hub-1:1" of "m" has gone before it answered';
+  assert.deepEqual([errorOf(calls[0]?.told ?? []), calls[1]?.isOver], [gone, false]);
+  led.port.close();
+  assert.equal(errorOf(calls[1]?.told ?? []), gone.replace('"m"', '"n"'));
+  assert.deepEqual([Object.keys(rpc.available()), clock.timers], [['com.omlox.ping', 'com.omlox.identify'], 0]);
+});
+
+for (const [name, refusal] of [
+  ['rpc.x', 'params.method: must not be a reserved name, found "rpc.x"'],
+  ['com.omlox.ping', 'params.method: must not be a reserved name, found "com.omlox.ping"'],
+  ['com.omlox.identify', 'params.method: must not be a reserved name, found "com.omlox.identify"'],
+  ['com.omlox.more', 'params.method: must not be a reserved name, found "com.omlox.more"'],
+  ['register', 'params.method: must not be a reserved name, found "register"'],
+  ['', 'params.method: must be a string that is not empty, found ""'],
+  [5, 'params.method: must be a string that is not empty, found 5'],
+] as const) {
+  test(`A client cannot register ${JSON.stringify(name)}`, () => {
+    assert.throws(() => client(openRpc().rpc).port.register(name, undefined), { code: -32602, message: refusal });
+  });
+}
+
+test('Whoever has announced xcmd gets it', () => {
+  const { rpc } = openRpc();
+  const core = client(rpc, 'com.omlox.core.xcmd');
+  const call = begin(rpc, { method: 'com.omlox.core.xcmd' });
+  core.answer({ result: 'done' });
+  assert.deepEqual(call.told, [{ result: 'done' }]);
+});
+
+test('A caller that is gone leaves nothing behind', () => {
+  const { rpc, clock } = openRpc();
+  const led = client(rpc, 'm');
+  const call = begin(rpc, { method: 'm' });
+  call.open.cancel();
+  call.open.cancel();
+  assert.deepEqual([call.told, clock.timers, rpc.counts.open, rpc.counts.calls.cancelled], [[], 0, 0, 1]);
+  assert.equal(led.answer({ result: 1 }), false);
+});
+
+test('What a handler answers instead of a response is told as an error of the hub', () => {
+  const { rpc } = openRpc();
+  const led = client(rpc, 'm');
+  const call = begin(rpc, { method: 'm' });
+  led.answer({ ok: true });
+  assert.equal(errorOf(call.told), '-32603 handler "hub-1:1" of "m" has answered what is no response of JSON-RPC 2.0');
+});
+
+test('A hub that is closed tells whoever waits', () => {
+  const { rpc, clock } = openRpc();
+  client(rpc, 'm');
+  const call = begin(rpc, { method: 'm' });
+  rpc.close();
+  assert.deepEqual([errorOf(call.told), clock.timers], ['-32603 Cannot finish the call: the hub is shutting down', 0]);
+});
+
+const BOUNDS: readonly [
+  what: string,
+  bounds: object,
+  act: (rpc: ReturnType<typeof openRpc>['rpc']) => unknown,
+  refusal: string,
+][] = [
+  [
+    'Open calls',
+    { openCalls: 1 },
+    (rpc) => [client(rpc, 'm'), begin(rpc, { method: 'm' }), begin(rpc, { method: 'm' })],
+    'open calls: must be at most 1, found 1 before this one',
+  ],
+  ['Handlers', { handlers: 3 }, (rpc) => client(rpc, 'a', 'b'), 'handlers: must be at most 3, found 3 before this one'],
+  [
+    'Handlers of a method',
+    { handlersOfMethod: 2 },
+    (rpc) => [client(rpc, 'm'), client(rpc, 'm'), client(rpc, 'm')],
+    'handlers of "m": must be at most 2, found 2 before this one',
+  ],
+  [
+    'Methods of a connection',
+    { methodsOfClient: 2 },
+    (rpc) => client(rpc, 'a', 'b', 'b', 'c'),
+    'methods of a connection: must be at most 2, found 2 before this one',
+  ],
+];
+
+for (const [what, bounds, act, message] of BOUNDS) {
+  test(`${what} are bounded`, () => {
+    const { rpc } = openRpc({ bounds });
+    assert.throws(() => act(rpc), { code: -32010, message });
+  });
+}
+
+for (const [what, bounds, refusal] of [
+  ['one call', { responseBytes: 15 }, '-32010 responses of a call: must have at most 15 bytes, found 20'],
+  ['all calls', { heldBytes: 15 }, '-32010 responses of all open calls: must have at most 15 bytes, found 20'],
+] as const) {
+  test(`Bytes of the responses of ${what} are bounded, and free again afterwards`, () => {
+    const { rpc, clock } = openRpc({ bounds });
+    const handlers = [client(rpc, 'm'), client(rpc, 'm'), client(rpc, 'm')];
+    for (let round = 0; round < 2; round++) {
+      const call = begin(rpc, { method: 'm', aggregate: true });
+      for (const { port, frames } of handlers) port.answered({ id: frames.at(-1)?.['id'], result: 1 }, 10);
+      assert.equal(errorOf(call.told), refusal);
+      assert.deepEqual([clock.timers, rpc.counts.open, rpc.counts.refused.get('tooMuch')], [0, 0, round + 1]);
+    }
+  });
+}
+
+test('A response that is too long is told as an error of its handler', () => {
+  const { rpc } = openRpc();
+  const led = client(rpc, 'm');
+  const call = begin(rpc, { method: 'm' });
+  led.port.answered({ id: led.frames[0]?.['id'], result: 1 }, 300_000);
+  const told = '-32010 response of handler "hub-1:1" of "m": must have at most 262,144 bytes, found 300,000';
+  assert.equal(errorOf(call.told), told);
+});
+
+test('A carrier hears of all methods of this hub, those of clients that come and go too', () => {
+  const { rpc } = openRpc();
+  const led = client(rpc, 'm');
+  const mqtt = carrier(rpc);
+  const own = ['com.omlox.ping hub-1', 'com.omlox.identify hub-1'];
+  assert.deepEqual([...mqtt.announced], [...own, 'm hub-1:1']);
+  led.port.register('n', undefined);
+  led.port.unregister('m');
+  assert.deepEqual([...mqtt.announced], [...own, 'n hub-1:1']);
+  led.port.close();
+  assert.deepEqual([...mqtt.announced], own);
+});
+
+test('A handler of a carrier is known by method and id for 120 s after its last announcement', () => {
+  const { rpc, clock } = openRpc();
+  const mqtt = carrier(rpc);
+  mqtt.port.heard({ method: 'm', id: 'a' });
+  mqtt.port.heard({ method: 'm', id: 'b' });
+  clock.advance(60_000);
+  mqtt.port.heard({ method: 'm', id: 'b' });
+  clock.advance(59_999);
+  assert.deepEqual(rpc.available()['m'], { handler_id: ['a', 'b'] });
+  clock.advance(1);
+  assert.deepEqual(rpc.available()['m'], { handler_id: ['b'] });
+  clock.advance(60_000);
+  assert.equal(rpc.available()['m'], undefined);
+  assert.throws(() => begin(rpc, { method: 'm' }), { code: -32601 });
+});
+
+test('Handlers of clients and of carriers are asked together, each once', () => {
+  const { rpc } = openRpc();
+  const [bus, mqtt] = [carrier(rpc, { name: 'cluster' }), carrier(rpc)];
+  const led = client(rpc, 'm');
+  for (const { port } of [bus, mqtt]) port.heard({ method: 'm', id: 'far' });
+  mqtt.port.heard({ method: 'm', id: 'hub-1:1' });
+  mqtt.port.heard({ method: 'com.omlox.ping', id: 'hub-1' });
+  mqtt.port.heard({ method: 'of an earlier run', id: 'hub-1' });
+  assert.equal(rpc.available()['of an earlier run'], undefined);
+  const call = begin(rpc, { method: 'm', aggregate: true, params: { a: 1 } });
+  assert.deepEqual([led.frames.length, bus.sent.length, mqtt.sent.length], [1, 1, 0]);
+  const { id, ...request } = bus.sent[0] ?? assert.fail();
+  assert.deepEqual(request, {
+    method: 'm',
+    handlerId: 'far',
+    params: { a: 1 },
+    paramsText: '{"a":1}',
+    timeoutMs: 5000,
+  });
+  assert.equal(mqtt.port.answered(`{"jsonrpc":"2.0","id":${id},"result":"forged"}`), false);
+  assert.equal(bus.port.answered(`{"jsonrpc":"2.0","id":${id},"result":2}`), true);
+  led.answer({ result: 1 });
+  assert.deepEqual(
+    call.told.map(
+      (answer) => 'result' in answer && (answer.result as { result: number }[]).map(({ result }) => result),
+    ),
+    [[2, 1]],
+  );
+});
+
+test('What a carrier cannot reach, or has lost, is answered with an error', () => {
+  const { rpc } = openRpc();
+  const away = carrier(rpc, { reaches: false });
+  away.port.heard({ method: 'm', id: 'a' });
+  assert.equal(errorOf(begin(rpc, { method: 'm' }).told), '-32000 handler "a" of "m" cannot be reached');
+  const mqtt = carrier(rpc);
+  mqtt.port.heard({ method: 'n', id: 'b' });
+  const call = begin(rpc, { method: 'n' });
+  mqtt.port.gone({ method: 'n', id: 'b' });
+  assert.equal(errorOf(call.told), '-32000 handler "b" of "n" has gone before it answered');
+  mqtt.port.heard({ method: 'n', id: 'c' });
+  const another = begin(rpc, { method: 'n' });
+  mqtt.port.close();
+  assert.match(errorOf(another.told), /^-32000 /);
+  assert.equal(rpc.available()['n'], undefined);
+});
+
+test('A call that a carrier brings goes to handlers of this hub alone, each of which answers it', () => {
+  const { rpc } = openRpc();
+  const mqtt = carrier(rpc);
+  const handlers = [client(rpc, 'm'), client(rpc, 'm')];
+  mqtt.port.heard({ method: 'm', id: 'far' });
+  const told: string[] = [];
+  const respond = (callerId: string, text: string) => void told.push(`${callerId} ${text}`);
+  const request = {
+    jsonrpc: '2.0',
+    id: 'q',
+    method: 'm',
+    params: { _caller_id: 'c', _aggregation: '_return_first_error' },
+  };
+  mqtt.port.call({ text: JSON.stringify(request), respond });
+  assert.deepEqual(mqtt.sent, []);
+  handlers[0]?.answer({ result: 0 });
+  handlers[1]?.answer({ result: 1 });
+  assert.deepEqual(told, ['c {"jsonrpc":"2.0","id":"q","result":0}', 'c {"jsonrpc":"2.0","id":"q","result":1}']);
+  mqtt.port.call({ text: JSON.stringify(request), handlerId: 'hub-1:2', respond });
+  assert.deepEqual(
+    handlers.map(({ frames }) => frames.length),
+    [1, 2],
+  );
+});
+
+for (const [what, text, refused] of [
+  [
+    'of a method that this hub does not handle',
+    '{"jsonrpc":"2.0","id":1,"method":"far","params":{"_caller_id":"c"}}',
+    0,
+  ],
+  ['that is no JSON', '{', 1],
+  ['that is no request', '{"id":1,"params":{"_caller_id":"c"}}', 1],
+  ['without a caller', '{"jsonrpc":"2.0","id":1,"method":"com.omlox.ping"}', 0],
+] as const) {
+  test(`A call of a carrier ${what} is not answered`, () => {
+    const { rpc } = openRpc();
+    const mqtt = carrier(rpc);
+    mqtt.port.heard({ method: 'far', id: 'x' });
+    mqtt.port.call({ text, respond: () => assert.fail() });
+    const counted = [...rpc.counts.refused.values()].reduce((sum, count) => sum + count, 0);
+    assert.deepEqual([counted, mqtt.sent], [refused, []]);
+  });
+}
+
+test('Whatever happens in whatever order, every call is told of once, and nothing is left behind', () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('call' as const), way: fc.constantFrom('first', 'list', 'stream', 'all') }),
+    fc.record({ do: fc.constantFrom('answer', 'leave', 'join', 'cancel', 'wait'), at: fc.nat(20) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const { rpc, clock } = openRpc();
+      let clients = [client(rpc, 'm'), client(rpc, 'm')];
+      const calls: ReturnType<typeof begin>[] = [];
+      for (const taken of steps) {
+        if (taken.do === 'call') {
+          if (clients.length === 0) continue;
+          const all = { params: { _aggregation: '_all_within_timeout' } };
+          const ways: Readonly<Record<string, object>> = { list: { aggregate: true }, stream: { stream: true }, all };
+          const way = ways[taken.way] ?? {};
+          calls.push(begin(rpc, { method: 'm', timeout: 100, ...way }));
+          continue;
+        }
+        const { at } = taken as { at: number };
+        const one = clients[at % Math.max(1, clients.length)];
+        if (taken.do === 'answer') one?.answer({ result: at }, at % Math.max(1, one.frames.length));
+        if (taken.do === 'join') clients.push(client(rpc, 'm'));
+        if (taken.do === 'cancel') calls[at % Math.max(1, calls.length)]?.open.cancel();
+        if (taken.do === 'wait') clock.advance(at * 10);
+        if (taken.do === 'leave') {
+          one?.port.close();
+          clients = clients.filter((other) => other !== one);
+        }
+      }
+      clock.advance(100);
+      for (const call of calls) assert.ok(call.isOver);
+      const { open, calls: ended } = rpc.counts;
+      const total = Object.values(ended).reduce((sum, count) => sum + count, 0);
+      assert.deepEqual([open, clock.timers, total], [0, 0, calls.length]);
+    }),
+  );
+});

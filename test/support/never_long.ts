@@ -1,0 +1,8 @@
+import { Turns } from '../../src/time/turns.ts';
+
+/** No work is so long that others have their turn: what is told when does not follow from how busy the machine is. */
+export class NeverLong extends Turns {
+  override isLong(): boolean {
+    return false;
+  }
+}

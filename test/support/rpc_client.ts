@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+
+/** A frame of JSON-RPC: a request of the hub, or a response. */
+export interface RpcFrame {
+  readonly jsonrpc: '2.0';
+  readonly id?: number | string | null;
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/** One connection for remote procedure calls, which hands out the frames that it gets, in order. */
+export class RpcClient {
+  readonly socket: WebSocket;
+  readonly #frames: RpcFrame[] = [];
+  #wanted: ((frame: RpcFrame) => void) | undefined;
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (data) => {
+      const frame = JSON.parse(String(data)) as RpcFrame;
+      if (this.#wanted === undefined) this.#frames.push(frame);
+      else this.#wanted(frame);
+      this.#wanted = undefined;
+    });
+  }
+
+  /** Connects to the hub with that origin. */
+  static async open(origin: string, { path = '/hub/v2/ws/rpc', headers = {} } = {}): Promise<RpcClient> {
+    const socket = new WebSocket(origin.replace(/^http/, 'ws') + path, { headers, perMessageDeflate: false });
+    const client = new RpcClient(socket);
+    await once(socket, 'open');
+    return client;
+  }
+
+  /** Sends a frame: a text as it is, anything else as JSON. */
+  send(frame: unknown): void {
+    this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  }
+
+  next(): Promise<RpcFrame> {
+    const waiting = this.#frames.shift();
+    if (waiting !== undefined) return Promise.resolve(waiting);
+    return new Promise((resolve) => {
+      this.#wanted = resolve;
+    });
+  }
+
+  /** The frame that comes after a request is sent. */
+  ask(request: object): Promise<RpcFrame> {
+    this.send({ jsonrpc: '2.0', id: 1, ...request });
+    return this.next();
+  }
+
+  register(method: string, zoneId?: string): Promise<RpcFrame> {
+    return this.ask({ method: 'register', params: { method, ...(zoneId !== undefined && { zone_id: zoneId }) } });
+  }
+
+  /** Answers the next request that comes, and returns it. */
+  async answer(said: object): Promise<RpcFrame> {
+    const request = await this.next();
+    this.send({ jsonrpc: '2.0', id: request.id, ...said });
+    return request;
+  }
+
+  /** The code and the reason with which the hub ends the connection. */
+  async ended(): Promise<readonly [number, string]> {
+    const [code, reason] = await once(this.socket, 'close');
+    return [code, String(reason)];
+  }
+
+  async close(): Promise<void> {
+    if (this.socket.readyState === WebSocket.CLOSED) return;
+    this.socket.close();
+    await once(this.socket, 'close');
+  }
+}
