@@ -3,6 +3,7 @@ import { type Checker, checker } from '../model/check.ts';
 import { pathOf } from '../model/show.ts';
 import { inOwnWords } from './aliases.ts';
 import { connectionProblems, type PartProblem } from './iso_24730.ts';
+import { publishProblems } from './mqtt.ts';
 import { ConfigSchema, KEYS, type Key, settingOf } from './schema.ts';
 
 /** What has been read so far: the values that fit, and one line for everything that is wrong. */
@@ -33,6 +34,7 @@ const CHECKERS = Object.fromEntries(
 /** Settings whose parts are told apart, so that each problem has its own place. */
 const PART_PROBLEMS: Readonly<Partial<Record<Key, (value: unknown) => readonly PartProblem[]>>> = {
   iso_24730_connections: connectionProblems,
+  mqtt_publish: publishProblems,
 };
 
 /** Takes a value that fits its setting, or notes why it does not. Later values replace earlier ones. */

@@ -4,6 +4,7 @@ import { clusterProblems } from './cluster.ts';
 import { type Collected, ConfigError } from './collect.ts';
 import { configPath, type Environment, readEnvironment } from './environment.ts';
 import { readConfigText } from './file.ts';
+import { mqttProblems } from './mqtt.ts';
 import { type Config, KEYS, type Key, type Settings, settingOf } from './schema.ts';
 
 /** Where the configuration comes from. */
@@ -38,7 +39,7 @@ export function loadConfig({ env, cwd, cores, readFile, warn }: LoadOptions): Co
     read.problems.push(`${source}: cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
   readEnvironment(env, read);
-  read.problems.push(...clusterProblems(read.values));
+  read.problems.push(...clusterProblems(read.values), ...mqttProblems(read.values));
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   const { withoutMeaning: settings, unknownVariables: variables } = read;
   if (settings.length > 0) warn?.('Settings of DeepHub that mean nothing to this hub are ignored', { settings });

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { StartupError } from '../errors.ts';
 import type { Bounds } from '../model/bounds.ts';
+import { publicationsOf } from './mqtt.ts';
 import type { Config } from './schema.ts';
 
 /** Frames up to this size need no memory of their share. */
@@ -148,6 +149,58 @@ export function clusterSettings(config: Config, machine: string) {
     journalBytesMax: config.cluster_journal_max_size * 2 ** 20,
     shards: config.num_threads,
     alike: ALIKE.map((name) => `${name}: ${config[name]}`),
+  };
+}
+
+/** The files that the client of an MQTT broker reads, by their settings. */
+export type MqttFiles = 'mqtt_ca_cert' | 'mqtt_client_cert' | 'mqtt_client_key';
+
+/**
+ * How the hub is a client of an MQTT broker; undefined where it is none. `hubName`: what tells it from other hubs. `read`:
+ * the text of a file. Throws a StartupError for a file that cannot be read.
+ */
+export function mqttSettings(config: Config, hubName: string, read: (path: string) => string) {
+  const { mqtt_address: host, mqtt_protocol: protocol, mqtt_tls: isEncrypted } = config;
+  if (host === null) return undefined;
+  const textOf = (name: MqttFiles): string | undefined => {
+    const file = config[name];
+    if (file === null) return undefined;
+    const path = resolve(config.config_path, file);
+    try {
+      return read(path);
+    } catch (error) {
+      throw new StartupError(`${name}: cannot read ${path}: ${(error as Error).message}`);
+    }
+  };
+  const isCluster = config.cluster_servers.length > 0;
+  const share = config.mqtt_share ?? (isCluster ? config.cluster_name : undefined);
+  const clientId = config.mqtt_client_id ?? 'omlox-hub';
+  return {
+    broker: {
+      protocol: isEncrypted ? (`${protocol}s` as 'mqtts' | 'wss') : protocol,
+      host: host === 'localhost' ? '127.0.0.1' : host,
+      port: config.mqtt_port,
+      path: config.mqtt_path,
+      // Of several hubs each has a session of its own, whatever they are set to alike.
+      clientId: isCluster || config.mqtt_client_id === null ? `${clientId}-${hubName}` : clientId,
+      username: config.mqtt_user ?? undefined,
+      password: config.mqtt_password ?? undefined,
+      tls: isEncrypted
+        ? {
+            ca: textOf('mqtt_ca_cert'),
+            cert: textOf('mqtt_client_cert'),
+            key: textOf('mqtt_client_key'),
+            isVerified: config.mqtt_verify_peer,
+          }
+        : undefined,
+    },
+    style: config.mqtt_topic_style,
+    wanted: publicationsOf(config.mqtt_publish),
+    queueBytesMax: config.mqtt_max_queue * 2 ** 20,
+    share,
+    unsRoot: config.uns_root ?? undefined,
+    hubId: hubName,
+    depthMax: config.max_json_depth,
   };
 }
 

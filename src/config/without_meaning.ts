@@ -1,6 +1,6 @@
 /**
- * Settings of the reference that mean nothing to this hub, since it needs no license server, keeps no recordings and
- * talks to no broker. A configuration that was written for the reference may have them.
+ * Settings of the reference that mean nothing to this hub, since it needs no license server and keeps no
+ * recordings. A configuration that was written for the reference may have them.
  */
 export const WITHOUT_MEANING: ReadonlySet<string> = new Set([
   'license_server_address',
@@ -19,16 +19,4 @@ export const WITHOUT_MEANING: ReadonlySet<string> = new Set([
   'timescaledb_db',
   'timescaledb_user',
   'timescaledb_password',
-  'mqtt_address',
-  'mqtt_port',
-  'mqtt_user',
-  'mqtt_password',
-  'mqtt_client_id',
-  'mqtt_tls',
-  'mqtt_ca_cert',
-  'mqtt_verify_peer',
-  'mqtt_client_cert',
-  'mqtt_client_key',
-  'mqtt_protocol',
-  'uns_root',
 ]);

@@ -50,6 +50,11 @@ export class Batch {
     return Array.from(this.#ends, (end, i) => Buffer.from(this.#bytes.subarray(this.#start(i), end)).toString());
   }
 
+  /** The bytes of the text at a place, good as long as the batch's are. */
+  bytesAt(place: number): Uint8Array {
+    return this.#bytes.subarray(this.#start(place), this.#ends[place]);
+  }
+
   /** The events at these places, which rise. */
   at(places: readonly number[]): Batch {
     if (places.length === this.count) return this;

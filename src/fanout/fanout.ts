@@ -24,6 +24,12 @@ export interface Interest {
   readonly rewrite?: ((text: string) => string) | undefined;
 }
 
+/** Whoever wants all events of a view that this hub publishes, with the values of their filter fields. */
+export interface Listener {
+  /** Takes the events of one publish, or one that was announced. Must neither throw nor wait. hot */
+  heard(batch: Batch, fields: readonly FilterFields[], how: 'published' | 'announced'): void;
+}
+
 /** Events offered to subscribers, and events handed to them: one event for three subscribers counts 1 and 3. */
 export interface TopicCounts {
   published: number;
@@ -49,6 +55,8 @@ interface Channel {
   /** Those that want every event, and those that filter. */
   readonly unfiltered: Set<Subscription>;
   readonly filtering: FilterIndex<Subscription & Filtering>;
+  /** They hear of no events of other hubs. */
+  readonly listeners: Set<Listener>;
   /** Other hubs that want its events; undefined for none. */
   foreign: Foreign | undefined;
 }
@@ -139,6 +147,18 @@ export class Fanout {
     return true;
   }
 
+  /** Tells a listener of all events of a view from now on. Returns what ends that. */
+  listen(listener: Listener, { topic, view }: Pick<Interest, 'topic' | 'view'>): () => void {
+    const known = this.#channelsByKey.get(keyOf(topic, view));
+    const channel = known ?? this.#open(topic, view);
+    channel.listeners.add(listener);
+    this.#checkFields(channel, known === undefined);
+    return () => {
+      channel.listeners.delete(listener);
+      this.#checkUse(channel);
+    };
+  }
+
   /**
    * What subscriptions of this hub want of the shards of others: events of these variants, with fields or without; all of
    * them, or those that fit.
@@ -197,8 +217,11 @@ export class Fanout {
       if (channel === undefined) continue;
       const { forward } = this.#on;
       if (channel.foreign !== undefined && forward !== undefined) forwardTo(channel.foreign, block, forward);
-      if (channel.foreign === undefined || sizeOf(channel) > 0) {
-        this.#deliver(channel, new Batch(look(bytes), ends), { fields });
+      if (channel.foreign === undefined || sizeOf(channel) + channel.listeners.size > 0) {
+        const batch = new Batch(look(bytes), ends);
+        this.#deliver(channel, batch, { fields });
+        // Without fields they are from before it began to listen.
+        if (fields !== undefined) for (const each of channel.listeners) each.heard(batch, fields, 'published');
       }
     }
   }
@@ -223,10 +246,12 @@ export class Fanout {
     for (const channel of this.#channelsByTopic.get(topic) ?? []) {
       const matches = new Map([...channel.filtering.match([fields])].filter(([each]) => hasBegun(each)));
       const unfiltered = new Set([...channel.unfiltered].filter(hasBegun));
-      if (unfiltered.size === 0 && matches.size === 0) continue;
+      if (unfiltered.size === 0 && matches.size === 0 && channel.listeners.size === 0) continue;
       const text = render(channel.variant);
-      if (text !== undefined)
-        this.#deliver({ ...channel, unfiltered }, Batch.of([text]), { fields: [fields], matches });
+      if (text === undefined) continue;
+      const batch = Batch.of([text]);
+      this.#deliver({ ...channel, unfiltered }, batch, { fields: [fields], matches });
+      for (const each of channel.listeners) each.heard(batch, [fields], 'announced');
     }
   }
 
@@ -263,6 +288,7 @@ export class Fanout {
     const subscriptions = {
       unfiltered: new Set<Subscription>(),
       filtering: new FilterIndex<Subscription & Filtering>(),
+      listeners: new Set<Listener>(),
     };
     const channel: Channel = { key, variant, counts, sent, ...subscriptions, foreign: undefined };
     this.#channels.set(variant.id, channel);
@@ -273,7 +299,7 @@ export class Fanout {
 
   /** Somebody is gone: so is the channel, if it was the last. */
   #checkUse(channel: Channel): void {
-    if (sizeOf(channel) === 0 && channel.foreign === undefined) this.#close(channel);
+    if (sizeOf(channel) + channel.listeners.size === 0 && channel.foreign === undefined) this.#close(channel);
     else this.#checkFields(channel);
   }
 
@@ -291,11 +317,12 @@ export class Fanout {
 
   /** Subscriptions come and go: the shards are told whether anybody filters, and what nobody can get. */
   #checkFields(channel: Channel, isNew = false): void {
-    const { filtering, variant, foreign } = channel;
-    const unfiltered = filtering.size === 0 && !hasKinds(variant.topic) && !wantsFields(foreign);
+    const { filtering, listeners, variant, foreign } = channel;
+    const isListened = listeners.size > 0;
+    const unfiltered = filtering.size === 0 && !isListened && !hasKinds(variant.topic) && !wantsFields(foreign);
     const abroad = [...(foreign?.values() ?? [])].map((other) => other.wanted);
     const own = filtering.size === 0 ? [] : [filtering.wanted(WANTED_MAX)];
-    const wanted = channel.unfiltered.size > 0 ? undefined : unionOf([...own, ...abroad], WANTED_MAX);
+    const wanted = channel.unfiltered.size > 0 || isListened ? undefined : unionOf([...own, ...abroad], WANTED_MAX);
     if (!isNew && variant.unfiltered === unfiltered && dequal(variant.wanted, wanted)) return;
     const { wanted: _before, ...rest } = variant;
     channel.variant = { ...rest, unfiltered, ...(wanted && { wanted }) };

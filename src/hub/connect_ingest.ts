@@ -27,6 +27,8 @@ export interface Incoming {
   readonly ingest: Ingest;
   /** Whether the shards can take that many more locations. */
   hasCapacity(count: number): boolean;
+  /** Whether that many locations can be taken now, and kept where they must be. */
+  canTake(count: number): boolean;
   readonly sources: Sources;
 }
 
@@ -95,6 +97,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
   };
   // In a cluster other hubs may be those that process locations; times of day go there.
   const places: Places = cluster?.routesTo(local) ?? local;
+  const canKeep = (): boolean => cluster !== undefined || !slow || !database.refusesRows();
   const ingest = new Ingest({
     now,
     depthMax: config.max_json_depth,
@@ -102,7 +105,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
     turns,
     zone: zones.find,
     // Without fast writes a location that cannot be kept is not processed.
-    canKeep: () => cluster !== undefined || !slow || !database.refusesRows(),
+    canKeep,
     hasCapacity: (more) => places.hasCapacity(more),
     scanner: machine.openScanner({ nameBytes: bounds.nameLength, propertiesBytes: bounds.locationPropertiesBytes }),
     canTakeScanned: () => !shards.isMoving,
@@ -137,5 +140,6 @@ export function connectIngest(deps: IngestDeps): Incoming {
     zoneId: (name) => zones.find(name)?.id,
     ...(cluster && { opens: (zoneId) => cluster.serves(partitionOf(zoneId)) }),
   });
-  return { ingest, hasCapacity, sources };
+  const canTake = (more: number): boolean => canKeep() && places.hasCapacity(more);
+  return { ingest, hasCapacity, canTake, sources };
 }

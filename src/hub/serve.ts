@@ -1,17 +1,20 @@
 import { fileURLToPath } from 'node:url';
-import manifest from '../../package.json' with { type: 'json' };
 import { admitBodies, createApi, type GuardedApiDeps } from '../api/api.ts';
 import { fenceEventPublisher } from '../api/fence_event_input.ts';
 import { siteOf } from '../api/naming.ts';
 import { Replies } from '../api/replies.ts';
+import { PREFIXES } from '../api/versions.ts';
 import { viewOf } from '../api/view.ts';
 import type { Config } from '../config/schema.ts';
 import { listenSettings } from '../config/settings.ts';
 import type { HubError } from '../errors.ts';
+import type { Peer } from '../exchange.ts';
 import type { Operation } from '../operation/operation.ts';
+import type { Rpc } from '../rpc/rpc.ts';
 import { type SiteSettings, withSite } from '../site/site.ts';
 import { readSiteFiles } from '../site/site_files.ts';
 import type { SocketDeps } from '../socket/deps.ts';
+import { createRpcSocket, type RpcSocketDeps } from '../socket/rpc_session.ts';
 import { createSocket } from '../socket/session.ts';
 import { knowByToken } from '../socket/upgrade_token.ts';
 import type { WaitingFrames } from '../socket/waiting_frames.ts';
@@ -19,19 +22,21 @@ import { schedule } from '../time/clock.ts';
 import { type Listening, listen } from '../transport/server.ts';
 import { Unsent } from '../transport/unsent.ts';
 import type { HubAuthorization } from './authorization.ts';
+import { rpcDeps } from './connect_rpc.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
+import { VERSION_INFO } from './version_info.ts';
 import { withinHold } from './within_hold.ts';
 
-export const VERSION_INFO = { hub_version: manifest.version, vendor: 'omlox location hub', api_version: '2.0.0' };
-
-const SOCKET_PATHS = ['', '/hub', '/deephub'].flatMap((prefix) => [`${prefix}/v1/ws/socket`, `${prefix}/v2/ws/socket`]);
+const SOCKET_PATHS = pathsOf('socket');
+const RPC_PATHS = pathsOf('rpc');
 /** Where src/build_ui.mjs puts the web UI. */
 const SITE_FOLDER = fileURLToPath(new URL('../../.hub-ui', import.meta.url));
 
 /** The parts, and what else those who are served come to see. */
 export interface Served extends Parts {
   readonly operation: Operation;
+  readonly rpc: Rpc;
   readonly authorization: HubAuthorization | undefined;
   readonly waiting: WaitingFrames;
 }
@@ -44,9 +49,16 @@ export async function serve(parts: Served, config: Config, log: Log): Promise<Li
   const api = apiDeps(parts, config);
   const replies = new Replies(api);
   const refuse = (error: HubError, path: string) => replies.error(error, path);
+  const watched: Pick<SocketDeps, 'unsent' | 'tooSlow' | 'report'> = {
+    unsent,
+    tooSlow: (peer, bytes) => log.warn('A WebSocket client does not keep up', { userAgent: peer.userAgent, bytes }),
+    report,
+  };
+  const handleEvents = createSocket({ ...socketDeps(parts, config), ...watched });
+  const handleRpc = createRpcSocket({ ...rpcSocketDeps(parts, config), ...watched });
   return listen({
     ...listenSettings(config),
-    socketPaths: SOCKET_PATHS,
+    socketPaths: [...SOCKET_PATHS, ...RPC_PATHS],
     refuse,
     report,
     handleHttp: withSite(createApi(api), {
@@ -60,13 +72,17 @@ export async function serve(parts: Served, config: Config, log: Log): Promise<Li
     turns,
     ...(authorization && { knowPeer: knowByToken(authorization.knows) }),
     tooLong: (peer, maxBytes) => log.warn('A WebSocket frame is too long', { userAgent: peer.userAgent, maxBytes }),
-    handlePeer: createSocket({
-      ...socketDeps(parts, config),
-      unsent,
-      tooSlow: (peer, bytes) => log.warn('A WebSocket client does not keep up', { userAgent: peer.userAgent, bytes }),
-      report,
-    }),
+    handlePeer: (peer) => (isForRpc(peer) ? handleRpc(peer) : handleEvents(peer)),
   });
+}
+
+function pathsOf(socket: string): string[] {
+  return PREFIXES.flatMap((prefix) => [`${prefix}/v1/ws/${socket}`, `${prefix}/v2/ws/${socket}`]);
+}
+
+/** A path may end with slashes. */
+function isForRpc({ path }: Peer): boolean {
+  return path.includes('/ws/rpc');
 }
 
 function apiDeps(parts: Served, config: Config): GuardedApiDeps {
@@ -107,6 +123,7 @@ function apiDeps(parts: Served, config: Config): GuardedApiDeps {
     versionInfo: VERSION_INFO,
     depthMax: config.max_json_depth,
     operation,
+    rpc: rpcDeps(parts.rpc, authorization, config),
     turns,
     ...(authorization && { authorization: authorization.api }),
   };
@@ -137,6 +154,19 @@ function socketDeps(parts: Served, config: Config): Omit<SocketDeps, 'unsent' | 
     queueMaxBytes: config.websocket_buffer_size << 20,
     ...(cluster && { interestTold: () => cluster.fanout?.told() }),
     ...(authorization && { authorize: authorization.socket }),
+    now,
+    schedule,
+  };
+}
+
+function rpcSocketDeps({ now, turns, rpc, authorization, waiting }: Served, config: Config): RpcSocketDeps {
+  return {
+    rpc,
+    waiting,
+    turns,
+    depthMax: config.max_json_depth,
+    queueMaxBytes: config.websocket_buffer_size << 20,
+    ...(authorization && { authorize: authorization.rpcSocket }),
     now,
     schedule,
   };

@@ -286,6 +286,11 @@ export class Ingest {
     return this.#each(values, { kind: LOCATIONS, via, nameOf });
   }
 
+  /** The proximities that can be accepted, as locationsEach. */
+  proximitiesEach(values: readonly unknown[], via: WayIn, nameOf = nameInPayload): TakenEach {
+    return this.#each(values, { kind: PROXIMITIES, via, nameOf });
+  }
+
   /** The locations of a message, as locationsEach, a long list in turns. Throws, or rejects with, HUB_UNAVAILABLE. */
   publishedLocations(values: readonly unknown[]): TakenEach | Promise<TakenEach> {
     return this.#published(values, { kind: LOCATIONS, via: 'ws', nameOf: nameInPayload });

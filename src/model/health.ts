@@ -79,6 +79,29 @@ export const ClusterHealth = Named('ClusterHealth', {
 });
 export type ClusterHealth = Static<typeof ClusterHealth>;
 
+const count = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }));
+
+/** The hub as a client of an MQTT broker. Counts are of the time since the start. */
+export const MqttHealth = Named('MqttHealth', {
+  enabled: Type.Boolean({ description: 'Whether mqtt_address is set; all else is there only then.' }),
+  connected: Type.Optional(Type.Boolean({ description: 'Whether the connection to the broker stands.' })),
+  broker: Type.Optional(Type.String({ description: 'Its address.' })),
+  client_id: Type.Optional(Type.String({ description: 'By which the broker finds the session again.' })),
+  problem: Type.Optional(Type.String({ description: 'Why there is no connection.' })),
+  connections: count('Connections that were made.'),
+  received: count('Messages that came in.'),
+  redelivered: count('Messages that the broker has sent once more.'),
+  rejected: count('Messages that were refused.'),
+  lost: count('Messages of QoS 0 for which there was no room.'),
+  published: count('Messages that were handed to the broker.'),
+  replaced: count('Locations and motions whose place a newer one took before they were handed over.'),
+  dropped: count('Messages beyond mqtt_max_queue.'),
+  refused: count('Messages that the broker has refused.'),
+  waiting: count('Messages that wait for the broker.'),
+  waiting_bytes: count('Their bytes.'),
+});
+export type MqttHealth = Static<typeof MqttHealth>;
+
 /** The hub itself. */
 export const SystemHealth = Named('SystemHealth', {
   uptime: Type.Integer({ minimum: 0, description: 'Seconds since the start.' }),
@@ -86,6 +109,7 @@ export const SystemHealth = Named('SystemHealth', {
   iso_24730_connections: Type.Integer({ minimum: 0, description: 'Servers of streams that are configured.' }),
   database: DatabaseHealth,
   cluster: Type.Optional(ClusterHealth),
+  mqtt: Type.Optional(MqttHealth),
   config: Type.String({ description: 'The configuration as YAML, without secrets.' }),
 });
 export type SystemHealth = Static<typeof SystemHealth>;

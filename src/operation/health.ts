@@ -5,6 +5,7 @@ import type {
   DatabaseHealth,
   HealthSource,
   HubSockets,
+  MqttHealth,
   SocketHealth,
   SystemHealth,
 } from '../model/health.ts';
@@ -29,6 +30,8 @@ export interface HealthOptions {
   database(): DatabaseHealth;
   /** Where the hub is one of several. */
   readonly cluster?: ClusterState | undefined;
+  /** Where it is a client of an MQTT broker. */
+  readonly mqtt?: { health(): MqttHealth } | undefined;
 }
 
 /** How the hub is doing as one of several. */
@@ -52,15 +55,20 @@ export class Health {
   }
 
   system(): SystemHealth {
-    const { now, uptimeMs, configText, connections, database, cluster } = this.#options;
+    const { now, uptimeMs, configText, connections, database, cluster, mqtt } = this.#options;
     return {
       uptime: Math.floor(uptimeMs() / 1000),
       date: formatTime(now()),
       iso_24730_connections: connections().length,
       database: database(),
       ...(cluster && { cluster: cluster.health() }),
+      ...(mqtt && { mqtt: mqtt.health() }),
       config: configText,
     };
+  }
+
+  mqtt(): MqttHealth {
+    return this.#options.mqtt?.health() ?? { enabled: false };
   }
 
   socket(): SocketHealth {

@@ -1,7 +1,9 @@
 import type { Entities, Kind } from '../entities/entities.ts';
 import type { Fanout, TopicCounts } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
+import { RPC_ERRORS } from '../model/rpc.ts';
 import { TOPICS, type Topic } from '../model/topics.ts';
+import type { RpcCounts } from '../rpc/rpc.ts';
 import type { CollisionLane } from '../shards/collision_lane.ts';
 import type { Shards } from '../shards/shards.ts';
 import type { StoreWriter } from '../store/writer.ts';
@@ -23,6 +25,8 @@ export interface Measured {
   readonly writer: StoreWriter;
   /** Events that wait for the database. */
   held(): number;
+  /** Remote procedure calls. */
+  rpc(): RpcCounts;
 }
 
 const KINDS: readonly Kind[] = ['zone', 'fence', 'provider', 'trackable', 'anchor'];
@@ -30,7 +34,13 @@ const NAMES = Object.keys(TOPICS) as Topic[];
 
 /** What the hub counts, in the order of a location's way through it. */
 export function hubFamilies(hub: Measured): readonly Family[] {
-  return [...locationFamilies(hub), ...laneFamilies(hub), ...eventFamilies(hub), ...stateFamilies(hub)];
+  return [
+    ...locationFamilies(hub),
+    ...laneFamilies(hub),
+    ...eventFamilies(hub),
+    ...stateFamilies(hub),
+    ...rpcFamilies(hub),
+  ];
 }
 
 function locationFamilies({ counts, rejections }: Measured): readonly Family[] {
@@ -155,6 +165,39 @@ function eventFamilies({ counts, fanout, open }: Measured): readonly Family[] {
     gauge('hub_websocket_waiting_bytes', 'Bytes that wait for WebSocket clients to take them.', () =>
       waitingBytes(open),
     ),
+  ];
+}
+
+function rpcFamilies({ rpc }: Measured): readonly Family[] {
+  return [
+    {
+      name: 'hub_rpc_calls_total',
+      help: 'Calls that handlers were asked, by how they have ended.',
+      kind: 'counter',
+      labels: ['end'],
+      read: () => labelled('end', Object.entries(rpc().calls)),
+    },
+    {
+      name: 'hub_rpc_refused_total',
+      help: 'Requests that were refused, and calls that a bound has ended, by the code of the error.',
+      kind: 'counter',
+      labels: ['code'],
+      read() {
+        const byCode = [...rpc().refused].map(([name, count]) => [`${RPC_ERRORS[name]}`, count] as const);
+        return labelled('code', byCode);
+      },
+    },
+    counter('hub_rpc_requests_total', 'Requests that went to handlers.', () => rpc().forwarded),
+    counter('hub_rpc_responses_total', 'Answers of handlers that somebody has waited for.', () => rpc().responses),
+    counter('hub_rpc_late_responses_total', 'Answers that nobody has waited for, or no more.', () => rpc().late),
+    gauge('hub_rpc_open_calls', 'Calls that wait for answers.', () => rpc().open),
+    {
+      name: 'hub_rpc_handlers',
+      help: 'Methods that somebody handles, each once for each handler, by how these are reached.',
+      kind: 'gauge',
+      labels: ['way'],
+      read: () => labelled('way', rpc().handlers),
+    },
   ];
 }
 

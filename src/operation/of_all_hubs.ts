@@ -1,4 +1,4 @@
-import type { HealthSource, SocketHealth, SystemHealth } from '../model/health.ts';
+import type { HealthSource, MqttHealth, SocketHealth, SystemHealth } from '../model/health.ts';
 import { parseKeeping } from '../model/keep_numbers.ts';
 import { formatTime } from '../model/time.ts';
 import type { Consumption } from '../model/usage.ts';
@@ -9,7 +9,8 @@ import { type HubMonth, joinedMonths, joinedSockets, joinedSources } from './joi
 import { monthOf } from './month.ts';
 import { CURRENT, isEndedMonth, type KeptMonth, MONTHS_MAX, statisticsOf, withAllCounters } from './usage.ts';
 
-/** How a cluster is doing: what its hubs tell of themselves, together. Only what is told of the system is of this one. */
+/** How a cluster is doing: what its hubs tell of themselves, together. Only what is told of the system and of
+ * MQTT is of this one. */
 export class HealthOfAll {
   readonly #own: Health;
   readonly #hubs: Pick<AllHubs, 'ask'>;
@@ -26,6 +27,10 @@ export class HealthOfAll {
 
   system(): SystemHealth {
     return this.#own.system();
+  }
+
+  mqtt(): MqttHealth {
+    return this.#own.mqtt();
   }
 
   async socket(): Promise<SocketHealth> {

@@ -6,8 +6,10 @@ import type { Entities } from '../entities/entities.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
 import type { Ingest } from '../ingest/ingest.ts';
+import type { MqttHealth } from '../model/health.ts';
 import { parseKeeping } from '../model/keep_numbers.ts';
 import type { Consumption } from '../model/usage.ts';
+import type { RpcCounts } from '../rpc/rpc.ts';
 import type { CollisionLane } from '../shards/collision_lane.ts';
 import type { Shards } from '../shards/shards.ts';
 import { entityWrites } from '../store/entity_text.ts';
@@ -23,6 +25,7 @@ import { hubFamilies } from './hub_families.ts';
 import { type KeptLicense, License } from './license.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { monthOf, startOf } from './month.ts';
+import { type MeasuredMqtt, mqttFamilies } from './mqtt_families.ts';
 import { HealthOfAll, UsageOfAll } from './of_all_hubs.ts';
 import { ProcessFamilies } from './process_families.ts';
 import { CURRENT, isEndedMonth, type KeptMonth, Saving, Usage } from './usage.ts';
@@ -55,10 +58,13 @@ interface OperatedCluster extends ClusterState {
 export interface OperationOptions {
   readonly config: Config;
   readonly kept: Kept;
+  readonly rpc: { readonly counts: RpcCounts };
   schedule(delayMs: number, callback: () => void): () => void;
   readonly log: { error(message: string, facts?: object): void };
   /** Connections to positioning systems that speak ISO 24730. */
   connections?(): readonly Connection[];
+  /** The client of an MQTT broker, where there is one. */
+  readonly mqtt?: (MeasuredMqtt & { health(): MqttHealth }) | undefined;
   /** Settings that each hub of a cluster has kept for itself, by its name. */
   keptByHub?(): ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
@@ -87,7 +93,7 @@ export const LICENSE_SETTING = 'licence';
 /** Puts together what those who run the hub can see of it. Nothing in the hub depends on it. */
 export async function openOperation(hub: Operated, options: OperationOptions): Promise<Operation> {
   const { now, entities, ingest, arrivals, shards, collisions, fanout, writer, cluster } = hub;
-  const { config, log, kept, schedule, connections = () => [] } = options;
+  const { config, log, kept, rpc, schedule, connections = () => [], mqtt } = options;
   const startedMs = now();
   const { elapsed } = hub.clock;
   const startedAt = elapsed();
@@ -104,7 +110,15 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   });
   const ofProcess = new ProcessFamilies({ startedMs, schedule, threads: () => threadsOf(hub) });
   const measured = { counts, rejections: () => ingest.rejections(), entities, fanout, open };
-  const families = hubFamilies({ ...measured, shards, collisions, writer, held: () => hub.outcomes.held });
+  const families = hubFamilies({
+    ...measured,
+    shards,
+    collisions,
+    writer,
+    held: () => hub.outcomes.held,
+    rpc: () => rpc.counts,
+  });
+  const ofMqtt = mqtt === undefined ? [] : mqttFamilies(mqtt);
   const ofCluster = cluster === undefined ? [] : clusterFamilies(() => cluster.counts());
   const problem = (error: unknown): void => log.error('Usage cannot be kept for now', { error: String(error) });
   const saving = new Saving(usage, { schedule, problem, now, exists: (id) => entities.has('provider', id), arrivals });
@@ -119,11 +133,12 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     connections,
     database,
     cluster,
+    mqtt,
   });
   return {
     ...(cluster === undefined ? { health, usage } : ofAll(cluster, { health, usage }, hub, options)),
     license,
-    metrics: openMetrics([...families, ...ofCluster, ...ofProcess.families]),
+    metrics: openMetrics([...families, ...ofMqtt, ...ofCluster, ...ofProcess.families]),
     open,
     counts,
     start() {

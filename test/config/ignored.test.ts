@@ -60,18 +60,18 @@ const WARNED: readonly [name: string, given: Given, warned: readonly object[], e
   [
     'ignores settings of the reference that mean nothing here, with one warning',
     {
-      file: 'doc_root: /www\nmqtt_address: broker\ncors: false\ncassandra_io_threads: 4\nuns_root: plant\n',
-      env: { DEEPHUB_LICENSE_SERVER_ADDRESS: 'https://x', HUB_TIMESCALEDB_HOST: 'db', DEEPHUB_MQTT_PORT: '1883' },
+      file: 'doc_root: /www\nrecord_path: /tmp\ncors: false\ncassandra_io_threads: 4\nplayback_speed: 2\n',
+      env: { DEEPHUB_LICENSE_SERVER_ADDRESS: 'https://x', HUB_TIMESCALEDB_HOST: 'db', DEEPHUB_PLAYBACK_PATH: '/tmp' },
     },
     [
       {
         settings: [
           'hub_config.yaml:1: doc_root',
-          'hub_config.yaml:2: mqtt_address',
+          'hub_config.yaml:2: record_path',
           'hub_config.yaml:4: cassandra_io_threads',
-          'hub_config.yaml:5: uns_root',
+          'hub_config.yaml:5: playback_speed',
           'DEEPHUB_LICENSE_SERVER_ADDRESS',
-          'DEEPHUB_MQTT_PORT',
+          'DEEPHUB_PLAYBACK_PATH',
           'HUB_TIMESCALEDB_HOST',
         ],
       },

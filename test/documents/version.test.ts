@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { VERSION_INFO } from '../../src/hub/serve.ts';
+import { VERSION_INFO } from '../../src/hub/version_info.ts';
 import { readSourceFiles } from '../tidy/source_file.ts';
 import { ROOT } from './documents.ts';
 

@@ -5,7 +5,8 @@ import { anchoredZone } from '../../src/core/zone/control_points.ts';
 import { ChangeQueue } from '../../src/entities/change_queue.ts';
 import type { Change, Kind } from '../../src/entities/entities.ts';
 import { HubError } from '../../src/errors.ts';
-import { NeverLong, openEntities, point, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from './open_entities.ts';
+import { NeverLong } from '../support/never_long.ts';
+import { openEntities, point, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from './open_entities.ts';
 
 /** A queue of numbers appended to a list. */
 function openQueue(options: { commit?: () => Promise<void>; committed?: () => void; groupMax?: number } = {}) {

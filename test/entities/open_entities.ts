@@ -1,5 +1,5 @@
 import { type Change, Entities, type EntitiesDeps } from '../../src/entities/entities.ts';
-import { Turns } from '../../src/time/turns.ts';
+import { NeverLong } from '../support/never_long.ts';
 
 export const UUID_A = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 export const UUID_B = '6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11';
@@ -28,13 +28,6 @@ export const polygon = (coordinates: number[][][] = SQUARE) => ({ type: 'Polygon
 export const point = (x: number, y: number) => ({ type: 'Point', coordinates: [x, y] });
 export const uwbZone = (more: object = {}) => ({ type: 'uwb', ground_control_points: POINTS, ...more });
 export const rfidZone = (more: object = {}) => ({ type: 'rfid', position: point(8.68, 50.11), ...more });
-
-/** No work is so long that others have their turn: what is told when does not follow from how busy the machine is. */
-export class NeverLong extends Turns {
-  override isLong(): boolean {
-    return false;
-  }
-}
 
 /** Takes every geometry. */
 const NO_SHAPE_CHECKS = { regionProblem: () => undefined, polygonProblem: () => undefined };

@@ -19,7 +19,7 @@ test('Every setting that is called a password, secret or key text is secret', ()
 
 test('A secret is neither in the log nor in what /health/system and /metrics tell', async () => {
   const settings = Object.fromEntries(SECRETS.map((key) => [key, `${SECRET} ${key}`]));
-  const hub = await HubProcess.start(newFolder(), { ...settings, severity_level: 'Trace' });
+  const hub = await HubProcess.start(newFolder(), { ...settings, severity_level: 'Trace', mqtt_user: 'hub' });
   const health = await hub.get('/health/system');
   assert.equal(health?.status, 200);
   for (const key of SECRETS) assert.match(health?.body.config, new RegExp(`^${key}: "?\\*\\*\\*`, 'm'));

@@ -41,7 +41,9 @@ export const AREAS: readonly Area[] = [
       'src/store/newest_rows.ts',
     ]),
   },
+  { path: 'src/mqtt', mayImport: [...INNER, 'src/fanout', 'src/ingest'] },
   { path: 'workers/bus.ts', mayImport: ['src/cluster/nats'] },
+  { path: 'workers/mqtt.ts', mayImport: ['src/mqtt', 'src/time/clock.ts'] },
   { path: 'workers', mayImport: [...INNER, 'src/wire', 'src/fence_index', 'src/store', 'src/time/clock.ts'] },
   { path: 'src/config', mayImport: ['src/model'] },
   { path: 'src/ingest', mayImport: INNER },
@@ -49,8 +51,9 @@ export const AREAS: readonly Area[] = [
   { path: 'src/entities', mayImport: INNER },
   { path: 'src/fanout', mayImport: INNER },
   { path: 'src/auth', mayImport: INNER },
+  { path: 'src/rpc', mayImport: ['src/model'], packages: [] },
   { path: 'src/api', mayImport: [...INNER, 'src/auth', 'src/entities', 'src/ingest', 'src/fanout', 'src/socket/docs'] },
-  { path: 'src/socket', mayImport: [...INNER, 'src/auth', 'src/ingest', 'src/fanout'] },
+  { path: 'src/socket', mayImport: [...INNER, 'src/auth', 'src/ingest', 'src/fanout', 'src/rpc'] },
   { path: 'src/lane', mayImport: [...INNER, 'src/wire'] },
   { path: 'src/shards', mayImport: [...INNER, 'src/lane', 'src/wire'] },
   { path: 'src/transport', mayImport: ['src/model'] },
@@ -74,6 +77,8 @@ export const AREAS: readonly Area[] = [
     path: 'src/operation',
     mayImport: [...INNER, 'src/auth', 'src/config', 'src/entities', 'src/fanout', 'src/ingest'].concat([
       'src/lane',
+      'src/mqtt/messages.ts',
+      'src/rpc',
       'src/shards',
       'src/store',
     ]),
@@ -111,6 +116,7 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   undici: ['src/hub'],
   pino: ['src/hub'],
   '@nats-io/transport-node': ['src/cluster/nats/connection.ts'],
+  mqtt: ['src/mqtt/broker_connection.ts'],
 };
 
 /** Who may import the room of clusters: a hub that is alone loads nothing of it. All others do so by `import()`. */

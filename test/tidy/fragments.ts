@@ -35,9 +35,12 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/shell/lazy.tsx': 'loads pages, whatever they are',
   'src/hub-ui/signin/permits.ts': 'what a token permits, beside how it is had',
   'src/hub-ui/signin/sign_in.tsx': 'a page',
+  'src/hub/connect_mqtt.ts': 'a part that is loaded only where it is set',
   'src/ingest/check_proximity.ts': 'a ladder of checks',
   'src/ingest/rejections.ts': 'a count of its own',
-  'src/socket/expiry.ts': 'a timer with a state of its own',
+  'src/mqtt/acks.ts': 'a state of its own',
+  'src/mqtt/packets.ts': 'a wire format',
+  'src/operation/mqtt_families.ts': 'the metrics of a part that may not be there',
   'src/transport/proxy_header.ts': 'a wire format',
   'workers/warm_stage.ts': 'what an entry of a thread runs first',
 };

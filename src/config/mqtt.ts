@@ -1,0 +1,135 @@
+import Type, { type Static } from 'typebox';
+import { PUBLICATION_NAMES, type Publication, TOPIC_STYLES } from '../model/mqtt.ts';
+import { show } from '../model/show.ts';
+import type { PartProblem } from './iso_24730.ts';
+import { didYouMean } from './suggest.ts';
+import { Word } from './word.ts';
+
+const Text = (options: { description: string; secret?: boolean }) =>
+  Type.Union([Type.String({ minLength: 1 }), Type.Null()], { default: null, ...options });
+
+/** One of mqtt_publish: the name of a publication, or that with the milliseconds between two of the same object. */
+const Published = Type.Unsafe<Publication | { readonly topic: Publication; readonly min_interval?: number }>({});
+
+/** The settings of the hub as a client of an MQTT broker, see docs/mqtt.md. Names that DeepHub has are spelled as there. */
+export const MqttProperties = {
+  mqtt_address: Text({ description: 'Host name or address of the MQTT broker. null: the hub talks to none.' }),
+  mqtt_port: Type.Integer({ minimum: 1, maximum: 65535, default: 1883, description: 'Port of the broker.' }),
+  mqtt_protocol: Word(['mqtt', 'ws'], {
+    default: 'mqtt',
+    description: 'How the broker is reached: mqtt, which is TCP, or ws, which is MQTT over WebSocket.',
+  }),
+  mqtt_path: Type.String({
+    pattern: '^/[^\\s?#]*$',
+    default: '/mqtt',
+    description: 'Path of the broker with mqtt_protocol ws.',
+  }),
+  mqtt_user: Text({ description: 'User as which the hub signs in to the broker.' }),
+  mqtt_password: Text({ secret: true, description: 'Password of that user.' }),
+  mqtt_client_id: Text({
+    description:
+      'Client id at the broker, by which it finds the session again. null: made once, and kept with the data.',
+  }),
+  mqtt_tls: Type.Boolean({ default: false, description: 'Whether the connection to the broker is encrypted.' }),
+  mqtt_ca_cert: Text({ description: "PEM file with the certificates by which the broker's is verified." }),
+  mqtt_verify_peer: Type.Boolean({
+    default: true,
+    description: "Whether the broker's certificate is verified. Without, anybody can be the broker.",
+  }),
+  mqtt_client_cert: Text({ description: 'PEM file with the certificate that the hub shows to the broker.' }),
+  mqtt_client_key: Text({ description: 'PEM file with the private key of that certificate.' }),
+  mqtt_topic_style: Word(TOPIC_STYLES, {
+    default: 'slash',
+    description: 'How topics are published: slash, as omlox writes them; plain, as DeepHub does; both.',
+  }),
+  mqtt_publish: Type.Array(Published, {
+    default: [...PUBLICATION_NAMES],
+    description: 'What is published: names, or {topic, min_interval} with the milliseconds between two of one object.',
+  }),
+  mqtt_max_queue: Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    default: 64,
+    description: 'What may wait for the broker, in MiB. Beyond it the oldest is dropped, and counted.',
+  }),
+  mqtt_share: Text({
+    description: 'Name of a shared subscription, for several hubs. null is cluster_name in a cluster, otherwise none.',
+  }),
+  uns_root: Text({
+    description: 'First levels of the unified namespace. null: places of trackables are not published in one.',
+  }),
+};
+
+/** A publication that is asked for. */
+export interface Wanted {
+  readonly publication: Publication;
+  readonly minIntervalMs: number;
+}
+
+/** mqtt_publish in one form. */
+export function publicationsOf(values: readonly Static<typeof Published>[]): readonly Wanted[] {
+  return values.map((value) => {
+    if (typeof value === 'string') return { publication: value, minIntervalMs: 0 };
+    return { publication: value.topic, minIntervalMs: value.min_interval ?? 0 };
+  });
+}
+
+const MEMBERS = ['topic', 'min_interval'];
+const INTERVAL_MAX_MS = 86_400_000;
+
+/** Everything that is wrong with the value of mqtt_publish. */
+export function publishProblems(value: unknown): readonly PartProblem[] {
+  if (!Array.isArray(value)) {
+    return [{ path: [], text: `must be a list of names or {topic, min_interval}, found ${show(value)}` }];
+  }
+  const seen = new Set<unknown>();
+  return value.flatMap((each: unknown, index): readonly PartProblem[] => {
+    const isObject = typeof each === 'object' && each !== null && !Array.isArray(each);
+    const values = isObject ? (each as Readonly<Record<string, unknown>>) : { topic: each };
+    const at = isObject ? [index, 'topic'] : [index];
+    const problems: PartProblem[] = Object.keys(values)
+      .filter((name) => !MEMBERS.includes(name))
+      .map((name) => ({ path: [index, name], text: `is no setting of a publication${didYouMean(name, MEMBERS)}` }));
+    const { topic, min_interval: interval } = values;
+    if (topic === undefined) problems.push({ path: at, text: 'is required, but is missing' });
+    else if (!PUBLICATION_NAMES.some((name) => name === topic)) {
+      const near = typeof topic === 'string' ? didYouMean(topic, PUBLICATION_NAMES) : '';
+      problems.push({ path: at, text: `must be one of ${PUBLICATION_NAMES.join(', ')}, found ${show(topic)}${near}` });
+    } else if (seen.has(topic)) problems.push({ path: at, text: `must be there once, found ${show(topic)} again` });
+    seen.add(topic);
+    if (interval !== undefined && !isInterval(interval)) {
+      const text = `must be an integer from 0 to ${INTERVAL_MAX_MS}, found ${show(interval)}`;
+      problems.push({ path: [index, 'min_interval'], text });
+    }
+    return problems;
+  });
+}
+
+function isInterval(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= INTERVAL_MAX_MS;
+}
+
+/** What is set, and does not fit together or makes no broker. */
+export function mqttProblems(values: ReadonlyMap<string, unknown>): string[] {
+  const problems: string[] = [];
+  const has = (name: string): boolean => values.get(name) != null;
+  const needs = (name: string, other: string): void => {
+    if (has(name) && !has(other)) problems.push(`${name}: needs ${other}, which is not set`);
+  };
+  needs('mqtt_password', 'mqtt_user');
+  needs('mqtt_client_cert', 'mqtt_client_key');
+  needs('mqtt_client_key', 'mqtt_client_cert');
+  for (const name of ['mqtt_ca_cert', 'mqtt_client_cert', 'mqtt_client_key']) {
+    if (has(name) && values.get('mqtt_tls') !== true) problems.push(`${name}: needs mqtt_tls: true`);
+  }
+  const wordless = /[/+#\0\s]/;
+  const share = values.get('mqtt_share');
+  if (typeof share === 'string' && wordless.test(share)) {
+    problems.push(`mqtt_share: must have no spaces, "/", "+" or "#", found ${show(share)}`);
+  }
+  const root = values.get('uns_root');
+  if (typeof root === 'string' && (/[+#\0]/.test(root) || root.endsWith('/'))) {
+    problems.push(`uns_root: must have no "+" or "#", and no "/" at its end, found ${show(root)}`);
+  }
+  return problems;
+}

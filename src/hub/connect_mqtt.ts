@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import type { Config } from '../config/schema.ts';
+import { clusterSettings, mqttSettings } from '../config/settings.ts';
+import type { Mqtt } from '../mqtt/mqtt.ts';
+import { partitionOf } from '../shards/affinity.ts';
+import type { Log } from './log.ts';
+import type { Parts } from './parts.ts';
+
+/**
+ * Makes the client of the MQTT broker, which is not started yet; undefined where no broker is set, and then nothing of it is
+ * loaded. Throws a StartupError for a certificate that cannot be read.
+ */
+export async function connectMqtt(parts: Parts, hubId: string, config: Config, log: Log): Promise<Mqtt | undefined> {
+  const hubName = [hubId, clusterSettings(config, hostname())?.hubName].filter((part) => part !== undefined).join('-');
+  const settings = mqttSettings(config, hubName, (path) => readFileSync(path, 'utf8'));
+  if (settings === undefined) return undefined;
+  const { Mqtt } = await import('../mqtt/mqtt.ts');
+  const { ingest, fanout, entities, cluster, clock, machine, canTake } = parts;
+  return new Mqtt(settings, {
+    ...{ ingest, fanout, log, schedule: machine.schedule, elapsedMs: clock.elapsed },
+    hasCapacity: canTake,
+    later: setImmediate,
+    trackable: (id) => entities.get('trackable', id),
+    announces: (id) => cluster === undefined || cluster.serves(partitionOf(id)),
+  });
+}

@@ -1,0 +1,217 @@
+import mqtt, { type IClientOptions, type IClientSubscribeOptions, type MqttClient } from 'mqtt';
+
+/** How a broker is reached. */
+export interface BrokerSettings {
+  readonly protocol: 'mqtt' | 'mqtts' | 'ws' | 'wss';
+  readonly host: string;
+  readonly port: number;
+  /** Of a WebSocket. */
+  readonly path: string;
+  readonly clientId: string;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly tls: BrokerTls | undefined;
+}
+
+export interface BrokerTls {
+  /** Texts of PEM files. */
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  readonly isVerified: boolean;
+}
+
+/** A message of the broker. */
+export interface Received {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  /** 0 for QoS 0. */
+  readonly packetId: number;
+  readonly isRetained: boolean;
+  /** The broker has sent it before. */
+  readonly isRedelivered: boolean;
+}
+
+export interface ConnectionWatch {
+  /** It stands, and is subscribed. `inFlightMax`: how many messages of QoS 1 the broker takes at once. */
+  up(inFlightMax: number): void;
+  message(received: Received): void;
+  /** More can be written. */
+  room(): void;
+  notice(text: string): void;
+  /** It has ended, or was never made. Called once. */
+  down(why: string): void;
+}
+
+export interface ConnectionOptions {
+  readonly filters: readonly string[];
+  readonly will: { readonly topic: string; readonly payload: string };
+}
+
+/** Messages of QoS 1 that the broker may send before any is acknowledged. */
+export const RECEIVE_MAX = 5000;
+/** The largest message that it may send: what is read at once takes some milliseconds. */
+const PACKET_BYTES_MAX = 256 << 10;
+/** How long the broker keeps the session of a hub that is gone, in seconds. */
+const SESSION_SECONDS = 3600;
+const KEEPALIVE_SECONDS = 30;
+const CONNECT_MS = 10_000;
+/** What may wait in the socket for the broker to read it. */
+const UNSENT_BYTES_MAX = 1 << 20;
+/** Where the broker names no maximum, in-flight messages of ours are bounded by this. */
+const IN_FLIGHT_MAX = 1000;
+/** Of a subscription: retained messages are not sent. */
+const NO_RETAINED = 2;
+
+/**
+ * One connection to a broker, from the attempt to its end; the next one is another object. The library connects, speaks
+ * MQTT 5, and keeps the connection alive. Two things are done here, because they are many:
+ *
+ * - Messages of QoS 1 are acknowledged when the hub has taken them, many at once, by `write`. The library would take the
+ *   next message only after it has acknowledged the last: `acknowledgesNothing` has it do so without a word.
+ * - Messages of QoS 0 are written as packets of many, by `write`.
+ */
+export class BrokerConnection {
+  readonly #client: MqttClient;
+  readonly #watch: ConnectionWatch;
+  #why = '';
+  #isUp = false;
+  #isDown = false;
+
+  constructor(settings: BrokerSettings, { filters, will }: ConnectionOptions, watch: ConnectionWatch) {
+    this.#watch = watch;
+    const client = mqtt.connect(optionsFor(settings, will));
+    this.#client = client;
+    acknowledgesNothing(client);
+    client.on('connect', ({ properties }) => this.#subscribe(filters, properties?.receiveMaximum ?? IN_FLIGHT_MAX));
+    client.on('message', (topic, payload, { messageId = 0, qos, retain, dup }) => {
+      const packetId = qos === 0 ? 0 : messageId;
+      watch.message({ topic, payload, packetId, isRetained: retain, isRedelivered: dup });
+    });
+    client.on('disconnect', ({ reasonCode, properties }) => {
+      this.#why ||= `the broker closes the connection: ${properties?.reasonString ?? `reason code ${reasonCode}`}`;
+    });
+    client.on('error', (error) => {
+      this.#why ||= whyOf(error);
+      client.end(true);
+    });
+    client.on('close', () => this.#down());
+  }
+
+  /** Whether more should be written now. */
+  get hasRoom(): boolean {
+    return this.#isUp && this.#client.stream.writableLength < UNSENT_BYTES_MAX;
+  }
+
+  /** Writes whole packets. */
+  write(packets: Uint8Array): void {
+    // What the broker has kept may come, and be taken, before the library says that the connection stands.
+    if (!this.#client.connected || packets.length === 0) return;
+    if (!this.#client.stream.write(packets)) this.#client.stream.once('drain', () => this.#watch.room());
+  }
+
+  /** Publishes with QoS 1. `done` gets why the broker has refused it, if it has; it is not called once the connection is down. */
+  publish(
+    {
+      topic,
+      payload,
+      isRetained,
+    }: { readonly topic: string; readonly payload: Uint8Array; readonly isRetained: boolean },
+    done: (refused: string | undefined) => void,
+  ): void {
+    this.#client.publish(
+      topic,
+      Buffer.from(payload.buffer, payload.byteOffset, payload.length),
+      { qos: 1, retain: isRetained },
+      (error) => {
+        if (!this.#isDown) done(error == null ? undefined : error.message);
+      },
+    );
+  }
+
+  /** Ends it in order: the broker sends no will. */
+  async end(): Promise<void> {
+    await this.#client.endAsync(!this.#isUp).catch(() => undefined);
+    this.#down();
+  }
+
+  #subscribe(filters: readonly string[], inFlightMax: number): void {
+    // A shared subscription never gets retained messages, and must not say so.
+    const options = (filter: string): IClientSubscribeOptions => ({
+      qos: 1,
+      rh: filter.startsWith('$share/') ? 0 : NO_RETAINED,
+    });
+    const asked = Object.fromEntries(filters.map((filter) => [filter, options(filter)]));
+    this.#client.subscribe(asked, (error, granted = []) => {
+      if (this.#isDown) return;
+      const refused = granted.filter(({ qos }) => qos >= 0x80).map(({ topic }) => topic);
+      if (refused.length > 0) this.#watch.notice(`The broker refuses the subscription to ${refused.join(', ')}`);
+      else if (error) this.#watch.notice(`The broker refuses the subscriptions: ${error.message}`);
+      this.#isUp = true;
+      this.#watch.up(inFlightMax);
+    });
+  }
+
+  #down(): void {
+    if (this.#isDown) return;
+    this.#isDown = true;
+    this.#isUp = false;
+    this.#watch.down(this.#why || 'the connection was closed');
+  }
+}
+
+function optionsFor(settings: BrokerSettings, will: ConnectionOptions['will']): IClientOptions {
+  const { protocol, host, port, path, clientId, username, password, tls } = settings;
+  return {
+    ...{ protocol, host, port, clientId, protocolVersion: 5, clean: false, keepalive: KEEPALIVE_SECONDS },
+    // Of TCP it would be the path of a Unix socket.
+    ...(protocol.startsWith('ws') && { path }),
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(tls !== undefined && {
+      rejectUnauthorized: tls.isVerified,
+      ...(tls.ca !== undefined && { ca: tls.ca }),
+      ...(tls.cert !== undefined && { cert: tls.cert, key: tls.key as string }),
+    }),
+    connectTimeout: CONNECT_MS,
+    // Each connection is an object of its own, and tried again by who has made it.
+    reconnectPeriod: 0,
+    queueQoSZero: false,
+    properties: {
+      sessionExpiryInterval: SESSION_SECONDS,
+      receiveMaximum: RECEIVE_MAX,
+      maximumPacketSize: PACKET_BYTES_MAX,
+    },
+    will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
+  };
+}
+
+/** What the library calls to send a packet. */
+interface Sending {
+  _sendPacket(packet: { readonly cmd: string }, done?: (error?: Error) => void, ...more: unknown[]): void;
+}
+
+/** Lets the library go on behind a message of QoS 1 as if it were acknowledged, which is done with many at once. */
+function acknowledgesNothing(client: MqttClient): void {
+  const sending = client as unknown as Sending;
+  const send = sending._sendPacket.bind(client);
+  sending._sendPacket = (packet, done, ...more) => {
+    if (packet.cmd === 'puback') done?.();
+    else send(packet, done, ...more);
+  };
+}
+
+/** Words for what people set up wrong; the library's own for the rest. */
+function whyOf(error: Error & { code?: string | number }): string {
+  const words: Readonly<Record<string, string>> = {
+    1: 'the broker does not speak MQTT 5',
+    132: 'the broker does not speak MQTT 5',
+    133: 'the broker refuses mqtt_client_id',
+    4: 'the broker refuses mqtt_user or mqtt_password',
+    134: 'the broker refuses mqtt_user or mqtt_password',
+    5: 'the broker does not authorize this hub',
+    135: 'the broker does not authorize this hub',
+    142: 'another client has connected with the same mqtt_client_id',
+  };
+  return words[String(error.code)] ?? (error.message || String(error.code));
+}

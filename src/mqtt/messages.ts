@@ -1,0 +1,191 @@
+import type { BrokerSettings } from './broker_connection.ts';
+
+/** What crosses between the front thread and the thread of the MQTT client. Bytes are transferred, not copied. */
+
+export interface MqttThreadData {
+  readonly settings: BrokerSettings;
+  /** Filters that it subscribes to. */
+  readonly filters: readonly string[];
+  /** Where the hub says that it is there, retained; the first is the last will's. */
+  readonly statusTopics: readonly string[];
+  readonly queueBytesMax: number;
+}
+
+export type ToMqttThread =
+  /** A batch that has arrived was accepted, but for these: their places, and the reason codes that answer them. */
+  | { readonly say: 'taken'; readonly batch: number; readonly refused: readonly Refused[] }
+  /** The connection ends, and is made again: the broker sends what has no acknowledgement once more. */
+  | { readonly say: 'again' }
+  | { readonly say: 'publish'; readonly packed: Uint8Array<ArrayBuffer> }
+  /** What waits is published, the birth is taken back, and the connection ends in order. */
+  | { readonly say: 'close' };
+
+export type FromMqttThread =
+  | {
+      readonly say: 'arrived';
+      readonly batch: number;
+      readonly connection: number;
+      readonly packed: Uint8Array<ArrayBuffer>;
+    }
+  | { readonly say: 'state'; readonly state: BrokerState }
+  /** So many bytes of what was to be published were taken over. */
+  | { readonly say: 'room'; readonly bytes: number }
+  | { readonly say: 'counts'; readonly counts: ThreadCounts }
+  | { readonly say: 'notice'; readonly text: string }
+  | { readonly say: 'closed' };
+
+/** The place of a message in its batch, and why it is not accepted, as MQTT 5 has it. */
+export type Refused = readonly [place: number, reasonCode: number];
+
+export interface BrokerState {
+  readonly isConnected: boolean;
+  /** Why it is not; empty while it is, and before the first attempt. */
+  readonly why: string;
+  /** Connections that were made since the start. */
+  readonly connections: number;
+}
+
+/** Counted since the start; but for the last two, which are what is there now. */
+export interface ThreadCounts {
+  readonly received: number;
+  /** Received before, as far as the broker says. */
+  readonly redelivered: number;
+  /** Of QoS 0, while too many waited for the hub. */
+  readonly lost: number;
+  readonly published: number;
+  /** Places that a newer one has replaced before the broker took them. */
+  readonly replaced: number;
+  readonly dropped: number;
+  /** Refused by the broker. */
+  readonly refused: number;
+  readonly waiting: number;
+  readonly waitingBytes: number;
+}
+
+/** PUBACK reason code: the payload is not what the topic is for. */
+export const PAYLOAD_INVALID = 0x99;
+export const TOPIC_INVALID = 0x90;
+
+/** A message that has come in. */
+export interface Arrived {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  /** Stored by the broker at some time before. */
+  readonly isRetained: boolean;
+}
+
+/** Something to be published. */
+export interface Publishing {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  readonly qos: 0 | 1;
+  readonly isRetained: boolean;
+  /** Time between two of a topic, of which the newest counts. */
+  readonly minIntervalMs: number;
+  /** The payload is a motion, of which the unified namespace is told the place. */
+  readonly isMotion: boolean;
+}
+
+/**
+ * Messages in a row, each as
+ *
+ *     0  u8 flags: 1 retained, 2 QoS 1, 4 a motion    1  u8 0    2  u16 bytes of topic    4  u32 bytes of payload
+ *     8  u32 minIntervalMs               12  topic (UTF-8), payload
+ */
+const HEAD_BYTES = 12;
+const [RETAINED, QOS_1, MOTION] = [1, 2, 4];
+const FIRST_BYTES = 16 << 10;
+/** The longest topic of MQTT. */
+export const TOPIC_BYTES_MAX = 0xffff;
+
+/** Packs messages one after the other into memory of their own. */
+export class MessageWriter {
+  #bytes = Buffer.alloc(0);
+  #length = 0;
+  count = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** hot */
+  add(topic: string, payload: Uint8Array, { flags = 0, minIntervalMs = 0 } = NOTHING_MORE): void {
+    const start = this.#length;
+    // A character of UTF-16 takes three bytes at most.
+    const bytes = this.#roomFor(HEAD_BYTES + topic.length * 3 + payload.length);
+    const topicBytes = bytes.write(topic, start + HEAD_BYTES);
+    bytes[start] = flags;
+    bytes.writeUInt16LE(topicBytes, start + 2);
+    bytes.writeUInt32LE(payload.length, start + 4);
+    bytes.writeUInt32LE(minIntervalMs, start + 8);
+    bytes.set(payload, start + HEAD_BYTES + topicBytes);
+    this.#length = start + HEAD_BYTES + topicBytes + payload.length;
+    this.count++;
+  }
+
+  addArrived({ topic, payload, isRetained }: Arrived): void {
+    this.add(topic, payload, { flags: isRetained ? RETAINED : 0, minIntervalMs: 0 });
+  }
+
+  addPublishing({ topic, payload, qos, isRetained, minIntervalMs, isMotion }: Publishing): void {
+    const flags = (isRetained ? RETAINED : 0) | (qos === 1 ? QOS_1 : 0) | (isMotion ? MOTION : 0);
+    this.add(topic, payload, { flags, minIntervalMs });
+  }
+
+  /** What was packed, to be transferred. The writer begins anew. */
+  take(): Uint8Array<ArrayBuffer> {
+    const { buffer, byteOffset } = this.#bytes;
+    const packed = new Uint8Array(buffer as ArrayBuffer, byteOffset, this.#length);
+    this.#bytes = Buffer.alloc(0);
+    this.#length = 0;
+    this.count = 0;
+    return packed;
+  }
+
+  #roomFor(more: number): Buffer {
+    const needed = this.#length + more;
+    if (needed <= this.#bytes.length) return this.#bytes;
+    // Not of the pool that Node shares between buffers: it is given away.
+    const larger = Buffer.from(new ArrayBuffer(Math.max(FIRST_BYTES, 2 * needed)));
+    larger.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = larger;
+    return larger;
+  }
+}
+
+const NOTHING_MORE: { readonly flags?: number; readonly minIntervalMs?: number } = {};
+
+/** Reads what a MessageWriter has packed. Payloads lie in the packed bytes. */
+export function readArrived(packed: Uint8Array): Arrived[] {
+  return readAll(packed, ({ topic, payload, flags }) => ({ topic, payload, isRetained: (flags & RETAINED) !== 0 }));
+}
+
+export function readPublishing(packed: Uint8Array): Publishing[] {
+  return readAll(packed, ({ topic, payload, flags, minIntervalMs }) => {
+    const [isRetained, qos] = [(flags & RETAINED) !== 0, (flags & QOS_1) === 0 ? 0 : 1] as const;
+    return { topic, payload, qos, isRetained, minIntervalMs, isMotion: (flags & MOTION) !== 0 };
+  });
+}
+
+interface Read {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  readonly flags: number;
+  readonly minIntervalMs: number;
+}
+
+// hot
+function readAll<T>(packed: Uint8Array, make: (read: Read) => T): T[] {
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length);
+  const all: T[] = [];
+  let at = 0;
+  while (at < bytes.length) {
+    const topicEnd = at + HEAD_BYTES + bytes.readUInt16LE(at + 2);
+    const end = topicEnd + bytes.readUInt32LE(at + 4);
+    const topic = bytes.toString('utf8', at + HEAD_BYTES, topicEnd);
+    const [flags, minIntervalMs] = [bytes[at] as number, bytes.readUInt32LE(at + 8)];
+    all.push(make({ topic, payload: bytes.subarray(topicEnd, end), flags, minIntervalMs }));
+    at = end;
+  }
+  return all;
+}

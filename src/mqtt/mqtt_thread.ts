@@ -1,0 +1,267 @@
+import { Acks } from './acks.ts';
+import type { BrokerConnection, ConnectionOptions, ConnectionWatch, Received } from './broker_connection.ts';
+import {
+  type BrokerState,
+  type FromMqttThread,
+  MessageWriter,
+  type MqttThreadData,
+  type Publishing,
+  readPublishing,
+  type ThreadCounts,
+  type ToMqttThread,
+} from './messages.ts';
+import { PacketWriter } from './packets.ts';
+import { PublishQueue } from './publish_queue.ts';
+import { placeText } from './uns.ts';
+
+/** What the thread is handed, besides its settings. */
+export interface MqttThreadDeps {
+  connect(
+    options: ConnectionOptions,
+    watch: ConnectionWatch,
+  ): Pick<BrokerConnection, 'hasRoom' | 'write' | 'publish' | 'end'>;
+  tell(message: FromMqttThread): void;
+  /** Calls back after a delay; returns how to call it off. */
+  schedule(delayMs: number, callback: () => void): () => void;
+  /** Calls back at every interval; returns how to call it off. */
+  every(intervalMs: number, callback: () => void): () => void;
+  /** Calls back when everything that has arrived by now was read. */
+  afterReading(callback: () => void): void;
+  nowMs(): number;
+  /** In [0, 1). */
+  random(): number;
+}
+
+/** Pauses before another attempt: each twice as long as the one before, give or take a fifth. */
+const [PAUSE_MIN_MS, PAUSE_MAX_MS] = [500, 30_000] as const;
+/** What may wait for the hub of QoS 0, which the broker does not hold back. */
+const UNTAKEN_MAX = 20_000;
+/** How often what is held is looked at, and counts are told. */
+const [DUE_MS, COUNTS_MS] = [50, 1000] as const;
+/** How long the end waits for what is to be published. */
+const CLOSE_MS = 3000;
+
+const ONLINE = '{"status":"online"}';
+const OFFLINE = '{"status":"offline"}';
+
+/**
+ * The client of the broker, in a thread of its own: connects again for ever, brings what has arrived to the hub in batches,
+ * acknowledges what the hub has taken, and publishes what it is handed.
+ *
+ *     broker ══ connection ── message ──▶ writer ─ batch ─▶ hub ─ taken ─▶ acks ──▶ PUBACK
+ *     hub ── publish ──▶ queue ── room ──▶ packets ══▶ broker
+ */
+export class MqttThread {
+  readonly #data: Omit<MqttThreadData, 'settings'>;
+  readonly #deps: MqttThreadDeps;
+  readonly #queue: PublishQueue;
+  readonly #acks = new Acks();
+  readonly #arrived = new MessageWriter();
+  #arrivedIds: number[] = [];
+  readonly #packets = new PacketWriter();
+  #connection: ReturnType<MqttThreadDeps['connect']> | undefined;
+  #state: BrokerState = { isConnected: false, why: '', connections: 0 };
+  #inFlightMax = 0;
+  /** In the order in which they were published. */
+  readonly #underWay = new Set<Publishing>();
+  #pauseMs: number = PAUSE_MIN_MS;
+  #attempts = 0;
+  #batches = 0;
+  /** Messages in batches that the hub has not taken, by batch. */
+  readonly #untaken = new Map<number, number>();
+  #untakenCount = 0;
+  readonly #counts = { received: 0, redelivered: 0, lost: 0, published: 0, refused: 0 };
+  /** Ends what is done from time to time, and the next attempt. */
+  #stop = (): void => undefined;
+  #stopAttempt = (): void => undefined;
+  #isClosing = false;
+  #emptied: (() => void) | undefined;
+
+  constructor(data: Omit<MqttThreadData, 'settings'>, deps: MqttThreadDeps) {
+    this.#data = data;
+    this.#deps = deps;
+    this.#queue = new PublishQueue(data.queueBytesMax);
+  }
+
+  start(): void {
+    const { every, nowMs } = this.#deps;
+    const publishDue = (): void => {
+      this.#queue.due(nowMs());
+      this.#pump();
+    };
+    const stops = [every(DUE_MS, publishDue), every(COUNTS_MS, () => this.#tellCounts())];
+    this.#stop = () => {
+      for (const stop of stops) stop();
+    };
+    this.#connect();
+  }
+
+  readonly take = (message: ToMqttThread): void => {
+    switch (message.say) {
+      case 'again':
+        void this.#connection?.end();
+        return;
+      case 'taken':
+        this.#untakenCount -= this.#untaken.get(message.batch) ?? 0;
+        this.#untaken.delete(message.batch);
+        this.#connection?.write(this.#acks.taken(message.batch, message.refused));
+        return;
+      case 'publish':
+        this.#offer(message.packed);
+        return;
+      case 'close':
+        void this.#close();
+        return;
+    }
+  };
+
+  #connect(): void {
+    if (this.#isClosing) return;
+    this.#attempts++;
+    const [topic = ''] = this.#data.statusTopics;
+    const will = { topic, payload: OFFLINE };
+    this.#connection = this.#deps.connect(
+      { filters: this.#data.filters, will },
+      {
+        up: (inFlightMax) => this.#up(inFlightMax),
+        message: (received) => this.#message(received),
+        room: () => this.#pump(),
+        notice: (text) => this.#deps.tell({ say: 'notice', text }),
+        down: (why) => this.#down(why),
+      },
+    );
+  }
+
+  #up(inFlightMax: number): void {
+    this.#inFlightMax = inFlightMax;
+    this.#pauseMs = PAUSE_MIN_MS;
+    this.#tellState({ isConnected: true, why: '', connections: this.#state.connections + 1 });
+    this.#sayStatus(ONLINE);
+    this.#pump();
+  }
+
+  #down(why: string): void {
+    // What has come belongs to this connection.
+    if (this.#arrivedIds.length > 0) this.#bring();
+    this.#connection = undefined;
+    this.#acks.reset();
+    this.#queue.again([...this.#underWay]);
+    this.#underWay.clear();
+    this.#tellState({ ...this.#state, isConnected: false, why });
+    this.#emptied?.();
+    if (this.#isClosing) return;
+    const pauseMs = this.#pauseMs * (0.8 + 0.4 * this.#deps.random());
+    this.#pauseMs = Math.min(2 * this.#pauseMs, PAUSE_MAX_MS);
+    this.#stopAttempt = this.#deps.schedule(pauseMs, () => this.#connect());
+  }
+
+  /** hot */
+  #message({ topic, payload, packetId, isRetained, isRedelivered }: Received): void {
+    this.#counts.received++;
+    if (isRedelivered) this.#counts.redelivered++;
+    if (packetId === 0 && this.#untakenCount + this.#arrivedIds.length >= UNTAKEN_MAX) {
+      this.#counts.lost++;
+      return;
+    }
+    this.#arrived.addArrived({ topic, payload, isRetained });
+    this.#arrivedIds.push(packetId);
+    if (this.#arrivedIds.length === 1) this.#deps.afterReading(this.#bring);
+  }
+
+  readonly #bring = (): void => {
+    if (this.#arrivedIds.length === 0) return;
+    const ids = this.#arrivedIds;
+    const batch = ++this.#batches;
+    this.#arrivedIds = [];
+    this.#acks.begin(batch, ids);
+    this.#untaken.set(batch, ids.length);
+    this.#untakenCount += ids.length;
+    this.#deps.tell({ say: 'arrived', batch, connection: this.#attempts, packed: this.#arrived.take() });
+  };
+
+  /** hot */
+  #offer(packed: Uint8Array): void {
+    const nowMs = this.#deps.nowMs();
+    for (const publishing of readPublishing(packed)) {
+      // One that need not wait is not replaced.
+      if (publishing.qos === 0 && this.#queue.has(publishing.topic)) this.#pump();
+      this.#queue.offer(publishing, nowMs);
+    }
+    this.#pump();
+    this.#deps.tell({ say: 'room', bytes: packed.length });
+  }
+
+  /** Gives the broker what it takes. hot */
+  #pump(): void {
+    const connection = this.#connection;
+    if (connection?.hasRoom !== true) return;
+    while (connection.hasRoom) {
+      while (this.#packets.length < WRITE_BYTES) {
+        const publishing = this.#queue.takeNewest();
+        if (publishing === undefined) break;
+        this.#packets.add(publishing);
+        this.#counts.published++;
+      }
+      if (this.#packets.length === 0) break;
+      connection.write(this.#packets.take());
+    }
+    while (this.#underWay.size < this.#inFlightMax) {
+      const event = this.#queue.takeEvent();
+      if (event === undefined) break;
+      this.#underWay.add(event);
+      const payload = event.isMotion ? Buffer.from(placeText(Buffer.from(event.payload).toString())) : event.payload;
+      connection.publish({ ...event, payload }, (refused) => this.#ended(event, refused));
+    }
+    if (this.#underWay.size === 0 && this.#queue.waiting === 0) this.#emptied?.();
+  }
+
+  #ended(event: Publishing, refused: string | undefined): void {
+    if (!this.#underWay.delete(event)) return;
+    this.#queue.ended(event);
+    if (refused === undefined) this.#counts.published++;
+    else {
+      this.#counts.refused++;
+      this.#deps.tell({ say: 'notice', text: `The broker refuses to publish under ${event.topic}: ${refused}` });
+    }
+    this.#pump();
+  }
+
+  #sayStatus(status: string): void {
+    for (const topic of this.#data.statusTopics) {
+      const payload = Buffer.from(status);
+      const publishing = { topic, payload, qos: 1, isRetained: true, minIntervalMs: 0, isMotion: false } as const;
+      this.#queue.offer(publishing, this.#deps.nowMs());
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.#isClosing = true;
+    this.#stopAttempt();
+    this.#queue.due(Number.POSITIVE_INFINITY);
+    this.#sayStatus(OFFLINE);
+    await new Promise<void>((resolve) => {
+      this.#emptied = resolve;
+      this.#deps.schedule(CLOSE_MS, resolve);
+      if (this.#state.isConnected) this.#pump();
+      else resolve();
+    });
+    this.#stop();
+    this.#tellCounts();
+    await this.#connection?.end();
+    this.#deps.tell({ say: 'closed' });
+  }
+
+  #tellState(state: BrokerState): void {
+    this.#state = state;
+    this.#deps.tell({ say: 'state', state });
+  }
+
+  #tellCounts(): void {
+    const { replaced, dropped, waiting, bytes } = this.#queue;
+    const counts: ThreadCounts = { ...this.#counts, replaced, dropped, waiting, waitingBytes: bytes };
+    this.#deps.tell({ say: 'counts', counts });
+  }
+}
+
+/** Packets that are written at once. */
+const WRITE_BYTES = 256 << 10;

@@ -1,0 +1,142 @@
+import type { Publication, TopicStyle } from '../model/mqtt.ts';
+
+/**
+ * The MQTT topics of the omlox hub, of which each carries one bare JSON object.
+ *
+ *     in    /omlox/json/location_updates/pub/{provider_id}                    Location, or a list of them
+ *           /omlox/json/location_updates/pub                                  a list that names its providers
+ *           /omlox/json/proximity_updates/{source}/{provider_id}              Proximity
+ *     out   /omlox/json/location_updates/{local|epsg4326}/{provider_id}       Location
+ *           /omlox/json/trackable_motions/{local|epsg4326}/{trackable_id}     TrackableMotion
+ *           /omlox/json/fence_events/{fence_id}                               FenceEvent, and the same event under one of
+ *           /omlox/json/fence_events/trackables/{trackable_id}
+ *           /omlox/json/fence_events/providers/{provider_id}
+ *           /omlox/json/collision_events/epsg4326                             CollisionEvent
+ *           flowcate/json/{kind}_changes/{create|update|delete}/{id}          ChangeEvent
+ *           /omlox/json/hub/{hub_id}/status                                   the hub's last will and birth
+ *
+ * The standard writes a leading slash (`slash`), DeepHub none (`plain`), and its collision events name the trackable:
+ * `omlox/json/collision_events/epsg4326/{trackable_id}`, once for each of both. The hub listens to both. Changes of entities
+ * are DeepHub's own, and have no slash in any style.
+ */
+const OMLOX = 'omlox/json';
+const CHANGES = 'flowcate/json';
+const LOCATIONS_IN = `${OMLOX}/location_updates/pub`;
+const PROXIMITIES_IN = `${OMLOX}/proximity_updates`;
+
+/** An id as one level of a topic: `/ + # %` and NUL are percent-encoded. */
+export function levelOf(id: string): string {
+  return MEANT_OTHERWISE.test(id) ? id.replaceAll(ALL_MEANT_OTHERWISE, encoded) : id;
+}
+
+const [MEANT_OTHERWISE, ALL_MEANT_OTHERWISE] = [/[/+#%\0]/, /[/+#%\0]/g];
+const encoded = (character: string): string => {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+};
+
+/** The same topics in the styles that are asked for. */
+function styled(topic: string, style: TopicStyle): readonly string[] {
+  if (style === 'slash') return [`/${topic}`];
+  return style === 'plain' ? [topic] : [`/${topic}`, topic];
+}
+
+/** What the hub subscribes to, in both styles; with `share` as one of several that share it. */
+export function inboundFilters(share: string | undefined): readonly string[] {
+  const filters = [LOCATIONS_IN, PROXIMITIES_IN].flatMap((topic) => {
+    const filter = topic === PROXIMITIES_IN ? `${topic}/+/#` : `${topic}/#`;
+    return styled(filter, 'both');
+  });
+  return share === undefined ? filters : filters.map((filter) => `$share/${share}/${filter}`);
+}
+
+/** What a topic of a source names. */
+export interface Inbound {
+  readonly kind: 'location' | 'proximity';
+  /** Percent-decoded; undefined where a list of locations names its providers. */
+  readonly providerId: string | undefined;
+  readonly source?: string;
+}
+
+/** Reads a topic that the hub subscribes to; a text says why it is none. hot */
+export function readInbound(topic: string): Inbound | string {
+  const start = topic.charCodeAt(0) === SLASH ? 1 : 0;
+  const ofLocation = restOf(topic, start, LOCATIONS_IN);
+  if (ofLocation !== undefined) {
+    const providerId = ofLocation === '' ? undefined : decoded(ofLocation);
+    return providerId === MALFORMED ? notDecoded(topic) : { kind: 'location', providerId };
+  }
+  const ofProximity = restOf(topic, start, PROXIMITIES_IN);
+  if (ofProximity === undefined) return `topic: must be one of a source, found "${topic}"`;
+  const end = ofProximity.indexOf('/');
+  const [source, providerId] = [decoded(ofProximity.slice(0, end)), decoded(ofProximity.slice(end + 1))];
+  if (source === MALFORMED || providerId === MALFORMED) return notDecoded(topic);
+  if (end < 1 || providerId === '') return `topic: must name a source and a provider, found "${topic}"`;
+  return { kind: 'proximity', source, providerId };
+}
+
+/** What stands behind a topic and a slash; undefined where it is another topic. */
+function restOf(topic: string, start: number, parent: string): string | undefined {
+  const end = start + parent.length;
+  if (!topic.startsWith(parent, start) || (topic.length > end && topic.charCodeAt(end) !== SLASH)) return undefined;
+  return topic.slice(end + 1);
+}
+
+const SLASH = 0x2f;
+const MALFORMED = Symbol('malformed') as unknown as string;
+
+function decoded(text: string): string {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return MALFORMED;
+  }
+}
+
+function notDecoded(topic: string): string {
+  return `topic: must be percent-encoded UTF-8, found "${topic}"`;
+}
+
+type Fields = readonly (string | number | boolean | undefined)[];
+
+/** The topics under which an event is published, by the values of its filter fields (see TOPICS). hot */
+export function topicsOf(publication: Publication, fields: Fields, style: TopicStyle): readonly string[] {
+  switch (publication) {
+    case 'location_updates/local':
+    case 'location_updates/epsg4326':
+    case 'trackable_motions/local':
+    case 'trackable_motions/epsg4326':
+      return styled(`${OMLOX}/${publication}/${levelOf(String(fields[0]))}`, style);
+    case 'fence_events':
+      return fenceTopics(fields, style);
+    case 'collision_events':
+      return collisionTopics(fields, style);
+    default: {
+      const [id, eventType] = fields;
+      return [`${CHANGES}/${publication}/${String(eventType)}/${levelOf(String(id))}`];
+    }
+  }
+}
+
+function fenceTopics(fields: Fields, style: TopicStyle): readonly string[] {
+  const [fenceId, , providerId, trackableId] = fields;
+  // The event of a trackable is none of the provider that moved it.
+  const object =
+    trackableId === undefined
+      ? `providers/${levelOf(String(providerId))}`
+      : `trackables/${levelOf(String(trackableId))}`;
+  return [levelOf(String(fenceId)), object].flatMap((topic) => styled(`${OMLOX}/fence_events/${topic}`, style));
+}
+
+function collisionTopics(fields: Fields, style: TopicStyle): readonly string[] {
+  const topic = `${OMLOX}/collision_events/epsg4326`;
+  const omlox = `/${topic}`;
+  if (style === 'slash') return [omlox];
+  const each = fields.slice(0, 2).map((id) => `${topic}/${levelOf(String(id))}`);
+  return style === 'plain' ? each : [omlox, ...each];
+}
+
+/** Where the hub says whether it is there. */
+export function statusTopics(hubId: string, style: TopicStyle): readonly string[] {
+  return styled(`${OMLOX}/hub/${levelOf(hubId)}/status`, style);
+}

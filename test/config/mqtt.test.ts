@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { publicationsOf } from '../../src/config/mqtt.ts';
+import { mqttSettings } from '../../src/config/settings.ts';
+import { PUBLICATION_NAMES } from '../../src/model/mqtt.ts';
+import { load } from './given.ts';
+
+const WRONG: readonly [name: string, file: string, expected: RegExp][] = [
+  [
+    'a password without a user',
+    'mqtt_address: b\nmqtt_password: x',
+    /^mqtt_password: needs mqtt_user, which is not set$/,
+  ],
+  ['a certificate without its key', 'mqtt_tls: true\nmqtt_client_cert: a', /^mqtt_client_cert: needs mqtt_client_key/],
+  ['a certificate without TLS', 'mqtt_ca_cert: ca.pem', /^mqtt_ca_cert: needs mqtt_tls: true$/],
+  ['a protocol that is none', 'mqtt_protocol: amqp', /^hub_config.yaml:1: mqtt_protocol: must be .*found "amqp"$/],
+  ['publications that are no list', 'mqtt_publish: {}', /^hub_config.yaml:1: mqtt_publish: must be a list of names/],
+  [
+    'an unknown publication',
+    'mqtt_publish: [fence_event]',
+    /mqtt_publish\[0\]: must be one of .* "fence_event"; did you mean/,
+  ],
+  ['one that is there twice', 'mqtt_publish: [fence_events, fence_events]', /mqtt_publish\[1\]: must be there once/],
+  ['one without a topic', 'mqtt_publish: [{min_interval: 5}]', /mqtt_publish\[0\].topic: is required, but is missing$/],
+  [
+    'an interval that is none',
+    'mqtt_publish: [{topic: fence_events, min_interval: soon}]',
+    /mqtt_publish\[0\].min_interval: must be an integer from 0 to 86400000, found "soon"$/,
+  ],
+  ['another member', 'mqtt_publish: [{topic: fence_events, qos: 2}]', /mqtt_publish\[0\].qos: is no setting/],
+  ['a share that is no level', 'mqtt_share: a/b', /^mqtt_share: must have no spaces, "\/", "\+" or "#", found "a\/b"$/],
+  ['a root with a wildcard', 'uns_root: plant/#', /^uns_root: must have no "\+" or "#".* found "plant\/#"$/],
+];
+
+describe('loadConfig refuses', () => {
+  for (const [name, file, expected] of WRONG) {
+    test(name, () => assert.throws(() => load({ file }), { message: expected }));
+  }
+});
+
+const settingsOf = (file: string, read: (path: string) => string = () => 'PEM') => {
+  return mqttSettings(load({ file }), 'id', read);
+};
+
+describe('mqttSettings()', () => {
+  test('has none without an address', () => assert.equal(settingsOf(''), undefined));
+
+  test('publishes everything unless it is told what', () => {
+    const all = settingsOf('mqtt_address: b')?.wanted ?? [];
+    assert.deepEqual(
+      all.map(({ publication }) => publication),
+      PUBLICATION_NAMES,
+    );
+    const some = load({ file: 'mqtt_publish: [fence_events, {topic: trackable_motions/local, min_interval: 500}]' });
+    assert.deepEqual(publicationsOf(some.mqtt_publish), [
+      { publication: 'fence_events', minIntervalMs: 0 },
+      { publication: 'trackable_motions/local', minIntervalMs: 500 },
+    ]);
+    const words = load({ env: { HUB_MQTT_PUBLISH: 'fence_events, collision_events' } });
+    assert.deepEqual(words.mqtt_publish, ['fence_events', 'collision_events']);
+  });
+
+  test('has one client id for a hub, and another for each of several', () => {
+    const clientOf = (more: string) => settingsOf(`mqtt_address: b\n${more}`)?.broker.clientId;
+    assert.equal(clientOf(''), 'omlox-hub-id');
+    assert.equal(clientOf('mqtt_client_id: mine'), 'mine');
+    assert.equal(clientOf('mqtt_client_id: mine\ncluster_servers: nats://n:4222'), 'mine-id');
+  });
+
+  test('shares its subscriptions with the hubs of its cluster', () => {
+    const shareOf = (more: string) => settingsOf(`mqtt_address: b\n${more}`)?.share;
+    assert.equal(shareOf(''), undefined);
+    assert.equal(shareOf('mqtt_share: plant'), 'plant');
+    assert.equal(shareOf('cluster_name: site\ncluster_servers: nats://n:4222'), 'site');
+  });
+
+  test('reads certificates beside hub_config.yaml, and says which it cannot read', () => {
+    const file = 'mqtt_address: b\nmqtt_tls: true\nmqtt_ca_cert: ca.pem\nmqtt_protocol: ws';
+    const { broker } = settingsOf(file, (path) => `text of ${path.split('/').at(-1)}`) ?? {};
+    assert.deepEqual([broker?.protocol, broker?.tls?.ca], ['wss', 'text of ca.pem']);
+    const read = (): string => {
+      throw new Error('ENOENT: no such file');
+    };
+    assert.throws(() => settingsOf(file, read), /^StartupError: mqtt_ca_cert: cannot read .*ca.pem: ENOENT/);
+  });
+});

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, type TestContext, test } from 'node:test';
+import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
+import { inHall } from '../support/scene.ts';
+import { Broker, whyNo } from './brokers.ts';
+import { TestMqttClient, until } from './mqtt_client.ts';
+
+const PUB = 'omlox/json/location_updates/pub';
+const EARTH = '/omlox/json/location_updates/epsg4326';
+const skip = (await whyNo('mosquitto')) ?? false;
+const onEarth = (id: string) => ({ ...inHall(id, 9, 50), crs: 'EPSG:4326', source: 'gps' });
+
+const healthOf = async (hub: TestHub) => (await hub.get('/health/mqtt')).body;
+const connected = (hub: TestHub) => until(async () => (await healthOf(hub)).connected === true);
+const located = (hub: TestHub, id: string) =>
+  until(async () => (await hub.get(`/providers/${id}/location`)).status === 200);
+
+async function openBroker(t: TestContext, lines?: readonly string[]): Promise<Broker> {
+  const broker = await Broker.start('mosquitto', lines);
+  t.after(() => broker.close());
+  return broker;
+}
+
+async function openHub(t: TestContext, settings: TestSettings, folder?: string): Promise<TestHub> {
+  const hub = await openTestHub({ mqtt_address: '127.0.0.1', ...settings }, folder === undefined ? {} : { folder });
+  t.after(() => hub.close());
+  return hub;
+}
+
+async function openClient(t: TestContext, port: number, options = {}): Promise<TestMqttClient> {
+  const client = await TestMqttClient.open(port, options);
+  t.after(() => client.close());
+  return client;
+}
+
+describe('A hub with a broker', { skip }, () => {
+  test('starts without it, finds it when it comes, and again after it was killed', async (t) => {
+    const broker = await openBroker(t);
+    await broker.kill();
+    const hub = await openHub(t, { mqtt_port: broker.port });
+    await until(async () => /ECONNREFUSED/.test((await healthOf(hub)).problem ?? ''));
+    assert.equal((await hub.put('/providers/rest/location', onEarth('rest'))).status, 204);
+    for (const connections of [1, 2]) {
+      await broker.start();
+      await until(async () => (await healthOf(hub)).connections === connections);
+      const client = await TestMqttClient.open(broker.port);
+      await client.subscribe(`${EARTH}/#`);
+      await client.publish(`${PUB}/tag-${connections}`, onEarth(`tag-${connections}`));
+      await client.on(`${EARTH}/tag-${connections}`);
+      await client.close();
+      await broker.kill();
+      await until(async () => (await healthOf(hub)).connected === false);
+    }
+    const told = hub.logged.filter(({ message }) => message === 'The MQTT broker cannot be reached');
+    assert.ok(told.length >= 1 && told.length <= 6, JSON.stringify(told));
+  });
+
+  test('gets what sources have sent with QoS 1 while it was away, and nothing that was stored before', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'hub-mqtt-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const broker = await openBroker(t);
+    const client = await openClient(t, broker.port);
+    await client.publish(`${PUB}/stale`, onEarth('stale'), { retain: true });
+    const first = await openTestHub({ mqtt_address: '127.0.0.1', mqtt_port: broker.port }, { folder });
+    await connected(first);
+    await client.publish(`${PUB}/before`, onEarth('before'));
+    await located(first, 'before');
+    await first.close();
+    for (let n = 0; n < 50; n++) await client.publish(`${PUB}/away-${n}`, onEarth(`away-${n}`));
+    const hub = await openHub(t, { mqtt_port: broker.port }, folder);
+    await located(hub, 'away-49');
+    const ids = (await hub.get('/providers/locations')).body.map((each: { provider_id: string }) => each.provider_id);
+    assert.equal(ids.filter((id: string) => id.startsWith('away-')).length, 50);
+    assert.equal(ids.includes('stale'), false);
+  });
+
+  test('acknowledges what is kept, where nothing else may be', async (t) => {
+    const broker = await openBroker(t);
+    const client = await openClient(t, broker.port);
+    const hub = await openHub(t, { mqtt_port: broker.port, db_fast_writes: false });
+    await connected(hub);
+    await client.publish(`${PUB}/kept`, onEarth('kept'));
+    await located(hub, 'kept');
+  });
+
+  test('says in words why it is refused', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'hub-mqtt-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const passwords = join(folder, 'passwords');
+    assert.equal(spawnSync('mosquitto_passwd', ['-c', '-b', passwords, 'hub', 'secret']).status, 0);
+    const broker = await openBroker(t, ['allow_anonymous false', `password_file ${passwords}`]);
+    const settings = { mqtt_port: broker.port, mqtt_user: 'hub' };
+    const stranger = await openHub(t, { ...settings, mqtt_password: 'wrong' });
+    await until(async () => (await healthOf(stranger)).problem !== undefined);
+    assert.match(
+      (await healthOf(stranger)).problem,
+      /^the broker (refuses mqtt_user or mqtt_password|does not authorize this hub)$/,
+    );
+    const hub = await openHub(t, { ...settings, mqtt_password: 'secret' });
+    await connected(hub);
+  });
+
+  test('talks MQTT over WebSocket', async (t) => {
+    const broker = await openBroker(t);
+    const client = await openClient(t, broker.port);
+    const hub = await openHub(t, { mqtt_port: broker.webSocketPort, mqtt_protocol: 'ws' });
+    await connected(hub);
+    await client.subscribe(`${EARTH}/#`);
+    await client.publish(`${PUB}/tag`, onEarth('tag'));
+    await client.on(`${EARTH}/tag`);
+  });
+
+  test('of several that share a subscription one gets each location', async (t) => {
+    const broker = await openBroker(t);
+    const client = await openClient(t, broker.port);
+    const settings = { mqtt_port: broker.port, mqtt_share: 'site' };
+    const hubs = [await openHub(t, settings), await openHub(t, settings)];
+    for (const hub of hubs) await connected(hub);
+    for (let n = 0; n < 20; n++) await client.publish(`${PUB}/tag-${n}`, onEarth(`tag-${n}`));
+    const counts = async () => await Promise.all(hubs.map(async (hub) => (await hub.get('/providers')).body.length));
+    await until(async () => (await counts()).reduce((sum, count) => sum + count, 0) >= 20);
+    assert.equal(
+      (await counts()).reduce((sum, count) => sum + count, 0),
+      20,
+    );
+  });
+
+  test('goes on while the broker stands still, and publishes the newest when it goes on', async (t) => {
+    const broker = await openBroker(t);
+    const hub = await openHub(t, { mqtt_port: broker.port, mqtt_publish: 'location_updates/epsg4326' });
+    await connected(hub);
+    const client = await openClient(t, broker.port);
+    await client.subscribe(`${EARTH}/#`);
+    broker.pause();
+    after(() => broker.resume());
+    const many = Array.from({ length: 1000 }, (_, n) => ({
+      ...onEarth(`tag-${n}`),
+      properties: { text: 'x'.repeat(500) },
+    }));
+    for (let n = 0; n < 10; n++) assert.equal((await hub.put('/providers/locations', many)).status, 204);
+    await until(async () => (await healthOf(hub)).replaced > 1000);
+    const { waiting, waiting_bytes: bytes } = await healthOf(hub);
+    assert.ok(waiting <= 1000 && bytes < 2e6, `${waiting} messages, ${bytes} bytes`);
+    broker.resume();
+    await client.next(({ topic }) => topic === `${EARTH}/tag-999`);
+    await until(async () => (await healthOf(hub)).waiting === 0);
+  });
+});

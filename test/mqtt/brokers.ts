@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../bench/process/free_port.ts';
+import { goInstalled } from '../../bench/process/go_installed.ts';
+
+/** Brokers that tests start: each on a port of its own, which it keeps when it is started again. */
+export const BROKERS = ['mosquitto', 'mochi'] as const;
+export type BrokerName = (typeof BROKERS)[number];
+
+const MOCHI = { path: 'github.com/mochi-mqtt/server/v2/cmd', version: 'v2.7.9', name: 'cmd' };
+/** Where Debian puts it, which is on the path of root alone. */
+const MOSQUITTO = ['mosquitto', '/usr/sbin/mosquitto'].find(
+  (command) => spawnSync(command, ['-h']).error === undefined,
+);
+const START_MS = 15_000;
+const LOOK_MS = 50;
+
+/** Why a broker is not to be had; undefined where it is. */
+export async function whyNo(name: BrokerName): Promise<string | undefined> {
+  if (name === 'mosquitto') return MOSQUITTO === undefined ? 'skipped: there is no mosquitto' : undefined;
+  const installed = await goInstalled(MOCHI);
+  return 'missing' in installed ? `skipped: ${installed.missing}` : undefined;
+}
+
+/** A broker in a process of its own. */
+export class Broker {
+  readonly port: number;
+  /** MQTT over WebSocket; mosquitto's only. */
+  readonly webSocketPort: number;
+  readonly #name: BrokerName;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'hub-broker-'));
+  readonly #lines: readonly string[];
+  #child: ChildProcess | undefined;
+  log = '';
+
+  private constructor(name: BrokerName, [port, webSocketPort]: readonly [number, number], lines: readonly string[]) {
+    this.#name = name;
+    this.port = port;
+    this.webSocketPort = webSocketPort;
+    this.#lines = lines;
+  }
+
+  /** `lines`: of mosquitto's configuration, besides its port; `{folder}` in them is where its files may lie. */
+  static async start(
+    name: BrokerName = 'mosquitto',
+    lines: readonly string[] = ['allow_anonymous true'],
+  ): Promise<Broker> {
+    const broker = new Broker(name, [await freePort(), await freePort()], lines);
+    await broker.start();
+    return broker;
+  }
+
+  /** Where files of its configuration may lie. */
+  get folder(): string {
+    return this.#folder;
+  }
+
+  async start(): Promise<void> {
+    const child = this.#name === 'mosquitto' ? this.#mosquitto() : await this.#mochi();
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        this.log += chunk.toString();
+      });
+    }
+    const untilMs = performance.now() + START_MS;
+    while (!(await listens(this.port))) {
+      if (child.exitCode !== null || performance.now() > untilMs) throw new Error(`No ${this.#name}: ${this.log}`);
+      await delay(LOOK_MS);
+    }
+  }
+
+  /** Ends it at once, as a crash would. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Lets it hang: connections stay open, and nobody reads. */
+  pause(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #mosquitto(): ChildProcess {
+    const file = join(this.#folder, 'mosquitto.conf');
+    const lines = [
+      'per_listener_settings false',
+      // Started by root it would become somebody else, who cannot write here.
+      'user root',
+      // What sources have sent is still there after a crash.
+      'persistence true',
+      `persistence_location ${this.#folder}/`,
+      'autosave_interval 1',
+      'autosave_on_changes true',
+      'max_inflight_messages 0',
+      'max_queued_messages 0',
+      ...this.#lines.map((line) => line.replaceAll('{folder}', this.#folder)),
+      `listener ${this.port} 127.0.0.1`,
+      `listener ${this.webSocketPort} 127.0.0.1`,
+      'protocol websockets',
+    ];
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    return spawn(MOSQUITTO as string, ['-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+
+  async #mochi(): Promise<ChildProcess> {
+    const installed = await goInstalled(MOCHI);
+    if ('missing' in installed) throw new Error(installed.missing);
+    const free = [await freePort(), await freePort()];
+    const args = ['-tcp', `127.0.0.1:${this.port}`, '-ws', `127.0.0.1:${free[0]}`, '-info', `127.0.0.1:${free[1]}`];
+    return spawn(installed.path, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+}
+
+async function listens(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

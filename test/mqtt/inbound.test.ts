@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { HubError } from '../../src/errors.ts';
+import type { TakenEach } from '../../src/ingest/ingest.ts';
+import { Inbound, type InboundDeps } from '../../src/mqtt/inbound.ts';
+import { MessageWriter } from '../../src/mqtt/messages.ts';
+
+const PUB = '/omlox/json/location_updates/pub/';
+
+/** An Inbound on a table: what it hands on and what it says is collected. */
+function openInbound(ingest: Partial<InboundDeps['ingest']> = {}, deps: Partial<InboundDeps> = {}) {
+  const told: string[] = [];
+  const waiting: (() => void)[] = [];
+  const taken: TakenEach = { problems: [], kept: undefined };
+  const inbound = new Inbound({
+    ingest: {
+      body: (_, { providerId } = {}) => void told.push(`body ${providerId}`),
+      locationsEach: (values) => {
+        told.push(`each ${JSON.stringify(values)}`);
+        return taken;
+      },
+      proximitiesEach: () => taken,
+      ...ingest,
+    },
+    hasCapacity: () => true,
+    schedule: (_, callback) => {
+      waiting.push(callback);
+      return () => undefined;
+    },
+    later: (callback) => void waiting.push(callback),
+    elapsedMs: () => 0,
+    depthMax: 10,
+    taken: (batch, refused) => void told.push(`taken ${batch} ${JSON.stringify(refused)}`),
+    again: (why) => void told.push(`again ${why}`),
+    problem: (reason) => void told.push(`problem ${reason}`),
+    ...deps,
+  });
+  const goOn = (): void => {
+    for (const callback of waiting.splice(0)) callback();
+  };
+  return { inbound, told, goOn };
+}
+
+function packed(...messages: readonly (readonly [topic: string, payload: string, isRetained?: boolean])[]): Uint8Array {
+  const writer = new MessageWriter();
+  for (const [topic, payload, isRetained = false] of messages) {
+    writer.addArrived({ topic: PUB + topic, payload: Buffer.from(payload), isRetained });
+  }
+  return writer.take();
+}
+
+describe('Inbound', () => {
+  test('hands on messages in their order, and says when a batch was taken', () => {
+    const { inbound, told } = openInbound();
+    inbound.take(1, packed(['a', '{}'], ['b', '{}']));
+    inbound.take(2, packed(['a', '{}']));
+    assert.deepEqual(told, ['body a', 'body b', 'taken 1 []', 'body a', 'taken 2 []']);
+  });
+
+  test('takes nothing while the hub is full, and then goes on where it was', () => {
+    let room = 0;
+    const { inbound, told, goOn } = openInbound(
+      {
+        body: (_, { providerId } = {}) => {
+          if (room === 0) throw new HubError('HUB_UNAVAILABLE', 'full');
+          room--;
+          told.push(`body ${providerId}`);
+          return undefined;
+        },
+      },
+      { hasCapacity: () => room > 0 },
+    );
+    inbound.take(1, packed(['a', '{}'], ['b', '{}'], ['c', '{}']));
+    inbound.take(2, packed(['d', '{}']));
+    goOn();
+    assert.deepEqual(told, []);
+    room = 2;
+    goOn();
+    assert.deepEqual(told, ['body a', 'body b']);
+    room = 9;
+    goOn();
+    assert.deepEqual(told, ['body a', 'body b', 'body c', 'taken 1 []', 'body d', 'taken 2 []']);
+  });
+
+  test('lets others have their turn after some milliseconds', () => {
+    let nowMs = 0;
+    const { inbound, told, goOn } = openInbound({}, { elapsedMs: () => (nowMs += 4) });
+    inbound.take(1, packed(['a', '{}'], ['b', '{}'], ['c', '{}']));
+    assert.deepEqual(told, ['body a', 'body b']);
+    goOn();
+    assert.deepEqual(told.slice(2), ['body c', 'taken 1 []']);
+  });
+
+  test('says that a batch was taken when all of it is kept, and has it sent again where it cannot be', async () => {
+    const kept = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    let next = 0;
+    const { inbound, told } = openInbound({ body: () => kept[next++]?.promise });
+    inbound.take(1, packed(['a', '{}']));
+    inbound.take(2, packed(['a', '{}']));
+    assert.deepEqual(told, []);
+    kept[0].resolve();
+    await kept[0].promise;
+    await new Promise(setImmediate);
+    assert.deepEqual(told, ['taken 1 []']);
+    kept[1].reject(new Error('disk full'));
+    await new Promise(setImmediate);
+    assert.deepEqual(told, ['taken 1 []', 'again disk full']);
+  });
+
+  test('forgets what it has not taken', () => {
+    let isFull = true;
+    const { inbound, told, goOn } = openInbound({}, { hasCapacity: () => !isFull });
+    inbound.take(1, packed(['a', '{}']));
+    inbound.forget();
+    isFull = false;
+    goOn();
+    assert.deepEqual(told, []);
+    inbound.take(2, packed(['b', '{}']));
+    assert.deepEqual(told, ['body b', 'taken 2 []']);
+  });
+
+  const REFUSED: readonly [what: string, message: readonly [string, string, boolean?], told: readonly string[]][] = [
+    ['what is no JSON', ['a', '{'], ['problem json', 'taken 1 [[0,153]]']],
+    ['nothing', ['a', ''], ['problem json', 'taken 1 [[0,153]]']],
+    ['another id than in the topic', ['a', '{"provider_id":"b"}'], ['problem id', 'taken 1 [[0,153]]']],
+    ['a topic that is none', ['%FF', '{}'], ['problem topic', 'taken 1 [[0,144]]']],
+    ['what the broker has stored, without fault of anybody', ['a', '{}', true], ['problem retained', 'taken 1 []']],
+  ];
+  for (const [what, message, expected] of REFUSED) {
+    test(`refuses ${what}`, () => {
+      const { inbound, told } = openInbound({ body: () => 'unusual' });
+      inbound.take(1, packed(message));
+      assert.deepEqual(told, expected);
+    });
+  }
+
+  test('completes from the topic what is left out, and refuses of a list those of another provider', () => {
+    const { inbound, told } = openInbound({ body: () => 'unusual' });
+    inbound.take(1, packed(['a', '{"provider_id":null}'], ['a', '[{},{"provider_id":"b"},{"provider_id":"a"}]']));
+    assert.deepEqual(told, [
+      'each [{"provider_id":"a"}]',
+      'problem id',
+      'each [{"provider_id":"a"},{"provider_id":"a"}]',
+      'taken 1 [[1,153]]',
+    ]);
+    assert.deepEqual(inbound.refused, { topic: 0, retained: 0, json: 0, id: 1, invalid: 0 });
+  });
+});

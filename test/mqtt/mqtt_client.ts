@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
+import type { Event } from '../support/socket_client.ts';
+
+/** A message that was heard. */
+export interface Heard {
+  readonly topic: string;
+  readonly payload: Event | undefined;
+  readonly isRetained: boolean;
+}
+
+const WAIT_MS = 15_000;
+const LOOK_MS = 20;
+
+/** A client of a broker: a source of locations, and a subscriber. */
+export class TestMqttClient {
+  readonly heard: Heard[] = [];
+  readonly #client: MqttClient;
+  #wake: () => void = () => undefined;
+
+  private constructor(client: MqttClient) {
+    this.#client = client;
+    client.on('message', (topic, payload, { retain }) => {
+      this.heard.push({ topic, payload: parsed(payload.toString()), isRetained: retain });
+      this.#wake();
+    });
+  }
+
+  static async open(port: number, options: IClientOptions = {}): Promise<TestMqttClient> {
+    const settings = { protocolVersion: 5, host: '127.0.0.1', port, protocol: 'mqtt', ...options } as const;
+    return new TestMqttClient(await mqtt.connectAsync(settings));
+  }
+
+  async subscribe(...filters: readonly string[]): Promise<void> {
+    await this.#client.subscribeAsync([...filters], { qos: 1 });
+  }
+
+  /** Resolves when the broker has it. `qos` 1 when left out. */
+  async publish(topic: string, value: unknown, options: { qos?: 0 | 1; retain?: boolean } = {}): Promise<void> {
+    const payload = typeof value === 'string' ? value : JSON.stringify(value);
+    await this.#client.publishAsync(topic, payload, { qos: 1, ...options });
+  }
+
+  /** The first message heard that fits, now or later. */
+  async next(fits: (heard: Heard) => boolean): Promise<Heard> {
+    const untilMs = performance.now() + WAIT_MS;
+    for (;;) {
+      const found = this.heard.find(fits);
+      if (found !== undefined) return found;
+      const leftMs = untilMs - performance.now();
+      if (leftMs <= 0) throw new Error(`Not heard, but ${this.heard.map(({ topic }) => topic).join(', ')}`);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, leftMs);
+      this.#wake = resolve;
+      await promise;
+      clearTimeout(timer);
+    }
+  }
+
+  /** The first message under a topic. */
+  on(topic: string): Promise<Heard> {
+    return this.next((heard) => heard.topic === topic);
+  }
+
+  async close(): Promise<void> {
+    await this.#client.endAsync(true);
+  }
+}
+
+/** Undefined for what is no JSON: it hears what it publishes itself, too. */
+function parsed(text: string): Event | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resolves once it holds, however long the machine takes. */
+export async function until(holds: () => Promise<boolean>): Promise<void> {
+  const untilMs = performance.now() + WAIT_MS;
+  while (!(await holds())) {
+    if (performance.now() > untilMs) throw new Error(`Does not hold: ${holds}`);
+    await delay(LOOK_MS);
+  }
+}

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ConnectionWatch, Received } from '../../src/mqtt/broker_connection.ts';
+import { type FromMqttThread, MessageWriter, type Publishing, readArrived } from '../../src/mqtt/messages.ts';
+import { MqttThread } from '../../src/mqtt/mqtt_thread.ts';
+
+interface Call {
+  readonly atMs: number;
+  readonly callback: () => void;
+}
+
+/** A thread on a table: its clock stands until `pass`, and its connections are the test's. */
+class World {
+  nowMs = 0;
+  readonly told: FromMqttThread[] = [];
+  /** By their order. What was written to them, and what was published with QoS 1, with what ends that. */
+  readonly connections: {
+    readonly watch: ConnectionWatch;
+    readonly written: number[];
+    readonly published: { readonly topic: string; readonly text: string; readonly done: (refused?: string) => void }[];
+    hasRoom: boolean;
+    hasEnded: boolean;
+  }[] = [];
+  readonly thread: MqttThread;
+  #calls: Call[] = [];
+
+  constructor(queueBytesMax = 1e6) {
+    const schedule = (delayMs: number, callback: () => void) => {
+      const call = { atMs: this.nowMs + delayMs, callback };
+      this.#calls.push(call);
+      return () => {
+        this.#calls = this.#calls.filter((each) => each !== call);
+      };
+    };
+    const every = (intervalMs: number, callback: () => void): (() => void) => {
+      let stop = schedule(intervalMs, function again() {
+        callback();
+        stop = schedule(intervalMs, again);
+      });
+      return () => stop();
+    };
+    this.thread = new MqttThread(
+      { filters: ['f'], statusTopics: ['status'], queueBytesMax },
+      {
+        connect: (_, watch) => this.#connect(watch),
+        tell: (message) => void this.told.push(message),
+        ...{ schedule, every, nowMs: () => this.nowMs, random: () => 0.5 },
+        afterReading: (callback) => void schedule(0, callback),
+      },
+    );
+    this.thread.start();
+  }
+
+  get last() {
+    return this.connections.at(-1) as World['connections'][number];
+  }
+
+  /** Lets time pass, with all that happens meanwhile in its order. */
+  pass(ms: number): void {
+    const untilMs = this.nowMs + ms;
+    for (;;) {
+      const [next] = this.#calls.filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs);
+      if (next === undefined) break;
+      this.#calls = this.#calls.filter((each) => each !== next);
+      this.nowMs = next.atMs;
+      next.callback();
+    }
+    this.nowMs = untilMs;
+  }
+
+  receive(topic: string, packetId: number, more: Partial<Received> = {}): void {
+    const payload = Buffer.from('{}');
+    this.last.watch.message({ topic, payload, packetId, isRetained: false, isRedelivered: false, ...more });
+  }
+
+  publish(...all: readonly Partial<Publishing>[]): void {
+    const writer = new MessageWriter();
+    for (const each of all) {
+      const plain = {
+        topic: 't',
+        payload: Buffer.from('x'),
+        qos: 0,
+        isRetained: false,
+        minIntervalMs: 0,
+        isMotion: false,
+      };
+      writer.addPublishing({ ...plain, ...each } as Publishing);
+    }
+    this.thread.take({ say: 'publish', packed: writer.take() });
+  }
+
+  /** The topics of batches that came to the hub. */
+  batches(): readonly (readonly string[])[] {
+    return this.told.flatMap((each) =>
+      each.say === 'arrived' ? [readArrived(each.packed).map(({ topic }) => topic)] : [],
+    );
+  }
+
+  counts() {
+    this.pass(1000);
+    const all = this.told.flatMap((each) => (each.say === 'counts' ? [each.counts] : []));
+    return all.at(-1) as (typeof all)[number];
+  }
+
+  #connect(watch: ConnectionWatch) {
+    const connection: World['connections'][number] = {
+      watch,
+      written: [],
+      published: [],
+      hasRoom: true,
+      hasEnded: false,
+    };
+    this.connections.push(connection);
+    return {
+      get hasRoom() {
+        return connection.hasRoom;
+      },
+      write: (packets: Uint8Array) => void connection.written.push(...packets),
+      publish: (
+        { topic, payload }: { topic: string; payload: Uint8Array },
+        done: (refused: string | undefined) => void,
+      ) => void connection.published.push({ topic, text: Buffer.from(payload).toString(), done: (why) => done(why) }),
+      end: async () => {
+        connection.hasEnded = true;
+        watch.down('ended');
+      },
+    };
+  }
+}
+
+const PUBACK = (id: number): readonly number[] => [0x40, 2, 0, id];
+
+describe('MqttThread', () => {
+  test('brings what came together as one batch, and acknowledges it when the hub has taken it', () => {
+    const world = new World();
+    world.last.watch.up(10);
+    world.receive('a', 1);
+    world.receive('b', 0);
+    world.receive('c', 2);
+    world.pass(0);
+    assert.deepEqual(world.batches(), [['a', 'b', 'c']]);
+    assert.deepEqual(world.last.written, []);
+    world.thread.take({ say: 'taken', batch: 1, refused: [] });
+    assert.deepEqual(world.last.written, [...PUBACK(1), ...PUBACK(2)]);
+  });
+
+  test('tries again for ever, with pauses that grow, and at once less long after it was connected', () => {
+    const world = new World();
+    const pauses: number[] = [];
+    for (let n = 0; n < 9; n++) {
+      const [begunMs, before] = [world.nowMs, world.connections.length];
+      world.last.watch.down('refused');
+      while (world.connections.length === before) world.pass(10);
+      pauses.push(world.nowMs - begunMs);
+    }
+    assert.deepEqual(pauses, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+    world.last.watch.up(10);
+    world.last.watch.down('closed');
+    const before = world.connections.length;
+    world.pass(500);
+    assert.equal(world.connections.length, before + 1);
+  });
+
+  test('acknowledges nothing on another connection than it came on', () => {
+    const world = new World();
+    world.last.watch.up(10);
+    world.receive('a', 1);
+    world.pass(0);
+    world.last.watch.down('closed');
+    world.pass(500);
+    world.last.watch.up(10);
+    world.receive('a', 1, { isRedelivered: true });
+    world.thread.take({ say: 'taken', batch: 1, refused: [] });
+    assert.deepEqual(world.last.written, []);
+    world.pass(0);
+    world.thread.take({ say: 'taken', batch: 2, refused: [] });
+    assert.deepEqual(world.last.written, PUBACK(1));
+    assert.equal(world.counts().redelivered, 1);
+  });
+
+  test('drops what it need not acknowledge once too much waits for the hub, and counts it', () => {
+    const world = new World();
+    world.last.watch.up(10);
+    for (let n = 0; n < 20_005; n++) world.receive('a', 0);
+    world.receive('a', 7);
+    world.pass(0);
+    assert.equal(world.batches()[0]?.length, 20_001);
+    world.thread.take({ say: 'taken', batch: 1, refused: [] });
+    world.receive('a', 0);
+    world.pass(0);
+    assert.equal(world.batches()[1]?.length, 1);
+    const { received, lost } = world.counts();
+    assert.deepEqual([received, lost], [20_007, 5]);
+  });
+
+  test('publishes what it was handed while the broker was away, events once more that it had no answer to', () => {
+    const world = new World();
+    world.publish({ topic: 'e', qos: 1, payload: Buffer.from('1') }, { topic: 'e', qos: 1, payload: Buffer.from('2') });
+    world.last.watch.up(10);
+    const texts = () => world.last.published.map(({ text }) => text);
+    assert.deepEqual(texts(), ['1', '2', '{"status":"online"}']);
+    world.last.published[0]?.done();
+    world.last.watch.down('closed');
+    world.pass(500);
+    world.last.watch.up(10);
+    assert.deepEqual(texts(), ['2', '{"status":"online"}', '{"status":"online"}']);
+    for (const { done } of world.last.published) done();
+    const { published, waiting, waitingBytes } = world.counts();
+    assert.deepEqual([published, waiting, waitingBytes], [4, 0, 0]);
+  });
+
+  test('has no more events under way than the broker takes at once', () => {
+    const world = new World();
+    world.last.watch.up(2);
+    world.last.published[0]?.done();
+    world.publish(...['1', '2', '3'].map((text) => ({ topic: 'e', qos: 1 as const, payload: Buffer.from(text) })));
+    assert.equal(world.last.published.length, 3);
+    world.last.published[1]?.done('not authorized');
+    assert.equal(world.last.published.length, 4);
+    assert.equal(world.counts().refused, 1);
+    assert.ok(world.told.some((each) => each.say === 'notice' && /refuses to publish under e/.test(each.text)));
+  });
+
+  test('keeps the newest of each topic while the broker takes nothing, and everything else of QoS 0 goes out in order', () => {
+    const world = new World();
+    world.last.watch.up(10);
+    world.publish({ topic: 'a' }, { topic: 'a' }, { topic: 'a' });
+    assert.equal(world.last.written.length, 3 * 7);
+    world.last.hasRoom = false;
+    world.publish({ topic: 'a' }, { topic: 'a' }, { topic: 'b' });
+    assert.equal(world.last.written.length, 3 * 7);
+    world.last.hasRoom = true;
+    world.last.watch.room();
+    assert.equal(world.last.written.length, 5 * 7);
+    assert.equal(world.counts().replaced, 1);
+  });
+
+  test('says that the hub has gone, once all is published, and ends the connection', async () => {
+    const world = new World();
+    world.last.watch.up(10);
+    world.publish({ topic: 'held', minIntervalMs: 5000 }, { topic: 'held', minIntervalMs: 5000 });
+    world.thread.take({ say: 'close' });
+    assert.equal(world.last.published.at(-1)?.text, '{"status":"offline"}');
+    assert.equal(world.last.hasEnded, false);
+    for (const { done } of world.last.published) done();
+    await new Promise(setImmediate);
+    assert.equal(world.last.hasEnded, true);
+    assert.equal(world.told.at(-1)?.say, 'closed');
+    assert.equal(world.last.written.length, 2 * 10);
+    const before = world.connections.length;
+    world.pass(60_000);
+    assert.equal(world.connections.length, before);
+  });
+
+  test('ends, though the broker takes nothing, after some seconds', async () => {
+    const world = new World();
+    world.last.watch.up(10);
+    world.thread.take({ say: 'close' });
+    world.pass(3000);
+    await new Promise(setImmediate);
+    assert.equal(world.told.at(-1)?.say, 'closed');
+  });
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Publishing } from '../../src/mqtt/messages.ts';
+import { PublishQueue } from '../../src/mqtt/publish_queue.ts';
+
+const message = (topic: string, text: string, more: Partial<Publishing> = {}): Publishing => {
+  return { topic, payload: Buffer.from(text), qos: 0, isRetained: false, minIntervalMs: 0, isMotion: false, ...more };
+};
+const EVENT = { qos: 1 } as const;
+
+function taken(queue: PublishQueue): string[] {
+  const texts: string[] = [];
+  for (;;) {
+    const next = queue.takeNewest();
+    if (next === undefined) return texts;
+    texts.push(`${next.topic} ${Buffer.from(next.payload).toString()}`);
+  }
+}
+
+function takenEvents(queue: PublishQueue): Publishing[] {
+  const events: Publishing[] = [];
+  for (let next = queue.takeEvent(); next !== undefined; next = queue.takeEvent()) events.push(next);
+  return events;
+}
+
+const textsOf = (events: readonly Publishing[]): string[] =>
+  events.map(({ payload }) => Buffer.from(payload).toString());
+
+describe('PublishQueue', () => {
+  test('keeps of QoS 0 the newest of a topic, at the place of the first, and counts those it takes the place of', () => {
+    const queue = new PublishQueue(1e6);
+    for (const [topic, text] of [
+      ['a', '1'],
+      ['b', '1'],
+      ['a', '2'],
+    ] as const)
+      queue.offer(message(topic, text), 0);
+    assert.equal(queue.replaced, 1);
+    assert.deepEqual(taken(queue), ['a 2', 'b 1']);
+    assert.equal(queue.bytes, 0);
+  });
+
+  test('keeps all of QoS 1 in order, and again those whose connection has ended', () => {
+    const queue = new PublishQueue(1e6);
+    for (const text of ['1', '2', '3']) queue.offer(message('a', text, EVENT), 0);
+    const [first, second] = [queue.takeEvent(), queue.takeEvent()] as [Publishing, Publishing];
+    queue.ended(first);
+    queue.again([second]);
+    const events = takenEvents(queue);
+    assert.deepEqual(textsOf(events), ['2', '3']);
+    for (const event of events) queue.ended(event);
+    assert.equal(queue.bytes, 0);
+  });
+
+  test('lets one of a topic through in its interval, and the newest of those since when it is over', () => {
+    const queue = new PublishQueue(1e6);
+    const every = { minIntervalMs: 1000 };
+    for (const [ms, text] of [
+      [0, '1'],
+      [100, '2'],
+      [900, '3'],
+    ] as const) {
+      queue.due(ms);
+      queue.offer(message('a', text, every), ms);
+    }
+    assert.deepEqual(taken(queue), ['a 1']);
+    queue.due(999);
+    assert.deepEqual(taken(queue), []);
+    queue.due(1000);
+    assert.deepEqual(taken(queue), ['a 3']);
+    queue.offer(message('a', '4', every), 1500);
+    queue.due(1999);
+    assert.deepEqual(taken(queue), []);
+    queue.due(2000);
+    assert.deepEqual(taken(queue), ['a 4']);
+    queue.due(3000);
+    queue.offer(message('a', '5', every), 3000);
+    assert.deepEqual(taken(queue), ['a 5']);
+  });
+
+  test('forgets what is held for what must not wait', () => {
+    const queue = new PublishQueue(1e6);
+    const place = { ...EVENT, minIntervalMs: 1000, isRetained: true };
+    queue.offer(message('a', '1', place), 0);
+    queue.offer(message('a', '2', place), 1);
+    queue.offer(message('a', '', { ...EVENT, isRetained: true }), 2);
+    queue.due(5000);
+    assert.deepEqual(textsOf(takenEvents(queue)), ['1', '']);
+  });
+
+  test('drops the oldest of QoS 0, then of QoS 1, and counts them', () => {
+    const queue = new PublishQueue(350);
+    queue.offer(message('e', '1', EVENT), 0);
+    queue.offer(message('a', '1'), 0);
+    queue.offer(message('b', '1'), 0);
+    assert.equal(queue.dropped, 0);
+    queue.offer(message('e', '2', EVENT), 0);
+    assert.equal(queue.dropped, 1);
+    for (const text of ['3', '4']) queue.offer(message('e', text, EVENT), 0);
+    assert.deepEqual(taken(queue), []);
+    assert.deepEqual(textsOf(takenEvents(queue)), ['2', '3', '4']);
+    assert.equal(queue.dropped, 3);
+  });
+
+  test('accounts for every message, and never holds more than its bound', () => {
+    const offers = fc.array(
+      fc.record({
+        topic: fc.constantFrom('a', 'b', 'c'),
+        qos: fc.constantFrom<0 | 1>(0, 1),
+        minIntervalMs: fc.constantFrom(0, 0, 10, 20),
+        size: fc.integer({ min: 0, max: 200 }),
+        afterMs: fc.integer({ min: 0, max: 15 }),
+        takes: fc.integer({ min: 0, max: 2 }),
+      }),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(offers, (all) => {
+        const queue = new PublishQueue(700);
+        let [nowMs, out] = [0, 0];
+        for (const { topic, qos, minIntervalMs, size, afterMs, takes } of all) {
+          nowMs += afterMs;
+          queue.due(nowMs);
+          // Each topic keeps its kind, as it does in the hub.
+          queue.offer(message(`${topic}${qos}${minIntervalMs}`, 'x'.repeat(size), { qos, minIntervalMs }), nowMs);
+          assert.ok(queue.bytes <= 700);
+          for (let n = 0; n < takes; n++) {
+            if (queue.takeNewest() !== undefined) out++;
+            const event = queue.takeEvent();
+            if (event === undefined) continue;
+            queue.ended(event);
+            out++;
+          }
+        }
+        assert.equal(out + queue.waiting + queue.dropped + queue.replaced, all.length);
+        queue.due(Number.POSITIVE_INFINITY);
+        for (const event of takenEvents(queue)) queue.ended(event);
+        taken(queue);
+        assert.deepEqual([queue.waiting, queue.bytes], [0, 0]);
+      }),
+    );
+  });
+});
