@@ -91,6 +91,8 @@ export class SimulatedHub {
   isServing = false;
   readonly notices: string[];
   readonly #cluster: Cluster;
+  /** Requests that are not answered yet. */
+  readonly #open = new Set<Promise<unknown>>();
   readonly #end: () => void;
 
   private constructor(
@@ -169,15 +171,20 @@ export class SimulatedHub {
     this.#end();
   }
 
-  /** Ends it as SIGTERM does. */
+  /** Ends it as SIGTERM does: requests are answered, then what they have brought is finished, then others take over. */
   async close(): Promise<void> {
     this.isServing = false;
+    this.#cluster.ending();
+    while (this.#open.size > 0) await Promise.allSettled(this.#open);
+    this.#cluster.retire();
     const { ticker, entities, shards, zoneMoves, collisions } = this.parts;
     ticker.stop();
     await entities.settled();
     await shards.kept().catch(() => undefined);
     await zoneMoves.close();
+    await shards.settled().catch(() => undefined);
     await collisions.settled().catch(() => undefined);
+    await Promise.all([shards.close(), collisions.close()]);
     await this.#cluster.leave();
     await this.#cluster.close();
     this.kill();
@@ -200,7 +207,11 @@ export class SimulatedHub {
   async answered<Value>(promise: Promise<Value> | Value): Promise<Value> {
     const lost = this.over.then(() => Promise.reject(gone()));
     lost.catch(() => undefined);
-    return Promise.race([promise, lost]);
+    const answer = Promise.race([promise, lost]);
+    this.#open.add(answer);
+    const done = () => this.#open.delete(answer);
+    answer.then(done, done);
+    return answer;
   }
 
   /** Takes a body of locations as a PUT; resolves where that is answered 204, and rejects as it is refused. */
