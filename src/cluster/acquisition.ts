@@ -245,7 +245,7 @@ export class Acquisition {
     this.#stage = 'waiting for other hubs to release partitions';
     const released = new Map<TakeOver, readonly Left[]>();
     for (const source of fresh) {
-      if (source.isMember) released.set(source, await this.#releasedBy(source.of, source.released));
+      if (source.isMember) released.set(source, (await this.#releasedBy(source.of, source.released)).left);
     }
     const { epoch = 0 } = state().map ?? {};
     const partitions = this.#unclaimed();
@@ -351,14 +351,23 @@ export class Acquisition {
     if (fresh.length > 0) {
       this.#stage = 'waiting for other hubs to release objects';
       const left: Left[] = [];
-      for (const { from, sequence } of fresh) left.push(...(await this.#releasedBy(from as string, sequence)));
+      const relayed = new Set<string>();
+      for (const { from, sequence } of fresh) {
+        const found = await this.#releasedBy(from as string, sequence);
+        left.push(...found.left);
+        for (const name of found.relayed) relayed.add(name);
+      }
       // Whoever was to get them, and is gone, may have had them, and told something of them.
       const arriving = fresh.flatMap((each) => each.objects);
       const to = new Set(arriving.map(([, , , partition]) => partition));
       const late = this.#late.filter(({ partitions }) => partitions.some((partition) => to.has(partition)));
       for (const each of late) {
-        // It no longer has what it released before. What was to move within it comes from the heir of the old partition.
-        const own = arriving.flatMap(([kind, id, from]) => (each.all.has(from) ? [`${kind} ${id}`] : []));
+        // It no longer has what it released before. What was to move within it comes from the heir of the old partition, which
+        // has it from there; but not what had left that partition before, as somebody else has said.
+        const own = arriving.flatMap(([kind, id, from]) => {
+          const name = `${kind} ${id}`;
+          return each.all.has(from) && !relayed.has(name) ? [name] : [];
+        });
         left.push({ ...each.left, departed: [...each.left.allDeparted, ...own], endMs: 0 });
       }
       const [objects, isLate] = [objectsOf(arriving), late.length > 0];
@@ -421,15 +430,18 @@ export class Acquisition {
   }
 
   /** What a member has released because of a record: heirs have released more later, as they have evaluated more by then. */
-  async #releasedBy(from: string, sequence: number): Promise<readonly Left[]> {
+  async #releasedBy(
+    from: string,
+    sequence: number,
+  ): Promise<{ readonly left: readonly Left[]; readonly relayed: readonly string[] }> {
     const { released, follow, incarnation } = this.#options;
     const found = await released(from, sequence);
     if (from !== incarnation) await follow(from, found);
-    const { endMs } = found;
+    const { endMs, relayed } = found;
     // Where nothing was released, nothing is to be evaluated anew but the record itself.
-    if (found.steps.length === 0) return [{ ...NOTHING_LEFT, endMs, config: sequence - 1 }];
+    if (found.steps.length === 0) return { left: [{ ...NOTHING_LEFT, endMs, config: sequence - 1 }], relayed };
     const parts = Map.groupBy(found.steps, ({ config }) => config);
-    return Array.from(parts, ([config, steps]) => ({ ...NOTHING_LEFT, steps, endMs, config }));
+    return { left: Array.from(parts, ([config, steps]) => ({ ...NOTHING_LEFT, steps, endMs, config })), relayed };
   }
 
   /** Tells the objects, as "kind id", that were released because of a record and have yet to arrive: they are where they were. */

@@ -16,6 +16,8 @@ export interface Released {
   readonly endMs: number;
   /** The number of the last frame of events that each hub was sent before. */
   readonly sent: Readonly<Record<string, number>>;
+  /** Objects, as "kind id", that an owner before this hub has released: this hub's shards never had them. */
+  readonly relayed: readonly string[];
 }
 
 export interface ReleasesOptions {
@@ -121,7 +123,7 @@ export class Releases {
       const made = await steps;
       const endMs = now();
       await this.#releaseState(partitions);
-      return { steps: made, endMs, sent: sent() };
+      return { steps: made, endMs, sent: sent(), relayed: [] };
     };
     const released = finish();
     released.catch((error: unknown) => notice(`Cannot hand objects over: ${(error as Error).message}`));
@@ -137,7 +139,7 @@ export class Releases {
     const endMs = Math.max(0, ...released.map((each) => each.endMs));
     const relayed = {
       objects: { providers: [], trackables: [] },
-      released: Promise.resolve({ steps, endMs, sent: sent() }),
+      released: Promise.resolve({ steps, endMs, sent: sent(), relayed: names }),
     };
     this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), relayed]);
     for (const name of names) this.#passedOn.add(`${sequence} ${name}`);
@@ -154,6 +156,7 @@ export class Releases {
       steps: all.flatMap(({ steps }) => steps),
       endMs: Math.max(0, ...all.map(({ endMs }) => endMs)),
       sent: Object.assign({}, ...all.map(({ sent }) => sent)),
+      relayed: all.flatMap(({ relayed }) => relayed),
     };
   }
 
@@ -194,12 +197,13 @@ export class Releases {
 
 /** Whether what another hub says is something that it has released. */
 export function isReleased(value: unknown): value is Released {
-  const { steps, endMs, sent } = (value ?? {}) as Partial<Record<keyof Released, unknown>>;
+  const { steps, endMs, sent, relayed } = (value ?? {}) as Partial<Record<keyof Released, unknown>>;
   const isStep = (step: unknown): boolean => {
     const { batch, effects, config } = (step ?? {}) as Partial<Record<keyof ReleasedStep, unknown>>;
     return batch instanceof Uint8Array && effects instanceof Uint8Array && typeof config === 'number';
   };
-  return Array.isArray(steps) && steps.every(isStep) && typeof endMs === 'number' && typeof sent === 'object';
+  const isShaped = Array.isArray(steps) && Array.isArray(relayed) && typeof endMs === 'number';
+  return isShaped && steps.every(isStep) && typeof sent === 'object';
 }
 
 /** Objects as names: "kind id" of each. */
