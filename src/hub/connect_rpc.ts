@@ -1,12 +1,16 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { RpcDeps } from '../api/deps.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { answerText } from '../rpc/answer_text.ts';
+import { FIRST_ID } from '../rpc/calls.ts';
 import { Rpc } from '../rpc/rpc.ts';
 import { type Clock, schedule } from '../time/clock.ts';
 import type { HubAuthorization } from './authorization.ts';
 import { VERSION_INFO } from './version_info.ts';
+
+/** From as many the first id is chosen, so that ids stay below 2^31 for long. */
+const FIRST_IDS = 2 ** 30;
 
 /** Remote procedure calls of this hub. Hubs of a cluster share their id, so as handlers their names tell them apart. */
 export function openRpc(hubId: string, { clock, cluster }: { clock: Clock; cluster: Cluster | undefined }): Rpc {
@@ -17,6 +21,7 @@ export function openRpc(hubId: string, { clock, cluster }: { clock: Clock; clust
     elapsed: clock.elapsed,
     schedule,
     newId: () => randomBytes(8).toString('hex'),
+    firstId: FIRST_ID + randomInt(FIRST_IDS),
   });
 }
 

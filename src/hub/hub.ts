@@ -118,9 +118,10 @@ async function openOn(
     else await fillFromCluster(parts, cluster, { config, out: isOut.resolve });
     const kept = await reading.all;
     const connections = () => connectionsOf(sources.status(), entities);
-    const mqtt = await connectMqtt(parts, kept.hubId, config, log);
+    const { hubId } = kept;
+    const rpc = openRpc(hubId, { clock, cluster });
+    const mqtt = await connectMqtt({ ...parts, rpc, hubId }, config, log);
     const keptByHub = cluster && { keptByHub: () => settingsByHub(cluster) };
-    const rpc = openRpc(kept.hubId, { clock, cluster });
     const options = { config, log, kept, rpc, mqtt, schedule, connections, ...keptByHub };
     const operation = await openOperation(parts, options);
     const waiting = new WaitingFrames();

@@ -52,6 +52,8 @@ export const TIMEOUT_MAX_MS = 60_000;
 export const RPC_MESSAGE_MAX_BYTES = 256 << 10;
 /** Characters of the name of a method. */
 export const METHOD_MAX_CHARACTERS = 256;
+/** Characters of the id of a handler that a carrier announces. */
+export const HANDLER_ID_MAX_CHARACTERS = 256;
 
 const RpcId = Type.Union([Type.String(), Type.Number()], {
   title: 'RpcId',

@@ -30,6 +30,28 @@ export interface Received {
   readonly isRetained: boolean;
   /** The broker has sent it before. */
   readonly isRedelivered: boolean;
+  /** How long it is still of use, as far as its sender has said; 0: for ever. */
+  readonly lifeMs: number;
+}
+
+/** What is published with QoS 1. */
+interface Sent {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  readonly isRetained: boolean;
+  /** How long it is of use; 0: for ever. */
+  readonly lifeMs: number;
+}
+
+/** What the client subscribes to. */
+export interface Subscribing {
+  readonly filter: string;
+  /** What comes of QoS 0 while the hub is away is not kept for it. */
+  readonly qos: 0 | 1;
+  /** Whether it gets what the broker has stored before. */
+  readonly getsRetained: boolean;
+  /** Whether it gets what it publishes itself. */
+  readonly getsOwn: boolean;
 }
 
 export interface ConnectionWatch {
@@ -44,7 +66,7 @@ export interface ConnectionWatch {
 }
 
 export interface ConnectionOptions {
-  readonly filters: readonly string[];
+  readonly subscriptions: readonly Subscribing[];
   readonly will: { readonly topic: string; readonly payload: string };
 }
 
@@ -60,6 +82,8 @@ const CONNECT_MS = 10_000;
 const UNSENT_BYTES_MAX = 1 << 20;
 /** Where the broker names no maximum, in-flight messages of ours are bounded by this. */
 const IN_FLIGHT_MAX = 1000;
+/** A longer life is as good as for ever, and takes more than 32 bits. */
+const LIFE_MAX_MS = 2 ** 31;
 /** Of a subscription: retained messages are not sent. */
 const NO_RETAINED = 2;
 
@@ -78,15 +102,18 @@ export class BrokerConnection {
   #isUp = false;
   #isDown = false;
 
-  constructor(settings: BrokerSettings, { filters, will }: ConnectionOptions, watch: ConnectionWatch) {
+  constructor(settings: BrokerSettings, { subscriptions, will }: ConnectionOptions, watch: ConnectionWatch) {
     this.#watch = watch;
     const client = mqtt.connect(optionsFor(settings, will));
     this.#client = client;
     acknowledgesNothing(client);
-    client.on('connect', ({ properties }) => this.#subscribe(filters, properties?.receiveMaximum ?? IN_FLIGHT_MAX));
-    client.on('message', (topic, payload, { messageId = 0, qos, retain, dup }) => {
+    client.on('connect', ({ properties }) =>
+      this.#subscribe(subscriptions, properties?.receiveMaximum ?? IN_FLIGHT_MAX),
+    );
+    client.on('message', (topic, payload, { messageId = 0, qos, retain, dup, properties }) => {
       const packetId = qos === 0 ? 0 : messageId;
-      watch.message({ topic, payload, packetId, isRetained: retain, isRedelivered: dup });
+      const lifeMs = Math.min((properties?.messageExpiryInterval ?? 0) * 1000, LIFE_MAX_MS);
+      watch.message({ topic, payload, packetId, isRetained: retain, isRedelivered: dup, lifeMs });
     });
     client.on('disconnect', ({ reasonCode, properties }) => {
       this.#why ||= `the broker closes the connection: ${properties?.reasonString ?? `reason code ${reasonCode}`}`;
@@ -111,18 +138,12 @@ export class BrokerConnection {
   }
 
   /** Publishes with QoS 1. `done` gets why the broker has refused it, if it has; it is not called once the connection is down. */
-  publish(
-    {
-      topic,
-      payload,
-      isRetained,
-    }: { readonly topic: string; readonly payload: Uint8Array; readonly isRetained: boolean },
-    done: (refused: string | undefined) => void,
-  ): void {
+  publish({ topic, payload, isRetained, lifeMs }: Sent, done: (refused: string | undefined) => void): void {
+    const properties = lifeMs > 0 && { properties: { messageExpiryInterval: Math.ceil(lifeMs / 1000) } };
     this.#client.publish(
       topic,
       Buffer.from(payload.buffer, payload.byteOffset, payload.length),
-      { qos: 1, retain: isRetained },
+      { qos: 1, retain: isRetained, ...properties },
       (error) => {
         if (!this.#isDown) done(error == null ? undefined : error.message);
       },
@@ -135,13 +156,8 @@ export class BrokerConnection {
     this.#down();
   }
 
-  #subscribe(filters: readonly string[], inFlightMax: number): void {
-    // A shared subscription never gets retained messages, and must not say so.
-    const options = (filter: string): IClientSubscribeOptions => ({
-      qos: 1,
-      rh: filter.startsWith('$share/') ? 0 : NO_RETAINED,
-    });
-    const asked = Object.fromEntries(filters.map((filter) => [filter, options(filter)]));
+  #subscribe(subscriptions: readonly Subscribing[], inFlightMax: number): void {
+    const asked = Object.fromEntries(subscriptions.map((each) => [each.filter, subscribeOptions(each)]));
     this.#client.subscribe(asked, (error, granted = []) => {
       if (this.#isDown) return;
       const refused = granted.filter(({ qos }) => qos >= 0x80).map(({ topic }) => topic);
@@ -158,6 +174,12 @@ export class BrokerConnection {
     this.#isUp = false;
     this.#watch.down(this.#why || 'the connection was closed');
   }
+}
+
+function subscribeOptions({ filter, qos, getsRetained, getsOwn }: Subscribing): IClientSubscribeOptions {
+  // A shared subscription never gets retained messages, and must say nothing of them.
+  const isShared = filter.startsWith('$share/');
+  return { qos, rh: getsRetained || isShared ? 0 : NO_RETAINED, ...(!getsOwn && { nl: true }) };
 }
 
 function optionsFor(settings: BrokerSettings, will: ConnectionOptions['will']): IClientOptions {

@@ -1,11 +1,10 @@
-import type { BrokerSettings } from './broker_connection.ts';
+import type { BrokerSettings, Subscribing } from './broker_connection.ts';
 
 /** What crosses between the front thread and the thread of the MQTT client. Bytes are transferred, not copied. */
 
 export interface MqttThreadData {
   readonly settings: BrokerSettings;
-  /** Filters that it subscribes to. */
-  readonly filters: readonly string[];
+  readonly subscriptions: readonly Subscribing[];
   /** Where the hub says that it is there, retained; the first is the last will's. */
   readonly statusTopics: readonly string[];
   readonly queueBytesMax: number;
@@ -17,6 +16,8 @@ export type ToMqttThread =
   /** The connection ends, and is made again: the broker sends what has no acknowledgement once more. */
   | { readonly say: 'again' }
   | { readonly say: 'publish'; readonly packed: Uint8Array<ArrayBuffer> }
+  /** So many bytes of `rpc` were taken. */
+  | { readonly say: 'rpcTaken'; readonly bytes: number }
   /** What waits is published, the birth is taken back, and the connection ends in order. */
   | { readonly say: 'close' };
 
@@ -27,6 +28,8 @@ export type FromMqttThread =
       readonly connection: number;
       readonly packed: Uint8Array<ArrayBuffer>;
     }
+  /** Messages of remote procedure calls, which wait for no locations. */
+  | { readonly say: 'rpc'; readonly packed: Uint8Array<ArrayBuffer> }
   | { readonly say: 'state'; readonly state: BrokerState }
   /** So many bytes of what was to be published were taken over. */
   | { readonly say: 'room'; readonly bytes: number }
@@ -50,7 +53,7 @@ export interface ThreadCounts {
   readonly received: number;
   /** Received before, as far as the broker says. */
   readonly redelivered: number;
-  /** Of QoS 0, while too many waited for the hub. */
+  /** Of QoS 0, while too much waited for the hub. */
   readonly lost: number;
   readonly published: number;
   /** Places that a newer one has replaced before the broker took them. */
@@ -72,6 +75,8 @@ export interface Arrived {
   readonly payload: Uint8Array;
   /** Stored by the broker at some time before. */
   readonly isRetained: boolean;
+  /** How long it is still of use, as far as its sender has said; 0: for ever. */
+  readonly lifeMs: number;
 }
 
 /** Something to be published. */
@@ -84,15 +89,20 @@ export interface Publishing {
   readonly minIntervalMs: number;
   /** The payload is a motion, of which the unified namespace is told the place. */
   readonly isMotion: boolean;
+  /**
+   * How long it is of use; 0: for ever. What has such an end belongs to the connection that stands when it is handed over: it
+   * is not published by another one.
+   */
+  readonly lifeMs: number;
 }
 
 /**
  * Messages in a row, each as
  *
  *     0  u8 flags: 1 retained, 2 QoS 1, 4 a motion    1  u8 0    2  u16 bytes of topic    4  u32 bytes of payload
- *     8  u32 minIntervalMs               12  topic (UTF-8), payload
+ *     8  u32 minIntervalMs               12  u32 lifeMs    16  topic (UTF-8), payload
  */
-const HEAD_BYTES = 12;
+const HEAD_BYTES = 16;
 const [RETAINED, QOS_1, MOTION] = [1, 2, 4];
 const FIRST_BYTES = 16 << 10;
 /** The longest topic of MQTT. */
@@ -109,7 +119,7 @@ export class MessageWriter {
   }
 
   /** hot */
-  add(topic: string, payload: Uint8Array, { flags = 0, minIntervalMs = 0 } = NOTHING_MORE): void {
+  add(topic: string, payload: Uint8Array, { flags = 0, minIntervalMs = 0, lifeMs = 0 } = NOTHING_MORE): void {
     const start = this.#length;
     // A character of UTF-16 takes three bytes at most.
     const bytes = this.#roomFor(HEAD_BYTES + topic.length * 3 + payload.length);
@@ -118,18 +128,19 @@ export class MessageWriter {
     bytes.writeUInt16LE(topicBytes, start + 2);
     bytes.writeUInt32LE(payload.length, start + 4);
     bytes.writeUInt32LE(minIntervalMs, start + 8);
+    bytes.writeUInt32LE(lifeMs, start + 12);
     bytes.set(payload, start + HEAD_BYTES + topicBytes);
     this.#length = start + HEAD_BYTES + topicBytes + payload.length;
     this.count++;
   }
 
-  addArrived({ topic, payload, isRetained }: Arrived): void {
-    this.add(topic, payload, { flags: isRetained ? RETAINED : 0, minIntervalMs: 0 });
+  addArrived({ topic, payload, isRetained, lifeMs }: Arrived): void {
+    this.add(topic, payload, { flags: isRetained ? RETAINED : 0, lifeMs });
   }
 
-  addPublishing({ topic, payload, qos, isRetained, minIntervalMs, isMotion }: Publishing): void {
+  addPublishing({ topic, payload, qos, isRetained, minIntervalMs, isMotion, lifeMs }: Publishing): void {
     const flags = (isRetained ? RETAINED : 0) | (qos === 1 ? QOS_1 : 0) | (isMotion ? MOTION : 0);
-    this.add(topic, payload, { flags, minIntervalMs });
+    this.add(topic, payload, { flags, minIntervalMs, lifeMs });
   }
 
   /** What was packed, to be transferred. The writer begins anew. */
@@ -153,17 +164,19 @@ export class MessageWriter {
   }
 }
 
-const NOTHING_MORE: { readonly flags?: number; readonly minIntervalMs?: number } = {};
+const NOTHING_MORE: { readonly flags?: number; readonly minIntervalMs?: number; readonly lifeMs?: number } = {};
 
 /** Reads what a MessageWriter has packed. Payloads lie in the packed bytes. */
 export function readArrived(packed: Uint8Array): Arrived[] {
-  return readAll(packed, ({ topic, payload, flags }) => ({ topic, payload, isRetained: (flags & RETAINED) !== 0 }));
+  return readAll(packed, ({ topic, payload, flags, lifeMs }) => {
+    return { topic, payload, isRetained: (flags & RETAINED) !== 0, lifeMs };
+  });
 }
 
 export function readPublishing(packed: Uint8Array): Publishing[] {
-  return readAll(packed, ({ topic, payload, flags, minIntervalMs }) => {
+  return readAll(packed, ({ topic, payload, flags, minIntervalMs, lifeMs }) => {
     const [isRetained, qos] = [(flags & RETAINED) !== 0, (flags & QOS_1) === 0 ? 0 : 1] as const;
-    return { topic, payload, qos, isRetained, minIntervalMs, isMotion: (flags & MOTION) !== 0 };
+    return { topic, payload, qos, isRetained, minIntervalMs, isMotion: (flags & MOTION) !== 0, lifeMs };
   });
 }
 
@@ -172,6 +185,7 @@ interface Read {
   readonly payload: Uint8Array;
   readonly flags: number;
   readonly minIntervalMs: number;
+  readonly lifeMs: number;
 }
 
 // hot
@@ -183,8 +197,12 @@ function readAll<T>(packed: Uint8Array, make: (read: Read) => T): T[] {
     const topicEnd = at + HEAD_BYTES + bytes.readUInt16LE(at + 2);
     const end = topicEnd + bytes.readUInt32LE(at + 4);
     const topic = bytes.toString('utf8', at + HEAD_BYTES, topicEnd);
-    const [flags, minIntervalMs] = [bytes[at] as number, bytes.readUInt32LE(at + 8)];
-    all.push(make({ topic, payload: bytes.subarray(topicEnd, end), flags, minIntervalMs }));
+    const [flags, minIntervalMs, lifeMs] = [
+      bytes[at] as number,
+      bytes.readUInt32LE(at + 8),
+      bytes.readUInt32LE(at + 12),
+    ];
+    all.push(make({ topic, payload: bytes.subarray(topicEnd, end), flags, minIntervalMs, lifeMs }));
     at = end;
   }
   return all;

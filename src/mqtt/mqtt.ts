@@ -4,10 +4,12 @@ import type { Ingest } from '../ingest/ingest.ts';
 import type { MqttHealth } from '../model/health.ts';
 import type { Publication, TopicStyle } from '../model/mqtt.ts';
 import type { Trackable } from '../model/trackable.ts';
-import type { BrokerSettings } from './broker_connection.ts';
+import type { BrokerSettings, Subscribing } from './broker_connection.ts';
 import { Inbound, REASONS, type Reason } from './inbound.ts';
 import type { BrokerState, FromMqttThread, MqttThreadData, ThreadCounts, ToMqttThread } from './messages.ts';
 import { Outbound } from './outbound.ts';
+import { type CarriedRpc, RpcCarrier } from './rpc_carrier.ts';
+import { rpcFilters } from './rpc_topics.ts';
 import { inboundFilters, statusTopics } from './topics.ts';
 import { Uns } from './uns.ts';
 
@@ -27,6 +29,7 @@ export interface MqttSettings {
 export interface MqttDeps {
   readonly ingest: Pick<Ingest, 'body' | 'locationsEach' | 'proximitiesEach'>;
   readonly fanout: Pick<Fanout, 'listen'>;
+  readonly rpc: CarriedRpc;
   hasCapacity(count: number): boolean;
   trackable(id: string): Trackable | undefined;
   /** Whether this hub, of several, publishes what all of them announce of an entity. */
@@ -55,13 +58,15 @@ const NOTHING: ThreadCounts = {
 
 /**
  * The hub as a client of an MQTT broker. The client runs in a thread of its own (mqtt_thread.ts); what it brings goes the one
- * way in (inbound.ts), and what the hub publishes goes to it (outbound.ts). Nothing waits for the broker.
+ * way in (inbound.ts), and what the hub publishes goes to it (outbound.ts). Remote procedure calls come and go beside that
+ * (rpc_carrier.ts). Nothing waits for the broker.
  */
 export class Mqtt {
   readonly #settings: MqttSettings;
   readonly #deps: MqttDeps;
   readonly #inbound: Inbound;
   readonly #outbound: Outbound;
+  readonly #rpc: RpcCarrier;
   #worker: Worker | undefined;
   #state: BrokerState = { isConnected: false, why: '', connections: 0 };
   #counts = NOTHING;
@@ -86,6 +91,11 @@ export class Mqtt {
     const { style, wanted, queueBytesMax: bytesMax, unsRoot } = settings;
     const send = (packed: Uint8Array<ArrayBuffer>): void => this.#tell({ say: 'publish', packed });
     this.#outbound = new Outbound({ fanout, style, wanted, bytesMax, announces, send });
+    this.#rpc = new RpcCarrier({
+      ...{ rpc: deps.rpc, style, schedule, elapsedMs, later: deps.later, publish: this.#outbound.publish },
+      taken: (bytes) => this.#tell({ say: 'rpcTaken', bytes }),
+      problem: (reason, problem, topic) => this.#problem(reason, problem, topic),
+    });
     if (unsRoot !== undefined) {
       new Uns(unsRoot, { fanout, trackable: deps.trackable, publish: this.#outbound.publish });
     }
@@ -97,7 +107,7 @@ export class Mqtt {
       name: 'mqtt',
       workerData: {
         settings: broker,
-        filters: inboundFilters(share),
+        subscriptions: [...inboundFilters(share).map(ofSources), ...rpcFilters(this.#deps.rpc.hubId).map(ofCalls)],
         statusTopics: statusTopics(hubId, style),
         queueBytesMax,
       } satisfies MqttThreadData,
@@ -127,7 +137,7 @@ export class Mqtt {
       ...(why !== '' && { problem: why }),
       connections,
       ...{ received, redelivered, lost, published, replaced, dropped, refused, waiting },
-      rejected: REASONS.reduce((sum, reason) => sum + this.#inbound.refused[reason], 0),
+      rejected: Object.values(this.rejections()).reduce((sum, count) => sum + count, 0),
       waiting_bytes: waitingBytes,
     };
   }
@@ -150,18 +160,21 @@ export class Mqtt {
 
   /** Messages that were refused, by reason. */
   rejections(): Readonly<Record<Reason, number>> {
-    return this.#inbound.refused;
+    const counts = REASONS.map((reason) => [reason, this.#inbound.refused[reason] + this.#rpc.refused[reason]]);
+    return Object.fromEntries(counts) as Record<Reason, number>;
   }
 
   /** Takes nothing any more. What the hub has to say still goes out. */
   stopTaking(): void {
     this.#forgotten = Number.POSITIVE_INFINITY;
     this.#inbound.forget();
+    this.#rpc.stopTaking();
   }
 
-  /** Publishes what waits, says that the hub is gone, and ends the thread. Never rejects. */
+  /** Publishes what waits, takes back what the hub has announced, says that the hub is gone, and ends the thread. Never rejects. */
   async close(): Promise<void> {
     this.stopTaking();
+    this.#rpc.close();
     this.#outbound.close();
     const worker = this.#worker;
     if (worker === undefined) return;
@@ -185,6 +198,9 @@ export class Mqtt {
         this.#connection = message.connection;
         if (message.connection > this.#forgotten) this.#inbound.take(message.batch, message.packed);
         return;
+      case 'rpc':
+        this.#rpc.take(message.packed);
+        return;
       case 'room':
         this.#outbound.room(message.bytes);
         return;
@@ -206,6 +222,7 @@ export class Mqtt {
   #changed(state: BrokerState): void {
     const before = this.#state;
     this.#state = state;
+    if (state.isConnected !== before.isConnected) this.#rpc.connected(state.isConnected);
     const { broker } = this.#settings;
     const facts = { broker: `${broker.host}:${broker.port}` };
     if (state.isConnected) this.#deps.log.info('Connected to the MQTT broker', facts);
@@ -251,7 +268,18 @@ export class Mqtt {
     this.#forgotten = 0;
     this.#inbound.forget();
     this.#outbound.begin();
+    this.#rpc.forget();
     this.#state = { ...this.#state, isConnected: false, why: 'its thread has failed' };
     this.#deps.schedule(RESTART_MS, () => this.start());
   }
+}
+
+/** A subscription to what sources publish, which the broker keeps while the hub is away. */
+function ofSources(filter: string): Subscribing {
+  return { filter, qos: 1, getsRetained: false, getsOwn: true };
+}
+
+/** A subscription to remote procedure calls: what is asked while the hub is away is not for it. */
+function ofCalls(filter: string): Subscribing {
+  return { filter, qos: 0, getsRetained: true, getsOwn: false };
 }

@@ -1,6 +1,7 @@
 import { Acks } from './acks.ts';
 import type { BrokerConnection, ConnectionOptions, ConnectionWatch, Received } from './broker_connection.ts';
 import {
+  type Arrived,
   type BrokerState,
   type FromMqttThread,
   MessageWriter,
@@ -12,6 +13,7 @@ import {
 } from './messages.ts';
 import { PacketWriter } from './packets.ts';
 import { PublishQueue } from './publish_queue.ts';
+import { isRpcTopic } from './rpc_topics.ts';
 import { placeText } from './uns.ts';
 
 /** What the thread is handed, besides its settings. */
@@ -36,6 +38,8 @@ export interface MqttThreadDeps {
 const [PAUSE_MIN_MS, PAUSE_MAX_MS] = [500, 30_000] as const;
 /** What may wait for the hub of QoS 0, which the broker does not hold back. */
 const UNTAKEN_MAX = 20_000;
+/** The same of remote procedure calls, in bytes. */
+const RPC_UNTAKEN_BYTES_MAX = 8 << 20;
 /** How often what is held is looked at, and counts are told. */
 const [DUE_MS, COUNTS_MS] = [50, 1000] as const;
 /** How long the end waits for what is to be published. */
@@ -50,6 +54,8 @@ const OFFLINE = '{"status":"offline"}';
  *
  *     broker ══ connection ── message ──▶ writer ─ batch ─▶ hub ─ taken ─▶ acks ──▶ PUBACK
  *     hub ── publish ──▶ queue ── room ──▶ packets ══▶ broker
+ *
+ * Messages of remote procedure calls are of QoS 0, and go to the hub beside the batches: they wait for no location.
  */
 export class MqttThread {
   readonly #data: Omit<MqttThreadData, 'settings'>;
@@ -58,6 +64,8 @@ export class MqttThread {
   readonly #acks = new Acks();
   readonly #arrived = new MessageWriter();
   #arrivedIds: number[] = [];
+  readonly #rpcArrived = new MessageWriter();
+  #rpcUntakenBytes = 0;
   readonly #packets = new PacketWriter();
   #connection: ReturnType<MqttThreadDeps['connect']> | undefined;
   #state: BrokerState = { isConnected: false, why: '', connections: 0 };
@@ -106,6 +114,10 @@ export class MqttThread {
         this.#untaken.delete(message.batch);
         this.#connection?.write(this.#acks.taken(message.batch, message.refused));
         return;
+      case 'rpcTaken':
+        // What a thread before this one has brought may be told as well.
+        this.#rpcUntakenBytes = Math.max(0, this.#rpcUntakenBytes - message.bytes);
+        return;
       case 'publish':
         this.#offer(message.packed);
         return;
@@ -121,7 +133,7 @@ export class MqttThread {
     const [topic = ''] = this.#data.statusTopics;
     const will = { topic, payload: OFFLINE };
     this.#connection = this.#deps.connect(
-      { filters: this.#data.filters, will },
+      { subscriptions: this.#data.subscriptions, will },
       {
         up: (inFlightMax) => this.#up(inFlightMax),
         message: (received) => this.#message(received),
@@ -145,7 +157,7 @@ export class MqttThread {
     if (this.#arrivedIds.length > 0) this.#bring();
     this.#connection = undefined;
     this.#acks.reset();
-    this.#queue.again([...this.#underWay]);
+    this.#queue.disconnected([...this.#underWay]);
     this.#underWay.clear();
     this.#tellState({ ...this.#state, isConnected: false, why });
     this.#emptied?.();
@@ -156,14 +168,18 @@ export class MqttThread {
   }
 
   /** hot */
-  #message({ topic, payload, packetId, isRetained, isRedelivered }: Received): void {
+  #message({ topic, payload, packetId, isRetained, isRedelivered, lifeMs }: Received): void {
     this.#counts.received++;
     if (isRedelivered) this.#counts.redelivered++;
+    if (packetId === 0 && isRpcTopic(topic)) {
+      this.#rpcMessage({ topic, payload, isRetained, lifeMs });
+      return;
+    }
     if (packetId === 0 && this.#untakenCount + this.#arrivedIds.length >= UNTAKEN_MAX) {
       this.#counts.lost++;
       return;
     }
-    this.#arrived.addArrived({ topic, payload, isRetained });
+    this.#arrived.addArrived({ topic, payload, isRetained, lifeMs });
     this.#arrivedIds.push(packetId);
     if (this.#arrivedIds.length === 1) this.#deps.afterReading(this.#bring);
   }
@@ -179,10 +195,29 @@ export class MqttThread {
     this.#deps.tell({ say: 'arrived', batch, connection: this.#attempts, packed: this.#arrived.take() });
   };
 
+  #rpcMessage(arrived: Arrived): void {
+    if (this.#rpcUntakenBytes + this.#rpcArrived.length >= RPC_UNTAKEN_BYTES_MAX) {
+      this.#counts.lost++;
+      return;
+    }
+    this.#rpcArrived.addArrived(arrived);
+    if (this.#rpcArrived.count === 1) this.#deps.afterReading(this.#bringRpc);
+  }
+
+  readonly #bringRpc = (): void => {
+    const packed = this.#rpcArrived.take();
+    this.#rpcUntakenBytes += packed.length;
+    this.#deps.tell({ say: 'rpc', packed });
+  };
+
   /** hot */
   #offer(packed: Uint8Array): void {
     const nowMs = this.#deps.nowMs();
     for (const publishing of readPublishing(packed)) {
+      if (publishing.lifeMs > 0 && !this.#state.isConnected) {
+        this.#queue.dropped++;
+        continue;
+      }
       // One that need not wait is not replaced.
       if (publishing.qos === 0 && this.#queue.has(publishing.topic)) this.#pump();
       this.#queue.offer(publishing, nowMs);
@@ -206,7 +241,7 @@ export class MqttThread {
       connection.write(this.#packets.take());
     }
     while (this.#underWay.size < this.#inFlightMax) {
-      const event = this.#queue.takeEvent();
+      const event = this.#queue.takeEvent(this.#deps.nowMs());
       if (event === undefined) break;
       this.#underWay.add(event);
       const payload = event.isMotion ? Buffer.from(placeText(Buffer.from(event.payload).toString())) : event.payload;
@@ -229,8 +264,8 @@ export class MqttThread {
   #sayStatus(status: string): void {
     for (const topic of this.#data.statusTopics) {
       const payload = Buffer.from(status);
-      const publishing = { topic, payload, qos: 1, isRetained: true, minIntervalMs: 0, isMotion: false } as const;
-      this.#queue.offer(publishing, this.#deps.nowMs());
+      const always = { minIntervalMs: 0, isMotion: false, lifeMs: 0 } as const;
+      this.#queue.offer({ topic, payload, qos: 1, isRetained: true, ...always }, this.#deps.nowMs());
     }
   }
 

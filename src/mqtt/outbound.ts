@@ -18,6 +18,8 @@ export interface OutboundDeps {
   announces(id: string): boolean;
 }
 
+const PLAIN = { isRetained: false, minIntervalMs: 0, isMotion: false, lifeMs: 0 } as const;
+
 /**
  * What the hub publishes, on its way to the client's thread: the events that this hub makes itself, each under its topics.
  * All of one turn cross together.
@@ -46,8 +48,8 @@ export class Outbound {
   readonly publish = (
     topic: string,
     payload: Uint8Array,
-    options: Pick<Publishing, 'isRetained' | 'minIntervalMs' | 'isMotion'>,
-  ): void => this.#write({ topic, payload, qos: 1, ...options });
+    options: Partial<Pick<Publishing, 'isRetained' | 'minIntervalMs' | 'isMotion' | 'lifeMs'>>,
+  ): void => this.#write({ ...PLAIN, topic, payload, qos: 1, ...options });
 
   /** There is another thread, which has nothing yet. */
   begin(): void {
@@ -86,7 +88,7 @@ export class Outbound {
     for (let i = 0; i < batch.count; i++) {
       const payload = batch.bytesAt(i);
       for (const topic of topicsOf(publication, fields[i] as FilterFields, style)) {
-        this.#write({ topic, payload, qos, isRetained: false, minIntervalMs, isMotion: false });
+        this.#write({ topic, payload, qos, isRetained: false, minIntervalMs, isMotion: false, lifeMs: 0 });
       }
     }
   }

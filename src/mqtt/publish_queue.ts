@@ -9,12 +9,13 @@ import type { Publishing } from './messages.ts';
  *            └─ QoS 1 ───────────────────────────────────────────▶ events ──▶ takeEvent ──▶ under way ──▶ ended
  *
  * Of QoS 0 only the newest of a topic waits, at the place of the first: that is what `replaced` counts. QoS 1 waits in its
- * order. Beyond the bound the oldest of QoS 0 goes, then the oldest of QoS 1: `dropped`.
+ * order. Beyond the bound the oldest of QoS 0 goes, then the oldest of QoS 1: `dropped`, as is what is of no use any more
+ * when its turn comes.
  */
 export class PublishQueue {
   readonly #bytesMax: number;
   readonly #newest = new Map<string, Publishing>();
-  readonly #events: Publishing[] = [];
+  readonly #events: Waiting[] = [];
   /** Where the first event is: those before it were taken. */
   #first = 0;
   readonly #held = new Map<string, Publishing>();
@@ -52,9 +53,9 @@ export class PublishQueue {
       if (minIntervalMs > 0) this.#pause(topic, minIntervalMs, nowMs);
       // What must not wait has the last word.
       else if (this.#held.size > 0) this.#drop(this.#held, topic);
-      this.#wait(publishing);
+      this.#wait(publishing, nowMs);
     }
-    while (this.#bytes > this.#bytesMax && this.#dropOldest());
+    while (this.#bytes > this.#bytesMax && this.#dropOldest(nowMs));
   }
 
   /** Lets what was held wait for the broker, as far as it is due. */
@@ -69,7 +70,7 @@ export class PublishQueue {
         if (held === undefined) continue;
         this.#drop(this.#held, topic);
         this.#pause(topic, intervalMs, nowMs);
-        this.#wait(held);
+        this.#wait(held, nowMs);
       }
       if (pauses.length === 0) this.#pauses.delete(intervalMs);
     }
@@ -84,13 +85,20 @@ export class PublishQueue {
     return undefined;
   }
 
-  /** The next of QoS 1. It counts with its bytes until it has ended. */
-  takeEvent(): Publishing | undefined {
-    const event = this.#events[this.#first];
-    if (event === undefined) return undefined;
-    this.#first++;
-    if (this.#first > TAKEN_MAX && this.#first * 2 > this.#events.length) this.again([]);
-    return event;
+  /** The next of QoS 1, with the rest of its life. It counts with its bytes until it has ended. */
+  takeEvent(nowMs: number): Publishing | undefined {
+    for (;;) {
+      const waiting = this.#events[this.#first];
+      if (waiting === undefined) return undefined;
+      this.#first++;
+      if (this.#first > TAKEN_MAX && this.#first * 2 > this.#events.length) this.#cut();
+      const { event, untilMs } = waiting;
+      if (untilMs === undefined) return event;
+      // The same size, and so the same bytes, as what has come.
+      if (untilMs > nowMs) return { ...event, lifeMs: untilMs - nowMs };
+      this.ended(event);
+      this.dropped++;
+    }
   }
 
   /** The broker has taken an event, or refused it. */
@@ -98,16 +106,29 @@ export class PublishQueue {
     this.#bytes -= bytesOf(event);
   }
 
-  /** Events that were under way when the connection ended are the first again, in their order. */
-  again(events: readonly Publishing[]): void {
-    this.#events.splice(0, this.#first, ...events);
+  /**
+   * The connection has ended. Events that were under way are the first again, in their order; those that belong to it are
+   * dropped, these as well as those that wait.
+   */
+  disconnected(underWay: readonly Publishing[]): void {
+    this.#cut();
+    const all: Waiting[] = [...underWay.map((event) => ({ event, untilMs: endOf(event, 0) })), ...this.#events];
+    const kept = all.filter(({ untilMs }) => untilMs === undefined);
+    for (const { event, untilMs } of all) if (untilMs !== undefined) this.ended(event);
+    this.dropped += all.length - kept.length;
+    this.#events.splice(0, this.#events.length, ...kept);
+  }
+
+  /** Forgets the places of those that were taken. */
+  #cut(): void {
+    this.#events.splice(0, this.#first);
     this.#first = 0;
   }
 
-  #wait(publishing: Publishing): void {
+  #wait(publishing: Publishing, nowMs: number): void {
     if (publishing.qos === 0) this.#put(this.#newest, publishing);
     else {
-      this.#events.push(publishing);
+      this.#events.push({ event: publishing, untilMs: endOf(publishing, nowMs) });
       this.#bytes += bytesOf(publishing);
     }
   }
@@ -136,17 +157,27 @@ export class PublishQueue {
     this.#pauses.set(intervalMs, pauses);
   }
 
-  #dropOldest(): boolean {
+  #dropOldest(nowMs: number): boolean {
     const { value: topic } = this.#newest.keys().next();
     if (topic !== undefined) this.#drop(this.#newest, topic);
     else {
-      const event = this.takeEvent();
+      const event = this.takeEvent(nowMs);
       if (event === undefined) return false;
       this.ended(event);
     }
     this.dropped++;
     return true;
   }
+}
+
+interface Waiting {
+  readonly event: Publishing;
+  /** When it is of no use any more; undefined: never. */
+  readonly untilMs: number | undefined;
+}
+
+function endOf({ lifeMs }: Publishing, nowMs: number): number | undefined {
+  return lifeMs === 0 ? undefined : nowMs + lifeMs;
 }
 
 /** How many places of events that were taken may be left behind. */

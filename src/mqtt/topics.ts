@@ -24,18 +24,22 @@ const CHANGES = 'flowcate/json';
 const LOCATIONS_IN = `${OMLOX}/location_updates/pub`;
 const PROXIMITIES_IN = `${OMLOX}/proximity_updates`;
 
-/** An id as one level of a topic: `/ + # %` and NUL are percent-encoded. */
+/**
+ * An id as one level of a topic: `/ + # %`, control characters and noncharacters are percent-encoded. Mosquitto closes the
+ * connection of whoever publishes under a topic with one of the latter two.
+ */
 export function levelOf(id: string): string {
   return MEANT_OTHERWISE.test(id) ? id.replaceAll(ALL_MEANT_OTHERWISE, encoded) : id;
 }
 
-const [MEANT_OTHERWISE, ALL_MEANT_OTHERWISE] = [/[/+#%\0]/, /[/+#%\0]/g];
-const encoded = (character: string): string => {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
-};
+/** What brokers do not take in a topic. */
+export const UNFIT_FOR_TOPICS = /[\p{Cc}\p{Noncharacter_Code_Point}]/u;
+const MEANT_OTHERWISE = new RegExp(`[/+#%]|${UNFIT_FOR_TOPICS.source}`, 'u');
+const ALL_MEANT_OTHERWISE = new RegExp(MEANT_OTHERWISE, 'gu');
+const encoded = (character: string): string => encodeURIComponent(character);
 
 /** The same topics in the styles that are asked for. */
-function styled(topic: string, style: TopicStyle): readonly string[] {
+export function styled(topic: string, style: TopicStyle): readonly string[] {
   if (style === 'slash') return [`/${topic}`];
   return style === 'plain' ? [topic] : [`/${topic}`, topic];
 }
@@ -85,15 +89,20 @@ const SLASH = 0x2f;
 const MALFORMED = Symbol('malformed') as unknown as string;
 
 function decoded(text: string): string {
-  if (!text.includes('%')) return text;
+  return decodedLevel(text) ?? MALFORMED;
+}
+
+/** A level of a topic, percent-decoded; undefined where it is not UTF-8 that was percent-encoded. */
+export function decodedLevel(level: string): string | undefined {
+  if (!level.includes('%')) return level;
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(level);
   } catch {
-    return MALFORMED;
+    return undefined;
   }
 }
 
-function notDecoded(topic: string): string {
+export function notDecoded(topic: string): string {
   return `topic: must be percent-encoded UTF-8, found "${topic}"`;
 }
 

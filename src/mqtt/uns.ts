@@ -3,6 +3,7 @@ import type { Fanout } from '../fanout/fanout.ts';
 import type { FilterFields } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Outbound } from './outbound.ts';
+import { UNFIT_FOR_TOPICS } from './topics.ts';
 
 /** The property of a trackable that says where in the unified namespace it is. */
 export const UNS_PROPERTY = 'com.flowcate.uns';
@@ -18,7 +19,9 @@ export function unsTopicOf(root: string, trackable: Pick<Trackable, 'properties'
     .split('/')
     .filter((level) => level !== '')
     .join('/');
-  return levels === '' || /[+#\0]/.test(levels) ? undefined : `${root}/${levels}/sensor/wgs84`;
+  return levels === '' || /[+#]/.test(levels) || UNFIT_FOR_TOPICS.test(levels)
+    ? undefined
+    : `${root}/${levels}/sensor/wgs84`;
 }
 
 interface UnsDeps {
@@ -71,7 +74,7 @@ export class Uns {
     const topic = this.#topics.get(id);
     if (topic === undefined || topic === unsTopicOf(this.#root, trackable(id))) return;
     this.#topics.delete(id);
-    publish(topic, NOTHING, { isRetained: true, minIntervalMs: 0, isMotion: false });
+    publish(topic, NOTHING, { isRetained: true });
   }
 }
 

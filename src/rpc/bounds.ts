@@ -4,9 +4,13 @@ export interface RpcBounds {
   readonly openCalls: number;
   /** The same of one WebSocket connection. */
   readonly openCallsOfClient: number;
+  /** The same of one carrier. */
+  readonly openCallsOfCarrier: number;
   /** Pairs of a method and a handler. */
   readonly handlers: number;
   readonly handlersOfMethod: number;
+  /** Pairs that are known from one carrier. */
+  readonly handlersOfCarrier: number;
   /** Methods of one WebSocket connection. */
   readonly methodsOfClient: number;
   /** Bytes of the responses that one call collects, and all calls together. */
@@ -17,8 +21,10 @@ export interface RpcBounds {
 export const RPC_BOUNDS: RpcBounds = {
   openCalls: 1000,
   openCallsOfClient: 100,
+  openCallsOfCarrier: 500,
   handlers: 10_000,
   handlersOfMethod: 1000,
+  handlersOfCarrier: 5000,
   methodsOfClient: 100,
   responseBytes: 4 << 20,
   heldBytes: 64 << 20,

@@ -23,6 +23,8 @@ export interface CallsOptions {
   readonly bounds: RpcBounds;
   /** A bound has ended a call. */
   exceeded(): void;
+  /** The id of the first request to a handler; 10,000 when left out. */
+  readonly firstId?: number;
 }
 
 /** Who is told what becomes of a call. */
@@ -42,8 +44,8 @@ export interface OpenCall {
 export const CALL_ENDS = ['success', 'error', 'timeout', 'cancelled', 'notification'] as const;
 export type CallEnd = (typeof CALL_ENDS)[number];
 
-/** Ids of requests to handlers begin here. */
-const FIRST_ID = 10_000;
+/** Ids of requests to handlers begin here, or later. */
+export const FIRST_ID = 10_000;
 
 interface Open {
   readonly call: Call;
@@ -72,11 +74,12 @@ export class Calls {
   readonly #options: CallsOptions;
   readonly #open = new Set<Open>();
   readonly #pending = new Map<number, Pending>();
-  #nextId = FIRST_ID;
+  #nextId: number;
   #heldBytes = 0;
 
   constructor(options: CallsOptions) {
     this.#options = options;
+    this.#nextId = options.firstId ?? FIRST_ID;
   }
 
   get open(): number {

@@ -15,6 +15,8 @@ import type { Params } from './message.ts';
 export interface Carrier {
   /** What carries, for metrics: a word such as `mqtt`. */
   readonly name: string;
+  /** Whether requests get anywhere now. Where several carriers know a handler, one that is up is asked to send. */
+  isUp(): boolean;
   /**
    * Hands a request to a handler that this carrier has announced. Returns whether it is on its way; if not, the call goes on
    * without it. Never throws. The answer may come before it returns.
@@ -54,19 +56,27 @@ export interface Forwarded {
 export interface CarriedCall {
   /** The request as it came: JSON. Its `_aggregation` is the caller's own affair. */
   readonly text: string;
+  /** The method that it must name, where the way that it came on says so. */
+  readonly method?: string;
   /** The handler that it was addressed to, where the way that it came on says so. */
   readonly handlerId?: string;
   /**
    * Told each response, one for each handler of this hub that answers: to whom, as the request's `_caller_id` says, and JSON
-   * with the request's id. Not called for a request without `_caller_id`, nor where this hub has nobody to answer it.
+   * with the request's id. An error of the hub is told once. Not called for a request without `_caller_id`, for one of this
+   * hub itself, nor where it is for nobody here.
    */
   respond(callerId: string, text: string): void;
 }
 
 /** What a carrier tells the hub. None of it throws. */
 export interface CarrierPort {
-  /** A handler has announced itself, perhaps again: it is known for 120 s. What the hub has announced itself is ignored. */
-  heard(handler: Announced): void;
+  /**
+   * A handler has announced itself, perhaps again: it is known for 120 s, or as long as is said. Returns why it is refused, if
+   * it is. What the hub has announced itself is ignored.
+   */
+  heard(handler: Announced, forMs?: number): string | undefined;
+  /** Ids of the handlers of a method that are known from this carrier. */
+  handlersOf(method: string): readonly string[];
   /** A handler has taken its announcement back, or is known to be gone. What it was asked is answered with −32000. */
   gone(handler: Announced): void;
   /**
@@ -74,8 +84,11 @@ export interface CarrierPort {
    * carrier, or answered before is not.
    */
   answered(text: string): boolean;
-  /** A request of somebody else. Whoever may not call has to be stopped before: the hub asks for no token here. */
-  call(call: CarriedCall): void;
+  /**
+   * A request of somebody else. Whoever may not call has to be stopped before: the hub asks for no token here. Returns why it
+   * is refused, if it is.
+   */
+  call(call: CarriedCall): string | undefined;
   /** Ends it: its handlers are gone. */
   close(): void;
 }

@@ -1,11 +1,13 @@
-import { IDENTIFY, PING, type RpcAvailable, type RpcErrorName, XCMD } from '../model/rpc.ts';
+import { grouped } from '../model/bounds.ts';
+import { HANDLER_ID_MAX_CHARACTERS, IDENTIFY, PING, type RpcAvailable, type RpcErrorName, XCMD } from '../model/rpc.ts';
 import { show } from '../model/show.ts';
 import { RPC_BOUNDS, type RpcBounds } from './bounds.ts';
-import { type Call, methodProblem, readCall } from './call.ts';
+import { type Call, methodProblem } from './call.ts';
 import { type CallEnd, Calls, type CallTaker, type OpenCall } from './calls.ts';
-import type { Announced, CarriedCall, Carrier, CarrierPort } from './carrier.ts';
+import { CarriedCalls } from './carried_calls.ts';
+import type { Announced, Carrier, CarrierPort } from './carrier.ts';
 import { type Handler, Handlers, type Link } from './handlers.ts';
-import { type Answer, failure, isObject, RpcRefusal, readMessage, responseText } from './message.ts';
+import { failure, RpcRefusal, readMessage } from './message.ts';
 
 /**
  * Remote procedure calls of a hub: one registry of handlers for all ways. Whoever calls, by REST, by WebSocket or by a carrier
@@ -29,6 +31,11 @@ export interface RpcOptions {
   schedule(delayMs: number, callback: () => void): () => void;
   /** Another text at each call, which nobody can guess. */
   newId(): string;
+  /**
+   * The id of the first request to a handler; 10,000 when left out. Where it is another one after each start, no answer to
+   * what the hub has asked before is taken for one to what it asks now.
+   */
+  readonly firstId?: number;
   readonly bounds?: Partial<RpcBounds>;
 }
 
@@ -83,11 +90,18 @@ export class Rpc {
     this.bounds = { ...RPC_BOUNDS, ...options.bounds };
     const { bounds } = this;
     this.#handlers = new Handlers({ elapsed: options.elapsed, bounds });
-    this.#calls = new Calls({ schedule: options.schedule, bounds, exceeded: () => this.refused('tooMuch') });
+    const { schedule, firstId } = options;
+    const exceeded = (): void => this.refused('tooMuch');
+    this.#calls = new Calls({ schedule, bounds, exceeded, ...(firstId !== undefined && { firstId }) });
     this.#addOwn({
       [PING]: () => 'Pong',
       [IDENTIFY]: () => ({ id: this.hubId, ...options.identity, methods: Object.keys(this.available()) }),
     });
+  }
+
+  /** Whether a handler id is one of this hub, or was. */
+  isOwn(handlerId: string): boolean {
+    return handlerId === this.hubId || handlerId.startsWith(`${this.hubId}${OF_HUB}`);
   }
 
   /** The methods that can be called now. */
@@ -166,11 +180,22 @@ export class Rpc {
 
   /** Reaches the handlers of a carrier from now on, and is reached by it. */
   attach(carrier: Carrier): CarrierPort {
-    const link: Link = { kind: carrier.name, isLocal: false, send: (request) => carrier.send(request) };
+    const link: Link = {
+      kind: carrier.name,
+      isLocal: false,
+      isUp: () => carrier.isUp(),
+      send: (request) => carrier.send(request),
+    };
+    const carried = new CarriedCalls({
+      ...{ hubId: this.hubId, handlers: this.#handlers, calls: this.#calls, bounds: this.bounds },
+      isOwn: (id) => this.isOwn(id),
+      refused: (reason) => this.refused(reason),
+    });
     this.#carriers.add(carrier);
     for (const { method, id, link: of } of this.#handlers.all()) if (of.isLocal) carrier.announce({ method, id });
     return {
-      heard: ({ method, id }) => this.#heard({ method, id }, link),
+      heard: ({ method, id }, forMs = HEARD_MS) => this.#heard({ method, id }, link, forMs),
+      handlersOf: (method) => this.#handlers.idsOf(method, link),
       gone: ({ method, id }) => {
         if (this.#handlers.remove(method, id, link)) this.#calls.gone(link, { method, id });
       },
@@ -182,9 +207,10 @@ export class Rpc {
           return false;
         }
       },
-      call: (call) => this.#carried(call),
+      call: (call) => carried.take(call),
       close: () => {
         this.#carriers.delete(carrier);
+        carried.close();
         this.#handlers.removeAll(link);
         this.#calls.gone(link);
       },
@@ -230,37 +256,22 @@ export class Rpc {
   }
 
   /** What carriers announce may have any name but those of JSON-RPC itself: every handler has a ping of its own. */
-  #heard({ method, id }: Announced, link: Link): void {
-    const isOurs = id === this.hubId || id.startsWith(`${this.hubId}${OF_HUB}`);
-    if (isOurs || id === '' || methodProblem(method) !== undefined || method.startsWith('rpc.')) return;
+  #heard({ method, id }: Announced, link: Link, forMs: number): string | undefined {
+    if (this.isOwn(id)) return undefined;
     try {
-      this.#handlers.add({ method, id, zoneId: undefined, link }, HEARD_MS);
+      checkAnnounced({ method, id });
+      this.#handlers.add({ method, id, zoneId: undefined, link }, forMs);
+      return undefined;
     } catch (error) {
-      this.#refusedWith(error);
+      return this.#refusedWith(error).message;
     }
   }
 
-  /** A call of somebody who asks all handlers by a carrier: those of this hub answer, each for itself. */
-  #carried({ text, handlerId, respond }: CarriedCall): void {
-    try {
-      const { callerId, ...call } = readCall(withoutAggregation(readMessage(text)));
-      const wanted = { ...call, handlerId: handlerId ?? call.handlerId };
-      const local = this.#handlers.find(wanted).filter(({ link }) => link.isLocal);
-      if (local.length === 0) return;
-      const toCaller = (answer: Answer): void => {
-        if (callerId !== undefined) respond(callerId, responseText(call.id, answer));
-      };
-      const asked: Call = { ...wanted, callerId, isAnswered: callerId !== undefined, collecting: 'stream' };
-      this.#calls.begin(asked, local, { respond: toCaller });
-    } catch (error) {
-      this.#refusedWith(error);
-    }
-  }
-
-  /** Counts a refusal that nobody can be told of. */
-  #refusedWith(error: unknown): void {
+  /** Counts a refusal that nobody else is told of. */
+  #refusedWith(error: unknown): RpcRefusal {
     if (!(error instanceof RpcRefusal)) throw error;
     this.refused(error.reason);
+    return error;
   }
 
   /** The name of a method that clients may handle. Throws an RpcRefusal. */
@@ -279,9 +290,14 @@ function isReserved(name: string): boolean {
   return name.startsWith('rpc.') || (name.startsWith('com.omlox.') && name !== XCMD);
 }
 
-/** Who asks by a carrier gets each answer, and puts them together itself. */
-function withoutAggregation(value: unknown): unknown {
-  if (!isObject(value) || !isObject(value['params'])) return value;
-  const { _aggregation, ...params } = value['params'];
-  return { ...value, params };
+/** Throws an RpcRefusal for what no carrier may announce. */
+function checkAnnounced({ method, id }: Announced): void {
+  const problem = methodProblem(method);
+  if (problem !== undefined) throw new RpcRefusal('invalidParams', `method: ${problem}`);
+  if (method.startsWith('rpc.')) {
+    throw new RpcRefusal('invalidParams', `method: must not be a reserved name, found ${show(method)}`);
+  }
+  if (id !== '' && id.length <= HANDLER_ID_MAX_CHARACTERS) return;
+  const wanted = `must have 1 to ${HANDLER_ID_MAX_CHARACTERS} characters`;
+  throw new RpcRefusal('invalidParams', `id: ${wanted}, found ${grouped(id.length)}`);
 }

@@ -44,7 +44,7 @@ function openInbound(ingest: Partial<InboundDeps['ingest']> = {}, deps: Partial<
 function packed(...messages: readonly (readonly [topic: string, payload: string, isRetained?: boolean])[]): Uint8Array {
   const writer = new MessageWriter();
   for (const [topic, payload, isRetained = false] of messages) {
-    writer.addArrived({ topic: PUB + topic, payload: Buffer.from(payload), isRetained });
+    writer.addArrived({ topic: PUB + topic, payload: Buffer.from(payload), isRetained, lifeMs: 0 });
   }
   return writer.take();
 }

@@ -17,6 +17,7 @@ test('MessageWriter packs what readPublishing() and readArrived() read', () => {
       isRetained: fc.boolean(),
       minIntervalMs: fc.integer({ min: 0, max: 86_400_000 }),
       isMotion: fc.boolean(),
+      lifeMs: fc.integer({ min: 0, max: 2 ** 31 }),
     },
     PLAIN,
   );
@@ -31,7 +32,7 @@ test('MessageWriter packs what readPublishing() and readArrived() read', () => {
       const arrived = readArrived(writer.take()).map((each) => ({ ...each, payload: Uint8Array.from(each.payload) }));
       assert.deepEqual(
         arrived,
-        all.map(({ topic, payload, isRetained }) => ({ topic, payload, isRetained })),
+        all.map(({ topic, payload, isRetained, lifeMs }) => ({ topic, payload, isRetained, lifeMs })),
       );
     }),
   );
@@ -64,7 +65,7 @@ test('PacketWriter writes PUBLISH packets of any size, one behind the other', ()
   fc.assert(
     fc.property(fc.array(message, { maxLength: 8 }), (all) => {
       const writer = new PacketWriter();
-      for (const each of all) writer.add({ ...each, qos: 0, minIntervalMs: 0, isMotion: false });
+      for (const each of all) writer.add({ ...each, qos: 0, minIntervalMs: 0, isMotion: false, lifeMs: 0 });
       assert.deepEqual(read(writer.take()), all);
       assert.equal(writer.length, 0);
     }),

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
+import mqtt, { type IClientOptions, type IClientPublishOptions, type MqttClient } from 'mqtt';
 import type { Event } from '../support/socket_client.ts';
 
 /** A message that was heard. */
@@ -7,6 +7,8 @@ export interface Heard {
   readonly topic: string;
   readonly payload: Event | undefined;
   readonly isRetained: boolean;
+  /** How long it is still of use, where its sender has said so. */
+  readonly lifeSeconds: number | undefined;
 }
 
 const WAIT_MS = 15_000;
@@ -20,8 +22,9 @@ export class TestMqttClient {
 
   private constructor(client: MqttClient) {
     this.#client = client;
-    client.on('message', (topic, payload, { retain }) => {
-      this.heard.push({ topic, payload: parsed(payload.toString()), isRetained: retain });
+    client.on('message', (topic, payload, { retain, properties }) => {
+      const lifeSeconds = properties?.messageExpiryInterval;
+      this.heard.push({ topic, payload: parsed(payload.toString()), isRetained: retain, lifeSeconds });
       this.#wake();
     });
   }
@@ -36,7 +39,7 @@ export class TestMqttClient {
   }
 
   /** Resolves when the broker has it. `qos` 1 when left out. */
-  async publish(topic: string, value: unknown, options: { qos?: 0 | 1; retain?: boolean } = {}): Promise<void> {
+  async publish(topic: string, value: unknown, options: IClientPublishOptions = {}): Promise<void> {
     const payload = typeof value === 'string' ? value : JSON.stringify(value);
     await this.#client.publishAsync(topic, payload, { qos: 1, ...options });
   }

@@ -17,7 +17,12 @@ class World {
   readonly connections: {
     readonly watch: ConnectionWatch;
     readonly written: number[];
-    readonly published: { readonly topic: string; readonly text: string; readonly done: (refused?: string) => void }[];
+    readonly published: {
+      readonly topic: string;
+      readonly text: string;
+      readonly lifeMs: number;
+      readonly done: (refused?: string) => void;
+    }[];
     hasRoom: boolean;
     hasEnded: boolean;
   }[] = [];
@@ -40,7 +45,7 @@ class World {
       return () => stop();
     };
     this.thread = new MqttThread(
-      { filters: ['f'], statusTopics: ['status'], queueBytesMax },
+      { subscriptions: [], statusTopics: ['status'], queueBytesMax },
       {
         connect: (_, watch) => this.#connect(watch),
         tell: (message) => void this.told.push(message),
@@ -70,7 +75,7 @@ class World {
 
   receive(topic: string, packetId: number, more: Partial<Received> = {}): void {
     const payload = Buffer.from('{}');
-    this.last.watch.message({ topic, payload, packetId, isRetained: false, isRedelivered: false, ...more });
+    this.last.watch.message({ topic, payload, packetId, isRetained: false, isRedelivered: false, lifeMs: 0, ...more });
   }
 
   publish(...all: readonly Partial<Publishing>[]): void {
@@ -83,6 +88,7 @@ class World {
         isRetained: false,
         minIntervalMs: 0,
         isMotion: false,
+        lifeMs: 0,
       };
       writer.addPublishing({ ...plain, ...each } as Publishing);
     }
@@ -117,9 +123,12 @@ class World {
       },
       write: (packets: Uint8Array) => void connection.written.push(...packets),
       publish: (
-        { topic, payload }: { topic: string; payload: Uint8Array },
+        { topic, payload, lifeMs }: { topic: string; payload: Uint8Array; lifeMs: number },
         done: (refused: string | undefined) => void,
-      ) => void connection.published.push({ topic, text: Buffer.from(payload).toString(), done: (why) => done(why) }),
+      ) => {
+        const text = Buffer.from(payload).toString();
+        connection.published.push({ topic, text, lifeMs, done: (why) => done(why) });
+      },
       end: async () => {
         connection.hasEnded = true;
         watch.down('ended');
@@ -191,6 +200,52 @@ describe('MqttThread', () => {
     assert.equal(world.batches()[1]?.length, 1);
     const { received, lost } = world.counts();
     assert.deepEqual([received, lost], [20_007, 5]);
+  });
+
+  test('brings remote procedure calls beside the batches, and drops them once too much of them waits for the hub', () => {
+    const world = new World();
+    world.last.watch.up(10);
+    const topic = '/omlox/jsonrpc/rpc/m/request';
+    world.receive('a', 1);
+    world.receive(topic, 0);
+    world.pass(0);
+    assert.deepEqual(world.batches(), [['a']]);
+    const rpc = () => world.told.flatMap((each) => (each.say === 'rpc' ? readArrived(each.packed) : []));
+    assert.deepEqual(
+      rpc().map((each) => each.topic),
+      [topic],
+    );
+    for (let n = 0; n < 40; n++) world.receive(topic, 0, { payload: Buffer.alloc(256 << 10) });
+    world.pass(0);
+    assert.equal(world.counts().lost, 41 - rpc().length + 0);
+    assert.ok(rpc().length <= 33);
+    world.thread.take({ say: 'rpcTaken', bytes: 16 << 20 });
+    world.receive(topic, 0);
+    world.pass(0);
+    assert.equal(rpc().at(-1)?.payload.length, 2);
+  });
+
+  test('publishes what belongs to a connection on that one alone, with the rest of its life', () => {
+    const world = new World();
+    const request = (text: string) => ({ topic: 'r', qos: 1 as const, payload: Buffer.from(text), lifeMs: 1000 });
+    world.publish(request('too early'));
+    world.last.watch.up(1);
+    const [online] = world.last.published;
+    world.publish(request('first'), request('second'));
+    world.pass(600);
+    online?.done();
+    assert.deepEqual(
+      world.last.published.slice(1).map(({ text, lifeMs }) => [text, lifeMs]),
+      [['first', 400]],
+    );
+    world.last.watch.down('closed');
+    world.pass(500);
+    world.last.watch.up(10);
+    assert.deepEqual(
+      world.last.published.map(({ text }) => text),
+      ['{"status":"online"}'],
+    );
+    assert.equal(world.counts().dropped, 3);
   });
 
   test('publishes what it was handed while the broker was away, events once more that it had no answer to', () => {

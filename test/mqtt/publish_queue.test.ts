@@ -5,7 +5,8 @@ import type { Publishing } from '../../src/mqtt/messages.ts';
 import { PublishQueue } from '../../src/mqtt/publish_queue.ts';
 
 const message = (topic: string, text: string, more: Partial<Publishing> = {}): Publishing => {
-  return { topic, payload: Buffer.from(text), qos: 0, isRetained: false, minIntervalMs: 0, isMotion: false, ...more };
+  const plain = { qos: 0, isRetained: false, minIntervalMs: 0, isMotion: false, lifeMs: 0 } as const;
+  return { topic, payload: Buffer.from(text), ...plain, ...more };
 };
 const EVENT = { qos: 1 } as const;
 
@@ -20,7 +21,7 @@ function taken(queue: PublishQueue): string[] {
 
 function takenEvents(queue: PublishQueue): Publishing[] {
   const events: Publishing[] = [];
-  for (let next = queue.takeEvent(); next !== undefined; next = queue.takeEvent()) events.push(next);
+  for (let next = queue.takeEvent(0); next !== undefined; next = queue.takeEvent(0)) events.push(next);
   return events;
 }
 
@@ -44,13 +45,39 @@ describe('PublishQueue', () => {
   test('keeps all of QoS 1 in order, and again those whose connection has ended', () => {
     const queue = new PublishQueue(1e6);
     for (const text of ['1', '2', '3']) queue.offer(message('a', text, EVENT), 0);
-    const [first, second] = [queue.takeEvent(), queue.takeEvent()] as [Publishing, Publishing];
+    const [first, second] = [queue.takeEvent(0), queue.takeEvent(0)] as [Publishing, Publishing];
     queue.ended(first);
-    queue.again([second]);
+    queue.disconnected([second]);
     const events = takenEvents(queue);
     assert.deepEqual(textsOf(events), ['2', '3']);
     for (const event of events) queue.ended(event);
     assert.equal(queue.bytes, 0);
+  });
+
+  test('drops what is of no use any more, and with its connection what belongs to that', () => {
+    const queue = new PublishQueue(1e6);
+    const offer = (text: string, lifeMs: number): void => queue.offer(message('a', text, { ...EVENT, lifeMs }), 1000);
+    for (const [text, lifeMs] of [
+      ['1', 10],
+      ['2', 100],
+      ['3', 0],
+      ['4', 100],
+      ['5', 0],
+    ] as const)
+      offer(text, lifeMs);
+    const underWay = [queue.takeEvent(1010), queue.takeEvent(1010)] as [Publishing, Publishing];
+    assert.deepEqual(
+      underWay.map(({ payload, lifeMs }) => [Buffer.from(payload).toString(), lifeMs]),
+      [
+        ['2', 90],
+        ['3', 0],
+      ],
+    );
+    queue.disconnected(underWay);
+    const events = takenEvents(queue);
+    assert.deepEqual(textsOf(events), ['3', '5']);
+    for (const event of events) queue.ended(event);
+    assert.deepEqual([queue.dropped, queue.bytes], [3, 0]);
   });
 
   test('lets one of a topic through in its interval, and the newest of those since when it is over', () => {
@@ -109,6 +136,7 @@ describe('PublishQueue', () => {
         topic: fc.constantFrom('a', 'b', 'c'),
         qos: fc.constantFrom<0 | 1>(0, 1),
         minIntervalMs: fc.constantFrom(0, 0, 10, 20),
+        lifeMs: fc.constantFrom(0, 0, 5, 30),
         size: fc.integer({ min: 0, max: 200 }),
         afterMs: fc.integer({ min: 0, max: 15 }),
         takes: fc.integer({ min: 0, max: 2 }),
@@ -119,15 +147,16 @@ describe('PublishQueue', () => {
       fc.property(offers, (all) => {
         const queue = new PublishQueue(700);
         let [nowMs, out] = [0, 0];
-        for (const { topic, qos, minIntervalMs, size, afterMs, takes } of all) {
+        for (const { topic, qos, minIntervalMs, lifeMs, size, afterMs, takes } of all) {
           nowMs += afterMs;
           queue.due(nowMs);
           // Each topic keeps its kind, as it does in the hub.
-          queue.offer(message(`${topic}${qos}${minIntervalMs}`, 'x'.repeat(size), { qos, minIntervalMs }), nowMs);
+          const kind = { qos, minIntervalMs, lifeMs };
+          queue.offer(message(`${topic}${qos}${minIntervalMs}`, 'x'.repeat(size), kind), nowMs);
           assert.ok(queue.bytes <= 700);
           for (let n = 0; n < takes; n++) {
             if (queue.takeNewest() !== undefined) out++;
-            const event = queue.takeEvent();
+            const event = queue.takeEvent(nowMs);
             if (event === undefined) continue;
             queue.ended(event);
             out++;

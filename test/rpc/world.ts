@@ -87,6 +87,7 @@ export function carrier(rpc: Rpc, { reaches = true, name = 'mqtt' } = {}) {
   const keyOf = ({ method, id }: Announced): string => `${method} ${id}`;
   const made: Carrier = {
     name,
+    isUp: () => reaches,
     send(request) {
       if (reaches) sent.push(request);
       return reaches;

@@ -41,7 +41,7 @@ export const AREAS: readonly Area[] = [
       'src/store/newest_rows.ts',
     ]),
   },
-  { path: 'src/mqtt', mayImport: [...INNER, 'src/fanout', 'src/ingest'] },
+  { path: 'src/mqtt', mayImport: [...INNER, 'src/fanout', 'src/ingest', 'src/rpc/carrier.ts'] },
   { path: 'workers/bus.ts', mayImport: ['src/cluster/nats'] },
   { path: 'workers/mqtt.ts', mayImport: ['src/mqtt', 'src/time/clock.ts'] },
   { path: 'workers', mayImport: [...INNER, 'src/wire', 'src/fence_index', 'src/store', 'src/time/clock.ts'] },

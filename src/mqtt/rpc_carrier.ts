@@ -1,0 +1,307 @@
+import type { TopicStyle } from '../model/mqtt.ts';
+import { show } from '../model/show.ts';
+import type { Announced, Carrier, CarrierPort, Forwarded } from '../rpc/carrier.ts';
+import type { Reason } from './inbound.ts';
+import { type Arrived, readArrived } from './messages.ts';
+import type { Outbound } from './outbound.ts';
+import { availableTopics, type RpcTopic, readRpcTopic, requestTopic, responseTopic } from './rpc_topics.ts';
+
+/** Where calls come from and go to. */
+export interface CarriedRpc {
+  /** The hub as a caller, and as a handler of its own methods. */
+  readonly hubId: string;
+  /** Whether a handler id is one of this hub, or was. */
+  isOwn(handlerId: string): boolean;
+  attach(carrier: Carrier): CarrierPort;
+}
+
+export interface RpcCarrierDeps {
+  readonly rpc: CarriedRpc;
+  readonly style: TopicStyle;
+  readonly publish: Outbound['publish'];
+  schedule(delayMs: number, callback: () => void): () => void;
+  /** Calls back in another turn, when others have had theirs. */
+  later(callback: () => void): void;
+  elapsedMs(): number;
+  /** So many bytes that have come were worked off. */
+  taken(bytes: number): void;
+  /** What is wrong with a message that is refused. */
+  problem(reason: Reason, problem: string, topic: string): void;
+}
+
+/** An announcement counts for so long, and is made anew so often. */
+const [AVAILABLE_MS, ANNOUNCE_MS] = [120_000, 60_000] as const;
+/** How long the broker may keep a response for a caller. */
+const RESPONSE_MS = 60_000;
+/** How long messages are worked off in one turn. */
+const TURN_MS = 5;
+const NOTHING = new Uint8Array();
+
+type Style = Exclude<TopicStyle, 'both'>;
+
+/**
+ * Remote procedure calls over a broker (rpc_topics.ts). Each hub is one of those who handle methods, and one of those who
+ * call them:
+ *
+ *     own handlers ── announce ──▶ available/{method}          available/{method} ──▶ handlers that the hub knows
+ *     a call to one of these ────▶ request/{handler_id}        response/{hub} ──────▶ its response
+ *     request, request/{id} ─────▶ own handlers, each of which answers under response/{_caller_id}
+ *
+ * The broker stores one announcement of a method, the last that any of its handlers has made. So whoever goes takes back only
+ * one that is this hub's own, and announces another of its handlers where it has one. An announcement that is taken back does
+ * not say whose it was: it is that of the only handler known, or else each is known until its time is up.
+ *
+ * Everything is published while the connection stands, or not at all: announcements are made anew with each connection, and a
+ * call that nobody gets is over when its time is up.
+ */
+export class RpcCarrier {
+  /** Messages that were refused since the start. */
+  readonly refused: Record<Reason, number> = { topic: 0, retained: 0, json: 0, id: 0, invalid: 0 };
+  readonly #deps: RpcCarrierDeps;
+  readonly #port: CarrierPort;
+  /** Handlers of this hub, by method. */
+  readonly #own = new Map<string, Set<string>>();
+  /** Topics where the announcement that the broker has is this hub's. */
+  readonly #ownTopics = new Set<string>();
+  /** How handlers of others were announced, by method and id. Only needed where the hub itself has no one style. */
+  readonly #styles = new Map<string, Map<string, Style>>();
+  readonly #batches: { readonly messages: readonly Arrived[]; next: number; readonly bytes: number }[] = [];
+  #isWaiting = false;
+  #isConnected = false;
+  #isClosed = false;
+  #stopAnnouncing = (): void => undefined;
+
+  constructor(deps: RpcCarrierDeps) {
+    this.#deps = deps;
+    this.#port = deps.rpc.attach({
+      name: 'mqtt',
+      isUp: () => this.#isConnected,
+      send: (request) => this.#send(request),
+      announce: (handler) => this.#announce(handler),
+      withdraw: (handler) => this.#withdraw(handler),
+    });
+  }
+
+  /** The connection to the broker stands, or has ended. */
+  connected(isConnected: boolean): void {
+    this.#isConnected = isConnected;
+    this.#stopAnnouncing();
+    if (isConnected) this.#announceAll();
+    else this.#ownTopics.clear();
+  }
+
+  /** Takes messages of the client's thread. */
+  take(packed: Uint8Array): void {
+    if (this.#isClosed) return;
+    this.#batches.push({ messages: readArrived(packed), next: 0, bytes: packed.length });
+    if (!this.#isWaiting) this.#work();
+  }
+
+  /** Takes nothing any more. */
+  stopTaking(): void {
+    this.#isClosed = true;
+    this.#batches.length = 0;
+  }
+
+  /** Forgets what has come: the thread that has brought it is gone. */
+  forget(): void {
+    this.#batches.length = 0;
+    this.connected(false);
+  }
+
+  /** Takes back what it has announced. */
+  close(): void {
+    this.stopTaking();
+    this.#stopAnnouncing();
+    this.#own.clear();
+    for (const topic of this.#ownTopics) this.#clear(topic);
+    this.#port.close();
+  }
+
+  #announceAll(): void {
+    for (const [method, ids] of this.#own) for (const id of ids) this.#publishAvailable({ method, id });
+    this.#forgetStyles();
+    this.#stopAnnouncing = this.#deps.schedule(ANNOUNCE_MS, () => this.#announceAll());
+  }
+
+  #announce({ method, id }: Announced): void {
+    const ids = this.#own.get(method) ?? new Set();
+    this.#own.set(method, ids.add(id));
+    this.#publishAvailable({ method, id });
+  }
+
+  #withdraw({ method, id }: Announced): void {
+    const ids = this.#own.get(method);
+    if (ids?.delete(id) !== true) return;
+    const [other] = ids;
+    if (other !== undefined) {
+      this.#publishAvailable({ method, id: other });
+      return;
+    }
+    this.#own.delete(method);
+    for (const topic of availableTopics(method, this.#deps.style)) {
+      if (this.#ownTopics.has(topic)) this.#clear(topic);
+    }
+  }
+
+  #publishAvailable({ method, id }: Announced): void {
+    if (!this.#isConnected) return;
+    const { style, publish } = this.#deps;
+    const payload = Buffer.from(JSON.stringify({ id, method_name: method }));
+    for (const topic of availableTopics(method, style)) {
+      this.#ownTopics.add(topic);
+      publish(topic, payload, { isRetained: true, lifeMs: AVAILABLE_MS });
+    }
+  }
+
+  #clear(topic: string): void {
+    this.#ownTopics.delete(topic);
+    if (this.#isConnected) this.#deps.publish(topic, NOTHING, { isRetained: true, lifeMs: AVAILABLE_MS });
+  }
+
+  #send({ id, method, handlerId, paramsText, timeoutMs }: Forwarded): boolean {
+    if (!this.#isConnected) return false;
+    const { style, publish, rpc } = this.#deps;
+    const own = id === undefined ? '' : `"_caller_id":${JSON.stringify(rpc.hubId)},"_timeout":${timeoutMs}`;
+    const params = paramsWith(own, paramsText);
+    const number = id === undefined ? '' : `,"id":${id}`;
+    const text = `{"jsonrpc":"2.0"${number},"method":${JSON.stringify(method)}${params}}`;
+    // A request under both would be two requests.
+    const announced = style === 'both' ? (this.#styles.get(method)?.get(handlerId) ?? 'slash') : style;
+    publish(requestTopic(method, handlerId, announced), Buffer.from(text), { lifeMs: timeoutMs });
+    return true;
+  }
+
+  #work(): void {
+    const { later, elapsedMs, taken } = this.#deps;
+    const untilMs = elapsedMs() + TURN_MS;
+    for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
+      while (batch.next < batch.messages.length) {
+        if (elapsedMs() > untilMs) {
+          this.#isWaiting = true;
+          later(() => {
+            this.#isWaiting = false;
+            this.#work();
+          });
+          return;
+        }
+        this.#message(batch.messages[batch.next++] as Arrived);
+      }
+      // Whoever has answered may have closed it.
+      if (this.#batches[0] === batch) this.#batches.shift();
+      taken(batch.bytes);
+    }
+  }
+
+  #message(arrived: Arrived): void {
+    const { topic } = arrived;
+    const read = readRpcTopic(topic);
+    if (typeof read === 'string') {
+      this.#refuse('topic', read, topic);
+      return;
+    }
+    if (read.kind === 'available') {
+      this.#available(read, arrived);
+      return;
+    }
+    if (arrived.isRetained) {
+      this.#refuse('retained', 'payload: was stored by the broker, and may be of any age', topic);
+      return;
+    }
+    const text = textOf(arrived.payload);
+    if (text === undefined) this.#refuse('json', 'payload: must be JSON, found bytes that are not UTF-8', topic);
+    else if (read.kind === 'response') this.#port.answered(text);
+    else this.#request(read, text, topic);
+  }
+
+  #request({ method, handlerId, style }: RpcTopic & { readonly kind: 'request' }, text: string, topic: string): void {
+    const { publish, style: own } = this.#deps;
+    const problem = this.#port.call({
+      text,
+      method,
+      ...(handlerId !== undefined && { handlerId }),
+      respond: (callerId, response) => {
+        const under = responseTopic(method, callerId, own === 'both' ? style : own);
+        publish(under, Buffer.from(response), { lifeMs: RESPONSE_MS });
+      },
+    });
+    if (problem !== undefined) this.#refuse('invalid', problem, topic);
+  }
+
+  #available({ method, style }: RpcTopic & { readonly kind: 'available' }, { topic, payload, lifeMs }: Arrived): void {
+    if (payload.length === 0) {
+      this.#takenBack(method, topic);
+      return;
+    }
+    const value = announcementIn(payload);
+    if (typeof value === 'string') {
+      this.#refuse('json', value, topic);
+      return;
+    }
+    const { id, name = method } = value;
+    if (name !== method) {
+      this.#refuse('id', `method_name: must be ${show(method)} as in the topic, found ${show(name)}`, topic);
+      return;
+    }
+    if (this.#deps.rpc.isOwn(id)) return;
+    this.#ownTopics.delete(topic);
+    // Of what the broker has stored a part of its life is over.
+    const forMs = lifeMs === 0 ? AVAILABLE_MS : Math.min(lifeMs, AVAILABLE_MS);
+    const problem = this.#port.heard({ method, id }, forMs);
+    if (problem !== undefined) {
+      this.#refuse('invalid', problem, topic);
+      return;
+    }
+    const styles = this.#styles.get(method) ?? new Map<string, Style>();
+    if (styles.get(id) !== 'slash') this.#styles.set(method, styles.set(id, style));
+  }
+
+  #takenBack(method: string, topic: string): void {
+    this.#ownTopics.delete(topic);
+    const [only, ...others] = this.#port.handlersOf(method);
+    if (only !== undefined && others.length === 0) this.#port.gone({ method, id: only });
+  }
+
+  #forgetStyles(): void {
+    for (const [method, styles] of this.#styles) {
+      const known = new Set(this.#port.handlersOf(method));
+      for (const id of styles.keys()) if (!known.has(id)) styles.delete(id);
+      if (styles.size === 0) this.#styles.delete(method);
+    }
+  }
+
+  #refuse(reason: Reason, problem: string, topic: string): void {
+    this.refused[reason]++;
+    this.#deps.problem(reason, problem, topic);
+  }
+}
+
+/** Parameters of a request as a member, with members of the hub's own before them. Either may be there or not. */
+function paramsWith(own: string, paramsText: string | undefined): string {
+  if (own === '') return paramsText === undefined ? '' : `,"params":${paramsText}`;
+  const rest = paramsText === undefined || paramsText === '{}' ? '}' : `,${paramsText.slice(1)}`;
+  return `,"params":{${own}${rest}`;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function textOf(payload: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(payload);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whom an announcement names; a text says why it is none. */
+function announcementIn(payload: Uint8Array): { readonly id: string; readonly name?: unknown } | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(textOf(payload) ?? '');
+  } catch {
+    return 'payload: must be JSON in UTF-8';
+  }
+  const { id, method_name: name } = (value ?? {}) as { readonly id?: unknown; readonly method_name?: unknown };
+  if (typeof id !== 'string' || id === '') return `id: must be a string that is not empty, found ${show(id)}`;
+  return { id, name };
+}

@@ -1,0 +1,69 @@
+import type { TopicStyle } from '../model/mqtt.ts';
+import { decodedLevel, levelOf, notDecoded, styled } from './topics.ts';
+
+/**
+ * The MQTT topics of remote procedure calls:
+ *
+ *     /omlox/jsonrpc/rpc/available/{method}                   {"id": handler, "method_name": method}, retained for 120 s
+ *     /omlox/jsonrpc/rpc/{method}/request                     a request to all handlers of the method
+ *     /omlox/jsonrpc/rpc/{method}/request/{handler_id}        to one of them
+ *     /omlox/jsonrpc/rpc/{method}/response/{_caller_id}       its response
+ *
+ * Each may be written without the leading slash. A method called `available` can be called by its handler ids only, since a
+ * request to all would have the topic of an announcement. What core zones broadcast, under
+ * `…/com.omlox.core.xcmd/broadcast`, is no call and has no receiver, so the hub leaves it to whoever subscribes to it.
+ */
+const RPC = 'omlox/jsonrpc/rpc';
+const AVAILABLE = 'available';
+
+/** What a topic says of a message. */
+export type RpcTopic = { readonly method: string; readonly style: Exclude<TopicStyle, 'both'> } & (
+  | { readonly kind: 'available' }
+  /** `handlerId`: undefined where all are meant. */
+  | { readonly kind: 'request'; readonly handlerId: string | undefined }
+  | { readonly kind: 'response'; readonly callerId: string }
+);
+
+/** What the hub subscribes to as one of those who handle and call methods, by its own id as a caller. */
+export function rpcFilters(callerId: string): readonly string[] {
+  const responses = `+/response/${levelOf(callerId)}`;
+  const filters = [`${AVAILABLE}/+`, '+/request', '+/request/+', responses];
+  return filters.flatMap((filter) => styled(`${RPC}/${filter}`, 'both'));
+}
+
+/** Whether a topic is one of remote procedure calls, right or wrong. hot */
+export function isRpcTopic(topic: string): boolean {
+  return topic.startsWith(RPC, topic.charCodeAt(0) === SLASH ? 1 : 0);
+}
+
+const SLASH = 0x2f;
+
+/** Reads a topic that the hub subscribes to; a text says why it is none. */
+export function readRpcTopic(topic: string): RpcTopic | string {
+  const style = topic.startsWith('/') ? 'slash' : 'plain';
+  const parts = topic
+    .slice((style === 'slash' ? 1 : 0) + RPC.length + 1)
+    .split('/')
+    .map(decodedLevel);
+  const [first, second, third] = parts;
+  if (parts.includes(undefined)) return notDecoded(topic);
+  const wrong = `topic: must be one of remote procedure calls, found "${topic}"`;
+  if (first === undefined || second === undefined || parts.includes('')) return wrong;
+  if (first === AVAILABLE && parts.length === 2) return { kind: 'available', method: second, style };
+  const method = first;
+  if (second === 'request' && parts.length <= 3) return { kind: 'request', method, handlerId: third, style };
+  if (second === 'response' && third !== undefined) return { kind: 'response', method, callerId: third, style };
+  return wrong;
+}
+
+export function availableTopics(method: string, style: TopicStyle): readonly string[] {
+  return styled(`${RPC}/${AVAILABLE}/${levelOf(method)}`, style);
+}
+
+export function requestTopic(method: string, handlerId: string, style: Exclude<TopicStyle, 'both'>): string {
+  return styled(`${RPC}/${levelOf(method)}/request/${levelOf(handlerId)}`, style)[0] as string;
+}
+
+export function responseTopic(method: string, callerId: string, style: Exclude<TopicStyle, 'both'>): string {
+  return styled(`${RPC}/${levelOf(method)}/response/${levelOf(callerId)}`, style)[0] as string;
+}

@@ -1,0 +1,124 @@
+import type { RpcErrorName } from '../model/rpc.ts';
+import { show } from '../model/show.ts';
+import type { RpcBounds } from './bounds.ts';
+import { type Call, readCall } from './call.ts';
+import type { Calls, CallTaker, OpenCall } from './calls.ts';
+import type { CarriedCall } from './carrier.ts';
+import type { Handler, Handlers } from './handlers.ts';
+import { type Answer, isObject, type RequestId, RpcRefusal, readMessage, responseText } from './message.ts';
+
+export interface CarriedCallsOptions {
+  readonly hubId: string;
+  /** Whether a handler id is one of this hub, or was. */
+  isOwn(handlerId: string): boolean;
+  readonly handlers: Handlers;
+  readonly calls: Calls;
+  readonly bounds: Pick<RpcBounds, 'openCallsOfCarrier'>;
+  /** Counts what was refused. */
+  refused(reason: RpcErrorName): void;
+}
+
+/**
+ * Calls that a carrier brings, of somebody who may have asked others as well: the handlers of this hub answer, each for
+ * itself. A call that none of them is meant by is for somebody else.
+ */
+export class CarriedCalls {
+  readonly #options: CarriedCallsOptions;
+  readonly #open = new Set<OpenCall>();
+
+  constructor(options: CarriedCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Begins a call. Returns why it is refused, if it is. */
+  take({ text, method, handlerId, respond }: CarriedCall): string | undefined {
+    let value: unknown;
+    try {
+      value = withoutAggregation(readMessage(text));
+      const { callerId, ...call } = readCall(value);
+      if (callerId === this.#options.hubId) return undefined;
+      if (method !== undefined && call.method !== method) {
+        const wanted = `must be ${show(method)} as it was addressed`;
+        throw new RpcRefusal('invalidRequest', `method: ${wanted}, found ${show(call.method)}`, call.id);
+      }
+      const asked: Call = {
+        ...call,
+        ...{ callerId, isAnswered: callerId !== undefined, collecting: 'stream' },
+        handlerId: handlerId ?? call.handlerId,
+      };
+      this.#begin(asked, (answer) => {
+        if (callerId !== undefined) respond(callerId, responseText(call.id, answer));
+      });
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof RpcRefusal)) throw error;
+      this.#options.refused(error.reason);
+      const callerId = this.#callerWaiting(value, handlerId);
+      const { id, code, message } = error;
+      if (callerId !== undefined) respond(callerId, responseText(id, { error: { code, message } }));
+      return message;
+    }
+  }
+
+  /** Ends it: whoever waits is told nothing. */
+  close(): void {
+    for (const open of [...this.#open]) open.cancel();
+  }
+
+  /** Asks the handlers of this hub that are meant, if there are any. Throws an RpcRefusal. */
+  #begin(call: Call, respond: (answer: Answer) => void): void {
+    const { calls } = this.#options;
+    const handlers = this.#meant(call);
+    if (handlers.length === 0) return;
+    this.#checkOpenCalls(call.id);
+    let open: OpenCall | undefined;
+    let isOver = !call.isAnswered;
+    const taker: CallTaker = {
+      respond,
+      over: () => {
+        isOver = true;
+        if (open !== undefined) this.#open.delete(open);
+      },
+    };
+    open = calls.begin(call, handlers, taker);
+    if (!isOver) this.#open.add(open);
+  }
+
+  #meant({ method, handlerId, zoneId, id }: Call): readonly Handler[] {
+    const { handlers, isOwn } = this.#options;
+    const meant = handlers.find({ method, handlerId, zoneId }).filter(({ link }) => link.isLocal);
+    if (meant.length > 0 || handlerId === undefined || !isOwn(handlerId)) return meant;
+    const found = `no handler of it has the id ${show(handlerId)}`;
+    throw new RpcRefusal('unknownHandler', `Cannot call ${show(method)}: _handler_id: ${found}`, id);
+  }
+
+  #checkOpenCalls(id: RequestId): void {
+    const { openCallsOfCarrier: max } = this.#options.bounds;
+    const { size } = this.#open;
+    if (size < max) return;
+    throw new RpcRefusal(
+      'tooMuch',
+      `open calls of a carrier: must be at most ${max}, found ${size} before this one`,
+      id,
+    );
+  }
+
+  /** Who waits for the answer of this hub to a request that is wrong; undefined where nobody does, or others answer. */
+  #callerWaiting(value: unknown, addressed: string | undefined): string | undefined {
+    const { handlers, isOwn, hubId } = this.#options;
+    if (!isObject(value) || typeof value['method'] !== 'string' || !isObject(value['params'])) return undefined;
+    const { _caller_id: callerId, _handler_id: named } = value['params'];
+    if (typeof callerId !== 'string' || callerId === hubId) return undefined;
+    const handlerId = addressed ?? named;
+    if (typeof handlerId === 'string') return isOwn(handlerId) ? callerId : undefined;
+    const all = handlers.find({ method: value['method'], handlerId: undefined, zoneId: undefined });
+    return all.some(({ link }) => link.isLocal) ? callerId : undefined;
+  }
+}
+
+/** Who asks by a carrier gets each answer, and puts them together itself. */
+function withoutAggregation(value: unknown): unknown {
+  if (!isObject(value) || !isObject(value['params'])) return value;
+  const { _aggregation, ...params } = value['params'];
+  return { ...value, params };
+}
