@@ -63,7 +63,7 @@ export class RpcCarrier {
   readonly #own = new Map<string, Set<string>>();
   /** Topics where the announcement that the broker has is this hub's. */
   readonly #ownTopics = new Set<string>();
-  /** How handlers of others were announced, by method and id. Only needed where the hub itself has no one style. */
+  /** How handlers of others were last announced, by method and id. Only needed where the hub itself has no one style. */
   readonly #styles = new Map<string, Map<string, Style>>();
   readonly #batches: { readonly messages: readonly Arrived[]; next: number; readonly bytes: number }[] = [];
   #isWaiting = false;
@@ -253,7 +253,7 @@ export class RpcCarrier {
       return;
     }
     const styles = this.#styles.get(method) ?? new Map<string, Style>();
-    if (styles.get(id) !== 'slash') this.#styles.set(method, styles.set(id, style));
+    this.#styles.set(method, styles.set(id, style));
   }
 
   #takenBack(method: string, topic: string): void {

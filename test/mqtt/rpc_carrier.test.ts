@@ -175,11 +175,11 @@ describe('RpcCarrier', () => {
 
   test('asks each handler once where both styles are published, in the style of its announcement', () => {
     const { rpc, receive, hear, news } = openCarrier({ style: 'both' });
-    hear('m', 'slash');
-    for (const id of ['plain', 'slash']) receive(`${PLAIN}/available/m`, { id, method_name: 'm' });
+    for (const id of ['changed', 'plain']) receive(`${PLAIN}/available/m`, { id, method_name: 'm' });
+    hear('m', 'changed');
     begin(rpc, { method: 'm', aggregate: true });
     const asked = () => news().flatMap(({ topic }) => (topic.includes('/request/') ? [topic] : []));
-    assert.deepEqual(asked(), [`${RPC}/m/request/slash`, `${PLAIN}/m/request/plain`]);
+    assert.deepEqual(asked(), [`${RPC}/m/request/changed`, `${PLAIN}/m/request/plain`]);
     receive(`${PLAIN}/com.omlox.ping/request`, {
       ...{ jsonrpc: '2.0', id: 1, method: 'com.omlox.ping' },
       params: { _caller_id: 'me' },
