@@ -3,11 +3,13 @@ import type { ObjectIds } from '../core/item.ts';
 import { HubError } from '../errors.ts';
 import type { ClusterHealth } from '../model/health.ts';
 import type { ObjectKind } from '../model/id.ts';
+import type { CarriedRpc } from '../rpc/carrier.ts';
 import { PARTITIONS } from '../shards/affinity.ts';
 import { checkMembers, reached, startupError } from './admission.ts';
 import type { BusStatus } from './bus.ts';
 import { ClusterFanout, type ClusterFanoutOptions } from './cluster_fanout.ts';
 import { ClusterMotions, type LocalStage } from './cluster_motions.ts';
+import { ClusterRpc } from './cluster_rpc.ts';
 import { changesIn, type ForeignChange, settingsIn } from './config_changes.ts';
 import { type AppliedRecord, type ConfigLog, openConfigLog } from './config_log.ts';
 import { type EntityText, restored, snapshotParts } from './config_parts.ts';
@@ -126,6 +128,7 @@ export class Cluster {
   #door: Door | undefined;
   #fanout: ClusterFanout | undefined;
   #motions: ClusterMotions | undefined;
+  #rpc: ClusterRpc | undefined;
   readonly #opening = new OpeningEntities();
   #configured = 0;
   #handlers: ClusterHandlers | undefined;
@@ -364,6 +367,7 @@ export class Cluster {
       heldBytes: this.keeping.journal.heldBytes,
       expelled: this.#expelled,
       framesLost: this.#fanout?.losses ?? 0,
+      rpcMisfits: this.#rpc?.misfits ?? 0,
       members: this.#membership.members,
     };
   }
@@ -447,9 +451,18 @@ export class Cluster {
     return { entities, catchUp };
   }
 
+  /** Calls of this hub reach the handlers of all, and theirs those of this one. To be called before it joins. */
+  carry(rpc: CarriedRpc): void {
+    const { bus, name, incarnation: self, notice, schedule } = this.#options;
+    this.#rpc = new ClusterRpc({ bus, name, self, rpc, notice, schedule });
+  }
+
   /** Resolves when this hub is a member. Rejects with HUB_UNAVAILABLE when it is not in time. */
   async join(): Promise<void> {
-    await Promise.all([this.#fanout?.ready(), this.#motions?.ready(), this.#door?.ready, this.gather.ready]);
+    await Promise.all([
+      ...[this.#fanout?.ready(), this.#motions?.ready(), this.#rpc?.ready()],
+      ...[this.#door?.ready, this.gather.ready],
+    ]);
     await this.#membership.join(this.#log);
     if (this.#standing === 'attached') this.#standing = 'member';
     this.#handovers.acquireSoon();
@@ -560,6 +573,7 @@ export class Cluster {
     this.#door?.close();
     this.#fanout?.close();
     this.#motions?.close();
+    this.#rpc?.close();
     this.gather.close();
     this.#membership.close();
     this.#log.close();
@@ -652,6 +666,7 @@ export class Cluster {
     if (body.kind === 'expel' || body.kind === 'leave') {
       this.#fanout?.gone(body.incarnation);
       this.#motions?.gone(body.incarnation);
+      this.#rpc?.gone(body.incarnation);
       this.gather.gone(body.incarnation);
       this.#door?.forgetDoor(body.incarnation);
     }
@@ -712,6 +727,7 @@ export class Cluster {
     this.keeping.checkpoints.close();
     this.#fanout?.close();
     this.#motions?.close();
+    this.#rpc?.close();
     this.gather.close();
     this.#log?.close();
     this.#hasChanged();

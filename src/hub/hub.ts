@@ -120,6 +120,7 @@ async function openOn(
     const connections = () => connectionsOf(sources.status(), entities);
     const { hubId } = kept;
     const rpc = openRpc(hubId, { clock, cluster });
+    cluster?.carry(rpc);
     const mqtt = await connectMqtt({ ...parts, rpc, hubId }, config, log);
     const keptByHub = cluster && { keptByHub: () => settingsByHub(cluster) };
     const options = { config, log, kept, rpc, mqtt, schedule, connections, ...keptByHub };

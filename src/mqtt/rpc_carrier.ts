@@ -1,19 +1,10 @@
 import type { TopicStyle } from '../model/mqtt.ts';
 import { show } from '../model/show.ts';
-import type { Announced, Carrier, CarrierPort, Forwarded } from '../rpc/carrier.ts';
+import { type Announced, type CarriedRpc, type CarrierPort, carriedText, type Forwarded } from '../rpc/carrier.ts';
 import type { Reason } from './inbound.ts';
 import { type Arrived, readArrived } from './messages.ts';
 import type { Outbound } from './outbound.ts';
 import { availableTopics, type RpcTopic, readRpcTopic, requestTopic, responseTopic } from './rpc_topics.ts';
-
-/** Where calls come from and go to. */
-export interface CarriedRpc {
-  /** The hub as a caller, and as a handler of its own methods. */
-  readonly hubId: string;
-  /** Whether a handler id is one of this hub, or was. */
-  isOwn(handlerId: string): boolean;
-  attach(carrier: Carrier): CarrierPort;
-}
 
 export interface RpcCarrierDeps {
   readonly rpc: CarriedRpc;
@@ -49,7 +40,8 @@ type Style = Exclude<TopicStyle, 'both'>;
  *
  * The broker stores one announcement of a method, the last that any of its handlers has made. So whoever goes takes back only
  * one that is this hub's own, and announces another of its handlers where it has one. An announcement that is taken back does
- * not say whose it was: it is that of the only handler known, or else each is known until its time is up.
+ * not say whose it was: it is that of the only handler known, or else each is known until its time is up. A hub that goes says
+ * so (its status, or last will), and its handlers are gone with it.
  *
  * Everything is published while the connection stands, or not at all: announcements are made anew with each connection, and a
  * call that nobody gets is over when its time is up.
@@ -60,7 +52,7 @@ export class RpcCarrier {
   readonly #deps: RpcCarrierDeps;
   readonly #port: CarrierPort;
   /** Handlers of this hub, by method. */
-  readonly #own = new Map<string, Set<string>>();
+  readonly #own = new Map<string, Map<string, Announced>>();
   /** Topics where the announcement that the broker has is this hub's. */
   readonly #ownTopics = new Set<string>();
   /** How handlers of others were last announced, by method and id. Only needed where the hub itself has no one style. */
@@ -119,23 +111,24 @@ export class RpcCarrier {
   }
 
   #announceAll(): void {
-    for (const [method, ids] of this.#own) for (const id of ids) this.#publishAvailable({ method, id });
+    for (const ofMethod of this.#own.values()) for (const own of ofMethod.values()) this.#publishAvailable(own);
     this.#forgetStyles();
     this.#stopAnnouncing = this.#deps.schedule(ANNOUNCE_MS, () => this.#announceAll());
   }
 
-  #announce({ method, id }: Announced): void {
-    const ids = this.#own.get(method) ?? new Set();
-    this.#own.set(method, ids.add(id));
-    this.#publishAvailable({ method, id });
+  #announce(handler: Announced): void {
+    const { method, id } = handler;
+    const ofMethod = this.#own.get(method) ?? new Map<string, Announced>();
+    this.#own.set(method, ofMethod.set(id, handler));
+    this.#publishAvailable(handler);
   }
 
   #withdraw({ method, id }: Announced): void {
-    const ids = this.#own.get(method);
-    if (ids?.delete(id) !== true) return;
-    const [other] = ids;
+    const ofMethod = this.#own.get(method);
+    if (ofMethod?.delete(id) !== true) return;
+    const [other] = ofMethod.values();
     if (other !== undefined) {
-      this.#publishAvailable({ method, id: other });
+      this.#publishAvailable(other);
       return;
     }
     this.#own.delete(method);
@@ -144,10 +137,10 @@ export class RpcCarrier {
     }
   }
 
-  #publishAvailable({ method, id }: Announced): void {
+  #publishAvailable({ method, id, zoneId }: Announced): void {
     if (!this.#isConnected) return;
     const { style, publish } = this.#deps;
-    const payload = Buffer.from(JSON.stringify({ id, method_name: method }));
+    const payload = Buffer.from(JSON.stringify({ id, method_name: method, zone_id: zoneId }));
     for (const topic of availableTopics(method, style)) {
       this.#ownTopics.add(topic);
       publish(topic, payload, { isRetained: true, lifeMs: AVAILABLE_MS });
@@ -159,13 +152,11 @@ export class RpcCarrier {
     if (this.#isConnected) this.#deps.publish(topic, NOTHING, { isRetained: true, lifeMs: AVAILABLE_MS });
   }
 
-  #send({ id, method, handlerId, paramsText, timeoutMs }: Forwarded): boolean {
-    if (!this.#isConnected) return false;
+  #send(request: Forwarded): boolean {
     const { style, publish, rpc } = this.#deps;
-    const own = id === undefined ? '' : `"_caller_id":${JSON.stringify(rpc.hubId)},"_timeout":${timeoutMs}`;
-    const params = paramsWith(own, paramsText);
-    const number = id === undefined ? '' : `,"id":${id}`;
-    const text = `{"jsonrpc":"2.0"${number},"method":${JSON.stringify(method)}${params}}`;
+    const text = this.#isConnected ? carriedText(request, rpc.hubId) : undefined;
+    if (text === undefined) return false;
+    const { method, handlerId, timeoutMs } = request;
     // A request under both would be two requests.
     const announced = style === 'both' ? (this.#styles.get(method)?.get(handlerId) ?? 'slash') : style;
     publish(requestTopic(method, handlerId, announced), Buffer.from(text), { lifeMs: timeoutMs });
@@ -198,6 +189,10 @@ export class RpcCarrier {
     const read = readRpcTopic(topic);
     if (typeof read === 'string') {
       this.#refuse('topic', read, topic);
+      return;
+    }
+    if (read.kind === 'status') {
+      if (textOf(arrived.payload)?.includes('"offline"') === true) this.#port.goneWith(read.hubId);
       return;
     }
     if (read.kind === 'available') {
@@ -238,7 +233,7 @@ export class RpcCarrier {
       this.#refuse('json', value, topic);
       return;
     }
-    const { id, name = method } = value;
+    const { id, name = method, ...zone } = value;
     if (name !== method) {
       this.#refuse('id', `method_name: must be ${show(method)} as in the topic, found ${show(name)}`, topic);
       return;
@@ -247,7 +242,7 @@ export class RpcCarrier {
     this.#ownTopics.delete(topic);
     // Of what the broker has stored a part of its life is over.
     const forMs = lifeMs === 0 ? AVAILABLE_MS : Math.min(lifeMs, AVAILABLE_MS);
-    const problem = this.#port.heard({ method, id }, forMs);
+    const problem = this.#port.heard({ method, id, ...zone }, forMs);
     if (problem !== undefined) {
       this.#refuse('invalid', problem, topic);
       return;
@@ -276,13 +271,6 @@ export class RpcCarrier {
   }
 }
 
-/** Parameters of a request as a member, with members of the hub's own before them. Either may be there or not. */
-function paramsWith(own: string, paramsText: string | undefined): string {
-  if (own === '') return paramsText === undefined ? '' : `,"params":${paramsText}`;
-  const rest = paramsText === undefined || paramsText === '{}' ? '}' : `,${paramsText.slice(1)}`;
-  return `,"params":{${own}${rest}`;
-}
-
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function textOf(payload: Uint8Array): string | undefined {
@@ -294,14 +282,16 @@ function textOf(payload: Uint8Array): string | undefined {
 }
 
 /** Whom an announcement names; a text says why it is none. */
-function announcementIn(payload: Uint8Array): { readonly id: string; readonly name?: unknown } | string {
+function announcementIn(
+  payload: Uint8Array,
+): { readonly id: string; readonly name?: unknown; readonly zoneId?: string } | string {
   let value: unknown;
   try {
     value = JSON.parse(textOf(payload) ?? '');
   } catch {
     return 'payload: must be JSON in UTF-8';
   }
-  const { id, method_name: name } = (value ?? {}) as { readonly id?: unknown; readonly method_name?: unknown };
+  const { id, method_name: name, zone_id: zoneId } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof id !== 'string' || id === '') return `id: must be a string that is not empty, found ${show(id)}`;
-  return { id, name };
+  return { id, name, ...(typeof zoneId === 'string' && { zoneId }) };
 }

@@ -1,5 +1,5 @@
 import type { TopicStyle } from '../model/mqtt.ts';
-import { decodedLevel, levelOf, notDecoded, styled } from './topics.ts';
+import { decodedLevel, levelOf, notDecoded, readStatusTopic, STATUS_FILTERS, styled } from './topics.ts';
 
 /**
  * The MQTT topics of remote procedure calls:
@@ -8,6 +8,8 @@ import { decodedLevel, levelOf, notDecoded, styled } from './topics.ts';
  *     /omlox/jsonrpc/rpc/{method}/request                     a request to all handlers of the method
  *     /omlox/jsonrpc/rpc/{method}/request/{handler_id}        to one of them
  *     /omlox/jsonrpc/rpc/{method}/response/{_caller_id}       its response
+ *
+ *     /omlox/json/hub/{hub_id}/status                         whether a hub is there, which goes with its handlers
  *
  * Each may be written without the leading slash. A method called `available` can be called by its handler ids only, since a
  * request to all would have the topic of an announcement. What core zones broadcast, under
@@ -24,22 +26,30 @@ export type RpcTopic = { readonly method: string; readonly style: Exclude<TopicS
   | { readonly kind: 'response'; readonly callerId: string }
 );
 
+/** A hub says whether it is there. */
+export interface StatusTopic {
+  readonly kind: 'status';
+  readonly hubId: string;
+}
+
 /** What the hub subscribes to as one of those who handle and call methods, by its own id as a caller. */
 export function rpcFilters(callerId: string): readonly string[] {
   const responses = `+/response/${levelOf(callerId)}`;
   const filters = [`${AVAILABLE}/+`, '+/request', '+/request/+', responses];
-  return filters.flatMap((filter) => styled(`${RPC}/${filter}`, 'both'));
+  return [...filters.flatMap((filter) => styled(`${RPC}/${filter}`, 'both')), ...STATUS_FILTERS];
 }
 
-/** Whether a topic is one of remote procedure calls, right or wrong. hot */
+/** Whether a topic is for remote procedure calls, right or wrong. hot */
 export function isRpcTopic(topic: string): boolean {
-  return topic.startsWith(RPC, topic.charCodeAt(0) === SLASH ? 1 : 0);
+  return topic.startsWith(RPC, topic.charCodeAt(0) === SLASH ? 1 : 0) || readStatusTopic(topic) !== undefined;
 }
 
 const SLASH = 0x2f;
 
 /** Reads a topic that the hub subscribes to; a text says why it is none. */
-export function readRpcTopic(topic: string): RpcTopic | string {
+export function readRpcTopic(topic: string): RpcTopic | StatusTopic | string {
+  const hubId = readStatusTopic(topic);
+  if (hubId !== undefined) return { kind: 'status', hubId };
   const style = topic.startsWith('/') ? 'slash' : 'plain';
   const parts = topic
     .slice((style === 'slash' ? 1 : 0) + RPC.length + 1)

@@ -149,3 +149,15 @@ function collisionTopics(fields: Fields, style: TopicStyle): readonly string[] {
 export function statusTopics(hubId: string, style: TopicStyle): readonly string[] {
   return styled(`${OMLOX}/hub/${levelOf(hubId)}/status`, style);
 }
+
+/** What all hubs say of themselves. */
+export const STATUS_FILTERS = styled(`${OMLOX}/hub/+/status`, 'both');
+
+/** The hub whose status has that topic; undefined where it is another topic. hot */
+export function readStatusTopic(topic: string): string | undefined {
+  const start = topic.charCodeAt(0) === SLASH ? 1 : 0;
+  if (!topic.startsWith(HUBS, start) || !topic.endsWith(STATUS)) return undefined;
+  return decodedLevel(topic.slice(start + HUBS.length, -STATUS.length));
+}
+
+const [HUBS, STATUS] = [`${OMLOX}/hub/`, '/status'];

@@ -21,6 +21,8 @@ export interface ClusterNumbers {
   readonly expelled: number;
   /** How often events of other hubs were lost. */
   readonly framesLost: number;
+  /** Messages of other hubs about remote procedure calls that could not be used. */
+  readonly rpcMisfits: number;
   readonly members: readonly {
     readonly name: string;
     readonly isSelf: boolean;
@@ -65,6 +67,11 @@ export function clusterFamilies(counts: () => ClusterNumbers): readonly Family[]
       'hub_cluster_frames_lost_total',
       'How often events of other hubs were lost, and subscriptions to them ended.',
       ({ framesLost }) => framesLost,
+    ),
+    counter(
+      'hub_cluster_rpc_refused_total',
+      'Messages of other hubs about remote procedure calls that were refused.',
+      ({ rpcMisfits }) => rpcMisfits,
     ),
     {
       name: 'hub_cluster_clock_difference_ms',

@@ -1,3 +1,4 @@
+import { RPC_MESSAGE_MAX_BYTES } from '../model/rpc.ts';
 import type { Params } from './message.ts';
 
 /**
@@ -24,7 +25,7 @@ export interface Carrier {
   send(request: Forwarded): boolean;
   /**
    * A method has a handler at this hub: its own, or a WebSocket client's. Called for all that there are while the carrier is
-   * attached, and for each that comes. A handler whose zone alone has changed is not announced again.
+   * attached, for each that comes, and for one whose zone has changed.
    */
   announce(handler: Announced): void;
   /** A handler that was announced is gone. */
@@ -36,6 +37,8 @@ export interface Announced {
   readonly method: string;
   /** Of the handler. */
   readonly id: string;
+  /** The zone that it is for; left out: any. */
+  readonly zoneId?: string;
 }
 
 /** A request as a handler gets it. */
@@ -79,6 +82,8 @@ export interface CarrierPort {
   handlersOf(method: string): readonly string[];
   /** A handler has taken its announcement back, or is known to be gone. What it was asked is answered with −32000. */
   gone(handler: Announced): void;
+  /** The same of a hub that is gone, with its own handlers and those of its clients. */
+  goneWith(hubId: string): void;
   /**
    * A response, as JSON, to what was sent by this carrier. Returns whether it was waited for: an id that is unknown, of another
    * carrier, or answered before is not.
@@ -91,4 +96,29 @@ export interface CarrierPort {
   call(call: CarriedCall): string | undefined;
   /** Ends it: its handlers are gone. */
   close(): void;
+}
+
+/** The hub, to a carrier. */
+export interface CarriedRpc {
+  /** The hub as a caller, and as a handler of its own methods. */
+  readonly hubId: string;
+  /** Whether a handler id is one of this hub, or was. */
+  isOwn(handlerId: string): boolean;
+  attach(carrier: Carrier): CarrierPort;
+}
+
+/**
+ * A request as carriers send it: who calls, and how long it waits for an answer, are among the parameters. Undefined where it
+ * is longer than requests may be.
+ */
+export function carriedText(
+  { id, method, paramsText = '{}', timeoutMs }: Forwarded,
+  callerId: string,
+): string | undefined {
+  const caller = `"_caller_id":${JSON.stringify(callerId)},"_timeout":${timeoutMs}`;
+  const rest = paramsText === '{}' ? '}' : `,${paramsText.slice(1)}`;
+  const params = id === undefined ? paramsText : `{${caller}${rest}`;
+  const number = id === undefined ? '' : `,"id":${id}`;
+  const text = `{"jsonrpc":"2.0"${number},"method":${JSON.stringify(method)},"params":${params}}`;
+  return Buffer.byteLength(text) > RPC_MESSAGE_MAX_BYTES ? undefined : text;
 }

@@ -85,9 +85,17 @@ export class Handlers {
 
   /** Forgets all handlers of a link, and returns them. */
   removeAll(link: Link): readonly Handler[] {
-    const removed = this.#allWays().filter(({ handler }) => handler.link === link);
-    for (const known of removed) this.#forget(known);
-    return removed.map(({ handler }) => handler);
+    const removed = this.known(link);
+    for (const { method, id } of removed) this.remove(method, id, link);
+    return removed;
+  }
+
+  /** The handlers that a link leads to. */
+  known(link: Link): readonly Handler[] {
+    const nowMs = this.#elapsed();
+    return this.#allWays()
+      .filter(({ handler, untilMs }) => handler.link === link && untilMs > nowMs)
+      .map(({ handler }) => handler);
   }
 
   /** Ids of the handlers of a method that a link leads to. */

@@ -101,7 +101,7 @@ export class Rpc {
 
   /** Whether a handler id is one of this hub, or was. */
   isOwn(handlerId: string): boolean {
-    return handlerId === this.hubId || handlerId.startsWith(`${this.hubId}${OF_HUB}`);
+    return isOf(this.hubId, handlerId);
   }
 
   /** The methods that can be called now. */
@@ -138,7 +138,8 @@ export class Rpc {
   /** Lets a WebSocket client handle methods. `send` hands it a frame. */
   connect(send: (frame: string) => void): ClientPort {
     const id = `${this.hubId}${OF_HUB}${this.#options.newId()}`;
-    const methods = new Set<string>();
+    /** With their zones. */
+    const methods = new Map<string, string | undefined>();
     const link: Link = {
       kind: 'websocket',
       isLocal: true,
@@ -158,8 +159,9 @@ export class Rpc {
           const found = `found ${methods.size} before this one`;
           throw new RpcRefusal('tooMuch', `methods of a connection: must be at most ${methodsOfClient}, ${found}`);
         }
-        if (this.#handlers.add({ method: name, id, zoneId, link })) this.#announce({ method: name, id });
-        methods.add(name);
+        const isNew = this.#handlers.add({ method: name, id, zoneId, link });
+        if (isNew || methods.get(name) !== zoneId) this.#announce(announced({ method: name, id, zoneId }));
+        methods.set(name, zoneId);
       },
       unregister: (method) => {
         if (typeof method !== 'string' || !methods.delete(method)) {
@@ -192,12 +194,19 @@ export class Rpc {
       refused: (reason) => this.refused(reason),
     });
     this.#carriers.add(carrier);
-    for (const { method, id, link: of } of this.#handlers.all()) if (of.isLocal) carrier.announce({ method, id });
+    for (const handler of this.#handlers.all()) if (handler.link.isLocal) carrier.announce(announced(handler));
     return {
-      heard: ({ method, id }, forMs = HEARD_MS) => this.#heard({ method, id }, link, forMs),
+      heard: (handler, forMs = HEARD_MS) => this.#heard(handler, link, forMs),
       handlersOf: (method) => this.#handlers.idsOf(method, link),
       gone: ({ method, id }) => {
         if (this.#handlers.remove(method, id, link)) this.#calls.gone(link, { method, id });
+      },
+      goneWith: (hubId) => {
+        for (const { method, id } of this.#handlers.known(link)) {
+          if (!isOf(hubId, id)) continue;
+          this.#handlers.remove(method, id, link);
+          this.#calls.gone(link, { method, id });
+        }
       },
       answered: (text) => {
         try {
@@ -256,11 +265,11 @@ export class Rpc {
   }
 
   /** What carriers announce may have any name but those of JSON-RPC itself: every handler has a ping of its own. */
-  #heard({ method, id }: Announced, link: Link, forMs: number): string | undefined {
+  #heard({ method, id, zoneId }: Announced, link: Link, forMs: number): string | undefined {
     if (this.isOwn(id)) return undefined;
     try {
-      checkAnnounced({ method, id });
-      this.#handlers.add({ method, id, zoneId: undefined, link }, forMs);
+      checkAnnounced({ method, id, ...(zoneId !== undefined && { zoneId }) });
+      this.#handlers.add({ method, id, zoneId, link }, forMs);
       return undefined;
     } catch (error) {
       return this.#refusedWith(error).message;
@@ -290,14 +299,26 @@ function isReserved(name: string): boolean {
   return name.startsWith('rpc.') || (name.startsWith('com.omlox.') && name !== XCMD);
 }
 
+/** Whether a handler is a hub itself, or one of its clients. */
+function isOf(hubId: string, handlerId: string): boolean {
+  return handlerId === hubId || handlerId.startsWith(`${hubId}${OF_HUB}`);
+}
+
+function announced({ method, id, zoneId }: Pick<Handler, 'method' | 'id' | 'zoneId'>): Announced {
+  return { method, id, ...(zoneId !== undefined && { zoneId }) };
+}
+
 /** Throws an RpcRefusal for what no carrier may announce. */
-function checkAnnounced({ method, id }: Announced): void {
+function checkAnnounced({ method, id, zoneId = '' }: Announced): void {
   const problem = methodProblem(method);
   if (problem !== undefined) throw new RpcRefusal('invalidParams', `method: ${problem}`);
   if (method.startsWith('rpc.')) {
     throw new RpcRefusal('invalidParams', `method: must not be a reserved name, found ${show(method)}`);
   }
-  if (id !== '' && id.length <= HANDLER_ID_MAX_CHARACTERS) return;
-  const wanted = `must have 1 to ${HANDLER_ID_MAX_CHARACTERS} characters`;
-  throw new RpcRefusal('invalidParams', `id: ${wanted}, found ${grouped(id.length)}`);
+  const wanted = `must have at most ${HANDLER_ID_MAX_CHARACTERS} characters`;
+  for (const [name, text] of Object.entries({ id, zone_id: zoneId })) {
+    if (text.length <= HANDLER_ID_MAX_CHARACTERS) continue;
+    throw new RpcRefusal('invalidParams', `${name}: ${wanted}, found ${grouped(text.length)}`);
+  }
+  if (id === '') throw new RpcRefusal('invalidParams', 'id: must not be empty');
 }

@@ -45,7 +45,7 @@ describe('remote procedure calls', () => {
 
   it('answers ping and identify itself, at once', async () => {
     const id = await hubId();
-    const ping = await put({ method: 'com.omlox.ping' });
+    const ping = await put({ method: 'com.omlox.ping', params: { _handler_id: id } });
     assert.deepEqual([ping.status, ping.body], [200, { jsonrpc: '2.0', id: 1, result: 'Pong' }]);
     const { body } = await put({ method: 'com.omlox.identify', params: { _handler_id: id } });
     const { version, ...identity } = body.result;

@@ -145,6 +145,15 @@ describe('RpcCarrier', () => {
     assert.match(JSON.stringify(call.told), /"code":-32000,.*has gone before it answered/);
   });
 
+  test('forgets the handlers of a hub that says it is offline, and no others', () => {
+    const { rpc, receive, hear } = openCarrier();
+    for (const id of ['hub-2', 'hub-2:1', 'hub-22', 'x']) hear('m', id);
+    receive('/omlox/json/hub/hub-2/status', { status: 'online' });
+    assert.equal(rpc.available()['m']?.handler_id.length, 4);
+    receive('omlox/json/hub/hub-2/status', { status: 'offline' });
+    assert.deepEqual(rpc.available()['m'], { handler_id: ['hub-22', 'x'] });
+  });
+
   test('ignores what the hub has announced itself, in this life or an earlier one', () => {
     const { rpc, hear, counts, textsOf } = openCarrier();
     hear('com.omlox.ping', 'hub-1');
@@ -265,7 +274,7 @@ describe('RpcCarrier', () => {
       `${RPC}/available/m`,
       { id: 'a'.repeat(257) },
       'invalid',
-      /1 to 256 characters, found 257/,
+      /id: must have at most 256 characters, found 257/,
     ],
     ['a request that is no JSON', `${RPC}/com.omlox.ping/request`, '{', 'invalid', /must be JSON/],
     [

@@ -13,6 +13,7 @@ const READ: readonly [topic: string, expected: object | RegExp][] = [
   [`/${RPC}/a%2Fb/request/c%2Fd`, slash({ kind: 'request', method: 'a/b', handlerId: 'c/d' })],
   [`${RPC}/m/response/me`, { kind: 'response', method: 'm', callerId: 'me', style: 'plain' }],
   [`/${RPC}/available/request/x`, slash({ kind: 'request', method: 'available', handlerId: 'x' })],
+  ['/omlox/json/hub/a%2Fb/status', { kind: 'status', hubId: 'a/b' }],
   [`/${RPC}/m/request/`, /^topic: must be one of remote procedure calls, found/],
   [`/${RPC}//request`, /^topic: must be one of/],
   [`/${RPC}/m/response`, /^topic: must be one of/],
@@ -47,6 +48,7 @@ describe('readRpcTopic()', () => {
 });
 
 test('rpcFilters() are those of all methods, in both styles, and of the responses to one caller', () => {
-  const filters = [`${RPC}/available/+`, `${RPC}/+/request`, `${RPC}/+/request/+`, `${RPC}/+/response/hub%2F1`];
+  const calls = [`${RPC}/available/+`, `${RPC}/+/request`, `${RPC}/+/request/+`, `${RPC}/+/response/hub%2F1`];
+  const filters = [...calls, 'omlox/json/hub/+/status'];
   assert.deepEqual(rpcFilters('hub/1').toSorted(), [...filters, ...filters.map((each) => `/${each}`)].toSorted());
 });

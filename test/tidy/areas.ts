@@ -39,6 +39,7 @@ export const AREAS: readonly Area[] = [
     mayImport: [...INNER, 'src/wire', 'src/lane', 'src/time', 'workers/bus.ts'].concat([
       'src/shards/affinity.ts',
       'src/store/newest_rows.ts',
+      'src/rpc/carrier.ts',
     ]),
   },
   { path: 'src/mqtt', mayImport: [...INNER, 'src/fanout', 'src/ingest', 'src/rpc/carrier.ts'] },
