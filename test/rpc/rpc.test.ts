@@ -324,6 +324,29 @@ test('Handlers of clients and of carriers are asked together, each once', () => 
   );
 });
 
+test('A handler that two carriers know is asked on one that is up, as long as one of them knows it', () => {
+  const { rpc, clock } = openRpc();
+  const [mqtt, bus] = [carrier(rpc), carrier(rpc, { name: 'cluster' })];
+  for (const { port } of [mqtt, bus]) port.heard({ method: 'm', id: 'far' });
+  const asked = () => {
+    begin(rpc, { method: 'm' });
+    return [mqtt, bus].map(({ sent }) => sent.splice(0).length);
+  };
+  assert.deepEqual(asked(), [1, 0]);
+  mqtt.turn(false);
+  assert.deepEqual(asked(), [0, 1]);
+  mqtt.turn(true);
+  mqtt.port.gone({ method: 'm', id: 'far' });
+  assert.deepEqual(asked(), [0, 1]);
+  clock.advance(60_000);
+  mqtt.port.heard({ method: 'm', id: 'far' });
+  clock.advance(60_000);
+  assert.deepEqual(asked(), [1, 0]);
+  assert.deepEqual(rpc.available()['m'], { handler_id: ['far'] });
+  mqtt.port.goneWith('far');
+  assert.equal(rpc.available()['m'], undefined);
+});
+
 test('What a carrier cannot reach, or has lost, is answered with an error', () => {
   const { rpc } = openRpc();
   const away = carrier(rpc, { reaches: false });

@@ -83,17 +83,21 @@ export function begin(rpc: Rpc, request: object) {
 /** A carrier that keeps what it is handed. */
 export function carrier(rpc: Rpc, { reaches = true, name = 'mqtt' } = {}) {
   const sent: Forwarded[] = [];
+  let isUp = reaches;
   const announced = new Set<string>();
   const keyOf = ({ method, id }: Announced): string => `${method} ${id}`;
   const made: Carrier = {
     name,
-    isUp: () => reaches,
+    isUp: () => isUp,
     send(request) {
-      if (reaches) sent.push(request);
-      return reaches;
+      if (isUp) sent.push(request);
+      return isUp;
     },
     announce: (handler) => void announced.add(keyOf(handler)),
     withdraw: (handler) => void announced.delete(keyOf(handler)),
   };
-  return { port: rpc.attach(made), sent, announced };
+  const turn = (on: boolean): void => {
+    isUp = on;
+  };
+  return { port: rpc.attach(made), sent, announced, turn };
 }
