@@ -13,6 +13,7 @@ export const CLIENTS_CASES: readonly AuditCase[] = [
   {
     by: '114',
     name: 'Locations that are published and left alone at once are taken, while their token is verified',
+    hub: 'none',
     run: () =>
       whileAuthorized('', async ({ admin, hub, issuer }) => {
         const heard = await admin.subscribe('location_updates');
@@ -33,6 +34,7 @@ export const CLIENTS_CASES: readonly AuditCase[] = [
   {
     by: '114',
     name: 'A connection that has ended subscribes to nothing any more',
+    hub: 'none',
     run: () =>
       whileAuthorized('', async ({ hub, issuer, admin }) => {
         const heard = await admin.subscribe('location_updates');
@@ -73,6 +75,7 @@ export const CLIENTS_CASES: readonly AuditCase[] = [
   {
     by: '114',
     name: 'A hub that stops takes the frames that it has been sent',
+    hub: 'none',
     run: () =>
       whileAuthorized('', async ({ hub, issuer }) => {
         // Verifying them takes longer than the hub gives connections to end.
@@ -94,6 +97,7 @@ export const CLIENTS_CASES: readonly AuditCase[] = [
   {
     by: '115',
     name: '/license/info needs no token, and everything else about the license does',
+    hub: 'none',
     run: () =>
       whileAuthorized('', async ({ hub, admin }) => {
         for (const version of ['v1', 'v2']) {

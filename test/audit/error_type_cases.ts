@@ -43,6 +43,7 @@ export const ERROR_TYPE_CASES: readonly AuditCase[] = [
   {
     by: '113',
     name: 'v1 says "unathorized" of a missing and of an insufficient token',
+    hub: 'none',
     run: () =>
       whileAuthorized("reader:\n  '/v1/zones': [READ_ANY]\n", async ({ hub, issuer, as }) => {
         const reader = as(await issuer.token({ roles: ['reader'] }));

@@ -87,6 +87,7 @@ export const PERSISTENCE_CASES: readonly AuditCase[] = [
     by: 'What the service does item 9',
     name: 'settings come from hub_config.yaml and from the environment, which goes before, and the file may be empty',
     settings: { websocket_idle_timeout: 70 },
+    hub: 'own',
     async run({ hub, restart }) {
       const file = join(hub.folder, 'hub_config.yaml');
       writeFileSync(file, 'websocket_idle_timeout: 90\nwebsocket_max_subscriptions: 1\n');

@@ -37,6 +37,9 @@ export async function openTestCluster({ servers, settings = {}, open: openHub }:
     sockets.push(client);
     return client;
   };
+  const closeSockets = async (): Promise<void> => {
+    await Promise.all(sockets.splice(0).map((client) => client.close()));
+  };
   return {
     ...first,
     hub: { ...first.hub, port: balancer.port },
@@ -51,8 +54,9 @@ export async function openTestCluster({ servers, settings = {}, open: openHub }:
       for (const hub of [first, second, first]) await hub.settle();
       await Promise.all(sockets.filter(({ closed }) => closed === undefined).map((client) => client.settle()));
     },
+    closeSockets,
     async close() {
-      await Promise.all(sockets.map((client) => client.close()));
+      await closeSockets();
       // Whoever is connected hears from its hub that it ends.
       await second.close();
       await first.close();

@@ -66,8 +66,11 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
   const call: TestHub['request'] = (method, path, body, headers = {}) => {
     return requestOf(/^https?:/.test(path) ? path : base + path, { method, body, headers, agent });
   };
+  const closeSockets = async (): Promise<void> => {
+    await Promise.all(sockets.splice(0).map((client) => client.close()));
+  };
   const close = async (): Promise<void> => {
-    await Promise.all(sockets.map((client) => client.close()));
+    await closeSockets();
     agent.destroy();
     await hub.close();
     if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
@@ -91,6 +94,7 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
       await hub.collisions.settled();
       await settleSockets();
     },
+    closeSockets,
     close,
   };
 }

@@ -51,6 +51,8 @@ export interface TestHub {
   subscribe(topic: string, params?: Readonly<Record<string, unknown>>, options?: SocketOptions): Promise<Recorder>;
   /** Resolves when the hub has done all that it was told, and every connection has got what came of it. */
   settle(): Promise<void>;
+  /** Closes the connections that were opened here; the hub goes on. */
+  closeSockets(): Promise<void>;
   close(): Promise<void>;
 }
 
