@@ -12,15 +12,19 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
+import { refuseOwnFiles } from '../../src/cli/data/place.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { HubProcess, newFolder } from '../durability/hub_process.ts';
 import { runCliIn } from './run_cli.ts';
 
 const BACKUP = 'data.dat.v1.20261121T030452Z.bak';
 
-/** Ways to name a file of a database, and which it is. `folder` is the hub's, `other` an empty one. */
-const WAYS: readonly { what: string; name(folder: string, other: string): string; is: string }[] = [
-  { what: 'the database', name: (folder) => join(folder, 'data.dat'), is: 'data.dat' },
+/**
+ * Ways to name a file of a database, and which it is. `folder` is the hub's, `other` an empty one. Some are tried with
+ * each command as a whole, the others with what all of them ask.
+ */
+const WAYS: readonly { what: string; name(folder: string, other: string): string; is: string; asWhole?: boolean }[] = [
+  { what: 'the database', name: (folder) => join(folder, 'data.dat'), is: 'data.dat', asWhole: true },
   { what: 'its log', name: (folder) => join(folder, 'data.dat-wal'), is: 'data.dat-wal' },
   { what: 'its shared memory', name: (folder) => join(folder, 'data.dat-shm'), is: 'data.dat-shm' },
   { what: 'a journal', name: (folder) => join(folder, 'data.dat-journal'), is: 'data.dat-journal' },
@@ -52,6 +56,7 @@ const WAYS: readonly { what: string; name(folder: string, other: string): string
     what: 'two symbolic links after each other',
     name: (folder, other) => linked(linked(join(folder, 'data.dat-wal'), join(other, 'one')), join(other, 'two')),
     is: 'data.dat-wal',
+    asWhole: true,
   },
   {
     what: 'the database in a folder that is a link',
@@ -73,6 +78,7 @@ const WAYS: readonly { what: string; name(folder: string, other: string): string
       return join(other, 'copy');
     },
     is: BACKUP,
+    asWhole: true,
   },
 ];
 
@@ -84,19 +90,22 @@ for (const isRunning of [false, true]) {
     if (hub === undefined) for (const ending of ['-wal', '-shm']) writeFileSync(join(folder, `data.dat${ending}`), '');
     writeFileSync(join(folder, BACKUP), 'precious');
     const ids: string[] = [];
-    for (const { what, name, is } of WAYS) {
+    for (const { what, name, is, asWhole } of WAYS) {
       const id = randomUUID();
       if ((await hub?.post('/trackables', { id, type: 'omlox' }))?.status === 201) ids.push(id);
       const to = name(folder, newFolder());
       const before = stateOf(folder);
-      for (const args of [
-        ['backup', to, '--overwrite'],
-        ['export', to],
-      ]) {
+      const database = join(folder, 'data.dat');
+      const message = `Cannot write ${to}: it is ${join(folder, is)}, a file of the database ${database}`;
+      assert.throws(() => refuseOwnFiles(to, database), { message }, what);
+      for (const args of asWhole
+        ? [
+            ['backup', to, '--overwrite'],
+            ['export', to],
+          ]
+        : []) {
         const { code, out, err } = await runCliIn(folder, ...args);
-        const own = join(folder, is);
-        const said = `Cannot write ${to}: it is ${own}, a file of the database ${join(folder, 'data.dat')}\n`;
-        assert.deepEqual([code, out, err], [1, '', said], `${what}: ${args.join(' ')}`);
+        assert.deepEqual([code, out, err], [1, '', `${message}\n`], `${what}: ${args.join(' ')}`);
       }
       assert.deepEqual(stateOf(folder), before, what);
     }
