@@ -16,6 +16,7 @@ export const MARKS: Readonly<Record<string, Marks>> = {
 
 /** Frames whose count is compared with what JSON.parse says. */
 const CHECKED_FRAMES = 50;
+const LIST = 0x5b;
 const MESSAGE = Buffer.from('{"event":"message"');
 
 /** Counts the events in frames of one topic, and measures the age of the first of each frame, or of each event. */
@@ -42,6 +43,27 @@ export class EventCounter {
   /** Takes a text frame. Frames that are no messages are not counted. */
   frame(payload: Buffer): void {
     if (payload.compare(MESSAGE, 0, MESSAGE.length, 0, MESSAGE.length) !== 0) return;
+    const { count, second } = this.#marksIn(payload);
+    this.#add(payload, count);
+    if (this.#checked < CHECKED_FRAMES) this.#check(payload, count);
+    if (this.#agesOfAll) this.#recordAll(payload);
+    else this.#record(payload, second);
+  }
+
+  /** Takes the payload of an MQTT message: one event, or a list of them. Measures its age where it is the first of many. */
+  payload(payload: Buffer, isFirst: boolean): void {
+    this.#add(payload, payload[0] === LIST ? this.#marksIn(payload).count : 1);
+    if (isFirst) this.#record(payload, payload.length);
+  }
+
+  #add(payload: Buffer, count: number): void {
+    this.frames++;
+    this.objects += count;
+    this.bytes += payload.length;
+  }
+
+  /** How many events there are, and where the second begins; the end where there is none. */
+  #marksIn(payload: Buffer): { readonly count: number; readonly second: number } {
     const object = this.#object;
     let count = 0;
     let second = payload.length;
@@ -49,12 +71,7 @@ export class EventCounter {
       if (count === 1) second = at;
       count++;
     }
-    this.frames++;
-    this.objects += count;
-    this.bytes += payload.length;
-    if (this.#checked < CHECKED_FRAMES) this.#check(payload, count);
-    if (this.#agesOfAll) this.#recordAll(payload);
-    else this.#record(payload, second);
+    return { count, second };
   }
 
   #recordAll(payload: Buffer): void {

@@ -3,6 +3,7 @@ import { sharedClock } from '../process/clock.ts';
 import { type Commands, serve } from '../process/remote.ts';
 import { EventCounter, MARKS, type Marks } from './counter.ts';
 import { TEXT } from './frame_parser.ts';
+import { MqttSubscriber } from './mqtt_subscriber.ts';
 import { PushClient, PushCounter } from './push_client.ts';
 import { WebSocketClient } from './web_socket.ts';
 
@@ -17,6 +18,8 @@ export interface Group {
   readonly params: readonly Readonly<Record<string, unknown>>[];
   /** Whether the age of every event is measured, and not only that of the first of each frame. */
   readonly agesOfAll?: boolean;
+  /** The filter of a subscription at an MQTT broker, in the place of one at the hub. */
+  readonly filter?: string;
 }
 
 /** What a group has got since it subscribed; latencies since the last reset. */
@@ -31,18 +34,21 @@ export interface Heard {
 
 interface Listening {
   readonly counter: EventCounter | PushCounter;
-  readonly clients: readonly (WebSocketClient | PushClient)[];
+  readonly clients: readonly (WebSocketClient | PushClient | MqttSubscriber)[];
 }
 
 const groups = new Map<string, Listening>();
 
 const commands = {
-  /** Subscribes a group; resolves when the hub has confirmed each. */
+  /** Subscribes a group, at the port of the hub or of the broker; resolves when each is confirmed. */
   async subscribe({ port, group }: { port: number; group: Group }): Promise<void> {
-    const { topic, agesOfAll = false } = group;
+    const { name, topic, filter, agesOfAll = false } = group;
     const counter = new EventCounter(MARKS[topic] as Marks, nowUs, { agesOfAll });
-    const clients = await Promise.all(group.params.map((params) => subscriber(port, { topic, params, counter })));
-    groups.set(group.name, { counter, clients });
+    const open = (params: Group['params'][number]): Promise<WebSocketClient | MqttSubscriber> => {
+      if (filter !== undefined) return MqttSubscriber.open(port, filter, counter);
+      return subscriber(port, { topic, params, counter });
+    };
+    groups.set(name, { counter, clients: await Promise.all(group.params.map(open)) });
   },
   /** Subscribes to all fences of a Tile38, as a group of that name. */
   async subscribeToTile38({ port, name }: { port: number; name: string }): Promise<void> {

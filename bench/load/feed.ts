@@ -1,5 +1,5 @@
 // hot: run for each message that is sent
-import { locationText, messageOf } from './message.ts';
+import { messageOf } from './message.ts';
 import { Flippers, type Mover, Walkers } from './movers.ts';
 import { type FlipPlan, type Plan, providerId, type WalkPlan } from './plan.ts';
 import { setPipeline, writeSet } from './set_commands.ts';
@@ -83,7 +83,7 @@ export class MovingFeed implements Feed {
 function prepared(way: Plan['way'], whose: readonly number[], firstProvider: number): Prepared {
   const ids = whose.map((index) => providerId(firstProvider + index));
   if (way === 'resp') return { ...setPipeline(whose, ids), locations: whose.length };
-  const bytes = messageOf(way, ids.map(locationText), ids[0]!);
+  const bytes = messageOf(way, ids);
   return { bytes, locations: whose.length, slots: findSlots(bytes, whose) };
 }
 

@@ -3,6 +3,7 @@ import { type Commands, note, serve } from '../process/remote.ts';
 import type { Connection } from './connection.ts';
 import { type Feed, MovingFeed } from './feed.ts';
 import { HttpConnection } from './http_connection.ts';
+import { MqttConnection } from './mqtt_connection.ts';
 import type { Plan } from './plan.ts';
 import { RecordingFeed } from './recording_feed.ts';
 import { RespConnection } from './resp_connection.ts';
@@ -32,6 +33,7 @@ export type GeneratorCommands = typeof commands;
 
 function connectionTo(port: number, { way }: Plan): Promise<Connection> {
   if (way === 'resp') return RespConnection.open(port);
+  if (way === 'mqtt-one' || way === 'mqtt-many') return MqttConnection.open(port);
   return way === 'ws' ? WsConnection.open(port) : HttpConnection.open(port);
 }
 

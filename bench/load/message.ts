@@ -1,7 +1,11 @@
+import { LAST_ID, LOCATIONS_IN, publishPacket } from './mqtt_packets.ts';
 import { COORDINATE_SLOT, STAMP_SLOT } from './slots.ts';
 
-/** How locations reach the hub: one per PUT, many per PUT, or many per frame of a WebSocket. */
-export type Way = 'put-one' | 'put-many' | 'ws';
+/**
+ * How locations reach the hub: one per PUT, many per PUT, or many per frame of a WebSocket; by an MQTT broker, one per
+ * PUBLISH, of which many are sent in a row, or many per PUBLISH.
+ */
+export type Way = 'put-one' | 'put-many' | 'ws' | 'mqtt-one' | 'mqtt-many';
 
 /** Path of the WebSocket, and of everything else. */
 export const SOCKET_PATH = '/hub/v2/ws/socket';
@@ -19,9 +23,15 @@ export function locationText(providerId: string): string {
   );
 }
 
-/** A request, or a frame, that carries the locations, as bytes. `providerId` is that of a single one. */
-export function messageOf(way: Way, locations: readonly string[], providerId: string): Buffer {
-  if (way === 'put-one') return putRequest(`${API}/providers/${providerId}/location`, locations[0] ?? '');
+/** A request, a frame, or packets of MQTT that carry locations of these providers, as bytes. */
+export function messageOf(way: Way, ids: readonly string[]): Buffer {
+  const locations = ids.map(locationText);
+  if (way === 'put-one') return putRequest(`${API}/providers/${ids[0]}/location`, locations[0] ?? '');
+  if (way === 'mqtt-many') return publishPacket(LOCATIONS_IN, `[${locations.join(',')}]`, LAST_ID);
+  if (way === 'mqtt-one') {
+    const idOf = (index: number): number => (index === locations.length - 1 ? LAST_ID : index + 1);
+    return Buffer.concat(locations.map((text, i) => publishPacket(`${LOCATIONS_IN}/${ids[i]}`, text, idOf(i))));
+  }
   if (way === 'put-many') return putRequest(`${API}/providers/locations`, `[${locations.join(',')}]`);
   return clientFrame(0x1, `{"event":"message","topic":"location_updates","payload":[${locations.join(',')}]}`);
 }

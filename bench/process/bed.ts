@@ -7,6 +7,7 @@ import type { Plan } from '../load/plan.ts';
 import type { Interval, Sent } from '../load/sender.ts';
 import { offsetOfDay } from './clock.ts';
 import { BenchHub, type StartOptions } from './hub.ts';
+import type { Mosquitto } from './mosquitto.ts';
 import { cpuSeconds, frontCpuSeconds, residentMb } from './proc.ts';
 import { Remote } from './remote.ts';
 import { Rest } from './rest.ts';
@@ -17,6 +18,7 @@ const NO_PROGRESS_MS = 5000;
 /** What is committed is told of within this time. */
 const QUIET_MS = 1000;
 const POLL_MS = 50;
+const CONNECT_MS = 10_000;
 
 const GENERATOR = new URL('../load/generator.ts', import.meta.url);
 const LISTENER = new URL('../listen/listener.ts', import.meta.url);
@@ -25,6 +27,8 @@ const BARE = new URL('../bare_server.ts', import.meta.url);
 /** What a test bed is set up with. */
 export interface BedOptions extends StartOptions {
   readonly plan: Plan;
+  /** The broker by which the hub gets what is sent. */
+  readonly broker?: Mosquitto;
   /** Subscribers; one group is the witness. */
   readonly groups: readonly Group[];
   /** Makes zones, fences, trackables and providers before anything is measured. */
@@ -44,6 +48,8 @@ export interface Measured {
   readonly frontCpuSeconds: number;
   readonly generatorCpuSeconds: number;
   readonly listenerCpuSeconds: number;
+  /** Of the broker, where there is one. */
+  readonly brokerCpuSeconds: number;
   /** At the end of the measured part. */
   readonly residentMb: number;
   /** Of the messages that were read in the measured part, and until all had come. */
@@ -69,12 +75,14 @@ export class Bed {
   readonly generator: Remote<GeneratorCommands>;
   readonly listener: Remote<ListenerCommands>;
   readonly #plan: Plan;
+  readonly #broker: Mosquitto | undefined;
   #accepted = 0;
 
-  private constructor(hub: BenchHub, plan: Plan) {
+  private constructor(hub: BenchHub, { plan, broker }: BedOptions) {
     const clock = [String(offsetOfDay())];
     this.hub = hub;
     this.#plan = plan;
+    this.#broker = broker;
     this.rest = new Rest(hub.port);
     this.generator = new Remote(GENERATOR, clock);
     this.listener = new Remote(LISTENER, clock);
@@ -82,20 +90,31 @@ export class Bed {
 
   /** Starts everything, creates the scene, subscribes, and lets every provider be known. */
   static async open(options: BedOptions): Promise<Bed> {
-    const bed = new Bed(await BenchHub.start(options), options.plan);
-    const { port } = bed.hub;
+    const { broker } = options;
+    const settings = broker && { mqtt_address: '127.0.0.1', mqtt_port: broker.port };
+    const hub = await BenchHub.start({ ...options, settings: { ...options.settings, ...settings } });
+    const bed = new Bed(hub, options);
     try {
       await options.create?.(bed.rest);
-      for (const group of options.groups) await bed.listener.ask('subscribe', { port, group });
-      await bed.generator.ask('open', { plan: options.plan, port });
+      for (const group of options.groups) {
+        const port = group.filter === undefined ? hub.port : bed.#port;
+        await bed.listener.ask('subscribe', { port, group });
+      }
+      if (broker !== undefined) await bed.#connected();
+      await bed.generator.ask('open', { plan: options.plan, port: bed.#port });
       if (options.primes === false) return bed;
-      bed.#accepted += (await bed.generator.ask('prime', { port })).accepted;
+      bed.#accepted += (await bed.generator.ask('prime', { port: bed.#port })).accepted;
       await bed.drain();
     } catch (error) {
       await bed.close();
       throw error;
     }
     return bed;
+  }
+
+  /** Where locations are sent to. */
+  get #port(): number {
+    return this.#broker?.port ?? this.hub.port;
   }
 
   /** Connections of the load generator. */
@@ -123,7 +142,7 @@ export class Bed {
    * measurement is to find what this one leaves behind.
    */
   async measure(interval: Interval, { drains = true } = {}): Promise<Measured> {
-    const processes = [this.hub.pid, this.generator.pid, this.listener.pid] as const;
+    const processes = [this.hub.pid, this.generator.pid, this.listener.pid, this.#broker?.pid] as const;
     let from: Promise<Reading> | undefined;
     let to: Promise<Reading> | undefined;
     this.generator.onNote = (note) => {
@@ -132,7 +151,7 @@ export class Bed {
       if (measuring) from = this.#read(processes);
       else to = this.#read(processes);
     };
-    const sent = await this.generator.ask('run', { port: this.hub.port, interval });
+    const sent = await this.generator.ask('run', { port: this.#port, interval });
     this.#accepted += sent.total.accepted;
     const [before, after] = [await from, await to];
     if (before === undefined || after === undefined) throw new Error('The generator has not measured anything');
@@ -145,6 +164,7 @@ export class Bed {
       frontCpuSeconds: after.front - before.front,
       generatorCpuSeconds: after.cpu[1] - before.cpu[1],
       listenerCpuSeconds: after.cpu[2] - before.cpu[2],
+      brokerCpuSeconds: after.cpu[3] - before.cpu[3],
       residentMb: after.residentMb,
       latency: Object.fromEntries(Object.entries(heard).map(([name, { latency }]) => [name, latency])),
     };
@@ -189,12 +209,21 @@ export class Bed {
     await this.hub.stop();
   }
 
+  /** Resolves when the hub has subscribed at the broker. */
+  async #connected(): Promise<void> {
+    const untilMs = performance.now() + CONNECT_MS;
+    while (!(await this.rest.call('GET', '/health/mqtt')).text.includes('"connected":true')) {
+      if (performance.now() > untilMs) throw new Error('The hub does not connect to the broker');
+      await delay(POLL_MS);
+    }
+  }
+
   async #seen(): Promise<number> {
     return (await this.listener.ask('heard', undefined))[WITNESS]?.objects ?? 0;
   }
 
-  async #read(processes: readonly number[]): Promise<Reading> {
-    const cpu = processes.map(cpuSeconds) as unknown as Reading['cpu'];
+  async #read(processes: readonly (number | undefined)[]): Promise<Reading> {
+    const cpu = processes.map((pid) => (pid === undefined ? 0 : cpuSeconds(pid))) as unknown as Reading['cpu'];
     return {
       cpu,
       front: frontCpuSeconds(this.hub.pid),
@@ -206,7 +235,7 @@ export class Bed {
 }
 
 interface Reading {
-  readonly cpu: readonly [hub: number, generator: number, listener: number];
+  readonly cpu: readonly [hub: number, generator: number, listener: number, broker: number];
   readonly front: number;
   readonly residentMb: number;
   readonly seen: number;

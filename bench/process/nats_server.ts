@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free_port.ts';
+import { listens } from './listens.ts';
 
 const START_MS = 20_000;
 const POLL_MS = 20;
@@ -124,18 +124,6 @@ export class NatsServer {
   async #serves(): Promise<boolean> {
     const found = await fetch(`http://127.0.0.1:${this.#monitor}/healthz`).catch(() => undefined);
     return found?.ok === true;
-  }
-}
-
-async function listens(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
   }
 }
 

@@ -5,6 +5,7 @@ import { FANOUT } from './fanout.ts';
 import { GROWTH } from './growth.ts';
 import { KERNELS } from './kernels.ts';
 import { MEMORY } from './memory.ts';
+import { MQTT } from './mqtt.ts';
 import { OVERLOAD } from './overload.ts';
 import { PEERS } from './peers.ts';
 import type { Profile } from './profile.ts';
@@ -14,6 +15,6 @@ import { COLLISIONS, HEAVY, OPENSKY, STORM } from './scenes.ts';
 
 /** All profiles, in the order in which they are run and reported. */
 export const PROFILES: readonly Profile[] = [
-  ...[SINGLE, BATCH, WS, OPENSKY, STORM, HEAVY, FANOUT, COLLISIONS],
+  ...[SINGLE, BATCH, WS, MQTT, OPENSKY, STORM, HEAVY, FANOUT, COLLISIONS],
   ...[GROWTH, COLD, RESTART, MEMORY, OVERLOAD, CLUSTER, PROJECTION, PEERS, KERNELS],
 ];

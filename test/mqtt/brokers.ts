@@ -1,22 +1,19 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../bench/process/free_port.ts';
 import { goInstalled } from '../../bench/process/go_installed.ts';
+import { listens } from '../../bench/process/listens.ts';
+import { MOSQUITTO } from '../../bench/process/mosquitto.ts';
 
 /** Brokers that tests start: each on a port of its own, which it keeps when it is started again. */
 export const BROKERS = ['mosquitto', 'mochi'] as const;
 export type BrokerName = (typeof BROKERS)[number];
 
 const MOCHI = { path: 'github.com/mochi-mqtt/server/v2/cmd', version: 'v2.7.9', name: 'cmd' };
-/** Where Debian puts it, which is on the path of root alone. */
-const MOSQUITTO = ['mosquitto', '/usr/sbin/mosquitto'].find(
-  (command) => spawnSync(command, ['-h']).error === undefined,
-);
 const START_MS = 15_000;
 const LOOK_MS = 50;
 
@@ -127,17 +124,5 @@ export class Broker {
     const free = [await freePort(), await freePort()];
     const args = ['-tcp', `127.0.0.1:${this.port}`, '-ws', `127.0.0.1:${free[0]}`, '-info', `127.0.0.1:${free[1]}`];
     return spawn(installed.path, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  }
-}
-
-async function listens(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
   }
 }
