@@ -35,7 +35,9 @@ export class MqttSubscriber {
       subscriber.#isClosed = true;
     });
     subscriber.#socket = socket;
-    socket.write(Buffer.concat([connectPacket(`subscriber-${process.pid}-${socket.localPort}`), subscribePacket(filter)]));
+    socket.write(
+      Buffer.concat([connectPacket(`subscriber-${process.pid}-${socket.localPort}`), subscribePacket(filter)]),
+    );
     if (await refused) throw new Error(`The broker refuses the subscription to ${filter}`);
     return subscriber;
   }

@@ -21,9 +21,13 @@ export class Acks {
     // One of a connection that is gone.
     if (batch === undefined) return new Uint8Array();
     batch.refused = refused;
-    const packets: number[] = [];
-    while (this.#batches[0]?.refused !== undefined) addPackets(packets, this.#batches.shift() as Taken);
-    return Uint8Array.from(packets);
+    const taken: Taken[] = [];
+    while (this.#batches[0]?.refused !== undefined) taken.push(this.#batches.shift() as Taken);
+    const packets = Buffer.allocUnsafe(PUBACK_BYTES_MAX * taken.reduce((sum, { ids }) => sum + ids.length, 0));
+    return packets.subarray(
+      0,
+      taken.reduce((at, each) => writePackets(packets, at, each), 0),
+    );
   }
 
   /** Messages that wait to be taken. */
@@ -46,15 +50,22 @@ interface Batch {
 type Taken = Batch & { readonly refused: readonly Refused[] };
 
 const PUBACK = 0x40;
+/** With a reason code. */
+const PUBACK_BYTES_MAX = 5;
 
-// hot
-function addPackets(packets: number[], { ids, refused }: Taken): void {
+/** Writes the packets of a batch; returns where they end. hot */
+function writePackets(packets: Buffer, from: number, { ids, refused }: Taken): number {
   const codes = refused.length === 0 ? undefined : new Map(refused);
+  let at = from;
   for (let place = 0; place < ids.length; place++) {
     const id = ids[place] as number;
     if (id === 0) continue;
     const code = codes?.get(place);
-    if (code === undefined) packets.push(PUBACK, 2, id >> 8, id & 0xff);
-    else packets.push(PUBACK, 3, id >> 8, id & 0xff, code);
+    packets[at++] = PUBACK;
+    packets[at++] = code === undefined ? 2 : 3;
+    packets[at++] = id >> 8;
+    packets[at++] = id & 0xff;
+    if (code !== undefined) packets[at++] = code;
   }
+  return at;
 }

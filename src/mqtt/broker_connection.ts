@@ -1,4 +1,6 @@
+import type { Duplex } from 'node:stream';
 import mqtt, { type IClientOptions, type IClientSubscribeOptions, type MqttClient } from 'mqtt';
+import { PacketReader, type Received } from './packet_reader.ts';
 
 /** How a broker is reached. */
 export interface BrokerSettings {
@@ -19,19 +21,6 @@ export interface BrokerTls {
   readonly cert: string | undefined;
   readonly key: string | undefined;
   readonly isVerified: boolean;
-}
-
-/** A message of the broker. */
-export interface Received {
-  readonly topic: string;
-  readonly payload: Uint8Array;
-  /** 0 for QoS 0. */
-  readonly packetId: number;
-  readonly isRetained: boolean;
-  /** The broker has sent it before. */
-  readonly isRedelivered: boolean;
-  /** How long it is still of use, as far as its sender has said; 0: for ever. */
-  readonly lifeMs: number;
 }
 
 /** What is published with QoS 1. */
@@ -82,17 +71,15 @@ const CONNECT_MS = 10_000;
 const UNSENT_BYTES_MAX = 1 << 20;
 /** Where the broker names no maximum, in-flight messages of ours are bounded by this. */
 const IN_FLIGHT_MAX = 1000;
-/** A longer life is as good as for ever, and takes more than 32 bits. */
-const LIFE_MAX_MS = 2 ** 31;
 /** Of a subscription: retained messages are not sent. */
 const NO_RETAINED = 2;
 
 /**
  * One connection to a broker, from the attempt to its end; the next one is another object. The library connects, speaks
- * MQTT 5, and keeps the connection alive. Two things are done here, because they are many:
+ * MQTT 5, and keeps the connection alive. Messages are not its business, because they are many:
  *
- * - Messages of QoS 1 are acknowledged when the hub has taken them, many at once, by `write`. The library would take the
- *   next message only after it has acknowledged the last: `acknowledgesNothing` has it do so without a word.
+ * - Those of the broker are read here, out of what it sends (packet_reader.ts); the library gets everything else.
+ * - They are acknowledged when the hub has taken them, many at once, by `write`.
  * - Messages of QoS 0 are written as packets of many, by `write`.
  */
 export class BrokerConnection {
@@ -106,15 +93,16 @@ export class BrokerConnection {
     this.#watch = watch;
     const client = mqtt.connect(optionsFor(settings, will));
     this.#client = client;
-    acknowledgesNothing(client);
+    readsOnlyOthers(client, (library) => {
+      const reader = new PacketReader(
+        { message: watch.message, others: (packets) => void library.write(packets) },
+        { bytesMax: PACKET_BYTES_MAX },
+      );
+      return (chunk) => this.#read(reader, chunk);
+    });
     client.on('connect', ({ properties }) =>
       this.#subscribe(subscriptions, properties?.receiveMaximum ?? IN_FLIGHT_MAX),
     );
-    client.on('message', (topic, payload, { messageId = 0, qos, retain, dup, properties }) => {
-      const packetId = qos === 0 ? 0 : messageId;
-      const lifeMs = Math.min((properties?.messageExpiryInterval ?? 0) * 1000, LIFE_MAX_MS);
-      watch.message({ topic, payload, packetId, isRetained: retain, isRedelivered: dup, lifeMs });
-    });
     client.on('disconnect', ({ reasonCode, properties }) => {
       this.#why ||= `the broker closes the connection: ${properties?.reasonString ?? `reason code ${reasonCode}`}`;
     });
@@ -123,6 +111,7 @@ export class BrokerConnection {
       client.end(true);
     });
     client.on('close', () => this.#down());
+    client.connect();
   }
 
   /** Whether more should be written now. */
@@ -154,6 +143,16 @@ export class BrokerConnection {
   async end(): Promise<void> {
     await this.#client.endAsync(!this.#isUp).catch(() => undefined);
     this.#down();
+  }
+
+  #read(reader: PacketReader, chunk: Uint8Array): void {
+    if (this.#isDown || this.#why !== '') return;
+    try {
+      reader.push(chunk);
+    } catch (error) {
+      this.#why = (error as Error).message;
+      this.#client.end(true);
+    }
   }
 
   #subscribe(subscriptions: readonly Subscribing[], inFlightMax: number): void {
@@ -198,6 +197,8 @@ function optionsFor(settings: BrokerSettings, will: ConnectionOptions['will']): 
     connectTimeout: CONNECT_MS,
     // Each connection is an object of its own, and tried again by who has made it.
     reconnectPeriod: 0,
+    // What the library gets of the broker is settled before it connects.
+    manualConnect: true,
     queueQoSZero: false,
     properties: {
       sessionExpiryInterval: SESSION_SECONDS,
@@ -208,18 +209,25 @@ function optionsFor(settings: BrokerSettings, will: ConnectionOptions['will']): 
   };
 }
 
-/** What the library calls to send a packet. */
-interface Sending {
-  _sendPacket(packet: { readonly cmd: string }, done?: (error?: Error) => void, ...more: unknown[]): void;
+/** What the library calls to open a connection; it pipes what that brings into its parser. */
+interface Building {
+  streamBuilder(client: MqttClient): Duplex;
 }
 
-/** Lets the library go on behind a message of QoS 1 as if it were acknowledged, which is done with many at once. */
-function acknowledgesNothing(client: MqttClient): void {
-  const sending = client as unknown as Sending;
-  const send = sending._sendPacket.bind(client);
-  sending._sendPacket = (packet, done, ...more) => {
-    if (packet.cmd === 'puback') done?.();
-    else send(packet, done, ...more);
+/** Has somebody else read what the broker sends, who writes to the library what is for it. */
+function readsOnlyOthers(
+  client: MqttClient,
+  readerFor: (library: NodeJS.WritableStream) => (chunk: Uint8Array) => void,
+) {
+  const building = client as unknown as Building;
+  const build = building.streamBuilder.bind(client);
+  building.streamBuilder = (given) => {
+    const stream = build(given);
+    stream.pipe = (library) => {
+      stream.on('data', readerFor(library));
+      return library;
+    };
+    return stream;
   };
 }
 

@@ -1,4 +1,5 @@
 import type { BrokerSettings, Subscribing } from './broker_connection.ts';
+import type { Received } from './packet_reader.ts';
 
 /** What crosses between the front thread and the thread of the MQTT client. Bytes are transferred, not copied. */
 
@@ -104,67 +105,84 @@ export interface Publishing {
  */
 const HEAD_BYTES = 16;
 const [RETAINED, QOS_1, MOTION] = [1, 2, 4];
-const FIRST_BYTES = 16 << 10;
+const FIRST_BYTES = 64 << 10;
+/** Memory that a writer keeps for the next messages. */
+const KEPT_BYTES = 1 << 20;
+const NO_BYTES = Buffer.alloc(0);
 /** The longest topic of MQTT. */
 export const TOPIC_BYTES_MAX = 0xffff;
 
 /** Packs messages one after the other into memory of their own. */
 export class MessageWriter {
-  #bytes = Buffer.alloc(0);
+  #bytes = NO_BYTES;
   #length = 0;
   count = 0;
 
+  /** Bytes that are packed. */
   get length(): number {
     return this.#length;
   }
 
+  /** Copies a message of the broker. `lifeMs`: how long it is still of use, where somebody wants to know; 0: for ever. hot */
+  addArrived({ bytes: from, topicAt, topicEnd, payloadAt, payloadEnd, isRetained }: Received, lifeMs = 0): void {
+    const [topicBytes, payloadBytes] = [topicEnd - topicAt, payloadEnd - payloadAt];
+    const bytes = this.#roomFor(HEAD_BYTES + topicBytes + payloadBytes);
+    const at = this.#length + HEAD_BYTES;
+    bytes.set(from.subarray(topicAt, topicEnd), at);
+    bytes.set(from.subarray(payloadAt, payloadEnd), at + topicBytes);
+    this.#end({ topicBytes, payloadBytes, flags: isRetained ? RETAINED : 0, minIntervalMs: 0, lifeMs });
+  }
+
   /** hot */
-  add(topic: string, payload: Uint8Array, { flags = 0, minIntervalMs = 0, lifeMs = 0 } = NOTHING_MORE): void {
-    const start = this.#length;
-    // A character of UTF-16 takes three bytes at most.
-    const bytes = this.#roomFor(HEAD_BYTES + topic.length * 3 + payload.length);
-    const topicBytes = bytes.write(topic, start + HEAD_BYTES);
-    bytes[start] = flags;
-    bytes.writeUInt16LE(topicBytes, start + 2);
-    bytes.writeUInt32LE(payload.length, start + 4);
-    bytes.writeUInt32LE(minIntervalMs, start + 8);
-    bytes.writeUInt32LE(lifeMs, start + 12);
-    bytes.set(payload, start + HEAD_BYTES + topicBytes);
-    this.#length = start + HEAD_BYTES + topicBytes + payload.length;
-    this.count++;
-  }
-
-  addArrived({ topic, payload, isRetained, lifeMs }: Arrived): void {
-    this.add(topic, payload, { flags: isRetained ? RETAINED : 0, lifeMs });
-  }
-
   addPublishing({ topic, payload, qos, isRetained, minIntervalMs, isMotion, lifeMs }: Publishing): void {
     const flags = (isRetained ? RETAINED : 0) | (qos === 1 ? QOS_1 : 0) | (isMotion ? MOTION : 0);
-    this.add(topic, payload, { flags, minIntervalMs, lifeMs });
+    // A character of UTF-16 takes three bytes at most.
+    const bytes = this.#roomFor(HEAD_BYTES + topic.length * 3 + payload.length);
+    const at = this.#length + HEAD_BYTES;
+    const topicBytes = bytes.write(topic, at);
+    bytes.set(payload, at + topicBytes);
+    this.#end({ topicBytes, payloadBytes: payload.length, flags, minIntervalMs, lifeMs });
   }
 
   /** What was packed, to be transferred. The writer begins anew. */
   take(): Uint8Array<ArrayBuffer> {
-    const { buffer, byteOffset } = this.#bytes;
-    const packed = new Uint8Array(buffer as ArrayBuffer, byteOffset, this.#length);
-    this.#bytes = Buffer.alloc(0);
+    // A copy of just that size: memory outside of the heap makes V8 collect garbage, used or not.
+    const packed = Uint8Array.from(this.#bytes.subarray(0, this.#length));
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = NO_BYTES;
     this.#length = 0;
     this.count = 0;
     return packed;
   }
 
+  /** Writes what stands in front of a topic and a payload that are there already. */
+  #end({ topicBytes, payloadBytes, flags, minIntervalMs, lifeMs }: Head): void {
+    const [bytes, start] = [this.#bytes, this.#length];
+    bytes[start] = flags;
+    bytes.writeUInt16LE(topicBytes, start + 2);
+    bytes.writeUInt32LE(payloadBytes, start + 4);
+    bytes.writeUInt32LE(minIntervalMs, start + 8);
+    bytes.writeUInt32LE(lifeMs, start + 12);
+    this.#length = start + HEAD_BYTES + topicBytes + payloadBytes;
+    this.count++;
+  }
+
   #roomFor(more: number): Buffer {
     const needed = this.#length + more;
     if (needed <= this.#bytes.length) return this.#bytes;
-    // Not of the pool that Node shares between buffers: it is given away.
-    const larger = Buffer.from(new ArrayBuffer(Math.max(FIRST_BYTES, 2 * needed)));
-    larger.set(this.#bytes.subarray(0, this.#length));
+    const larger = Buffer.allocUnsafe(Math.max(FIRST_BYTES, 2 * needed));
+    if (this.#length > 0) larger.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = larger;
     return larger;
   }
 }
 
-const NOTHING_MORE: { readonly flags?: number; readonly minIntervalMs?: number; readonly lifeMs?: number } = {};
+interface Head {
+  readonly topicBytes: number;
+  readonly payloadBytes: number;
+  readonly flags: number;
+  readonly minIntervalMs: number;
+  readonly lifeMs: number;
+}
 
 /** Reads what a MessageWriter has packed. Payloads lie in the packed bytes. */
 export function readArrived(packed: Uint8Array): Arrived[] {

@@ -1,7 +1,6 @@
 import { Acks } from './acks.ts';
-import type { BrokerConnection, ConnectionOptions, ConnectionWatch, Received } from './broker_connection.ts';
+import type { BrokerConnection, ConnectionOptions, ConnectionWatch } from './broker_connection.ts';
 import {
-  type Arrived,
   type BrokerState,
   type FromMqttThread,
   MessageWriter,
@@ -11,6 +10,7 @@ import {
   type ThreadCounts,
   type ToMqttThread,
 } from './messages.ts';
+import { lifeMsOf, type Received, topicOf } from './packet_reader.ts';
 import { PacketWriter } from './packets.ts';
 import { PublishQueue } from './publish_queue.ts';
 import { isRpcTopic } from './rpc_topics.ts';
@@ -72,6 +72,8 @@ export class MqttThread {
   #inFlightMax = 0;
   /** In the order in which they were published. */
   readonly #underWay = new Set<Publishing>();
+  /** Bytes of what is to be published that the front thread has not been told of. */
+  #takenOver = 0;
   #pauseMs: number = PAUSE_MIN_MS;
   #attempts = 0;
   #batches = 0;
@@ -168,18 +170,19 @@ export class MqttThread {
   }
 
   /** hot */
-  #message({ topic, payload, packetId, isRetained, isRedelivered, lifeMs }: Received): void {
+  #message(received: Received): void {
+    const { packetId, isRedelivered } = received;
     this.#counts.received++;
     if (isRedelivered) this.#counts.redelivered++;
-    if (packetId === 0 && isRpcTopic(topic)) {
-      this.#rpcMessage({ topic, payload, isRetained, lifeMs });
+    if (packetId === 0 && isRpcTopic(topicOf(received))) {
+      this.#rpcMessage(received);
       return;
     }
     if (packetId === 0 && this.#untakenCount + this.#arrivedIds.length >= UNTAKEN_MAX) {
       this.#counts.lost++;
       return;
     }
-    this.#arrived.addArrived({ topic, payload, isRetained, lifeMs });
+    this.#arrived.addArrived(received);
     this.#arrivedIds.push(packetId);
     if (this.#arrivedIds.length === 1) this.#deps.afterReading(this.#bring);
   }
@@ -195,12 +198,12 @@ export class MqttThread {
     this.#deps.tell({ say: 'arrived', batch, connection: this.#attempts, packed: this.#arrived.take() });
   };
 
-  #rpcMessage(arrived: Arrived): void {
+  #rpcMessage(received: Received): void {
     if (this.#rpcUntakenBytes + this.#rpcArrived.length >= RPC_UNTAKEN_BYTES_MAX) {
       this.#counts.lost++;
       return;
     }
-    this.#rpcArrived.addArrived(arrived);
+    this.#rpcArrived.addArrived(received, lifeMsOf(received));
     if (this.#rpcArrived.count === 1) this.#deps.afterReading(this.#bringRpc);
   }
 
@@ -223,7 +226,10 @@ export class MqttThread {
       this.#queue.offer(publishing, nowMs);
     }
     this.#pump();
-    this.#deps.tell({ say: 'room', bytes: packed.length });
+    this.#takenOver += packed.length;
+    if (this.#takenOver < ROOM_BYTES) return;
+    this.#deps.tell({ say: 'room', bytes: this.#takenOver });
+    this.#takenOver = 0;
   }
 
   /** Gives the broker what it takes. hot */
@@ -298,5 +304,7 @@ export class MqttThread {
   }
 }
 
+/** So much is taken over before the front thread hears of it: far less than the smallest mqtt_max_queue. */
+const ROOM_BYTES = 128 << 10;
 /** Packets that are written at once. */
 const WRITE_BYTES = 256 << 10;

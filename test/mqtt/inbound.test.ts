@@ -4,6 +4,7 @@ import { HubError } from '../../src/errors.ts';
 import type { TakenEach } from '../../src/ingest/ingest.ts';
 import { Inbound, type InboundDeps } from '../../src/mqtt/inbound.ts';
 import { MessageWriter } from '../../src/mqtt/messages.ts';
+import { received } from './received.ts';
 
 const PUB = '/omlox/json/location_updates/pub/';
 
@@ -44,7 +45,7 @@ function openInbound(ingest: Partial<InboundDeps['ingest']> = {}, deps: Partial<
 function packed(...messages: readonly (readonly [topic: string, payload: string, isRetained?: boolean])[]): Uint8Array {
   const writer = new MessageWriter();
   for (const [topic, payload, isRetained = false] of messages) {
-    writer.addArrived({ topic: PUB + topic, payload: Buffer.from(payload), isRetained, lifeMs: 0 });
+    writer.addArrived(received(PUB + topic, payload, { isRetained }));
   }
   return writer.take();
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { MessageWriter, readArrived, readPublishing } from '../../src/mqtt/messages.ts';
 import { PacketWriter } from '../../src/mqtt/packets.ts';
+import { received } from './received.ts';
 
 const TOPIC = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 300 });
 const PLAIN = { noNullPrototype: true };
@@ -28,7 +29,8 @@ test('MessageWriter packs what readPublishing() and readArrived() read', () => {
       assert.equal(writer.count, all.length);
       const read = readPublishing(writer.take()).map((each) => ({ ...each, payload: Uint8Array.from(each.payload) }));
       assert.deepEqual(read, all);
-      for (const each of all) writer.addArrived(each);
+      for (const { topic, payload, isRetained, lifeMs } of all)
+        writer.addArrived(received(topic, payload, { isRetained }), lifeMs);
       const arrived = readArrived(writer.take()).map((each) => ({ ...each, payload: Uint8Array.from(each.payload) }));
       assert.deepEqual(
         arrived,

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ConnectionWatch, Received } from '../../src/mqtt/broker_connection.ts';
+import type { ConnectionWatch } from '../../src/mqtt/broker_connection.ts';
 import { type FromMqttThread, MessageWriter, type Publishing, readArrived } from '../../src/mqtt/messages.ts';
 import { MqttThread } from '../../src/mqtt/mqtt_thread.ts';
+import type { Received } from '../../src/mqtt/packet_reader.ts';
+import { received } from './received.ts';
 
 interface Call {
   readonly atMs: number;
@@ -74,8 +76,7 @@ class World {
   }
 
   receive(topic: string, packetId: number, more: Partial<Received> = {}): void {
-    const payload = Buffer.from('{}');
-    this.last.watch.message({ topic, payload, packetId, isRetained: false, isRedelivered: false, lifeMs: 0, ...more });
+    this.last.watch.message(received(topic, '{}', { packetId, ...more }));
   }
 
   publish(...all: readonly Partial<Publishing>[]): void {
@@ -215,9 +216,9 @@ describe('MqttThread', () => {
       rpc().map((each) => each.topic),
       [topic],
     );
-    for (let n = 0; n < 40; n++) world.receive(topic, 0, { payload: Buffer.alloc(256 << 10) });
+    for (let n = 0; n < 40; n++) world.last.watch.message(received(topic, Buffer.alloc(256 << 10)));
     world.pass(0);
-    assert.equal(world.counts().lost, 41 - rpc().length + 0);
+    assert.equal(world.counts().lost, 41 - rpc().length);
     assert.ok(rpc().length <= 33);
     world.thread.take({ say: 'rpcTaken', bytes: 16 << 20 });
     world.receive(topic, 0);

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TopicStyle } from '../../src/model/mqtt.ts';
-import { type Arrived, MessageWriter } from '../../src/mqtt/messages.ts';
+import { MessageWriter } from '../../src/mqtt/messages.ts';
 import { RpcCarrier } from '../../src/mqtt/rpc_carrier.ts';
 import { begin, client, openRpc } from '../rpc/world.ts';
+import { received } from './received.ts';
 
 const RPC = '/omlox/jsonrpc/rpc';
 const PLAIN = RPC.slice(1);
+
+/** What a message has besides its topic and payload. */
+interface More {
+  readonly isRetained?: boolean;
+  readonly lifeMs?: number;
+}
 
 interface Published {
   readonly topic: string;
@@ -37,13 +44,12 @@ function openCarrier({ style = 'slash' as TopicStyle, bounds = {}, lookMs = 0 } 
     problem: (reason, problem) => void problems.push(`${reason}: ${problem}`),
   });
   carrier.connected(true);
-  const receive = (topic: string, value: unknown, more: Partial<Arrived> = {}): void => {
+  const receive = (topic: string, value: unknown, { lifeMs, ...more }: More = {}): void => {
     const writer = new MessageWriter();
-    const payload = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
-    writer.addArrived({ topic, payload, isRetained: false, lifeMs: 0, ...more });
+    writer.addArrived(received(topic, typeof value === 'string' ? value : JSON.stringify(value), more), lifeMs);
     carrier.take(writer.take());
   };
-  const hear = (method: string, id: string, more: Partial<Arrived> = {}): void =>
+  const hear = (method: string, id: string, more: More = {}): void =>
     receive(`${RPC}/available/${method}`, { id, method_name: method }, more);
   /** What was published since the last look, without the announcements of the hub's own methods. */
   const news = (): readonly Published[] => published.splice(0).filter(({ topic }) => !/available\/com\./.test(topic));
@@ -334,8 +340,8 @@ describe('RpcCarrier', () => {
     const { clock, carrier, rpc, counts } = openCarrier({ lookMs: 2 });
     const led = client(rpc, 'm');
     const writer = new MessageWriter();
-    const request = { topic: `${RPC}/m/request`, payload: Buffer.from('{"jsonrpc":"2.0","method":"m"}') };
-    for (let n = 0; n < 10; n++) writer.addArrived({ ...request, isRetained: false, lifeMs: 0 });
+    const request = received(`${RPC}/m/request`, '{"jsonrpc":"2.0","method":"m"}');
+    for (let n = 0; n < 10; n++) writer.addArrived(request);
     carrier.take(writer.take());
     const reached = [led.frames.length];
     for (let n = 0; n < 5; n++) {

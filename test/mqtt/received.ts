@@ -1,0 +1,10 @@
+import type { Received } from '../../src/mqtt/packet_reader.ts';
+
+/** A message as a PacketReader finds it; with QoS 0 unless `more` has a packet id. */
+export function received(topic: string, payload: string | Uint8Array, more: Partial<Received> = {}): Received {
+  const bytes = Buffer.concat([Buffer.from(topic), Buffer.from('…'), Buffer.from(payload)]);
+  const topicEnd = Buffer.byteLength(topic);
+  const payloadAt = topicEnd + Buffer.byteLength('…');
+  const ends = { topicEnd, propertiesAt: payloadAt - 1, payloadAt, payloadEnd: bytes.length };
+  return { bytes, topicAt: 0, ...ends, packetId: 0, isRetained: false, isRedelivered: false, ...more };
+}
