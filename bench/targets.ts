@@ -67,6 +67,20 @@ export const TARGETS: readonly Target[] = [
   atMost('overload', 'rss_growth_ratio', 1.2, ': the last fifth of the overload by the middle one'),
   atMost('overload', 'recovered_p99_ratio', 2, ': two seconds after the load by before it'),
   below('overload', 'stalled_reader_p99_ratio', 1.2),
+  below(
+    'mqtt-stall',
+    'stalled_put_p99_ratio',
+    1.5,
+    ': beside a broker that does not read, by the worse of before and after',
+  ),
+  below('mqtt-stall', 'rss_growth_mb', 100, ': the queue may have 2 MiB'),
+  {
+    profile: 'mqtt-stall',
+    wanted: 'no more waits than the queue may have, the rest is counted, and it goes on',
+    read: (result) => named(result, ['waiting_mb', 'waiting_max_mb', 'dropped', 'goes_on_ms']),
+    isMet: ({ waiting_mb: waiting = 1, waiting_max_mb: most = 0, dropped = 0, goes_on_ms: goesOn = Number.NaN }) =>
+      waiting <= most && dropped > 0 && goesOn >= 0,
+  },
   atMost(
     'cluster',
     'journal_cpu_ratio',

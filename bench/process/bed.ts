@@ -29,6 +29,8 @@ export interface BedOptions extends StartOptions {
   readonly plan: Plan;
   /** The broker by which the hub gets what is sent. */
   readonly broker?: Mosquitto;
+  /** The broker of a hub that gets it otherwise. */
+  readonly publishesTo?: Mosquitto;
   /** Subscribers; one group is the witness. */
   readonly groups: readonly Group[];
   /** Makes zones, fences, trackables and providers before anything is measured. */
@@ -90,7 +92,7 @@ export class Bed {
 
   /** Starts everything, creates the scene, subscribes, and lets every provider be known. */
   static async open(options: BedOptions): Promise<Bed> {
-    const { broker } = options;
+    const broker = options.broker ?? options.publishesTo;
     const settings = broker && { mqtt_address: '127.0.0.1', mqtt_port: broker.port };
     const hub = await BenchHub.start({ ...options, settings: { ...options.settings, ...settings } });
     const bed = new Bed(hub, options);

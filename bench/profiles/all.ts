@@ -6,6 +6,7 @@ import { GROWTH } from './growth.ts';
 import { KERNELS } from './kernels.ts';
 import { MEMORY } from './memory.ts';
 import { MQTT } from './mqtt.ts';
+import { MQTT_STALL } from './mqtt_stall.ts';
 import { OVERLOAD } from './overload.ts';
 import { PEERS } from './peers.ts';
 import type { Profile } from './profile.ts';
@@ -16,5 +17,5 @@ import { COLLISIONS, HEAVY, OPENSKY, STORM } from './scenes.ts';
 /** All profiles, in the order in which they are run and reported. */
 export const PROFILES: readonly Profile[] = [
   ...[SINGLE, BATCH, WS, MQTT, OPENSKY, STORM, HEAVY, FANOUT, COLLISIONS],
-  ...[GROWTH, COLD, RESTART, MEMORY, OVERLOAD, CLUSTER, PROJECTION, PEERS, KERNELS],
+  ...[GROWTH, COLD, RESTART, MEMORY, OVERLOAD, MQTT_STALL, CLUSTER, PROJECTION, PEERS, KERNELS],
 ];

@@ -1,9 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { natsProgram } from '../../bench/process/nats_program.ts';
+import { whyNo } from '../mqtt/brokers.ts';
 import { clusterReport, clusterResults } from './cluster/cluster_report.ts';
 import { runClusterRounds } from './cluster/cluster_rounds.ts';
 import { reportOf, runCrashRounds } from './crash_rounds.ts';
+import { mqttReport, ROUND_HEAD, roundLine } from './mqtt/mqtt_report.ts';
+import { runMqttRounds } from './mqtt/mqtt_rounds.ts';
 
 /**
  * `npm run crash -- --rounds 100 --seed 1`: kills a hub again and again, and reports what was lost.
@@ -15,6 +18,10 @@ import { reportOf, runCrashRounds } from './crash_rounds.ts';
  * `npm run crash -- --cluster 3 --release ../hub-before --rounds 6`: a rolling upgrade instead. The hubs begin as
  * those of another checkout, with its own node_modules, and in each round the next one is told to stop and started as one
  * of this checkout; once all are, one of the other is to refuse to start.
+ *
+ * `npm run crash -- --mqtt --rounds 50 --seed 1`: a hub and a mosquitto under load of sources with QoS 1. In each round one of
+ * them, or both, or the connection between them goes down; a proxy between them tells what the broker has forgotten from
+ * what the hub has lost.
  */
 const { values } = parseArgs({
   options: {
@@ -24,6 +31,7 @@ const { values } = parseArgs({
     nats: { type: 'string' },
     save: { type: 'string' },
     release: { type: 'string' },
+    mqtt: { type: 'boolean', default: false },
   },
 });
 /** How many new problems a round tells of. */
@@ -43,9 +51,33 @@ const tell = (text: string): void => {
   process.stderr.write(`${before}${text}${after}`);
 };
 
-const isClean = values.cluster === undefined ? await crashOne() : await crashCluster(Number(values.cluster));
+const isClean = await crash();
 for (const end of ends) end();
 process.exit(isClean ? 0 : 1);
+
+function crash(): Promise<boolean> {
+  if (values.mqtt) return crashMqtt();
+  return values.cluster === undefined ? crashOne() : crashCluster(Number(values.cluster));
+}
+
+async function crashMqtt(): Promise<boolean> {
+  const missing = await whyNo('mosquitto');
+  if (missing !== undefined) {
+    process.stderr.write(`${missing}\n`);
+    return false;
+  }
+  process.stdout.write(`${ROUND_HEAD}\n`);
+  let round = 0;
+  const findings = await runMqttRounds({
+    ...{ ...options, atEnd },
+    done(counts, problems) {
+      process.stdout.write(`${roundLine(++round, counts)}\n`);
+      for (const problem of problems.slice(0, TOLD_MAX)) process.stderr.write(`  ${problem}\n`);
+    },
+  });
+  process.stdout.write(`\n${mqttReport(findings, `seed ${values.seed}`)}\n`);
+  return findings.problems.length === 0;
+}
 
 async function crashOne(): Promise<boolean> {
   const done = (round: number): void => tell(`round ${round} of ${options.rounds}`);

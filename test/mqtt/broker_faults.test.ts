@@ -129,6 +129,38 @@ describe('A hub with a broker', { skip }, () => {
     );
   });
 
+  test('keeps no more than mqtt_max_queue for a broker that stands still, and counts what it drops', async (t) => {
+    const broker = await openBroker(t);
+    const publish = { mqtt_publish: 'location_updates/epsg4326', mqtt_max_queue: 1 };
+    const hub = await openHub(t, { mqtt_port: broker.port, ...publish });
+    await connected(hub);
+    broker.pause();
+    after(() => broker.resume());
+    const text = 'x'.repeat(3000);
+    let sent = 0;
+    const send = async () => {
+      const more = Array.from({ length: 300 }, () => ({ ...onEarth(`tag-${sent++}`), properties: { text } }));
+      assert.equal((await hub.put('/providers/locations', more)).status, 204);
+    };
+    // Its socket, and ours, have room for some.
+    for (let n = 0; n < 12; n++) await send();
+    await until(async () => (await healthOf(hub)).dropped > 100);
+    const { waiting, waiting_bytes: bytes, dropped, published } = await healthOf(hub);
+    assert.ok(bytes <= 2 ** 20 && waiting > 0, `${waiting} messages, ${bytes} bytes`);
+    assert.ok(published + waiting + dropped <= sent + 1, `${published} and ${waiting} and ${dropped} of ${sent}`);
+    broker.resume();
+    const client = await openClient(t, broker.port);
+    await client.subscribe(`${EARTH}/#`);
+    await until(async () => (await healthOf(hub)).waiting === 0);
+    await send();
+    await client.on(`${EARTH}/tag-${sent - 1}`);
+    // Each of them, and the status of the hub, is counted once.
+    await until(async () => {
+      const health = await healthOf(hub);
+      return health.published + health.dropped === sent + 1;
+    });
+  });
+
   test('goes on while the broker stands still, and publishes the newest when it goes on', async (t) => {
     const broker = await openBroker(t);
     const hub = await openHub(t, { mqtt_port: broker.port, mqtt_publish: 'location_updates/epsg4326' });

@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Bed, type Measured, WITNESS } from '../process/bed.ts';
+import { MOSQUITTO, Mosquitto } from '../process/mosquitto.ts';
+import { residentMb } from '../process/proc.ts';
+import type { Result, Series } from '../report/result.ts';
+import { crowdedSite } from './batch.ts';
+import { commandOf, profiling, sustained } from './load_run.ts';
+import type { Asked, Profile } from './profile.ts';
+
+/** How long the broker stands still. */
+const SECONDS = 60;
+/** How long it is measured before and after. */
+const CALM_SECONDS = 10;
+const RATE = 5000;
+const SENDERS = { way: 'put-many', connections: 10, perMessage: 10 } as const;
+/** MiB: less than the newest locations of all providers take. */
+const QUEUE_MIB = 2;
+const SAMPLE_MS = 250;
+const GOES_ON_MS = 60_000;
+const LOOK_MS = 50;
+
+interface Health {
+  readonly connected: boolean;
+  readonly published: number;
+  readonly replaced: number;
+  readonly dropped: number;
+  readonly waiting: number;
+  readonly waiting_bytes: number;
+}
+
+export const MQTT_STALL: Profile = {
+  name: 'mqtt-stall',
+  summary: 'a broker that stops reading for a minute beside PUTs of locations: memory, latencies, what is dropped',
+  needs: () => (MOSQUITTO === undefined ? 'there is no mosquitto' : undefined),
+  async run(asked: Asked): Promise<Result> {
+    const broker = await Mosquitto.start();
+    try {
+      const settings = { mqtt_max_queue: QUEUE_MIB };
+      const bed = await Bed.open({
+        ...{ ...crowdedSite('mqtt-stall', SENDERS, asked), settings, nodeArgs: profiling(asked) },
+        publishesTo: broker,
+      });
+      try {
+        return await measured(bed, broker, asked);
+      } finally {
+        await bed.close();
+      }
+    } finally {
+      // What is stopped takes no signal but this.
+      broker.resume();
+      await broker.stop();
+    }
+  },
+};
+
+async function measured(bed: Bed, broker: Mosquitto, asked: Asked): Promise<Result> {
+  const { rate = RATE, seconds = SECONDS } = asked;
+  const calm = Math.min(CALM_SECONDS, seconds);
+  const at = (forSeconds: number): Promise<Measured> => {
+    return bed.measure({ perSecond: rate / SENDERS.perMessage, warmupSeconds: Math.min(2, calm), seconds: forSeconds });
+  };
+  asked.progress('measuring with a broker that reads');
+  const before = await at(calm);
+  const healthBefore = await healthOf(bed);
+  asked.progress(`measuring with a broker that does not, for ${seconds} s`);
+  broker.pause();
+  const samples = sampled(bed.hub.pid);
+  const during = await at(seconds);
+  const memory = await samples.stop();
+  const health = await healthOf(bed);
+  asked.progress('measuring when it reads again');
+  broker.resume();
+  const goesOnMs = await goesOn(bed, health.published);
+  const after = await at(calm);
+  const balance = await bed.balance();
+  const mb = memory.points.map(([, resident]) => resident);
+  return {
+    profile: 'mqtt-stall',
+    command: commandOf('mqtt-stall', asked),
+    offered_per_s: rate,
+    accepted_per_s: sustained(during),
+    seen_per_s: during.seenPerSecond,
+    processed: balance.processed,
+    lost: balance.lost,
+    put_p50_ms: during.sent.put.p50,
+    put_p99_ms: during.sent.put.p99,
+    event_p50_ms: during.latency[WITNESS]?.p50 ?? 0,
+    event_p99_ms: during.latency[WITNESS]?.p99 ?? 0,
+    hub_cpu_s: during.hubCpuSeconds,
+    rss_mb: during.residentMb,
+    more: {
+      put_p50_before_ms: before.sent.put.p50,
+      put_p99_before_ms: before.sent.put.p99,
+      put_p50_after_ms: after.sent.put.p50,
+      put_p99_after_ms: after.sent.put.p99,
+      stalled_put_p50_ratio: during.sent.put.p50 / Math.max(before.sent.put.p50, after.sent.put.p50),
+      stalled_put_p99_ratio: during.sent.put.p99 / Math.max(before.sent.put.p99, after.sent.put.p99),
+      rss_growth_mb: Math.max(...mb) - before.residentMb,
+      waiting_mb: health.waiting_bytes / 1e6,
+      waiting_max_mb: (QUEUE_MIB * 2 ** 20) / 1e6,
+      replaced: health.replaced - healthBefore.replaced,
+      dropped: health.dropped - healthBefore.dropped,
+      goes_on_ms: goesOnMs,
+    },
+    series: [memory],
+  };
+}
+
+/** Milliseconds until the broker gets what waits; NaN where it does not. */
+async function goesOn(bed: Bed, published: number): Promise<number> {
+  const fromMs = performance.now();
+  for (; performance.now() - fromMs < GOES_ON_MS; await delay(LOOK_MS)) {
+    const health = await healthOf(bed);
+    if (health.connected && health.published > published && health.waiting === 0) return performance.now() - fromMs;
+  }
+  return Number.NaN;
+}
+
+async function healthOf(bed: Bed): Promise<Health> {
+  return JSON.parse((await bed.rest.call('GET', '/health/mqtt')).text);
+}
+
+function sampled(pid: number): { stop(): Promise<Series> } {
+  const points: [number, number][] = [];
+  let isOver = false;
+  const sampling = (async () => {
+    for (let at = 0; !isOver; at += SAMPLE_MS) {
+      points.push([at / 1000, residentMb(pid)]);
+      await delay(SAMPLE_MS);
+    }
+  })();
+  const stop = async (): Promise<Series> => {
+    isOver = true;
+    await sampling;
+    return { name: 'RSS beside a broker that does not read', x: 's', y: 'MB', points };
+  };
+  return { stop };
+}

@@ -1,0 +1,306 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Broker } from '../../mqtt/brokers.ts';
+import { type AtEnd, HubProcess, newFolder, randomFrom } from '../hub_process.ts';
+import { type Delivery, RecordingProxy } from './recording_proxy.ts';
+import { Sources } from './sources.ts';
+import { ToldLocations } from './told_locations.ts';
+
+export const FAULTS = [
+  'hub killed',
+  'connection cut',
+  'broker killed',
+  'hub stopped',
+  'broker stopped',
+  'both killed',
+] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/** What was counted in a round. */
+export interface Round {
+  readonly fault: Fault;
+  /** Locations that the broker has acknowledged to their sources. */
+  readonly sent: number;
+  /** Locations that the broker has sent to the hub, and those of them that the hub has acknowledged. */
+  readonly delivered: number;
+  readonly acknowledged: number;
+  /** Sent to the hub before. */
+  readonly redelivered: number;
+  /** Told by the hub more than once, all of which came more than once. */
+  readonly doubled: number;
+  /** Acknowledged by a broker that was killed and has forgotten them, so the hub never got them, or could not answer. */
+  readonly forgotten: number;
+  readonly tookMs: number;
+}
+
+export interface MqttFindings {
+  readonly rounds: Round[];
+  readonly problems: string[];
+}
+
+export interface MqttRoundsOptions {
+  readonly rounds: number;
+  readonly seed: number;
+  readonly atEnd?: AtEnd;
+  done?(round: Round, problems: readonly string[]): void;
+}
+
+const LOAD = { connections: 4, providers: 24 };
+const LOAD_MS = { min: 200, max: 1200 };
+/** While one of both is away, sources go on. */
+const AWAY_MS = 300;
+const LOOK_MS = 50;
+/** A broker that has forgotten something sends nothing for so long, and a busy hub acknowledges sooner. */
+const QUIET_MS = 8000;
+const SETTLE_MS = 60_000;
+const TOLD_MS = 10_000;
+/**
+ * Mosquitto keeps everything after so many changes. After each one it would be too busy with that to read what the hub
+ * acknowledges, and send most of it again; a broker that is killed forgets what came after it last did.
+ */
+const BROKER = ['allow_anonymous true', 'autosave_on_changes true', 'autosave_interval 500'];
+/** Locations are acknowledged when they are kept. */
+const SETTINGS = { db_fast_writes: false, mqtt_address: '127.0.0.1', num_threads: 2 };
+
+/**
+ * A hub and a mosquitto, of which one, the other, or what is between them goes down in each round, under load of sources
+ * with QoS 1. A hub that starts again has what it has acknowledged; of what the broker has acknowledged to sources
+ * everything arrives at last, unless the broker was killed and has forgotten it.
+ */
+export async function runMqttRounds({ rounds, seed, atEnd, done }: MqttRoundsOptions): Promise<MqttFindings> {
+  const world = await World.open(seed, atEnd);
+  const { findings } = world;
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const before = findings.problems.length;
+      await world.round(FAULTS[round % FAULTS.length] as Fault);
+      done?.(findings.rounds.at(-1) as Round, findings.problems.slice(before));
+    }
+  } finally {
+    await world.close();
+  }
+  return findings;
+}
+
+class World {
+  readonly findings: MqttFindings = { rounds: [], problems: [] };
+  readonly #folder: string;
+  readonly #atEnd: AtEnd | undefined;
+  readonly #random: () => number;
+  readonly #broker: Broker;
+  readonly #proxy: RecordingProxy;
+  readonly #sources: Sources;
+  readonly #told = new ToldLocations();
+  #hub: HubProcess | undefined;
+  /** Of each provider: how many deliveries and numbers were looked at in the rounds before. */
+  readonly #looked = new Map<string, { readonly deliveries: number; readonly number: number }>();
+  /** Of each provider: how many deliveries there were when the hub started. */
+  readonly #born = new Map<string, number>();
+  #doubled = 0;
+
+  private constructor(
+    seed: number,
+    atEnd: AtEnd | undefined,
+    { broker, proxy }: { broker: Broker; proxy: RecordingProxy },
+  ) {
+    this.#folder = newFolder(atEnd);
+    this.#atEnd = atEnd;
+    this.#random = randomFrom(seed);
+    this.#broker = broker;
+    this.#proxy = proxy;
+    this.#sources = new Sources(broker.port, LOAD);
+  }
+
+  static async open(seed: number, atEnd: AtEnd | undefined): Promise<World> {
+    const broker = await Broker.start('mosquitto', BROKER);
+    atEnd?.(() => void broker.kill());
+    const proxy = await RecordingProxy.open(broker.port);
+    const world = new World(seed, atEnd, { broker, proxy });
+    await world.#startHub();
+    await world.#connected();
+    return world;
+  }
+
+  async close(): Promise<void> {
+    this.#sources.close();
+    await this.#hub?.stop();
+    this.#proxy.close();
+    await this.#broker.close();
+  }
+
+  async round(fault: Fault): Promise<void> {
+    const begunMs = performance.now();
+    this.#sources.start();
+    await delay(LOAD_MS.min + this.#random() * (LOAD_MS.max - LOAD_MS.min));
+    await this.#fault(fault);
+    await this.#sources.stop();
+    await this.#settled();
+    await this.#allTold();
+    this.findings.rounds.push({ fault, ...this.#look(fault), tookMs: performance.now() - begunMs });
+    this.#doubled = 0;
+  }
+
+  async #fault(fault: Fault): Promise<void> {
+    switch (fault) {
+      case 'hub killed':
+        return this.#restartHub((hub) => hub.crash());
+      case 'hub stopped':
+        return this.#restartHub((hub) => hub.stop());
+      case 'connection cut':
+        this.#proxy.cut();
+        return;
+      case 'broker killed':
+        await this.#broker.kill();
+        await delay(AWAY_MS);
+        return this.#broker.start();
+      case 'broker stopped':
+        await this.#broker.stop();
+        await delay(AWAY_MS);
+        return this.#broker.start();
+      case 'both killed':
+        await this.#broker.kill();
+        await this.#restartHub(
+          (hub) => hub.crash(),
+          () => this.#broker.start(),
+        );
+    }
+  }
+
+  async #restartHub(
+    end: (hub: HubProcess) => ReturnType<HubProcess['stop']>,
+    whileAway = async () => {},
+  ): Promise<void> {
+    const { code, signal, stderr } = await end(this.#hub as HubProcess);
+    if (code !== 0 && signal !== 'SIGKILL') this.#wrong(`the hub has ended with ${code}: ${stderr}`);
+    this.#lookAtTold();
+    await delay(AWAY_MS);
+    await whileAway();
+    await this.#startHub();
+    await this.#connected();
+  }
+
+  /** Before the hub reaches the broker it has what it has kept, and nothing else. */
+  async #startHub(): Promise<void> {
+    this.#proxy.isDown = true;
+    this.#proxy.cut();
+    const settings = { ...SETTINGS, mqtt_port: this.#proxy.port };
+    this.#hub = await HubProcess.start(this.#folder, settings, this.#atEnd);
+    await this.#checkKept(this.#hub);
+    for (const [provider, { length }] of this.#proxy.deliveries) this.#born.set(provider, length);
+    await this.#told.begin(this.#hub);
+    this.#proxy.isDown = false;
+  }
+
+  async #connected(): Promise<void> {
+    for (const untilMs = performance.now() + SETTLE_MS; performance.now() < untilMs; await delay(LOOK_MS)) {
+      if ((await this.#hub?.get('/health/mqtt'))?.body.connected === true) return;
+    }
+    this.#wrong('the hub does not connect to the broker');
+  }
+
+  /** What the hub has of each provider is the last location that it has acknowledged, or one that came behind it. */
+  async #checkKept(hub: HubProcess): Promise<void> {
+    const listed = (await hub.get('/providers/locations'))?.body ?? [];
+    const kept = new Map<string, number>();
+    for (const { provider_id: provider, accuracy } of listed) kept.set(provider, accuracy);
+    for (const [provider, deliveries] of this.#proxy.deliveries) {
+      const last = deliveries.findLastIndex(({ isAcknowledged }) => isAcknowledged);
+      if (last < 0) continue;
+      const fits = deliveries.slice(last).some(({ number }) => number === kept.get(provider));
+      if (fits) continue;
+      const { number } = deliveries[last] as Delivery;
+      this.#wrong(`lost: ${provider} has location ${kept.get(provider)}, acknowledged was ${number}`);
+    }
+  }
+
+  /** Resolves when the hub has acknowledged all that sources have sent, or the broker has nothing more of it. */
+  async #settled(): Promise<void> {
+    let [quietSinceMs, before] = [performance.now(), -1];
+    for (const untilMs = performance.now() + SETTLE_MS; performance.now() < untilMs; await delay(LOOK_MS)) {
+      const { delivered, acknowledged } = this.#progress();
+      if (delivered + acknowledged !== before) quietSinceMs = performance.now();
+      before = delivered + acknowledged;
+      const isIdle = performance.now() - quietSinceMs > QUIET_MS;
+      if (isIdle || (this.#isAllThere() && performance.now() - quietSinceMs > 4 * LOOK_MS)) {
+        await this.#connected();
+        return;
+      }
+    }
+    this.#wrong(`what was sent has not come after ${SETTLE_MS} ms`);
+  }
+
+  #isAllThere(): boolean {
+    return this.#sources.acknowledged.entries().every(([provider, number]) => {
+      const last = this.#proxy.deliveries.get(provider)?.findLast((each) => each.number === number);
+      return number === 0 || last?.isAcknowledged === true;
+    });
+  }
+
+  #progress(): { readonly delivered: number; readonly acknowledged: number } {
+    let [delivered, acknowledged] = [0, 0];
+    for (const all of this.#proxy.deliveries.values()) {
+      delivered += all.length;
+      for (const { isAcknowledged } of all) if (isAcknowledged) acknowledged++;
+    }
+    return { delivered, acknowledged };
+  }
+
+  /** Resolves when the hub has told of all that it has acknowledged in this life. */
+  async #allTold(): Promise<void> {
+    let missing: readonly string[] = [];
+    for (const untilMs = performance.now() + TOLD_MS; performance.now() < untilMs; await delay(LOOK_MS)) {
+      this.#lookAtTold();
+      missing = [...this.#proxy.deliveries].flatMap(([provider, all]) => {
+        const from = Math.max(this.#born.get(provider) ?? 0, this.#looked.get(provider)?.deliveries ?? 0);
+        const untold = all.slice(from).filter((each) => each.isAcknowledged && !this.#told.has(provider, each.number));
+        return untold.map(({ number }) => `${provider} ${number}`);
+      });
+      if (missing.length === 0) return;
+    }
+    this.#wrong(`lost: acknowledged, but never told of: ${missing.slice(0, 5).join(', ')}, ${missing.length} in all`);
+  }
+
+  /** Order: a location that is not the newest has come to the hub more than once. */
+  #lookAtTold(): void {
+    for (const { provider, number, isNewest } of this.#told.take()) {
+      if (isNewest) continue;
+      const times = this.#proxy.deliveries.get(provider)?.filter((each) => each.number === number).length ?? 0;
+      if (times > 1) this.#doubled++;
+      else this.#wrong(`out of order: ${provider} has gone back to location ${number}, which was sent once`);
+    }
+  }
+
+  /** What has become of what was sent in this round. */
+  #look(fault: Fault): Omit<Round, 'fault' | 'tookMs'> {
+    const counts = { sent: 0, delivered: 0, acknowledged: 0, redelivered: 0, forgotten: 0 };
+    const mayForget = fault === 'broker killed' || fault === 'both killed';
+    for (const [provider, last] of this.#sources.acknowledged) {
+      const { deliveries: from, number: first } = this.#looked.get(provider) ?? { deliveries: 0, number: 0 };
+      const all = this.#proxy.deliveries.get(provider) ?? [];
+      /** The last delivery of each number, or the one that was acknowledged. */
+      const numbers = new Map<number, Delivery>();
+      for (const delivery of all.slice(from)) {
+        counts.delivered++;
+        if (delivery.isAcknowledged) counts.acknowledged++;
+        if (delivery.isRedelivered) counts.redelivered++;
+        if (numbers.get(delivery.number)?.isAcknowledged !== true) numbers.set(delivery.number, delivery);
+      }
+      for (let number = first + 1; number <= last; number++) {
+        counts.sent++;
+        const delivery = numbers.get(number);
+        if (delivery?.isAcknowledged === true) continue;
+        // What was on its way when its connection ended is sent again, unless it is forgotten.
+        if (delivery?.connection === this.#proxy.connections)
+          this.#wrong(`stuck: ${provider} ${number} is not acknowledged`);
+        else if (mayForget) counts.forgotten++;
+        else this.#wrong(`lost: ${provider} ${number} has not come to the hub again`);
+      }
+      this.#looked.set(provider, { deliveries: all.length, number: last });
+    }
+    for (const what of this.#proxy.refused.splice(0)) this.#wrong(`refused: ${what}`);
+    return { ...counts, doubled: this.#doubled };
+  }
+
+  #wrong(what: string): void {
+    this.findings.problems.push(what);
+  }
+}

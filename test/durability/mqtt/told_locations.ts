@@ -1,0 +1,38 @@
+import { type Recorder, SocketClient } from '../../support/socket_client.ts';
+import type { HubProcess } from '../hub_process.ts';
+
+/** A location that the hub has told of, and whether it is the newest of its provider so far. */
+export interface Told {
+  readonly provider: string;
+  readonly number: number;
+  readonly isNewest: boolean;
+}
+
+/** A subscriber of all locations of one life of a hub after the other. */
+export class ToldLocations {
+  readonly #newest = new Map<string, number>();
+  #seen = new Set<string>();
+  #events: Recorder | undefined;
+
+  /** Subscribes to a hub that has just started. */
+  async begin(hub: HubProcess): Promise<void> {
+    const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
+    this.#events = await socket.subscribe('location_updates');
+    this.#seen = new Set();
+  }
+
+  /** What came since the last time, in its order. */
+  take(): readonly Told[] {
+    return (this.#events?.take() ?? []).map(({ provider_id: provider, accuracy: number }) => {
+      const isNewest = number > (this.#newest.get(provider) ?? 0);
+      if (isNewest) this.#newest.set(provider, number);
+      this.#seen.add(`${provider} ${number}`);
+      return { provider, number, isNewest };
+    });
+  }
+
+  /** Whether the hub has told of it in this life, as far as that was taken. */
+  has(provider: string, number: number): boolean {
+    return this.#seen.has(`${provider} ${number}`);
+  }
+}
