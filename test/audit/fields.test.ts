@@ -1,5 +1,5 @@
-import { after, describe, test } from 'node:test';
-import { type AuditCase, AuditHubs, titleOf } from './audit_case.ts';
+import { describe, test } from 'node:test';
+import { type AuditCase, runCase, titleOf } from './audit_case.ts';
 import { ENTITIES_CASES } from './entities_cases.ts';
 import { FIELD_CASES } from './field_cases.ts';
 import { NUMBERS_CASES } from './numbers_cases.ts';
@@ -12,11 +12,8 @@ const SUBJECTS: Readonly<Record<string, readonly AuditCase[]>> = {
   'numbers of application data': NUMBERS_CASES,
 };
 
-const hubs = new AuditHubs();
-after(() => hubs.close());
-
 for (const [subject, cases] of Object.entries(SUBJECTS)) {
   describe(`Audit: ${subject}`, () => {
-    for (const each of cases) test(titleOf(each), (t) => hubs.run(each, t));
+    for (const each of cases) test(titleOf(each), (t) => runCase(each, t));
   });
 }

@@ -1,6 +1,6 @@
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { ASSIGNMENT_CASES } from './assignment_cases.ts';
-import { type AuditCase, AuditHubs, titleOf } from './audit_case.ts';
+import { type AuditCase, runCase, titleOf } from './audit_case.ts';
 import { COLLISION_CASES } from './collisions_cases.ts';
 import { SUBSCRIPTION_CASES } from './subscription_cases.ts';
 import { TIMER_CASES } from './timer_cases.ts';
@@ -14,11 +14,8 @@ const SUBJECTS: Readonly<Record<string, readonly AuditCase[]>> = {
   subscriptions: SUBSCRIPTION_CASES,
 };
 
-const hubs = new AuditHubs();
-after(() => hubs.close());
-
 for (const [subject, cases] of Object.entries(SUBJECTS)) {
   describe(`Audit: ${subject}`, () => {
-    for (const each of cases) test(titleOf(each), (t) => hubs.run(each, t));
+    for (const each of cases) test(titleOf(each), (t) => runCase(each, t));
   });
 }

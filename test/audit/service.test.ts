@@ -1,5 +1,5 @@
-import { after, describe, test } from 'node:test';
-import { type AuditCase, AuditHubs, titleOf } from './audit_case.ts';
+import { describe, test } from 'node:test';
+import { type AuditCase, runCase, titleOf } from './audit_case.ts';
 import { CLIENTS_CASES } from './clients_cases.ts';
 import { CONFIG_CASES } from './config_cases.ts';
 import { ENDPOINT_CASES } from './endpoint_cases.ts';
@@ -14,11 +14,8 @@ const SUBJECTS: Readonly<Record<string, readonly AuditCase[]>> = {
   'configuration and license': CONFIG_CASES,
 };
 
-const hubs = new AuditHubs();
-after(() => hubs.close());
-
 for (const [subject, cases] of Object.entries(SUBJECTS)) {
   describe(`Audit: ${subject}`, () => {
-    for (const each of cases) test(titleOf(each), (t) => hubs.run(each, t));
+    for (const each of cases) test(titleOf(each), (t) => runCase(each, t));
   });
 }

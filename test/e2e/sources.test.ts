@@ -5,6 +5,7 @@ import { RtlsServer, until, write } from '../adapters/rtls_server.ts';
 import { assertNear } from '../api/open_api.ts';
 import { HALL } from '../support/hall.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { borrowHub } from '../support/shared_hubs.ts';
 
 /** Long ago, so that the order of its notifications is that of their times, whatever day it is. */
 const inFeet = { ...NOTIFICATIONS.inFeet, timestamp: 1_600_000_000_000 };
@@ -81,8 +82,7 @@ test('A hub starts and stops while the servers of its streams cannot be reached'
 });
 
 test('Notifications of Cisco come through REST to a subscriber', async (t) => {
-  const hub = await openTestHub();
-  t.after(hub.close);
+  const { now: hub } = await borrowHub(t);
   for (const zone of [OFFICE, WORKS]) {
     const { status, text } = await hub.post('/zones', zone);
     assert.equal(status, 201, text);
@@ -127,8 +127,7 @@ test('Notifications of Cisco come through REST to a subscriber', async (t) => {
 });
 
 test('Bodies that are no notifications of Cisco are answered 400, naming the field', async (t) => {
-  const hub = await openTestHub();
-  t.after(hub.close);
+  const { now: hub } = await borrowHub(t);
   const unplaced = { id: '22222222-0000-4000-8000-000000000001', type: 'rfid', foreign_id: 'A>B>C' };
   const reader = { ...unplaced, position: { type: 'Point', coordinates: [8, 49] } };
   assert.equal((await hub.post('/zones', reader)).status, 201);
@@ -155,8 +154,7 @@ test('Bodies that are no notifications of Cisco are answered 400, naming the fie
 });
 
 test('Notifications of Cisco may have 1 MiB together, however large other bodies may be', async (t) => {
-  const hub = await openTestHub();
-  t.after(hub.close);
+  const { now: hub } = await borrowHub(t);
   const bodyOf = (bytes: number) => {
     const body = JSON.stringify({ notifications: [], filler: '' });
     return body.replace('""', `"${'x'.repeat(bytes - body.length)}"`);

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { after, type TestContext } from 'node:test';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { openTestHub, type TestHub, type TestSettings } from './running_hub.ts';
+import { borrowHub } from './shared_hubs.ts';
 
 const CHROMIUM = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
 
@@ -45,18 +46,17 @@ export function openBrowser(): Promise<Browser> {
   return browser;
 }
 
-/** A hub with the web UI in it, as its sources are now. */
+/** A hub with the web UI in it, as its sources are now: one of its own in a given folder, else one that tests share. */
 export async function openUiHub(
   t: TestContext,
   settings?: TestSettings,
   options?: { readonly folder: string },
 ): Promise<TestHub> {
   ensureBuilt();
+  t.after(() => Promise.all((contexts.get(t) ?? []).map((context) => context.close())));
+  if (options === undefined) return (await borrowHub(t, settings)).now;
   const hub = await openTestHub(settings, options);
-  t.after(async () => {
-    await Promise.all((contexts.get(t) ?? []).map((context) => context.close()));
-    await hub.close();
-  });
+  t.after(hub.close);
   return hub;
 }
 

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, type TestContext } from 'node:test';
+import { ROUTES } from '../../src/api/routes/routes.ts';
+import { openTestHub, type TestHub, type TestSettings } from './running_hub.ts';
+
+/**
+ * Hubs that the tests of a file use one after the other: to open one takes longer than most tests do. Each test finds a
+ * hub that holds nothing and has no connections; its log, its counters and the files beside its database go on.
+ */
+const hubs: { readonly key: string; readonly hub: RestartableHub; isFree: boolean }[] = [];
+
+after(() => Promise.all(hubs.map(({ hub }) => hub.close())));
+
+/** A hub with these settings for the time of a test, which must leave it running. */
+export async function borrowHub(t: TestContext, settings: TestSettings = {}): Promise<RestartableHub> {
+  const key = JSON.stringify(settings);
+  const free = hubs.find((other) => other.isFree && other.key === key);
+  const borrowed = free ?? { key, hub: await RestartableHub.open(settings), isFree: false };
+  if (free === undefined) hubs.push(borrowed);
+  borrowed.isFree = false;
+  t.after(async () => {
+    await borrowed.hub.now.closeSockets();
+    borrowed.isFree = true;
+  });
+  if (free !== undefined) await empty(borrowed.hub.now);
+  return borrowed.hub;
+}
+
+/** A hub in a folder that outlives restarts. */
+export class RestartableHub {
+  readonly #settings: TestSettings;
+  #now: TestHub;
+
+  private constructor(settings: TestSettings, now: TestHub) {
+    this.#settings = settings;
+    this.#now = now;
+  }
+
+  static async open(settings: TestSettings): Promise<RestartableHub> {
+    const folder = await mkdtemp(join(tmpdir(), 'hub-shared-'));
+    return new RestartableHub(settings, await openTestHub(settings, { folder }));
+  }
+
+  /** The hub that runs now. */
+  get now(): TestHub {
+    return this.#now;
+  }
+
+  /** Ends the hub in an orderly way and starts another one on its data. */
+  async restart(): Promise<TestHub> {
+    const { folder } = this.#now;
+    await this.#now.close();
+    this.#now = await openTestHub(this.#settings, { folder });
+    return this.#now;
+  }
+
+  async close(): Promise<void> {
+    await this.#now.close();
+    await rm(this.#now.folder, { recursive: true, force: true });
+  }
+}
+
+/** Removes all that a hub holds, by every path that empties something, and waits until it is gone. */
+async function empty(hub: TestHub): Promise<void> {
+  for (const { method, path } of ROUTES) {
+    if (method === 'DELETE' && !path.includes(':')) assert.equal((await hub.delete(path)).status, 204, path);
+  }
+  assert.equal((await hub.put('/trackables/rules/locating', [])).status, 200);
+  await hub.settle();
+}
