@@ -8,6 +8,7 @@ import type { Lease, LicenseInfo } from '../model/license.ts';
 import type { RpcAvailable } from '../model/rpc.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { Zone } from '../model/zone.ts';
+import type { DescribeProtocol } from '../socket/docs/async_api.ts';
 import type { Turns } from '../time/turns.ts';
 import type { ErrorTyping } from './versions.ts';
 
@@ -49,6 +50,8 @@ export interface ApiDeps extends ErrorTyping {
   publishFenceEvent(fence: Fence, body: unknown): void;
   readonly corsEnabled: boolean;
   readonly versionInfo: VersionInfo;
+  /** What the AsyncAPI document says of MQTT, where the hub has a broker. */
+  readonly describeMqtt?: DescribeProtocol;
   /** Levels that JSON may be nested; 200 when left out. */
   readonly depthMax?: number;
   readonly operation: OperationDeps;

@@ -126,7 +126,7 @@ async function openOn(
     const options = { config, log, kept, rpc, mqtt, schedule, connections, ...keptByHub };
     const operation = await openOperation(parts, options);
     const waiting = new WaitingFrames();
-    const listening = await serve({ ...parts, operation, rpc, authorization, waiting }, config, log);
+    const listening = await serve({ ...parts, operation, rpc, mqtt, authorization, waiting }, config, log);
     await cluster?.join();
     operation.start();
     sources.start();

@@ -9,6 +9,7 @@ import type { Config } from '../config/schema.ts';
 import { listenSettings } from '../config/settings.ts';
 import type { HubError } from '../errors.ts';
 import type { Peer } from '../exchange.ts';
+import type { Mqtt } from '../mqtt/mqtt.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 import { type SiteSettings, withSite } from '../site/site.ts';
@@ -37,6 +38,7 @@ const SITE_FOLDER = fileURLToPath(new URL('../../.hub-ui', import.meta.url));
 export interface Served extends Parts {
   readonly operation: Operation;
   readonly rpc: Rpc;
+  readonly mqtt: Pick<Mqtt, 'describe'> | undefined;
   readonly authorization: HubAuthorization | undefined;
   readonly waiting: WaitingFrames;
 }
@@ -87,7 +89,7 @@ function isForRpc({ path }: Peer): boolean {
 
 function apiDeps(parts: Served, config: Config): GuardedApiDeps {
   const { now, counts, turns, cluster, fanout, shards, entities, rules, ingest, sources } = parts;
-  const { operation, authorization } = parts;
+  const { operation, authorization, mqtt } = parts;
   return {
     entities,
     read: (query) => {
@@ -121,6 +123,7 @@ function apiDeps(parts: Served, config: Config): GuardedApiDeps {
     errorTypes: config.error_types,
     errorTypePrefix: config.error_type_prefix,
     versionInfo: VERSION_INFO,
+    ...(mqtt && { describeMqtt: mqtt.describe }),
     depthMax: config.max_json_depth,
     operation,
     rpc: rpcDeps(parts.rpc, authorization, config),

@@ -72,7 +72,10 @@ export const CollisionEvent = Named('CollisionEvent', {
 });
 export type CollisionEvent = Static<typeof CollisionEvent>;
 
-const ChangeType = OneOf(['create', 'update', 'delete'], {
+/** What can become of an entity. */
+export const CHANGE_TYPES = ['create', 'update', 'delete'] as const;
+
+const ChangeType = OneOf(CHANGE_TYPES, {
   title: 'ChangeType',
   description: 'What happened to an entity.',
 });

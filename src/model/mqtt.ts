@@ -21,3 +21,8 @@ export const PUBLICATIONS = {
 
 export type Publication = keyof typeof PUBLICATIONS;
 export const PUBLICATION_NAMES = Object.keys(PUBLICATIONS) as readonly Publication[];
+
+/** Events and changes are told at least once; of places a newer one follows. */
+export function qosOf(publication: Publication): 0 | 1 {
+  return PUBLICATIONS[publication].isEvent ? 1 : 0;
+}

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import mqtt, { type IClientOptions, type IClientSubscribeOptions, type MqttClient } from 'mqtt';
 import { PacketReader, type Received } from './packet_reader.ts';
+import { KEEPALIVE_SECONDS, PACKET_BYTES_MAX, SESSION_SECONDS } from './session.ts';
 
 /** How a broker is reached. */
 export interface BrokerSettings {
@@ -61,11 +62,6 @@ export interface ConnectionOptions {
 
 /** Messages of QoS 1 that the broker may send before any is acknowledged. */
 export const RECEIVE_MAX = 5000;
-/** The largest message that it may send: what is read at once takes some milliseconds. */
-const PACKET_BYTES_MAX = 256 << 10;
-/** How long the broker keeps the session of a hub that is gone, in seconds. */
-const SESSION_SECONDS = 3600;
-const KEEPALIVE_SECONDS = 30;
 const CONNECT_MS = 10_000;
 /** What may wait in the socket for the broker to read it. */
 const UNSENT_BYTES_MAX = 1 << 20;

@@ -1,16 +1,19 @@
 import { Worker } from 'node:worker_threads';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { Ingest } from '../ingest/ingest.ts';
+import type { Components } from '../model/components.ts';
 import type { MqttHealth } from '../model/health.ts';
 import type { Publication, TopicStyle } from '../model/mqtt.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { CarriedRpc } from '../rpc/carrier.ts';
 import type { BrokerSettings, Subscribing } from './broker_connection.ts';
+import { describeMqtt } from './docs/async_api.ts';
 import { Inbound, REASONS, type Reason } from './inbound.ts';
 import type { BrokerState, FromMqttThread, MqttThreadData, ThreadCounts, ToMqttThread } from './messages.ts';
 import { Outbound } from './outbound.ts';
 import { RpcCarrier } from './rpc_carrier.ts';
 import { rpcFilters } from './rpc_topics.ts';
+import { addressOf } from './session.ts';
 import { inboundFilters, statusTopics } from './topics.ts';
 import { Uns } from './uns.ts';
 
@@ -133,7 +136,7 @@ export class Mqtt {
     return {
       enabled: true,
       connected: isConnected,
-      broker: `${broker.protocol}://${broker.host}:${broker.port}`,
+      broker: `${broker.protocol}://${addressOf(broker)}`,
       client_id: broker.clientId,
       ...(why !== '' && { problem: why }),
       connections,
@@ -142,6 +145,9 @@ export class Mqtt {
       waiting_bytes: waitingBytes,
     };
   }
+
+  /** What the AsyncAPI document says of it. */
+  readonly describe = (components: Components) => describeMqtt(this.#settings, components);
 
   /** Counted since the start of the hub. */
   counts(): ThreadCounts {
@@ -225,7 +231,7 @@ export class Mqtt {
     this.#state = state;
     if (state.isConnected !== before.isConnected) this.#rpc.connected(state.isConnected);
     const { broker } = this.#settings;
-    const facts = { broker: `${broker.host}:${broker.port}` };
+    const facts = { broker: addressOf(broker) };
     if (state.isConnected) this.#deps.log.info('Connected to the MQTT broker', facts);
     else if (state.why !== before.why) {
       this.#deps.log.warn('The MQTT broker cannot be reached', { ...facts, error: state.why });

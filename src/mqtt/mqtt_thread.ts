@@ -14,6 +14,7 @@ import { lifeMsOf, type Received, topicOf } from './packet_reader.ts';
 import { PacketWriter } from './packets.ts';
 import { PublishQueue } from './publish_queue.ts';
 import { isRpcTopic } from './rpc_topics.ts';
+import { OFFLINE, ONLINE } from './session.ts';
 import { placeText } from './uns.ts';
 
 /** What the thread is handed, besides its settings. */
@@ -44,9 +45,6 @@ const RPC_UNTAKEN_BYTES_MAX = 8 << 20;
 const [DUE_MS, COUNTS_MS] = [50, 1000] as const;
 /** How long the end waits for what is to be published. */
 const CLOSE_MS = 3000;
-
-const ONLINE = '{"status":"online"}';
-const OFFLINE = '{"status":"offline"}';
 
 /**
  * The client of the broker, in a thread of its own: connects again for ever, brings what has arrived to the hub in batches,

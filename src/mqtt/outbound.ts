@@ -1,6 +1,6 @@
 import type { Batch } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
-import { PUBLICATIONS, type Publication, type TopicStyle } from '../model/mqtt.ts';
+import { PUBLICATIONS, type Publication, qosOf, type TopicStyle } from '../model/mqtt.ts';
 import type { FilterFields } from '../model/topics.ts';
 import { MessageWriter, type Publishing, TOPIC_BYTES_MAX } from './messages.ts';
 import { topicsOf } from './topics.ts';
@@ -83,7 +83,7 @@ export class Outbound {
       minIntervalMs,
     }: { readonly batch: Batch; readonly fields: readonly FilterFields[]; readonly minIntervalMs: number },
   ): void {
-    const qos = PUBLICATIONS[publication].isEvent ? 1 : 0;
+    const qos = qosOf(publication);
     const { style } = this.#deps;
     for (let i = 0; i < batch.count; i++) {
       const payload = batch.bytesAt(i);

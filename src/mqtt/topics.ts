@@ -53,6 +53,16 @@ export function inboundFilters(share: string | undefined): readonly string[] {
   return share === undefined ? filters : filters.map((filter) => `$share/${share}/${filter}`);
 }
 
+/** Where sources publish, in both styles: what readInbound() takes, of a provider and of a source. */
+export function inboundTopics(providerId: string, source: string) {
+  const [provider, reader] = [levelOf(providerId), levelOf(source)];
+  return {
+    location: styled(`${LOCATIONS_IN}/${provider}`, 'both'),
+    locations: styled(LOCATIONS_IN, 'both'),
+    proximity: styled(`${PROXIMITIES_IN}/${reader}/${provider}`, 'both'),
+  } as const;
+}
+
 /** What a topic of a source names. */
 export interface Inbound {
   readonly kind: 'location' | 'proximity';

@@ -4,6 +4,8 @@ import { checker } from '../../src/model/check.ts';
 import { ChangeEvent, CollisionEvent, FenceEvent, TrackableMotion } from '../../src/model/events.ts';
 import { Location } from '../../src/model/location.ts';
 import type { TopicStyle } from '../../src/model/mqtt.ts';
+import { topicsIn } from '../contract/async_api.ts';
+import { DocumentSchemas, pointer } from '../contract/json_schema.ts';
 import { READER } from '../scenarios/bad_locations.ts';
 import { HALL } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
@@ -177,6 +179,23 @@ for (const name of BROKERS) {
         await publish('after', 1, 1);
         await expectFitting(`${omlox}/location_updates/epsg4326/after`, 'location');
         assert.equal((await hub.get('/health/mqtt')).body.connections, 1);
+      });
+
+      test('the AsyncAPI document has every topic that was heard, with what was published there', async () => {
+        const { body } = await hub.get('/asyncapi.json');
+        const topics = topicsIn(body);
+        const schemas = new DocumentSchemas(body, '2020');
+        const published = new Set<string>();
+        for (const { topic, payload } of client.heard) {
+          const found = topics.filter(({ fits }) => fits(topic));
+          assert.equal(found.length, 1, topic);
+          const [{ key, actions } = assert.fail()] = found;
+          if (!actions.has('send') || payload === undefined) continue;
+          published.add(key);
+          const problem = schemas.at(pointer('channels', key, 'messages', 'message', 'payload'))(payload);
+          assert.equal(problem, undefined, `${topic}: ${JSON.stringify(payload)}`);
+        }
+        assert.ok(published.size >= 14, [...published].join());
       });
 
       test('the hub says that it is there, and that it has gone', async () => {

@@ -19,8 +19,10 @@ export function docsRoutes(routes: () => readonly Route[]): readonly Route[] {
     documentRow('/openapi-3.0.json', 'The same as an OpenAPI 3.0 document', (version, hub) =>
       openApi30(openApiDocument(routes(), { ...hub, version })),
     ),
-    documentRow('/asyncapi.json', 'The WebSocket API as an AsyncAPI 3.0 document', (version, { versionInfo }) =>
-      asyncApiDocument(version, versionInfo.hub_version),
+    documentRow(
+      '/asyncapi.json',
+      'The WebSocket API as an AsyncAPI 3.0 document, with MQTT where the hub has a broker',
+      (version, { versionInfo, describeMqtt }) => asyncApiDocument(version, versionInfo.hub_version, describeMqtt),
     ),
     pageRow('/docs', 'Pages to read and try the API'),
     pageRow('/docs/:file', 'A file of the pages to read and try the API'),

@@ -5,16 +5,36 @@ import { answerFrame, commandFrame, eventFrame, WebsocketError } from './frames.
 import { Messages } from './messages.ts';
 import { rpcChannel } from './rpc_channel.ts';
 
-/** The AsyncAPI 3.0 document of the WebSocket API in a version, made from its commands and topics. */
-export function asyncApiDocument(version: string, hubVersion: string): Shown {
+/** What another protocol adds to the document; its schemas are shown by the components of that. */
+export type DescribeProtocol = (components: Components) => {
+  /** As in "Location hub, WebSocket and MQTT". */
+  readonly name: string;
+  /** What the document says of it, in a paragraph. */
+  readonly description: string;
+  readonly servers: Shown;
+  readonly operations: Shown;
+  readonly channels: Shown;
+};
+
+/**
+ * The AsyncAPI 3.0 document of the WebSocket API in a version, made from its commands and topics; `mqtt` adds what the hub
+ * says to its broker, where it has one.
+ */
+export function asyncApiDocument(version: string, hubVersion: string, mqtt?: DescribeProtocol): Shown {
   const components = new Components();
   const messages = new Messages(components, CHANNEL);
   const operations = Object.fromEntries(COMMANDS.map((command) => [command.event, received(command, messages)]));
   const events = TOPIC_NAMES.map((name) => messages.refer(`event.${named(name)}`, eventFrame(name)));
   const rpc = rpcChannel(components);
+  const more = mqtt?.(components);
+  const title = `Location hub, WebSocket ${version}`;
   return {
     asyncapi: '3.0.0',
-    info: { title: `Location hub, WebSocket ${version}`, version: hubVersion, description: DESCRIPTION },
+    info: {
+      title: more === undefined ? title : `${title} and ${more.name}`,
+      version: hubVersion,
+      description: more === undefined ? DESCRIPTION : `${DESCRIPTION}\n\n${more.description}`,
+    },
     defaultContentType: 'application/json',
     servers: {
       hub: {
@@ -23,6 +43,7 @@ export function asyncApiDocument(version: string, hubVersion: string): Shown {
         protocol: 'ws',
         variables: { address: { default: 'localhost:8081', description: 'Name and port of the hub.' } },
       },
+      ...more?.servers,
     },
     operations: {
       ...operations,
@@ -33,15 +54,18 @@ export function asyncApiDocument(version: string, hubVersion: string): Shown {
         messages: events,
       },
       ...rpc.operations,
+      ...more?.operations,
     },
     channels: {
       socket: {
         address: '/ws/socket',
+        servers: [{ $ref: '#/servers/hub' }],
         description: 'One connection, which all commands and subscriptions share. Subscriptions end with it.',
         messages: messages.byKey,
         bindings: { ws: { method: 'GET' } },
       },
       rpc: rpc.channel,
+      ...more?.channels,
     },
     components: { schemas: components.schemas },
   };

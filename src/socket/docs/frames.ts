@@ -1,26 +1,10 @@
-import Type, { type TObject, type TSchema } from 'typebox';
+import Type, { type TObject } from 'typebox';
 import { TOPIC_NAMES, type TopicName, topicName } from '../../fanout/topic_name.ts';
-import { ChangeEvent, CollisionEvent, FenceEvent, TrackableMotion } from '../../model/events.ts';
 import { FeatureCollection, FenceEventCollection } from '../../model/geojson.ts';
-import { Location, Proximity } from '../../model/location.ts';
 import { AnyType, documented, OneOf, Properties } from '../../model/schema.ts';
-import type { Topic } from '../../model/topics.ts';
+import { TOPIC_PAYLOADS } from '../../model/topic_payloads.ts';
 import { PUBLISH_PARAMS, subscriptionParams } from '../params.ts';
 import { WIRE_ERROR_MEANINGS, WIRE_ERRORS, type WireError } from '../wire.ts';
-
-/** What an element of a topic's payload is, where it is not asked for as GeoJSON. */
-const TOPIC_PAYLOADS: Readonly<Record<Topic, TSchema>> = {
-  location_updates: Location,
-  trackable_motions: TrackableMotion,
-  fence_events: FenceEvent,
-  collision_events: CollisionEvent,
-  proximity_updates: Proximity,
-  provider_changes: ChangeEvent,
-  trackable_changes: ChangeEvent,
-  fence_changes: ChangeEvent,
-  zone_changes: ChangeEvent,
-  anchor_changes: ChangeEvent,
-};
 
 /** The frames of the WebSocket protocol as schemas, for the documents. */
 

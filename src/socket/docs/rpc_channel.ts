@@ -63,6 +63,7 @@ export function rpcChannel(components: Components): { readonly channel: Shown; r
     operations,
     channel: {
       address: '/ws/rpc',
+      servers: [{ $ref: '#/servers/hub' }],
       description: 'Remote procedure calls. What a client handles, and what it waits for, ends with its connection.',
       messages: messages.byKey,
       bindings: { ws: { method: 'GET' } },

@@ -1,0 +1,18 @@
+import type { TSchema } from 'typebox';
+import { ChangeEvent, CollisionEvent, FenceEvent, TrackableMotion } from './events.ts';
+import { Location, Proximity } from './location.ts';
+import type { Topic } from './topics.ts';
+
+/** What an event of a topic is, where it is not asked for as GeoJSON. */
+export const TOPIC_PAYLOADS: Readonly<Record<Topic, TSchema>> = {
+  location_updates: Location,
+  trackable_motions: TrackableMotion,
+  fence_events: FenceEvent,
+  collision_events: CollisionEvent,
+  proximity_updates: Proximity,
+  provider_changes: ChangeEvent,
+  trackable_changes: ChangeEvent,
+  fence_changes: ChangeEvent,
+  zone_changes: ChangeEvent,
+  anchor_changes: ChangeEvent,
+};

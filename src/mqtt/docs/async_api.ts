@@ -1,0 +1,133 @@
+import type { Components, Shown } from '../../model/components.ts';
+import { CHANGE_TYPES } from '../../model/events.ts';
+import type { BrokerSettings } from '../broker_connection.ts';
+import { addressOf, KEEPALIVE_SECONDS, OFFLINE, PACKET_BYTES_MAX, SESSION_SECONDS } from '../session.ts';
+import { statusTopics } from '../topics.ts';
+import { rpcUses } from './rpc_uses.ts';
+import { inboundUses, outboundUses, type PublishSettings, type TopicUse } from './uses.ts';
+
+/** Of the bindings that AsyncAPI has for MQTT. */
+const BINDING = { bindingVersion: '0.2.0' };
+const SERVER = 'broker';
+
+const DESCRIPTION = `
+By MQTT the hub is a client of the server ${SERVER}, and so is whoever talks with it there. Each message is one JSON object,
+but for lists of locations. The hub takes topics with and without a leading slash, and publishes those that are channels here.
+A name in braces is one level of a topic, percent-encoded where it has one of / + # %.
+`.trim();
+
+const PARAMETERS: Readonly<Record<string, Shown>> = {
+  provider_id: { description: 'Id of a location provider.' },
+  source: { description: 'Id or foreign id of the zone that a proximity is in.' },
+  trackable_id: { description: 'Id of a trackable.' },
+  fence_id: { description: 'Id of a fence.' },
+  id: { description: 'Id of the entity.' },
+  event_type: { description: 'What has become of the entity.', enum: CHANGE_TYPES },
+  uns: { description: 'The property com.flowcate.uns of a trackable: one level or more.' },
+  method: { description: 'Name of a method.' },
+  handler_id: { description: 'Id of one of its handlers.' },
+  _caller_id: { description: 'The parameter of the call.' },
+};
+
+/** What the AsyncAPI document of the hub says of MQTT: its broker, and a channel for each topic, with what the hub does there. */
+export function describeMqtt(settings: PublishSettings & { readonly broker: BrokerSettings }, components: Components) {
+  const channels = new Channels(components);
+  for (const use of [...inboundUses(), ...outboundUses(settings), ...rpcUses()]) channels.add(use);
+  const { byKey, operations } = channels;
+  const servers: Shown = { [SERVER]: serverOf(settings) };
+  return { name: 'MQTT', description: DESCRIPTION, servers, channels: byKey as Shown, operations: operations as Shown };
+}
+
+function serverOf({ broker, hubId, style }: PublishSettings & { readonly broker: BrokerSettings }): Shown {
+  const { protocol, path, clientId, username, tls } = broker;
+  const [topic] = statusTopics(hubId, style);
+  const security = [
+    ...(username === undefined ? [] : [{ type: 'userPassword' }]),
+    ...(tls?.cert === undefined ? [] : [{ type: 'X509' }]),
+  ];
+  return {
+    host: addressOf(broker),
+    ...(protocol.startsWith('ws') && { pathname: path }),
+    protocol,
+    protocolVersion: '5.0',
+    description: 'The MQTT broker of the site. The bindings are those of the hub as its client.',
+    ...(security.length > 0 && { security }),
+    bindings: {
+      mqtt: {
+        clientId,
+        cleanSession: false,
+        lastWill: { topic, qos: 1, retain: true, message: OFFLINE },
+        keepAlive: KEEPALIVE_SECONDS,
+        sessionExpiryInterval: SESSION_SECONDS,
+        maximumPacketSize: PACKET_BYTES_MAX,
+        ...BINDING,
+      },
+    },
+  };
+}
+
+/** One channel for each topic, and one operation for each thing that the hub does there. */
+class Channels {
+  readonly byKey: Record<string, Shown> = {};
+  readonly operations: Record<string, Shown> = {};
+  readonly #components: Components;
+  readonly #keys = new Map<string, string>();
+
+  constructor(components: Components) {
+    this.#components = components;
+  }
+
+  add({ action, summary, topics, payload, qos, isRetained, expirySeconds, replyTopic }: TopicUse): void {
+    for (const topic of topics) {
+      const key = this.#keyOf(topic);
+      const channel = { $ref: `#/channels/${key}` };
+      this.byKey[key] ??= {
+        address: topic,
+        servers: [{ $ref: `#/servers/${SERVER}` }],
+        ...parametersOf(topic),
+        messages: {
+          message: {
+            payload: this.#components.show(payload),
+            bindings: { mqtt: { contentType: 'application/json', ...BINDING } },
+          },
+        },
+      };
+      this.operations[`${action === 'send' ? 'publish' : 'take'}.${key}`] = {
+        action,
+        channel,
+        summary,
+        messages: [{ $ref: `${channel.$ref}/messages/message` }],
+        ...(replyTopic !== undefined && { reply: { channel: { $ref: `#/channels/${this.#keyOf(replyTopic)}` } } }),
+        bindings: {
+          mqtt: {
+            qos,
+            ...(isRetained !== undefined && { retain: isRetained }),
+            ...(expirySeconds !== undefined && { messageExpiryInterval: expirySeconds }),
+            ...BINDING,
+          },
+        },
+      };
+    }
+  }
+
+  /** The levels of a topic, joined by points. Of one that is there with and without a slash the second is called plain. */
+  #keyOf(topic: string): string {
+    const known = this.#keys.get(topic);
+    if (known !== undefined) return known;
+    const levels = topic.replaceAll(/[{}]/g, '').split('/');
+    const name = levels
+      .filter((level) => level !== '')
+      .join('.')
+      .replaceAll(/[^\w.-]/g, '_');
+    const isTaken = [...this.#keys.values()].includes(name);
+    const key = isTaken ? `${name}.plain` : name;
+    this.#keys.set(topic, key);
+    return key;
+  }
+}
+
+function parametersOf(topic: string): { readonly parameters?: Shown } {
+  const names = [...topic.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  if (names.length === 0) return {};
+  return { parameters: Object.fromEntries(names.map((name) => [name, PARAMETERS[name]])) };
+}

@@ -1,0 +1,16 @@
+/** What the hub and its broker agree on when they meet, whatever the settings say. */
+
+/** How long the broker keeps the session of a hub that is gone, in seconds. */
+export const SESSION_SECONDS = 3600;
+export const KEEPALIVE_SECONDS = 30;
+/** The largest message that the broker may send: what is read at once takes some milliseconds. */
+export const PACKET_BYTES_MAX = 256 << 10;
+
+/** What the hub says of itself, retained; the second is its last will, too. */
+export const ONLINE = '{"status":"online"}';
+export const OFFLINE = '{"status":"offline"}';
+
+/** Host and port of a broker in one, as addresses have them. */
+export function addressOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
