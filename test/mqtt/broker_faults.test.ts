@@ -20,7 +20,7 @@ const located = (hub: TestHub, id: string) =>
   until(async () => (await hub.get(`/providers/${id}/location`)).status === 200);
 
 async function openBroker(t: TestContext, lines?: readonly string[]): Promise<Broker> {
-  const broker = await Broker.start('mosquitto', lines);
+  const broker = await Broker.start('mosquitto', lines && { lines });
   t.after(() => broker.close());
   return broker;
 }

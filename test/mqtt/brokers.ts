@@ -14,6 +14,8 @@ export const BROKERS = ['mosquitto', 'mochi'] as const;
 export type BrokerName = (typeof BROKERS)[number];
 
 const MOCHI = { path: 'github.com/mochi-mqtt/server/v2/cmd', version: 'v2.7.9', name: 'cmd' };
+/** Anybody may do anything, with as much as they like. */
+const OPEN = ['allow_anonymous true', 'max_inflight_messages 0', 'max_queued_messages 0'];
 const START_MS = 15_000;
 const LOOK_MS = 50;
 
@@ -24,6 +26,13 @@ export async function whyNo(name: BrokerName): Promise<string | undefined> {
   return 'missing' in installed ? `skipped: ${installed.missing}` : undefined;
 }
 
+interface BrokerOptions {
+  readonly lines?: readonly string[];
+  readonly port?: number;
+  /** The same, for each listener: certificates. */
+  readonly ofListeners?: readonly string[];
+}
+
 /** A broker in a process of its own. */
 export class Broker {
   readonly port: number;
@@ -32,29 +41,30 @@ export class Broker {
   readonly #name: BrokerName;
   readonly #folder = mkdtempSync(join(tmpdir(), 'hub-broker-'));
   readonly #lines: readonly string[];
+  readonly #ofListeners: readonly string[];
   #child: ChildProcess | undefined;
   log = '';
 
-  private constructor(name: BrokerName, [port, webSocketPort]: readonly [number, number], lines: readonly string[]) {
+  private constructor(
+    name: BrokerName,
+    [port, webSocketPort]: readonly [number, number],
+    { lines, ofListeners }: Required<Omit<BrokerOptions, 'port'>>,
+  ) {
     this.#name = name;
     this.port = port;
     this.webSocketPort = webSocketPort;
     this.#lines = lines;
+    this.#ofListeners = ofListeners;
   }
 
-  /** `lines`: of mosquitto's configuration, besides its port; `{folder}` in them is where its files may lie. */
+  /** `lines`: of mosquitto's configuration, besides its listeners. `port`: a free one when left out. */
   static async start(
     name: BrokerName = 'mosquitto',
-    lines: readonly string[] = ['allow_anonymous true'],
+    { lines = OPEN, port, ofListeners = [] }: BrokerOptions = {},
   ): Promise<Broker> {
-    const broker = new Broker(name, [await freePort(), await freePort()], lines);
+    const broker = new Broker(name, [port ?? (await freePort()), await freePort()], { lines, ofListeners });
     await broker.start();
     return broker;
-  }
-
-  /** Where files of its configuration may lie. */
-  get folder(): string {
-    return this.#folder;
   }
 
   async start(): Promise<void> {
@@ -70,6 +80,11 @@ export class Broker {
       if (child.exitCode !== null || performance.now() > untilMs) throw new Error(`No ${this.#name}: ${this.log}`);
       await delay(LOOK_MS);
     }
+  }
+
+  /** Resolves when its process ends. */
+  async ended(): Promise<void> {
+    if (this.#child !== undefined) await once(this.#child, 'exit');
   }
 
   /** Ends it at once, as a crash would. */
@@ -116,12 +131,12 @@ export class Broker {
       `persistence_location ${this.#folder}/`,
       'autosave_interval 1',
       'autosave_on_changes true',
-      'max_inflight_messages 0',
-      'max_queued_messages 0',
-      ...this.#lines.map((line) => line.replaceAll('{folder}', this.#folder)),
+      ...this.#lines,
       `listener ${this.port} 127.0.0.1`,
+      ...this.#ofListeners,
       `listener ${this.webSocketPort} 127.0.0.1`,
       'protocol websockets',
+      ...this.#ofListeners,
     ];
     writeFileSync(file, `${lines.join('\n')}\n`);
     return spawn(MOSQUITTO as string, ['-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -111,7 +111,7 @@ class World {
   }
 
   static async open(seed: number, atEnd: AtEnd | undefined): Promise<World> {
-    const broker = await Broker.start('mosquitto', BROKER);
+    const broker = await Broker.start('mosquitto', { lines: BROKER });
     atEnd?.(() => void broker.kill());
     const proxy = await RecordingProxy.open(broker.port);
     const world = new World(seed, atEnd, { broker, proxy });
