@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { BrokerConnection } from '../src/mqtt/broker_connection.ts';
+import { connectBroker } from '../src/mqtt/broker_connection.ts';
 import type { FromMqttThread, MqttThreadData } from '../src/mqtt/messages.ts';
 import { MqttThread } from '../src/mqtt/mqtt_thread.ts';
 import { every, openClock, schedule } from '../src/time/clock.ts';
@@ -11,7 +11,7 @@ const CHANCES = 2 ** 32;
 const { settings, ...data } = workerData as MqttThreadData;
 const { elapsed } = openClock();
 const thread = new MqttThread(data, {
-  connect: (options, watch) => new BrokerConnection(settings, options, watch),
+  connect: (options, watch) => connectBroker(settings, options, watch),
   tell: (message: FromMqttThread) =>
     parentPort?.postMessage(message, 'packed' in message ? [message.packed.buffer] : []),
   schedule,

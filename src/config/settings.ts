@@ -152,25 +152,15 @@ export function clusterSettings(config: Config, machine: string) {
   };
 }
 
-/** The files that the client of an MQTT broker reads, by their settings. */
-export type MqttFiles = 'mqtt_ca_cert' | 'mqtt_client_cert' | 'mqtt_client_key';
-
 /**
- * How the hub is a client of an MQTT broker; undefined where it is none. `hubName`: what tells it from other hubs. `read`:
- * the text of a file. Throws a StartupError for a file that cannot be read.
+ * How the hub is a client of an MQTT broker; undefined where it is none. `hubName`: what tells it from other hubs. Paths are
+ * those of files beside hub_config.yaml unless they are absolute; nobody has looked at them yet.
  */
-export function mqttSettings(config: Config, hubName: string, read: (path: string) => string) {
+export function mqttSettings(config: Config, hubName: string) {
   const { mqtt_address: host, mqtt_protocol: protocol, mqtt_tls: isEncrypted } = config;
   if (host === null) return undefined;
-  const textOf = (name: MqttFiles): string | undefined => {
-    const file = config[name];
-    if (file === null) return undefined;
-    const path = resolve(config.config_path, file);
-    try {
-      return read(path);
-    } catch (error) {
-      throw new StartupError(`${name}: cannot read ${path}: ${(error as Error).message}`);
-    }
+  const pathOf = (file: string | null): string | undefined => {
+    return file === null ? undefined : resolve(config.config_path, file);
   };
   const isCluster = config.cluster_servers.length > 0;
   const share = config.mqtt_share ?? (isCluster ? config.cluster_name : undefined);
@@ -187,9 +177,9 @@ export function mqttSettings(config: Config, hubName: string, read: (path: strin
       password: config.mqtt_password ?? undefined,
       tls: isEncrypted
         ? {
-            ca: textOf('mqtt_ca_cert'),
-            cert: textOf('mqtt_client_cert'),
-            key: textOf('mqtt_client_key'),
+            caPath: pathOf(config.mqtt_ca_cert),
+            certPath: pathOf(config.mqtt_client_cert),
+            keyPath: pathOf(config.mqtt_client_key),
             isVerified: config.mqtt_verify_peer,
           }
         : undefined,

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Config } from '../config/schema.ts';
 import { clusterSettings, mqttSettings } from '../config/settings.ts';
@@ -10,7 +9,7 @@ import type { Parts } from './parts.ts';
 
 /**
  * Makes the client of the MQTT broker, which is not started yet; undefined where no broker is set, and then nothing of it is
- * loaded. Throws a StartupError for a certificate that cannot be read.
+ * loaded.
  */
 export async function connectMqtt(
   parts: Parts & { readonly rpc: Rpc; readonly hubId: string },
@@ -19,7 +18,7 @@ export async function connectMqtt(
 ): Promise<Mqtt | undefined> {
   const { rpc, hubId } = parts;
   const hubName = [hubId, clusterSettings(config, hostname())?.hubName].filter((part) => part !== undefined).join('-');
-  const settings = mqttSettings(config, hubName, (path) => readFileSync(path, 'utf8'));
+  const settings = mqttSettings(config, hubName);
   if (settings === undefined) return undefined;
   const { Mqtt } = await import('../mqtt/mqtt.ts');
   const { ingest, fanout, entities, cluster, clock, machine, canTake } = parts;

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import mqtt, { type IClientOptions, type IClientSubscribeOptions, type MqttClient } from 'mqtt';
+import { type BrokerTls, readTls, tlsProblem } from './broker_tls.ts';
 import { PacketReader, type Received } from './packet_reader.ts';
 import { KEEPALIVE_SECONDS, PACKET_BYTES_MAX, SESSION_SECONDS } from './session.ts';
 
@@ -14,14 +15,6 @@ export interface BrokerSettings {
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly tls: BrokerTls | undefined;
-}
-
-export interface BrokerTls {
-  /** Texts of PEM files. */
-  readonly ca: string | undefined;
-  readonly cert: string | undefined;
-  readonly key: string | undefined;
-  readonly isVerified: boolean;
 }
 
 /** What is published with QoS 1. */
@@ -70,6 +63,31 @@ const IN_FLIGHT_MAX = 1000;
 /** Of a subscription: retained messages are not sent. */
 const NO_RETAINED = 2;
 
+/** What a connection is for its thread. */
+export type Connection = Pick<BrokerConnection, 'hasRoom' | 'write' | 'publish' | 'end'>;
+
+/** An attempt that has failed before it began. */
+const NONE: Connection = {
+  hasRoom: false,
+  write: () => undefined,
+  publish: () => undefined,
+  end: async () => undefined,
+};
+
+/** Attempts to connect. Where that fails at once, as without a file that it needs, `down` tells so a moment later. */
+export function connectBroker(
+  settings: BrokerSettings,
+  options: ConnectionOptions,
+  watch: ConnectionWatch,
+): Connection {
+  try {
+    return new BrokerConnection(settings, options, watch);
+  } catch (error) {
+    queueMicrotask(() => watch.down((error as Error).message));
+    return NONE;
+  }
+}
+
 /**
  * One connection to a broker, from the attempt to its end; the next one is another object. The library connects, speaks
  * MQTT 5, and keeps the connection alive. Messages are not its business, because they are many:
@@ -78,7 +96,7 @@ const NO_RETAINED = 2;
  * - They are acknowledged when the hub has taken them, many at once, by `write`.
  * - Messages of QoS 0 are written as packets of many, by `write`.
  */
-export class BrokerConnection {
+class BrokerConnection {
   readonly #client: MqttClient;
   readonly #watch: ConnectionWatch;
   #why = '';
@@ -103,7 +121,7 @@ export class BrokerConnection {
       this.#why ||= `the broker closes the connection: ${properties?.reasonString ?? `reason code ${reasonCode}`}`;
     });
     client.on('error', (error) => {
-      this.#why ||= whyOf(error);
+      this.#why ||= whyOf(error, settings);
       client.end(true);
     });
     client.on('close', () => this.#down());
@@ -185,11 +203,7 @@ function optionsFor(settings: BrokerSettings, will: ConnectionOptions['will']): 
     ...(protocol.startsWith('ws') && { path }),
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
-    ...(tls !== undefined && {
-      rejectUnauthorized: tls.isVerified,
-      ...(tls.ca !== undefined && { ca: tls.ca }),
-      ...(tls.cert !== undefined && { cert: tls.cert, key: tls.key as string }),
-    }),
+    ...(tls && readTls(tls)),
     connectTimeout: CONNECT_MS,
     // Each connection is an object of its own, and tried again by who has made it.
     reconnectPeriod: 0,
@@ -228,7 +242,7 @@ function readsOnlyOthers(
 }
 
 /** Words for what people set up wrong; the library's own for the rest. */
-function whyOf(error: Error & { code?: string | number }): string {
+function whyOf(error: Error & { code?: string | number }, { tls }: BrokerSettings): string {
   const words: Readonly<Record<string, string>> = {
     1: 'the broker does not speak MQTT 5',
     132: 'the broker does not speak MQTT 5',
@@ -239,5 +253,5 @@ function whyOf(error: Error & { code?: string | number }): string {
     135: 'the broker does not authorize this hub',
     142: 'another client has connected with the same mqtt_client_id',
   };
-  return words[String(error.code)] ?? (error.message || String(error.code));
+  return words[String(error.code)] ?? tlsProblem(error, tls) ?? (error.message || String(error.code));
 }

@@ -51,6 +51,8 @@ const HEAP_MB = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
 const RESTART_MS = 1000;
 /** How long the end may take; then the thread is ended. */
 const CLOSE_MS = 5000;
+/** Of what keeps it from its broker so many different things are told once. */
+const TOLD_MAX = 20;
 /** Of the same kind of problem one a minute is told. */
 const QUIET_MS = 60_000;
 
@@ -79,6 +81,8 @@ export class Mqtt {
   /** Batches of connections up to this one are not taken any more: the broker sends them again. */
   #forgotten = 0;
   #connection = 0;
+  /** Why it cannot be reached, told since it last was. */
+  readonly #told = new Set<string>();
   readonly #quietUntilMs = new Map<string, number>();
   #closed: (() => void) | undefined;
 
@@ -227,13 +231,16 @@ export class Mqtt {
   }
 
   #changed(state: BrokerState): void {
-    const before = this.#state;
     this.#state = state;
     if (state.isConnected !== before.isConnected) this.#rpc.connected(state.isConnected);
     const { broker } = this.#settings;
     const facts = { broker: addressOf(broker) };
-    if (state.isConnected) this.#deps.log.info('Connected to the MQTT broker', facts);
-    else if (state.why !== before.why) {
+    if (state.isConnected) {
+      this.#told.clear();
+      this.#deps.log.info('Connected to the MQTT broker', facts);
+    } else if (!this.#told.has(state.why)) {
+      if (this.#told.size >= TOLD_MAX) this.#told.clear();
+      this.#told.add(state.why);
       this.#deps.log.warn('The MQTT broker cannot be reached', { ...facts, error: state.why });
     }
   }

@@ -1,5 +1,5 @@
 import { Acks } from './acks.ts';
-import type { BrokerConnection, ConnectionOptions, ConnectionWatch } from './broker_connection.ts';
+import type { Connection, ConnectionOptions, ConnectionWatch } from './broker_connection.ts';
 import {
   type BrokerState,
   type FromMqttThread,
@@ -19,10 +19,7 @@ import { placeText } from './uns.ts';
 
 /** What the thread is handed, besides its settings. */
 export interface MqttThreadDeps {
-  connect(
-    options: ConnectionOptions,
-    watch: ConnectionWatch,
-  ): Pick<BrokerConnection, 'hasRoom' | 'write' | 'publish' | 'end'>;
+  connect(options: ConnectionOptions, watch: ConnectionWatch): Connection;
   tell(message: FromMqttThread): void;
   /** Calls back after a delay; returns how to call it off. */
   schedule(delayMs: number, callback: () => void): () => void;
@@ -65,7 +62,7 @@ export class MqttThread {
   readonly #rpcArrived = new MessageWriter();
   #rpcUntakenBytes = 0;
   readonly #packets = new PacketWriter();
-  #connection: ReturnType<MqttThreadDeps['connect']> | undefined;
+  #connection: Connection | undefined;
   #state: BrokerState = { isConnected: false, why: '', connections: 0 };
   #inFlightMax = 0;
   /** In the order in which they were published. */

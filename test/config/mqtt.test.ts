@@ -38,9 +38,7 @@ describe('loadConfig refuses', () => {
   }
 });
 
-const settingsOf = (file: string, read: (path: string) => string = () => 'PEM') => {
-  return mqttSettings(load({ file }), 'id', read);
-};
+const settingsOf = (file: string) => mqttSettings(load({ file }), 'id');
 
 describe('mqttSettings()', () => {
   test('has none without an address', () => assert.equal(settingsOf(''), undefined));
@@ -74,13 +72,11 @@ describe('mqttSettings()', () => {
     assert.equal(shareOf('cluster_name: site\ncluster_servers: nats://n:4222'), 'site');
   });
 
-  test('reads certificates beside hub_config.yaml, and says which it cannot read', () => {
-    const file = 'mqtt_address: b\nmqtt_tls: true\nmqtt_ca_cert: ca.pem\nmqtt_protocol: ws';
-    const { broker } = settingsOf(file, (path) => `text of ${path.split('/').at(-1)}`) ?? {};
-    assert.deepEqual([broker?.protocol, broker?.tls?.ca], ['wss', 'text of ca.pem']);
-    const read = (): string => {
-      throw new Error('ENOENT: no such file');
-    };
-    assert.throws(() => settingsOf(file, read), /^StartupError: mqtt_ca_cert: cannot read .*ca.pem: ENOENT/);
+  test('finds certificates beside hub_config.yaml, or where they are', () => {
+    const file =
+      'mqtt_address: b\nmqtt_tls: true\nmqtt_ca_cert: ca.pem\nmqtt_client_cert: /c.pem\nmqtt_client_key: /k.pem';
+    const { protocol, tls } = settingsOf(`${file}\nmqtt_protocol: ws\nmqtt_verify_peer: false`)?.broker ?? {};
+    assert.match(tls?.caPath ?? '', /^\/.*\/ca\.pem$/);
+    assert.deepEqual([protocol, tls?.certPath, tls?.keyPath, tls?.isVerified], ['wss', '/c.pem', '/k.pem', false]);
   });
 });

@@ -16,7 +16,7 @@ const BROKER = {
   clientId: 'omlox-hub-1',
   username: 'somebody',
   password: 'a secret',
-  tls: { ca: undefined, cert: 'certificate', key: 'another secret', isVerified: true },
+  tls: { caPath: undefined, certPath: '/secret/cert.pem', keyPath: '/secret/key.pem', isVerified: true },
 } as const;
 const ALL = PUBLICATION_NAMES.map((publication) => ({ publication }));
 

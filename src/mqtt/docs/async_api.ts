@@ -43,7 +43,7 @@ function serverOf({ broker, hubId, style }: PublishSettings & { readonly broker:
   const [topic] = statusTopics(hubId, style);
   const security = [
     ...(username === undefined ? [] : [{ type: 'userPassword' }]),
-    ...(tls?.cert === undefined ? [] : [{ type: 'X509' }]),
+    ...(tls?.certPath === undefined ? [] : [{ type: 'X509' }]),
   ];
   return {
     host: addressOf(broker),
