@@ -49,10 +49,15 @@ export function hubClient(hub: string, { signal }: { signal: AbortSignal }): Hub
 /** Says that there is no hub at an address, or how the connection to it was lost. */
 export function unreachable(hub: string, error: unknown): CommandError {
   const code = codeOf(error);
-  if (code === undefined || REFUSED.has(code)) {
+  if (code === undefined || isRefused(error)) {
     return new CommandError(`Cannot reach the hub at ${hub}: is it running? Start it with npm start`, { cause: error });
   }
   return new CommandError(`Cannot reach the hub at ${hub}: ${code}`, { cause: error });
+}
+
+/** Whether nobody listens at an address, or not any more. */
+export function isRefused(error: unknown): boolean {
+  return REFUSED.has(codeOf(error) ?? '');
 }
 
 const REFUSED = new Set(['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET']);

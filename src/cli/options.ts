@@ -16,6 +16,18 @@ function hubAddress(text: string): string {
   return url.origin + path;
 }
 
+/** Reads the address of an MQTT broker: a host, one with a port, or a URL, which may have a user and a password. */
+export function brokerAddress(text: string): string {
+  const address = text.includes('://') ? text : `mqtt://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || url.hostname === '' || !/^(mqtts?|wss?):$/.test(url.protocol)) {
+    throw new InvalidArgumentError(
+      'It must be a host, or host:port, or a URL that begins with mqtt, mqtts, ws or wss.',
+    );
+  }
+  return address;
+}
+
 /** A reader of numbers within bounds. */
 export function number(bounds: { above?: number; min?: number; max?: number; whole?: boolean }) {
   const { above = -Infinity, min = -Infinity, max = Infinity, whole = false } = bounds;

@@ -32,7 +32,7 @@ const helps: [args: string[], expected: RegExp[]][] = [
   ],
   [
     ['demo', '--help'],
-    [/--seed/, /--seconds/, /--hub <url>.*\n?.*http:\/\/127\.0\.0\.1:8081/],
+    [/--seed/, /--seconds/, /--mqtt \[address\]/, /--hub <url>.*\n?.*http:\/\/127\.0\.0\.1:8081/],
   ],
   [
     ['replay', '--help'],

@@ -117,7 +117,7 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   undici: ['src/hub'],
   pino: ['src/hub'],
   '@nats-io/transport-node': ['src/cluster/nats/connection.ts'],
-  mqtt: ['src/mqtt/broker_connection.ts'],
+  mqtt: ['src/mqtt/broker_connection.ts', 'src/cli/demo/broker_feed.ts'],
 };
 
 /** Who may import the room of clusters: a hub that is alone loads nothing of it. All others do so by `import()`. */

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { CommandError } from '../command_error.ts';
-import { describePlaced, type EntityKind, placeEntities, refuseIfForbidden } from '../entities.ts';
+import { describePlaced, type EntityKind, placeEntities } from '../entities.ts';
 import { countEvents, EventCounts } from '../event_counts.ts';
 import type { EventStream } from '../event_stream.ts';
 import { type HubClient, hubClient } from '../hub_client.ts';
-import { hubOption, interruption, number } from '../options.ts';
+import { brokerAddress, hubOption, interruption, number } from '../options.ts';
 import { StatusLine } from '../status_line.ts';
 import { demoCrew, type Member } from './crew.ts';
+import { type Feed, restFeed } from './feed.ts';
 import { demoFences } from './fences.ts';
 import { move } from './motion.ts';
 import { locationOf, proximityOf } from './observe.ts';
@@ -19,6 +20,11 @@ export function demoCommand(): Command {
     .description('feed a simulated warehouse into a running hub until stopped: 2 floors, 40 tags, 12 fences')
     .option('--seed <number>', 'fixes where everything moves', number({ min: 0, max: 1_000_000, whole: true }), 1)
     .option('--seconds <count>', 'stop after this time', number({ above: 0 }))
+    .option(
+      '--mqtt [address]',
+      'feed through the MQTT broker of the hub; the address names it in another way, or a user: mqtt://user:password@host',
+      brokerAddress,
+    )
     .addOption(hubOption())
     .action(demo);
 }
@@ -27,6 +33,8 @@ interface Options {
   readonly hub: string;
   readonly seed: number;
   readonly seconds?: number;
+  /** true: the broker that the hub has. */
+  readonly mqtt?: string | true;
 }
 
 const TICK_MS = 100;
@@ -40,7 +48,7 @@ interface Sent {
 }
 
 /** Places the warehouse in the hub and moves its crew at 10 Hz, until interrupted or the time is over. */
-async function demo({ hub, seed, seconds = Number.POSITIVE_INFINITY }: Options): Promise<void> {
+async function demo({ hub, seed, mqtt, seconds = Number.POSITIVE_INFINITY }: Options): Promise<void> {
   const signal = interruption();
   const client = hubClient(hub, { signal });
   const status = new StatusLine(process.stderr);
@@ -48,18 +56,20 @@ async function demo({ hub, seed, seconds = Number.POSITIVE_INFINITY }: Options):
   const sent: Sent = { ticks: 0, locations: 0, proximities: 0 };
   const startMs = performance.now();
   let stream: EventStream | undefined;
+  let feed: Feed | undefined;
   let crew = demoCrew(seed);
   try {
+    feed = mqtt === undefined ? restFeed(client, hub) : await throughBroker(client, { hub, mqtt, signal });
     await placeSite(client, { crew, status });
     stream = await countEvents(events, { hub, status, signal });
-    status.print(`Feeding ${crew.length} tags into ${hub}. Stop with Ctrl-C`);
+    status.print(`Feeding ${crew.length} tags into ${feed.to}. Stop with Ctrl-C`);
     const feedMs = performance.now();
     // Counted from the first tick, in whole ticks as long as nothing is late: sums of clock readings would be rounded,
     // and a last tick at 499.999999 ms would be one too many.
     let nextMs = 0;
     while (nextMs < seconds * 1000) {
       crew = crew.map((member) => ({ ...member, mover: move(member.mover, TICK_MS / 1000) }));
-      await send(client, { crew, sent });
+      await send(feed, { crew, sent });
       sent.ticks += 1;
       const nowMs = performance.now();
       status.show(nowMs, () => describe({ sent, events, seconds: (nowMs - startMs) / 1000 }));
@@ -71,6 +81,7 @@ async function demo({ hub, seed, seconds = Number.POSITIVE_INFINITY }: Options):
     if (!signal.aborted) throw error;
   } finally {
     stream?.close();
+    await feed?.close();
   }
   status.print(`Stopped. ${describe({ sent, events, seconds: (performance.now() - startMs) / 1000 })}`);
 }
@@ -92,21 +103,24 @@ async function placeSite(
   }
 }
 
-async function send(client: HubClient, { crew, sent }: { crew: readonly Member[]; sent: Sent }): Promise<void> {
+/** Loads the client of brokers where one is wanted. */
+async function throughBroker(
+  client: HubClient,
+  { hub, mqtt, signal }: { readonly hub: string; readonly mqtt: string | true; readonly signal: AbortSignal },
+): Promise<Feed> {
+  const { brokerFeed } = await import('./broker_feed.ts');
+  return await brokerFeed(client, { hub, address: mqtt === true ? undefined : mqtt, signal });
+}
+
+async function send(feed: Feed, { crew, sent }: { crew: readonly Member[]; sent: Sent }): Promise<void> {
   const nowMs = Date.now();
   const locations = crew.map((member) => locationOf(member, nowMs)).filter((location) => location !== undefined);
-  if (locations.length > 0) await put(client, '/providers/locations', locations);
+  if (locations.length > 0) await feed.locations(locations);
   sent.locations += locations.length;
   if (sent.ticks % TICKS_PER_READING !== 0) return;
   const read = crew.map((member) => proximityOf(member, nowMs)).filter((proximity) => proximity !== undefined);
-  if (read.length > 0) await put(client, '/providers/proximities', read);
+  if (read.length > 0) await feed.proximities(read);
   sent.proximities += read.length;
-}
-
-async function put(client: HubClient, path: string, body: unknown): Promise<void> {
-  const { ok, status, message } = await client.send('PUT', path, body);
-  refuseIfForbidden(status, message);
-  if (!ok) throw new CommandError(`The hub does not accept ${path} of the demo: ${status} ${message}`);
 }
 
 function describe({ sent, events, seconds }: { sent: Sent; events: EventCounts; seconds: number }): string {

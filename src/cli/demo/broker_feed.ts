@@ -1,0 +1,89 @@
+import mqtt, { type MqttClient } from 'mqtt';
+import type { MqttHealth } from '../../model/health.ts';
+import { CommandError } from '../command_error.ts';
+import { type HubClient, isRefused } from '../hub_client.ts';
+import type { Feed } from './feed.ts';
+
+const LOCATIONS = '/omlox/json/location_updates/pub';
+const PROXIMITIES = '/omlox/json/proximity_updates';
+const CONNECT_MS = 10_000;
+/** Messages of QoS 1 that MQTT allows under way at once, where the broker names no number. */
+const UNDER_WAY_MAX = 65_535;
+
+type Message = readonly [topic: string, value: object];
+
+/**
+ * Through the MQTT broker of the hub, with QoS 1. `address`: the one that the hub has, if undefined. Throws a CommandError
+ * when the hub has no broker, or is not connected to it, and when the broker cannot be reached.
+ */
+export async function brokerFeed(
+  client: HubClient,
+  {
+    hub,
+    address,
+    signal,
+  }: { readonly hub: string; readonly address: string | undefined; readonly signal: AbortSignal },
+): Promise<Feed> {
+  const own = await brokerOf(client, hub);
+  return await connectTo(address ?? own, signal);
+}
+
+/** The broker that the hub is connected to. */
+async function brokerOf(client: HubClient, hub: string): Promise<string> {
+  const { ok, status, message, text } = await client.send('GET', '/health/mqtt');
+  if (!ok) throw new CommandError(`The hub at ${hub} does not say whether it has an MQTT broker: ${status} ${message}`);
+  const { enabled, connected, broker = '', problem } = JSON.parse(text) as MqttHealth;
+  if (!enabled) throw new CommandError(`The hub at ${hub} has no MQTT broker: set mqtt_address`);
+  if (connected !== true) {
+    const why = problem === undefined ? '' : `: ${problem}`;
+    throw new CommandError(`The hub at ${hub} is not connected to its MQTT broker at ${broker}${why}`);
+  }
+  return broker;
+}
+
+async function connectTo(address: string, signal: AbortSignal): Promise<Feed> {
+  const { protocol, host } = new URL(address);
+  const to = `${protocol}//${host}`;
+  const client = mqtt.connect(address, { protocolVersion: 5, reconnectPeriod: 0, connectTimeout: CONNECT_MS });
+  const gone = Promise.withResolvers<never>();
+  // Whoever waits for nothing need not hear of it.
+  gone.promise.catch(() => undefined);
+  signal.addEventListener('abort', () => gone.reject(signal.reason));
+  client.on('error', (error) => gone.reject(unreachable(to, error)));
+  client.on('close', () => gone.reject(new CommandError(`The MQTT broker at ${to} has closed the connection`)));
+  const connected = new Promise<number>((resolve) => {
+    client.on('connect', ({ properties }) => resolve(properties?.receiveMaximum ?? UNDER_WAY_MAX));
+  });
+  const underWayMax = await Promise.race([connected, gone.promise]);
+  const publish = (messages: readonly Message[]): Promise<void> =>
+    Promise.race([publishAll(client, { messages, underWayMax }), gone.promise]);
+  return {
+    to,
+    locations: (all) => publish(all.map((each) => [`${LOCATIONS}/${each.provider_id}`, each])),
+    proximities: (all) => publish(all.map((each) => [`${PROXIMITIES}/${each.source}/${each.provider_id}`, each])),
+    close: () => client.endAsync(true),
+  };
+}
+
+async function publishAll(
+  client: MqttClient,
+  { messages, underWayMax }: { readonly messages: readonly Message[]; readonly underWayMax: number },
+): Promise<void> {
+  for (let at = 0; at < messages.length; at += underWayMax) {
+    const some = messages.slice(at, at + underWayMax);
+    await Promise.all(some.map((message) => publishOne(client, message)));
+  }
+}
+
+async function publishOne(client: MqttClient, [topic, value]: Message): Promise<void> {
+  try {
+    await client.publishAsync(topic, JSON.stringify(value), { qos: 1 });
+  } catch (error) {
+    throw new CommandError(`The MQTT broker does not accept ${topic} of the demo: ${(error as Error).message}`);
+  }
+}
+
+function unreachable(address: string, error: Error): CommandError {
+  const hint = isRefused(error) ? ': is it running? npm run mosquitto starts one' : `: ${error.message}`;
+  return new CommandError(`Cannot reach the MQTT broker at ${address}${hint}`, { cause: error });
+}
