@@ -91,6 +91,7 @@ export const MqttHealth = Named('MqttHealth', {
   connections: count('Connections that were made.'),
   received: count('Messages that came in.'),
   redelivered: count('Messages that the broker has sent once more.'),
+  locations: count('Locations and proximities that were accepted from them.'),
   rejected: count('Messages that were refused.'),
   lost: count('Messages of QoS 0 for which there was no room.'),
   published: count('Messages that were handed to the broker.'),

@@ -1,4 +1,4 @@
-import type { Topic } from './topics.ts';
+import { type FilterFields, TOPICS, type Topic } from './topics.ts';
 
 /** How MQTT topics are written: with a leading slash as omlox does, without as DeepHub does, or both. */
 export const TOPIC_STYLES = ['slash', 'plain', 'both'] as const;
@@ -25,4 +25,38 @@ export const PUBLICATION_NAMES = Object.keys(PUBLICATIONS) as readonly Publicati
 /** Events and changes are told at least once; of places a newer one follows. */
 export function qosOf(publication: Publication): 0 | 1 {
   return PUBLICATIONS[publication].isEvent ? 1 : 0;
+}
+
+/** What the usage statistics tell apart of what is published. */
+export const SENT_KINDS = [
+  'location_updates',
+  'trackable_motions',
+  'region_entry',
+  'region_exit',
+  'collision_start',
+  'colliding',
+  'collision_end',
+] as const;
+export type SentKind = (typeof SENT_KINDS)[number];
+export type SentCounts = Readonly<Record<SentKind, number>>;
+
+export const NOTHING_SENT = Object.fromEntries(SENT_KINDS.map((kind) => [kind, 0])) as SentCounts;
+
+const EVENT_TYPE = TOPICS.fence_events.indexOf('event_type');
+const COLLISION_TYPE = TOPICS.collision_events.indexOf('collision_type');
+
+/** As what an event counts, by its filter fields; undefined for changes, which are not counted. hot */
+export function sentKindOf(publication: Publication, fields: FilterFields): SentKind | undefined {
+  switch (PUBLICATIONS[publication].topic) {
+    case 'location_updates':
+      return 'location_updates';
+    case 'trackable_motions':
+      return 'trackable_motions';
+    case 'fence_events':
+      return fields[EVENT_TYPE] as SentKind;
+    case 'collision_events':
+      return fields[COLLISION_TYPE] as SentKind;
+    default:
+      return undefined;
+  }
 }

@@ -5,7 +5,10 @@ import { PROVIDER_TYPES } from './provider_type.ts';
 import { ArrayOf, Named, Time } from './schema.ts';
 import { Zone } from './zone.ts';
 
-/** What is counted by month. `sent` is plain JSON, `geojson_sent` is GeoJSON; one event for two subscribers counts 2. */
+/**
+ * What is counted by month. `sent` is plain JSON, `geojson_sent` is GeoJSON; one event for two subscribers counts 2, and so does one
+ * that the hub publishes under two topics of its MQTT broker.
+ */
 export const USAGE_COUNTERS = [
   'locationupdates_processed',
   'locationupdates_sent',
@@ -41,7 +44,8 @@ type Counts<Name extends string> = Record<Name, ReturnType<typeof count>>;
 
 function meaningOf(name: UsageCounter): string {
   if (name.endsWith('_processed')) return 'How many there were.';
-  return `How many were sent to subscribers as ${name.endsWith('_geojson_sent') ? 'GeoJSON' : 'plain JSON'}.`;
+  if (name.endsWith('_geojson_sent')) return 'How many were sent to subscribers as GeoJSON.';
+  return 'How many were sent as plain JSON: to subscribers, and to the MQTT broker.';
 }
 
 const UsageRange = Named('UsageRange', {

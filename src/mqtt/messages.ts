@@ -1,3 +1,4 @@
+import { SENT_KINDS, type SentCounts, type SentKind } from '../model/mqtt.ts';
 import type { BrokerSettings, Subscribing } from './broker_connection.ts';
 import type { Received } from './packet_reader.ts';
 
@@ -49,7 +50,7 @@ export interface BrokerState {
   readonly connections: number;
 }
 
-/** Counted since the start; but for the last two, which are what is there now. */
+/** Counted since the start; but for what waits, which is what is there now. */
 export interface ThreadCounts {
   readonly received: number;
   /** Received before, as far as the broker says. */
@@ -64,6 +65,8 @@ export interface ThreadCounts {
   readonly refused: number;
   readonly waiting: number;
   readonly waitingBytes: number;
+  /** What of `published` counts as used. */
+  readonly sent: SentCounts;
 }
 
 /** PUBACK reason code: the payload is not what the topic is for. */
@@ -95,13 +98,16 @@ export interface Publishing {
    * is not published by another one.
    */
   readonly lifeMs: number;
+  /** As what it counts once the broker has it. */
+  readonly sentAs: SentKind | undefined;
 }
 
 /**
  * Messages in a row, each as
  *
- *     0  u8 flags: 1 retained, 2 QoS 1, 4 a motion    1  u8 0    2  u16 bytes of topic    4  u32 bytes of payload
- *     8  u32 minIntervalMs               12  u32 lifeMs    16  topic (UTF-8), payload
+ *     0  u8 flags: 1 retained, 2 QoS 1, 4 a motion    1  u8 place in SENT_KINDS, from 1; 0 if it does not count
+ *     2  u16 bytes of topic    4  u32 bytes of payload    8  u32 minIntervalMs    12  u32 lifeMs
+ *    16  topic (UTF-8), payload
  */
 const HEAD_BYTES = 16;
 const [RETAINED, QOS_1, MOTION] = [1, 2, 4];
@@ -130,18 +136,19 @@ export class MessageWriter {
     const at = this.#length + HEAD_BYTES;
     bytes.set(from.subarray(topicAt, topicEnd), at);
     bytes.set(from.subarray(payloadAt, payloadEnd), at + topicBytes);
-    this.#end({ topicBytes, payloadBytes, flags: isRetained ? RETAINED : 0, minIntervalMs: 0, lifeMs });
+    this.#end({ topicBytes, payloadBytes, flags: isRetained ? RETAINED : 0, kind: 0, minIntervalMs: 0, lifeMs });
   }
 
   /** hot */
-  addPublishing({ topic, payload, qos, isRetained, minIntervalMs, isMotion, lifeMs }: Publishing): void {
+  addPublishing({ topic, payload, qos, isRetained, minIntervalMs, isMotion, lifeMs, sentAs }: Publishing): void {
     const flags = (isRetained ? RETAINED : 0) | (qos === 1 ? QOS_1 : 0) | (isMotion ? MOTION : 0);
+    const kind = sentAs === undefined ? 0 : SENT_KINDS.indexOf(sentAs) + 1;
     // A character of UTF-16 takes three bytes at most.
     const bytes = this.#roomFor(HEAD_BYTES + topic.length * 3 + payload.length);
     const at = this.#length + HEAD_BYTES;
     const topicBytes = bytes.write(topic, at);
     bytes.set(payload, at + topicBytes);
-    this.#end({ topicBytes, payloadBytes: payload.length, flags, minIntervalMs, lifeMs });
+    this.#end({ topicBytes, payloadBytes: payload.length, flags, kind, minIntervalMs, lifeMs });
   }
 
   /** What was packed, to be transferred. The writer begins anew. */
@@ -155,9 +162,10 @@ export class MessageWriter {
   }
 
   /** Writes what stands in front of a topic and a payload that are there already. */
-  #end({ topicBytes, payloadBytes, flags, minIntervalMs, lifeMs }: Head): void {
+  #end({ topicBytes, payloadBytes, flags, kind, minIntervalMs, lifeMs }: Head): void {
     const [bytes, start] = [this.#bytes, this.#length];
     bytes[start] = flags;
+    bytes[start + 1] = kind;
     bytes.writeUInt16LE(topicBytes, start + 2);
     bytes.writeUInt32LE(payloadBytes, start + 4);
     bytes.writeUInt32LE(minIntervalMs, start + 8);
@@ -180,6 +188,7 @@ interface Head {
   readonly topicBytes: number;
   readonly payloadBytes: number;
   readonly flags: number;
+  readonly kind: number;
   readonly minIntervalMs: number;
   readonly lifeMs: number;
 }
@@ -192,9 +201,10 @@ export function readArrived(packed: Uint8Array): Arrived[] {
 }
 
 export function readPublishing(packed: Uint8Array): Publishing[] {
-  return readAll(packed, ({ topic, payload, flags, minIntervalMs, lifeMs }) => {
+  return readAll(packed, ({ topic, payload, flags, kind, minIntervalMs, lifeMs }) => {
     const [isRetained, qos] = [(flags & RETAINED) !== 0, (flags & QOS_1) === 0 ? 0 : 1] as const;
-    return { topic, payload, qos, isRetained, minIntervalMs, isMotion: (flags & MOTION) !== 0, lifeMs };
+    const sentAs = SENT_KINDS[kind - 1];
+    return { topic, payload, qos, isRetained, minIntervalMs, isMotion: (flags & MOTION) !== 0, lifeMs, sentAs };
   });
 }
 
@@ -202,6 +212,7 @@ interface Read {
   readonly topic: string;
   readonly payload: Uint8Array;
   readonly flags: number;
+  readonly kind: number;
   readonly minIntervalMs: number;
   readonly lifeMs: number;
 }
@@ -215,12 +226,13 @@ function readAll<T>(packed: Uint8Array, make: (read: Read) => T): T[] {
     const topicEnd = at + HEAD_BYTES + bytes.readUInt16LE(at + 2);
     const end = topicEnd + bytes.readUInt32LE(at + 4);
     const topic = bytes.toString('utf8', at + HEAD_BYTES, topicEnd);
-    const [flags, minIntervalMs, lifeMs] = [
+    const [flags, kind, minIntervalMs, lifeMs] = [
       bytes[at] as number,
+      bytes[at + 1] as number,
       bytes.readUInt32LE(at + 8),
       bytes.readUInt32LE(at + 12),
     ];
-    all.push(make({ topic, payload: bytes.subarray(topicEnd, end), flags, minIntervalMs, lifeMs }));
+    all.push(make({ topic, payload: bytes.subarray(topicEnd, end), flags, kind, minIntervalMs, lifeMs }));
     at = end;
   }
   return all;

@@ -3,7 +3,14 @@ import type { Fanout } from '../fanout/fanout.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Components } from '../model/components.ts';
 import type { MqttHealth } from '../model/health.ts';
-import type { Publication, TopicStyle } from '../model/mqtt.ts';
+import {
+  NOTHING_SENT,
+  type Publication,
+  SENT_KINDS,
+  type SentCounts,
+  type SentKind,
+  type TopicStyle,
+} from '../model/mqtt.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { CarriedRpc } from '../rpc/carrier.ts';
 import type { BrokerSettings, Subscribing } from './broker_connection.ts';
@@ -59,7 +66,7 @@ const QUIET_MS = 60_000;
 /** What the client has counted over the lives of its thread. */
 const NOTHING: ThreadCounts = {
   ...{ received: 0, redelivered: 0, lost: 0, published: 0, replaced: 0, dropped: 0, refused: 0 },
-  ...{ waiting: 0, waitingBytes: 0 },
+  ...{ waiting: 0, waitingBytes: 0, sent: NOTHING_SENT },
 };
 
 /**
@@ -166,6 +173,7 @@ export class Mqtt {
       refused: before.refused + now.refused,
       waiting: now.waiting,
       waitingBytes: now.waitingBytes,
+      sent: sumOf(before.sent, now.sent),
     };
   }
 
@@ -231,6 +239,7 @@ export class Mqtt {
   }
 
   #changed(state: BrokerState): void {
+    const before = this.#state;
     this.#state = state;
     if (state.isConnected !== before.isConnected) this.#rpc.connected(state.isConnected);
     const { broker } = this.#settings;
@@ -296,4 +305,8 @@ function ofSources(filter: string): Subscribing {
 /** A subscription to remote procedure calls: what is asked while the hub is away is not for it. */
 function ofCalls(filter: string): Subscribing {
   return { filter, qos: 0, getsRetained: true, getsOwn: false };
+}
+
+function sumOf(a: SentCounts, b: SentCounts): SentCounts {
+  return Object.fromEntries(SENT_KINDS.map((kind) => [kind, a[kind] + b[kind]])) as Record<SentKind, number>;
 }

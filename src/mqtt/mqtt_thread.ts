@@ -1,3 +1,4 @@
+import { NOTHING_SENT, type SentKind } from '../model/mqtt.ts';
 import { Acks } from './acks.ts';
 import type { Connection, ConnectionOptions, ConnectionWatch } from './broker_connection.ts';
 import {
@@ -76,6 +77,7 @@ export class MqttThread {
   readonly #untaken = new Map<number, number>();
   #untakenCount = 0;
   readonly #counts = { received: 0, redelivered: 0, lost: 0, published: 0, refused: 0 };
+  readonly #sent: Record<SentKind, number> = { ...NOTHING_SENT };
   /** Ends what is done from time to time, and the next attempt. */
   #stop = (): void => undefined;
   #stopAttempt = (): void => undefined;
@@ -236,7 +238,7 @@ export class MqttThread {
         const publishing = this.#queue.takeNewest();
         if (publishing === undefined) break;
         this.#packets.add(publishing);
-        this.#counts.published++;
+        this.#published(publishing);
       }
       if (this.#packets.length === 0) break;
       connection.write(this.#packets.take());
@@ -254,7 +256,7 @@ export class MqttThread {
   #ended(event: Publishing, refused: string | undefined): void {
     if (!this.#underWay.delete(event)) return;
     this.#queue.ended(event);
-    if (refused === undefined) this.#counts.published++;
+    if (refused === undefined) this.#published(event);
     else {
       this.#counts.refused++;
       this.#deps.tell({ say: 'notice', text: `The broker refuses to publish under ${event.topic}: ${refused}` });
@@ -262,10 +264,16 @@ export class MqttThread {
     this.#pump();
   }
 
+  /** hot */
+  #published({ sentAs }: Publishing): void {
+    this.#counts.published++;
+    if (sentAs !== undefined) this.#sent[sentAs]++;
+  }
+
   #sayStatus(status: string): void {
     for (const topic of this.#data.statusTopics) {
       const payload = Buffer.from(status);
-      const always = { minIntervalMs: 0, isMotion: false, lifeMs: 0 } as const;
+      const always = { minIntervalMs: 0, isMotion: false, lifeMs: 0, sentAs: undefined } as const;
       this.#queue.offer({ topic, payload, qos: 1, isRetained: true, ...always }, this.#deps.nowMs());
     }
   }
@@ -294,7 +302,7 @@ export class MqttThread {
 
   #tellCounts(): void {
     const { replaced, dropped, waiting, bytes } = this.#queue;
-    const counts: ThreadCounts = { ...this.#counts, replaced, dropped, waiting, waitingBytes: bytes };
+    const counts: ThreadCounts = { ...this.#counts, replaced, dropped, waiting, waitingBytes: bytes, sent: this.#sent };
     this.#deps.tell({ say: 'counts', counts });
   }
 }

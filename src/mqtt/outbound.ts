@@ -1,6 +1,6 @@
 import type { Batch } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
-import { PUBLICATIONS, type Publication, qosOf, type TopicStyle } from '../model/mqtt.ts';
+import { PUBLICATIONS, type Publication, qosOf, sentKindOf, type TopicStyle } from '../model/mqtt.ts';
 import type { FilterFields } from '../model/topics.ts';
 import { MessageWriter, type Publishing, TOPIC_BYTES_MAX } from './messages.ts';
 import { topicsOf } from './topics.ts';
@@ -18,7 +18,7 @@ export interface OutboundDeps {
   announces(id: string): boolean;
 }
 
-const PLAIN = { isRetained: false, minIntervalMs: 0, isMotion: false, lifeMs: 0 } as const;
+const PLAIN = { isRetained: false, minIntervalMs: 0, isMotion: false, lifeMs: 0, sentAs: undefined } as const;
 
 /**
  * What the hub publishes, on its way to the client's thread: the events that this hub makes itself, each under its topics.
@@ -87,8 +87,10 @@ export class Outbound {
     const { style } = this.#deps;
     for (let i = 0; i < batch.count; i++) {
       const payload = batch.bytesAt(i);
-      for (const topic of topicsOf(publication, fields[i] as FilterFields, style)) {
-        this.#write({ topic, payload, qos, isRetained: false, minIntervalMs, isMotion: false, lifeMs: 0 });
+      const own = fields[i] as FilterFields;
+      const sentAs = sentKindOf(publication, own);
+      for (const topic of topicsOf(publication, own, style)) {
+        this.#write({ topic, payload, qos, isRetained: false, minIntervalMs, isMotion: false, lifeMs: 0, sentAs });
       }
     }
   }

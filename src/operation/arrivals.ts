@@ -1,4 +1,4 @@
-import type { HealthSource, WayIn } from '../model/health.ts';
+import { type HealthSource, WAYS_IN, type WayIn } from '../model/health.ts';
 import type { ProviderType } from '../model/location.ts';
 import { formatTime } from '../model/time.ts';
 import type { Zone } from '../model/zone.ts';
@@ -51,6 +51,7 @@ export class Arrivals {
   readonly #sourcesMax: number;
   readonly #sources = new Map<string, Source>();
   readonly #active = new Set<string>();
+  readonly #accepted = Object.fromEntries(WAYS_IN.map((way) => [way, 0])) as Record<WayIn, number>;
   #characters = 0;
   #began = 0;
 
@@ -75,6 +76,7 @@ export class Arrivals {
   /** Locations were taken from a source, of providers that were heard of. hot */
   came(count: number, from: Came): void {
     const { source, providerType, receivedMs, via } = from;
+    this.#accepted[via] += count;
     const known = this.#sources.get(source);
     if (known === undefined) {
       this.#meet(count, from);
@@ -85,6 +87,11 @@ export class Arrivals {
     known.lastVia = via;
     known.providerType = providerType;
     known.fresh = true;
+  }
+
+  /** Locations and proximities that were taken since the start, by the way on which they came in. */
+  get accepted(): Readonly<Record<WayIn, number>> {
+    return this.#accepted;
   }
 
   /** How often providers were forgotten that had been heard of. */

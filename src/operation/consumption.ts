@@ -2,6 +2,7 @@ import { zoneSquareMetres } from '../core/zone/outline.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { type KeptFence, shownFence } from '../model/fence.ts';
 import type { ProviderType } from '../model/location.ts';
+import type { SentCounts, SentKind } from '../model/mqtt.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import { PROVIDER_TYPES } from '../model/provider_type.ts';
 import type { Trackable } from '../model/trackable.ts';
@@ -9,12 +10,18 @@ import type { Consumption, UsageCounts } from '../model/usage.ts';
 import type { Zone } from '../model/zone.ts';
 import type { HubCounts } from './counts.ts';
 
+/** What was sent since the start: to subscribers of the WebSocket, and to the broker. */
+interface SentByRun {
+  readonly fanout: Fanout;
+  readonly mqtt: SentCounts;
+}
+
 /** What was counted since the start of this run, by the names of the usage statistics. */
-export function runCounts(counts: HubCounts, proximities: number, fanout: Fanout): UsageCounts {
-  const locations = sentOf(fanout, 'location_updates');
-  const motions = sentOf(fanout, 'trackable_motions');
-  const fences = sentOf(fanout, 'fence_events');
-  const collisions = sentOf(fanout, 'collision_events');
+export function runCounts(counts: HubCounts, proximities: number, sent: SentByRun): UsageCounts {
+  const locations = sentOf(sent, 'location_updates');
+  const motions = sentOf(sent, 'trackable_motions');
+  const fences = sentOf(sent, 'fence_events');
+  const collisions = sentOf(sent, 'collision_events');
   return {
     locationupdates_processed: counts.processed,
     locationupdates_sent: locations.plain(),
@@ -38,12 +45,15 @@ export function runCounts(counts: HubCounts, proximities: number, fanout: Fanout
   };
 }
 
-function sentOf(fanout: Fanout, topic: Parameters<Fanout['sent']>[0]) {
-  const count = (geojson: boolean, kind: string | undefined): number => {
+function sentOf({ fanout, mqtt }: SentByRun, topic: Parameters<Fanout['sent']>[0]) {
+  const count = (geojson: boolean, kind: SentKind | undefined): number => {
     const { events, byKind } = fanout.sent(topic, geojson);
     return kind === undefined ? events : (byKind.get(kind) ?? 0);
   };
-  return { plain: (kind?: string) => count(false, kind), geojson: (kind?: string) => count(true, kind) };
+  return {
+    plain: (kind?: SentKind) => count(false, kind) + mqtt[kind ?? (topic as SentKind)],
+    geojson: (kind?: SentKind) => count(true, kind),
+  };
 }
 
 /** What is configured. */

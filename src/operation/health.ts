@@ -62,13 +62,14 @@ export class Health {
       iso_24730_connections: connections().length,
       database: database(),
       ...(cluster && { cluster: cluster.health() }),
-      ...(mqtt && { mqtt: mqtt.health() }),
+      ...(mqtt && { mqtt: this.mqtt() }),
       config: configText,
     };
   }
 
   mqtt(): MqttHealth {
-    return this.#options.mqtt?.health() ?? { enabled: false };
+    const { mqtt, arrivals } = this.#options;
+    return mqtt === undefined ? { enabled: false } : { ...mqtt.health(), locations: arrivals.accepted.mqtt };
   }
 
   socket(): SocketHealth {

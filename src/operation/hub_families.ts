@@ -1,6 +1,7 @@
 import type { Entities, Kind } from '../entities/entities.ts';
 import type { Fanout, TopicCounts } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
+import type { WayIn } from '../model/health.ts';
 import { RPC_ERRORS } from '../model/rpc.ts';
 import { TOPICS, type Topic } from '../model/topics.ts';
 import type { RpcCounts } from '../rpc/rpc.ts';
@@ -16,6 +17,8 @@ export interface Measured {
   counts(): HubCounts;
   /** What ingest has rejected, by reason. */
   rejections(): ReadonlyMap<string, number>;
+  /** Locations and proximities that were accepted, by the way on which they came in. */
+  accepted(): Readonly<Record<WayIn, number>>;
   readonly entities: Entities;
   readonly fanout: Fanout;
   /** Send queues of the open connections. */
@@ -43,9 +46,16 @@ export function hubFamilies(hub: Measured): readonly Family[] {
   ];
 }
 
-function locationFamilies({ counts, rejections }: Measured): readonly Family[] {
+function locationFamilies({ counts, rejections, accepted }: Measured): readonly Family[] {
   return [
     counter('hub_locations_received_total', 'Locations and proximities that came in.', () => counts().received),
+    {
+      name: 'hub_locations_accepted_total',
+      help: 'Locations and proximities that were accepted, by the way on which they came in.',
+      kind: 'counter',
+      labels: ['via'],
+      read: () => labelled('via', Object.entries(accepted())),
+    },
     counter('hub_locations_processed_total', 'Locations that were evaluated.', () => counts().processed),
     counter(
       'hub_locations_outdated_total',

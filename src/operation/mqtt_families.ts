@@ -14,7 +14,7 @@ export function mqttFamilies(mqtt: MeasuredMqtt): readonly Family[] {
   const gauge = (name: string, help: string, read: () => number): Family => {
     return { name, help, kind: 'gauge', labels: [], read: () => single(read()) };
   };
-  const counter = (name: string, help: string, key: keyof ThreadCounts): Family => {
+  const counter = (name: string, help: string, key: Exclude<keyof ThreadCounts, 'sent'>): Family => {
     return { ...gauge(name, help, () => mqtt.counts()[key]), kind: 'counter' };
   };
   return [

@@ -8,6 +8,7 @@ import type { SendQueue } from '../fanout/send_queue.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { MqttHealth } from '../model/health.ts';
 import { parseKeeping } from '../model/keep_numbers.ts';
+import { NOTHING_SENT, type SentCounts } from '../model/mqtt.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { RpcCounts } from '../rpc/rpc.ts';
 import type { CollisionLane } from '../shards/collision_lane.ts';
@@ -99,7 +100,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   const startedAt = elapsed();
   const open = new Set<SendQueue>();
   const counts = (): HubCounts => totalOf(hub.counts, ingest);
-  const usage = openUsage(hub, kept);
+  const usage = openUsage(hub, kept, () => mqtt?.counts().sent ?? NOTHING_SENT);
   const license = await License.open({
     now,
     hubId: kept.hubId,
@@ -109,7 +110,14 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     keep: (value) => writer.writeEntities(settingWrites([{ name: LICENSE_SETTING, value }])),
   });
   const ofProcess = new ProcessFamilies({ startedMs, schedule, threads: () => threadsOf(hub) });
-  const measured = { counts, rejections: () => ingest.rejections(), entities, fanout, open };
+  const measured = {
+    counts,
+    rejections: () => ingest.rejections(),
+    accepted: () => arrivals.accepted,
+    entities,
+    fanout,
+    open,
+  };
   const families = hubFamilies({
     ...measured,
     shards,
@@ -184,7 +192,7 @@ function configuredIn(entities: Entities): Parameters<typeof snapshotOf>[0] {
   };
 }
 
-function openUsage(hub: Operated, kept: Kept): Usage {
+function openUsage(hub: Operated, kept: Kept, sentToBroker: () => SentCounts): Usage {
   const { now, counts, entities, ingest, arrivals, fanout, writer } = hub;
   const values = keptSettings(kept);
   const month = values.get(CURRENT) as KeptMonth | undefined;
@@ -194,7 +202,7 @@ function openUsage(hub: Operated, kept: Kept): Usage {
     elapsed: hub.clock.elapsed,
     newId: randomUUID,
     hubId: kept.hubId,
-    counts: () => runCounts(totalOf(counts, ingest), ingest.proximitiesTaken, fanout),
+    counts: () => runCounts(totalOf(counts, ingest), ingest.proximitiesTaken, { fanout, mqtt: sentToBroker() }),
     config: () => snapshotOf(configuredIn(entities), arrivals.active),
     monthBegun: () => arrivals.beginMonth(),
     month,

@@ -58,7 +58,10 @@ describe('A broker that asks for certificates', { skip }, () => {
     const login = { clientId: 'hub', username: undefined, password: undefined };
     const connection = connectBroker(
       { protocol: 'mqtts', host: '127.0.0.1', port: broker.port, path: '/mqtt', ...login, tls, ...settings },
-      { filters: ['omlox/#'], will: { topic: 'status', payload: 'offline' } },
+      {
+        subscriptions: [{ filter: 'omlox/#', qos: 1, getsRetained: false, getsOwn: true }],
+        will: { topic: 'status', payload: 'offline' },
+      },
       {
         up: () => resolve('connected'),
         down: resolve,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { SENT_KINDS } from '../../src/model/mqtt.ts';
 import { MessageWriter, readArrived, readPublishing } from '../../src/mqtt/messages.ts';
 import { PacketWriter } from '../../src/mqtt/packets.ts';
 import { received } from './received.ts';
@@ -19,6 +20,7 @@ test('MessageWriter packs what readPublishing() and readArrived() read', () => {
       minIntervalMs: fc.integer({ min: 0, max: 86_400_000 }),
       isMotion: fc.boolean(),
       lifeMs: fc.integer({ min: 0, max: 2 ** 31 }),
+      sentAs: fc.constantFrom(undefined, ...SENT_KINDS),
     },
     PLAIN,
   );
@@ -67,7 +69,8 @@ test('PacketWriter writes PUBLISH packets of any size, one behind the other', ()
   fc.assert(
     fc.property(fc.array(message, { maxLength: 8 }), (all) => {
       const writer = new PacketWriter();
-      for (const each of all) writer.add({ ...each, qos: 0, minIntervalMs: 0, isMotion: false, lifeMs: 0 });
+      const plain = { qos: 0, minIntervalMs: 0, isMotion: false, lifeMs: 0, sentAs: undefined } as const;
+      for (const each of all) writer.add({ ...each, ...plain });
       assert.deepEqual(read(writer.take()), all);
       assert.equal(writer.length, 0);
     }),

@@ -90,6 +90,7 @@ class World {
         minIntervalMs: 0,
         isMotion: false,
         lifeMs: 0,
+        sentAs: undefined,
       };
       writer.addPublishing({ ...plain, ...each } as Publishing);
     }

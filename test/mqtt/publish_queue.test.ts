@@ -5,7 +5,7 @@ import type { Publishing } from '../../src/mqtt/messages.ts';
 import { PublishQueue } from '../../src/mqtt/publish_queue.ts';
 
 const message = (topic: string, text: string, more: Partial<Publishing> = {}): Publishing => {
-  const plain = { qos: 0, isRetained: false, minIntervalMs: 0, isMotion: false, lifeMs: 0 } as const;
+  const plain = { qos: 0, isRetained: false, minIntervalMs: 0, isMotion: false, lifeMs: 0, sentAs: undefined } as const;
   return { topic, payload: Buffer.from(text), ...plain, ...more };
 };
 const EVENT = { qos: 1 } as const;
