@@ -6,12 +6,13 @@ import type { Result, Series } from '../report/result.ts';
 import { crowdedSite } from './batch.ts';
 import { commandOf, profiling, sustained } from './load_run.ts';
 import type { Asked, Profile } from './profile.ts';
+import { fifth, mean } from './statistics.ts';
 
 /** How long the broker stands still. */
 const SECONDS = 60;
 /** How long it is measured before and after. */
 const CALM_SECONDS = 10;
-const RATE = 5000;
+const RATE = 10_000;
 const SENDERS = { way: 'put-many', connections: 10, perMessage: 10 } as const;
 /** MiB: less than the newest locations of all providers take. */
 const QUEUE_MIB = 2;
@@ -95,7 +96,8 @@ async function measured(bed: Bed, broker: Mosquitto, asked: Asked): Promise<Resu
       put_p99_after_ms: after.sent.put.p99,
       stalled_put_p50_ratio: during.sent.put.p50 / Math.max(before.sent.put.p50, after.sent.put.p50),
       stalled_put_p99_ratio: during.sent.put.p99 / Math.max(before.sent.put.p99, after.sent.put.p99),
-      rss_growth_mb: Math.max(...mb) - before.residentMb,
+      rss_growth_ratio: mean(fifth(mb, 4)) / mean(fifth(mb, 2)),
+      rss_most_mb: Math.max(...mb),
       waiting_mb: health.waiting_bytes / 1e6,
       waiting_max_mb: (QUEUE_MIB * 2 ** 20) / 1e6,
       replaced: health.replaced - healthBefore.replaced,

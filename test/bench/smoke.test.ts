@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { MOSQUITTO } from '../../bench/process/mosquitto.ts';
 
 const CLI = new URL('../../bench/cli.ts', import.meta.url).pathname;
 const MEMBERS = [
@@ -31,6 +32,15 @@ test('bench publishes over WebSocket at a given rate', { skip }, async () => {
   const result = await bench('--profile', 'ws', '--seconds', '0.5', '--scale', '0.02', '--rate', '2000');
   assert.equal(result['lost'], 0);
   assert.equal(result['offered_per_s'], 2000);
+});
+
+const noBroker = MOSQUITTO === undefined ? 'there is no mosquitto' : skip;
+
+test('bench sends locations by way of a broker, and finds all of them', { skip: noBroker }, async () => {
+  const result = await bench('--profile', 'mqtt', '--seconds', '0.5', '--scale', '0.02', '--rate', '2000');
+  const { lost, published_lost: published, lists_lost: lists, seen_per_s: seen = 0 } = result;
+  assert.deepEqual({ lost, published, lists }, { lost: 0, published: 0, lists: 0 });
+  assert.ok(seen > 0 && (result['bare_per_s'] ?? 0) > 0);
 });
 
 test('bench says what it can measure when it is asked for something else', async () => {
