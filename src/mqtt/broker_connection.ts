@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import mqtt, { type IClientOptions, type IClientSubscribeOptions, type MqttClient } from 'mqtt';
 import { type BrokerTls, readTls, tlsProblem } from './broker_tls.ts';
 import { PacketReader, type Received } from './packet_reader.ts';
-import { KEEPALIVE_SECONDS, PACKET_BYTES_MAX, SESSION_SECONDS } from './session.ts';
+import { KEEPALIVE_SECONDS, PACKET_BYTES_MAX, RECEIVE_MAX, SESSION_SECONDS } from './session.ts';
 
 /** How a broker is reached. */
 export interface BrokerSettings {
@@ -53,8 +53,6 @@ export interface ConnectionOptions {
   readonly will: { readonly topic: string; readonly payload: string };
 }
 
-/** Messages of QoS 1 that the broker may send before any is acknowledged. */
-export const RECEIVE_MAX = 5000;
 const CONNECT_MS = 10_000;
 /** What may wait in the socket for the broker to read it. */
 const UNSENT_BYTES_MAX = 1 << 20;
@@ -64,13 +62,14 @@ const IN_FLIGHT_MAX = 1000;
 const NO_RETAINED = 2;
 
 /** What a connection is for its thread. */
-export type Connection = Pick<BrokerConnection, 'hasRoom' | 'write' | 'publish' | 'end'>;
+export type Connection = Pick<BrokerConnection, 'hasRoom' | 'write' | 'publish' | 'read' | 'end'>;
 
 /** An attempt that has failed before it began. */
 const NONE: Connection = {
   hasRoom: false,
   write: () => undefined,
   publish: () => undefined,
+  read: () => undefined,
   end: async () => undefined,
 };
 
@@ -112,7 +111,7 @@ class BrokerConnection {
         { message: watch.message, others: (packets) => void library.write(packets) },
         { bytesMax: PACKET_BYTES_MAX },
       );
-      return (chunk) => this.#read(reader, chunk);
+      return (chunk) => this.#take(reader, chunk);
     });
     client.on('connect', ({ properties }) =>
       this.#subscribe(subscriptions, properties?.receiveMaximum ?? IN_FLIGHT_MAX),
@@ -153,13 +152,20 @@ class BrokerConnection {
     );
   }
 
+  /** Reads what the broker sends, or leaves it where it is: the broker then waits. */
+  read(isWanted: boolean): void {
+    if (this.#isDown) return;
+    if (isWanted) this.#client.stream.resume();
+    else this.#client.stream.pause();
+  }
+
   /** Ends it in order: the broker sends no will. */
   async end(): Promise<void> {
     await this.#client.endAsync(!this.#isUp).catch(() => undefined);
     this.#down();
   }
 
-  #read(reader: PacketReader, chunk: Uint8Array): void {
+  #take(reader: PacketReader, chunk: Uint8Array): void {
     if (this.#isDown || this.#why !== '') return;
     try {
       reader.push(chunk);

@@ -15,7 +15,7 @@ import { lifeMsOf, type Received, topicOf } from './packet_reader.ts';
 import { PacketWriter } from './packets.ts';
 import { PublishQueue } from './publish_queue.ts';
 import { isRpcTopic } from './rpc_topics.ts';
-import { OFFLINE, ONLINE } from './session.ts';
+import { OFFLINE, ONLINE, RECEIVE_MAX } from './session.ts';
 import { placeText } from './uns.ts';
 
 /** What the thread is handed, besides its settings. */
@@ -37,6 +37,8 @@ export interface MqttThreadDeps {
 const [PAUSE_MIN_MS, PAUSE_MAX_MS] = [500, 30_000] as const;
 /** What may wait for the hub of QoS 0, which the broker does not hold back. */
 const UNTAKEN_MAX = 20_000;
+/** A broker that heeds the Receive Maximum never has more wait than that. Mosquitto 2.0 may not, after a hub has died. */
+const READ_MAX = UNTAKEN_MAX + RECEIVE_MAX;
 /** The same of remote procedure calls, in bytes. */
 const RPC_UNTAKEN_BYTES_MAX = 8 << 20;
 /** How often what is held is looked at, and counts are told. */
@@ -76,6 +78,8 @@ export class MqttThread {
   /** Messages in batches that the hub has not taken, by batch. */
   readonly #untaken = new Map<number, number>();
   #untakenCount = 0;
+  /** Whether so much waits for the hub that nothing more is read. */
+  #isFull = false;
   readonly #counts = { received: 0, redelivered: 0, lost: 0, published: 0, refused: 0 };
   readonly #sent: Record<SentKind, number> = { ...NOTHING_SENT };
   /** Ends what is done from time to time, and the next attempt. */
@@ -111,6 +115,7 @@ export class MqttThread {
       case 'taken':
         this.#untakenCount -= this.#untaken.get(message.batch) ?? 0;
         this.#untaken.delete(message.batch);
+        if (this.#isFull && this.#untakenCount < UNTAKEN_MAX) this.#readsMore(true);
         this.#connection?.write(this.#acks.taken(message.batch, message.refused));
         return;
       case 'rpcTaken':
@@ -155,6 +160,7 @@ export class MqttThread {
     // What has come belongs to this connection.
     if (this.#arrivedIds.length > 0) this.#bring();
     this.#connection = undefined;
+    this.#isFull = false;
     this.#acks.reset();
     this.#queue.disconnected([...this.#underWay]);
     this.#underWay.clear();
@@ -181,7 +187,13 @@ export class MqttThread {
     }
     this.#arrived.addArrived(received);
     this.#arrivedIds.push(packetId);
+    if (!this.#isFull && this.#untakenCount + this.#arrivedIds.length >= READ_MAX) this.#readsMore(false);
     if (this.#arrivedIds.length === 1) this.#deps.afterReading(this.#bring);
+  }
+
+  #readsMore(isWanted: boolean): void {
+    this.#isFull = !isWanted;
+    this.#connection?.read(isWanted);
   }
 
   readonly #bring = (): void => {

@@ -70,8 +70,14 @@ export function availableTopics(method: string, style: TopicStyle): readonly str
   return styled(`${RPC}/${AVAILABLE}/${levelOf(method)}`, style);
 }
 
-export function requestTopic(method: string, handlerId: string, style: Exclude<TopicStyle, 'both'>): string {
-  return styled(`${RPC}/${levelOf(method)}/request/${levelOf(handlerId)}`, style)[0] as string;
+/** `handlerId`: undefined where all handlers of the method are meant. */
+export function requestTopic(
+  method: string,
+  handlerId: string | undefined,
+  style: Exclude<TopicStyle, 'both'>,
+): string {
+  const all = `${RPC}/${levelOf(method)}/request`;
+  return styled(handlerId === undefined ? all : `${all}/${levelOf(handlerId)}`, style)[0] as string;
 }
 
 export function responseTopic(method: string, callerId: string, style: Exclude<TopicStyle, 'both'>): string {

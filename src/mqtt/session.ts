@@ -5,6 +5,8 @@ export const SESSION_SECONDS = 3600;
 export const KEEPALIVE_SECONDS = 30;
 /** The largest message that the broker may send: what is read at once takes some milliseconds. */
 export const PACKET_BYTES_MAX = 256 << 10;
+/** Messages of QoS 1 that the broker may send before any is acknowledged. */
+export const RECEIVE_MAX = 5000;
 
 /** What the hub says of itself, retained; the second is its last will, too. */
 export const ONLINE = '{"status":"online"}';

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { PUBLICATION_NAMES, type Publication, TOPIC_STYLES, type TopicStyle } from '../../src/model/mqtt.ts';
 import type { FilterFields } from '../../src/model/topics.ts';
 import { describeMqtt } from '../../src/mqtt/docs/async_api.ts';
+import { availableTopics, requestTopic, responseTopic, rpcFilters } from '../../src/mqtt/rpc_topics.ts';
 import { inboundFilters, levelOf, readInbound, statusTopics, topicsOf } from '../../src/mqtt/topics.ts';
 import { unsTopicOf } from '../../src/mqtt/uns.ts';
 import { asyncApiDocument } from '../../src/socket/docs/async_api.ts';
@@ -29,7 +30,7 @@ function documentOf(
   return asyncApiDocument('v2', '1.0.0', (components) => describeMqtt(settings, components)) as unknown as AsyncApi;
 }
 
-const isRpc = ({ address }: { address: string }) => address.startsWith('/omlox/jsonrpc/');
+const isRpc = ({ address }: { address: string }) => /^\/?omlox\/jsonrpc\//.test(address);
 
 /** Events of each kind, by the fields that name their topics. */
 const FIELDS = (publication: Publication): readonly FilterFields[] => {
@@ -131,6 +132,33 @@ describe('the AsyncAPI document', () => {
     assert.deepEqual(said('plant.uns.sensor.wgs84'), binding(1, true));
     assert.deepEqual(said('omlox.jsonrpc.rpc.available.method'), { ...binding(1, true), messageExpiryInterval: 120 });
   });
+
+  for (const style of TOPIC_STYLES) {
+    test(`has the topics of remote procedure calls to which the hub subscribes, and those of the style ${style}`, () => {
+      const topics = topicsIn(documentOf(style)).filter(isRpc);
+      const heard = topics.filter(({ actions }) => actions.has('receive')).map(({ address }) => address);
+      // What a hub answers itself is for callers of any name.
+      const filters = rpcFilters('{_caller_id}').filter((filter) => filter.includes('jsonrpc'));
+      for (const filter of filters)
+        assert.ok(
+          heard.some((address) => isMatch(filter, address)),
+          filter,
+        );
+      for (const address of heard)
+        assert.ok(
+          filters.some((filter) => isMatch(filter, address)),
+          address,
+        );
+      const styles = style === 'both' ? (['slash', 'plain'] as const) : [style];
+      const sent = topics.filter(({ actions }) => actions.has('send')).map(({ address }) => address);
+      const made = styles.flatMap((each) => [
+        ...availableTopics('{method}', each),
+        requestTopic('{method}', '{handler_id}', each),
+        responseTopic('{method}', '{_caller_id}', each),
+      ]);
+      assert.deepEqual(sent.toSorted(), made.toSorted());
+    });
+  }
 
   test('has the path of a broker that is reached by WebSocket', () => {
     const { broker } = documentOf('slash', { broker: { protocol: 'ws', host: 'broker', tls: undefined } }).servers;

@@ -27,6 +27,7 @@ class World {
     }[];
     hasRoom: boolean;
     hasEnded: boolean;
+    isReading: boolean;
   }[] = [];
   readonly thread: MqttThread;
   #calls: Call[] = [];
@@ -117,6 +118,7 @@ class World {
       published: [],
       hasRoom: true,
       hasEnded: false,
+      isReading: true,
     };
     this.connections.push(connection);
     return {
@@ -130,6 +132,9 @@ class World {
       ) => {
         const text = Buffer.from(payload).toString();
         connection.published.push({ topic, text, lifeMs, done: (why) => done(why) });
+      },
+      read: (isWanted: boolean) => {
+        connection.isReading = isWanted;
       },
       end: async () => {
         connection.hasEnded = true;
@@ -202,6 +207,21 @@ describe('MqttThread', () => {
     assert.equal(world.batches()[1]?.length, 1);
     const { received, lost } = world.counts();
     assert.deepEqual([received, lost], [20_007, 5]);
+  });
+
+  test('reads no more from a broker that sends more than it may, until the hub has taken some', () => {
+    const world = new World();
+    world.last.watch.up(10);
+    for (let n = 1; n < 25_000; n++) world.receive('a', 1 + (n % 60_000));
+    assert.equal(world.last.isReading, true);
+    world.receive('a', 60_001);
+    assert.equal(world.last.isReading, false);
+    world.pass(0);
+    world.receive('a', 60_002);
+    world.pass(0);
+    assert.equal(world.counts().lost, 0);
+    world.thread.take({ say: 'taken', batch: 1, refused: [] });
+    assert.equal(world.last.isReading, true);
   });
 
   test('brings remote procedure calls beside the batches, and drops them once too much of them waits for the hub', () => {

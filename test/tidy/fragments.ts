@@ -38,7 +38,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub/connect_mqtt.ts': 'a part that is loaded only where it is set',
   'src/ingest/check_proximity.ts': 'a ladder of checks',
   'src/ingest/rejections.ts': 'a count of its own',
-  'src/mqtt/acks.ts': 'a state of its own',
   'src/mqtt/docs': 'what the document says of one matter each',
   'src/mqtt/packets.ts': 'a wire format',
   'src/operation/mqtt_families.ts': 'the metrics of a part that may not be there',

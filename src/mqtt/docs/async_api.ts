@@ -32,7 +32,7 @@ const PARAMETERS: Readonly<Record<string, Shown>> = {
 /** What the AsyncAPI document of the hub says of MQTT: its broker, and a channel for each topic, with what the hub does there. */
 export function describeMqtt(settings: PublishSettings & { readonly broker: BrokerSettings }, components: Components) {
   const channels = new Channels(components);
-  for (const use of [...inboundUses(), ...outboundUses(settings), ...rpcUses()]) channels.add(use);
+  for (const use of [...inboundUses(), ...outboundUses(settings), ...rpcUses(settings.style)]) channels.add(use);
   const { byKey, operations } = channels;
   const servers: Shown = { [SERVER]: serverOf(settings) };
   return { name: 'MQTT', description: DESCRIPTION, servers, channels: byKey as Shown, operations: operations as Shown };
