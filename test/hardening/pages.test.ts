@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { openPage, WITHOUT_BROWSER } from '../support/browser.ts';
 import { HALL } from '../support/hall.ts';
-import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
+import type { TestHub, TestSettings } from '../support/running_hub.ts';
+import { borrowHub } from '../support/shared_hubs.ts';
 
 /**
  * Pages of strangers in a real browser, which reaches a hub that they do not: at this machine, by a name of the local
@@ -59,8 +60,7 @@ async function attacked(t: TestContext, hub: TestHub, from: string, name: string
 }
 
 async function openAttackedHub(t: TestContext, settings: TestSettings): Promise<TestHub> {
-  const hub = await openTestHub(settings);
-  t.after(hub.close);
+  const { now: hub } = await borrowHub(t, settings);
   assert.equal((await hub.post('/zones', { ...HALL, name: 'Secret hall' })).status, 201);
   return hub;
 }
