@@ -57,7 +57,10 @@ const TOLD_MS = 10_000;
  * Mosquitto keeps everything after so many changes. After each one it would be too busy with that to read what the hub
  * acknowledges, and send most of it again; a broker that is killed forgets what came after it last did.
  */
-const BROKER = ['allow_anonymous true', 'autosave_on_changes true', 'autosave_interval 500'];
+const BROKER = [
+  ...['allow_anonymous true', 'max_inflight_messages 0', 'max_queued_messages 0'],
+  ...['autosave_on_changes true', 'autosave_interval 500'],
+];
 /** Locations are acknowledged when they are kept. */
 const SETTINGS = { db_fast_writes: false, mqtt_address: '127.0.0.1', num_threads: 2 };
 
