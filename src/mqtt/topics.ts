@@ -34,8 +34,8 @@ export function levelOf(id: string): string {
 
 /** What brokers do not take in a topic. */
 export const UNFIT_FOR_TOPICS = /[\p{Cc}\p{Noncharacter_Code_Point}]/u;
-const MEANT_OTHERWISE = new RegExp(`[/+#%]|${UNFIT_FOR_TOPICS.source}`, 'u');
-const ALL_MEANT_OTHERWISE = new RegExp(MEANT_OTHERWISE, 'gu');
+const MEANT_OTHERWISE = /[/+#%\p{Cc}\p{Noncharacter_Code_Point}]/u;
+const ALL_MEANT_OTHERWISE = /[/+#%\p{Cc}\p{Noncharacter_Code_Point}]/gu;
 const encoded = (character: string): string => encodeURIComponent(character);
 
 /** The same topics in the styles that are asked for. */
