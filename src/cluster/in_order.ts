@@ -1,3 +1,9 @@
+/** Numbers one behind the other that are missing. */
+export interface Gap {
+  readonly first: number;
+  readonly last: number;
+}
+
 /**
  * The numbered messages of one sender, of which each comes in turn and once.
  *
@@ -52,11 +58,23 @@ export class InOrder<Message> {
   }
 
   /** The first numbers that are missing one behind the other; undefined for none. */
-  get missing(): { readonly first: number; readonly last: number } | undefined {
+  get missing(): Gap | undefined {
     const first = this.#next;
     if (first === undefined || first > this.#sent || this.#early.has(first)) return undefined;
     const last = Math.min(this.#sent, ...[...this.#early.keys()].map((number) => number - 1));
     return { first, last };
+  }
+
+  /** What is missing, as runs of numbers one behind the other in their order; not more runs than so many. */
+  gaps(most: number): readonly Gap[] {
+    const gaps: Gap[] = [];
+    let first = this.#next ?? Infinity;
+    for (const early of [...this.#early.keys(), this.#sent + 1].sort((a, b) => a - b)) {
+      if (gaps.length === most) break;
+      if (early > first) gaps.push({ first, last: early - 1 });
+      first = Math.max(first, early + 1);
+    }
+    return gaps;
   }
 
   /** The message that was kept and is in turn now, if there is one. */

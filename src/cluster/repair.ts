@@ -1,7 +1,7 @@
 import type { Bus } from './bus.ts';
 import { FrameFormatError } from './event_frame.ts';
 import { type Numbered, packAgain, readSentAgain } from './fan_out_message.ts';
-import { InOrder } from './in_order.ts';
+import { type Gap, InOrder } from './in_order.ts';
 
 export interface RepairOptions<Message> {
   readonly bus: Pick<Bus, 'request'>;
@@ -29,17 +29,22 @@ const ANSWER_MS = 200;
 const AGAIN_MS = 50;
 /** For how long the messages behind it wait. */
 const HELD_MS = 1000;
+/** How many gaps are asked for at the same time. */
+const GAPS_MAX = 64;
 
 /**
  * Has the sender of numbered messages send again what is missing. It is asked at once and, as long as that has not come,
  * again and again for a second. What the sender has no more, and what has not come by then, is lost: the messages behind it
- * are taken.
+ * are taken. The last question is waited for: after a standstill of this process its answer may lie there unread.
+ *
+ * All gaps are asked for together, since the sender keeps messages for two seconds: one after the other, many of them
+ * would take longer than that where answers take their time.
  */
 export class Repair<Message> {
   readonly numbers: InOrder<Message>;
   readonly #options: RepairOptions<Message>;
-  /** The first number that is missing, and how to go on waiting for it no more. */
-  #waits: { readonly first: number; readonly cancel: () => void } | undefined;
+  /** The first number that is missing, how to go on waiting for it no more, and whether it has been waited for long enough. */
+  #waits: { readonly first: number; readonly cancel: () => void; isLate: boolean } | undefined;
   #isAsking = false;
   #isOver = false;
   #repaired = 0;
@@ -63,8 +68,11 @@ export class Repair<Message> {
     if (this.#waits !== undefined && missing === undefined) this.#repaired++;
     this.#waits = undefined;
     if (missing === undefined || this.#isOver) return;
-    const cancel = this.#options.schedule(HELD_MS, () => this.giveUp());
-    this.#waits = { first: missing.first, cancel };
+    const cancel = this.#options.schedule(HELD_MS, () => {
+      waits.isLate = true;
+    });
+    const waits = { first: missing.first, cancel, isLate: false };
+    this.#waits = waits;
     void this.#ask();
   }
 
@@ -100,31 +108,41 @@ export class Repair<Message> {
     }
   }
 
-  /** Never rejects. */
+  /** Asks once for each gap, and for what is missing then a moment later, or at once if some of it has come. Never rejects. */
   async #ask(): Promise<void> {
     const { missing } = this.numbers;
     if (this.#isAsking || this.#isOver || missing === undefined) return;
     this.#isAsking = true;
-    const { bus, name, self, from, of, schedule } = this.#options;
-    try {
-      await bus.request(`${name}.again.${from}`, packAgain({ from: self, of, ...missing }), {
-        timeoutMs: ANSWER_MS,
-        // In the moment in which it comes: what was sent again has come before.
-        read: (bytes) => this.#answered(readSentAgain(bytes)),
-      });
-    } catch (error) {
-      // Whatever else it is, the bus cannot do it now.
-      if (error instanceof FrameFormatError) this.#options.misfit(error);
-    }
+    const isLast = this.#waits?.isLate === true;
+    await Promise.all(this.numbers.gaps(GAPS_MAX).map((gap) => this.#askFor(gap)));
+    const isStill = this.numbers.missing?.first === missing.first;
+    if (isStill && isLast && !this.#isOver) this.giveUp();
     const goOn = (): void => {
       this.#isAsking = false;
       void this.#ask();
     };
-    if (this.numbers.missing?.first === missing.first) schedule(AGAIN_MS, goOn);
+    if (isStill && !isLast) this.#options.schedule(AGAIN_MS, goOn);
     else goOn();
   }
 
-  #answered(lost: number): void {
-    if (!this.#isOver && lost > 0) this.giveUp(lost);
+  /** Never rejects. */
+  async #askFor(gap: Gap): Promise<void> {
+    const { bus, name, self, from, of, misfit } = this.#options;
+    try {
+      await bus.request(`${name}.again.${from}`, packAgain({ from: self, of, ...gap }), {
+        timeoutMs: ANSWER_MS,
+        // In the moment in which it comes: what was sent again has come before.
+        read: (bytes) => this.#answered(gap, readSentAgain(bytes)),
+      });
+    } catch (error) {
+      // Whatever else it is, the bus cannot do it now.
+      if (error instanceof FrameFormatError) misfit(error);
+    }
+  }
+
+  /** What is missing before the gap was asked for, too, and may still come. */
+  #answered({ first }: Gap, lost: number): void {
+    const { missing } = this.numbers;
+    if (!this.#isOver && lost > 0 && missing !== undefined && missing.first >= first) this.giveUp(lost);
   }
 }

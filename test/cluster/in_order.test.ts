@@ -26,6 +26,11 @@ test('InOrder gives every message in turn and once, whatever the order in which 
         Array.from({ length: gap - 1 }, (_, i) => i + 1),
       );
       const { missing } = order;
+      assert.deepEqual(
+        order.gaps(100).flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, i) => first + i)),
+        Array.from({ length: Math.max(0, ...numbers) }, (_, i) => i + 1).filter((number) => !seen.has(number)),
+      );
+      assert.deepEqual(order.gaps(1), missing === undefined ? [] : [missing]);
       assert.equal(missing?.first, Math.max(0, ...numbers) > gap ? gap : undefined);
       for (let { missing: next } = order; next !== undefined && next.first <= skipped; { missing: next } = order) {
         for (let number = next.first; number <= next.last; number++) assert.ok(!seen.has(number), `${number}`);

@@ -3,9 +3,11 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Bus } from '../../src/cluster/bus.ts';
 import { ClusterFanout } from '../../src/cluster/cluster_fanout.ts';
+import { readFrame } from '../../src/cluster/event_frame.ts';
 import type { Subscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
+import { lend } from '../../src/model/borrowed.ts';
 import type { Variant } from '../../src/model/topics.ts';
 import { schedule } from '../../src/time/clock.ts';
 import { diceOf } from '../support/dice.ts';
@@ -18,6 +20,8 @@ const { skip } = nats;
 
 const EVENTS = 20_000;
 const STEP = 500;
+/** How often the same frame gets lost at most: a receiver asks for it at least four times, however slow the answers are. */
+const LOSSES_MAX = 3;
 
 function hubOn(context: TestContext, bus: Bus, self: string) {
   const hub = { variants: [] as readonly Variant[], proximities: [] as string[] };
@@ -42,11 +46,18 @@ function hubOn(context: TestContext, bus: Bus, self: string) {
   return Object.assign(hub, { fanout, shared });
 }
 
-/** A bus that loses some of the frames it is to send. */
+/** A bus that loses some of the frames it is to send, none so often that it has to be given up. */
 function lossy(bus: Bus): Bus {
   const dice = diceOf(4);
-  const publish = (subject: string, bytes: Uint8Array): boolean =>
-    (subject.startsWith('fan.e.') && dice(4) === 0) || bus.publish(subject, bytes);
+  const losses = new Map<number, number>();
+  const publish = (subject: string, bytes: Uint8Array): boolean => {
+    if (!subject.startsWith('fan.e.')) return bus.publish(subject, bytes);
+    const { number } = readFrame(lend(bytes));
+    const lost = losses.get(number) ?? 0;
+    if (lost === LOSSES_MAX || dice(4) !== 0) return bus.publish(subject, bytes);
+    losses.set(number, lost + 1);
+    return true;
+  };
   return new Proxy(bus, {
     get(target, key) {
       if (key === 'publish') return publish;

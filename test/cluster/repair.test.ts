@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Answer, Asking } from '../../src/cluster/bus.ts';
+import { packSentAgain, readAgain } from '../../src/cluster/fan_out_message.ts';
+import { Repair } from '../../src/cluster/repair.ts';
+import { lend } from '../../src/model/borrowed.ts';
+import { SimulatedClock } from './simulated_clock.ts';
+
+/** How long the sender keeps what it has sent. */
+const KEPT_MS = 2000;
+
+interface Sender {
+  /** How long it takes to hear and to answer a question. */
+  readonly answerMs: number;
+  /** Whether a question gets there, by when it is asked. */
+  hears?(atMs: number): boolean;
+}
+
+/** A receiver of what a sender has sent at 0: which numbers it takes, and how often something is lost. */
+function receiverOf(context: TestContext, { answerMs, hears = () => true }: Sender) {
+  const clock = new SimulatedClock();
+  context.after(clock.run());
+  const receiver = { clock, taken: [] as number[], losses: 0, come };
+  async function request<Value>(_: string, bytes: Uint8Array, { timeoutMs, read }: Asking<Value>) {
+    const isHeard = hears(clock.nowMs);
+    const { first, last } = readAgain(lend(bytes));
+    await clock.wait(isHeard ? answerMs : timeoutMs);
+    if (!isHeard) return { at: 'unanswered' } satisfies Answer<Value>;
+    const lost = clock.nowMs > KEPT_MS ? last : 0;
+    for (let number = first; lost === 0 && number <= last; number++) come(number);
+    return { at: 'answered', value: read(lend(packSentAgain(lost))) } satisfies Answer<Value>;
+  }
+  const repair = new Repair<number>({
+    ...{ bus: { request }, name: 'hub', self: 'receiver', from: 'sender', of: 'rendered', first: 1 },
+    take: (number) => receiver.taken.push(number),
+    lost: () => receiver.losses++,
+    misfit: assert.fail,
+    schedule: clock.schedule,
+  });
+  function come(number: number): void {
+    const came = repair.numbers.come(number);
+    if (came === 'early') repair.numbers.keep(number, number);
+    if (came === 'inTurn') receiver.taken.push(number);
+    repair.check();
+  }
+  return receiver;
+}
+
+const upTo = (last: number): number[] => Array.from({ length: last }, (_, i) => i + 1);
+
+test('Repair has hundreds of gaps sent again while the sender has them, also where answers take their time', async (context) => {
+  const receiver = receiverOf(context, { answerMs: 150 });
+  for (let number = 2; number <= 1000; number += 2) receiver.come(number);
+  await receiver.clock.wait(5000);
+  assert.deepEqual([receiver.losses, receiver.taken], [0, upTo(1000)]);
+});
+
+test('Repair waits for the answer to its last question before it gives up, and no longer', async (context) => {
+  for (const [heardMs, losses] of [
+    [1000, 0],
+    [1001, 1],
+  ] as const) {
+    const receiver = receiverOf(context, { answerMs: 150, hears: (atMs) => atMs >= heardMs });
+    receiver.come(2);
+    await receiver.clock.wait(1400);
+    assert.deepEqual([receiver.losses, receiver.taken], [losses, losses === 0 ? [1, 2] : [2]], `heard at ${heardMs}`);
+  }
+});
+
+test('Repair gives up at once what the sender has no more', async (context) => {
+  const receiver = receiverOf(context, { answerMs: 10 });
+  await receiver.clock.wait(KEPT_MS);
+  for (const number of [1, 3, 5, 6]) receiver.come(number);
+  await receiver.clock.wait(50);
+  assert.deepEqual([receiver.losses, receiver.taken], [2, [1, 3, 5, 6]]);
+});
