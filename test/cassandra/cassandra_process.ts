@@ -46,8 +46,9 @@ export class CassandraProcess {
     return join(this.#options.folder, 'certificate.pem');
   }
 
-  /** Starts it, or starts it again. */
+  /** Starts it, or starts it again; one that runs goes on. */
   async start(): Promise<void> {
+    if (this.#isRunning) return;
     const { folder, libraries, secure = false } = this.#options;
     const isNew = !existsSync(join(folder, 'data'));
     mkdirSync(join(folder, 'data'), { recursive: true });
@@ -93,10 +94,15 @@ export class CassandraProcess {
     this.#child?.kill('SIGCONT');
   }
 
+  get #isRunning(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
   async #end(signal: NodeJS.Signals): Promise<void> {
     const child = this.#child;
+    const isRunning = this.#isRunning;
     this.#child = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child === undefined || !isRunning) return;
     const ended = once(child, 'exit');
     child.kill(signal);
     await ended;
