@@ -11,6 +11,11 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** A start takes a second or so; a process that has not ended by then does not end by itself. */
 const END_MAX_MS = 120_000;
 
+/** Where programs are, and how Node loads what it runs. */
+const PATH_AND_NODE = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => name === 'PATH' || name.startsWith('NODE_')),
+);
+
 interface Ended {
   readonly code: number | null;
   readonly signal: string | null;
@@ -22,7 +27,7 @@ interface Ended {
 function start(folder: string, env: Readonly<Record<string, string>> = {}, stopAt?: string): Promise<Ended> {
   const child = spawn(process.execPath, [MAIN], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HUB_PORT: '0', HUB_CONFIG_PATH: folder, ...env },
+    env: { ...PATH_AND_NODE, HUB_PORT: '0', HUB_CONFIG_PATH: folder, ...env },
     timeout: END_MAX_MS,
     killSignal: 'SIGKILL',
   });
