@@ -18,7 +18,10 @@ const LOST_MS = 4000;
 /** Between two locations of a load that lasts as long as Cassandra takes to start: it is to have a core for that. */
 const PAUSE_MS = 5;
 
-/** Settings of a hub with a keyspace of its own; the timeouts are short, to see what happens after them. */
+/** How long a request may take where the database hangs: it is waited for. */
+const HANGS_MS = 8000;
+
+/** Settings of a hub with a keyspace of its own, which a busy machine takes a while to make. */
 function settingsOf(more: TestSettings = {}): TestSettings {
   const { port, keyspace, username, password } = cassandra.settings();
   return {
@@ -28,7 +31,7 @@ function settingsOf(more: TestSettings = {}): TestSettings {
     widecolumn_username: username ?? '',
     cassandra_password: password ?? '',
     widecolumn_connect_timeout: 20_000,
-    widecolumn_request_timeout: 4000,
+    widecolumn_request_timeout: 30_000,
     ...more,
   };
 }
@@ -88,7 +91,7 @@ test('A hub on Cassandra has after crashes and a stop what it has acknowledged',
 });
 
 test('With fast writes a hub goes on while Cassandra hangs, says so, and catches up', { skip }, async () => {
-  const settings = settingsOf();
+  const settings = settingsOf({ widecolumn_request_timeout: HANGS_MS });
   const hub = await HubProcess.start(newFolder(), settings);
   const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
   const events = await socket.subscribe('fence_events');
