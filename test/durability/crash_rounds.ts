@@ -38,10 +38,11 @@ export async function runCrashRounds({ rounds, seed, done, atEnd }: RoundsOption
     const isFast = round % 2 === 1;
     const settings = { db_fast_writes: isFast, restart_event_delay: RESTART_DELAY_MS, num_threads: 2 };
     const hub = await HubProcess.start(folder, settings, atEnd);
-    await ledger.check(hub, findings, crash);
     if (round === 1) for (const moving of [walkers, pairs]) await moving.configure(hub);
+    // First who waits for what is overdue: the hub does not wait for the subscriber.
     await walkers.arrive(hub, findings);
     await pairs.arrive(hub, findings);
+    await ledger.check(hub, findings, crash);
     // The last start is there to look at what the last crash has left.
     const isLast = round > rounds;
     const isStopped = isLast || round % STOP_EVERY === 0;

@@ -6,8 +6,8 @@ import { fenceOf, type HubProcess, locationOf } from './hub_process.ts';
 const STAY = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0a';
 const SHORT = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0b';
 const TIMEOUT_MS = 500;
-/** Settings of the hub: overdue exits wait until the subscriber is back. */
-export const RESTART_DELAY_MS = 500;
+/** Settings of the hub: overdue exits wait until the subscriber is back, on a busy machine too. */
+export const RESTART_DELAY_MS = 2000;
 
 const WALKERS = ['walker 0', 'walker 1', 'walker 2', 'walker 3', 'walker 4', 'walker 5'];
 /** The first three walkers carry something. */
