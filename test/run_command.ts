@@ -28,7 +28,7 @@ function main([group = '', ...rest]: readonly string[]): void {
   const shares = group === 'unit' && rest.length === 0 ? shareOut(files, together * SHARES) : undefined;
   const child = spawn(
     process.execPath,
-    ['--test', `--test-concurrency=${together}`, '--test-timeout=900000', '--test-reporter=spec', ...options].concat(
+    ['--test', `--test-concurrency=${together}`, '--test-timeout=2400000', '--test-reporter=spec', ...options].concat(
       shares?.paths ?? files,
     ),
     { cwd: ROOT, stdio: 'inherit' },
