@@ -1,5 +1,5 @@
 import { HubError } from '../errors.ts';
-import { type Ingest, UNUSUAL } from '../ingest/ingest.ts';
+import { type Ingest, type Scanned, UNUSUAL } from '../ingest/ingest.ts';
 import { lend } from '../model/borrowed.ts';
 import { parseJson, UnfitJson } from '../model/json.ts';
 import { show } from '../model/show.ts';
@@ -32,20 +32,34 @@ export interface InboundDeps {
 const FULL_MS = 5;
 /** How long messages are worked off in one turn. */
 const TURN_MS = 5;
+/** Of a long list so many values are taken at once. */
+const PIECE = 500;
 
 interface Batch {
   readonly number: number;
   readonly messages: readonly Arrived[];
   /** The place of the message that comes next. */
   next: number;
+  /** What was parsed of it and is not taken yet. */
+  parsed: Parsed | undefined;
   readonly refused: Refused[];
   /** What must have happened before it is taken. */
   readonly works: Promise<void>[];
 }
 
+/** The values of one message. */
+interface Parsed {
+  readonly kind: Named['kind'];
+  readonly topic: string;
+  readonly values: readonly { readonly name: string; readonly value: unknown }[];
+  /** How many of them are taken. */
+  taken: number;
+}
+
 /**
  * What sources have published, on its way into the hub: one after the other, in the order in which it came. While the hub is
- * full nothing is taken and nothing is acknowledged, so the broker holds back what it has.
+ * full nothing is taken and nothing is acknowledged, so the broker holds back what it has. Of a list as much is taken as there
+ * is room for: one that is longer than the hub has room for at any time must not hold up what comes behind it for ever.
  */
 export class Inbound {
   /** Messages that were refused since the start. */
@@ -60,7 +74,7 @@ export class Inbound {
 
   /** Takes a batch of the client's thread. */
   take(number: number, packed: Uint8Array): void {
-    this.#batches.push({ number, messages: readArrived(packed), next: 0, refused: [], works: [] });
+    this.#batches.push({ number, messages: readArrived(packed), next: 0, parsed: undefined, refused: [], works: [] });
     if (!this.#isWaiting) this.#work();
   }
 
@@ -88,9 +102,8 @@ export class Inbound {
     const begunMs = elapsedMs();
     let batch = this.#batches[0];
     while (batch !== undefined) {
-      if (!hasCapacity(batch.messages.length - batch.next)) return 'full';
       while (batch.next < batch.messages.length) {
-        if (!this.#accept(batch)) return 'full';
+        if (!hasCapacity(1) || !this.#accept(batch)) return 'full';
         if (elapsedMs() - begunMs > TURN_MS) return 'long';
       }
       this.#batches.shift();
@@ -100,17 +113,17 @@ export class Inbound {
     return 'done';
   }
 
-  /** Accepts the next message of a batch, or refuses it. Returns false where the hub is full. hot */
+  /** Accepts the next message of a batch, or a piece of it, or refuses it. Returns false where the hub is full. hot */
   #accept(batch: Batch): boolean {
     const message = batch.messages[batch.next] as Arrived;
     try {
-      const kept = this.#give(message, batch);
+      const kept = batch.parsed === undefined ? this.#give(message, batch) : this.#givePiece(batch.parsed, batch);
       if (kept !== undefined) batch.works.push(kept);
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       return false;
     }
-    batch.next++;
+    if (batch.parsed === undefined) batch.next++;
     return true;
   }
 
@@ -124,46 +137,63 @@ export class Inbound {
       this.#refuse(batch, 'retained', 'payload: was stored by the broker, and may be of any age', topic);
       return undefined;
     }
+    const kept = named.kind === 'location' ? this.#giveBytes(named, payload) : UNUSUAL;
+    if (kept !== UNUSUAL) return kept;
+    this.#parse(named, { topic, payload }, batch);
+    return batch.parsed && this.#givePiece(batch.parsed, batch);
+  }
+
+  /** Gives the bytes of a location, or of a list that there is room for. What is unusual in any way is to be parsed. */
+  #giveBytes({ providerId }: Named, payload: Uint8Array): Scanned {
     const { ingest } = this.#deps;
-    if (named.kind === 'location') {
-      const kept = ingest.body(lend(payload), {
-        via: 'mqtt',
-        ...(named.providerId !== undefined && { providerId: named.providerId }),
-      });
-      if (kept !== UNUSUAL) return kept;
+    try {
+      return ingest.body(lend(payload), { via: 'mqtt', ...(providerId !== undefined && { providerId }) });
+    } catch (error) {
+      if (error instanceof HubError && providerId === undefined) return UNUSUAL;
+      throw error;
     }
-    return this.#giveParsed(named, { topic, payload }, batch);
   }
 
   /** What is unusual: lists, proximities, locations that leave out their provider, and what is wrong. */
-  #giveParsed(
-    named: Named,
-    { topic, payload }: Pick<Arrived, 'topic' | 'payload'>,
-    batch: Batch,
-  ): Promise<void> | undefined {
-    const { ingest, depthMax } = this.#deps;
-    const parsed = parsedFrom(payload, depthMax);
+  #parse(named: Named, { topic, payload }: Pick<Arrived, 'topic' | 'payload'>, batch: Batch): void {
+    const parsed = parsedFrom(payload, this.#deps.depthMax);
     if ('problem' in parsed) {
       this.#refuse(batch, 'json', parsed.problem, topic);
-      return undefined;
+      return;
     }
     const { value } = parsed;
     const isList = Array.isArray(value);
     if (isList && named.kind === 'proximity') {
       this.#refuse(batch, 'invalid', `payload: must be a proximity, found ${show(value)}`, topic);
-      return undefined;
+      return;
     }
-    const values: unknown[] = [];
-    const nameOf = (index: number): string => (isList ? `payload[${index}]` : '');
+    const values: Parsed['values'][number][] = [];
     for (const [index, each] of (isList ? value : [value]).entries()) {
+      const name = isList ? `payload[${index}]` : '';
       const completed = completedBy(named, each);
-      if (typeof completed !== 'string') values.push(completed.value);
-      else this.#refuse(batch, 'id', isList ? `${nameOf(index)}.${completed}` : completed, topic);
+      if (typeof completed !== 'string') values.push({ name, value: completed.value });
+      else this.#refuse(batch, 'id', isList ? `${name}.${completed}` : completed, topic);
     }
-    if (values.length === 0) return undefined;
-    const take = named.kind === 'location' ? ingest.locationsEach : ingest.proximitiesEach;
-    const { problems, kept } = take.call(ingest, values, 'mqtt', nameOf);
+    if (values.length > 0) batch.parsed = { kind: named.kind, topic, values, taken: 0 };
+  }
+
+  /** Takes as much of what was parsed as there is room for, one value at least. */
+  #givePiece(parsed: Parsed, batch: Batch): Promise<void> | undefined {
+    const { ingest, hasCapacity } = this.#deps;
+    const { kind, topic, values, taken } = parsed;
+    let count = Math.min(PIECE, values.length - taken);
+    while (count > 1 && !hasCapacity(count)) count >>= 1;
+    const piece = values.slice(taken, taken + count);
+    const take = kind === 'location' ? ingest.locationsEach : ingest.proximitiesEach;
+    const { problems, kept } = take.call(
+      ingest,
+      piece.map(({ value }) => value),
+      'mqtt',
+      (index) => piece[index]?.name ?? '',
+    );
     for (const problem of problems) this.#refuse(batch, 'invalid', problem, topic);
+    parsed.taken += count;
+    if (parsed.taken === values.length) batch.parsed = undefined;
     return kept;
   }
 

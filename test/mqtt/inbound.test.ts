@@ -83,6 +83,40 @@ describe('Inbound', () => {
     assert.deepEqual(told, ['body a', 'body b', 'body c', 'taken 1 []', 'body d', 'taken 2 []']);
   });
 
+  test('takes a list of more than the hub ever has room for piece by piece, without a second look at it', () => {
+    let room = 2;
+    const taken: unknown[] = [];
+    const full = () => new HubError('HUB_UNAVAILABLE', 'full');
+    const { inbound, told, goOn } = openInbound(
+      {
+        body: () => {
+          throw full();
+        },
+        locationsEach: (values, _, nameOf) => {
+          if (values.length > room) throw full();
+          room -= values.length;
+          taken.push(...values);
+          return {
+            problems: values.flatMap((value, at) => (value === 0 ? [`${nameOf?.(at)}: none`] : [])),
+            kept: undefined,
+          };
+        },
+      },
+      { hasCapacity: (count) => count <= room, problem: (reason, problem) => void told.push(`${reason} ${problem}`) },
+    );
+    inbound.take(1, packed(['', '[{"provider_id":"a"},1,2,0,4]']));
+    assert.deepEqual(taken, [{ provider_id: 'a' }, 1]);
+    goOn();
+    assert.equal(taken.length, 2);
+    room = 2;
+    goOn();
+    assert.deepEqual(told, ['invalid payload[3]: none']);
+    room = 2;
+    goOn();
+    assert.deepEqual(taken, [{ provider_id: 'a' }, 1, 2, 0, 4]);
+    assert.deepEqual(told, ['invalid payload[3]: none', 'taken 1 [[0,153]]']);
+  });
+
   test('lets others have their turn after some milliseconds', () => {
     let nowMs = 0;
     const { inbound, told, goOn } = openInbound({}, { elapsedMs: () => (nowMs += 4) });
