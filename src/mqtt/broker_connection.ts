@@ -37,9 +37,17 @@ export interface Subscribing {
   readonly getsOwn: boolean;
 }
 
+/** What a broker takes. */
+export interface BrokerBounds {
+  /** Messages of QoS 1 at once. */
+  readonly inFlightMax: number;
+  /** Bytes of a packet. */
+  readonly packetBytesMax: number;
+}
+
 export interface ConnectionWatch {
-  /** It stands, and is subscribed. `inFlightMax`: how many messages of QoS 1 the broker takes at once. */
-  up(inFlightMax: number): void;
+  /** It stands, and is subscribed. */
+  up(broker: BrokerBounds): void;
   message(received: Received): void;
   /** More can be written. */
   room(): void;
@@ -101,6 +109,8 @@ class BrokerConnection {
   #why = '';
   #isUp = false;
   #isDown = false;
+  /** Whether it waits for the socket to be drained. */
+  #isBehind = false;
 
   constructor(settings: BrokerSettings, { subscriptions, will }: ConnectionOptions, watch: ConnectionWatch) {
     this.#watch = watch;
@@ -114,7 +124,10 @@ class BrokerConnection {
       return (chunk) => this.#take(reader, chunk);
     });
     client.on('connect', ({ properties }) =>
-      this.#subscribe(subscriptions, properties?.receiveMaximum ?? IN_FLIGHT_MAX),
+      this.#subscribe(subscriptions, {
+        inFlightMax: properties?.receiveMaximum ?? IN_FLIGHT_MAX,
+        packetBytesMax: properties?.maximumPacketSize ?? Number.POSITIVE_INFINITY,
+      }),
     );
     client.on('disconnect', ({ reasonCode, properties }) => {
       this.#why ||= `the broker closes the connection: ${properties?.reasonString ?? `reason code ${reasonCode}`}`;
@@ -136,7 +149,12 @@ class BrokerConnection {
   write(packets: Uint8Array): void {
     // What the broker has kept may come, and be taken, before the library says that the connection stands.
     if (!this.#client.connected || packets.length === 0) return;
-    if (!this.#client.stream.write(packets)) this.#client.stream.once('drain', () => this.#watch.room());
+    if (this.#client.stream.write(packets) || this.#isBehind) return;
+    this.#isBehind = true;
+    this.#client.stream.once('drain', () => {
+      this.#isBehind = false;
+      this.#watch.room();
+    });
   }
 
   /** Publishes with QoS 1. `done` gets why the broker has refused it, if it has; it is not called once the connection is down. */
@@ -175,7 +193,7 @@ class BrokerConnection {
     }
   }
 
-  #subscribe(subscriptions: readonly Subscribing[], inFlightMax: number): void {
+  #subscribe(subscriptions: readonly Subscribing[], broker: BrokerBounds): void {
     const asked = Object.fromEntries(subscriptions.map((each) => [each.filter, subscribeOptions(each)]));
     this.#client.subscribe(asked, (error, granted = []) => {
       if (this.#isDown) return;
@@ -183,7 +201,7 @@ class BrokerConnection {
       if (refused.length > 0) this.#watch.notice(`The broker refuses the subscription to ${refused.join(', ')}`);
       else if (error) this.#watch.notice(`The broker refuses the subscriptions: ${error.message}`);
       this.#isUp = true;
-      this.#watch.up(inFlightMax);
+      this.#watch.up(broker);
     });
   }
 

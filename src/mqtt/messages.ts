@@ -10,13 +10,28 @@ export interface MqttThreadData {
   /** Where the hub says that it is there, retained; the first is the last will's. */
   readonly statusTopics: readonly string[];
   readonly queueBytesMax: number;
+  /** Where the threads before this one have ended. Numbers go on: what is said late of one of their batches means no other. */
+  readonly after: Numbers;
+}
+
+/** What was heard of a thread, or of all before it. */
+export interface Numbers {
+  /** The last batch. */
+  readonly batch: number;
+  /** The attempt to connect that has brought it. */
+  readonly connection: number;
+  /** Connections that were made. */
+  readonly connections: number;
 }
 
 export type ToMqttThread =
   /** A batch that has arrived was accepted, but for these: their places, and the reason codes that answer them. */
   | { readonly say: 'taken'; readonly batch: number; readonly refused: readonly Refused[] }
-  /** The connection ends, and is made again: the broker sends what has no acknowledgement once more. */
-  | { readonly say: 'again' }
+  /**
+   * What has come up to this connection is forgotten. It ends, and is made again: the broker sends what has no acknowledgement
+   * once more.
+   */
+  | { readonly say: 'again'; readonly connection: number }
   | { readonly say: 'publish'; readonly packed: Uint8Array<ArrayBuffer> }
   /** So many bytes of `rpc` were taken. */
   | { readonly say: 'rpcTaken'; readonly bytes: number }
@@ -36,7 +51,8 @@ export type FromMqttThread =
   /** So many bytes of what was to be published were taken over. */
   | { readonly say: 'room'; readonly bytes: number }
   | { readonly say: 'counts'; readonly counts: ThreadCounts }
-  | { readonly say: 'notice'; readonly text: string }
+  /** Something is wrong. `topic`: where, if that may be one of many. */
+  | { readonly say: 'notice'; readonly text: string; readonly topic?: string }
   | { readonly say: 'closed' };
 
 /** The place of a message in its batch, and why it is not accepted, as MQTT 5 has it. */
@@ -61,7 +77,7 @@ export interface ThreadCounts {
   /** Places that a newer one has replaced before the broker took them. */
   readonly replaced: number;
   readonly dropped: number;
-  /** Refused by the broker. */
+  /** Refused by the broker, or larger than it takes. */
   readonly refused: number;
   readonly waiting: number;
   readonly waitingBytes: number;

@@ -87,11 +87,13 @@ export class Mqtt {
   #before = NOTHING;
   /** Batches of connections up to this one are not taken any more: the broker sends them again. */
   #forgotten = 0;
-  #connection = 0;
+  /** The last batch that has come, and the connection that has brought it. */
+  #last = { batch: 0, connection: 0 };
   /** Why it cannot be reached, told since it last was. */
   readonly #told = new Set<string>();
   readonly #quietUntilMs = new Map<string, number>();
   #closed: (() => void) | undefined;
+  #callOffRestart = (): void => undefined;
 
   constructor(settings: MqttSettings, deps: MqttDeps) {
     this.#settings = settings;
@@ -125,6 +127,7 @@ export class Mqtt {
         subscriptions: [...inboundFilters(share).map(ofSources), ...rpcFilters(this.#deps.rpc.hubId).map(ofCalls)],
         statusTopics: statusTopics(hubId, style),
         queueBytesMax,
+        after: { ...this.#last, connections: this.#state.connections },
       } satisfies MqttThreadData,
       resourceLimits: HEAP_MB,
     });
@@ -195,6 +198,7 @@ export class Mqtt {
     this.stopTaking();
     this.#rpc.close();
     this.#outbound.close();
+    this.#callOffRestart();
     const worker = this.#worker;
     if (worker === undefined) return;
     const closed = new Promise<void>((resolve) => {
@@ -214,7 +218,7 @@ export class Mqtt {
   #hear(message: FromMqttThread): void {
     switch (message.say) {
       case 'arrived':
-        this.#connection = message.connection;
+        this.#last = { batch: message.batch, connection: message.connection };
         if (message.connection > this.#forgotten) this.#inbound.take(message.batch, message.packed);
         return;
       case 'rpc':
@@ -230,7 +234,7 @@ export class Mqtt {
         this.#changed(message.state);
         return;
       case 'notice':
-        this.#seldom(message.text, message.text);
+        this.#seldom(message.text, message.text, message.topic === undefined ? {} : { topic: message.topic });
         return;
       case 'closed':
         this.#closed?.();
@@ -256,11 +260,12 @@ export class Mqtt {
 
   /** What was accepted could not be kept, so nothing that came with it or behind it is acknowledged. */
   #again(why: string): void {
-    if (this.#forgotten >= this.#connection) return;
-    this.#forgotten = this.#connection;
+    const { connection } = this.#last;
+    if (this.#forgotten >= connection) return;
+    this.#forgotten = connection;
     this.#inbound.forget();
     this.#deps.log.warn('Locations of the MQTT broker cannot be kept: it is to send them again', { error: why });
-    this.#tell({ say: 'again' });
+    this.#tell({ say: 'again', connection });
   }
 
   #problem(reason: Reason, problem: string, topic: string): void {
@@ -288,12 +293,11 @@ export class Mqtt {
       waitingBytes: 0,
     };
     this.#counts = NOTHING;
-    this.#forgotten = 0;
     this.#inbound.forget();
     this.#outbound.begin();
     this.#rpc.forget();
     this.#state = { ...this.#state, isConnected: false, why: 'its thread has failed' };
-    this.#deps.schedule(RESTART_MS, () => this.start());
+    this.#callOffRestart = this.#deps.schedule(RESTART_MS, () => this.start());
   }
 }
 

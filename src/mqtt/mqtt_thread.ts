@@ -1,6 +1,6 @@
 import { NOTHING_SENT, type SentKind } from '../model/mqtt.ts';
 import { Acks } from './acks.ts';
-import type { Connection, ConnectionOptions, ConnectionWatch } from './broker_connection.ts';
+import type { BrokerBounds, Connection, ConnectionOptions, ConnectionWatch } from './broker_connection.ts';
 import {
   type BrokerState,
   type FromMqttThread,
@@ -66,18 +66,21 @@ export class MqttThread {
   #rpcUntakenBytes = 0;
   readonly #packets = new PacketWriter();
   #connection: Connection | undefined;
-  #state: BrokerState = { isConnected: false, why: '', connections: 0 };
+  #state: BrokerState;
   #inFlightMax = 0;
+  #packetBytesMax = 0;
   /** In the order in which they were published. */
   readonly #underWay = new Set<Publishing>();
   /** Bytes of what is to be published that the front thread has not been told of. */
   #takenOver = 0;
   #pauseMs: number = PAUSE_MIN_MS;
-  #attempts = 0;
-  #batches = 0;
-  /** Messages in batches that the hub has not taken, by batch. */
-  readonly #untaken = new Map<number, number>();
+  #attempts: number;
+  #batches: number;
+  /** Batches that the hub has not taken. */
+  readonly #untaken = new Map<number, { readonly connection: number; readonly count: number }>();
   #untakenCount = 0;
+  /** The hub has forgotten what came up to this attempt to connect. */
+  #forgotten: number;
   /** Whether so much waits for the hub that nothing more is read. */
   #isFull = false;
   readonly #counts = { received: 0, redelivered: 0, lost: 0, published: 0, refused: 0 };
@@ -92,6 +95,11 @@ export class MqttThread {
     this.#data = data;
     this.#deps = deps;
     this.#queue = new PublishQueue(data.queueBytesMax);
+    const { batch, connection, connections } = data.after;
+    this.#batches = batch;
+    this.#attempts = connection;
+    this.#forgotten = connection;
+    this.#state = { isConnected: false, why: '', connections };
   }
 
   start(): void {
@@ -110,11 +118,12 @@ export class MqttThread {
   readonly take = (message: ToMqttThread): void => {
     switch (message.say) {
       case 'again':
+        this.#forgotten = message.connection;
+        for (const [batch, { connection }] of this.#untaken) if (connection <= message.connection) this.#end(batch);
         void this.#connection?.end();
         return;
       case 'taken':
-        this.#untakenCount -= this.#untaken.get(message.batch) ?? 0;
-        this.#untaken.delete(message.batch);
+        this.#end(message.batch);
         if (this.#isFull && this.#untakenCount < UNTAKEN_MAX) this.#readsMore(true);
         this.#connection?.write(this.#acks.taken(message.batch, message.refused));
         return;
@@ -131,6 +140,12 @@ export class MqttThread {
     }
   };
 
+  /** A batch waits for the hub no more. */
+  #end(batch: number): void {
+    this.#untakenCount -= this.#untaken.get(batch)?.count ?? 0;
+    this.#untaken.delete(batch);
+  }
+
   #connect(): void {
     if (this.#isClosing) return;
     this.#attempts++;
@@ -139,17 +154,18 @@ export class MqttThread {
     this.#connection = this.#deps.connect(
       { subscriptions: this.#data.subscriptions, will },
       {
-        up: (inFlightMax) => this.#up(inFlightMax),
+        up: (broker) => this.#up(broker),
         message: (received) => this.#message(received),
         room: () => this.#pump(),
-        notice: (text) => this.#deps.tell({ say: 'notice', text }),
+        notice: (text) => this.#notice(text),
         down: (why) => this.#down(why),
       },
     );
   }
 
-  #up(inFlightMax: number): void {
+  #up({ inFlightMax, packetBytesMax }: BrokerBounds): void {
     this.#inFlightMax = inFlightMax;
+    this.#packetBytesMax = packetBytesMax;
     this.#pauseMs = PAUSE_MIN_MS;
     this.#tellState({ isConnected: true, why: '', connections: this.#state.connections + 1 });
     this.#sayStatus(ONLINE);
@@ -198,13 +214,15 @@ export class MqttThread {
 
   readonly #bring = (): void => {
     if (this.#arrivedIds.length === 0) return;
-    const ids = this.#arrivedIds;
-    const batch = ++this.#batches;
+    const [ids, packed, connection] = [this.#arrivedIds, this.#arrived.take(), this.#attempts];
     this.#arrivedIds = [];
+    // Of a connection that is ending for it: the hub would not look at it.
+    if (connection <= this.#forgotten) return;
+    const batch = ++this.#batches;
     this.#acks.begin(batch, ids);
-    this.#untaken.set(batch, ids.length);
+    this.#untaken.set(batch, { connection, count: ids.length });
     this.#untakenCount += ids.length;
-    this.#deps.tell({ say: 'arrived', batch, connection: this.#attempts, packed: this.#arrived.take() });
+    this.#deps.tell({ say: 'arrived', batch, connection, packed });
   };
 
   #rpcMessage(received: Received): void {
@@ -249,6 +267,7 @@ export class MqttThread {
       while (this.#packets.length < WRITE_BYTES) {
         const publishing = this.#queue.takeNewest();
         if (publishing === undefined) break;
+        if (!this.#fits(publishing)) continue;
         this.#packets.add(publishing);
         this.#published(publishing);
       }
@@ -258,8 +277,12 @@ export class MqttThread {
     while (this.#underWay.size < this.#inFlightMax) {
       const event = this.#queue.takeEvent(this.#deps.nowMs());
       if (event === undefined) break;
-      this.#underWay.add(event);
       const payload = event.isMotion ? Buffer.from(placeText(Buffer.from(event.payload).toString())) : event.payload;
+      if (!this.#fits({ topic: event.topic, payload })) {
+        this.#queue.ended(event);
+        continue;
+      }
+      this.#underWay.add(event);
       connection.publish({ ...event, payload }, (refused) => this.#ended(event, refused));
     }
     if (this.#underWay.size === 0 && this.#queue.waiting === 0) this.#emptied?.();
@@ -271,9 +294,23 @@ export class MqttThread {
     if (refused === undefined) this.#published(event);
     else {
       this.#counts.refused++;
-      this.#deps.tell({ say: 'notice', text: `The broker refuses to publish under ${event.topic}: ${refused}` });
+      this.#notice(`The broker refuses to publish: ${refused}`, event.topic);
     }
     this.#pump();
+  }
+
+  /** Whether the broker takes a message as large as this: it closes the connection of whoever sends a larger one. hot */
+  #fits({ topic, payload }: Pick<Publishing, 'topic' | 'payload'>): boolean {
+    if (PUBLISH_HEAD_BYTES_MAX + 3 * topic.length + payload.length <= this.#packetBytesMax) return true;
+    const size = PUBLISH_HEAD_BYTES_MAX + Buffer.byteLength(topic) + payload.length;
+    if (size <= this.#packetBytesMax) return true;
+    this.#counts.refused++;
+    this.#notice(`The broker takes no packets of more than ${this.#packetBytesMax} bytes`, topic);
+    return false;
+  }
+
+  #notice(text: string, topic?: string): void {
+    this.#deps.tell({ say: 'notice', text, ...(topic !== undefined && { topic }) });
   }
 
   /** hot */
@@ -321,5 +358,7 @@ export class MqttThread {
 
 /** So much is taken over before the front thread hears of it: far less than the smallest mqtt_max_queue. */
 const ROOM_BYTES = 128 << 10;
+/** What a PUBLISH takes beside topic and payload, about: type and length, length of the topic, packet id, an expiry. */
+const PUBLISH_HEAD_BYTES_MAX = 16;
 /** Packets that are written at once. */
 const WRITE_BYTES = 256 << 10;

@@ -9,8 +9,8 @@ import type { Publishing } from './messages.ts';
  *            └─ QoS 1 ───────────────────────────────────────────▶ events ──▶ takeEvent ──▶ under way ──▶ ended
  *
  * Of QoS 0 only the newest of a topic waits, at the place of the first: that is what `replaced` counts. QoS 1 waits in its
- * order. Beyond the bound the oldest of QoS 0 goes, then the oldest of QoS 1: `dropped`, as is what is of no use any more
- * when its turn comes.
+ * order. Beyond the bound the oldest of QoS 0 goes, then what is held, then the oldest of QoS 1: `dropped`, as is what is of
+ * no use any more when its turn comes.
  */
 export class PublishQueue {
   readonly #bytesMax: number;
@@ -158,8 +158,9 @@ export class PublishQueue {
   }
 
   #dropOldest(nowMs: number): boolean {
-    const { value: topic } = this.#newest.keys().next();
-    if (topic !== undefined) this.#drop(this.#newest, topic);
+    const from = this.#newest.size > 0 ? this.#newest : this.#held;
+    const { value: topic } = from.keys().next();
+    if (topic !== undefined) this.#drop(from, topic);
     else {
       const event = this.takeEvent(nowMs);
       if (event === undefined) return false;

@@ -130,6 +130,21 @@ describe('PublishQueue', () => {
     assert.equal(queue.dropped, 3);
   });
 
+  test('drops the oldest of what is held, too', () => {
+    const queue = new PublishQueue(350);
+    const every = { minIntervalMs: 1000 };
+    const topics = ['a', 'b', 'c', 'd'];
+    for (const topic of topics) {
+      queue.offer(message(topic, '1', every), 0);
+      taken(queue);
+    }
+    for (const topic of topics) queue.offer(message(topic, '2', every), 1);
+    assert.ok(queue.bytes <= 350);
+    assert.equal(queue.dropped, 1);
+    queue.due(1000);
+    assert.deepEqual(taken(queue), ['b 2', 'c 2', 'd 2']);
+  });
+
   test('accounts for every message, and never holds more than its bound', () => {
     const offers = fc.array(
       fc.record({
