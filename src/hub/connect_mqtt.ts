@@ -27,6 +27,7 @@ export async function connectMqtt(
     hasCapacity: canTake,
     later: setImmediate,
     trackable: (id) => entities.get('trackable', id),
+    trackables: () => entities.list('trackable'),
     announces: (id) => cluster === undefined || cluster.serves(partitionOf(id)),
   });
 }

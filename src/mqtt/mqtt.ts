@@ -43,6 +43,7 @@ export interface MqttDeps {
   readonly rpc: CarriedRpc;
   hasCapacity(count: number): boolean;
   trackable(id: string): Trackable | undefined;
+  trackables(): readonly Trackable[];
   /** Whether this hub, of several, publishes what all of them announce of an entity. */
   announces(id: string): boolean;
   schedule(delayMs: number, callback: () => void): () => void;
@@ -114,7 +115,8 @@ export class Mqtt {
       problem: (reason, problem, topic) => this.#problem(reason, problem, topic),
     });
     if (unsRoot !== undefined) {
-      new Uns(unsRoot, { fanout, trackable: deps.trackable, publish: this.#outbound.publish });
+      const { trackable, trackables } = deps;
+      new Uns(unsRoot, { fanout, trackable, trackables, publish: this.#outbound.publish });
     }
   }
 

@@ -27,6 +27,8 @@ export function unsTopicOf(root: string, trackable: Pick<Trackable, 'properties'
 interface UnsDeps {
   readonly fanout: Pick<Fanout, 'listen'>;
   trackable(id: string): Trackable | undefined;
+  /** All that there are. */
+  trackables(): readonly Trackable[];
   readonly publish: Outbound['publish'];
 }
 
@@ -37,18 +39,20 @@ const NOTHING = new Uint8Array();
 
 /**
  * The unified namespace: where each trackable that has a topic in it was last, retained by the broker. What was said under a
- * topic is taken back, by an empty message, when the trackable gets another one or is deleted.
+ * topic, in this life of the hub or an earlier one, is taken back, by an empty message, when the trackable gets another one or
+ * is deleted.
  */
 export class Uns {
   readonly #root: string;
   readonly #deps: UnsDeps;
-  /** The topic under which the place of a trackable was last published. */
+  /** The topics of trackables, by their ids. The broker may have a place under each. */
   readonly #topics = new Map<string, string>();
 
   constructor(root: string, deps: UnsDeps) {
     this.#root = root;
     this.#deps = deps;
-    const { fanout } = deps;
+    const { fanout, trackables } = deps;
+    for (const trackable of trackables()) this.#know(trackable.id, trackable);
     fanout.listen(
       { heard: (batch, fields) => this.#moved(batch, fields) },
       { topic: 'trackable_motions', view: WGS84 },
@@ -58,12 +62,10 @@ export class Uns {
 
   /** hot */
   #moved(batch: Batch, fields: readonly FilterFields[]): void {
-    const { trackable, publish } = this.#deps;
+    const { publish } = this.#deps;
     for (let i = 0; i < batch.count; i++) {
-      const id = String(fields[i]?.[0]);
-      const topic = this.#topics.get(id) ?? unsTopicOf(this.#root, trackable(id));
+      const topic = this.#topics.get(String(fields[i]?.[0]));
       if (topic === undefined) continue;
-      this.#topics.set(id, topic);
       publish(topic, batch.bytesAt(i), { isRetained: true, minIntervalMs: INTERVAL_MS, isMotion: true });
     }
   }
@@ -71,10 +73,16 @@ export class Uns {
   #changed(fields: readonly FilterFields[]): void {
     const { trackable, publish } = this.#deps;
     const id = String(fields[0]?.[0]);
-    const topic = this.#topics.get(id);
-    if (topic === undefined || topic === unsTopicOf(this.#root, trackable(id))) return;
-    this.#topics.delete(id);
-    publish(topic, NOTHING, { isRetained: true });
+    const before = this.#topics.get(id);
+    this.#know(id, trackable(id));
+    if (before === undefined || before === this.#topics.get(id)) return;
+    publish(before, NOTHING, { isRetained: true });
+  }
+
+  #know(id: string, trackable: Trackable | undefined): void {
+    const topic = unsTopicOf(this.#root, trackable);
+    if (topic === undefined) this.#topics.delete(id);
+    else this.#topics.set(id, topic);
   }
 }
 
