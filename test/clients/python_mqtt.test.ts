@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Broker, whyNo } from '../mqtt/brokers.ts';
+import { BROKERS, Broker, whyNo } from '../mqtt/brokers.ts';
 import { until } from '../mqtt/mqtt_client.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { CART, createScene, FENCE, inHall } from '../support/scene.ts';
@@ -23,7 +23,6 @@ const tool = !present
       await runInstall('python3', ['-m', 'venv', folder], { cwd: folder });
       await runInstall(join(folder, 'bin/python'), ['-m', 'pip', ...PIP, ...PACKAGES], { cwd: folder });
     });
-const skip = (await whyNo('mosquitto')) ?? tool.skip;
 
 interface Said {
   readonly what: 'heard' | 'request' | 'response';
@@ -57,45 +56,47 @@ function startClient(port: number, slash: string, locations: readonly object[]) 
   };
 }
 
-describe('A client in Python, with aiomqtt,', { skip }, () => {
-  let broker: Broker;
-  let hub: TestHub;
-  before(async () => {
-    broker = await Broker.start('mosquitto');
-    hub = await openTestHub({ mqtt_address: '127.0.0.1', mqtt_port: broker.port, mqtt_topic_style: 'both' });
-    await createScene(hub);
-    await until(async () => (await hub.get('/health/mqtt')).body.connected === true);
-  });
-  after(async () => {
-    await hub.close();
-    await broker.close();
-  });
-
-  for (const [style, slash, provider, trackable] of [
-    ['slash', '/', 'cart-tag', `trackables/${CART.id}`],
-    ['plain', '', 'loner', 'providers/loner'],
-  ] as const) {
-    it(`is a source, a subscriber, a handler and a caller, in the style ${style}`, async (t) => {
-      const client = startClient(broker.port, slash, [inHall(provider, 8, 8), inHall(provider, 8.2, 8)]);
-      t.after(() => client.end());
-      const omlox = `${slash}omlox/json`;
-      const located = await client.next(
-        ({ topic, value }) =>
-          topic === `${omlox}/location_updates/epsg4326/${provider}` && value.provider_id === provider,
-      );
-      assert.equal(located.value.crs, 'EPSG:4326');
-      const entry = await client.next(({ topic }) => topic === `${omlox}/fence_events/${trackable}`);
-      assert.deepEqual([entry.value.event_type, entry.value.fence_id], ['region_entry', FENCE.id]);
-      const { topic, response } = await client.next(({ what }) => what === 'response');
-      assert.equal(topic, `${slash}omlox/jsonrpc/rpc/com.omlox.ping/response/python-1`);
-      assert.deepEqual(response, { jsonrpc: '2.0', id: 'p', result: 'Pong' });
-      await until(async () => (await hub.get('/rpc/available')).body['Blink LED'] !== undefined);
-      const { body } = await hub.put('/rpc', { jsonrpc: '2.0', id: 1, method: 'Blink LED', params: { times: 3 } });
-      assert.deepEqual(body, { jsonrpc: '2.0', id: 1, result: { lit: 3 } });
-      const { request } = await client.next(({ what }) => what === 'request');
-      assert.equal(request.params['times'], 3);
-      await client.end();
-      await until(async () => (await hub.get('/rpc/available')).body['Blink LED'] === undefined);
+for (const name of BROKERS) {
+  describe(`A client in Python, with aiomqtt, on ${name},`, { skip: (await whyNo(name)) ?? tool.skip }, () => {
+    let broker: Broker;
+    let hub: TestHub;
+    before(async () => {
+      broker = await Broker.start(name);
+      hub = await openTestHub({ mqtt_address: '127.0.0.1', mqtt_port: broker.port, mqtt_topic_style: 'both' });
+      await createScene(hub);
+      await until(async () => (await hub.get('/health/mqtt')).body.connected === true);
     });
-  }
-});
+    after(async () => {
+      await hub.close();
+      await broker.close();
+    });
+
+    for (const [style, slash, provider, trackable] of [
+      ['slash', '/', 'cart-tag', `trackables/${CART.id}`],
+      ['plain', '', 'loner', 'providers/loner'],
+    ] as const) {
+      it(`is a source, a subscriber, a handler and a caller, in the style ${style}`, async (t) => {
+        const client = startClient(broker.port, slash, [inHall(provider, 8, 8), inHall(provider, 8.2, 8)]);
+        t.after(() => client.end());
+        const omlox = `${slash}omlox/json`;
+        const located = await client.next(
+          ({ topic, value }) =>
+            topic === `${omlox}/location_updates/epsg4326/${provider}` && value.provider_id === provider,
+        );
+        assert.equal(located.value.crs, 'EPSG:4326');
+        const entry = await client.next(({ topic }) => topic === `${omlox}/fence_events/${trackable}`);
+        assert.deepEqual([entry.value.event_type, entry.value.fence_id], ['region_entry', FENCE.id]);
+        const { topic, response } = await client.next(({ what }) => what === 'response');
+        assert.equal(topic, `${slash}omlox/jsonrpc/rpc/com.omlox.ping/response/python-1`);
+        assert.deepEqual(response, { jsonrpc: '2.0', id: 'p', result: 'Pong' });
+        await until(async () => (await hub.get('/rpc/available')).body['Blink LED'] !== undefined);
+        const { body } = await hub.put('/rpc', { jsonrpc: '2.0', id: 1, method: 'Blink LED', params: { times: 3 } });
+        assert.deepEqual(body, { jsonrpc: '2.0', id: 1, result: { lit: 3 } });
+        const { request } = await client.next(({ what }) => what === 'request');
+        assert.equal(request.params['times'], 3);
+        await client.end();
+        await until(async () => (await hub.get('/rpc/available')).body['Blink LED'] === undefined);
+      });
+    }
+  });
+}
