@@ -111,6 +111,8 @@ class BrokerConnection {
   #isDown = false;
   /** Whether it waits for the socket to be drained. */
   #isBehind = false;
+  /** Whether anything has come since it was last asked whether the broker is still there. */
+  #hasHeard = false;
 
   constructor(settings: BrokerSettings, { subscriptions, will }: ConnectionOptions, watch: ConnectionWatch) {
     this.#watch = watch;
@@ -123,6 +125,14 @@ class BrokerConnection {
       );
       return (chunk) => this.#take(reader, chunk);
     });
+    const giveUp = client.onKeepaliveTimeout.bind(client);
+    // A broker that has much to do answers a ping late, since it reads it behind our acknowledgements.
+    client.onKeepaliveTimeout = () => {
+      if (!this.#hasHeard) return giveUp();
+      this.#hasHeard = false;
+      client.sendPing();
+      client.reschedulePing(true);
+    };
     client.on('connect', ({ properties }) =>
       this.#subscribe(subscriptions, {
         inFlightMax: properties?.receiveMaximum ?? IN_FLIGHT_MAX,
@@ -185,6 +195,7 @@ class BrokerConnection {
 
   #take(reader: PacketReader, chunk: Uint8Array): void {
     if (this.#isDown || this.#why !== '') return;
+    this.#hasHeard = true;
     try {
       reader.push(chunk);
     } catch (error) {
