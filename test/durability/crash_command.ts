@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { natsProgram } from '../../bench/process/nats_program.ts';
-import { whyNo } from '../mqtt/brokers.ts';
+import { KEEPING_BROKERS, whyNo } from '../mqtt/brokers.ts';
 import { clusterReport, clusterResults } from './cluster/cluster_report.ts';
 import { runClusterRounds } from './cluster/cluster_rounds.ts';
 import { reportOf, runCrashRounds } from './crash_rounds.ts';
@@ -19,7 +19,7 @@ import { runMqttRounds } from './mqtt/mqtt_rounds.ts';
  * those of another checkout, with its own node_modules, and in each round the next one is told to stop and started as one
  * of this checkout; once all are, one of the other is to refuse to start.
  *
- * `npm run crash -- --mqtt --rounds 50 --seed 1`: a hub and a mosquitto under load of sources with QoS 1. In each round one of
+ * `npm run crash -- --mqtt --rounds 50 --seed 1`: a hub and a mosquitto (`--broker hivemq`: another broker) under load of sources with QoS 1. In each round one of
  * them, or both, or the connection between them goes down; a proxy between them tells what the broker has forgotten from
  * what the hub has lost.
  */
@@ -32,6 +32,7 @@ const { values } = parseArgs({
     save: { type: 'string' },
     release: { type: 'string' },
     mqtt: { type: 'boolean', default: false },
+    broker: { type: 'string', default: 'mosquitto' },
   },
 });
 /** How many new problems a round tells of. */
@@ -61,7 +62,12 @@ function crash(): Promise<boolean> {
 }
 
 async function crashMqtt(): Promise<boolean> {
-  const missing = await whyNo('mosquitto');
+  const broker = KEEPING_BROKERS.find((name) => name === values.broker);
+  if (broker === undefined) {
+    process.stderr.write(`--broker: must be one of ${KEEPING_BROKERS.join(', ')}, found ${values.broker}\n`);
+    return false;
+  }
+  const missing = await whyNo(broker);
   if (missing !== undefined) {
     process.stderr.write(`${missing}\n`);
     return false;
@@ -69,13 +75,13 @@ async function crashMqtt(): Promise<boolean> {
   process.stdout.write(`${ROUND_HEAD}\n`);
   let round = 0;
   const findings = await runMqttRounds({
-    ...{ ...options, atEnd },
+    ...{ ...options, atEnd, broker },
     done(counts, problems) {
       process.stdout.write(`${roundLine(++round, counts)}\n`);
       for (const problem of problems.slice(0, TOLD_MAX)) process.stderr.write(`  ${problem}\n`);
     },
   });
-  process.stdout.write(`\n${mqttReport(findings, `seed ${values.seed}`)}\n`);
+  process.stdout.write(`\n${mqttReport(findings, `seed ${values.seed}, ${broker}`)}\n`);
   return findings.problems.length === 0;
 }
 

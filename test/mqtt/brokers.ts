@@ -1,28 +1,35 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { freePort } from '../../bench/process/free_port.ts';
 import { goInstalled } from '../../bench/process/go_installed.ts';
 import { listens } from '../../bench/process/listens.ts';
 import { MOSQUITTO } from '../../bench/process/mosquitto.ts';
+import { javaVersion, type Libraries, mavenLibraries } from '../support/maven_libraries.ts';
 
 /** Brokers that tests start: each on a port of its own, which it keeps when it is started again. */
 export const BROKERS = ['mosquitto', 'mochi'] as const;
-export type BrokerName = (typeof BROKERS)[number];
+/** Brokers that keep sessions and messages, in their order, when they are killed. HiveMQ takes some ten seconds to start. */
+export const KEEPING_BROKERS = ['mosquitto', 'hivemq'] as const;
+export type BrokerName = (typeof BROKERS | typeof KEEPING_BROKERS)[number];
 
 const MOCHI = { path: 'github.com/mochi-mqtt/server/v2/cmd', version: 'v2.7.9', name: 'cmd' };
 /** Anybody may do anything, with as much as they like. */
 const OPEN = ['allow_anonymous true', 'max_inflight_messages 0', 'max_queued_messages 0'];
-const START_MS = 15_000;
+const HIVEMQ = { groupId: 'com.hivemq', artifactId: 'hivemq-community-edition-embedded', version: '2025.5' };
+const HIVEMQ_MAIN = fileURLToPath(new URL('hivemq/OpenBroker.java', import.meta.url));
+const HIVEMQ_JAVA = 11;
+const START_MS = 60_000;
 const LOOK_MS = 50;
 
 /** Why a broker is not to be had; undefined where it is. */
 export async function whyNo(name: BrokerName): Promise<string | undefined> {
   if (name === 'mosquitto') return MOSQUITTO === undefined ? 'skipped: there is no mosquitto' : undefined;
-  const installed = await goInstalled(MOCHI);
+  const installed = name === 'hivemq' ? hivemqLibraries() : await goInstalled(MOCHI);
   return 'missing' in installed ? `skipped: ${installed.missing}` : undefined;
 }
 
@@ -68,7 +75,7 @@ export class Broker {
   }
 
   async start(): Promise<void> {
-    const child = this.#name === 'mosquitto' ? this.#mosquitto() : await this.#mochi();
+    const child = await this.#spawned();
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
@@ -120,6 +127,11 @@ export class Broker {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  #spawned(): ChildProcess | Promise<ChildProcess> {
+    if (this.#name === 'mosquitto') return this.#mosquitto();
+    return this.#name === 'mochi' ? this.#mochi() : this.#hivemq();
+  }
+
   #mosquitto(): ChildProcess {
     const file = join(this.#folder, 'mosquitto.conf');
     const lines = [
@@ -149,4 +161,25 @@ export class Broker {
     const args = ['-tcp', `127.0.0.1:${this.port}`, '-ws', `127.0.0.1:${free[0]}`, '-info', `127.0.0.1:${free[1]}`];
     return spawn(installed.path, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   }
+  #hivemq(): ChildProcess {
+    const libraries = hivemqLibraries();
+    if ('missing' in libraries) throw new Error(libraries.missing);
+    for (const name of ['conf', 'data', 'extensions']) mkdirSync(join(this.#folder, name), { recursive: true });
+    const settings = `\
+<hivemq>
+  <listeners><tcp-listener><port>${this.port}</port><bind-address>127.0.0.1</bind-address></tcp-listener></listeners>
+  <mqtt><queued-messages><max-queue-size>1000000</max-queue-size></queued-messages></mqtt>
+  <persistence><mode>file</mode></persistence>
+  <anonymous-usage-statistics><enabled>false</enabled></anonymous-usage-statistics>
+</hivemq>
+`;
+    writeFileSync(join(this.#folder, 'conf/config.xml'), settings);
+    const args = ['-Xmx512m', '-cp', `${libraries.folder}/*`, HIVEMQ_MAIN, this.#folder];
+    return spawn('java', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+}
+
+function hivemqLibraries(): Libraries {
+  const found = javaVersion();
+  return found < HIVEMQ_JAVA ? { missing: `HiveMQ needs Java ${HIVEMQ_JAVA}, found ${found}` } : mavenLibraries(HIVEMQ);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Broker } from '../../mqtt/brokers.ts';
+import { Broker, type KEEPING_BROKERS } from '../../mqtt/brokers.ts';
 import { type AtEnd, HubProcess, newFolder, randomFrom } from '../hub_process.ts';
 import { type Delivery, RecordingProxy } from './recording_proxy.ts';
 import { Sources } from './sources.ts';
@@ -40,6 +40,8 @@ export interface MqttFindings {
 export interface MqttRoundsOptions {
   readonly rounds: number;
   readonly seed: number;
+  /** mosquitto when left out. */
+  readonly broker?: (typeof KEEPING_BROKERS)[number];
   readonly atEnd?: AtEnd;
   done?(round: Round, problems: readonly string[]): void;
 }
@@ -69,8 +71,8 @@ const SETTINGS = { db_fast_writes: false, mqtt_address: '127.0.0.1', num_threads
  * with QoS 1. A hub that starts again has what it has acknowledged; of what the broker has acknowledged to sources
  * everything arrives at last, unless the broker was killed and has forgotten it.
  */
-export async function runMqttRounds({ rounds, seed, atEnd, done }: MqttRoundsOptions): Promise<MqttFindings> {
-  const world = await World.open(seed, atEnd);
+export async function runMqttRounds({ rounds, done, ...options }: MqttRoundsOptions): Promise<MqttFindings> {
+  const world = await World.open(options);
   const { findings } = world;
   try {
     for (let round = 0; round < rounds; round++) {
@@ -113,8 +115,8 @@ class World {
     this.#sources = new Sources(broker.port, LOAD);
   }
 
-  static async open(seed: number, atEnd: AtEnd | undefined): Promise<World> {
-    const broker = await Broker.start('mosquitto', { lines: BROKER });
+  static async open({ seed, atEnd, broker: name }: Omit<MqttRoundsOptions, 'rounds' | 'done'>): Promise<World> {
+    const broker = await Broker.start(name, { lines: BROKER });
     atEnd?.(() => void broker.kill());
     const proxy = await RecordingProxy.open(broker.port);
     const world = new World(seed, atEnd, { broker, proxy });
