@@ -120,8 +120,13 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   mqtt: ['src/mqtt/broker_connection.ts', 'src/cli/demo/broker_feed.ts'],
 };
 
-/** Who may import the room of clusters: a hub that is alone loads nothing of it. All others do so by `import()`. */
-export const CLUSTER = { path: 'src/cluster', importers: ['src/cluster', 'workers/bus.ts', 'test'] } as const;
+/** Rooms that a hub without them loads nothing of, and who may import each. All others do so by `import()`. */
+export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importers: readonly string[] }[] = [
+  // A hub that is alone.
+  { path: 'src/cluster', importers: ['src/cluster', 'workers/bus.ts', 'test'] },
+  // A hub that has no broker.
+  { path: 'src/mqtt', importers: ['src/mqtt', 'workers/mqtt.ts', 'test'] },
+];
 
 /** Who may start a hub. What others need of it, it hands them. */
 export const HUB_STARTERS = ['src/main.ts', 'test'];

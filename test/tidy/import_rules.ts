@@ -1,5 +1,5 @@
 import { cruise, type IConfiguration, type ICruiseOptions, type ICruiseResult } from 'dependency-cruiser';
-import { AREAS, CLUSTER, HUB_STARTERS, SHARED, SINGLE_SITES } from './areas.ts';
+import { AREAS, HUB_STARTERS, OPTIONAL_ROOMS, SHARED, SINGLE_SITES } from './areas.ts';
 import { FOLDERS } from './source_file.ts';
 
 /**
@@ -67,12 +67,14 @@ export const FORBIDDEN: Forbidden[] = [
     from: { pathNot: HUB_STARTERS.map(place) },
     to: { path: place('src/hub/hub.ts') },
   },
-  {
-    name: 'only import() loads the room of clusters: a hub that is alone does without it',
-    severity: 'error',
-    from: { pathNot: CLUSTER.importers.map(place) },
-    to: { path: place(CLUSTER.path), dynamic: false, dependencyTypesNot: ['type-only'] },
-  },
+  ...OPTIONAL_ROOMS.map(
+    ({ path, importers }): Forbidden => ({
+      name: `only import() loads ${path}: most hubs do without it`,
+      severity: 'error',
+      from: { pathNot: importers.map(place) },
+      to: { path: place(path), dynamic: false, dependencyTypesNot: ['type-only'] },
+    }),
+  ),
   {
     name: 'files import each other in no circle',
     severity: 'error',
