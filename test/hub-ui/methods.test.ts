@@ -57,14 +57,20 @@ test('Methods are listed with their handlers and called, by keyboard alone', { s
   await form.getByText('must be a whole number from 1 to 60000').waitFor();
 });
 
-test('Methods look alike in both themes, and fit on a narrow screen', { skip }, async (t) => {
+test('Methods look alike in both themes, and fit on a narrow screen, however long their names are', {
+  skip,
+}, async (t) => {
   const hub = await openUiHub(t);
+  const wordy = await answering(hub.origin, 'a name of many words '.repeat(12), { result: true });
+  t.after(() => wordy.close());
   for (const options of [{ theme: 'light' }, { theme: 'dark' }, { theme: 'dark', width: 390 }] as const) {
     const page = await openPage(t, `${hub.origin}/hub-ui/methods`, options);
     await page.getByRole('region', { name: 'Call' }).getByRole('button', { name: 'Call' }).click();
     await page.getByText('"Pong"').waitFor();
     const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
     assert.equal(overflow, 0);
+    const methods = page.getByRole('region', { name: 'Methods' });
+    assert.equal(await methods.evaluate((box) => box.scrollWidth - box.clientWidth), 0);
     const folder = process.env['METHODS_PICTURES'];
     if (folder !== undefined) await page.screenshot({ path: `${folder}/${options.theme}-${'width' in options}.png` });
   }

@@ -48,6 +48,7 @@ const VIEWS: Readonly<Record<string, string>> = {
   providers: 'providers',
   'providers-one': 'providers/demo-tag-29',
   rules: 'rules',
+  methods: 'methods',
   lists: 'lists',
   'lists-fences': 'lists/fences?q=dock&sort=-floor',
   'lists-json': `lists?json=${FORKLIFT}`,

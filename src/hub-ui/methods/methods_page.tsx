@@ -82,7 +82,12 @@ function Methods({
       key: 'method',
       title: 'Method',
       cell: (row) => (
-        <Button kind="quiet" aria-pressed={row.method === method} onClick={() => onMethod(row.method)}>
+        <Button
+          kind="quiet"
+          class={styles.name}
+          aria-pressed={row.method === method}
+          onClick={() => onMethod(row.method)}
+        >
           {row.method}
         </Button>
       ),
