@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, describe, type TestContext, test } from 'node:test';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 import { inHall } from '../support/scene.ts';
-import { Broker, whyNo } from './brokers.ts';
+import { BROKERS, Broker, whyNo } from './brokers.ts';
 import { TestMqttClient, until } from './mqtt_client.ts';
 
 const PUB = 'omlox/json/location_updates/pub';
@@ -162,9 +162,14 @@ describe('A hub with a broker', { skip }, () => {
       return health.published + health.dropped === sent + 3;
     });
   });
+});
 
-  test('goes on while the broker stands still, and publishes the newest when it goes on', async (t) => {
-    const broker = await openBroker(t);
+for (const name of BROKERS) {
+  test(`A hub goes on while its broker stands still, and publishes the newest when that goes on: ${name}`, {
+    skip: (await whyNo(name)) ?? false,
+  }, async (t) => {
+    const broker = await Broker.start(name);
+    t.after(() => broker.close());
     const hub = await openHub(t, { mqtt_port: broker.port, mqtt_publish: 'location_updates/epsg4326' });
     await connected(hub);
     const client = await openClient(t, broker.port);
@@ -183,4 +188,4 @@ describe('A hub with a broker', { skip }, () => {
     await client.next(({ topic }) => topic === `${EARTH}/tag-999`);
     await until(async () => (await healthOf(hub)).waiting === 0);
   });
-});
+}
