@@ -138,6 +138,8 @@ class World {
     await delay(LOAD_MS.min + this.#random() * (LOAD_MS.max - LOAD_MS.min));
     await this.#fault(fault);
     await this.#sources.stop();
+    // The longer a broker was away the longer the hub waits before it looks again.
+    await this.#connected();
     await this.#settled();
     await this.#allTold();
     this.findings.rounds.push({ fault, ...this.#look(fault), tookMs: performance.now() - begunMs });
