@@ -4,6 +4,7 @@ import type { LocatingRules } from '../entities/locating_rules.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { Fence } from '../model/fence.ts';
 import type { HealthSource, MqttHealth, SocketHealth, SystemHealth } from '../model/health.ts';
+import type { HistoryHealth } from '../model/history.ts';
 import type { Lease, LicenseInfo } from '../model/license.ts';
 import type { RpcAvailable } from '../model/rpc.ts';
 import type { Consumption } from '../model/usage.ts';
@@ -94,6 +95,7 @@ export interface HealthDeps {
   readonly problem: string | undefined;
   system(): SystemHealth;
   mqtt(): MqttHealth;
+  history(): HistoryHealth;
   socket(): Soon<SocketHealth>;
   /** One for each zone. */
   zones(zones: readonly Zone[]): Soon<readonly HealthSource[]>;

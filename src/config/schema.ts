@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { DEPTH_MAX } from '../model/depth.ts';
 import { ClusterProperties } from './cluster.ts';
+import { HistoryProperties } from './history.ts';
 import { Iso24730Connection } from './iso_24730.ts';
 import { MqttProperties } from './mqtt.ts';
 import { WideColumnProperties } from './wide_column.ts';
@@ -295,6 +296,7 @@ export const ConfigSchema = Type.Object({
     default: [],
     description: 'ISO/IEC 24730-1 servers to read from: a list of {host, port, type, zone_id or foreign_id}.',
   }),
+  ...HistoryProperties,
   ...MqttProperties,
   ...WideColumnProperties,
   ...ClusterProperties,

@@ -194,6 +194,24 @@ export function mqttSettings(config: Config, hubName: string) {
   };
 }
 
+const DAY_MS = 86_400_000;
+
+/** What is recorded, and how; undefined for nothing. */
+export function historySettings(config: Config) {
+  if (!config.history) return undefined;
+  const { history_max_size: sizeMb } = config;
+  return {
+    folder: resolve(config.config_path, config.history_path ?? 'history'),
+    topics: config.history_topics,
+    withProperties: config.history_properties,
+    flushMs: config.history_flush_interval,
+    retentionMs: config.history_retention_days * DAY_MS,
+    bytesMax: sizeMb === null ? Number.POSITIVE_INFINITY : sizeMb * 2 ** 20,
+    minIntervalMs: config.history_min_interval,
+    minDistanceMetres: config.history_min_distance,
+  };
+}
+
 /** The bounds that the settings give. */
 export function boundsOf(config: Config): Bounds {
   return {
@@ -211,6 +229,10 @@ export function renderingBoundsOf(config: Config) {
   return { ofSubscriber: config.websocket_max_renderings, inAll: config.max_renderings };
 }
 
+function recordedPlaces({ history_topics: topics, history_properties: withMembers }: Config) {
+  return { topics: topics.filter((topic) => topic === 'locations' || topic === 'motions'), withMembers };
+}
+
 const BATCH_MAX = 4096;
 
 /** What the shards are opened with. */
@@ -223,6 +245,7 @@ export function shardSettings(config: Config) {
       collisionsByDefault: config.calculate_collisions_default,
       providerInTrackableEvents: config.fence_event_provider_id === 'set',
       parentsMax: config.max_parent_depth,
+      ...(config.history && { recorded: recordedPlaces(config) }),
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Answer, ExportedState } from './item.ts';
 import type { NewRecordBuffer } from './location/record.ts';
 import type { Motion } from './motion/motion.ts';
 import type { Counts, FenceEventText, Released } from './outcome.ts';
+import type { PlaceWriter, RecordedPlaces } from './recorded.ts';
 import type { RowWriter } from './row_bytes.ts';
 import type { ShardState } from './state.ts';
 import type { WantedVariant } from './wanted.ts';
@@ -26,6 +27,8 @@ export interface ShardOptions {
   readonly providerInTrackableEvents: boolean;
   /** Levels of parents: what is carried deeper, in old data, stays where it is. */
   readonly parentsMax: number;
+  /** What is recorded for the history; undefined for nothing. */
+  readonly recorded?: RecordedPlaces | undefined;
 }
 
 /** A shard at work: its state, and the outcome that the step in progress is filling. */
@@ -48,6 +51,8 @@ export interface ShardContext {
   readonly rows: RowWriter;
   /** Other rows, for which nobody waits. */
   readonly backgroundRows: RowWriter;
+  /** Where objects have been, for the history. */
+  readonly places: PlaceWriter | undefined;
   /** What the step has changed. */
   readonly effects: EffectWriter;
   draft: Draft;

@@ -3,6 +3,7 @@ import type { EventBatch } from '../model/event_batch.ts';
 import type { FilterFields } from '../model/topics.ts';
 import type { Answer, ExportedState } from './item.ts';
 import type { Motion } from './motion/motion.ts';
+import type { PackedPlaces } from './recorded.ts';
 import type { PackedRows } from './row_bytes.ts';
 import type { ZoneMove } from './zone/following.ts';
 
@@ -21,6 +22,8 @@ export interface Outcome {
   readonly backgroundRows: PackedRows;
   /** What has changed of all objects (effects.ts): with those of the steps before, a new worker knows what this one does. */
   readonly effects: Borrowed;
+  /** Where objects have been, for the history; undefined where nothing is recorded. */
+  readonly places?: PackedPlaces | undefined;
   /** How many objects have changed since their last row: what is left of the work for later budgets. */
   readonly dirtyCount: number;
   readonly motions: readonly Motion[];

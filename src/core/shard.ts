@@ -21,6 +21,7 @@ import type { Item } from './item.ts';
 import { asciiBytes } from './json_bytes.ts';
 import { sentTimeText } from './location/text.ts';
 import type { Outcome } from './outcome.ts';
+import { PlaceWriter } from './recorded.ts';
 import { RowWriter } from './row_bytes.ts';
 import { emptyState, type ProviderState, type ShardState, type TrackableState } from './state.ts';
 import { type WantedVariant, wantedVariant } from './wanted.ts';
@@ -68,6 +69,7 @@ export function openShard(options: ShardOptions): Shard {
     events: new EventWriter(options.newBuffer),
     rows: new RowWriter(options.newBuffer),
     backgroundRows: new RowWriter(options.newBuffer),
+    places: options.recorded && new PlaceWriter(options.recorded, options.newBuffer),
     effects: new EffectWriter(options.newBuffer),
     setBacks: NEVER_SET_BACK,
     draft: emptyDraft(),
@@ -80,6 +82,7 @@ export function openShard(options: ShardOptions): Shard {
       context.events.tidy();
       context.rows.tidy();
       context.backgroundRows.tidy();
+      context.places?.tidy();
       context.effects.tidy();
     },
   };
@@ -110,6 +113,7 @@ function step(context: ShardContext, batch: Batch): Outcome {
     zoneMoves: [...zoneMoves.values()],
     rows: rows.take(),
     backgroundRows: backgroundRows.take(),
+    places: context.places?.take(),
     effects: effects.take(),
     dirtyCount: state.dirty.size,
     nextDeadlineMs: state.deadlines.nextMs,

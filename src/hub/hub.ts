@@ -7,6 +7,7 @@ import type { Config } from '../config/schema.ts';
 import { storePlace } from '../config/settings.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { openShapeChecks } from '../fence_index/shape_checks.ts';
+import type { History } from '../history/history.ts';
 import { LargeShapes } from '../lane/large_shapes.ts';
 import { connectionsOf } from '../operation/arrivals.ts';
 import type { HubCounts } from '../operation/counts.ts';
@@ -20,6 +21,7 @@ import { beginReading } from '../store/store.ts';
 import { BEAT_MS, type Clock, every, openClock, schedule } from '../time/clock.ts';
 import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
 import { clusterStore, connectCluster, settingsByHub } from './connect_cluster.ts';
+import { connectHistory } from './connect_history.ts';
 import { connectMqtt } from './connect_mqtt.ts';
 import { openRpc } from './connect_rpc.ts';
 import { CertificateCare, warnOfExposure } from './exposure.ts';
@@ -52,6 +54,8 @@ export interface Hub {
   readonly collisions: CollisionLane;
   readonly sources: Sources;
   readonly store: Store;
+  /** Undefined where nothing is recorded. */
+  readonly history: History | undefined;
   /** Access tokens whose signature was looked at since the start. */
   tokensVerified(): number;
   /** Resolves when the hub is out of its cluster: what it holds is worth nothing any more. Never, where it is alone. */
@@ -122,8 +126,9 @@ async function openOn(
     const rpc = openRpc(hubId, { clock, cluster });
     cluster?.carry(rpc);
     const mqtt = await connectMqtt({ ...parts, rpc, hubId }, config, log);
+    const history = await connectHistory(parts, config, log);
     const keptByHub = cluster && { keptByHub: () => settingsByHub(cluster) };
-    const options = { config, log, kept, rpc, mqtt, schedule, connections, ...keptByHub };
+    const options = { config, log, kept, rpc, mqtt, history, schedule, connections, ...keptByHub };
     const operation = await openOperation(parts, options);
     const waiting = new WaitingFrames();
     const listening = await serve({ ...parts, operation, rpc, mqtt, authorization, waiting }, config, log);
@@ -146,6 +151,7 @@ async function openOn(
       cluster?.retire();
       await (cluster?.isOut ? abandon(parts, operation) : finish(parts, operation));
       await mqtt?.close();
+      await history?.close();
       await shapes.close();
       const lost = writer.pendingRows;
       if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
@@ -165,6 +171,7 @@ async function openOn(
       collisions,
       sources,
       store,
+      history,
       counts: operation.counts,
       tokensVerified: () => authorization?.verifications() ?? 0,
       close() {

@@ -1,4 +1,5 @@
 import type { KeptRow } from '../core/item.ts';
+import type { PackedPlaces } from '../core/recorded.ts';
 import type { ZoneMove } from '../core/zone/following.ts';
 import { CommitGate } from '../fanout/commit_gate.ts';
 import type { EventBatch } from '../model/event_batch.ts';
@@ -36,12 +37,18 @@ export class OutcomeDispatcher {
   readonly #sinks: Sinks;
   readonly #gates: readonly CommitGate[];
   readonly #collisions: CommitGate;
+  #record: ((places: PackedPlaces) => void) | undefined;
 
   constructor(sinks: Sinks) {
     this.#sinks = sinks;
     const newGate = () => new CommitGate((events) => sinks.publish(events));
     this.#gates = Array.from({ length: sinks.shards }, newGate);
     this.#collisions = newGate();
+  }
+
+  /** Hands on where objects have been from now on, for the history. */
+  recordTo(record: (places: PackedPlaces) => void): void {
+    this.#record = record;
   }
 
   /** Events that wait for the database. */
@@ -66,6 +73,7 @@ export class OutcomeDispatcher {
   ofShard(shard: number, { outcome, events, motions }: ShardReply): Promise<void> | undefined {
     this.#sinks.movedOut?.(motions);
     if (outcome.zoneMoves.length > 0) this.#sinks.moveZones(outcome.zoneMoves);
+    if (outcome.places !== undefined) this.#record?.(outcome.places);
     const { rows, backgroundRows } = outcome;
     const stored = rows.count === 0 ? undefined : this.#sinks.keep(rows);
     this.#publish(events, this.#gates[shard] as CommitGate, stored);

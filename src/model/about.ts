@@ -206,6 +206,8 @@ export const ABOUT = {
   ClusterHealth: { description: 'The hub as one of several, where it is in a cluster.' },
   ClusterMember: { description: 'A hub of the cluster, as the one that is asked sees it.' },
   MqttHealth: { description: 'How the hub is doing as a client of an MQTT broker.' },
+  HistoryHealth: { description: 'Whether the hub records its history, and what there is of it.' },
+  RecordedTopic: { description: 'What is recorded of a kind.' },
   SocketTopic: { description: 'Subscriptions to a topic, and what they have got.' },
   HubSockets: { description: 'WebSocket clients of one hub of a cluster. Those that have not answered are left out.' },
   SocketHealth: { description: 'Clients and subscriptions; those for GeoJSON count as the others do.' },

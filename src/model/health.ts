@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { HistoryHealth } from './history.ts';
 import { ArrayOf, Named, OneOf, Time } from './schema.ts';
 import { TOPICS, type Topic } from './topics.ts';
 import { ZoneType } from './zone.ts';
@@ -111,6 +112,7 @@ export const SystemHealth = Named('SystemHealth', {
   database: DatabaseHealth,
   cluster: Type.Optional(ClusterHealth),
   mqtt: Type.Optional(MqttHealth),
+  history: Type.Optional(HistoryHealth),
   config: Type.String({ description: 'The configuration as YAML, without secrets.' }),
 });
 export type SystemHealth = Static<typeof SystemHealth>;

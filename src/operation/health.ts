@@ -9,6 +9,7 @@ import type {
   SocketHealth,
   SystemHealth,
 } from '../model/health.ts';
+import type { HistoryHealth } from '../model/history.ts';
 import { formatTime } from '../model/time.ts';
 import type { Topic } from '../model/topics.ts';
 import { TOPICS } from '../model/topics.ts';
@@ -32,6 +33,8 @@ export interface HealthOptions {
   readonly cluster?: ClusterState | undefined;
   /** Where it is a client of an MQTT broker. */
   readonly mqtt?: { health(): MqttHealth } | undefined;
+  /** Where it records its history. */
+  readonly history?: { health(): HistoryHealth } | undefined;
 }
 
 /** How the hub is doing as one of several. */
@@ -55,7 +58,7 @@ export class Health {
   }
 
   system(): SystemHealth {
-    const { now, uptimeMs, configText, connections, database, cluster, mqtt } = this.#options;
+    const { now, uptimeMs, configText, connections, database, cluster, mqtt, history } = this.#options;
     return {
       uptime: Math.floor(uptimeMs() / 1000),
       date: formatTime(now()),
@@ -63,6 +66,7 @@ export class Health {
       database: database(),
       ...(cluster && { cluster: cluster.health() }),
       ...(mqtt && { mqtt: this.mqtt() }),
+      ...(history && { history: history.health() }),
       config: configText,
     };
   }
@@ -70,6 +74,10 @@ export class Health {
   mqtt(): MqttHealth {
     const { mqtt, arrivals } = this.#options;
     return mqtt === undefined ? { enabled: false } : { ...mqtt.health(), locations: arrivals.accepted.mqtt };
+  }
+
+  history(): HistoryHealth {
+    return this.#options.history?.health() ?? { enabled: false };
   }
 
   socket(): SocketHealth {

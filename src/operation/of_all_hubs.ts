@@ -1,4 +1,5 @@
 import type { HealthSource, MqttHealth, SocketHealth, SystemHealth } from '../model/health.ts';
+import type { HistoryHealth } from '../model/history.ts';
 import { parseKeeping } from '../model/keep_numbers.ts';
 import { formatTime } from '../model/time.ts';
 import type { Consumption } from '../model/usage.ts';
@@ -31,6 +32,10 @@ export class HealthOfAll {
 
   mqtt(): MqttHealth {
     return this.#own.mqtt();
+  }
+
+  history(): HistoryHealth {
+    return this.#own.history();
   }
 
   async socket(): Promise<SocketHealth> {

@@ -7,6 +7,7 @@ import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { MqttHealth } from '../model/health.ts';
+import type { HistoryHealth } from '../model/history.ts';
 import { parseKeeping } from '../model/keep_numbers.ts';
 import { NOTHING_SENT, type SentCounts } from '../model/mqtt.ts';
 import type { Consumption } from '../model/usage.ts';
@@ -22,6 +23,7 @@ import type { HubCounts } from './counts.ts';
 import type { DatabaseState } from './database_state.ts';
 import { type AllHubs, answerProblem, ownAnswer } from './gathered.ts';
 import { type ClusterState, Health } from './health.ts';
+import { historyFamilies, type MeasuredHistory } from './history_families.ts';
 import { hubFamilies } from './hub_families.ts';
 import { type KeptLicense, License } from './license.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
@@ -66,6 +68,8 @@ export interface OperationOptions {
   connections?(): readonly Connection[];
   /** The client of an MQTT broker, where there is one. */
   readonly mqtt?: (MeasuredMqtt & { health(): MqttHealth }) | undefined;
+  /** The history, where the hub records one. */
+  readonly history?: (MeasuredHistory & { health(): HistoryHealth }) | undefined;
   /** Settings that each hub of a cluster has kept for itself, by its name. */
   keptByHub?(): ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
@@ -94,7 +98,7 @@ export const LICENSE_SETTING = 'licence';
 /** Puts together what those who run the hub can see of it. Nothing in the hub depends on it. */
 export async function openOperation(hub: Operated, options: OperationOptions): Promise<Operation> {
   const { now, entities, ingest, arrivals, shards, collisions, fanout, writer, cluster } = hub;
-  const { config, log, kept, rpc, schedule, connections = () => [], mqtt } = options;
+  const { config, log, kept, rpc, schedule, connections = () => [], mqtt, history } = options;
   const startedMs = now();
   const { elapsed } = hub.clock;
   const startedAt = elapsed();
@@ -127,6 +131,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     rpc: () => rpc.counts,
   });
   const ofMqtt = mqtt === undefined ? [] : mqttFamilies(mqtt);
+  const ofHistory = history === undefined ? [] : historyFamilies(history);
   const ofCluster = cluster === undefined ? [] : clusterFamilies(() => cluster.counts());
   const problem = (error: unknown): void => log.error('Usage cannot be kept for now', { error: String(error) });
   const saving = new Saving(usage, { schedule, problem, now, exists: (id) => entities.has('provider', id), arrivals });
@@ -142,11 +147,12 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     database,
     cluster,
     mqtt,
+    history,
   });
   return {
     ...(cluster === undefined ? { health, usage } : ofAll(cluster, { health, usage }, hub, options)),
     license,
-    metrics: openMetrics([...families, ...ofMqtt, ...ofCluster, ...ofProcess.families]),
+    metrics: openMetrics([...families, ...ofMqtt, ...ofHistory, ...ofCluster, ...ofProcess.families]),
     open,
     counts,
     start() {

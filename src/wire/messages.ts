@@ -6,6 +6,7 @@ import type { Item, PastStep } from '../core/item.ts';
 import type { ReceivedLocation } from '../core/location/received.ts';
 import type { Motion } from '../core/motion/motion.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { RecordedPlaces } from '../core/recorded.ts';
 import { PackedRows } from '../core/row_bytes.ts';
 import type { Batch } from '../core/shard.ts';
 import { type Borrowed, copied, lend, look } from '../model/borrowed.ts';
@@ -29,6 +30,8 @@ export interface ShardSettings {
   readonly collisionsByDefault: boolean;
   readonly providerInTrackableEvents: boolean;
   readonly parentsMax: number;
+  /** See ShardOptions. */
+  readonly recorded?: RecordedPlaces | undefined;
   /** Whether it starts without warm_shard.ts: many hubs that live for moments start in two thirds of the time. */
   readonly isCold?: boolean;
 }

@@ -74,6 +74,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/health', answers: { GET: 200 } },
   { path: '/health/system', answers: { GET: 200 } },
   { path: '/health/mqtt', answers: { GET: 200 } },
+  { path: '/health/history', answers: { GET: 200 } },
   { path: '/health/ws', answers: { GET: 200 } },
   { path: '/health/zones/summary', answers: { GET: 200 } },
   { path: '/health/zones/{zone_id}', answers: { GET: 200 } },

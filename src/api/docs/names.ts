@@ -91,6 +91,7 @@ const OWN_OPERATIONS: Readonly<Record<string, string>> = {
   'GET /health/sources/:source_id': 'getHealthOfSource',
   'GET /health/system': 'getHealthOfSystem',
   'GET /health/mqtt': 'getHealthOfMqtt',
+  'GET /health/history': 'getHealthOfHistory',
   'GET /health/ws': 'getHealthOfWebsocket',
   'GET /rpc/available': 'getAvailableRpcMethods',
   'PUT /rpc': 'callRpcMethod',

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { HubError } from '../../errors.ts';
 import { HealthSource, MqttHealth, SocketHealth, SystemHealth } from '../../model/health.ts';
+import { HistoryHealth } from '../../model/history.ts';
 import { Lease, LicenseInfo, LicenseKeyBody } from '../../model/license.ts';
 import { ArrayOf } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
@@ -72,6 +73,14 @@ const HEALTH_ROUTES: readonly Route[] = [
     permission: { operation: 'READ' },
     replies: { 200: { description: 'The health of the MQTT client.', schema: MqttHealth } },
     handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.mqtt())),
+  }),
+  route({
+    method: 'GET',
+    path: '/health/history',
+    summary: 'What is recorded of the past, and whether it can be written',
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The health of the history.', schema: HistoryHealth } },
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.history())),
   }),
   route({
     method: 'GET',

@@ -15,8 +15,9 @@ import { featureCollection } from '../zone/view.ts';
 
 const NOBODY: readonly WantedVariant[] = [];
 
-/** Publishes a provider's new location in every rendering that is wanted. */
+/** Records a provider's new location, and publishes it in every rendering that is wanted. */
 export function publishLocation(context: ShardContext, fix: Fix): void {
+  context.places?.location(fix, context.setBacks);
   const variants = context.variants.get('location_updates') ?? NOBODY;
   if (variants.length === 0) return;
   const { events, zones, sentTime, sentTimeBytes } = context;
@@ -47,11 +48,13 @@ function locationFields({ providerId, source, providerType, associated, accuracy
   return [providerId, source, providerType, associated, accuracy, floor];
 }
 
-/** Publishes the motion of a trackable that has a fix. */
+/** Records and publishes the motion of a trackable that has a fix. */
 export function publishMotion(context: ShardContext, trackable: TrackableState): void {
   const variants = context.variants.get('trackable_motions') ?? NOBODY;
   const { fix } = trackable;
-  if (variants.length === 0 || fix === undefined) return;
+  if (fix === undefined) return;
+  context.places?.motion(trackable.id, fix, context.setBacks);
+  if (variants.length === 0) return;
   const { events, zones, sentTime, sentTimeBytes } = context;
   let shared: string | undefined;
   let fields: FilterFields | undefined;

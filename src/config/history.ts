@@ -1,0 +1,68 @@
+import Type from 'typebox';
+import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
+
+/** The settings of the history, see docs/history.md. */
+export const HistoryProperties = {
+  history: Type.Boolean({
+    default: false,
+    description: 'Whether the hub records where everything was, and its events, and answers questions about the past.',
+  }),
+  history_topics: Type.Array(Type.Unsafe<HistoryTopic>(Type.String({ pattern: `^(${HISTORY_TOPICS.join('|')})$` })), {
+    default: [...HISTORY_TOPICS],
+    description: 'What is recorded: locations, motions, fence_events, collision_events.',
+  }),
+  history_path: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
+    default: null,
+    description: 'Folder of the files. null is the folder history beside this file.',
+  }),
+  history_properties: Type.Boolean({
+    default: false,
+    description: 'Whether locations are recorded with their properties.',
+  }),
+  history_flush_interval: Type.Integer({
+    minimum: 100,
+    maximum: 600_000,
+    default: 5000,
+    description: 'Time between two files of locations and motions, in milliseconds; of events a second at most.',
+  }),
+  history_retention_days: Type.Integer({
+    minimum: 1,
+    maximum: 36_500,
+    default: 30,
+    description: 'Days that are kept; earlier hours are deleted.',
+  }),
+  history_max_size: Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000_000 }), Type.Null()], {
+    default: null,
+    description: 'What the files may take, in MiB: beyond it the earliest hours are deleted. null is no limit.',
+  }),
+  history_min_interval: Type.Integer({
+    minimum: 0,
+    maximum: 86_400_000,
+    default: 0,
+    description: 'Least time between two recorded places of one object, in milliseconds.',
+  }),
+  history_min_distance: Type.Number({
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 0,
+    description: 'Least distance between two recorded places of one object, in metres.',
+  }),
+  history_query_threads: Type.Integer({
+    minimum: 1,
+    maximum: 64,
+    default: 1,
+    description: 'Threads that answer questions about the past.',
+  }),
+  history_query_memory: Type.Integer({
+    minimum: 64,
+    maximum: 1_000_000,
+    default: 512,
+    description: 'Memory that one question may take, in MiB.',
+  }),
+  history_query_timeout: Type.Integer({
+    minimum: 100,
+    maximum: 3_600_000,
+    default: 30_000,
+    description: 'Time that one question may take, in milliseconds.',
+  }),
+};

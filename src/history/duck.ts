@@ -1,0 +1,132 @@
+import {
+  DOUBLE,
+  type DuckDBAppender,
+  type DuckDBConnection,
+  DuckDBDataChunk,
+  DuckDBInstance,
+  DuckDBTimestampValue,
+  type DuckDBType,
+  INTEGER,
+  VARCHAR,
+} from '@duckdb/node-api';
+import type { ColumnType } from './columns.ts';
+import type { Value } from './event_rows.ts';
+
+/** Rows that a chunk of DuckDB has at most. */
+const CHUNK_ROWS = 2048;
+
+/** A column of numbers, or of the numbers of texts. */
+export type NumberColumn = Float64Array | Int32Array;
+
+/** What a database in memory may take. */
+export interface DuckBounds {
+  readonly memoryMb: number;
+  /** Where it puts what does not fit into memory; undefined: nowhere. */
+  readonly spillFolder: string | undefined;
+}
+
+/** DuckDB in memory, on one thread: nothing of it is in a file but what is written as Parquet. */
+export class Duck {
+  readonly #instance: DuckDBInstance;
+  readonly #connection: DuckDBConnection;
+
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
+    this.#instance = instance;
+    this.#connection = connection;
+  }
+
+  static async open({ memoryMb, spillFolder }: DuckBounds): Promise<Duck> {
+    const instance = await DuckDBInstance.create(':memory:', {
+      threads: '1',
+      memory_limit: `${memoryMb}MiB`,
+      temp_directory: spillFolder ?? '',
+      // It loads nothing, and reads and writes what it is told alone.
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+    });
+    const connection = await instance.connect();
+    await connection.run("SET TimeZone = 'UTC'");
+    return new Duck(instance, connection);
+  }
+
+  /** Runs statements without a result. */
+  async run(sql: string): Promise<void> {
+    await this.#connection.run(sql);
+  }
+
+  /** The rows of a result, as JSON has their values. */
+  async rows(sql: string, values?: Record<string, string | number>): Promise<readonly Record<string, unknown>[]> {
+    const reader = await this.#connection.runAndReadAll(sql, values);
+    return reader.getRowObjectsJson();
+  }
+
+  /** Adds rows to a table of numbers: those of the columns at these places, in that order. */
+  async appendNumbers(table: string, columns: readonly NumberColumn[], order: Uint32Array): Promise<void> {
+    const types: DuckDBType[] = columns.map((column) => (column instanceof Float64Array ? DOUBLE : INTEGER));
+    const appender = await this.#connection.createAppender(table);
+    const chunk = DuckDBDataChunk.create(types, Math.min(CHUNK_ROWS, order.length));
+    for (let start = 0; start < order.length; start += CHUNK_ROWS) {
+      const rows = order.subarray(start, start + CHUNK_ROWS);
+      if (chunk.rowCount !== rows.length) chunk.rowCount = rows.length;
+      for (let i = 0; i < columns.length; i++) fill(chunk, i, { column: columns[i] as NumberColumn, rows });
+      appender.appendDataChunk(chunk);
+    }
+    appender.closeSync();
+  }
+
+  /** Adds rows of a number, from 0 on, and a text to a table. */
+  async appendTexts(table: string, texts: readonly string[]): Promise<void> {
+    const appender = await this.#connection.createAppender(table);
+    const chunk = DuckDBDataChunk.create([INTEGER, VARCHAR]);
+    for (let start = 0; start < texts.length; start += CHUNK_ROWS) {
+      const some = texts.slice(start, start + CHUNK_ROWS);
+      chunk.reset();
+      chunk.setColumns([some.map((_, i) => start + i), some]);
+      appender.appendDataChunk(chunk);
+    }
+    appender.closeSync();
+  }
+
+  /** Adds rows to a table with these columns. */
+  async appendRows(
+    table: string,
+    columns: Readonly<Record<string, ColumnType>>,
+    rows: readonly Readonly<Record<string, Value>>[],
+  ): Promise<void> {
+    const appender = await this.#connection.createAppender(table);
+    for (const row of rows) {
+      for (const [name, type] of Object.entries(columns)) append(appender, type, row[name]);
+      appender.endRow();
+    }
+    appender.closeSync();
+  }
+
+  close(): void {
+    this.#connection.closeSync();
+    this.#instance.closeSync();
+  }
+}
+
+function append(appender: DuckDBAppender, type: ColumnType, value: Value): void {
+  if (value === undefined) appender.appendNull();
+  else if (type === 'DOUBLE') appender.appendDouble(value as number);
+  else if (type === 'VARCHAR') appender.appendVarchar(value as string);
+  else appender.appendTimestamp(new DuckDBTimestampValue(1000n * BigInt(value)));
+}
+
+// hot
+function fill(
+  chunk: DuckDBDataChunk,
+  index: number,
+  { column, rows }: { readonly column: NumberColumn; readonly rows: Uint32Array },
+): void {
+  const vector = chunk.getColumnVector(index) as unknown as { readonly items: NumberColumn; flush(): void };
+  const { items } = vector;
+  for (let i = 0; i < rows.length; i++) items[i] = column[rows[i] as number] as number;
+  vector.flush();
+}
+
+/** A text as SQL has it. */
+export function sqlText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,224 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { HistoryTopic } from '../model/history.ts';
+import { covers, foldersOf, HOUR_MS, type PartName, partAt, pathOf, writingPathOf } from './layout.ts';
+
+/** A file of the history. All of its rows are of the hour that begins at `hourMs`. */
+export interface HistoryFile extends PartName {
+  /** Absolute. */
+  readonly path: string;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** Files that stay where they are until they are released. */
+export interface LeasedFiles {
+  readonly lease: number;
+  readonly files: readonly HistoryFile[];
+  /** How many files of these hours cannot be read. */
+  readonly damaged: number;
+}
+
+/** What is asked for: files of some topics, of hours that have a part of a span of time. */
+export interface FilesWanted {
+  readonly topics: readonly HistoryTopic[];
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Where people and things are is nobody's business but that of the user who runs the hub. */
+const [FOLDER_MODE, FILE_MODE] = [0o700, 0o600] as const;
+
+/**
+ * The files of the history, and who reads them. A file is written aside, synced, and then given its name, so whatever happens
+ * a file is whole. What is not needed any more goes when nobody reads it.
+ */
+export class HistoryFiles {
+  readonly #folder: string;
+  /** By path. */
+  readonly #files = new Map<string, HistoryFile>();
+  readonly #leases = new Map<number, readonly string[]>();
+  /** Paths of files that are to go, and are still read. */
+  readonly #going = new Set<string>();
+  readonly #damaged = new Map<string, PartName>();
+  #lastLease = 0;
+  /** The number of the last file that was begun, by topic and hour. */
+  readonly #lastNumber = new Map<string, number>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * Finds what is there. `rowsOf` tells how many rows a file has, and throws for one that cannot be read; `damaged` hears of
+   * it. Removes what a hub has left that died. Throws where the folder cannot be used.
+   */
+  async open(rowsOf: (path: string) => Promise<number>, damaged: (path: string, why: unknown) => void): Promise<void> {
+    mkdirSync(this.#folder, { recursive: true, mode: FOLDER_MODE });
+    const found: PartName[] = [];
+    for (const path of filesBelow(this.#folder)) {
+      const part = partAt(path);
+      if (part === 'unfinished') rmSync(join(this.#folder, path), { force: true });
+      else if (part !== undefined) found.push(part);
+    }
+    for (const part of found) {
+      this.#note(part);
+      const path = join(this.#folder, pathOf(part));
+      if (found.some((other) => covers(other, part))) {
+        rmSync(path, { force: true });
+        continue;
+      }
+      try {
+        this.#files.set(path, { ...part, path, rows: await rowsOf(path), bytes: statSync(path).size });
+      } catch (error) {
+        this.#damaged.set(path, part);
+        damaged(path, error);
+      }
+    }
+  }
+
+  /** All files, in no order. */
+  get all(): Iterable<HistoryFile> {
+    return this.#files.values();
+  }
+
+  /** How many files could not be read. */
+  get damagedCount(): number {
+    return this.#damaged.size;
+  }
+
+  /**
+   * Writes a file: `write` fills it at the path that it is given. `of`: files whose rows it has, which go then. Throws, and
+   * leaves nothing behind, when it cannot be written.
+   */
+  async write(
+    { topic, hourMs }: Pick<PartName, 'topic' | 'hourMs'>,
+    { rows, of = [], write }: { rows: number; of?: readonly HistoryFile[]; write(path: string): Promise<void> },
+  ): Promise<HistoryFile> {
+    const key = keyOf(topic, hourMs);
+    const number = (this.#lastNumber.get(key) ?? 0) + 1;
+    const [first, last] = of.length === 0 ? [number, number] : spanOf(of);
+    const part: PartName = { topic, hourMs, first, last };
+    const path = join(this.#folder, pathOf(part));
+    const aside = writingPathOf(path);
+    const isNewFolder = mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE }) !== undefined;
+    try {
+      closeSync(openSync(aside, 'w', FILE_MODE));
+      await write(aside);
+      sync(aside);
+      renameSync(aside, path);
+    } catch (error) {
+      rmSync(aside, { force: true });
+      throw error;
+    }
+    sync(dirname(path));
+    if (isNewFolder) for (const folder of foldersOf(pathOf(part)).slice(1)) sync(join(this.#folder, folder));
+    this.#note(part);
+    const file = { ...part, path, rows, bytes: statSync(path).size };
+    this.#files.set(path, file);
+    for (const { path: old } of of) this.remove(old);
+    return file;
+  }
+
+  /** A file that was read and found damaged. */
+  damaged(path: string): void {
+    const file = this.#files.get(path);
+    if (file === undefined) return;
+    this.#files.delete(path);
+    this.#damaged.set(path, file);
+  }
+
+  /** Removes a file, as soon as nobody reads it. */
+  remove(path: string): void {
+    this.#files.delete(path);
+    this.#damaged.delete(path);
+    if ([...this.#leases.values()].some((paths) => paths.includes(path))) this.#going.add(path);
+    else this.#unlink(path);
+  }
+
+  /** Removes all files of an hour. */
+  removeHour(hourMs: number): void {
+    for (const { path, hourMs: of } of [...this.#files.values()]) if (of === hourMs) this.remove(path);
+    for (const [path, { hourMs: of }] of [...this.#damaged]) if (of === hourMs) this.remove(path);
+    for (const key of [...this.#lastNumber.keys()]) if (key.endsWith(` ${hourMs}`)) this.#lastNumber.delete(key);
+  }
+
+  lease({ topics, fromMs, toMs }: FilesWanted): LeasedFiles {
+    const isWanted = ({ topic, hourMs }: PartName): boolean =>
+      topics.includes(topic) && hourMs < toMs && hourMs + HOUR_MS > fromMs;
+    const files = [...this.#files.values()].filter(isWanted);
+    const damaged = [...this.#damaged.values()].filter(isWanted).length;
+    const lease = ++this.#lastLease;
+    this.#leases.set(
+      lease,
+      files.map(({ path }) => path),
+    );
+    return { lease, files, damaged };
+  }
+
+  release(lease: number): void {
+    this.#leases.delete(lease);
+    if (this.#going.size === 0) return;
+    const read = new Set([...this.#leases.values()].flat());
+    for (const path of this.#going) {
+      if (read.has(path)) continue;
+      this.#going.delete(path);
+      this.#unlink(path);
+    }
+  }
+
+  #unlink(path: string): void {
+    rmSync(path, { force: true });
+    // A folder that is not empty stays.
+    for (const folder of [dirname(path), dirname(dirname(path))]) {
+      try {
+        rmdirSync(folder);
+      } catch {
+        return;
+      }
+    }
+  }
+
+  #note({ topic, hourMs, last }: PartName): void {
+    const key = keyOf(topic, hourMs);
+    this.#lastNumber.set(key, Math.max(last, this.#lastNumber.get(key) ?? 0));
+  }
+}
+
+function keyOf(topic: HistoryTopic, hourMs: number): string {
+  return `${topic} ${hourMs}`;
+}
+
+function spanOf(parts: readonly PartName[]): readonly [first: number, last: number] {
+  return [Math.min(...parts.map(({ first }) => first)), Math.max(...parts.map(({ last }) => last))];
+}
+
+/** What was written there is on the disk when this returns, or the names in a folder are. */
+function sync(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } catch (error) {
+    // Not every system can sync a folder.
+    if (!['EISDIR', 'EPERM', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Paths of all files below a folder, relative to it. */
+function filesBelow(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+}

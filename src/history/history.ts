@@ -1,0 +1,232 @@
+import { Worker } from 'node:worker_threads';
+import type { PackedPlaces } from '../core/recorded.ts';
+import type { Batch } from '../fanout/batch.ts';
+import type { Fanout } from '../fanout/fanout.ts';
+import { look } from '../model/borrowed.ts';
+import { HISTORY_TOPICS, type HistoryHealth, type HistoryTopic } from '../model/history.ts';
+import { formatTime } from '../model/time.ts';
+import type { FilterFields } from '../model/topics.ts';
+import type { EventTopic } from './event_rows.ts';
+import type { FilesWanted, LeasedFiles } from './files.ts';
+import type { FromRecorder, RecorderSettings, RecorderState, TopicState, ToRecorder } from './messages.ts';
+import { PlaceBlocks } from './place_blocks.ts';
+
+export interface HistoryDeps {
+  readonly fanout: Pick<Fanout, 'listen'>;
+  /** Whether this hub, of several, records what all of them announce of an entity. */
+  announces(id: string): boolean;
+  schedule(delayMs: number, callback: () => void): () => void;
+  readonly log: { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
+}
+
+const RECORDER_WORKER = new URL('../../workers/history.ts', import.meta.url);
+const HEAP_MB = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 32 };
+/** What waits for more before it crosses. */
+const GATHER_MS = 100;
+/** Texts of events that may be on their way. */
+const EVENT_BYTES_MAX = 16 << 20;
+/** Before a thread that has died is started anew. */
+const RESTART_MS = 1000;
+/** How long the end may take; then the thread is ended. */
+const CLOSE_MS = 15_000;
+
+const NOTHING: TopicState = { recorded: 0, dropped: 0, waiting: 0, rows: 0, files: 0, bytes: 0 };
+
+/**
+ * The history of the hub, as its front thread has it: takes what the shards have recorded and what the fan-out publishes, and
+ * hands it to the recorder's thread (recorder.ts). Nothing waits for that: what it does not take in time is dropped, and
+ * counted.
+ */
+export class History {
+  readonly settings: RecorderSettings;
+  readonly #deps: HistoryDeps;
+  readonly #blocks: PlaceBlocks;
+  readonly #ends: (() => void)[] = [];
+  readonly #asked = new Map<number, { resolve(leased: LeasedFiles): void; reject(error: Error): void }>();
+  readonly #droppedEvents: Record<EventTopic, number> = { fence_events: 0, collision_events: 0 };
+  #worker: Worker | undefined;
+  #state: RecorderState | undefined;
+  /** Of threads that have died. */
+  #before: Partial<Record<HistoryTopic, Pick<TopicState, 'recorded' | 'dropped'>>> = {};
+  #eventBytes = 0;
+  #lastAsked = 0;
+  #gathering: (() => void) | undefined;
+  #closed: (() => void) | undefined;
+
+  constructor(settings: RecorderSettings, deps: HistoryDeps) {
+    this.settings = settings;
+    this.#deps = deps;
+    this.#blocks = new PlaceBlocks((block, memory, bytes) => this.#tell({ say: 'places', block, memory, bytes }));
+    for (const topic of ['fence_events', 'collision_events'] as const) {
+      if (!settings.topics.includes(topic)) continue;
+      const heard = (batch: Batch, fields: readonly FilterFields[], how: string): void => {
+        if (how === 'announced' && !deps.announces(String(fields[0]?.[0]))) return;
+        this.#event(topic, batch);
+      };
+      this.#ends.push(deps.fanout.listen({ heard }, { topic, view: { crs: 'EPSG:4326' } }));
+    }
+  }
+
+  start(): void {
+    const worker = new Worker(RECORDER_WORKER, { name: 'history', workerData: this.settings, resourceLimits: HEAP_MB });
+    this.#worker = worker;
+    this.#blocks.begin();
+    worker.on('message', (message: FromRecorder) => this.#hear(message));
+    worker.on('error', (error) =>
+      this.#deps.log.warn('The thread of the history has failed', { error: String(error) }),
+    );
+    worker.on('exit', () => this.#ended());
+  }
+
+  /** Takes places of a step. hot: once for each batch. */
+  readonly take = (places: PackedPlaces): void => {
+    this.#blocks.add(look(places.bytes), places.counts);
+    this.#gathering ??= this.#deps.schedule(GATHER_MS, () => {
+      this.#gathering = undefined;
+      this.#blocks.flush();
+    });
+  };
+
+  /**
+   * The files with all that was taken of some topics and hours. They stay until they are released. Rejects when something
+   * cannot be written now.
+   */
+  files(wanted: FilesWanted): Promise<LeasedFiles> {
+    this.#blocks.flush();
+    return new Promise((resolve, reject) => {
+      if (this.#worker === undefined) return reject(new Error('The thread of the history is being started anew'));
+      const id = ++this.#lastAsked;
+      this.#asked.set(id, { resolve, reject });
+      this.#tell({ say: 'files', id, wanted });
+    });
+  }
+
+  release(lease: number): void {
+    this.#tell({ say: 'release', lease });
+  }
+
+  /** Says of a file that it cannot be read. */
+  damaged(path: string, why: string): void {
+    this.#tell({ say: 'damaged', path, why });
+  }
+
+  /** Counted since the start of the hub. */
+  counts(topic: HistoryTopic): TopicState {
+    const now = this.#state?.topics[topic] ?? NOTHING;
+    const before = this.#before[topic] ?? NOTHING;
+    const here =
+      topic === 'fence_events' || topic === 'collision_events'
+        ? this.#droppedEvents[topic]
+        : this.#blocks.dropped[topic];
+    return { ...now, recorded: before.recorded + now.recorded, dropped: before.dropped + now.dropped + here };
+  }
+
+  get isFailing(): boolean {
+    return this.#problem !== undefined;
+  }
+
+  get damagedFiles(): number {
+    return this.#state?.damaged ?? 0;
+  }
+
+  health(): HistoryHealth {
+    const problem = this.#problem;
+    const { oldestMs } = this.#state ?? {};
+    return {
+      enabled: true,
+      state: problem === undefined ? 'ok' : 'failing',
+      ...(problem !== undefined && { problem }),
+      ...(oldestMs !== undefined && { oldest: formatTime(oldestMs) }),
+      damaged_files: this.damagedFiles,
+      topics: HISTORY_TOPICS.filter((topic) => this.settings.topics.includes(topic)).map((topic) => ({
+        topic,
+        ...this.counts(topic),
+      })),
+    };
+  }
+
+  /** Writes what was taken, and ends the thread. Never rejects. */
+  async close(): Promise<void> {
+    for (const end of this.#ends.splice(0)) end();
+    this.#gathering?.();
+    this.#blocks.flush();
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const closed = new Promise<void>((resolve) => {
+      this.#closed = resolve;
+    });
+    this.#tell({ say: 'close' });
+    const call = this.#deps.schedule(CLOSE_MS, () => this.#closed?.());
+    await closed;
+    call();
+    await worker.terminate();
+  }
+
+  get #problem(): string | undefined {
+    return this.#worker === undefined ? 'its thread is being started anew' : this.#state?.problem;
+  }
+
+  #event(topic: EventTopic, batch: Batch): void {
+    const { texts } = batch;
+    const bytes = texts.reduce((sum, { length }) => sum + length, 0);
+    if (this.#worker === undefined || this.#eventBytes + bytes > EVENT_BYTES_MAX) {
+      this.#droppedEvents[topic] += texts.length;
+      return;
+    }
+    this.#eventBytes += bytes;
+    this.#tell({ say: 'events', topic, texts, bytes });
+  }
+
+  #tell(message: ToRecorder): void {
+    this.#worker?.postMessage(message);
+  }
+
+  #hear(message: FromRecorder): void {
+    switch (message.say) {
+      case 'taken':
+        this.#blocks.taken(message.block);
+        return;
+      case 'eventsTaken':
+        this.#eventBytes -= message.bytes;
+        return;
+      case 'files':
+        this.#answer(message.id)?.resolve(message.leased);
+        return;
+      case 'noFiles':
+        this.#answer(message.id)?.reject(new Error(message.why));
+        return;
+      case 'state':
+        this.#state = message.state;
+        return;
+      case 'notice':
+        this.#deps.log[message.isGood ? 'info' : 'warn'](message.text, message.facts);
+        return;
+      case 'closed':
+        this.#closed?.();
+        return;
+    }
+  }
+
+  #answer(id: number) {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    return asked;
+  }
+
+  /** The thread is gone, with what it had not written. */
+  #ended(): void {
+    this.#worker = undefined;
+    this.#closed?.();
+    for (const { reject } of this.#asked.values()) reject(new Error('The thread of the history has failed'));
+    this.#asked.clear();
+    if (this.#closed !== undefined) return;
+    for (const topic of HISTORY_TOPICS) {
+      const { recorded, dropped, waiting } = this.#state?.topics[topic] ?? NOTHING;
+      const before = this.#before[topic] ?? NOTHING;
+      this.#before[topic] = { recorded: before.recorded + recorded, dropped: before.dropped + dropped + waiting };
+    }
+    this.#state = undefined;
+    this.#eventBytes = 0;
+    this.#deps.schedule(RESTART_MS, () => this.start());
+  }
+}

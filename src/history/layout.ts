@@ -1,0 +1,77 @@
+import { dirname, join, sep } from 'node:path';
+import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
+
+/**
+ * Where the files of the history are: `{topic}/date=YYYY-MM-DD/hour=HH/part-N.parquet` under its folder, by the hour, in UTC,
+ * of the rows in them. Tools that read Parquet know such folders as partitions.
+ *
+ *     part-7.parquet              the seventh that was begun in its hour
+ *     part-3-7.parquet            has what was in the third to the seventh: where it is, these are leftovers
+ *     part-8.parquet.writing      is being written, or was when its hub died
+ */
+export const HOUR_MS = 3_600_000;
+const WRITING = '.writing';
+const FOLDER = /^date=(\d{4}-\d{2}-\d{2})$/;
+const HOUR = /^hour=(\d{2})$/;
+const PART = /^part-(\d{1,9})(?:-(\d{1,9}))?\.parquet$/;
+
+/** A file by its place: its hour, and which of the files that were begun there it has the rows of. */
+export interface PartName {
+  readonly topic: HistoryTopic;
+  /** When its hour begins, in milliseconds since 1970. */
+  readonly hourMs: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** When the hour of a time begins. */
+export function hourOf(ms: number): number {
+  return Math.floor(ms / HOUR_MS) * HOUR_MS;
+}
+
+/** The path of a file below the folder of the history. */
+export function pathOf({ topic, hourMs, first, last }: PartName): string {
+  const time = new Date(hourMs).toISOString();
+  const part = first === last ? `part-${first}` : `part-${first}-${last}`;
+  return join(topic, `date=${time.slice(0, 10)}`, `hour=${time.slice(11, 13)}`, `${part}.parquet`);
+}
+
+/** The path under which a file is written before it is whole. */
+export function writingPathOf(path: string): string {
+  return path + WRITING;
+}
+
+/** What a path below the folder of the history is: a file of it, one that was not finished, or neither. */
+export function partAt(path: string): PartName | 'unfinished' | undefined {
+  const names = path.split(sep);
+  const [topic, date, hour, file] = names;
+  if (names.length !== 4 || !isTopic(topic)) return undefined;
+  const day = FOLDER.exec(date as string)?.[1];
+  const hours = HOUR.exec(hour as string)?.[1];
+  const hourMs = Date.parse(`${day}T${hours}:00:00.000Z`);
+  if (Number.isNaN(hourMs)) return undefined;
+  const isUnfinished = (file as string).endsWith(WRITING);
+  const found = PART.exec(isUnfinished ? (file as string).slice(0, -WRITING.length) : (file as string));
+  if (found === null) return undefined;
+  if (isUnfinished) return 'unfinished';
+  const first = Number(found[1]);
+  const last = Number(found[2] ?? first);
+  return last < first ? undefined : { topic, hourMs, first, last };
+}
+
+/** Whether a file has all that is in another one. */
+export function covers(one: PartName, other: PartName): boolean {
+  if (one.topic !== other.topic || one.hourMs !== other.hourMs) return false;
+  return one.first <= other.first && one.last >= other.last && one.last - one.first > other.last - other.first;
+}
+
+/** The folders that a path makes, below the folder of the history, the innermost first. */
+export function foldersOf(path: string): readonly string[] {
+  const hour = dirname(path);
+  const date = dirname(hour);
+  return [hour, date, dirname(date)];
+}
+
+function isTopic(name: string | undefined): name is HistoryTopic {
+  return HISTORY_TOPICS.some((topic) => topic === name);
+}

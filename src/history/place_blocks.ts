@@ -1,0 +1,71 @@
+import type { PlaceTopic } from '../core/recorded.ts';
+
+/** Memory of a block, and how many there may be. */
+const [BLOCK_BYTES, BLOCKS_MAX] = [4 << 20, 12] as const;
+
+/**
+ * Places on their way to the recorder's thread, in blocks of memory that both share and that are used again: to hand them on
+ * costs one copy of their bytes, and no garbage. When all blocks are on their way, places are dropped, and counted.
+ */
+export class PlaceBlocks {
+  readonly dropped: Record<PlaceTopic, number> = { locations: 0, motions: 0 };
+  readonly #send: (block: number, memory: SharedArrayBuffer, bytes: number) => void;
+  readonly #memories: SharedArrayBuffer[] = [];
+  readonly #free: number[] = [];
+  #current: number | undefined;
+  #used = 0;
+  #isBegun = false;
+
+  constructor(send: (block: number, memory: SharedArrayBuffer, bytes: number) => void) {
+    this.#send = send;
+  }
+
+  /** There is another thread, which has no block yet. */
+  begin(): void {
+    this.#isBegun = true;
+    this.#free.length = 0;
+    for (let block = 0; block < this.#memories.length; block++) if (block !== this.#current) this.#free.push(block);
+  }
+
+  /** Adds the places of a step, of which there are so many. */
+  // hot
+  add(bytes: Uint8Array, counts: Readonly<Record<PlaceTopic, number>>): void {
+    if (this.#used + bytes.length > BLOCK_BYTES) this.flush();
+    this.#current ??= this.#next(bytes.length);
+    if (this.#current === undefined) {
+      this.dropped.locations += counts.locations;
+      this.dropped.motions += counts.motions;
+      return;
+    }
+    new Uint8Array(this.#memories[this.#current] as SharedArrayBuffer).set(bytes, this.#used);
+    this.#used += bytes.length;
+  }
+
+  /** Hands on what was added. */
+  flush(): void {
+    const block = this.#current;
+    if (block === undefined || this.#used === 0) return;
+    this.#send(block, this.#memories[block] as SharedArrayBuffer, this.#used);
+    this.#current = undefined;
+    this.#used = 0;
+  }
+
+  /** The thread is done with a block. */
+  taken(block: number): void {
+    this.#free.push(block);
+  }
+
+  /** A block with so much room at least; undefined where there is none. */
+  #next(bytes: number): number | undefined {
+    if (!this.#isBegun) return undefined;
+    const free = this.#free.pop();
+    const block = free ?? (this.#memories.length < BLOCKS_MAX ? this.#memories.length : undefined);
+    if (block === undefined) return undefined;
+    const memory = this.#memories[block];
+    // A step that does not fit is rare: its block stays larger.
+    if (memory === undefined || memory.byteLength < bytes) {
+      this.#memories[block] = new SharedArrayBuffer(Math.max(BLOCK_BYTES, bytes));
+    }
+    return block;
+  }
+}

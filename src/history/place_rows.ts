@@ -1,0 +1,177 @@
+import type { RecordBuffer } from '../core/location/record.ts';
+import { PLACE_NUMBERS, type PlaceTexts, placeNumber, placeTexts } from '../core/recorded.ts';
+import { hourOf } from './layout.ts';
+
+/** Texts of a row, as numbers of texts that are kept once. */
+export const TEXT_COLUMNS = ['id', 'provider_id', 'source', 'zone_id', 'properties'] as const;
+export type TextColumn = (typeof TEXT_COLUMNS)[number];
+
+const ROWS_AT_FIRST = 1 << 12;
+const [TIME] = [PLACE_NUMBERS.indexOf('time')];
+/** What a row takes, but for its texts. */
+const ROW_BYTES = 8 * PLACE_NUMBERS.length + 4 * TEXT_COLUMNS.length;
+
+/** Rows of one hour, in the order in which they are to be written: by id, and then by time. */
+export interface HourRows {
+  readonly hourMs: number;
+  /** Places in the columns. */
+  readonly order: Uint32Array;
+}
+
+/**
+ * Locations or motions that wait to be written, column by column: numbers as they came, NaN for what is not known, and texts
+ * by their numbers.
+ */
+export class PlaceRows {
+  readonly numbers: Float64Array[];
+  readonly texts: Int32Array[];
+  /** By number; the first stands for none. */
+  names: string[] = [''];
+  #byName = new Map<string, number>([['', 0]]);
+  #nameBytes = 0;
+  #capacity = ROWS_AT_FIRST;
+  #count = 0;
+
+  constructor() {
+    this.numbers = PLACE_NUMBERS.map(() => new Float64Array(ROWS_AT_FIRST));
+    this.texts = TEXT_COLUMNS.map(() => new Int32Array(ROWS_AT_FIRST));
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** What the rows take. */
+  get bytes(): number {
+    return this.#count * ROW_BYTES + this.#nameBytes;
+  }
+
+  /** Adds a place where it lies (core/recorded.ts). `properties`: JSON. */
+  // hot
+  add(buffer: RecordBuffer, at: number, properties: (texts: PlaceTexts) => string): void {
+    if (this.#count === this.#capacity) this.#grow();
+    const row = this.#count++;
+    const { numbers, texts } = this;
+    for (let i = 0; i < numbers.length; i++) (numbers[i] as Float64Array)[row] = placeNumber(buffer, at, i);
+    const said = placeTexts(buffer, at);
+    (texts[0] as Int32Array)[row] = this.#numberOf(said.id);
+    (texts[1] as Int32Array)[row] = this.#numberOf(said.providerId);
+    (texts[2] as Int32Array)[row] = this.#numberOf(said.source);
+    (texts[3] as Int32Array)[row] = said.zoneId === undefined ? 0 : this.#numberOf(said.zoneId);
+    (texts[4] as Int32Array)[row] = said.members === '' ? 0 : this.#numberOf(properties(said));
+  }
+
+  /** The rows by their hours, the earliest first. */
+  byHour(): readonly HourRows[] {
+    const times = this.numbers[TIME as number] as Float64Array;
+    const ids = this.texts[0] as Int32Array;
+    const rank = this.#ranks();
+    const hours = new Map<number, number[]>();
+    let lastHour = Number.NaN;
+    let rows: number[] = [];
+    for (let row = 0; row < this.#count; row++) {
+      const hour = hourOf(times[row] as number);
+      if (hour !== lastHour) {
+        lastHour = hour;
+        rows = hours.get(hour) ?? [];
+        hours.set(hour, rows);
+      }
+      rows.push(row);
+    }
+    const sorted = [...hours].sort(([a], [b]) => a - b);
+    return sorted.map(([hourMs, all]) => ({ hourMs, order: orderOf(all, { times, ids, rank }) }));
+  }
+
+  /** Forgets all rows. */
+  clear(): void {
+    this.#count = 0;
+    this.names = [''];
+    this.#byName = new Map([['', 0]]);
+    this.#nameBytes = 0;
+  }
+
+  /** Forgets the rows of hours that were written. */
+  keepOnly(hours: readonly HourRows[]): void {
+    if (hours.length === 0) {
+      this.clear();
+      return;
+    }
+    const kept = hours.flatMap(({ order }) => [...order]).sort((a, b) => a - b);
+    for (const column of [...this.numbers, ...this.texts]) {
+      for (let i = 0; i < kept.length; i++) column[i] = column[kept[i] as number] as number;
+    }
+    this.#count = kept.length;
+  }
+
+  /** The place of each name in the order of the names. */
+  #ranks(): Uint32Array {
+    const { names } = this;
+    const sorted = Array.from(names, (_, number) => number).sort((a, b) =>
+      compare(names[a] as string, names[b] as string),
+    );
+    const rank = new Uint32Array(names.length);
+    for (let i = 0; i < sorted.length; i++) rank[sorted[i] as number] = i;
+    return rank;
+  }
+
+  // hot
+  #numberOf(name: string): number {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    const number = this.names.length;
+    this.names.push(name);
+    this.#byName.set(name, number);
+    this.#nameBytes += 2 * name.length;
+    return number;
+  }
+
+  #grow(): void {
+    this.#capacity *= 2;
+    const larger = <Column extends Float64Array | Int32Array>(column: Column, made: Column): Column => {
+      made.set(column);
+      return made;
+    };
+    for (let i = 0; i < this.numbers.length; i++) {
+      this.numbers[i] = larger(this.numbers[i] as Float64Array, new Float64Array(this.#capacity));
+    }
+    for (let i = 0; i < this.texts.length; i++) {
+      this.texts[i] = larger(this.texts[i] as Int32Array, new Int32Array(this.#capacity));
+    }
+  }
+}
+
+interface Sorting {
+  readonly times: Float64Array;
+  readonly ids: Int32Array;
+  readonly rank: Uint32Array;
+}
+
+/**
+ * Rows by the ranks of their ids, by counting. An object's rows come in the order of their times, as a rule; where they do
+ * not, they are sorted.
+ */
+// hot
+function orderOf(rows: readonly number[], { times, ids, rank }: Sorting): Uint32Array {
+  const starts = new Uint32Array(rank.length + 1);
+  const rankOf = (row: number): number => rank[ids[row] as number] as number;
+  for (const row of rows) starts[rankOf(row) + 1]!++;
+  for (let i = 0; i < rank.length; i++) starts[i + 1]! += starts[i] as number;
+  const order = new Uint32Array(rows.length);
+  const next = starts.slice();
+  for (const row of rows) order[next[rankOf(row)]!++] = row;
+  for (let i = 0; i < rank.length; i++) inTime(order.subarray(starts[i], starts[i + 1]), times);
+  return order;
+}
+
+function inTime(rows: Uint32Array, times: Float64Array): void {
+  for (let i = 1; i < rows.length; i++) {
+    if ((times[rows[i] as number] as number) >= (times[rows[i - 1] as number] as number)) continue;
+    rows.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
+    return;
+  }
+}
+
+/** By code units, which is the order of DuckDB but for characters beyond the first plane: what depends on it is speed. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,22 @@
+import type { Config } from '../config/schema.ts';
+import { historySettings } from '../config/settings.ts';
+import type { History } from '../history/history.ts';
+import { partitionOf } from '../shards/affinity.ts';
+import type { Log } from './log.ts';
+import type { Parts } from './parts.ts';
+
+/** Starts to record; undefined where nothing is to be recorded, and then nothing of it is loaded. */
+export async function connectHistory(parts: Parts, config: Config, log: Log): Promise<History | undefined> {
+  const settings = historySettings(config);
+  if (settings === undefined) return undefined;
+  const { History } = await import('../history/history.ts');
+  const { fanout, cluster, machine, outcomes } = parts;
+  const history = new History(settings, {
+    ...{ fanout, log, schedule: machine.schedule },
+    announces: (id) => cluster === undefined || cluster.serves(partitionOf(id)),
+  });
+  // What a hub that is out has made of locations is nobody's business.
+  outcomes.recordTo((places) => cluster?.isOut !== true && history.take(places));
+  history.start();
+  return history;
+}

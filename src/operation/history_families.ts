@@ -1,0 +1,46 @@
+import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
+import { type Family, labelled, single } from './metrics.ts';
+
+/** What is measured of the history. */
+export interface MeasuredHistory {
+  readonly isFailing: boolean;
+  readonly damagedFiles: number;
+  counts(topic: HistoryTopic): TopicCounts;
+}
+
+interface TopicCounts {
+  readonly recorded: number;
+  readonly dropped: number;
+  readonly waiting: number;
+  readonly rows: number;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Metrics of the history; a hub that records none has none of them. */
+export function historyFamilies(history: MeasuredHistory): readonly Family[] {
+  const gauge = (name: string, help: string, read: () => number): Family => {
+    return { name, help, kind: 'gauge', labels: [], read: () => single(read()) };
+  };
+  const byTopic = (name: string, help: string, key: keyof TopicCounts): Family => ({
+    name,
+    help,
+    kind: name.endsWith('_total') ? 'counter' : 'gauge',
+    labels: ['topic'],
+    read: () =>
+      labelled(
+        'topic',
+        HISTORY_TOPICS.map((topic) => [topic, history.counts(topic)[key]]),
+      ),
+  });
+  return [
+    gauge('hub_history_failing', 'Whether the history cannot be written.', () => (history.isFailing ? 1 : 0)),
+    gauge('hub_history_damaged_files', 'Files that cannot be read.', () => history.damagedFiles),
+    byTopic('hub_history_recorded_total', 'Rows that were written.', 'recorded'),
+    byTopic('hub_history_dropped_total', 'Rows for which there was no room.', 'dropped'),
+    byTopic('hub_history_waiting', 'Rows that are to be written.', 'waiting'),
+    byTopic('hub_history_rows', 'Rows in the files.', 'rows'),
+    byTopic('hub_history_files', 'Files.', 'files'),
+    byTopic('hub_history_bytes', 'Their bytes.', 'bytes'),
+  ];
+}

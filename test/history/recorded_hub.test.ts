@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Duck, sqlText } from '../../src/history/duck.ts';
+import { HISTORY_TOPICS, type HistoryTopic } from '../../src/model/history.ts';
+import { openTestHub } from '../support/running_hub.ts';
+import type { TestHub } from '../support/test_hub.ts';
+
+const [ANNA, BERND] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const;
+const TOPICS_OF: Readonly<Record<HistoryTopic, string>> = {
+  locations: 'location_updates',
+  motions: 'trackable_motions',
+  fence_events: 'fence_events',
+  collision_events: 'collision_events',
+};
+const EVERYTHING = { topics: HISTORY_TOPICS, fromMs: 0, toMs: 1e14 };
+
+/** Two people meet and part, and each goes into a fence and out of it, so many times; a forklift goes with them. */
+async function walk(hub: TestHub, times: number): Promise<void> {
+  await hub.post('/trackables', { id: ANNA, type: 'omlox', location_providers: ['a'], radius: 1 });
+  await hub.post('/trackables', { id: BERND, type: 'omlox', location_providers: ['b'], radius: 1 });
+  await hub.post('/fences', { region: { type: 'Point', coordinates: [8, 50] }, radius: 10, name: 'Gate' });
+  for (let i = 0; i < times; i++) {
+    const locations = ['a', 'b', 'c'].map((id) => ({
+      provider_id: id,
+      provider_type: 'uwb',
+      source: 'hall',
+      crs: 'EPSG:4326',
+      position: { type: 'Point', coordinates: [8 + (i % 2) * 0.01, 50] },
+      properties: { turn: i },
+    }));
+    await hub.put('/providers/locations', locations);
+  }
+  await hub.settle();
+}
+
+async function rowsOf(hub: TestHub, topic: HistoryTopic): Promise<readonly Record<string, unknown>[]> {
+  const duck = await Duck.open({ memoryMb: 128, spillFolder: undefined });
+  try {
+    const path = sqlText(join(hub.folder, 'history', topic, '**/*.parquet'));
+    return await duck.rows(`SELECT * FROM read_parquet(${path}, hive_partitioning = false)`);
+  } finally {
+    duck.close();
+  }
+}
+
+test('A hub with history records each location, motion and event that its subscribers get', async (t) => {
+  const hub = await openTestHub({ history: true, history_properties: true });
+  t.after(hub.close);
+  const heard = await Promise.all(HISTORY_TOPICS.map((topic) => hub.subscribe(TOPICS_OF[topic])));
+  await walk(hub, 20);
+  await hub.hub.history?.files(EVERYTHING);
+  for (const [i, topic] of HISTORY_TOPICS.entries()) {
+    const rows = await rowsOf(hub, topic);
+    assert.ok(rows.length > 0, topic);
+    assert.equal(rows.length, heard[i]?.events.length, topic);
+  }
+  const locations = await rowsOf(hub, 'locations');
+  assert.deepEqual(
+    locations.filter(({ id }) => id === 'b').map(({ properties }) => properties),
+    Array.from({ length: 20 }, (_, turn) => `{"turn":${turn}}`),
+  );
+  const events = await rowsOf(hub, 'fence_events');
+  const byId = (texts: readonly unknown[]) =>
+    texts.map((text) => JSON.parse(String(text))).sort((a, b) => (a.id < b.id ? -1 : 1));
+  assert.deepEqual(
+    byId(events.map(({ event }) => event)),
+    byId((heard[2]?.events ?? []).map((event) => JSON.stringify(event))),
+  );
+  const { state, topics } = (await hub.get('/health/history')).body as Record<string, never>;
+  assert.equal(state, 'ok');
+  assert.deepEqual(
+    (topics as { recorded: number }[]).map(({ recorded }) => recorded),
+    heard.map(({ events }) => events.length),
+  );
+});
+
+test('A hub that ends has written all that it has recorded', async (t) => {
+  const hub = await openTestHub({ history: true, history_flush_interval: 600_000 }, {});
+  t.after(hub.close);
+  await walk(hub, 3);
+  await hub.hub.close();
+  assert.equal((await rowsOf(hub, 'locations')).length, 9);
+});

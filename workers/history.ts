@@ -1,0 +1,38 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { FromRecorder, RecorderSettings, ToRecorder } from '../src/history/messages.ts';
+import { Recorder } from '../src/history/recorder.ts';
+import { every, openClock } from '../src/time/clock.ts';
+
+/** The thread that writes the history. */
+const tell = (message: FromRecorder): void => parentPort?.postMessage(message);
+const { now } = openClock();
+const recorder = new Recorder(workerData as RecorderSettings, { now, tell, every });
+
+parentPort?.on('message', (message: ToRecorder) => {
+  switch (message.say) {
+    case 'places':
+      recorder.places(new Uint8Array(message.memory, 0, message.bytes));
+      tell({ say: 'taken', block: message.block });
+      break;
+    case 'events':
+      recorder.events(message.topic, message.texts);
+      tell({ say: 'eventsTaken', bytes: message.bytes });
+      break;
+    case 'files':
+      void recorder.files(message.wanted).then(
+        (leased) => tell({ say: 'files', id: message.id, leased }),
+        (error: unknown) => tell({ say: 'noFiles', id: message.id, why: String(error) }),
+      );
+      break;
+    case 'release':
+      recorder.release(message.lease);
+      break;
+    case 'damaged':
+      recorder.damaged(message.path, message.why);
+      break;
+    case 'close':
+      void recorder.close().then(() => tell({ say: 'closed' }));
+      break;
+  }
+});
+recorder.start();
