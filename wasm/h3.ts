@@ -1,4 +1,4 @@
-import { h3IndexToSplitLong, latLngToCell } from 'h3-js';
+import { cellToLatLng, h3IndexToSplitLong, latLngToCell } from 'h3-js';
 
 /** The finest resolution of H3: cells of about half a metre. */
 export const FINEST_RESOLUTION = 15;
@@ -23,4 +23,15 @@ export function writeCellPath({ lon, lat }: { lon: number; lat: number }, path: 
     const digit = shift >= 32 ? high >>> (shift - 32) : shift === 30 ? (low >>> 30) | (high << 2) : low >>> shift;
     path[offset + resolution] = digit & 7;
   }
+}
+
+/** The index of the cell of a resolution at a place. */
+export function cellAt({ lon, lat }: { lon: number; lat: number }, resolution: number): string {
+  return latLngToCell(lat, lon, resolution);
+}
+
+/** The middle of a cell. */
+export function centreOf(cell: string): { readonly lon: number; readonly lat: number } {
+  const [lat, lon] = cellToLatLng(cell);
+  return { lon, lat };
 }

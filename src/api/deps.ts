@@ -1,6 +1,8 @@
 import type { Answer, Query } from '../core/item.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { LocatingRules } from '../entities/locating_rules.ts';
+import type { HistoryAnswer } from '../history/queries/query_pool.ts';
+import type { Question } from '../history/queries/question.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { Fence } from '../model/fence.ts';
 import type { HealthSource, MqttHealth, SocketHealth, SystemHealth } from '../model/health.ts';
@@ -57,6 +59,8 @@ export interface ApiDeps extends ErrorTyping {
   readonly depthMax?: number;
   readonly operation: OperationDeps;
   readonly rpc: RpcDeps;
+  /** The past; undefined where the hub records none. */
+  readonly history?: HistoryApi | undefined;
   /** Of all work that takes long on this thread. */
   readonly turns: Turns;
 }
@@ -88,6 +92,17 @@ export interface RpcDeps {
    * Rejects with HUB_NOT_AUTHENTICATED, HUB_NOT_AUTHORIZED and HUB_UNAVAILABLE where the token does not permit the method.
    */
   call(text: string, by: { readonly path: string; readonly token: string | undefined }): Promise<string | undefined>;
+}
+
+/** Questions about the past. */
+export interface HistoryApi {
+  /** The time of day. */
+  now(): number;
+  /**
+   * The answer as JSON, or in the format that is asked for. Rejects with HUB_BAD_REQUEST for a question that takes more than it
+   * may, and with HUB_UNAVAILABLE where it is not answered now.
+   */
+  ask(question: Question): Promise<HistoryAnswer>;
 }
 
 export interface HealthDeps {

@@ -55,9 +55,20 @@ export class Duck {
   }
 
   /** The rows of a result, as JSON has their values. */
-  async rows(sql: string, values?: Record<string, string | number>): Promise<readonly Record<string, unknown>[]> {
-    const reader = await this.#connection.runAndReadAll(sql, values);
+  async rows(sql: string): Promise<readonly Record<string, unknown>[]> {
+    const reader = await this.#connection.runAndReadAll(sql);
     return reader.getRowObjectsJson();
+  }
+
+  /** The columns of a result by their names, as DuckDB has their values. */
+  async columns(sql: string): Promise<Readonly<Record<string, readonly unknown[]>>> {
+    const reader = await this.#connection.runAndReadAll(sql);
+    return reader.getColumnsObject();
+  }
+
+  /** Ends what is under way: it rejects. */
+  interrupt(): void {
+    this.#connection.interrupt();
   }
 
   /** Adds rows to a table of numbers: those of the columns at these places, in that order. */
@@ -124,9 +135,4 @@ function fill(
   const { items } = vector;
   for (let i = 0; i < rows.length; i++) items[i] = column[rows[i] as number] as number;
   vector.flush();
-}
-
-/** A text as SQL has it. */
-export function sqlText(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }

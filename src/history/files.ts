@@ -39,6 +39,10 @@ export interface FilesWanted {
 /** Where people and things are is nobody's business but that of the user who runs the hub. */
 const [FOLDER_MODE, FILE_MODE] = [0o700, 0o600] as const;
 
+/** An hour that goes on is merged when it has so many files; one that is over when it has two, and nothing came for a while. */
+const FILES_OF_AN_HOUR_MAX = 24;
+const LATE_MS = 120_000;
+
 /**
  * The files of the history, and who reads them. A file is written aside, synced, and then given its name, so whatever happens
  * a file is whole. What is not needed any more goes when nobody reads it.
@@ -193,6 +197,33 @@ export class HistoryFiles {
     const key = keyOf(topic, hourMs);
     this.#lastNumber.set(key, Math.max(last, this.#lastNumber.get(key) ?? 0));
   }
+}
+
+/** Files of one topic and hour each, that are to be one. */
+export function mergeable(files: Iterable<HistoryFile>, nowMs: number): readonly (readonly HistoryFile[])[] {
+  const byHour = Map.groupBy(files, ({ topic, hourMs }) => `${topic} ${hourMs}`);
+  return [...byHour.values()].filter((all) => {
+    const isOver = (all[0] as HistoryFile).hourMs + HOUR_MS + LATE_MS <= nowMs;
+    return all.length >= (isOver ? 2 : FILES_OF_AN_HOUR_MAX);
+  });
+}
+
+/** Hours whose files are to go: earlier ones than are kept, and then the earliest until the rest fits. */
+export function expiredHours(
+  files: Iterable<HistoryFile>,
+  { nowMs, retentionMs, bytesMax }: { nowMs: number; retentionMs: number; bytesMax: number },
+): readonly number[] {
+  const bytesOf = new Map<number, number>();
+  for (const { hourMs, bytes } of files) bytesOf.set(hourMs, (bytesOf.get(hourMs) ?? 0) + bytes);
+  const hours = [...bytesOf].sort(([a], [b]) => a - b);
+  let bytes = hours.reduce((sum, [, of]) => sum + of, 0);
+  const expired: number[] = [];
+  for (const [hourMs, of] of hours) {
+    if (hourMs + HOUR_MS > nowMs - retentionMs && bytes <= bytesMax) break;
+    bytes -= of;
+    expired.push(hourMs);
+  }
+  return expired;
 }
 
 function keyOf(topic: HistoryTopic, hourMs: number): string {

@@ -1,13 +1,12 @@
 import type { RecordBuffer } from '../core/location/record.ts';
 import { PLACE_NUMBERS, type PlaceTexts, placeNumber, placeTexts } from '../core/recorded.ts';
+import { TEXT_COLUMNS } from './columns.ts';
 import { hourOf } from './layout.ts';
 
-/** Texts of a row, as numbers of texts that are kept once. */
-export const TEXT_COLUMNS = ['id', 'provider_id', 'source', 'zone_id', 'properties'] as const;
-export type TextColumn = (typeof TEXT_COLUMNS)[number];
-
+const [TIME, LONGITUDE, LATITUDE] = (['time', 'longitude', 'latitude'] as const).map((name) =>
+  PLACE_NUMBERS.indexOf(name),
+) as [number, number, number];
 const ROWS_AT_FIRST = 1 << 12;
-const [TIME] = [PLACE_NUMBERS.indexOf('time')];
 /** What a row takes, but for its texts. */
 const ROW_BYTES = 8 * PLACE_NUMBERS.length + 4 * TEXT_COLUMNS.length;
 
@@ -63,7 +62,7 @@ export class PlaceRows {
 
   /** The rows by their hours, the earliest first. */
   byHour(): readonly HourRows[] {
-    const times = this.numbers[TIME as number] as Float64Array;
+    const times = this.numbers[TIME] as Float64Array;
     const ids = this.texts[0] as Int32Array;
     const rank = this.#ranks();
     const hours = new Map<number, number[]>();
@@ -174,4 +173,53 @@ function inTime(rows: Uint32Array, times: Float64Array): void {
 /** By code units, which is the order of DuckDB but for characters beyond the first plane: what depends on it is speed. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Of more objects the earliest are forgotten. */
+const OBJECTS_MAX = 200_000;
+
+interface ThinningOptions {
+  readonly minIntervalMs: number;
+  readonly minDistanceMetres: number;
+  metres(lon1: number, lat1: number, lon2: number, lat2: number): number;
+}
+
+interface Last {
+  readonly timeMs: number;
+  readonly lon: number;
+  readonly lat: number;
+}
+
+/** Leaves out places of an object that are too soon after, or too near to, the last that was recorded of it. */
+export class Thinning {
+  readonly #options: ThinningOptions;
+  readonly #last = new Map<string, Last>();
+
+  constructor(options: ThinningOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a place is to be left out; otherwise it is the last one from now on. */
+  leavesOut(buffer: RecordBuffer, at: number): boolean {
+    const { id } = placeTexts(buffer, at);
+    const place = {
+      timeMs: placeNumber(buffer, at, TIME),
+      lon: placeNumber(buffer, at, LONGITUDE),
+      lat: placeNumber(buffer, at, LATITUDE),
+    };
+    const last = this.#last.get(id);
+    if (last !== undefined && this.#isClose(last, place)) return true;
+    if (last === undefined && this.#last.size >= OBJECTS_MAX) {
+      const [first] = this.#last.keys();
+      this.#last.delete(first as string);
+    }
+    this.#last.set(id, place);
+    return false;
+  }
+
+  #isClose(last: Last, { timeMs, lon, lat }: Last): boolean {
+    const { minIntervalMs, minDistanceMetres, metres } = this.#options;
+    if (timeMs - last.timeMs < minIntervalMs) return true;
+    return minDistanceMetres > 0 && metres(last.lon, last.lat, lon, lat) < minDistanceMetres;
+  }
 }

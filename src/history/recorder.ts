@@ -5,16 +5,20 @@ import type { RecordBuffer, TextBytes } from '../core/location/record.ts';
 import { type PlaceTexts, type PlaceTopic, placeSize, placeTopic } from '../core/recorded.ts';
 import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
 import { parseJson } from '../model/json.ts';
-import { COLUMNS } from './columns.ts';
-import { Duck, sqlText } from './duck.ts';
+import { COLUMNS, copyTo, inOrder, NAMES_TABLE, placesAsWritten, sqlText, tableOf } from './columns.ts';
+import { Duck } from './duck.ts';
 import { type EventRow, type EventTopic, eventRow } from './event_rows.ts';
-import { type FilesWanted, type HistoryFile, HistoryFiles, type LeasedFiles } from './files.ts';
+import {
+  expiredHours,
+  type FilesWanted,
+  type HistoryFile,
+  HistoryFiles,
+  type LeasedFiles,
+  mergeable,
+} from './files.ts';
 import { hourOf } from './layout.ts';
 import type { FromRecorder, RecorderSettings, RecorderState } from './messages.ts';
-import { PlaceRows } from './place_rows.ts';
-import { expiredHours, mergeable } from './retention.ts';
-import { copyTo, inOrder, NAMES_TABLE, placesAsWritten, tableOf } from './tables.ts';
-import { Thinning } from './thinning.ts';
+import { PlaceRows, Thinning } from './place_rows.ts';
 
 export interface RecorderDeps {
   /** The time of day. */
@@ -127,6 +131,7 @@ export class Recorder {
       }
       const leased = this.#files.lease(wanted);
       this.#leasedAt.set(leased.lease, this.#deps.now());
+      this.#tellState();
       return leased;
     });
   }

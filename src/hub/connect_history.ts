@@ -1,15 +1,23 @@
 import type { Config } from '../config/schema.ts';
 import { historySettings } from '../config/settings.ts';
 import type { History } from '../history/history.ts';
+import type { QueryPool } from '../history/queries/query_pool.ts';
 import { partitionOf } from '../shards/affinity.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 
+/** The history: who records it, and who answers questions about it. */
+export interface Recording {
+  readonly history: History;
+  readonly pool: QueryPool;
+}
+
 /** Starts to record; undefined where nothing is to be recorded, and then nothing of it is loaded. */
-export async function connectHistory(parts: Parts, config: Config, log: Log): Promise<History | undefined> {
+export async function connectHistory(parts: Parts, config: Config, log: Log): Promise<Recording | undefined> {
   const settings = historySettings(config);
   if (settings === undefined) return undefined;
   const { History } = await import('../history/history.ts');
+  const { QueryPool } = await import('../history/queries/query_pool.ts');
   const { fanout, cluster, machine, outcomes } = parts;
   const history = new History(settings, {
     ...{ fanout, log, schedule: machine.schedule },
@@ -18,5 +26,18 @@ export async function connectHistory(parts: Parts, config: Config, log: Log): Pr
   // What a hub that is out has made of locations is nobody's business.
   outcomes.recordTo((places) => cluster?.isOut !== true && history.take(places));
   history.start();
-  return history;
+  const pool = new QueryPool(
+    {
+      threads: config.history_query_threads,
+      memoryMb: config.history_query_memory,
+      timeoutMs: config.history_query_timeout,
+    },
+    {
+      schedule: machine.schedule,
+      files: (wanted) => history.files(wanted),
+      release: (lease) => history.release(lease),
+      damaged: (path, why) => history.damaged(path, why),
+    },
+  );
+  return { history, pool };
 }

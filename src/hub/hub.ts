@@ -126,12 +126,13 @@ async function openOn(
     const rpc = openRpc(hubId, { clock, cluster });
     cluster?.carry(rpc);
     const mqtt = await connectMqtt({ ...parts, rpc, hubId }, config, log);
-    const history = await connectHistory(parts, config, log);
+    const recording = await connectHistory(parts, config, log);
+    const history = recording?.history;
     const keptByHub = cluster && { keptByHub: () => settingsByHub(cluster) };
     const options = { config, log, kept, rpc, mqtt, history, schedule, connections, ...keptByHub };
     const operation = await openOperation(parts, options);
     const waiting = new WaitingFrames();
-    const listening = await serve({ ...parts, operation, rpc, mqtt, authorization, waiting }, config, log);
+    const listening = await serve({ ...parts, operation, rpc, mqtt, recording, authorization, waiting }, config, log);
     await cluster?.join();
     operation.start();
     sources.start();
@@ -151,6 +152,7 @@ async function openOn(
       cluster?.retire();
       await (cluster?.isOut ? abandon(parts, operation) : finish(parts, operation));
       await mqtt?.close();
+      await recording?.pool.close();
       await history?.close();
       await shapes.close();
       const lost = writer.pendingRows;

@@ -23,6 +23,7 @@ import { schedule } from '../time/clock.ts';
 import { type Listening, listen } from '../transport/server.ts';
 import { Unsent } from '../transport/unsent.ts';
 import type { HubAuthorization } from './authorization.ts';
+import type { Recording } from './connect_history.ts';
 import { rpcDeps } from './connect_rpc.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
@@ -39,6 +40,7 @@ export interface Served extends Parts {
   readonly operation: Operation;
   readonly rpc: Rpc;
   readonly mqtt: Pick<Mqtt, 'describe'> | undefined;
+  readonly recording: Recording | undefined;
   readonly authorization: HubAuthorization | undefined;
   readonly waiting: WaitingFrames;
 }
@@ -89,7 +91,7 @@ function isForRpc({ path }: Peer): boolean {
 
 function apiDeps(parts: Served, config: Config): GuardedApiDeps {
   const { now, counts, turns, cluster, fanout, shards, entities, rules, ingest, sources } = parts;
-  const { operation, authorization, mqtt } = parts;
+  const { operation, authorization, mqtt, recording } = parts;
   return {
     entities,
     read: (query) => {
@@ -124,6 +126,7 @@ function apiDeps(parts: Served, config: Config): GuardedApiDeps {
     errorTypePrefix: config.error_type_prefix,
     versionInfo: VERSION_INFO,
     ...(mqtt && { describeMqtt: mqtt.describe }),
+    ...(recording && { history: { now, ask: (question) => recording.pool.ask(question) } }),
     depthMax: config.max_json_depth,
     operation,
     rpc: rpcDeps(parts.rpc, authorization, config),

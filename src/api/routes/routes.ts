@@ -6,6 +6,7 @@ import { docsRoutes } from './docs.ts';
 import { entityRows } from './entity_rows.ts';
 import { FENCE_ROUTES } from './fences.ts';
 import { FROM_LOCAL_ROUTES } from './from_local.ts';
+import { HISTORY_ROUTES } from './history.ts';
 import { LOCATION_ROUTES } from './locations.ts';
 import { OPERATION_ROUTES } from './operation.ts';
 import { PROVIDER_ROUTES } from './providers.ts';
@@ -27,6 +28,7 @@ export const ROUTES: readonly Route[] = [
   ]),
   ...ADAPTER_ROUTES,
   ...RPC_ROUTES,
+  ...HISTORY_ROUTES,
   ...OPERATION_ROUTES,
   ...docsRoutes(() => ROUTES),
 ];

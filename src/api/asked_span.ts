@@ -1,0 +1,131 @@
+import Type from 'typebox';
+import { HubError } from '../errors.ts';
+import type { Area, Part, Span } from '../history/queries/question.ts';
+import { Time } from '../model/schema.ts';
+import { show } from '../model/show.ts';
+import { parseTime } from '../model/time.ts';
+
+const HOUR_MS = 3_600_000;
+const LIMIT_DEFAULT = 10_000;
+const LIMIT_MAX = 100_000;
+
+/** Parameters of questions about a span of the past. */
+export const SPAN_QUERY = {
+  from: Type.Optional(Time('Where the span begins, RFC 3339; an hour before its end if absent.')),
+  to: Type.Optional(Time('Where it ends, which is no part of it; now if absent.')),
+};
+
+/** Parameters of lists that come in parts. */
+export const PART_QUERY = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: LIMIT_MAX,
+      description: `Most that the reply lists; ${LIMIT_DEFAULT} if absent.`,
+    }),
+  ),
+  cursor: Type.Optional(Type.String({ description: 'next_cursor of the reply with the part before.' })),
+};
+
+/** Parameters of an area. */
+export const AREA_QUERY = {
+  bbox: Type.Optional(Type.String({ description: 'west,south,east,north in degrees; everywhere if absent.' })),
+  floor: Type.Optional(Type.Number({ description: 'The floor; all if absent.' })),
+};
+
+/** The texts of parameters, as they were sent. */
+export type Parameters = Readonly<Record<string, string | boolean | undefined>>;
+
+/** The span that is asked for. Throws HUB_BAD_REQUEST for a time that is none, and for an end before the beginning. */
+export function spanOf(query: Parameters, nowMs: number): Span {
+  const from = timeIn(query, 'from');
+  const to = timeIn(query, 'to');
+  const toMs = to ?? (from === undefined ? nowMs : Math.max(nowMs, from));
+  const fromMs = from ?? toMs - HOUR_MS;
+  if (fromMs < toMs) return { fromMs, toMs };
+  throw new HubError(
+    'HUB_BAD_REQUEST',
+    `from: must be before to, found ${show(query.from)} and ${show(query.to ?? 'now')}`,
+  );
+}
+
+export function timeIn(query: Parameters, name: string): number | undefined {
+  const text = query[name];
+  if (text === undefined) return undefined;
+  const ms = parseTime(String(text));
+  if (Number.isFinite(ms)) return ms;
+  throw new HubError('HUB_BAD_REQUEST', `${name}: must be an RFC 3339 date and time, found ${show(text)}`);
+}
+
+/** The part that is asked for. `isCursor` tells whether a text is a cursor of the list. */
+export function partOf(query: Parameters, isCursor: (text: string) => boolean): Part {
+  const limit = integerIn(query, 'limit', { least: 1, most: LIMIT_MAX }) ?? LIMIT_DEFAULT;
+  const { cursor } = query;
+  if (cursor === undefined) return { limit, cursor: undefined };
+  if (typeof cursor === 'string' && isCursor(cursor)) return { limit, cursor };
+  throw new HubError('HUB_BAD_REQUEST', `cursor: must be the next_cursor of another reply, found ${show(cursor)}`);
+}
+
+/** A whole number. */
+export function integerIn(
+  query: Parameters,
+  name: string,
+  { least, most }: { readonly least: number; readonly most: number },
+): number | undefined {
+  const value = numberIn(query, name, { least, most });
+  if (value === undefined || Number.isInteger(value)) return value;
+  throw new HubError('HUB_BAD_REQUEST', `${name}: must be a whole number, found ${show(query[name])}`);
+}
+
+export function numberIn(
+  query: Parameters,
+  name: string,
+  { least, most }: { readonly least: number; readonly most: number },
+): number | undefined {
+  const text = query[name];
+  if (text === undefined) return undefined;
+  const value = typeof text === 'string' && text.trim() !== '' ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  const bounds = `from ${least.toLocaleString('en-US')} to ${most.toLocaleString('en-US')}`;
+  throw new HubError('HUB_BAD_REQUEST', `${name}: must be a number ${bounds}, found ${show(text)}`);
+}
+
+/** One of some words. */
+export function wordIn<const Word extends string>(
+  query: Parameters,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const text = query[name];
+  if (text === undefined) return undefined;
+  const found = words.find((word) => word === text);
+  if (found !== undefined) return found;
+  throw new HubError('HUB_BAD_REQUEST', `${name}: must be one of ${words.join(', ')}, found ${show(text)}`);
+}
+
+/** Ids, separated by commas. */
+export function idsIn(query: Parameters, name: string): readonly string[] | undefined {
+  const text = query[name];
+  return text === undefined
+    ? undefined
+    : String(text)
+        .split(',')
+        .filter((id) => id !== '');
+}
+
+export function areaOf(query: Parameters): Area {
+  const floor = numberIn(query, 'floor', { least: -1e6, most: 1e6 });
+  const { bbox } = query;
+  if (bbox === undefined) return { bbox: undefined, floor };
+  const numbers = String(bbox)
+    .split(',')
+    .map((text) => (text.trim() === '' ? Number.NaN : Number(text)));
+  const [west, south, east, north] = numbers as [number, number, number, number];
+  const isBox =
+    numbers.length === 4 && [west, east].every((lon) => Math.abs(lon) <= 180) && south >= -90 && north <= 90;
+  if (isBox && south <= north) return { bbox: [west, south, east, north], floor };
+  throw new HubError(
+    'HUB_BAD_REQUEST',
+    `bbox: must be west,south,east,north in degrees with south up to north, found ${show(bbox)}`,
+  );
+}

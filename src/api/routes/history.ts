@@ -1,0 +1,334 @@
+import Type, { type TObject, type TProperties } from 'typebox';
+import { HubError } from '../../errors.ts';
+import type { HttpReply } from '../../exchange.ts';
+import {
+  EVENT_CURSOR,
+  FORMATS,
+  type Format,
+  PLACE_CURSOR,
+  type Question,
+  type Shown,
+  type Whose,
+} from '../../history/queries/question.ts';
+import {
+  DwellReply,
+  FlowsReply,
+  HeatmapReply,
+  HistoryEventsReply,
+  OccupancyReply,
+  PlacesReply,
+  SnapshotReply,
+  TracksReply,
+  TripsReply,
+  VisitsReply,
+} from '../../model/history_replies.ts';
+import {
+  AREA_QUERY,
+  areaOf,
+  idsIn,
+  integerIn,
+  numberIn,
+  PART_QUERY,
+  type Parameters,
+  partOf,
+  SPAN_QUERY,
+  spanOf,
+  timeIn,
+  wordIn,
+} from '../asked_span.ts';
+import type { ApiDeps, HistoryApi } from '../deps.ts';
+import { type Call, type Route, route } from '../route.ts';
+import { VIEW_QUERY, type ViewQuery, viewOf } from '../view.ts';
+
+const SPANS = 'Times are RFC 3339, and the span has its beginning, not its end.';
+const { crs, zone_id } = VIEW_QUERY;
+const SHOWN_QUERY = { crs, zone_id };
+const KINDS = ['trackable', 'provider'] as const;
+const KIND_QUERY = {
+  kind: Type.Optional(Type.String({ description: 'Whose places: trackable, or provider. trackable if absent.' })),
+};
+const FENCES_QUERY = {
+  fence_id: Type.Optional(Type.String({ description: 'Ids of fences, separated by commas; all if absent.' })),
+};
+const STEP = (what: string) => Type.Optional(Type.Integer({ minimum: 1, description: `${what}, in milliseconds.` }));
+const [STEP_MAX_MS, DAY_MS] = [366 * 86_400_000, 86_400_000] as const;
+/** Cursors that are ids. */
+const isId = (text: string): boolean => text !== '';
+/** Any may be read. */
+const READ_ANY = { operation: 'READ' } as const;
+const MEDIA_TYPES: Readonly<Record<Format, string>> = {
+  json: 'application/json',
+  geojson: 'application/geo+json',
+  csv: 'text/csv; charset=utf-8; header=present',
+  mfjson: 'application/json',
+};
+
+const OWN = { ...READ_ANY, resource: 'trackable_id' } as const;
+const PERMISSIONS = { owned: { ...OWN, owned: 'reply' }, path: OWN, any: READ_ANY } as const;
+
+const NOT_RECORDED = { refusals: { 404: 'The hub records no history, or not that topic.' } };
+
+export const HISTORY_ROUTES: readonly Route[] = [
+  placesRow('trackable'),
+  placesRow('provider'),
+  asking('/history/snapshot', {
+    summary: 'Where everything was at a moment',
+    permission: 'owned',
+    query: {
+      at: Type.Optional(Type.String({ description: 'The moment, RFC 3339; now if absent.' })),
+      max_age: STEP('How old a place may be then; 600,000 if absent'),
+      ...{ ...KIND_QUERY, ...AREA_QUERY, ...SHOWN_QUERY, ...PART_QUERY },
+    },
+    reply: SnapshotReply,
+    question: ({ query, call, now, api }) => ({
+      ask: 'snapshot',
+      atMs: timeIn(query, 'at') ?? now,
+      maxAgeMs: integerIn(query, 'max_age', { least: 1, most: 7 * DAY_MS }) ?? 600_000,
+      shown: shownAs(call, api),
+      ...{ ...areaOf(query), ...partOf(query, isId), ...ofKind(query, call) },
+    }),
+  }),
+  asking('/history/tracks', {
+    summary: 'The places of many objects, one of each step, as columns',
+    permission: 'owned',
+    query: {
+      ...SPAN_QUERY,
+      step: STEP('Of the places of an object in each step the last is listed; 1,000 if absent'),
+      ...{ ...KIND_QUERY, ...AREA_QUERY, ...PART_QUERY },
+    },
+    reply: TracksReply,
+    question: ({ query, call, now }) => ({
+      ask: 'tracks',
+      stepMs: integerIn(query, 'step', { least: 1, most: STEP_MAX_MS }) ?? 1000,
+      ...{ ...spanOf(query, now), ...areaOf(query), ...partOf(query, isId), ...ofKind(query, call) },
+    }),
+  }),
+  asking('/history/events', {
+    summary: 'Fence events or collision events, as they were published',
+    query: {
+      topic: Type.Optional(Type.String({ description: 'fence_events, or collision_events. fence_events if absent.' })),
+      ...{ ...SPAN_QUERY, ...FENCES_QUERY },
+      trackable_id: Type.Optional(Type.String({ description: 'Ids of trackables, separated by commas.' })),
+      provider_id: Type.Optional(Type.String({ description: 'Ids of providers, separated by commas.' })),
+      event_type: Type.Optional(Type.String({ description: 'event_type, or collision_type, of the events.' })),
+      ...PART_QUERY,
+    },
+    reply: HistoryEventsReply,
+    question: ({ query, now }) => ({
+      ask: 'events',
+      topic: wordIn(query, 'topic', ['fence_events', 'collision_events']) ?? 'fence_events',
+      fenceIds: idsIn(query, 'fence_id'),
+      trackableIds: idsIn(query, 'trackable_id'),
+      providerIds: idsIn(query, 'provider_id'),
+      eventType: query.event_type === undefined ? undefined : String(query.event_type),
+      ...{ ...spanOf(query, now), ...partOf(query, (text) => EVENT_CURSOR.test(text)) },
+    }),
+  }),
+  asking('/fences/:fence_id/visits', {
+    summary: 'Who was in a fence, and how long',
+    query: { ...SPAN_QUERY, ...PART_QUERY },
+    reply: VisitsReply,
+    question: ({ query, call, now }) => ({
+      ask: 'visits',
+      fenceIds: [call.id],
+      trackableId: undefined,
+      ...{ ...spanOf(query, now), ...partOf(query, (text) => EVENT_CURSOR.test(text)) },
+    }),
+  }),
+  asking('/trackables/:trackable_id/visits', {
+    summary: 'The fences that a trackable was in, and how long',
+    permission: 'path',
+    query: { ...SPAN_QUERY, ...PART_QUERY },
+    reply: VisitsReply,
+    question: ({ query, call, now, api }) => ({
+      ask: 'visits',
+      fenceIds: readableFences(call, api),
+      trackableId: call.id,
+      ...{ ...spanOf(query, now), ...partOf(query, (text) => EVENT_CURSOR.test(text)) },
+    }),
+  }),
+  asking('/analytics/dwell', {
+    summary: 'How long objects stay in fences',
+    query: { ...SPAN_QUERY, ...FENCES_QUERY },
+    reply: DwellReply,
+    question: ({ query, now }) => ({ ask: 'dwell', ...spanOf(query, now), fenceIds: idsIn(query, 'fence_id') }),
+  }),
+  asking('/analytics/occupancy', {
+    summary: 'How many objects were in fences, at each step',
+    query: { ...SPAN_QUERY, step: STEP('Between two samples; 60,000 if absent'), ...FENCES_QUERY },
+    reply: OccupancyReply,
+    question: ({ query, now }) => ({
+      ask: 'occupancy',
+      stepMs: integerIn(query, 'step', { least: 1, most: STEP_MAX_MS }) ?? 60_000,
+      fenceIds: idsIn(query, 'fence_id'),
+      ...spanOf(query, now),
+    }),
+  }),
+  asking('/analytics/flows', {
+    summary: 'From which fence to which next one objects went, how often and how quickly',
+    query: { ...SPAN_QUERY, ...FENCES_QUERY },
+    reply: FlowsReply,
+    question: ({ query, now }) => ({ ask: 'flows', ...spanOf(query, now), fenceIds: idsIn(query, 'fence_id') }),
+  }),
+  asking('/analytics/heatmap', {
+    summary: 'How long objects were where, by the cells of a grid',
+    query: {
+      ...{ ...SPAN_QUERY, ...KIND_QUERY, ...AREA_QUERY },
+      grid: Type.Optional(Type.String({ description: 'metres for squares, or h3. metres if absent.' })),
+      cell: Type.Optional(Type.Number({ description: 'Length of a side of a square in metres; 1 if absent.' })),
+      resolution: Type.Optional(Type.Integer({ description: 'Resolution of H3, 0 to 15; 13 if absent.' })),
+      max_gap: STEP('How long an object counts at a place before the next, at most; 60,000 if absent'),
+    },
+    reply: HeatmapReply,
+    question: ({ query, now }) => ({
+      ask: 'heatmap',
+      whose: whoseOf(query),
+      grid: wordIn(query, 'grid', ['metres', 'h3']) ?? 'metres',
+      cellMetres: numberIn(query, 'cell', { least: 0.01, most: 1e6 }) ?? 1,
+      resolution: integerIn(query, 'resolution', { least: 0, most: 15 }) ?? 13,
+      maxGapMs: integerIn(query, 'max_gap', { least: 1, most: DAY_MS }) ?? 60_000,
+      ...{ ...spanOf(query, now), ...areaOf(query) },
+    }),
+  }),
+  asking('/analytics/trips', {
+    summary: 'Where a trackable stopped, and its trips between',
+    query: {
+      trackable_id: Type.String({ description: 'Id of the trackable.' }),
+      ...SPAN_QUERY,
+      radius: Type.Optional(Type.Number({ description: 'Of a stop, in metres; 2 if absent.' })),
+      min_stop: STEP('How long a stop takes at least; 30,000 if absent'),
+      max_gap: STEP('A trip ends where the object is silent for longer; 3,600,000 if absent'),
+    },
+    reply: TripsReply,
+    question: ({ query, now }) => ({
+      ask: 'trips',
+      id: neededIn(query, 'trackable_id'),
+      radiusMetres: numberIn(query, 'radius', { least: 0.01, most: 1e6 }) ?? 2,
+      minStopMs: integerIn(query, 'min_stop', { least: 1, most: STEP_MAX_MS }) ?? 30_000,
+      maxGapMs: integerIn(query, 'max_gap', { least: 1, most: STEP_MAX_MS }) ?? 3_600_000,
+      ...spanOf(query, now),
+    }),
+  }),
+];
+
+interface Asking {
+  readonly query: Parameters;
+  readonly call: Call;
+  readonly now: number;
+  readonly api: ApiDeps;
+}
+
+interface Row {
+  readonly summary: string;
+  /**
+   * `owned`: the reply is limited to what is owned. `path`: the trackable of the path must be. Otherwise whoever asks must be
+   * permitted to read anything.
+   */
+  readonly permission?: 'owned' | 'path';
+  readonly query: TProperties;
+  readonly reply: TObject;
+  question(asking: Asking): Question;
+}
+
+function asking(path: string, { summary, permission, query, reply, question }: Row): Route {
+  return route({
+    method: 'GET',
+    path,
+    summary,
+    versions: ['v2'],
+    permission: PERMISSIONS[permission ?? 'any'],
+    query: Type.Object(query),
+    notes: { description: SPANS, takesUnknownId: true, ...NOT_RECORDED },
+    replies: { 200: { description: 'What was recorded.', schema: reply } },
+    async handle(call, api) {
+      const history = recorded(api);
+      const asked = question({ query: call.query as Parameters, call, now: history.now(), api });
+      return replied(call, history, asked);
+    },
+  });
+}
+
+function placesRow(kind: (typeof KINDS)[number]): Route {
+  return route({
+    method: 'GET',
+    path: kind === 'trackable' ? '/trackables/:trackable_id/history' : '/providers/:provider_id/history',
+    summary: kind === 'trackable' ? 'Where a trackable was' : 'Where a provider was',
+    versions: ['v2'],
+    permission: { ...READ_ANY, resource: `${kind}_id` },
+    query: Type.Object({
+      ...SPAN_QUERY,
+      step: STEP('Of the places in each step the last is listed; all if absent'),
+      ...{ ...SHOWN_QUERY, ...PART_QUERY },
+      format: Type.Optional(Type.String({ description: `${FORMATS.join(', ')}; json if absent.` })),
+    }),
+    notes: { description: SPANS, takesUnknownId: true, ...NOT_RECORDED },
+    replies: { 200: { description: 'The places.', schema: PlacesReply } },
+    async handle(call, api) {
+      const history = recorded(api);
+      const query = call.query as Parameters;
+      return replied(call, history, {
+        ask: 'places',
+        whose: kind === 'trackable' ? 'motions' : 'locations',
+        id: call.id,
+        stepMs: integerIn(query, 'step', { least: 1, most: STEP_MAX_MS }),
+        shown: shownAs(call, api),
+        format: wordIn(query, 'format', FORMATS) ?? 'json',
+        ...{ ...spanOf(query, history.now()), ...partOf(query, (text) => PLACE_CURSOR.test(text)) },
+      });
+    },
+  });
+}
+
+/** The history, where there is one. Throws HUB_NOT_FOUND. */
+export function recorded({ history }: ApiDeps): HistoryApi {
+  if (history !== undefined) return history;
+  throw new HubError('HUB_NOT_FOUND', 'Cannot look into the past: the hub records no history, see the setting history');
+}
+
+/** Asks, and says where the next part is, and whether something is missing. */
+async function replied({ path, query, reply }: Call, history: HistoryApi, question: Question): Promise<HttpReply> {
+  const { bytes, next, damaged } = await history.ask(question);
+  const answer = reply.json(bytes);
+  const format = 'format' in question ? question.format : 'json';
+  const links = next === undefined ? {} : { Link: `<${path}?${parametersOf(query, next)}>; rel="next"` };
+  const missing = damaged === 0 ? {} : { Warning: `199 hub "${damaged} files of these hours cannot be read"` };
+  return { ...answer, headers: { ...answer.headers, 'Content-Type': MEDIA_TYPES[format], ...links, ...missing } };
+}
+
+function parametersOf(query: unknown, cursor: string): URLSearchParams {
+  const given = Object.entries(query as object).map(([name, value]) => [name, String(value)]);
+  return new URLSearchParams({ ...Object.fromEntries(given), cursor });
+}
+
+function shownAs(call: Call, api: ApiDeps): Shown {
+  const { crs: name, zoneId } = viewOf(call as Call<ViewQuery>, api);
+  return { crs: name, zone: zoneId === undefined ? undefined : api.entities.get('zone', zoneId) };
+}
+
+function whoseOf(query: Parameters): Whose {
+  return wordIn(query, 'kind', KINDS) === 'provider' ? 'locations' : 'motions';
+}
+
+/** Whose places, and of which of them alone. */
+function ofKind(
+  query: Parameters,
+  { owned }: Call,
+): { readonly whose: Whose; readonly only: readonly string[] | undefined } {
+  const whose = whoseOf(query);
+  return { whose, only: owned?.all(whose === 'motions' ? 'trackable_id' : 'provider_id') };
+}
+
+/** The fences that may be named to whoever asks; undefined for all. */
+function readableFences({ sight }: Call, { entities }: ApiDeps): readonly string[] | undefined {
+  if (sight === undefined || sight.seesAll('fence_id')) return undefined;
+  return entities
+    .list('fence')
+    .map(({ id }) => id)
+    .filter((id) => sight.sees(['fence_id'], id));
+}
+
+function neededIn(query: Parameters, name: string): string {
+  const value = query[name];
+  if (value !== undefined && value !== '') return String(value);
+  throw new HubError('HUB_BAD_REQUEST', `${name}: is required, but is missing`);
+}

@@ -1,0 +1,119 @@
+import { formatTime } from '../../model/time.ts';
+import type { Duck } from '../duck.ts';
+import type { HistoryFile } from '../files.ts';
+import { placesText } from './formats.ts';
+import { heatmap } from './heatmap.ts';
+import { places, snapshot, tracks } from './places.ts';
+import { type Question, type Told, Unanswerable } from './question.ts';
+import { parquet } from './sql.ts';
+import { trips } from './trips.ts';
+import { dwell, events, flows, occupancy, visits } from './visits.ts';
+
+/** An answer, and the files that could not be read for it. */
+export interface Answer extends Told {
+  readonly damaged: readonly { readonly path: string; readonly why: string }[];
+}
+
+/** Rows of files that are looked at for one question at most: those that cannot be found by what the files are sorted by. */
+const ROWS_MAX = 400_000_000;
+
+/**
+ * Answers a question by the files that it was handed. Files that cannot be read are left out, and named. Rejects with
+ * Unanswerable for one that is too large, and with what DuckDB says for one that takes more than it may.
+ */
+export async function answer(duck: Duck, files: readonly HistoryFile[], question: Question): Promise<Answer> {
+  checkSize(files, question);
+  try {
+    return { ...(await told(duck, files, question)), damaged: [] };
+  } catch (error) {
+    if (error instanceof Unanswerable) throw error;
+    const damaged = await damagedAmong(duck, files);
+    if (damaged.length === 0) throw error;
+    const readable = files.filter(({ path }) => !damaged.some((one) => one.path === path));
+    return { ...(await told(duck, readable, question)), damaged };
+  }
+}
+
+function told(duck: Duck, files: readonly HistoryFile[], question: Question): Promise<Told> | Told {
+  if (files.length === 0) return nothing(question);
+  switch (question.ask) {
+    case 'places':
+      return places(duck, files, question);
+    case 'snapshot':
+      return snapshot(duck, files, question);
+    case 'tracks':
+      return tracks(duck, files, question);
+    case 'events':
+      return events(duck, files, question);
+    case 'visits':
+      return visits(duck, files, question);
+    case 'dwell':
+      return dwell(duck, files, question);
+    case 'occupancy':
+      return occupancy(duck, files, question);
+    case 'flows':
+      return flows(duck, files, question);
+    case 'heatmap':
+      return heatmap(duck, files, question);
+    case 'trips':
+      return trips(duck, files, question);
+  }
+}
+
+/** What is answered where nothing was recorded. */
+function nothing(question: Question): Told {
+  const span = 'fromMs' in question && { from: formatTime(question.fromMs), to: formatTime(question.toMs) };
+  const end = { next_cursor: null };
+  const empty = (rest: object): Told => ({ text: JSON.stringify({ ...span, ...rest }), next: undefined });
+  switch (question.ask) {
+    case 'places':
+      return { text: placesText({ ...question, kind: question.whose }, [], undefined), next: undefined };
+    case 'snapshot':
+      return empty({ at: formatTime(question.atMs), objects: [], ...end });
+    case 'tracks':
+      return empty({ step: question.stepMs, tracks: [], ...end });
+    case 'events':
+      return empty({ events: [], ...end });
+    case 'visits':
+      return empty({ visits: [], ...end });
+    case 'dwell':
+      return empty({ fences: [] });
+    case 'occupancy':
+      return empty({ step: question.stepMs, fences: [] });
+    case 'flows':
+      return empty({ flows: [] });
+    case 'heatmap': {
+      const { grid, cellMetres, resolution } = question;
+      return empty({ grid, ...(grid === 'h3' ? { resolution } : { cell_metres: cellMetres }), cells: [] });
+    }
+    case 'trips':
+      return empty({ id: question.id, trips: [], stops: [] });
+  }
+}
+
+function checkSize(files: readonly HistoryFile[], question: Question): void {
+  if (question.ask === 'places' || question.ask === 'trips' || question.ask === 'snapshot') return;
+  const rows = files.reduce((sum, file) => sum + file.rows, 0);
+  if (rows <= ROWS_MAX) return;
+  const hours = (question.toMs - question.fromMs) / 3_600_000;
+  const least = Math.max(1, Math.floor((hours * ROWS_MAX) / rows));
+  throw new Unanswerable(
+    `from, to: the ${hours.toFixed(1)} hours between them have ${rows.toLocaleString('en-US')} rows, ` +
+      `and ${ROWS_MAX.toLocaleString('en-US')} can be looked at: ask for ${least} hours at once`,
+  );
+}
+
+/** Files that cannot be read to their end. */
+async function damagedAmong(duck: Duck, files: readonly HistoryFile[]): Promise<Answer['damaged']> {
+  const damaged: { path: string; why: string }[] = [];
+  for (const file of files) {
+    try {
+      await duck.run(`SELECT count(COLUMNS(*)) FROM ${parquet([file])}`);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      if (/INTERRUPT/i.test(why)) throw error;
+      damaged.push({ path: file.path, why });
+    }
+  }
+  return damaged;
+}

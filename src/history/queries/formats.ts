@@ -1,0 +1,90 @@
+import { formatTime } from '../../model/time.ts';
+import type { PlacesAsked, Whose } from './question.ts';
+
+/** A place as it is shown. */
+export interface ShownPlace {
+  readonly time: string;
+  readonly longitude: number;
+  readonly latitude: number;
+  readonly z?: number;
+  readonly floor?: number;
+  readonly zone_id?: string;
+  readonly x?: number;
+  readonly y?: number;
+  readonly accuracy?: number;
+  readonly speed?: number;
+  readonly course?: number;
+  readonly provider_id?: string;
+  readonly source?: string;
+}
+
+interface Told extends Pick<PlacesAsked, 'id' | 'fromMs' | 'toMs' | 'format'> {
+  readonly kind: Whose;
+}
+
+const CSV_COLUMNS = [
+  ...['time', 'id', 'longitude', 'latitude', 'z', 'floor', 'zone_id', 'x', 'y', 'accuracy', 'speed', 'course'],
+  ...['provider_id', 'source'],
+] as const;
+
+/** The places of an object in the format that is asked for. */
+export function placesText(told: Told, places: readonly ShownPlace[], next: string | undefined): string {
+  switch (told.format) {
+    case 'json':
+      return JSON.stringify({ ...headOf(told), points: places, next_cursor: next ?? null });
+    case 'geojson':
+      return JSON.stringify({ type: 'FeatureCollection', features: places.map((place) => featureOf(told.id, place)) });
+    case 'csv':
+      return [CSV_COLUMNS.join(), ...places.map((place) => csvRow({ id: told.id, ...place }))]
+        .join('\r\n')
+        .concat('\r\n');
+    case 'mfjson':
+      return JSON.stringify(movingFeature(told, places));
+  }
+}
+
+function headOf({ id, fromMs, toMs }: Told) {
+  return { id, from: formatTime(fromMs), to: formatTime(toMs) };
+}
+
+function featureOf(id: string, { longitude, latitude, z, ...properties }: ShownPlace) {
+  return {
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: positionOf(longitude, latitude, z) },
+    properties: { id, ...properties },
+  };
+}
+
+/** A MovingFeature of OGC Moving Features JSON 1.0. */
+function movingFeature(told: Told, places: readonly ShownPlace[]) {
+  const datetimes = places.map(({ time }) => time);
+  return {
+    type: 'Feature',
+    id: told.id,
+    properties: { kind: told.kind === 'motions' ? 'trackable' : 'provider' },
+    crs: { type: 'Name', properties: { name: 'urn:ogc:def:crs:OGC:1.3:CRS84' } },
+    trs: { type: 'Name', properties: { name: 'urn:ogc:data:time:iso8601' } },
+    temporalGeometry: {
+      type: 'MovingPoint',
+      datetimes,
+      coordinates: places.map(({ longitude, latitude, z }) => positionOf(longitude, latitude, z)),
+      interpolation: 'Linear',
+    },
+  };
+}
+
+function positionOf(longitude: number, latitude: number, z: number | undefined): readonly number[] {
+  return z === undefined ? [longitude, latitude] : [longitude, latitude, z];
+}
+
+function csvRow(values: Readonly<Record<string, unknown>>): string {
+  return CSV_COLUMNS.map((name) => csvValue(values[name])).join();
+}
+
+/** RFC 4180; a text that a spreadsheet would take for a formula is kept from that. */
+function csvValue(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const shown = /^[=+\-@\t\r]/.test(String(value)) ? `'${value}` : String(value);
+  return /[",\r\n]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown;
+}

@@ -1,0 +1,27 @@
+import type { HistoryFile } from '../files.ts';
+import type { Answer } from './answer.ts';
+import type { Question } from './question.ts';
+
+/** What a thread is started with. */
+export interface QuerySettings {
+  readonly memoryMb: number;
+}
+
+/** What crosses to a thread that answers questions. */
+export type ToQueryThread =
+  | {
+      readonly say: 'question';
+      readonly id: number;
+      readonly question: Question;
+      readonly files: readonly HistoryFile[];
+    }
+  | { readonly say: 'interrupt'; readonly id: number };
+
+/** What comes back. */
+export type FromQueryThread =
+  | ({ readonly say: 'answer'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> } & Pick<
+      Answer,
+      'next' | 'damaged'
+    >)
+  /** `isAsked`: it cannot be answered as it was asked. */
+  | { readonly say: 'failure'; readonly id: number; readonly why: string; readonly isAsked: boolean };

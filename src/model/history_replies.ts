@@ -1,0 +1,180 @@
+import Type from 'typebox';
+import { CollisionEvent, FenceEvent } from './events.ts';
+import { ArrayOf, Choice, Named, Time } from './schema.ts';
+
+/** What questions about the past are answered. Times are RFC 3339, durations in milliseconds. */
+
+const SPAN = {
+  from: Type.Optional(Time('Where the span begins.')),
+  to: Type.Optional(Time('Where it ends, which is no part of it.')),
+};
+const NEXT = {
+  next_cursor: Type.Union([Type.String(), Type.Null()], {
+    description: 'Cursor of the next part; null after the last.',
+  }),
+};
+const id = (what: string) => Type.String({ description: `Id of the ${what}.` });
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const ms = (description: string) => Type.Integer({ minimum: 0, description: `${description}, in milliseconds.` });
+const lon = Type.Number({ description: 'Longitude in degrees.' });
+const lat = Type.Number({ description: 'Latitude in degrees.' });
+const some = (description: string) => Type.Optional(Type.Number({ description }));
+
+const PLACE = {
+  time: Time('When it was there.'),
+  longitude: lon,
+  latitude: lat,
+  z: some('Height in metres.'),
+  floor: some('The floor.'),
+  zone_id: Type.Optional(id('zone in whose metres x and y are')),
+  x: some('Metres in that zone, or in the crs that was asked for.'),
+  y: some('Metres in that zone, or in the crs that was asked for.'),
+  accuracy: some('Accuracy in metres.'),
+  speed: some('Metres per second.'),
+  course: some('Degrees clockwise from north.'),
+  provider_id: Type.Optional(id('provider')),
+  source: Type.Optional(Type.String({ description: 'The source of the location.' })),
+};
+
+const HistoryPlace = Named('HistoryPlace', PLACE);
+const ObjectPlace = Named('ObjectPlace', { id: id('trackable or provider'), ...PLACE });
+
+export const PlacesReply = Named('PlacesReply', {
+  id: id('trackable or provider'),
+  ...SPAN,
+  points: ArrayOf(HistoryPlace),
+  ...NEXT,
+});
+
+export const SnapshotReply = Named('SnapshotReply', {
+  at: Time('The moment.'),
+  objects: ArrayOf(ObjectPlace),
+  ...NEXT,
+});
+
+const HistoryTrack = Named('HistoryTrack', {
+  id: id('trackable or provider'),
+  t: Type.Array(Type.Integer(), { description: 'Milliseconds since the beginning of the span.' }),
+  lon: Type.Array(lon, { description: 'Longitudes in degrees.' }),
+  lat: Type.Array(lat, { description: 'Latitudes in degrees.' }),
+  floor: Type.Array(Type.Union([Type.Number(), Type.Null()]), { description: 'Floors; null where it is not known.' }),
+});
+
+export const TracksReply = Named('TracksReply', {
+  ...SPAN,
+  step: ms('The step'),
+  tracks: ArrayOf(HistoryTrack),
+  ...NEXT,
+});
+
+const PastEvent = Choice([FenceEvent, CollisionEvent], {
+  title: 'PastEvent',
+  description: 'A fence event or a collision event.',
+});
+
+export const HistoryEventsReply = Named('HistoryEventsReply', {
+  ...SPAN,
+  events: ArrayOf(PastEvent),
+  ...NEXT,
+});
+
+const VisitingObject = Named('VisitingObject', {
+  type: Type.String({ description: 'trackable, or provider.' }),
+  id: id('trackable or provider'),
+});
+
+const Visit = Named('Visit', {
+  id: Type.String({ description: 'Id of its first event.' }),
+  fence_id: id('fence'),
+  object: VisitingObject,
+  entry_time: Time('When it began.'),
+  exit_time: Type.Union([Time('When it ended.'), Type.Null()], {
+    description: 'null: it had not left by the end of the span.',
+  }),
+  duration_ms: ms('How long it took, or up to the end of the span'),
+  still_inside: Type.Boolean({ description: 'Whether it had not left by the end of the span.' }),
+});
+
+export const VisitsReply = Named('VisitsReply', { ...SPAN, visits: ArrayOf(Visit), ...NEXT });
+
+const FenceDwell = Named('FenceDwell', {
+  fence_id: id('fence'),
+  visits: count('Visits with a part in the span.'),
+  objects: count('How many objects have made them.'),
+  median_ms: ms('The median of their durations'),
+  p95_ms: ms('The 95th percentile'),
+  total_ms: ms('Their sum'),
+  still_inside: count('Visits that had not ended by the end of the span.'),
+});
+
+export const DwellReply = Named('DwellReply', { ...SPAN, fences: ArrayOf(FenceDwell) });
+
+const OccupancySample = Named('OccupancySample', {
+  time: Time('The moment.'),
+  count: count('Objects in the fence then.'),
+});
+const FenceOccupancy = Named('FenceOccupancy', { fence_id: id('fence'), samples: ArrayOf(OccupancySample) });
+
+export const OccupancyReply = Named('OccupancyReply', {
+  ...SPAN,
+  step: ms('Between two samples'),
+  fences: ArrayOf(FenceOccupancy),
+});
+
+const Flow = Named('Flow', {
+  from_fence: id('fence that objects left'),
+  to_fence: id('next fence that they entered'),
+  count: count('How often.'),
+  median_ms: Type.Union([ms('The median of the time between'), Type.Null()], {
+    description: 'The median of the time between; null where it is not known.',
+  }),
+});
+
+export const FlowsReply = Named('FlowsReply', { ...SPAN, flows: ArrayOf(Flow) });
+
+const HeatCell = Named('HeatCell', {
+  longitude: lon,
+  latitude: lat,
+  h3: Type.Optional(Type.String({ description: 'Index of the cell.' })),
+  seconds: Type.Number({ minimum: 0, description: 'How long objects were there.' }),
+});
+
+export const HeatmapReply = Named('HeatmapReply', {
+  ...SPAN,
+  grid: Type.String({ description: 'metres, or h3.' }),
+  cell_metres: some('Length of a side of a cell.'),
+  resolution: Type.Optional(Type.Integer({ description: 'Resolution of H3.' })),
+  cells: ArrayOf(HeatCell),
+});
+
+const TIMES = {
+  start_time: Time('When it began.'),
+  end_time: Time('When it ended.'),
+  duration_ms: ms('How long it took'),
+};
+const Position = Type.Array(Type.Number(), {
+  minItems: 2,
+  maxItems: 2,
+  description: 'Longitude and latitude in degrees.',
+});
+
+const Trip = Named('Trip', {
+  ...TIMES,
+  distance_metres: Type.Number({ minimum: 0, description: 'From place to place, in metres.' }),
+  from: Position,
+  to: Position,
+});
+
+const Stop = Named('Stop', {
+  ...TIMES,
+  longitude: lon,
+  latitude: lat,
+  points: count('How many places it is made of.'),
+});
+
+export const TripsReply = Named('TripsReply', {
+  id: id('trackable'),
+  ...SPAN,
+  trips: ArrayOf(Trip),
+  stops: ArrayOf(Stop),
+});

@@ -1,0 +1,33 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { Duck } from '../src/history/duck.ts';
+import { answer } from '../src/history/queries/answer.ts';
+import type { FromQueryThread, QuerySettings, ToQueryThread } from '../src/history/queries/query_messages.ts';
+import { Unanswerable } from '../src/history/queries/question.ts';
+
+/** A thread that answers questions about the past, one after the other. */
+const { memoryMb } = workerData as QuerySettings;
+const duck = await Duck.open({ memoryMb, spillFolder: undefined });
+let underWay: number | undefined;
+
+parentPort?.on('message', (message: ToQueryThread) => {
+  if (message.say === 'question') void reply(message);
+  else if (underWay === message.id) duck.interrupt();
+});
+
+async function reply({ id, question, files }: ToQueryThread & { readonly say: 'question' }): Promise<void> {
+  underWay = id;
+  try {
+    const { text, next, damaged } = await answer(duck, files, question);
+    const bytes = new TextEncoder().encode(text);
+    tell({ say: 'answer', id, bytes, next, damaged });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    tell({ say: 'failure', id, why, isAsked: error instanceof Unanswerable });
+  } finally {
+    underWay = undefined;
+  }
+}
+
+function tell(message: FromQueryThread): void {
+  parentPort?.postMessage(message, 'bytes' in message ? [message.bytes.buffer] : []);
+}
