@@ -47,6 +47,23 @@ export const HistoryProperties = {
     default: 0,
     description: 'Least distance between two recorded places of one object, in metres.',
   }),
+  timescaledb_host: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
+    default: null,
+    description:
+      'PostgreSQL server that the history is copied to, with TimescaleDB or without. null: none. Needs history.',
+  }),
+  timescaledb_port: Type.Integer({ minimum: 1, maximum: 65_535, default: 5432, description: 'Port of that server.' }),
+  timescaledb_db: Type.String({ minLength: 1, default: 'omlox', description: 'Name of the database.' }),
+  timescaledb_user: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
+    default: null,
+    description: 'User as which the hub signs in to it.',
+  }),
+  timescaledb_password: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
+    default: null,
+    secret: true,
+    description: 'Password of that user.',
+  }),
+  timescaledb_tls: Type.Boolean({ default: false, description: 'Whether the connection to it is encrypted.' }),
   history_query_threads: Type.Integer({
     minimum: 1,
     maximum: 64,

@@ -229,6 +229,22 @@ export function renderingBoundsOf(config: Config) {
   return { ofSubscriber: config.websocket_max_renderings, inAll: config.max_renderings };
 }
 
+/** The database that the history is copied to; undefined where there is none. `hub`: what tells this hub from others. */
+export function postgresSettings(config: Config, hub: string) {
+  const { timescaledb_host: host } = config;
+  if (!config.history || host === null) return undefined;
+  return {
+    host: host === 'localhost' ? '127.0.0.1' : host,
+    port: config.timescaledb_port,
+    database: config.timescaledb_db,
+    user: config.timescaledb_user ?? undefined,
+    password: config.timescaledb_password ?? undefined,
+    isEncrypted: config.timescaledb_tls,
+    hub,
+    retentionMs: config.history_retention_days * DAY_MS,
+  };
+}
+
 function recordedPlaces({ history_topics: topics, history_properties: withMembers }: Config) {
   return { topics: topics.filter((topic) => topic === 'locations' || topic === 'motions'), withMembers };
 }

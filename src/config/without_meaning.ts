@@ -14,9 +14,4 @@ export const WITHOUT_MEANING: ReadonlySet<string> = new Set([
   'cassandra_token_aware_routing',
   'cassandra_load_balancing',
   'cassandra_io_threads',
-  'timescaledb_host',
-  'timescaledb_port',
-  'timescaledb_db',
-  'timescaledb_user',
-  'timescaledb_password',
 ]);

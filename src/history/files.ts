@@ -34,6 +34,8 @@ export interface FilesWanted {
   readonly topics: readonly HistoryTopic[];
   readonly fromMs: number;
   readonly toMs: number;
+  /** Whether those are enough that are there; otherwise what waits is written first. */
+  readonly asWritten?: true;
 }
 
 /** Where people and things are is nobody's business but that of the user who runs the hub. */

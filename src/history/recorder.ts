@@ -125,8 +125,10 @@ export class Recorder {
   /** Writes what waits, and hands out the files of these hours until they are released. Rejects when it cannot be written. */
   files(wanted: FilesWanted): Promise<LeasedFiles> {
     return this.#inTurn(async () => {
-      for (const topic of wanted.topics) await this.#flush(topic);
-      if (this.#problem !== undefined && wanted.topics.some((topic) => this.#waiting(topic) > 0)) {
+      const isAsWritten = wanted.asWritten === true;
+      if (isAsWritten) await this.#open();
+      else for (const topic of wanted.topics) await this.#flush(topic);
+      if (!isAsWritten && this.#problem !== undefined && wanted.topics.some((topic) => this.#waiting(topic) > 0)) {
         throw new Error(this.#problem);
       }
       const leased = this.#files.lease(wanted);

@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts';
-import { historySettings } from '../config/settings.ts';
+import { historySettings, postgresSettings } from '../config/settings.ts';
 import type { History } from '../history/history.ts';
+import type { Postgres } from '../history/postgres.ts';
 import type { QueryPool } from '../history/queries/query_pool.ts';
 import { partitionOf } from '../shards/affinity.ts';
 import type { Log } from './log.ts';
@@ -10,10 +11,16 @@ import type { Parts } from './parts.ts';
 export interface Recording {
   readonly history: History;
   readonly pool: QueryPool;
+  /** Copies it to a database, where one is set. */
+  readonly postgres: Postgres | undefined;
 }
 
 /** Starts to record; undefined where nothing is to be recorded, and then nothing of it is loaded. */
-export async function connectHistory(parts: Parts, config: Config, log: Log): Promise<Recording | undefined> {
+export async function connectHistory(
+  parts: Parts & { readonly hubId: string },
+  config: Config,
+  log: Log,
+): Promise<Recording | undefined> {
   const settings = historySettings(config);
   if (settings === undefined) return undefined;
   const { History } = await import('../history/history.ts');
@@ -39,5 +46,14 @@ export async function connectHistory(parts: Parts, config: Config, log: Log): Pr
       damaged: (path, why) => history.damaged(path, why),
     },
   );
-  return { history, pool };
+  const toDatabase = postgresSettings(config, parts.hubId);
+  const postgres =
+    toDatabase &&
+    new (await import('../history/postgres.ts')).Postgres(toDatabase, {
+      ...{ log, schedule: machine.schedule },
+      files: (wanted) => history.files(wanted),
+      release: (lease) => history.release(lease),
+    });
+  postgres?.start();
+  return { history, pool, postgres };
 }

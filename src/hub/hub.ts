@@ -126,10 +126,21 @@ async function openOn(
     const rpc = openRpc(hubId, { clock, cluster });
     cluster?.carry(rpc);
     const mqtt = await connectMqtt({ ...parts, rpc, hubId }, config, log);
-    const recording = await connectHistory(parts, config, log);
+    const recording = await connectHistory({ ...parts, hubId }, config, log);
     const history = recording?.history;
     const keptByHub = cluster && { keptByHub: () => settingsByHub(cluster) };
-    const options = { config, log, kept, rpc, mqtt, history, schedule, connections, ...keptByHub };
+    const options = {
+      config,
+      log,
+      kept,
+      rpc,
+      mqtt,
+      history,
+      copy: recording?.postgres,
+      schedule,
+      connections,
+      ...keptByHub,
+    };
     const operation = await openOperation(parts, options);
     const waiting = new WaitingFrames();
     const listening = await serve({ ...parts, operation, rpc, mqtt, recording, authorization, waiting }, config, log);
@@ -152,7 +163,7 @@ async function openOn(
       cluster?.retire();
       await (cluster?.isOut ? abandon(parts, operation) : finish(parts, operation));
       await mqtt?.close();
-      await recording?.pool.close();
+      await Promise.all([recording?.pool.close(), recording?.postgres?.close()]);
       await history?.close();
       await shapes.close();
       const lost = writer.pendingRows;

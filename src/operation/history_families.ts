@@ -8,6 +8,14 @@ export interface MeasuredHistory {
   counts(topic: HistoryTopic): TopicCounts;
 }
 
+/** What is measured of the database that it is copied to. */
+export interface MeasuredCopy {
+  readonly problem: string | undefined;
+  /** Rows that were copied, and files that are to be. */
+  readonly copied: number;
+  readonly behind: number;
+}
+
 interface TopicCounts {
   readonly recorded: number;
   readonly dropped: number;
@@ -18,7 +26,7 @@ interface TopicCounts {
 }
 
 /** Metrics of the history; a hub that records none has none of them. */
-export function historyFamilies(history: MeasuredHistory): readonly Family[] {
+export function historyFamilies(history: MeasuredHistory, copy: MeasuredCopy | undefined): readonly Family[] {
   const gauge = (name: string, help: string, read: () => number): Family => {
     return { name, help, kind: 'gauge', labels: [], read: () => single(read()) };
   };
@@ -42,5 +50,14 @@ export function historyFamilies(history: MeasuredHistory): readonly Family[] {
     byTopic('hub_history_rows', 'Rows in the files.', 'rows'),
     byTopic('hub_history_files', 'Files.', 'files'),
     byTopic('hub_history_bytes', 'Their bytes.', 'bytes'),
+    ...(copy === undefined
+      ? []
+      : [
+          gauge('hub_history_database_failing', 'Whether the history cannot be copied into its database.', () =>
+            copy.problem === undefined ? 0 : 1,
+          ),
+          gauge('hub_history_database_copied', 'Rows that were copied.', () => copy.copied),
+          gauge('hub_history_database_behind', 'Files that are to be copied.', () => copy.behind),
+        ]),
   ];
 }

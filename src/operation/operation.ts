@@ -23,7 +23,7 @@ import type { HubCounts } from './counts.ts';
 import type { DatabaseState } from './database_state.ts';
 import { type AllHubs, answerProblem, ownAnswer } from './gathered.ts';
 import { type ClusterState, Health } from './health.ts';
-import { historyFamilies, type MeasuredHistory } from './history_families.ts';
+import { historyFamilies, type MeasuredCopy, type MeasuredHistory } from './history_families.ts';
 import { hubFamilies } from './hub_families.ts';
 import { type KeptLicense, License } from './license.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
@@ -70,6 +70,8 @@ export interface OperationOptions {
   readonly mqtt?: (MeasuredMqtt & { health(): MqttHealth }) | undefined;
   /** The history, where the hub records one. */
   readonly history?: (MeasuredHistory & { health(): HistoryHealth }) | undefined;
+  /** Copies the history to a database, where one is set. */
+  readonly copy?: MeasuredCopy | undefined;
   /** Settings that each hub of a cluster has kept for itself, by its name. */
   keptByHub?(): ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
@@ -98,7 +100,7 @@ export const LICENSE_SETTING = 'licence';
 /** Puts together what those who run the hub can see of it. Nothing in the hub depends on it. */
 export async function openOperation(hub: Operated, options: OperationOptions): Promise<Operation> {
   const { now, entities, ingest, arrivals, shards, collisions, fanout, writer, cluster } = hub;
-  const { config, log, kept, rpc, schedule, connections = () => [], mqtt, history } = options;
+  const { config, log, kept, rpc, schedule, connections = () => [], mqtt, history, copy } = options;
   const startedMs = now();
   const { elapsed } = hub.clock;
   const startedAt = elapsed();
@@ -131,7 +133,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     rpc: () => rpc.counts,
   });
   const ofMqtt = mqtt === undefined ? [] : mqttFamilies(mqtt);
-  const ofHistory = history === undefined ? [] : historyFamilies(history);
+  const ofHistory = history === undefined ? [] : historyFamilies(history, copy);
   const ofCluster = cluster === undefined ? [] : clusterFamilies(() => cluster.counts());
   const problem = (error: unknown): void => log.error('Usage cannot be kept for now', { error: String(error) });
   const saving = new Saving(usage, { schedule, problem, now, exists: (id) => entities.has('provider', id), arrivals });

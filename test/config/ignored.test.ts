@@ -61,7 +61,7 @@ const WARNED: readonly [name: string, given: Given, warned: readonly object[], e
     'ignores settings of the reference that mean nothing here, with one warning',
     {
       file: 'doc_root: /www\nrecord_path: /tmp\ncors: false\ncassandra_io_threads: 4\nplayback_speed: 2\n',
-      env: { DEEPHUB_LICENSE_SERVER_ADDRESS: 'https://x', HUB_TIMESCALEDB_HOST: 'db', DEEPHUB_PLAYBACK_PATH: '/tmp' },
+      env: { DEEPHUB_LICENSE_SERVER_ADDRESS: 'https://x', HUB_PLAYBACK_SPEED: '2', DEEPHUB_PLAYBACK_PATH: '/tmp' },
     },
     [
       {
@@ -72,7 +72,7 @@ const WARNED: readonly [name: string, given: Given, warned: readonly object[], e
           'hub_config.yaml:5: playback_speed',
           'DEEPHUB_LICENSE_SERVER_ADDRESS',
           'DEEPHUB_PLAYBACK_PATH',
-          'HUB_TIMESCALEDB_HOST',
+          'HUB_PLAYBACK_SPEED',
         ],
       },
     ],

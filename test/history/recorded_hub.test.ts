@@ -6,8 +6,8 @@ import { Duck } from '../../src/history/duck.ts';
 import { HISTORY_TOPICS, type HistoryHealth, type HistoryTopic } from '../../src/model/history.ts';
 import { openTestHub } from '../support/running_hub.ts';
 import type { TestHub } from '../support/test_hub.ts';
+import { walk } from './walk.ts';
 
-const [ANNA, BERND] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const;
 const TOPICS_OF: Readonly<Record<HistoryTopic, string>> = {
   locations: 'location_updates',
   motions: 'trackable_motions',
@@ -15,25 +15,6 @@ const TOPICS_OF: Readonly<Record<HistoryTopic, string>> = {
   collision_events: 'collision_events',
 };
 const EVERYTHING = { topics: HISTORY_TOPICS, fromMs: 0, toMs: 1e14 };
-
-/** Two people meet and part, and each goes into a fence and out of it, so many times; a forklift goes with them. */
-async function walk(hub: TestHub, times: number): Promise<void> {
-  await hub.post('/trackables', { id: ANNA, type: 'omlox', location_providers: ['a'], radius: 1 });
-  await hub.post('/trackables', { id: BERND, type: 'omlox', location_providers: ['b'], radius: 1 });
-  await hub.post('/fences', { region: { type: 'Point', coordinates: [8, 50] }, radius: 10, name: 'Gate' });
-  for (let i = 0; i < times; i++) {
-    const locations = ['a', 'b', 'c'].map((id) => ({
-      provider_id: id,
-      provider_type: 'uwb',
-      source: 'hall',
-      crs: 'EPSG:4326',
-      position: { type: 'Point', coordinates: [8 + (i % 2) * 0.01, 50] },
-      properties: { turn: i },
-    }));
-    await hub.put('/providers/locations', locations);
-  }
-  await hub.settle();
-}
 
 async function rowsOf(hub: TestHub, topic: HistoryTopic): Promise<readonly Record<string, unknown>[]> {
   const duck = await Duck.open({ memoryMb: 128, spillFolder: undefined });

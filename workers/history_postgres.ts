@@ -1,0 +1,42 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { Duck } from '../src/history/duck.ts';
+import type { FromPostgresThread, ToPostgresThread } from '../src/history/postgres.ts';
+import { PostgresCopy, type PostgresSettings } from '../src/history/postgres_copy.ts';
+import { openClock } from '../src/time/clock.ts';
+
+/** The thread that copies the history into a PostgreSQL database. */
+const settings = workerData as PostgresSettings;
+const { now } = openClock();
+const duck = await Duck.open({ memoryMb: 256, spillFolder: undefined });
+/** Files of one turn: then others may be merged, and removed. */
+const FILES_AT_ONCE = 50;
+let copy: PostgresCopy | undefined;
+let failure: Error | undefined;
+
+parentPort?.on('message', (message: ToPostgresThread) => void turn(message));
+
+async function turn({ lease, files }: ToPostgresThread): Promise<void> {
+  let copied = 0;
+  try {
+    if (failure !== undefined) throw failure;
+    copy ??= await PostgresCopy.open(settings, duck, (error) => {
+      failure = error;
+    });
+    const keptMs = now() - settings.retentionMs;
+    const missing = (await copy.missing(files)).filter(({ hourMs }) => hourMs >= keptMs);
+    for (const file of missing.slice(0, FILES_AT_ONCE)) copied += await copy.copy(file);
+    await copy.expire(keptMs);
+    tell({ say: 'done', lease, copied, behind: Math.max(0, missing.length - FILES_AT_ONCE) });
+  } catch (error) {
+    const why = error instanceof Error ? error.message || error.name : String(error);
+    const last = copy;
+    copy = undefined;
+    failure = undefined;
+    await last?.close();
+    tell({ say: 'failed', lease, why });
+  }
+}
+
+function tell(message: FromPostgresThread): void {
+  parentPort?.postMessage(message);
+}
