@@ -63,7 +63,9 @@ export class Duck {
   /** The columns of a result by their names, as DuckDB has their values. */
   async columns(sql: string): Promise<Readonly<Record<string, readonly unknown[]>>> {
     const reader = await this.#connection.runAndReadAll(sql);
-    return reader.getColumnsObject();
+    // Of no rows it has no columns.
+    const none = Object.fromEntries(reader.columnNames().map((name) => [name, []]));
+    return { ...none, ...reader.getColumnsObject() };
   }
 
   /** Ends what is under way: it rejects. */

@@ -128,7 +128,7 @@ export async function flows(duck: Duck, files: readonly HistoryFile[], asked: Fl
     ' lead(fence_id) OVER way AS next_fence, lead(entry_time) OVER way AS next_entry FROM visits' +
     ' WINDOW way AS (PARTITION BY object_type, object_id ORDER BY entry_time, fence_id))' +
     ' SELECT fence_id AS from_fence, next_fence AS to_fence, count(*)::INTEGER AS count,' +
-    " median(greatest(0, date_diff('microsecond', exit_time, next_entry)) / 1000) AS median_ms FROM ways" +
+    " median(CASE WHEN exit_time IS NOT NULL THEN greatest(0, date_diff('microsecond', exit_time, next_entry)) / 1000 END) AS median_ms FROM ways" +
     ` WHERE next_fence IS NOT NULL AND next_fence <> fence_id AND next_entry >= ${microseconds(fromMs)}` +
     ` AND next_entry < ${microseconds(toMs)} GROUP BY ALL ORDER BY ALL`;
   const rows = await duck.rows(sql);
