@@ -5,8 +5,8 @@ import { every, openClock } from '../src/time/clock.ts';
 
 /** The thread that writes the history. */
 const tell = (message: FromRecorder): void => parentPort?.postMessage(message);
-const { now } = openClock();
-const recorder = new Recorder(workerData as RecorderSettings, { now, tell, every });
+const { now, elapsed } = openClock();
+const recorder = new Recorder(workerData as RecorderSettings, { now, elapsed, tell, every });
 
 parentPort?.on('message', (message: ToRecorder) => {
   switch (message.say) {

@@ -19,6 +19,8 @@ export interface HistoryFile extends PartName {
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
+  /** When it was written, in milliseconds since 1970. */
+  readonly writtenMs: number;
 }
 
 /** Files that stay where they are until they are released. */
@@ -41,9 +43,12 @@ export interface FilesWanted {
 /** Where people and things are is nobody's business but that of the user who runs the hub. */
 const [FOLDER_MODE, FILE_MODE] = [0o700, 0o600] as const;
 
-/** An hour that goes on is merged when it has so many files; one that is over when it has two, and nothing came for a while. */
-const FILES_OF_AN_HOUR_MAX = 24;
-const LATE_MS = 120_000;
+/** An hour is over, or was written to late, when nothing came for so long. */
+const QUIET_MS = 120_000;
+/** So many files of an hour are merged that is not quiet, if they have fewer rows than so many. */
+const [SMALL_FILES_MAX, SMALL_ROWS] = [24, 250_000] as const;
+/** What is merged at once at most: meanwhile nothing else is written, and 1.6 µs go for a row. */
+const [MERGED_ROWS_MAX, MERGED_BYTES_MAX] = [4_000_000, 256 << 20] as const;
 
 /**
  * The files of the history, and who reads them. A file is written aside, synced, and then given its name, so whatever happens
@@ -56,7 +61,7 @@ export class HistoryFiles {
   readonly #leases = new Map<number, readonly string[]>();
   /** Paths of files that are to go, and are still read. */
   readonly #going = new Set<string>();
-  readonly #damaged = new Map<string, PartName>();
+  readonly #damaged = new Map<string, HistoryFile>();
   #lastLease = 0;
   /** The number of the last file that was begun, by topic and hour. */
   readonly #lastNumber = new Map<string, number>();
@@ -85,17 +90,27 @@ export class HistoryFiles {
         continue;
       }
       try {
-        this.#files.set(path, { ...part, path, rows: await rowsOf(path), bytes: statSync(path).size });
+        this.#files.set(path, fileAt(path, part, await rowsOf(path)));
       } catch (error) {
-        this.#damaged.set(path, part);
+        this.#damaged.set(path, fileAt(path, part, 0));
         damaged(path, error);
       }
     }
   }
 
-  /** All files, in no order. */
+  /** All files that can be read, in no order. */
   get all(): Iterable<HistoryFile> {
     return this.#files.values();
+  }
+
+  /** These, and those that cannot be read. */
+  get onDisk(): readonly HistoryFile[] {
+    return [...this.#files.values(), ...this.#damaged.values()];
+  }
+
+  /** Whether a file is there still, and can be read. */
+  has({ path }: HistoryFile): boolean {
+    return this.#files.has(path);
   }
 
   /** How many files could not be read. */
@@ -123,25 +138,28 @@ export class HistoryFiles {
       await write(aside);
       sync(aside);
       renameSync(aside, path);
+      sync(dirname(path));
+      if (isNewFolder) for (const folder of foldersOf(pathOf(part)).slice(1)) sync(join(this.#folder, folder));
     } catch (error) {
+      // Its rows are written again.
       rmSync(aside, { force: true });
+      rmSync(path, { force: true });
       throw error;
     }
-    sync(dirname(path));
-    if (isNewFolder) for (const folder of foldersOf(pathOf(part)).slice(1)) sync(join(this.#folder, folder));
     this.#note(part);
-    const file = { ...part, path, rows, bytes: statSync(path).size };
+    const file = fileAt(path, part, rows);
     this.#files.set(path, file);
     for (const { path: old } of of) this.remove(old);
     return file;
   }
 
-  /** A file that was read and found damaged. */
-  damaged(path: string): void {
+  /** A file that was read and found damaged. False where that was known, or it has gone. */
+  damaged(path: string): boolean {
     const file = this.#files.get(path);
-    if (file === undefined) return;
+    if (file === undefined) return false;
     this.#files.delete(path);
     this.#damaged.set(path, file);
+    return true;
   }
 
   /** Removes a file, as soon as nobody reads it. */
@@ -154,8 +172,9 @@ export class HistoryFiles {
 
   /** Removes all files of an hour. */
   removeHour(hourMs: number): void {
-    for (const { path, hourMs: of } of [...this.#files.values()]) if (of === hourMs) this.remove(path);
-    for (const [path, { hourMs: of }] of [...this.#damaged]) if (of === hourMs) this.remove(path);
+    for (const file of this.onDisk) if (file.hourMs === hourMs) this.remove(file.path);
+    // The name of a file that is still read is not given again.
+    if (this.#going.size > 0) return;
     for (const key of [...this.#lastNumber.keys()]) if (key.endsWith(` ${hourMs}`)) this.#lastNumber.delete(key);
   }
 
@@ -201,13 +220,41 @@ export class HistoryFiles {
   }
 }
 
-/** Files of one topic and hour each, that are to be one. */
+/**
+ * Files of one topic and hour each, one behind the other, that are to be one. Of an hour for which nothing comes any more all
+ * are, as many as can be; else the last ones that are small, when there are many.
+ */
 export function mergeable(files: Iterable<HistoryFile>, nowMs: number): readonly (readonly HistoryFile[])[] {
-  const byHour = Map.groupBy(files, ({ topic, hourMs }) => `${topic} ${hourMs}`);
-  return [...byHour.values()].filter((all) => {
-    const isOver = (all[0] as HistoryFile).hourMs + HOUR_MS + LATE_MS <= nowMs;
-    return all.length >= (isOver ? 2 : FILES_OF_AN_HOUR_MAX);
+  const byHour = Map.groupBy(files, ({ topic, hourMs }) => keyOf(topic, hourMs));
+  return [...byHour.values()].flatMap((unordered) => {
+    if (unordered.length < 2) return [];
+    const all = unordered.toSorted((a, b) => a.first - b.first);
+    const writtenMs = Math.max(...all.map((file) => file.writtenMs));
+    const isQuiet = Math.max(writtenMs, (all[0] as HistoryFile).hourMs + HOUR_MS) + QUIET_MS <= nowMs;
+    if (isQuiet) return runsOf(all);
+    const small = all.slice(all.findLastIndex(({ rows }) => rows >= SMALL_ROWS) + 1);
+    return small.length < SMALL_FILES_MAX ? [] : runsOf(small);
   });
+}
+
+/** Files whose numbers follow each other, cut where they get too large to be one: those that are two at least. */
+function runsOf(files: readonly HistoryFile[]): readonly (readonly HistoryFile[])[] {
+  const runs: HistoryFile[][] = [];
+  let run: HistoryFile[] = [];
+  let [rows, bytes] = [0, 0];
+  for (const file of files) {
+    rows += file.rows;
+    bytes += file.bytes;
+    // Between two that do not follow each other there may be one that is damaged, which the other's name would cover.
+    const follows = run.at(-1)?.last === file.first - 1;
+    if (!follows || rows > MERGED_ROWS_MAX || bytes > MERGED_BYTES_MAX) {
+      run = [];
+      runs.push(run);
+      ({ rows, bytes } = file);
+    }
+    run.push(file);
+  }
+  return runs.filter(({ length }) => length > 1);
 }
 
 /** Hours whose files are to go: earlier ones than are kept, and then the earliest until the rest fits. */
@@ -234,6 +281,11 @@ function keyOf(topic: HistoryTopic, hourMs: number): string {
 
 function spanOf(parts: readonly PartName[]): readonly [first: number, last: number] {
   return [Math.min(...parts.map(({ first }) => first)), Math.max(...parts.map(({ last }) => last))];
+}
+
+function fileAt(path: string, part: PartName, rows: number): HistoryFile {
+  const { size, mtimeMs } = statSync(path);
+  return { ...part, path, rows, bytes: size, writtenMs: mtimeMs };
 }
 
 /** What was written there is on the disk when this returns, or the names in a folder are. */

@@ -51,6 +51,7 @@ export class History {
   #eventBytes = 0;
   #lastAsked = 0;
   #gathering: (() => void) | undefined;
+  #restarting: (() => void) | undefined;
   #closed: (() => void) | undefined;
 
   constructor(settings: RecorderSettings, deps: HistoryDeps) {
@@ -148,6 +149,7 @@ export class History {
   /** Writes what was taken, and ends the thread. Never rejects. */
   async close(): Promise<void> {
     for (const end of this.#ends.splice(0)) end();
+    this.#restarting?.();
     this.#gathering?.();
     this.#blocks.flush();
     const worker = this.#worker;
@@ -227,6 +229,6 @@ export class History {
     }
     this.#state = undefined;
     this.#eventBytes = 0;
-    this.#deps.schedule(RESTART_MS, () => this.start());
+    this.#restarting = this.#deps.schedule(RESTART_MS, () => this.start());
   }
 }

@@ -6,11 +6,11 @@ import { hourOf } from './layout.ts';
 const [TIME, LONGITUDE, LATITUDE] = (['time', 'longitude', 'latitude'] as const).map((name) =>
   PLACE_NUMBERS.indexOf(name),
 ) as [number, number, number];
-const ROWS_AT_FIRST = 1 << 12;
+const [ROWS_AT_FIRST, ROWS_KEPT] = [1 << 12, 1 << 20] as const;
 /** What a row takes, but for its texts. */
 const ROW_BYTES = 8 * PLACE_NUMBERS.length + 4 * TEXT_COLUMNS.length;
 
-/** Rows of one hour, in the order in which they are to be written: by id, and then by time. */
+/** Rows of one hour, or some of them, in the order in which they are to be written: by id, and then by time. */
 export interface HourRows {
   readonly hourMs: number;
   /** Places in the columns. */
@@ -48,7 +48,7 @@ export class PlaceRows {
   /** Adds a place where it lies (core/recorded.ts). `properties`: JSON. */
   // hot
   add(buffer: RecordBuffer, at: number, properties: (texts: PlaceTexts) => string): void {
-    if (this.#count === this.#capacity) this.#grow();
+    if (this.#count === this.#capacity) this.#resize(2 * this.#capacity);
     const row = this.#count++;
     const { numbers, texts } = this;
     for (let i = 0; i < numbers.length; i++) (numbers[i] as Float64Array)[row] = placeNumber(buffer, at, i);
@@ -60,8 +60,8 @@ export class PlaceRows {
     (texts[4] as Int32Array)[row] = said.members === '' ? 0 : this.#numberOf(properties(said));
   }
 
-  /** The rows by their hours, the earliest first. */
-  byHour(): readonly HourRows[] {
+  /** The rows by their hours, the earliest first, and so many at once at most. */
+  byHour(rowsMax: number): readonly HourRows[] {
     const times = this.numbers[TIME] as Float64Array;
     const ids = this.texts[0] as Int32Array;
     const rank = this.#ranks();
@@ -78,12 +78,19 @@ export class PlaceRows {
       rows.push(row);
     }
     const sorted = [...hours].sort(([a], [b]) => a - b);
-    return sorted.map(([hourMs, all]) => ({ hourMs, order: orderOf(all, { times, ids, rank }) }));
+    return sorted.flatMap(([hourMs, all]) => {
+      const order = orderOf(all, { times, ids, rank });
+      const parts = Math.ceil(order.length / rowsMax);
+      return Array.from({ length: parts }, (_, part) => {
+        return { hourMs, order: order.subarray(part * rowsMax, (part + 1) * rowsMax) };
+      });
+    });
   }
 
-  /** Forgets all rows. */
+  /** Forgets all rows, and gives back memory that only a long failure has taken. */
   clear(): void {
     this.#count = 0;
+    if (this.#capacity > ROWS_KEPT) this.#resize(ROWS_AT_FIRST);
     this.names = [''];
     this.#byName = new Map([['', 0]]);
     this.#nameBytes = 0;
@@ -95,7 +102,14 @@ export class PlaceRows {
       this.clear();
       return;
     }
-    const kept = hours.flatMap(({ order }) => [...order]).sort((a, b) => a - b);
+    const kept = new Uint32Array(hours.reduce((sum, { order }) => sum + order.length, 0));
+    let at = 0;
+    for (const { order } of hours) {
+      kept.set(order, at);
+      at += order.length;
+    }
+    kept.sort();
+    if (kept.length === this.#count) return;
     for (const column of [...this.numbers, ...this.texts]) {
       for (let i = 0; i < kept.length; i++) column[i] = column[kept[i] as number] as number;
     }
@@ -124,19 +138,22 @@ export class PlaceRows {
     return number;
   }
 
-  #grow(): void {
-    this.#capacity *= 2;
-    const larger = <Column extends Float64Array | Int32Array>(column: Column, made: Column): Column => {
-      made.set(column);
-      return made;
-    };
-    for (let i = 0; i < this.numbers.length; i++) {
-      this.numbers[i] = larger(this.numbers[i] as Float64Array, new Float64Array(this.#capacity));
+  /** Makes room for so many rows, and keeps those that there are. */
+  #resize(capacity: number): void {
+    this.#capacity = capacity;
+    const { numbers, texts } = this;
+    for (let i = 0; i < numbers.length; i++) {
+      numbers[i] = copied(numbers[i] as Float64Array, new Float64Array(capacity), this.#count);
     }
-    for (let i = 0; i < this.texts.length; i++) {
-      this.texts[i] = larger(this.texts[i] as Int32Array, new Int32Array(this.#capacity));
+    for (let i = 0; i < texts.length; i++) {
+      texts[i] = copied(texts[i] as Int32Array, new Int32Array(capacity), this.#count);
     }
   }
+}
+
+function copied<Column extends Float64Array | Int32Array>(from: Column, to: Column, count: number): Column {
+  to.set(from.subarray(0, count));
+  return to;
 }
 
 interface Sorting {
@@ -219,7 +236,8 @@ export class Thinning {
 
   #isClose(last: Last, { timeMs, lon, lat }: Last): boolean {
     const { minIntervalMs, minDistanceMetres, metres } = this.#options;
-    if (timeMs - last.timeMs < minIntervalMs) return true;
+    // A clock may have been set back.
+    if (Math.abs(timeMs - last.timeMs) < minIntervalMs) return true;
     return minDistanceMetres > 0 && metres(last.lon, last.lat, lon, lat) < minDistanceMetres;
   }
 }

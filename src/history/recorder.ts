@@ -6,6 +6,7 @@ import { type PlaceTexts, type PlaceTopic, placeSize, placeTopic } from '../core
 import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
 import { parseJson } from '../model/json.ts';
 import { COLUMNS, copyTo, inOrder, NAMES_TABLE, placesAsWritten, sqlText, tableOf } from './columns.ts';
+import { damagedAmong, parquet } from './damaged.ts';
 import { Duck } from './duck.ts';
 import { type EventRow, type EventTopic, eventRow } from './event_rows.ts';
 import {
@@ -23,22 +24,30 @@ import { PlaceRows, Thinning } from './place_rows.ts';
 export interface RecorderDeps {
   /** The time of day. */
   now(): number;
+  /** Time that has passed since some moment, in milliseconds, whatever the clock was set to. */
+  elapsed(): number;
   tell(message: FromRecorder): void;
   /** Calls back at every interval; returns how to call it off. */
   every(intervalMs: number, callback: () => void): () => void;
+  /** What places of a topic that wait may take; 256 MiB when left out. */
+  readonly waitingBytesMax?: number;
 }
 
 /** Places of a topic that wait take no more; then later ones are dropped. */
-const PLACES_BYTES_MAX = 256 << 20;
+const WAITING_BYTES_MAX = 256 << 20;
 const EVENTS_MAX = 200_000;
 /** So many are written at once, whatever the interval. */
 const FLUSH_ROWS = 500_000;
+/** Rows of a new file at most. */
+const FILE_ROWS = 1_000_000;
 const EVENTS_FLUSH_MS = 1000;
 const MEMORY_MB = 512;
 const TIDY_MS = 30_000;
 /** Whoever has files and died, or forgot them, has them for so long. */
 const LEASE_MS = 600_000;
 const SPILL = '.spill';
+/** A clock is wrong that is set further ahead at once, until a day has gone by. */
+const [AHEAD_MS, DAY_MS] = [3_600_000, 86_400_000] as const;
 
 /**
  * Writes the history: takes places and events, keeps them until their next turn, and then writes those of each hour as a
@@ -53,7 +62,9 @@ export class Recorder {
   readonly #settings: RecorderSettings;
   readonly #deps: RecorderDeps;
   readonly #files: HistoryFiles;
-  readonly #places: Readonly<Record<PlaceTopic, PlaceRows>> = { locations: new PlaceRows(), motions: new PlaceRows() };
+  /** Those that come, and those that are being written, or could not be written. */
+  readonly #coming: Record<PlaceTopic, PlaceRows> = { locations: new PlaceRows(), motions: new PlaceRows() };
+  readonly #leaving: Record<PlaceTopic, PlaceRows> = { locations: new PlaceRows(), motions: new PlaceRows() };
   readonly #events: Record<EventTopic, EventRow[]> = { fence_events: [], collision_events: [] };
   readonly #thinning: Readonly<Record<PlaceTopic, Thinning | undefined>>;
   readonly #recorded = countsOf();
@@ -65,6 +76,10 @@ export class Recorder {
   #turn: Promise<void> = Promise.resolve();
   #problem: string | undefined;
   #flushDue = false;
+  #mergesFail = false;
+  #isEnding = false;
+  #lastTime: { readonly nowMs: number; readonly elapsedMs: number } | undefined;
+  #trustedFromMs = 0;
 
   constructor(settings: RecorderSettings, deps: RecorderDeps) {
     this.#settings = settings;
@@ -86,7 +101,7 @@ export class Recorder {
       every(Math.min(EVENTS_FLUSH_MS, flushMs), () => this.#flushSoon(['fence_events', 'collision_events'])),
       every(TIDY_MS, () => void this.#inTurn(() => this.#tidy())),
     );
-    void this.#inTurn(() => this.#open());
+    void this.#inTurn(() => this.#begin());
   }
 
   /** Takes places, one behind the other. */
@@ -97,18 +112,20 @@ export class Recorder {
       bytes: Buffer.from(buffer, byteOffset, byteLength) as TextBytes,
       view: new DataView(buffer, byteOffset, byteLength),
     };
+    const { waitingBytesMax = WAITING_BYTES_MAX } = this.#deps;
     for (let at = 0; at < byteLength; at += placeSize(from, at)) {
       const topic = placeTopic(from, at);
-      const rows = this.#places[topic];
-      if (rows.bytes >= PLACES_BYTES_MAX) {
+      const rows = this.#coming[topic];
+      if (rows.bytes + this.#leaving[topic].bytes >= waitingBytesMax) {
         this.#dropped[topic]++;
         continue;
       }
       if (this.#thinning[topic]?.leavesOut(from, at) === true) continue;
       rows.add(from, at, propertiesOf);
     }
-    if (this.#flushDue) return;
-    if (this.#places.locations.count < FLUSH_ROWS && this.#places.motions.count < FLUSH_ROWS) return;
+    // What cannot be written is tried again at its time, and no sooner.
+    if (this.#flushDue || this.#problem !== undefined) return;
+    if (this.#coming.locations.count < FLUSH_ROWS && this.#coming.motions.count < FLUSH_ROWS) return;
     this.#flushDue = true;
     this.#flushSoon(['locations', 'motions']);
   }
@@ -132,7 +149,7 @@ export class Recorder {
         throw new Error(this.#problem);
       }
       const leased = this.#files.lease(wanted);
-      this.#leasedAt.set(leased.lease, this.#deps.now());
+      this.#leasedAt.set(leased.lease, this.#deps.elapsed());
       this.#tellState();
       return leased;
     });
@@ -145,12 +162,14 @@ export class Recorder {
 
   /** Whoever has read a file says that it cannot be read. */
   damaged(path: string, why: string): void {
-    this.#files.damaged(path);
-    this.#notice('A file of the history cannot be read, and is left out', { path, error: why });
+    if (!this.#files.damaged(path)) return;
+    this.#noticeDamaged(path, why);
+    this.#tellState();
   }
 
   /** Writes what waits, and ends. */
   async close(): Promise<void> {
+    this.#isEnding = true;
     for (const stop of this.#timers.splice(0)) stop();
     await this.#inTurn(() => this.#flushAll(HISTORY_TOPICS)).catch(() => undefined);
     this.#tellState();
@@ -178,24 +197,39 @@ export class Recorder {
     this.#tellState();
   }
 
+  /** Opens the folder, once. Rejects where it cannot be used. */
   async #open(): Promise<Duck> {
     if (this.#duck !== undefined) return this.#duck;
-    const { folder } = this.#settings;
-    const spillFolder = join(folder, SPILL);
+    const spillFolder = join(this.#settings.folder, SPILL);
+    // What a hub has left that died.
+    rmSync(spillFolder, { recursive: true, force: true });
     mkdirSync(spillFolder, { recursive: true, mode: 0o700 });
     const duck = await Duck.open({ memoryMb: MEMORY_MB, spillFolder });
-    const rowsOf = async (path: string): Promise<number> => {
-      const [row] = await duck.rows(`SELECT num_rows FROM parquet_file_metadata(${sqlText(path)})`);
-      return Number(row?.num_rows);
-    };
-    await this.#files.open(rowsOf, (path, why) => {
-      this.#notice('A file of the history cannot be read, and is left out', { path, error: messageOf(why) });
-    });
-    for (const [topic, columns] of Object.entries(COLUMNS)) await duck.run(tableOf(topic as HistoryTopic, columns));
-    await duck.run(NAMES_TABLE);
+    try {
+      const rowsOf = async (path: string): Promise<number> => {
+        const [row] = await duck.rows(`SELECT num_rows FROM parquet_file_metadata(${sqlText(path)})`);
+        return Number(row?.num_rows);
+      };
+      await this.#files.open(rowsOf, (path, why) => this.#noticeDamaged(path, messageOf(why)));
+      for (const [topic, columns] of Object.entries(COLUMNS)) await duck.run(tableOf(topic as HistoryTopic, columns));
+      await duck.run(NAMES_TABLE);
+    } catch (error) {
+      duck.close();
+      throw error;
+    }
     this.#duck = duck;
-    this.#tellState();
     return duck;
+  }
+
+  /** Opens the folder before there is anything to write. Never rejects. */
+  async #begin(): Promise<void> {
+    try {
+      await this.#open();
+      this.#worked();
+    } catch (error) {
+      this.#failed(error);
+    }
+    this.#tellState();
   }
 
   /** Writes the rows of a topic. Those that cannot be written stay. Never rejects. */
@@ -205,19 +239,34 @@ export class Recorder {
       const duck = await this.#open();
       if (topic === 'locations' || topic === 'motions') await this.#flushPlaces(topic, duck);
       else await this.#flushEvents(topic, duck);
-      if (this.#problem !== undefined) this.#notice('The history is written again', {}, true);
-      this.#problem = undefined;
+      this.#worked();
     } catch (error) {
-      const why = messageOf(error);
-      if (this.#problem === undefined) this.#notice('The history cannot be written', { error: why });
-      this.#problem = why;
+      this.#failed(error);
     }
   }
 
+  #worked(): void {
+    if (this.#problem !== undefined) this.#notice('The history is written again', {}, true);
+    this.#problem = undefined;
+  }
+
+  #failed(error: unknown): void {
+    const why = messageOf(error);
+    if (this.#problem === undefined) this.#notice('The history cannot be written', { error: why });
+    this.#problem = why;
+  }
+
   async #flushPlaces(topic: PlaceTopic, duck: Duck): Promise<void> {
-    const rows = this.#places[topic];
+    await this.#writeLeaving(topic, duck);
+    [this.#coming[topic], this.#leaving[topic]] = [this.#leaving[topic], this.#coming[topic]];
+    await this.#writeLeaving(topic, duck);
+  }
+
+  async #writeLeaving(topic: PlaceTopic, duck: Duck): Promise<void> {
+    const rows = this.#leaving[topic];
+    if (rows.count === 0) return;
     const { names, numbers, texts } = rows;
-    const hours = rows.byHour();
+    const hours = rows.byHour(FILE_ROWS);
     let written = 0;
     try {
       await duck.appendTexts('names', names);
@@ -227,9 +276,9 @@ export class Recorder {
           { topic, hourMs },
           { rows: order.length, write: (path) => duck.run(copyTo(path, placesAsWritten(topic))) },
         );
-        await duck.run(`TRUNCATE ${topic}`);
         this.#recorded[topic] += order.length;
         written++;
+        await duck.run(`TRUNCATE ${topic}`);
       }
     } finally {
       rows.keepOnly(hours.slice(written));
@@ -238,7 +287,8 @@ export class Recorder {
   }
 
   async #flushEvents(topic: EventTopic, duck: Duck): Promise<void> {
-    const byHour = Map.groupBy(this.#events[topic], ({ timeMs }) => hourOf(timeMs));
+    const taken = this.#events[topic].splice(0);
+    const byHour = Map.groupBy(taken, ({ timeMs }) => hourOf(timeMs));
     try {
       for (const [hourMs, rows] of byHour) {
         await duck.appendRows(
@@ -250,43 +300,69 @@ export class Recorder {
           { topic, hourMs },
           { rows: rows.length, write: (path) => duck.run(copyTo(path, inOrder(topic, topic))) },
         );
-        await duck.run(`TRUNCATE ${topic}`);
         this.#recorded[topic] += rows.length;
         byHour.delete(hourMs);
+        await duck.run(`TRUNCATE ${topic}`);
       }
     } finally {
-      this.#events[topic] = [...byHour.values()].flat();
+      // Others have come meanwhile.
+      if (byHour.size > 0) this.#events[topic] = [...[...byHour.values()].flat(), ...this.#events[topic]];
       await duck.run(`TRUNCATE ${topic}`).catch(() => undefined);
     }
   }
 
-  /** Merges, and removes what is not to be kept. Never rejects. */
+  /** Removes what is not to be kept, and merges. Never rejects. */
   async #tidy(): Promise<void> {
     const nowMs = this.#deps.now();
-    for (const [lease, sinceMs] of this.#leasedAt) if (nowMs - sinceMs > LEASE_MS) this.release(lease);
-    try {
-      const duck = await this.#open();
-      for (const files of mergeable(this.#files.all, nowMs)) await this.#merge(files, duck);
-    } catch (error) {
-      if (this.#problem === undefined)
-        this.#notice('Files of the history cannot be merged', { error: messageOf(error) });
-    }
+    const elapsedMs = this.#deps.elapsed();
+    for (const [lease, sinceMs] of this.#leasedAt) if (elapsedMs - sinceMs > LEASE_MS) this.release(lease);
+    if (this.#duck === undefined) await this.#begin();
     const { retentionMs, bytesMax } = this.#settings;
-    for (const hourMs of expiredHours(this.#files.all, { nowMs, retentionMs, bytesMax }))
+    const keptMs = this.#trusts(nowMs) ? retentionMs : Number.POSITIVE_INFINITY;
+    for (const hourMs of expiredHours(this.#files.onDisk, { nowMs, retentionMs: keptMs, bytesMax }))
       this.#files.removeHour(hourMs);
+    // One at a time: what comes meanwhile is written in between.
+    for (const files of mergeable(this.#files.all, nowMs)) void this.#inTurn(() => this.#merge(files));
     this.#tellState();
   }
 
-  async #merge(files: readonly HistoryFile[], duck: Duck): Promise<void> {
+  /** Makes one file of some, unless they have changed since. Never rejects. */
+  async #merge(files: readonly HistoryFile[]): Promise<void> {
+    const duck = this.#duck;
+    if (duck === undefined || this.#isEnding || !files.every((file) => this.#files.has(file))) return;
     const [{ topic, hourMs }] = files as [HistoryFile];
     const rows = files.reduce((sum, file) => sum + file.rows, 0);
-    const paths = files.map(({ path }) => sqlText(path)).join();
-    const sql = inOrder(topic, `read_parquet([${paths}], hive_partitioning = false)`);
-    await this.#files.write({ topic, hourMs }, { rows, of: files, write: (path) => duck.run(copyTo(path, sql)) });
+    const sql = inOrder(topic, parquet(files));
+    try {
+      await this.#files.write({ topic, hourMs }, { rows, of: files, write: (path) => duck.run(copyTo(path, sql)) });
+      this.#mergesFail = false;
+    } catch (error) {
+      const damaged = await damagedAmong(duck, files);
+      for (const { path, why } of damaged) this.damaged(path, why);
+      if (damaged.length > 0 || this.#mergesFail || this.#problem !== undefined) return;
+      this.#mergesFail = true;
+      this.#notice('Files of the history cannot be merged', { error: messageOf(error) });
+    }
+  }
+
+  /**
+   * Whether the clock tells how old something is. One that was set far ahead may be wrong, and what it has removed does not
+   * come back: for a day nothing gets too old.
+   */
+  #trusts(nowMs: number): boolean {
+    const elapsedMs = this.#deps.elapsed();
+    const last = this.#lastTime;
+    this.#lastTime = { nowMs, elapsedMs };
+    if (last !== undefined && nowMs - last.nowMs - (elapsedMs - last.elapsedMs) > AHEAD_MS) {
+      this.#trustedFromMs = elapsedMs + DAY_MS;
+      this.#notice('The clock was set ahead: the history removes nothing by its age for a day', {});
+    }
+    return elapsedMs >= this.#trustedFromMs;
   }
 
   #waiting(topic: HistoryTopic): number {
-    return topic === 'locations' || topic === 'motions' ? this.#places[topic].count : this.#events[topic].length;
+    if (topic !== 'locations' && topic !== 'motions') return this.#events[topic].length;
+    return this.#coming[topic].count + this.#leaving[topic].count;
   }
 
   #tellState(): void {
@@ -312,6 +388,10 @@ export class Recorder {
       say: 'state',
       state: { problem: this.#problem, damaged: this.#files.damagedCount, oldestMs, topics },
     });
+  }
+
+  #noticeDamaged(path: string, why: string): void {
+    this.#notice('A file of the history cannot be read, and is left out', { path, error: why });
   }
 
   #notice(text: string, facts: object, isGood = false): void {

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { sqlText } from '../../src/history/columns.ts';
-import { Duck } from '../../src/history/duck.ts';
 import { HISTORY_TOPICS, type HistoryHealth, type HistoryTopic } from '../../src/model/history.ts';
 import { openTestHub } from '../support/running_hub.ts';
 import type { TestHub } from '../support/test_hub.ts';
+import { EVERYTHING, rowsBelow } from './recorded_places.ts';
 import { walk } from './walk.ts';
 
 const TOPICS_OF: Readonly<Record<HistoryTopic, string>> = {
@@ -14,16 +13,9 @@ const TOPICS_OF: Readonly<Record<HistoryTopic, string>> = {
   fence_events: 'fence_events',
   collision_events: 'collision_events',
 };
-const EVERYTHING = { topics: HISTORY_TOPICS, fromMs: 0, toMs: 1e14 };
 
-async function rowsOf(hub: TestHub, topic: HistoryTopic): Promise<readonly Record<string, unknown>[]> {
-  const duck = await Duck.open({ memoryMb: 128, spillFolder: undefined });
-  try {
-    const path = sqlText(join(hub.folder, 'history', topic, '**/*.parquet'));
-    return await duck.rows(`SELECT * FROM read_parquet(${path}, hive_partitioning = false)`);
-  } finally {
-    duck.close();
-  }
+function rowsOf(hub: TestHub, topic: HistoryTopic): Promise<readonly Record<string, unknown>[]> {
+  return rowsBelow(join(hub.folder, 'history'), topic);
 }
 
 test('A hub with history records each location, motion and event that its subscribers get', async (t) => {

@@ -1,17 +1,18 @@
 import { formatTime } from '../../model/time.ts';
+import { type Damaged, damagedAmong } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { placesText } from './formats.ts';
 import { heatmap } from './heatmap.ts';
 import { places, snapshot, tracks } from './places.ts';
 import { type Question, type Told, Unanswerable } from './question.ts';
-import { parquet } from './sql.ts';
+
 import { trips } from './trips.ts';
 import { dwell, events, flows, occupancy, visits } from './visits.ts';
 
 /** An answer, and the files that could not be read for it. */
 export interface Answer extends Told {
-  readonly damaged: readonly { readonly path: string; readonly why: string }[];
+  readonly damaged: readonly Damaged[];
 }
 
 /** Rows of files that are looked at for one question at most: those that cannot be found by what the files are sorted by. */
@@ -101,19 +102,4 @@ function checkSize(files: readonly HistoryFile[], question: Question): void {
     `from, to: the ${hours.toFixed(1)} hours between them have ${rows.toLocaleString('en-US')} rows, ` +
       `and ${ROWS_MAX.toLocaleString('en-US')} can be looked at: ask for ${least} hours at once`,
   );
-}
-
-/** Files that cannot be read to their end. */
-async function damagedAmong(duck: Duck, files: readonly HistoryFile[]): Promise<Answer['damaged']> {
-  const damaged: { path: string; why: string }[] = [];
-  for (const file of files) {
-    try {
-      await duck.run(`SELECT count(COLUMNS(*)) FROM ${parquet([file])}`);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      if (/INTERRUPT/i.test(why)) throw error;
-      damaged.push({ path: file.path, why });
-    }
-  }
-  return damaged;
 }

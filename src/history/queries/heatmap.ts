@@ -1,10 +1,10 @@
 import { cellAt, centreOf } from '../../../wasm/h3.ts';
 import { formatTime } from '../../model/time.ts';
+import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { between, inArea } from './places.ts';
 import { type HeatmapAsked, type Told, Unanswerable } from './question.ts';
-import { parquet } from './sql.ts';
 
 const CELLS_MAX = 50_000;
 /** Places that are told apart before they are put into cells of H3: some 0.1 m. */

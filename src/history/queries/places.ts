@@ -1,5 +1,6 @@
 import { viewTransform, writeInPlane } from '../../core/zone/view.ts';
 import { formatTime } from '../../model/time.ts';
+import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { placesText, type ShownPlace } from './formats.ts';
@@ -13,7 +14,7 @@ import {
   type Told,
   type TracksAsked,
 } from './question.ts';
-import { type Columns, microseconds, num, parquet, sqlIn, text } from './sql.ts';
+import { type Columns, microseconds, num, sqlIn, text } from './sql.ts';
 
 const SELECTED =
   'epoch_us(time) AS us, longitude, latitude, z, floor, zone_id, x, y, accuracy, speed, course, provider_id, source';

@@ -1,13 +1,7 @@
 import { sqlText } from '../columns.ts';
-import type { HistoryFile } from '../files.ts';
 
 /** The columns of a result, by name: times in microseconds and other whole numbers of 64 bits as bigint. */
 export type Columns = Readonly<Record<string, readonly unknown[]>>;
-
-/** The rows of files; nothing where there is none. */
-export function parquet(files: readonly HistoryFile[]): string {
-  return `read_parquet([${files.map(({ path }) => sqlText(path)).join()}], hive_partitioning = false)`;
-}
 
 export const text = sqlText;
 

@@ -1,9 +1,10 @@
 import { formatTime } from '../../model/time.ts';
+import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { between } from './places.ts';
 import { type Told, type TripsAsked, Unanswerable } from './question.ts';
-import { parquet, text } from './sql.ts';
+import { text } from './sql.ts';
 import { lengthOf, type Stay, staysOf, type Track } from './stays.ts';
 
 const PLACES_MAX = 1_000_000;

@@ -1,9 +1,10 @@
 import { formatTime } from '../../model/time.ts';
+import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import type { DwellAsked, EventsAsked, FlowsAsked, OccupancyAsked, Span, Told, VisitsAsked } from './question.ts';
 import { EVENT_CURSOR, LOOK_BACK_MS, Unanswerable } from './question.ts';
-import { microseconds, parquet, sqlIn, text } from './sql.ts';
+import { microseconds, sqlIn, text } from './sql.ts';
 
 /**
  * What fence events tell of visits. An exit says when its visit began, so it is a visit by itself; an entry without an exit

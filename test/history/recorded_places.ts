@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Fix } from '../../src/core/location/fix.ts';
+import { type PlaceTopic, PlaceWriter } from '../../src/core/recorded.ts';
+import { sqlText } from '../../src/history/columns.ts';
+import { Duck } from '../../src/history/duck.ts';
+import type { FromRecorder, RecorderSettings, RecorderState } from '../../src/history/messages.ts';
+import { Recorder } from '../../src/history/recorder.ts';
+import { look } from '../../src/model/borrowed.ts';
+import { HISTORY_TOPICS, type HistoryTopic } from '../../src/model/history.ts';
+import { newRecordBuffer } from '../../src/wire/location_record.ts';
+
+export const EVERYTHING = { topics: HISTORY_TOPICS, fromMs: -1e14, toMs: 1e14 };
+/** An hour begins. */
+export const NOW_MS = Date.parse('2026-03-01T10:00:00Z');
+
+/** Where something was. */
+export interface Place {
+  readonly id: string;
+  readonly timeMs: number;
+  readonly topic?: PlaceTopic;
+  readonly lon?: number;
+  readonly lat?: number;
+  readonly zoneId?: string;
+  readonly source?: string;
+  readonly members?: string;
+}
+
+/** Places as a shard hands them on. */
+export function placeBytes(places: readonly Place[]): Uint8Array {
+  const writer = new PlaceWriter({ topics: ['locations', 'motions'], withMembers: true }, newRecordBuffer);
+  for (const place of places) {
+    const { id, timeMs, topic = 'locations', lon = 8, lat = 50, zoneId, source = 'hall', members = '' } = place;
+    const isLocal = zoneId !== undefined;
+    const fix = {
+      ...{ providerId: topic === 'motions' ? 'tag' : id, source, isLocal, zone: isLocal ? { id: zoneId } : undefined },
+      ...{ text: members, eventTimeMs: timeMs, receivedMs: timeMs + 1, lon, lat, floor: 0, speed: undefined },
+      ...{ sentX: 1, sentY: 2, sentZ: Number.NaN, accuracy: 0.5, course: 90 },
+    } as unknown as Fix;
+    if (topic === 'motions') writer.motion(id, fix, []);
+    else writer.location(fix, []);
+  }
+  const taken = writer.take();
+  return taken === undefined ? new Uint8Array() : look(taken.bytes).slice();
+}
+
+interface BenchSettings extends Partial<RecorderSettings> {
+  readonly waitingBytesMax?: number;
+}
+
+/** A recorder whose time and timers the test has. */
+export class Bench {
+  readonly folder: string;
+  readonly said: FromRecorder[] = [];
+  readonly recorder: Recorder;
+  nowMs = NOW_MS;
+  elapsedMs = 0;
+  readonly #timers: { readonly intervalMs: number; readonly callback: () => void }[] = [];
+
+  constructor(context: TestContext, { waitingBytesMax, ...settings }: BenchSettings = {}) {
+    const parent = mkdtempSync(join(tmpdir(), 'hub-history-'));
+    this.folder = settings.folder ?? join(parent, 'history');
+    this.recorder = new Recorder(
+      {
+        ...{ folder: this.folder, topics: HISTORY_TOPICS, withProperties: false, flushMs: 5000, minIntervalMs: 0 },
+        ...{ retentionMs: 30 * 86_400_000, bytesMax: Number.POSITIVE_INFINITY, minDistanceMetres: 0, ...settings },
+      },
+      {
+        now: () => this.nowMs,
+        elapsed: () => this.elapsedMs,
+        tell: (message) => void this.said.push(message),
+        every: (intervalMs, callback) => {
+          this.#timers.push({ intervalMs, callback });
+          return () => undefined;
+        },
+        ...(waitingBytesMax !== undefined && { waitingBytesMax }),
+      },
+    );
+    context.after(async () => {
+      await this.recorder.close();
+      rmSync(parent, { recursive: true, force: true });
+    });
+    this.recorder.start();
+  }
+
+  /** Lets time go by, with what is due then, and waits for it. */
+  async pass(ms: number): Promise<void> {
+    this.nowMs += ms;
+    this.elapsedMs += ms;
+    for (const { intervalMs, callback } of this.#timers) if (intervalMs <= ms) callback();
+    await this.done();
+  }
+
+  /** Waits for what is under way. */
+  async done(): Promise<void> {
+    // What is under way may have more to do, one thing after the other.
+    for (let turns = 0; turns < 8; turns++) {
+      const { lease } = await this.recorder.files({ topics: [], fromMs: 0, toMs: 0 });
+      this.recorder.release(lease);
+    }
+  }
+
+  add(...places: readonly Place[]): void {
+    this.recorder.places(placeBytes(places));
+  }
+
+  get state(): RecorderState {
+    const last = this.said.findLast((message) => message.say === 'state');
+    if (last === undefined) throw new Error('It has said nothing yet');
+    return last.state;
+  }
+
+  /** What it has told for the log. */
+  get notices(): readonly string[] {
+    return this.said.flatMap((message) => (message.say === 'notice' ? [message.text] : []));
+  }
+
+  /** All rows of a topic in its files. */
+  rows(topic: HistoryTopic, columns = '*'): Promise<readonly Record<string, unknown>[]> {
+    return rowsBelow(this.folder, topic, columns);
+  }
+}
+
+/** All rows of a topic in the files of a folder, one file behind the other. */
+export async function rowsBelow(
+  folder: string,
+  topic: HistoryTopic,
+  columns = '*',
+): Promise<readonly Record<string, unknown>[]> {
+  const duck = await Duck.open({ memoryMb: 128, spillFolder: undefined });
+  try {
+    const paths = sqlText(join(folder, topic, '**/*.parquet'));
+    return await duck.rows(`SELECT ${columns} FROM read_parquet(${paths}, hive_partitioning = false)`);
+  } finally {
+    duck.close();
+  }
+}
