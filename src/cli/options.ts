@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { parseTime } from '../model/time.ts';
 
 /** `--hub URL`, which every command takes. */
 export function hubOption(): Option {
@@ -41,6 +42,13 @@ export function number(bounds: { above?: number; min?: number; max?: number; who
     ].filter((limit) => limit !== '');
     throw new InvalidArgumentError(`It must be a ${whole ? 'whole ' : ''}number ${limits.join(' and ')}.`);
   };
+}
+
+/** Reads a time as RFC 3339 has it, in milliseconds since 1970. */
+export function time(text: string): number {
+  const ms = parseTime(text);
+  if (Number.isNaN(ms)) throw new InvalidArgumentError('It must be a time as in 2026-03-01T10:00:00Z.');
+  return ms;
 }
 
 /** Aborts with Ctrl-C, or when the process is asked to end. Again and again changes nothing. */

@@ -201,7 +201,7 @@ export function historySettings(config: Config) {
   if (!config.history) return undefined;
   const { history_max_size: sizeMb } = config;
   return {
-    folder: resolve(config.config_path, config.history_path ?? 'history'),
+    folder: historyFolder(config),
     topics: config.history_topics,
     withProperties: config.history_properties,
     flushMs: config.history_flush_interval,
@@ -210,6 +210,11 @@ export function historySettings(config: Config) {
     minIntervalMs: config.history_min_interval,
     minDistanceMetres: config.history_min_distance,
   };
+}
+
+/** Where the files of the history are, absolute; whether or not any are written. */
+export function historyFolder({ config_path, history_path }: Pick<Config, 'config_path' | 'history_path'>): string {
+  return resolve(config_path, history_path ?? 'history');
 }
 
 /** The bounds that the settings give. */

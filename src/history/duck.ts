@@ -60,6 +60,12 @@ export class Duck {
     return reader.getRowObjectsJson();
   }
 
+  /** The rows of a result, some at a time, as JSON has their values. */
+  async *stream(sql: string): AsyncGenerator<readonly Record<string, unknown>[]> {
+    const result = await this.#connection.stream(sql);
+    yield* result.yieldRowObjectJson();
+  }
+
   /** The columns of a result by their names, as DuckDB has their values. */
   async columns(sql: string): Promise<Readonly<Record<string, readonly unknown[]>>> {
     const reader = await this.#connection.runAndReadAll(sql);

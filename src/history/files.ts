@@ -167,7 +167,7 @@ export class HistoryFiles {
     this.#files.delete(path);
     this.#damaged.delete(path);
     if ([...this.#leases.values()].some((paths) => paths.includes(path))) this.#going.add(path);
-    else this.#unlink(path);
+    else unlinkFile(path);
   }
 
   /** Removes all files of an hour. */
@@ -198,19 +198,7 @@ export class HistoryFiles {
     for (const path of this.#going) {
       if (read.has(path)) continue;
       this.#going.delete(path);
-      this.#unlink(path);
-    }
-  }
-
-  #unlink(path: string): void {
-    rmSync(path, { force: true });
-    // A folder that is not empty stays.
-    for (const folder of [dirname(path), dirname(dirname(path))]) {
-      try {
-        rmdirSync(folder);
-      } catch {
-        return;
-      }
+      unlinkFile(path);
     }
   }
 
@@ -218,6 +206,16 @@ export class HistoryFiles {
     const key = keyOf(topic, hourMs);
     this.#lastNumber.set(key, Math.max(last, this.#lastNumber.get(key) ?? 0));
   }
+}
+
+/** The files below a folder, without those whose rows are in others of them too. Changes nothing. Throws where it cannot be read. */
+export function filesFound(folder: string): readonly (PartName & { readonly path: string })[] {
+  const parts = filesBelow(folder)
+    .map(partAt)
+    .filter((part) => part !== undefined && part !== 'unfinished');
+  return parts
+    .filter((part) => !parts.some((other) => covers(other, part)))
+    .map((part) => ({ ...part, path: join(folder, pathOf(part)) }));
 }
 
 /**
@@ -259,7 +257,7 @@ function runsOf(files: readonly HistoryFile[]): readonly (readonly HistoryFile[]
 
 /** Hours whose files are to go: earlier ones than are kept, and then the earliest until the rest fits. */
 export function expiredHours(
-  files: Iterable<HistoryFile>,
+  files: Iterable<Pick<HistoryFile, 'hourMs' | 'bytes'>>,
   { nowMs, retentionMs, bytesMax }: { nowMs: number; retentionMs: number; bytesMax: number },
 ): readonly number[] {
   const bytesOf = new Map<number, number>();
@@ -273,6 +271,19 @@ export function expiredHours(
     expired.push(hourMs);
   }
   return expired;
+}
+
+/** Removes a file, and its folders where it was the last in them. */
+export function unlinkFile(path: string): void {
+  rmSync(path, { force: true });
+  // A folder that is not empty stays.
+  for (const folder of [dirname(path), dirname(dirname(path))]) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      return;
+    }
+  }
 }
 
 function keyOf(topic: HistoryTopic, hourMs: number): string {

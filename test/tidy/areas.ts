@@ -79,6 +79,7 @@ export const AREAS: readonly Area[] = [
       'src/config',
       'src/entities',
       'src/store',
+      'src/history',
       'src/fence_index/shape_checks.ts',
       'src/cluster/kept_config.ts',
     ]),

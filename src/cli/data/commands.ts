@@ -1,4 +1,7 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { HISTORY_TOPICS } from '../../model/history.ts';
+import { number, time } from '../options.ts';
+import { EXPORT_FORMATS, type ExportOptions, type PruneOptions } from './history_options.ts';
 
 /**
  * The commands that work on data.dat itself, or on what a cluster keeps, by the configuration in the folder
@@ -37,5 +40,38 @@ export function dataCommands(): Command[] {
       .action(async (...given: [string, { replace?: boolean }]) =>
         (await import('./import.ts')).importCommand(...given),
       ),
+    historyCommand(),
   ];
+}
+
+function historyCommand(): Command {
+  return new Command('history')
+    .description('what is in the files of the history')
+    .addCommand(
+      new Command('info')
+        .description('say how many rows of what time there are, and which files are damaged; the hub may be running')
+        .action(async () => (await import('./history_info.ts')).historyInfoCommand()),
+    )
+    .addCommand(
+      new Command('export')
+        .description('write the rows of a span of time into one file; the hub may be running')
+        .requiredOption('--out <file>', 'where they go')
+        .addOption(new Option('--topic <topic>', 'which rows').choices(HISTORY_TOPICS).default('locations'))
+        .option('--from <time>', 'the first that is written, as 2026-03-01T10:00:00Z', time)
+        .option('--to <time>', 'the first that is not written any more', time)
+        .addOption(
+          new Option('--format <format>', 'of the file; by default what its name ends in').choices(EXPORT_FORMATS),
+        )
+        .option('--force', 'replace the file if it exists')
+        .action(async (options: ExportOptions) => (await import('./history_export.ts')).historyExportCommand(options)),
+    )
+    .addCommand(
+      new Command('prune')
+        .description('delete whole hours, the earliest first; the hub must be stopped, unless with --dry-run')
+        .option('--before <time>', 'hours that are over by then', time)
+        .option('--max-size <MiB>', 'until the rest takes no more', number({ min: 0, whole: true }))
+        .option('--dry-run', 'say what would go, and delete nothing')
+        .option('--stopped', 'the hub is stopped: for one whose data is in another database, where that cannot be seen')
+        .action(async (options: PruneOptions) => (await import('./history_prune.ts')).historyPruneCommand(options)),
+    );
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { KeptConfig } from '../../cluster/kept_config.ts';
 import { loadConfig, readConfigFile } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
-import { clusterSettings } from '../../config/settings.ts';
+import { clusterSettings, historyFolder } from '../../config/settings.ts';
 import { ownFileAt } from '../../store/own_files.ts';
 import { CommandError } from '../command_error.ts';
 
@@ -30,6 +30,17 @@ export async function clusterHere(): Promise<KeptConfig | undefined> {
   const { bus, name, replicas, storage, hubName } = settings;
   const { openKeptConfig } = await import('../../cluster/kept_config.ts');
   return openKeptConfig({ bus, name, replicas, storage, by: hubName, elapsed: () => performance.now() });
+}
+
+/** The folder with the history of the hub that would start here, whether or not it records one. Throws as databaseHere does. */
+export function historyHere(): string {
+  return historyFolder(configHere());
+}
+
+/** Where the hub that would start here keeps its data, if that is a file: a hub that runs has locked it. */
+export function lockedByHub(): string | undefined {
+  const { db_type, cluster_servers, config_path } = configHere();
+  return db_type === 'sqlite' && cluster_servers.length === 0 ? join(config_path, 'data.dat') : undefined;
 }
 
 function configHere(): Config {

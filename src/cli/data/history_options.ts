@@ -1,0 +1,23 @@
+import type { HistoryTopic } from '../../model/history.ts';
+
+export const EXPORT_FORMATS = ['parquet', 'csv', 'geojson'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** Times in milliseconds since 1970; without one the span has no bound there. */
+export interface ExportOptions {
+  readonly out: string;
+  readonly topic: HistoryTopic;
+  readonly from?: number;
+  readonly to?: number;
+  readonly format?: ExportFormat;
+  readonly force?: boolean;
+}
+
+export interface PruneOptions {
+  /** In milliseconds since 1970. */
+  readonly before?: number;
+  /** In MiB. */
+  readonly maxSize?: number;
+  readonly dryRun?: boolean;
+  readonly stopped?: boolean;
+}

@@ -1,0 +1,56 @@
+import { realpathSync, rmSync, statSync } from 'node:fs';
+import { expiredHours, filesFound, unlinkFile } from '../../history/files.ts';
+import { formatTime } from '../../model/time.ts';
+import { lockFile } from '../../store/lock.ts';
+import { CommandError } from '../command_error.ts';
+import { filesInWords } from './history_info.ts';
+import type { PruneOptions } from './history_options.ts';
+import { historyHere, lockedByHub } from './place.ts';
+import { megabytes, Steps } from './steps.ts';
+
+/**
+ * `history prune`: deletes whole hours, as the hub itself does by its settings. A hub that runs knows its files, and would take
+ * one that is missing for damaged: so it must be stopped, which the lock on its database tells.
+ */
+export function historyPruneCommand({ before, maxSize, dryRun = false, stopped = false }: PruneOptions): void {
+  if (before === undefined && maxSize === undefined) {
+    throw new CommandError('Cannot prune the history: --before or --max-size says what is to go');
+  }
+  const folder = historyHere();
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new CommandError(`There is no history in ${folder}: no such folder`);
+  }
+  const unlock = dryRun ? () => undefined : lockOut(stopped);
+  const steps = new Steps();
+  try {
+    const files = filesFound(folder).map((file) => ({ ...file, bytes: statSync(file.path).size }));
+    const hours = expiredHours(files, {
+      nowMs: before ?? 0,
+      retentionMs: 0,
+      bytesMax: maxSize === undefined ? Number.POSITIVE_INFINITY : maxSize * 2 ** 20,
+    });
+    const going = files.filter(({ hourMs }) => hours.includes(hourMs));
+    const bytes = megabytes(going.reduce((sum, file) => sum + file.bytes, 0));
+    if (!dryRun) for (const { path } of going) unlinkFile(path);
+    const [first] = hours;
+    const last = hours.at(-1);
+    const span = first === undefined || last === undefined ? '' : `, hours ${formatTime(first)} to ${formatTime(last)}`;
+    const what = `${filesInWords(going.length)}, ${bytes}${span}`;
+    steps.done(dryRun ? `Would delete ${what}` : `Deleted ${what}`);
+  } finally {
+    unlock();
+  }
+}
+
+/** Keeps a hub from starting meanwhile. Throws a StartupError when one runs. */
+function lockOut(isStopped: boolean): () => void {
+  const database = lockedByHub();
+  if (database !== undefined) {
+    const file = statSync(database, { throwIfNoEntry: false }) === undefined ? database : realpathSync(database);
+    return lockFile(database, file).unlock;
+  }
+  if (isStopped) return () => undefined;
+  throw new CommandError(
+    'Cannot prune the history: by its configuration the hub keeps its data elsewhere, so whether it runs cannot be seen; --stopped says that it does not',
+  );
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { sqlText } from '../../src/history/columns.ts';
+import { Duck } from '../../src/history/duck.ts';
+import { openTestHub, whileHubRuns } from '../support/running_hub.ts';
+import type { TestHub } from '../support/test_hub.ts';
+import { type Finished, runCliIn } from './run_cli.ts';
+
+const START_MS = Date.parse('2026-03-01T10:00:00Z');
+const MINUTES = 180;
+const at = (minute: number): string => new Date(START_MS + 60_000 * minute).toISOString();
+
+/** Somebody goes through a gate and back, every minute. */
+async function pass(hub: TestHub): Promise<void> {
+  await hub.post('/fences', { region: { type: 'Point', coordinates: [8, 50] }, radius: 20, name: 'Gate' });
+  for (let minute = 0; minute < MINUTES; minute++) {
+    const location = {
+      ...{ provider_id: 'a', provider_type: 'uwb', source: 'hall', crs: 'EPSG:4326', timestamp_generated: at(minute) },
+      ...{ position: { type: 'Point', coordinates: [minute % 2 === 0 ? 8 : 8.01, 50] }, properties: { minute } },
+    };
+    await hub.put('/providers/a/location', location);
+  }
+}
+
+describe('The commands of the history', () => {
+  let folder: string;
+  let hub: TestHub;
+  const run = (...args: readonly string[]): Promise<Finished> => runCliIn(folder, 'history', ...args);
+  const file = (name: string): string => join(folder, name);
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'hub-history-'));
+    const settings = { history: true, history_properties: true, history_retention_days: 36_500 };
+    // One that has ended has written all.
+    await whileHubRuns(folder, settings, pass);
+    hub = await openTestHub(settings, { folder });
+  });
+  after(async () => {
+    await hub.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('info says what there is, while the hub runs', async () => {
+    const { code, out, err } = await run('info');
+    assert.equal(code, 0, err);
+    assert.match(out, /^locations: 180 rows from 2026-03-01T10:00:00.000Z to 2026-03-01T12:59:00.000Z, 3 files/m);
+    assert.match(out, /^fence_events: 180 rows from /m);
+    assert.match(out, /^motions: nothing$/m);
+  });
+
+  test('export writes a half-open span in each format, and what is in it is what was recorded', async () => {
+    const span = ['--from', at(10), '--to', at(70)];
+    for (const name of ['span.parquet', 'span.csv', 'span.geojson']) {
+      const { code, out, err } = await run('export', ...span, '--out', file(name));
+      assert.equal(code, 0, err);
+      assert.match(out, /^Exported 60 rows of locations to /);
+    }
+    const duck = await Duck.open({ memoryMb: 128, spillFolder: undefined });
+    const ofParquet = await duck.rows(`FROM read_parquet(${sqlText(file('span.parquet'))})`);
+    const ofCsv = await duck.rows(`FROM read_csv(${sqlText(file('span.csv'))}, all_varchar = true)`);
+    duck.close();
+    const { features } = JSON.parse(readFileSync(file('span.geojson'), 'utf8'));
+    const minutes = Array.from({ length: 60 }, (_, i) => i + 10);
+    assert.deepEqual(
+      ofParquet.map(({ properties }) => JSON.parse(String(properties)).minute),
+      minutes,
+    );
+    assert.deepEqual(
+      ofCsv.map(({ time }) => Date.parse(String(time))),
+      minutes.map((minute) => Date.parse(at(minute))),
+    );
+    assert.deepEqual(
+      features.map((each: { properties: { properties: object } }) => each.properties.properties),
+      minutes.map((minute) => ({ minute })),
+    );
+    assert.deepEqual(features[0].geometry, { type: 'Point', coordinates: [8, 50] });
+  });
+
+  test('export of events has each as it was published', async () => {
+    const { code, err } = await run('export', '--topic', 'fence_events', '--out', file('events.json'));
+    assert.equal(code, 0, err);
+    const { features } = JSON.parse(readFileSync(file('events.json'), 'utf8'));
+    assert.equal(features.length, 180);
+    const { properties, geometry } = features[0];
+    assert.equal(geometry, null);
+    assert.equal(properties.event.id, properties.id);
+  });
+
+  test('export replaces a file with --force only, and says what is wrong with what it is given', async () => {
+    writeFileSync(file('there.csv'), 'mine');
+    const cases: readonly (readonly [args: readonly string[], said: RegExp])[] = [
+      [['export', '--out', file('there.csv')], /there.csv: it exists already; --force replaces it/],
+      [['export', '--out', file('x')], /--format is needed: .*x ends in none of .parquet, .csv, .geojson/],
+      [['export', '--out', file('x.csv'), '--from', 'noon'], /'noon' is invalid. It must be a time/],
+      [['export', '--out', file('x.csv'), '--from', at(1), '--to', at(1)], /--from must be before --to, found /],
+      [['export', '--out', file('x.csv'), '--topic', 'places'], /'places' is invalid. Allowed choices are locations/],
+      [['export', '--out', file('x.csv'), '--from', '2027-01-01T00:00:00Z'], /Nothing to export: no locations/],
+      [['export', '--out', join(folder, 'none', 'x.csv')], /Cannot write .*x.csv: /],
+      [['export', '--out', file('data.dat')], /it is .*, a file of the database/],
+      [['prune'], /--before or --max-size says what is to go/],
+    ];
+    for (const [args, said] of cases) {
+      const { code, err } = await run(...args);
+      assert.equal(code, 1, args.join(' '));
+      assert.match(err, said);
+    }
+    assert.equal(readFileSync(file('there.csv'), 'utf8'), 'mine');
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => /^x|writing|spill/.test(name)),
+      [],
+    );
+    assert.equal((await run('export', '--out', file('there.csv'), '--force')).code, 0);
+    assert.equal(readFileSync(file('there.csv'), 'utf8').split('\n').length, 182);
+  });
+
+  test('a damaged file is named by info, and left out by export, which says so', async () => {
+    const hour = file('history/locations/date=2026-03-02/hour=00');
+    mkdirSync(hour, { recursive: true });
+    writeFileSync(join(hour, 'part-1.parquet'), 'PAR1 and no more');
+    const { code, out, err } = await run('info');
+    assert.equal(code, 1);
+    assert.match(out, /^Problem: .*hour=00\/part-1.parquet: /m);
+    assert.match(err, /1 cannot be read/);
+    const exported = await run('export', '--out', file('rest.csv'));
+    assert.match(exported.out, /^Exported 180 rows .*; left out what is in 1 damaged files/);
+    rmSync(join(hour, '..'), { recursive: true });
+  });
+
+  test('prune is refused while the hub runs, deletes whole hours when it has stopped, and nothing with --dry-run', async () => {
+    const before = ['prune', '--before', at(119)];
+    assert.match((await run(...before)).err, /another hub is using it/);
+    await hub.hub.close();
+    const tried = await run(...before, '--dry-run');
+    assert.match(tried.out, /^Would delete 2 files, .*, hours 2026-03-01T10:00:00.000Z to 2026-03-01T10:00:00.000Z\n/);
+    const locations = join(folder, 'history', 'locations', 'date=2026-03-01');
+    assert.deepEqual(readdirSync(locations).sort(), ['hour=10', 'hour=11', 'hour=12']);
+    assert.match((await run(...before)).out, /^Deleted 2 files/);
+    assert.deepEqual(readdirSync(locations).sort(), ['hour=11', 'hour=12']);
+    assert.match((await run('prune', '--max-size', '0')).out, /^Deleted 4 files/);
+    assert.equal(existsSync(join(folder, 'history', 'fence_events', 'date=2026-03-01')), false);
+  });
+});
