@@ -78,7 +78,7 @@ async function written(duck: Duck, topic: HistoryTopic, { folder, rows }: { fold
       const table = `(VALUES ${values}) AS t(${columns.map(([name]) => name).join()})`;
       const path = join(folder, `${topic}-${hourMs}-${part}.parquet`);
       await duck.run(copyTo(path, inOrder(topic, table)));
-      files.push({ topic, hourMs, first: part, last: part, path, rows: some.length, bytes: 0 });
+      files.push({ topic, hourMs, first: part, last: part, path, rows: some.length, bytes: 0, writtenMs: 0 });
     }
   }
   return files;

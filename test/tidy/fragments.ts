@@ -10,7 +10,7 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/api/docs/files.ts': 'reads files of a package',
   'src/api/query.ts': 'the text of a query, whatever the route',
   'src/api/routes': 'the routes of one resource each',
-  'src/cli/data/commands.ts': 'a group of commands',
+  'src/cli/data/history_prune.ts': 'a command',
   'src/cli/demo/observe.ts': 'what is sent of whoever moves',
   'src/cli/replay/deliver.ts': 'one step of a replay',
   'src/cli/replay/pace.ts': 'one step of a replay',

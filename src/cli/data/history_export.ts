@@ -1,9 +1,10 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { extname } from 'node:path';
 import { COLUMNS, copyTo, inOrder, sqlText } from '../../history/columns.ts';
+import { parquet } from '../../history/damaged.ts';
 import type { Duck } from '../../history/duck.ts';
 import { HOUR_MS } from '../../history/layout.ts';
-import { microseconds, parquet } from '../../history/queries/sql.ts';
+import { microseconds } from '../../history/queries/sql.ts';
 import type { HistoryTopic } from '../../model/history.ts';
 import { formatTime } from '../../model/time.ts';
 import { replaceByPrivate } from '../../store/private_files.ts';

@@ -58,10 +58,10 @@ async function look(folder: string, duck: Duck): Promise<FoundHistory> {
   const damaged: DamagedFile[] = [];
   for (const part of filesFound(folder)) {
     const { path } = part;
-    const { size } = statSync(path);
+    const { size, mtimeMs } = statSync(path);
     try {
       const [row] = await duck.rows(`SELECT num_rows FROM parquet_file_metadata(${sqlText(path)})`);
-      files.push({ ...part, rows: Number(row?.['num_rows']), bytes: size });
+      files.push({ ...part, rows: Number(row?.['num_rows']), bytes: size, writtenMs: mtimeMs });
     } catch (error) {
       // One that has gone is no damage: this throws.
       statSync(path);

@@ -1,6 +1,6 @@
+import { parquet } from '../../history/damaged.ts';
 import type { Duck } from '../../history/duck.ts';
 import type { HistoryFile } from '../../history/files.ts';
-import { parquet } from '../../history/queries/sql.ts';
 import { HISTORY_TOPICS } from '../../model/history.ts';
 import { formatTime } from '../../model/time.ts';
 import { CommandError } from '../command_error.ts';

@@ -1,4 +1,4 @@
-import { realpathSync, rmSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { expiredHours, filesFound, unlinkFile } from '../../history/files.ts';
 import { formatTime } from '../../model/time.ts';
 import { lockFile } from '../../store/lock.ts';
