@@ -36,7 +36,8 @@ function fill() {
     writeFileSync(made, nodeModule.stripTypeScriptTypes(text));
     renameSync(made, place);
   }
-  for (const place of before) if (!wanted.has(place)) rmSync(place, { force: true });
+  // Others may be at it at the same time: what they have not finished is theirs.
+  for (const place of before) if (place.endsWith('.js') && !wanted.has(place)) rmSync(place, { force: true });
 }
 
 function entriesOf(folder) {
