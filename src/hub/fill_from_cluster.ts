@@ -42,8 +42,7 @@ export async function fillFromCluster(
       hasCapacity: (count) => parts.hasCapacity(count),
       async take(runs) {
         const receivedMs = clock.running();
-        const isStranger = (id: string): boolean => !entities.has('provider', id);
-        for (const run of runs) shards.received(run, { receivedMs, runningTime: clock.runningTime, isStranger });
+        for (const run of runs) shards.received(run, { receivedMs, runningTime: clock.runningTime });
         await shards.settled();
       },
       ask: (query) => shards.ask(query),

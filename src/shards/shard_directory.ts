@@ -114,24 +114,32 @@ export class ShardDirectory {
 
 /** The objects that the shards may have a state of: those that are configured, and providers that were located before. */
 export class KnownObjects {
-  readonly #ids = { provider: new Set<string>(), trackable: new Set<string>() };
+  readonly #configured = { provider: new Set<string>(), trackable: new Set<string>() };
+  /** Providers that were located, and are not configured. */
+  readonly #heard = new Set<string>();
 
   /** Takes over what was changed. */
   change(commands: readonly Configured[]): void {
     for (const command of commands) {
       if (command.kind !== 'provider' && command.kind !== 'trackable') continue;
-      if (command.entity === undefined) this.#ids[command.kind].delete(command.id);
-      else this.#ids[command.kind].add(command.id);
+      if (command.kind === 'provider') this.#heard.delete(command.id);
+      if (command.entity === undefined) this.#configured[command.kind].delete(command.id);
+      else this.#configured[command.kind].add(command.id);
     }
+  }
+
+  /** Whether the shards were told of a provider, whatever they have heard of it. hot */
+  isConfigured(provider: string): boolean {
+    return this.#configured.provider.has(provider);
   }
 
   /** A provider was located that may not be configured. hot */
   heard(provider: string): void {
-    const { provider: known } = this.#ids;
-    if (!known.has(provider)) known.add(provider);
+    if (!this.#configured.provider.has(provider)) this.#heard.add(provider);
   }
 
   all(): ObjectIds {
-    return { providers: [...this.#ids.provider], trackables: [...this.#ids.trackable] };
+    const { provider, trackable } = this.#configured;
+    return { providers: [...provider, ...this.#heard], trackables: [...trackable] };
   }
 }

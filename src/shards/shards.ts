@@ -205,9 +205,11 @@ export class Shards {
    * Hands locations that another hub has checked to their shards: see received_run.ts. Their bytes are changed, and must be
    * good until they are processed.
    */
-  received(run: CountedRun, receiving: Omit<Receiving, 'homeOf'>): void {
+  received(run: CountedRun, receiving: Pick<Receiving, 'receivedMs' | 'runningTime'>): void {
     const homeOf = (provider: string) => this.homeOf(provider);
-    this.#inLine(receiving.receivedMs, () => this.scanned(scannedOf(run, { ...receiving, homeOf })));
+    // The hub may have the provider already, while the record that makes it is on its way.
+    const isStranger = (provider: string) => this.#known?.isConfigured(provider) !== true;
+    this.#inLine(receiving.receivedMs, () => this.scanned(scannedOf(run, { ...receiving, homeOf, isStranger })));
   }
 
   /** The shard of a provider, as long as `homesChanged` stays the same. */

@@ -52,7 +52,7 @@ test('Locations of another hub are processed like those of this one, also while 
     }
     assert.equal(there.running.shards.isMoving, second === 2);
     for (const { id, at } of places) here.running.location(id, at);
-    const receiving = { receivedMs: T0 + second * 1000, runningTime: (ms: number) => ms, isStranger: () => false };
+    const receiving = { receivedMs: T0 + second * 1000, runningTime: (ms: number) => ms };
     for (const run of runsOf(places)) there.running.shards.received(run, receiving);
     await Promise.all([here.running.settle(), there.running.settle()]);
   }
@@ -62,6 +62,30 @@ test('Locations of another hub are processed like those of this one, also while 
   const crossings = here.running.crossings();
   assert.ok(crossings.length > 20, `${crossings.length}`);
   assert.deepEqual(there.running.crossings().sort(), crossings.sort());
+});
+
+test('A provider that was located before the shards were told of it is handed over with all others', async (context) => {
+  const hubs = [1, 2].map(() => new RunningShards({ shards: 2, sequence: () => 1, keepSteps: async () => undefined }));
+  for (const hub of hubs) context.after(() => hub.close());
+  const [from, to] = hubs as [RunningShards, RunningShards];
+  const nothing = { rows: [], steps: [], config: 1, objects: { providers: [], trackables: [] } };
+  for (const { shards } of hubs) await shards.adopt(nothing, 0);
+  from.tell(provider('known'));
+  const ids = ['known', 'not told yet'];
+  for (const run of runsOf(ids.map((id) => ({ id, at: metres(1, 0), second: 0 })))) {
+    from.shards.received(run, { receivedMs: T0, runningTime: (ms) => ms });
+  }
+  const objects = from.shards.objects();
+  assert.deepEqual(objects, { providers: ids, trackables: [] });
+  const steps = await from.shards.release(objects, 7);
+  await to.shards.adopt({ rows: [], steps, config: 1, objects }, 0);
+  for (const id of ids) {
+    const found = await to.read({ ask: 'provider_location', id });
+    assert.equal(found?.length, 1, `${id}: ${JSON.stringify(found)}`);
+  }
+  // Told at last, it is no stranger any more, and there once.
+  from.tell(provider('not told yet'));
+  assert.deepEqual(from.shards.objects().providers, ids);
 });
 
 for (const shards of [1, 3]) {
