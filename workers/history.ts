@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FromRecorder, RecorderSettings, ToRecorder } from '../src/history/messages.ts';
 import { Recorder } from '../src/history/recorder.ts';
+import { endInOrder } from '../src/history/thread_end.ts';
 import { every, openClock } from '../src/time/clock.ts';
 
 /** The thread that writes the history. */
@@ -8,6 +9,7 @@ const tell = (message: FromRecorder): void => parentPort?.postMessage(message);
 const { now, elapsed } = openClock();
 const recorder = new Recorder(workerData as RecorderSettings, { now, elapsed, tell, every });
 
+endInOrder(parentPort, every);
 parentPort?.on('message', (message: ToRecorder) => {
   switch (message.say) {
     case 'places':

@@ -2,7 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Duck } from '../src/history/duck.ts';
 import type { FromPostgresThread, ToPostgresThread } from '../src/history/postgres.ts';
 import { PostgresCopy, type PostgresSettings } from '../src/history/postgres_copy.ts';
-import { openClock } from '../src/time/clock.ts';
+import { endInOrder } from '../src/history/thread_end.ts';
+import { every, openClock } from '../src/time/clock.ts';
 
 /** The thread that copies the history into a PostgreSQL database. */
 const settings = workerData as PostgresSettings;
@@ -13,9 +14,12 @@ const FILES_AT_ONCE = 50;
 let copy: PostgresCopy | undefined;
 let failure: Error | undefined;
 
-parentPort?.on('message', (message: ToPostgresThread) => void turn(message));
+endInOrder(parentPort, every);
+parentPort?.on('message', (message: ToPostgresThread) => {
+  if (message.say === 'files') void turn(message);
+});
 
-async function turn({ lease, files }: ToPostgresThread): Promise<void> {
+async function turn({ lease, files }: ToPostgresThread & { readonly say: 'files' }): Promise<void> {
   let copied = 0;
   try {
     if (failure !== undefined) throw failure;

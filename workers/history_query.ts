@@ -3,15 +3,18 @@ import { Duck } from '../src/history/duck.ts';
 import { answer } from '../src/history/queries/answer.ts';
 import type { FromQueryThread, QuerySettings, ToQueryThread } from '../src/history/queries/query_messages.ts';
 import { Unanswerable } from '../src/history/queries/question.ts';
+import { endInOrder } from '../src/history/thread_end.ts';
+import { every } from '../src/time/clock.ts';
 
 /** A thread that answers questions about the past, one after the other. */
 const { memoryMb } = workerData as QuerySettings;
 const duck = await Duck.open({ memoryMb, spillFolder: undefined });
 let underWay: number | undefined;
 
+endInOrder(parentPort, every);
 parentPort?.on('message', (message: ToQueryThread) => {
   if (message.say === 'question') void reply(message);
-  else if (underWay === message.id) duck.interrupt();
+  else if (message.say === 'interrupt' && underWay === message.id) duck.interrupt();
 });
 
 async function reply({ id, question, files }: ToQueryThread & { readonly say: 'question' }): Promise<void> {

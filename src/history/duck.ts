@@ -25,6 +25,37 @@ export interface DuckBounds {
   readonly spillFolder: string | undefined;
 }
 
+/** Of this thread: those that are open, how much they have under way, and who waits until that is done. */
+const open = new Set<Duck>();
+let underWay = 0;
+let stopped: (() => void) | undefined;
+let isStopping = false;
+
+/** Breaks off what DuckDB has under way for this thread. What it is about to begin does not hear of it. */
+export function interruptDuck(): void {
+  for (const duck of open) duck.interrupt();
+}
+
+/** Lets DuckDB begin nothing any more for this thread, and resolves when it has nothing under way. */
+export function stopDuck(): Promise<void> {
+  isStopping = true;
+  return new Promise((resolve) => {
+    if (underWay === 0) resolve();
+    else stopped = resolve;
+  });
+}
+
+async function following<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (isStopping) throw new Error('The thread ends');
+  underWay++;
+  try {
+    return await work();
+  } finally {
+    underWay--;
+    if (underWay === 0) stopped?.();
+  }
+}
+
 /** DuckDB in memory, on one thread: nothing of it is in a file but what is written as Parquet. */
 export class Duck {
   readonly #instance: DuckDBInstance;
@@ -36,27 +67,31 @@ export class Duck {
   }
 
   static async open({ memoryMb, spillFolder }: DuckBounds): Promise<Duck> {
-    const instance = await DuckDBInstance.create(':memory:', {
-      threads: '1',
-      memory_limit: `${memoryMb}MiB`,
-      temp_directory: spillFolder ?? '',
-      // It loads nothing, and reads and writes what it is told alone.
-      autoinstall_known_extensions: 'false',
-      autoload_known_extensions: 'false',
-    });
-    const connection = await instance.connect();
-    await connection.run("SET TimeZone = 'UTC'");
-    return new Duck(instance, connection);
+    const instance = await following(() =>
+      DuckDBInstance.create(':memory:', {
+        threads: '1',
+        memory_limit: `${memoryMb}MiB`,
+        temp_directory: spillFolder ?? '',
+        // It loads nothing, and reads and writes what it is told alone.
+        autoinstall_known_extensions: 'false',
+        autoload_known_extensions: 'false',
+      }),
+    );
+    const connection = await following(() => instance.connect());
+    const duck = new Duck(instance, connection);
+    open.add(duck);
+    await duck.run("SET TimeZone = 'UTC'");
+    return duck;
   }
 
   /** Runs statements without a result. */
   async run(sql: string): Promise<void> {
-    await this.#connection.run(sql);
+    await following(() => this.#connection.run(sql));
   }
 
   /** The rows of a result, as JSON has their values. */
   async rows(sql: string): Promise<readonly Record<string, unknown>[]> {
-    const reader = await this.#connection.runAndReadAll(sql);
+    const reader = await following(() => this.#connection.runAndReadAll(sql));
     return reader.getRowObjectsJson();
   }
 
@@ -68,7 +103,7 @@ export class Duck {
 
   /** The columns of a result by their names, as DuckDB has their values. */
   async columns(sql: string): Promise<Readonly<Record<string, readonly unknown[]>>> {
-    const reader = await this.#connection.runAndReadAll(sql);
+    const reader = await following(() => this.#connection.runAndReadAll(sql));
     // Of no rows it has no columns.
     const none = Object.fromEntries(reader.columnNames().map((name) => [name, []]));
     return { ...none, ...reader.getColumnsObject() };
@@ -82,7 +117,7 @@ export class Duck {
   /** Adds rows to a table of numbers: those of the columns at these places, in that order. */
   async appendNumbers(table: string, columns: readonly NumberColumn[], order: Uint32Array): Promise<void> {
     const types: DuckDBType[] = columns.map((column) => (column instanceof Float64Array ? DOUBLE : INTEGER));
-    const appender = await this.#connection.createAppender(table);
+    const appender = await following(() => this.#connection.createAppender(table));
     const chunk = DuckDBDataChunk.create(types, Math.min(CHUNK_ROWS, order.length));
     for (let start = 0; start < order.length; start += CHUNK_ROWS) {
       const rows = order.subarray(start, start + CHUNK_ROWS);
@@ -95,7 +130,7 @@ export class Duck {
 
   /** Adds rows of a number, from 0 on, and a text to a table. */
   async appendTexts(table: string, texts: readonly string[]): Promise<void> {
-    const appender = await this.#connection.createAppender(table);
+    const appender = await following(() => this.#connection.createAppender(table));
     const chunk = DuckDBDataChunk.create([INTEGER, VARCHAR]);
     for (let start = 0; start < texts.length; start += CHUNK_ROWS) {
       const some = texts.slice(start, start + CHUNK_ROWS);
@@ -112,7 +147,7 @@ export class Duck {
     columns: Readonly<Record<string, ColumnType>>,
     rows: readonly Readonly<Record<string, Value>>[],
   ): Promise<void> {
-    const appender = await this.#connection.createAppender(table);
+    const appender = await following(() => this.#connection.createAppender(table));
     for (const row of rows) {
       for (const [name, type] of Object.entries(columns)) append(appender, type, row[name]);
       appender.endRow();
@@ -121,6 +156,7 @@ export class Duck {
   }
 
   close(): void {
+    open.delete(this);
     this.#connection.closeSync();
     this.#instance.closeSync();
   }

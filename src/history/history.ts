@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { PackedPlaces } from '../core/recorded.ts';
+import type { PackedPlaces, PlaceTopic } from '../core/recorded.ts';
 import type { Batch } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { look } from '../model/borrowed.ts';
@@ -10,6 +10,7 @@ import type { EventTopic } from './event_rows.ts';
 import type { FilesWanted, LeasedFiles } from './files.ts';
 import type { FromRecorder, RecorderSettings, RecorderState, TopicState, ToRecorder } from './messages.ts';
 import { PlaceBlocks } from './place_blocks.ts';
+import { ended } from './thread_end.ts';
 
 export interface HistoryDeps {
   readonly fanout: Pick<Fanout, 'listen'>;
@@ -27,8 +28,8 @@ const GATHER_MS = 100;
 const EVENT_BYTES_MAX = 16 << 20;
 /** Before a thread that has died is started anew. */
 const RESTART_MS = 1000;
-/** How long the end may take; then the thread is ended. */
-const CLOSE_MS = 15_000;
+/** How long it may take to write what waits, and then to end. */
+const [CLOSE_MS, END_MS] = [15_000, 2000] as const;
 
 const NOTHING: TopicState = { recorded: 0, dropped: 0, waiting: 0, rows: 0, files: 0, bytes: 0 };
 
@@ -43,6 +44,8 @@ export class History {
   readonly #blocks: PlaceBlocks;
   readonly #ends: (() => void)[] = [];
   readonly #asked = new Map<number, { resolve(leased: LeasedFiles): void; reject(error: Error): void }>();
+  /** To the thread that there is. */
+  readonly #sentEvents: Record<EventTopic, number> = { fence_events: 0, collision_events: 0 };
   readonly #droppedEvents: Record<EventTopic, number> = { fence_events: 0, collision_events: 0 };
   #worker: Worker | undefined;
   #state: RecorderState | undefined;
@@ -115,10 +118,7 @@ export class History {
   counts(topic: HistoryTopic): TopicState {
     const now = this.#state?.topics[topic] ?? NOTHING;
     const before = this.#before[topic] ?? NOTHING;
-    const here =
-      topic === 'fence_events' || topic === 'collision_events'
-        ? this.#droppedEvents[topic]
-        : this.#blocks.dropped[topic];
+    const here = isOfPlaces(topic) ? this.#blocks.dropped[topic] : this.#droppedEvents[topic];
     return { ...now, recorded: before.recorded + now.recorded, dropped: before.dropped + now.dropped + here };
   }
 
@@ -161,7 +161,7 @@ export class History {
     const call = this.#deps.schedule(CLOSE_MS, () => this.#closed?.());
     await closed;
     call();
-    await worker.terminate();
+    await ended(worker, { patienceMs: END_MS, schedule: this.#deps.schedule });
   }
 
   get #problem(): string | undefined {
@@ -176,6 +176,7 @@ export class History {
       return;
     }
     this.#eventBytes += bytes;
+    this.#sentEvents[topic] += texts.length;
     this.#tell({ say: 'events', topic, texts, bytes });
   }
 
@@ -209,6 +210,15 @@ export class History {
     }
   }
 
+  /** Rows that the thread was handed. */
+  #sent(topic: HistoryTopic): number {
+    return isOfPlaces(topic) ? this.#blocks.sent[topic] : this.#sentEvents[topic];
+  }
+
+  #leftOut(topic: HistoryTopic): number {
+    return (isOfPlaces(topic) && this.#state?.leftOut[topic]) || 0;
+  }
+
   #answer(id: number) {
     const asked = this.#asked.get(id);
     this.#asked.delete(id);
@@ -223,12 +233,21 @@ export class History {
     this.#asked.clear();
     if (this.#closed !== undefined) return;
     for (const topic of HISTORY_TOPICS) {
-      const { recorded, dropped, waiting } = this.#state?.topics[topic] ?? NOTHING;
+      const { recorded } = this.#state?.topics[topic] ?? NOTHING;
       const before = this.#before[topic] ?? NOTHING;
-      this.#before[topic] = { recorded: before.recorded + recorded, dropped: before.dropped + dropped + waiting };
+      this.#before[topic] = {
+        recorded: before.recorded + recorded,
+        dropped: before.dropped + this.#sent(topic) - recorded - this.#leftOut(topic),
+      };
     }
+    this.#sentEvents.fence_events = 0;
+    this.#sentEvents.collision_events = 0;
     this.#state = undefined;
     this.#eventBytes = 0;
     this.#restarting = this.#deps.schedule(RESTART_MS, () => this.start());
   }
+}
+
+function isOfPlaces(topic: HistoryTopic): topic is PlaceTopic {
+  return topic === 'locations' || topic === 'motions';
 }

@@ -1,6 +1,8 @@
+import type { PlaceTopic } from '../core/recorded.ts';
 import type { HistoryTopic } from '../model/history.ts';
 import type { EventTopic } from './event_rows.ts';
 import type { FilesWanted, LeasedFiles } from './files.ts';
+import type { EndThread } from './thread_end.ts';
 
 /** What is recorded, and how. */
 export interface RecorderSettings {
@@ -25,7 +27,9 @@ export type ToRecorder =
   | { readonly say: 'files'; readonly id: number; readonly wanted: FilesWanted }
   | { readonly say: 'release'; readonly lease: number }
   | { readonly say: 'damaged'; readonly path: string; readonly why: string }
-  | { readonly say: 'close' };
+  /** To write what waits, before the end. */
+  | { readonly say: 'close' }
+  | EndThread;
 
 /** What comes back. */
 export type FromRecorder =
@@ -55,4 +59,6 @@ export interface RecorderState {
   /** When the earliest hour begins that is kept. */
   readonly oldestMs: number | undefined;
   readonly topics: Readonly<Record<HistoryTopic, TopicState>>;
+  /** Places that were not to be recorded: too soon after others, or too near to them. */
+  readonly leftOut: Readonly<Record<PlaceTopic, number>>;
 }

@@ -1,4 +1,4 @@
-import type { PlaceTopic } from '../core/recorded.ts';
+import { PLACE_TOPICS, type PlaceTopic } from '../core/recorded.ts';
 
 /** Memory of a block, and how many there may be. */
 const [BLOCK_BYTES, BLOCKS_MAX] = [4 << 20, 12] as const;
@@ -9,11 +9,15 @@ const [BLOCK_BYTES, BLOCKS_MAX] = [4 << 20, 12] as const;
  */
 export class PlaceBlocks {
   readonly dropped: Record<PlaceTopic, number> = { locations: 0, motions: 0 };
+  /** How many were handed on to the thread that there is. */
+  readonly sent: Record<PlaceTopic, number> = { locations: 0, motions: 0 };
   readonly #send: (block: number, memory: SharedArrayBuffer, bytes: number) => void;
   readonly #memories: SharedArrayBuffer[] = [];
   readonly #free: number[] = [];
   #current: number | undefined;
   #used = 0;
+  /** Of those in the current block. */
+  readonly #counts: Record<PlaceTopic, number> = { locations: 0, motions: 0 };
   #isBegun = false;
 
   constructor(send: (block: number, memory: SharedArrayBuffer, bytes: number) => void) {
@@ -23,6 +27,8 @@ export class PlaceBlocks {
   /** There is another thread, which has no block yet. */
   begin(): void {
     this.#isBegun = true;
+    this.sent.locations = 0;
+    this.sent.motions = 0;
     this.#free.length = 0;
     for (let block = 0; block < this.#memories.length; block++) if (block !== this.#current) this.#free.push(block);
   }
@@ -39,6 +45,8 @@ export class PlaceBlocks {
     }
     new Uint8Array(this.#memories[this.#current] as SharedArrayBuffer).set(bytes, this.#used);
     this.#used += bytes.length;
+    this.#counts.locations += counts.locations;
+    this.#counts.motions += counts.motions;
   }
 
   /** Hands on what was added. */
@@ -48,6 +56,10 @@ export class PlaceBlocks {
     this.#send(block, this.#memories[block] as SharedArrayBuffer, this.#used);
     this.#current = undefined;
     this.#used = 0;
+    for (const topic of PLACE_TOPICS) {
+      this.sent[topic] += this.#counts[topic];
+      this.#counts[topic] = 0;
+    }
   }
 
   /** The thread is done with a block. */

@@ -2,13 +2,12 @@ import { Worker } from 'node:worker_threads';
 import { HISTORY_TOPICS } from '../model/history.ts';
 import type { FilesWanted, HistoryFile, LeasedFiles } from './files.ts';
 import type { PostgresSettings } from './postgres_copy.ts';
+import { type EndThread, ended } from './thread_end.ts';
 
 /** What crosses to the thread: files that it may read until it says that it is done. */
-export type ToPostgresThread = {
-  readonly say: 'files';
-  readonly lease: number;
-  readonly files: readonly HistoryFile[];
-};
+export type ToPostgresThread =
+  | { readonly say: 'files'; readonly lease: number; readonly files: readonly HistoryFile[] }
+  | EndThread;
 
 export type FromPostgresThread =
   | { readonly say: 'done'; readonly lease: number; readonly copied: number; readonly behind: number }
@@ -24,6 +23,8 @@ interface PostgresDeps {
 
 const POSTGRES_WORKER = new URL('../../workers/history_postgres.ts', import.meta.url);
 const HEAP_MB = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 };
+/** How long its end may take. */
+const PATIENCE_MS = 5000;
 /** Between two looks for new files; as long as the database cannot be had each pause is twice as long, up to the last. */
 const [LOOK_MS, PAUSE_MAX_MS] = [2000, 60_000] as const;
 
@@ -75,7 +76,8 @@ export class Postgres {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#call?.();
-    await this.#worker?.terminate();
+    if (this.#worker !== undefined)
+      await ended(this.#worker, { patienceMs: PATIENCE_MS, schedule: this.#deps.schedule });
   }
 
   #later(): void {

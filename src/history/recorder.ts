@@ -35,7 +35,8 @@ export interface RecorderDeps {
 
 /** Places of a topic that wait take no more; then later ones are dropped. */
 const WAITING_BYTES_MAX = 256 << 20;
-const EVENTS_MAX = 200_000;
+/** Of texts of events that wait. A row of them takes some times that. */
+const EVENT_CHARACTERS_MAX = 64 << 20;
 /** So many are written at once, whatever the interval. */
 const FLUSH_ROWS = 500_000;
 /** Rows of a new file at most. */
@@ -66,9 +67,12 @@ export class Recorder {
   readonly #coming: Record<PlaceTopic, PlaceRows> = { locations: new PlaceRows(), motions: new PlaceRows() };
   readonly #leaving: Record<PlaceTopic, PlaceRows> = { locations: new PlaceRows(), motions: new PlaceRows() };
   readonly #events: Record<EventTopic, EventRow[]> = { fence_events: [], collision_events: [] };
+  /** In the texts of those. */
+  readonly #eventCharacters: Record<EventTopic, number> = { fence_events: 0, collision_events: 0 };
   readonly #thinning: Readonly<Record<PlaceTopic, Thinning | undefined>>;
   readonly #recorded = countsOf();
   readonly #dropped = countsOf();
+  readonly #leftOut: Record<PlaceTopic, number> = { locations: 0, motions: 0 };
   readonly #timers: (() => void)[] = [];
   readonly #leasedAt = new Map<number, number>();
   #duck: Duck | undefined;
@@ -120,7 +124,10 @@ export class Recorder {
         this.#dropped[topic]++;
         continue;
       }
-      if (this.#thinning[topic]?.leavesOut(from, at) === true) continue;
+      if (this.#thinning[topic]?.leavesOut(from, at) === true) {
+        this.#leftOut[topic]++;
+        continue;
+      }
       rows.add(from, at, propertiesOf);
     }
     // What cannot be written is tried again at its time, and no sooner.
@@ -134,8 +141,12 @@ export class Recorder {
   events(topic: EventTopic, texts: readonly string[]): void {
     const rows = this.#events[topic];
     for (const text of texts) {
-      if (rows.length < EVENTS_MAX) rows.push(eventRow(topic, text));
-      else this.#dropped[topic]++;
+      if (this.#eventCharacters[topic] + text.length > EVENT_CHARACTERS_MAX) {
+        this.#dropped[topic]++;
+        continue;
+      }
+      this.#eventCharacters[topic] += text.length;
+      rows.push(eventRow(topic, text));
     }
   }
 
@@ -307,6 +318,10 @@ export class Recorder {
     } finally {
       // Others have come meanwhile.
       if (byHour.size > 0) this.#events[topic] = [...[...byHour.values()].flat(), ...this.#events[topic]];
+      this.#eventCharacters[topic] = this.#events[topic].reduce(
+        (sum, { values }) => sum + String(values.event).length,
+        0,
+      );
       await duck.run(`TRUNCATE ${topic}`).catch(() => undefined);
     }
   }
@@ -386,7 +401,13 @@ export class Recorder {
     for (const { hourMs } of this.#files.all) if (oldestMs === undefined || hourMs < oldestMs) oldestMs = hourMs;
     this.#deps.tell({
       say: 'state',
-      state: { problem: this.#problem, damaged: this.#files.damagedCount, oldestMs, topics },
+      state: {
+        problem: this.#problem,
+        damaged: this.#files.damagedCount,
+        oldestMs,
+        topics,
+        leftOut: { ...this.#leftOut },
+      },
     });
   }
 

@@ -44,7 +44,7 @@ export const AREAS: readonly Area[] = [
   },
   { path: 'src/mqtt', mayImport: [...INNER, 'src/fanout', 'src/ingest', 'src/rpc/carrier.ts'] },
   { path: 'src/history', mayImport: [...INNER, 'src/fanout', 'wasm/h3.ts'] },
-  { path: 'workers/history_query.ts', mayImport: ['src/history'] },
+  { path: 'workers/history_query.ts', mayImport: ['src/history', 'src/time/clock.ts'] },
   { path: 'workers/history_postgres.ts', mayImport: ['src/history', 'src/time/clock.ts'] },
   { path: 'workers/history.ts', mayImport: ['src/history', 'src/time/clock.ts'] },
   { path: 'workers/bus.ts', mayImport: ['src/cluster/nats'] },

@@ -1,4 +1,5 @@
 import type { HistoryFile } from '../files.ts';
+import type { EndThread } from '../thread_end.ts';
 import type { Answer } from './answer.ts';
 import type { Question } from './question.ts';
 
@@ -15,7 +16,8 @@ export type ToQueryThread =
       readonly question: Question;
       readonly files: readonly HistoryFile[];
     }
-  | { readonly say: 'interrupt'; readonly id: number };
+  | { readonly say: 'interrupt'; readonly id: number }
+  | EndThread;
 
 /** What comes back. */
 export type FromQueryThread =

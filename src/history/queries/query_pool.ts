@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { HubError } from '../../errors.ts';
 import type { HistoryTopic } from '../../model/history.ts';
 import type { FilesWanted, LeasedFiles } from '../files.ts';
+import { ended } from '../thread_end.ts';
 import type { FromQueryThread, QuerySettings, ToQueryThread } from './query_messages.ts';
 import { LOOK_BACK_MS, type Question } from './question.ts';
 
@@ -32,7 +33,9 @@ const QUERY_WORKER = new URL('../../../workers/history_query.ts', import.meta.ur
 const HEAP_MB = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 32 };
 /** Questions that may wait for a thread. */
 const WAITING_MAX = 64;
-/** A thread that does not end when it is told to is ended. */
+/** A question is told to end again and again, and after so many times nobody waits for it. */
+const [AGAIN_MS, INTERRUPTS_MAX] = [100, 20] as const;
+/** How long the end of a thread may take. */
 const PATIENCE_MS = 2000;
 
 interface Asked {
@@ -80,9 +83,9 @@ export class QueryPool {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const ended = new HubError('HUB_UNAVAILABLE', 'Cannot look into the past: the hub ends');
-    for (const { reject } of this.#waiting.splice(0)) reject(ended);
-    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#refused(''));
+    const patience = { patienceMs: PATIENCE_MS, schedule: this.#deps.schedule };
+    await Promise.all([...this.#threads].map(({ worker }) => ended(worker, patience)));
   }
 
   #next(): void {
@@ -101,14 +104,23 @@ export class QueryPool {
   async #begin(asked: Asked): Promise<void> {
     const leased = await this.#deps.files(wantedFor(asked.question));
     this.#preparing--;
+    if (this.#isClosed) {
+      this.#deps.release(leased.lease);
+      asked.reject(this.#refused(''));
+      return;
+    }
     const thread = [...this.#threads].find(({ underWay }) => underWay === undefined) ?? this.#open();
     const id = ++this.#lastId;
     const { timeoutMs } = this.#settings;
-    const call = this.#deps.schedule(timeoutMs, () => {
+    let interrupts = 0;
+    let stop = this.#deps.schedule(timeoutMs, () => interrupt());
+    // What the thread is about to begin does not hear of it.
+    const interrupt = (): void => {
       thread.worker.postMessage({ say: 'interrupt', id } satisfies ToQueryThread);
-      stop = this.#deps.schedule(PATIENCE_MS, () => void thread.worker.terminate());
-    });
-    let stop = call;
+      // It answers to nobody then, and is free when it is done.
+      if (++interrupts === INTERRUPTS_MAX) asked.reject(this.#refused('it took too long'));
+      stop = this.#deps.schedule(AGAIN_MS, interrupt);
+    };
     thread.underWay = { id, asked, leased, stop: () => stop() };
     const { files } = leased;
     thread.worker.postMessage({ say: 'question', id, question: asked.question, files } satisfies ToQueryThread);
@@ -149,17 +161,20 @@ export class QueryPool {
   }
 
   #fail(thread: Thread, why: string): void {
-    const { underWay } = thread;
-    if (underWay === undefined) return;
+    if (thread.underWay === undefined) return;
+    thread.underWay.asked.reject(this.#refused(why));
+    this.#done(thread);
+  }
+
+  /** What is answered for a question that a thread has not answered, by what it says. */
+  #refused(why: string): HubError {
     const { memoryMb, timeoutMs } = this.#settings;
-    const { asked } = underWay;
     const narrow = 'ask for a shorter span, fewer objects or a smaller area';
     const bad = (text: string) => new HubError('HUB_BAD_REQUEST', `Cannot look into the past: ${text}: ${narrow}`);
-    if (/INTERRUPT|took too long/i.test(why))
-      asked.reject(bad(`it takes more than ${timeoutMs} ms (history_query_timeout)`));
-    else if (/Out of Memory/i.test(why)) asked.reject(bad(`it takes more than ${memoryMb} MiB (history_query_memory)`));
-    else asked.reject(new HubError('HUB_INTERNAL', `Cannot look into the past: ${why}`));
-    this.#done(thread);
+    if (this.#isClosed) return new HubError('HUB_UNAVAILABLE', 'Cannot look into the past: the hub ends');
+    if (/INTERRUPT|took too long/i.test(why)) return bad(`it takes more than ${timeoutMs} ms (history_query_timeout)`);
+    if (/Out of Memory/i.test(why)) return bad(`it takes more than ${memoryMb} MiB (history_query_memory)`);
+    return new HubError('HUB_INTERNAL', `Cannot look into the past: ${why}`);
   }
 
   #done(thread: Thread): void {
