@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { HISTORY_TOPICS, type HistoryTopic } from '../../src/model/history.ts';
+import { installed, run, runInstall } from '../clients/generators/tools.ts';
+import { openTestHub } from '../support/running_hub.ts';
+import { EVERYTHING } from './recorded_places.ts';
+
+const PACKAGES = ['pyarrow==25.0.1'];
+const PIP = [
+  'install',
+  '--quiet',
+  '--disable-pip-version-check',
+  '--only-binary',
+  ':all:',
+  '--retries',
+  '1',
+  '--timeout',
+  '60',
+];
+const READER = fileURLToPath(new URL('python/read_history.py', import.meta.url));
+const TOPICS_OF: Readonly<Record<HistoryTopic, string>> = {
+  locations: 'location_updates',
+  motions: 'trackable_motions',
+  fence_events: 'fence_events',
+  collision_events: 'collision_events',
+};
+const [PROVIDERS, ROUNDS] = [200, 40] as const;
+
+const tool =
+  spawnSync('python3', ['--version']).status === 0
+    ? await installed('pyarrow', async (folder) => {
+        await runInstall('python3', ['-m', 'venv', folder], { cwd: folder });
+        await runInstall(join(folder, 'bin/python'), ['-m', 'pip', ...PIP, ...PACKAGES], { cwd: folder });
+      })
+    : { folder: '', skip: 'python3 is not installed' };
+
+interface Found {
+  readonly topic: HistoryTopic;
+  readonly rows: number;
+  readonly ids: Readonly<Record<string, number>>;
+  readonly ordered: boolean;
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+test('pyarrow finds in the files what subscribers got, while the hub records more', { skip: tool.skip }, async (t) => {
+  // Often enough that places come while others are written.
+  const hub = await openTestHub({ history: true, history_flush_interval: 100 });
+  t.after(hub.close);
+  for (let i = 0; i < PROVIDERS; i++) {
+    const [id] = [`${i}`.padStart(8, '0')];
+    await hub.post('/trackables', {
+      id: `${id}-0000-4000-8000-000000000000`,
+      type: 'omlox',
+      location_providers: [`p${i}`],
+      radius: 0.4,
+    });
+  }
+  await hub.post('/fences', { region: { type: 'Point', coordinates: [8, 50] }, radius: 60 });
+  const heard = await Promise.all(HISTORY_TOPICS.map((topic) => hub.subscribe(TOPICS_OF[topic])));
+  for (let round = 0; round < ROUNDS; round++) {
+    const locations = Array.from({ length: PROVIDERS }, (_, i) => ({
+      ...{ provider_id: `p${i}`, provider_type: 'uwb', source: 'hall', crs: 'EPSG:4326' },
+      position: { type: 'Point', coordinates: [8 + i * 1e-5 * Math.cos(round), 50 + i * 1e-5 * Math.sin(round)] },
+    }));
+    await hub.put('/providers/locations', locations);
+  }
+  await hub.settle();
+  await hub.hub.history?.files(EVERYTHING);
+  const said = await run(join(tool.folder, 'bin/python'), [READER, join(hub.folder, 'history')], { cwd: hub.folder });
+  const found = new Map(
+    said
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Found)
+      .map((of) => [of.topic, of]),
+  );
+  for (const [i, topic] of HISTORY_TOPICS.entries()) {
+    const { rows = 0, ordered } = found.get(topic) ?? {};
+    assert.ok(rows > PROVIDERS, `${rows} ${topic}`);
+    assert.equal(rows, heard[i]?.events.length, topic);
+    assert.equal(ordered, true, topic);
+  }
+  const { ids, columns } = found.get('locations') as Found;
+  assert.deepEqual(Object.values(ids), Array(PROVIDERS).fill(ROUNDS));
+  assert.deepEqual(
+    [columns['time'], columns['longitude'], columns['properties']],
+    ['timestamp[us]', 'double', 'string'],
+  );
+});
