@@ -102,18 +102,19 @@ export function tableOf(topic: HistoryTopic, columns: Readonly<Record<string, st
   return `CREATE TABLE ${topic}(${of.join()})`;
 }
 
-/** Places as they are in a file, in the order in which they were added. */
+/**
+ * Places as they are in a file, in the order in which they were added. Texts are looked up in a list: a join would hand the
+ * rows out in another order.
+ */
 export function placesAsWritten(topic: PlaceTopic): string {
   const columns = Object.entries(PLACE_COLUMNS).map(([name, type]) => {
     if (type === 'TIMESTAMP') return `make_timestamp((1000 * ${name})::BIGINT) AS ${name}`;
     if (type === 'DOUBLE') return `CASE WHEN isnan(${name}) THEN NULL ELSE ${name} END AS ${name}`;
-    return name === 'id' ? 'n_id.name AS id' : `n_${name}.name AS ${name}`;
+    // The first text stands for none, and nothing lies at 0.
+    return `texts[${name}] AS ${name}`;
   });
-  const joins = TEXT_COLUMNS.map((name) => {
-    const none = name === 'id' ? '' : ` AND n_${name}.number > 0`;
-    return `LEFT JOIN names n_${name} ON n_${name}.number = p.${name}${none}`;
-  });
-  return `SELECT ${columns.join()} FROM ${topic} p ${joins.join(' ')}`;
+  const texts = 'SELECT list(name ORDER BY number) AS texts FROM names WHERE number > 0';
+  return `SELECT ${columns.join()} FROM ${topic}, (${texts})`;
 }
 
 /** Writes the rows of a query into a file. */

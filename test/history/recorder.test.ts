@@ -102,6 +102,15 @@ test('Recorder writes locations and motions by the hour, in the order of ids and
   assert.deepEqual(await bench.rows('motions', 'id, provider_id'), [{ id: 'cart', provider_id: 'tag' }]);
 });
 
+test('Recorder writes a few places of many objects in the order of ids and times', async (t) => {
+  const bench = new Bench(t);
+  const names = Array.from({ length: 200 }, (_, i) => `${(7 * i) % 200}`.padStart(3, '0'));
+  bench.add(...names.map((id) => ({ id, timeMs: NOW_MS, source: `s${id}`, zoneId: `z${id}` })));
+  await bench.pass(5000);
+  const ids = (await bench.rows('locations', 'id')).map(({ id }) => id);
+  assert.deepEqual(ids, names.toSorted());
+});
+
 test('Recorder takes ids as what they are, never as names of files', async (t) => {
   const bench = new Bench(t);
   const ids = [
