@@ -51,6 +51,8 @@ export const TARGETS: readonly Target[] = [
     isMet: ({ per_subscriber_per_s: rate = 0, events_missing: missing = 1 }) => rate >= 99 && missing === 0,
   },
   atMost('fanout', 'shards_cpu_ratio', 1.5, ': 1,000 subscribers by 1, so that they share renderings'),
+  atLeast('history', 'ratio_to_without', 0.85),
+  exactly('history', 'unaccounted', 0),
   atMost('growth', 'fences_ratio', 1.5, ': CPU per location at 100,000 fences by that at 100'),
   atMost('growth', 'providers_ratio', 1.2, ': CPU per location at 200,000 providers by that at 1,000'),
   atLeast('cold', 'first_second_ratio', 0.5),

@@ -3,6 +3,7 @@ import { CLUSTER } from './cluster.ts';
 import { COLD } from './cold.ts';
 import { FANOUT } from './fanout.ts';
 import { GROWTH } from './growth.ts';
+import { HISTORY } from './history.ts';
 import { KERNELS } from './kernels.ts';
 import { MEMORY } from './memory.ts';
 import { MQTT } from './mqtt.ts';
@@ -17,5 +18,5 @@ import { COLLISIONS, HEAVY, OPENSKY, STORM } from './scenes.ts';
 /** All profiles, in the order in which they are run and reported. */
 export const PROFILES: readonly Profile[] = [
   ...[SINGLE, BATCH, WS, MQTT, OPENSKY, STORM, HEAVY, FANOUT, COLLISIONS],
-  ...[GROWTH, COLD, RESTART, MEMORY, OVERLOAD, MQTT_STALL, CLUSTER, PROJECTION, PEERS, KERNELS],
+  ...[HISTORY, GROWTH, COLD, RESTART, MEMORY, OVERLOAD, MQTT_STALL, CLUSTER, PROJECTION, PEERS, KERNELS],
 ];
