@@ -1,5 +1,6 @@
-import { PLACE_NUMBERS, type PlaceTopic } from '../core/recorded.ts';
+import type { PlaceTopic } from '../core/recorded.ts';
 import type { HistoryTopic } from '../model/history.ts';
+import type { EventTopic } from './event_rows.ts';
 
 /**
  * The columns of the files, by topic, in their order, and the tables that rows lie in before they are written. Times are UTC,
@@ -86,28 +87,40 @@ export const TEXT_COLUMNS = ['id', 'provider_id', 'source', 'zone_id', 'properti
 
 /** Smaller than DuckDB's own: whoever asks for one object reads one of them. */
 const ROW_GROUP = 65_536;
+/** Values of a column in a row group for which a dictionary is made; with more it is given up, and was for nothing. */
+const DICTIONARY_MAX = 2000;
 
 /** Written where it is to be at once: DuckDB's own detour by another name would be left there by a hub that dies. */
-const PARQUET = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP}, USE_TMP_FILE false`;
+const PARQUET =
+  `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP}, DICTIONARY_SIZE_LIMIT ${DICTIONARY_MAX}, ` +
+  'USE_TMP_FILE false';
 
 /** The texts of places, by their numbers. */
 export const NAMES_TABLE = 'CREATE TABLE names(number INTEGER, name VARCHAR)';
 
-/** A table of what is to be written next: places as numbers, events as they are in the file. */
-export function tableOf(topic: HistoryTopic, columns: Readonly<Record<string, string>>): string {
-  const isPlace = topic === 'locations' || topic === 'motions';
-  const of = isPlace
-    ? [...PLACE_NUMBERS.map((name) => `${name} DOUBLE`), ...TEXT_COLUMNS.map((name) => `${name} INTEGER`)]
-    : Object.entries(columns).map(([name, type]) => `${name} ${type}`);
-  return `CREATE TABLE ${topic}(${of.join()})`;
+/** A table of events that are to be written next, as they are in the file. */
+export function eventTable(topic: EventTopic): string {
+  const columns = Object.entries(COLUMNS[topic]).map(([name, type]) => `${name} ${type}`);
+  return `CREATE TABLE ${topic}(${columns.join()})`;
+}
+
+/** Of a provider, which has moved itself, there is no other text. */
+const MOVER = 'CASE WHEN provider_id = 0 THEN id ELSE provider_id END';
+
+/** A table of places that are to be written next, as numbers: of those columns alone in which anything is known. */
+export function placeTable(topic: PlaceTopic, known: readonly string[]): string {
+  const isText = (name: string): boolean => TEXT_COLUMNS.some((text) => text === name);
+  return `CREATE OR REPLACE TABLE ${topic}(${known.map((name) => `${name} ${isText(name) ? 'INTEGER' : 'DOUBLE'}`).join()})`;
 }
 
 /**
  * Places as they are in a file, in the order in which they were added. Texts are looked up in a list: a join would hand the
- * rows out in another order.
+ * rows out in another order. `known`: the columns of their table.
  */
-export function placesAsWritten(topic: PlaceTopic): string {
+export function placesAsWritten(topic: PlaceTopic, known: readonly string[]): string {
   const columns = Object.entries(PLACE_COLUMNS).map(([name, type]) => {
+    if (name === 'provider_id') return `texts[${known.includes(name) ? MOVER : 'id'}] AS ${name}`;
+    if (!known.includes(name)) return `NULL::${type} AS ${name}`;
     if (type === 'TIMESTAMP') return `make_timestamp((1000 * ${name})::BIGINT) AS ${name}`;
     if (type === 'DOUBLE') return `CASE WHEN isnan(${name}) THEN NULL ELSE ${name} END AS ${name}`;
     // The first text stands for none, and nothing lies at 0.

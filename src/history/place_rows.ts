@@ -22,8 +22,11 @@ export interface HourRows {
  * by their numbers.
  */
 export class PlaceRows {
-  readonly numbers: Float64Array[];
-  readonly texts: Int32Array[];
+  readonly #numbers: Float64Array[];
+  readonly #texts: Int32Array[];
+  /** In which columns of numbers, and of texts, anything is known. */
+  readonly #hasNumbers: boolean[] = PLACE_NUMBERS.map(() => false);
+  readonly #hasTexts: boolean[] = TEXT_COLUMNS.map(() => false);
   /** By number; the first stands for none. */
   names: string[] = [''];
   #byName = new Map<string, number>([['', 0]]);
@@ -32,8 +35,8 @@ export class PlaceRows {
   #count = 0;
 
   constructor() {
-    this.numbers = PLACE_NUMBERS.map(() => new Float64Array(ROWS_AT_FIRST));
-    this.texts = TEXT_COLUMNS.map(() => new Int32Array(ROWS_AT_FIRST));
+    this.#numbers = PLACE_NUMBERS.map(() => new Float64Array(ROWS_AT_FIRST));
+    this.#texts = TEXT_COLUMNS.map(() => new Int32Array(ROWS_AT_FIRST));
   }
 
   get count(): number {
@@ -45,25 +48,38 @@ export class PlaceRows {
     return this.#count * ROW_BYTES + this.#nameBytes;
   }
 
+  /** The columns in which anything is known, by their names. What moves itself has no provider besides. */
+  known(): ReadonlyMap<string, Float64Array | Int32Array> {
+    const numbers = PLACE_NUMBERS.flatMap((name, i) =>
+      this.#hasNumbers[i] ? [[name, this.#numbers[i]] as const] : [],
+    );
+    const texts = TEXT_COLUMNS.flatMap((name, i) => (this.#hasTexts[i] ? [[name, this.#texts[i]] as const] : []));
+    return new Map([...numbers, ...texts] as [string, Float64Array | Int32Array][]);
+  }
+
   /** Adds a place where it lies (core/recorded.ts). `properties`: JSON. */
   // hot
   add(buffer: RecordBuffer, at: number, properties: (texts: PlaceTexts) => string): void {
     if (this.#count === this.#capacity) this.#resize(2 * this.#capacity);
     const row = this.#count++;
-    const { numbers, texts } = this;
-    for (let i = 0; i < numbers.length; i++) (numbers[i] as Float64Array)[row] = placeNumber(buffer, at, i);
+    for (let i = 0; i < PLACE_NUMBERS.length; i++) {
+      const number = placeNumber(buffer, at, i);
+      (this.#numbers[i] as Float64Array)[row] = number;
+      if (!Number.isNaN(number)) this.#hasNumbers[i] = true;
+    }
     const said = placeTexts(buffer, at);
-    (texts[0] as Int32Array)[row] = this.#numberOf(said.id);
-    (texts[1] as Int32Array)[row] = this.#numberOf(said.providerId);
-    (texts[2] as Int32Array)[row] = this.#numberOf(said.source);
-    (texts[3] as Int32Array)[row] = said.zoneId === undefined ? 0 : this.#numberOf(said.zoneId);
-    (texts[4] as Int32Array)[row] = said.members === '' ? 0 : this.#numberOf(properties(said));
+    const { id, providerId, source, zoneId = '', members } = said;
+    this.#setText(0, row, id);
+    this.#setText(1, row, providerId === id ? '' : providerId);
+    this.#setText(2, row, source);
+    this.#setText(3, row, zoneId);
+    this.#setText(4, row, members === '' ? '' : properties(said));
   }
 
   /** The rows by their hours, the earliest first, and so many at once at most. */
   byHour(rowsMax: number): readonly HourRows[] {
-    const times = this.numbers[TIME] as Float64Array;
-    const ids = this.texts[0] as Int32Array;
+    const times = this.#numbers[TIME] as Float64Array;
+    const ids = this.#texts[0] as Int32Array;
     const rank = this.#ranks();
     const hours = new Map<number, number[]>();
     let lastHour = Number.NaN;
@@ -90,6 +106,8 @@ export class PlaceRows {
   /** Forgets all rows, and gives back memory that only a long failure has taken. */
   clear(): void {
     this.#count = 0;
+    this.#hasNumbers.fill(false);
+    this.#hasTexts.fill(false);
     if (this.#capacity > ROWS_KEPT) this.#resize(ROWS_AT_FIRST);
     this.names = [''];
     this.#byName = new Map([['', 0]]);
@@ -110,7 +128,7 @@ export class PlaceRows {
     }
     kept.sort();
     if (kept.length === this.#count) return;
-    for (const column of [...this.numbers, ...this.texts]) {
+    for (const column of [...this.#numbers, ...this.#texts]) {
       for (let i = 0; i < kept.length; i++) column[i] = column[kept[i] as number] as number;
     }
     this.#count = kept.length;
@@ -128,6 +146,13 @@ export class PlaceRows {
   }
 
   // hot
+  #setText(column: number, row: number, text: string): void {
+    const number = text === '' ? 0 : this.#numberOf(text);
+    (this.#texts[column] as Int32Array)[row] = number;
+    if (number > 0) this.#hasTexts[column] = true;
+  }
+
+  // hot
   #numberOf(name: string): number {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
@@ -141,7 +166,7 @@ export class PlaceRows {
   /** Makes room for so many rows, and keeps those that there are. */
   #resize(capacity: number): void {
     this.#capacity = capacity;
-    const { numbers, texts } = this;
+    const [numbers, texts] = [this.#numbers, this.#texts];
     for (let i = 0; i < numbers.length; i++) {
       numbers[i] = copied(numbers[i] as Float64Array, new Float64Array(capacity), this.#count);
     }

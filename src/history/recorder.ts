@@ -5,7 +5,7 @@ import type { RecordBuffer, TextBytes } from '../core/location/record.ts';
 import { type PlaceTexts, type PlaceTopic, placeSize, placeTopic } from '../core/recorded.ts';
 import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
 import { parseJson } from '../model/json.ts';
-import { COLUMNS, copyTo, inOrder, NAMES_TABLE, placesAsWritten, sqlText, tableOf } from './columns.ts';
+import { COLUMNS, copyTo, eventTable, inOrder, NAMES_TABLE, placesAsWritten, placeTable, sqlText } from './columns.ts';
 import { damagedAmong, parquet } from './damaged.ts';
 import { Duck } from './duck.ts';
 import { type EventRow, type EventTopic, eventRow } from './event_rows.ts';
@@ -222,7 +222,7 @@ export class Recorder {
         return Number(row?.num_rows);
       };
       await this.#files.open(rowsOf, (path, why) => this.#noticeDamaged(path, messageOf(why)));
-      for (const [topic, columns] of Object.entries(COLUMNS)) await duck.run(tableOf(topic as HistoryTopic, columns));
+      for (const topic of ['fence_events', 'collision_events'] as const) await duck.run(eventTable(topic));
       await duck.run(NAMES_TABLE);
     } catch (error) {
       duck.close();
@@ -276,24 +276,26 @@ export class Recorder {
   async #writeLeaving(topic: PlaceTopic, duck: Duck): Promise<void> {
     const rows = this.#leaving[topic];
     if (rows.count === 0) return;
-    const { names, numbers, texts } = rows;
+    const { names } = rows;
+    const known = rows.known();
+    const columns = [...known.keys()];
     const hours = rows.byHour(FILE_ROWS);
     let written = 0;
     try {
       await duck.appendTexts('names', names);
       for (const { hourMs, order } of hours) {
-        await duck.appendNumbers(topic, [...numbers, ...texts], order);
+        await duck.run(placeTable(topic, columns));
+        await duck.appendNumbers(topic, [...known.values()], order);
         await this.#files.write(
           { topic, hourMs },
-          { rows: order.length, write: (path) => duck.run(copyTo(path, placesAsWritten(topic))) },
+          { rows: order.length, write: (path) => duck.run(copyTo(path, placesAsWritten(topic, columns))) },
         );
         this.#recorded[topic] += order.length;
         written++;
-        await duck.run(`TRUNCATE ${topic}`);
       }
     } finally {
       rows.keepOnly(hours.slice(written));
-      await duck.run(`TRUNCATE ${topic}; TRUNCATE names`).catch(() => undefined);
+      await duck.run(`DROP TABLE IF EXISTS ${topic}; TRUNCATE names`).catch(() => undefined);
     }
   }
 
