@@ -131,16 +131,6 @@ export class PlaceWriter extends GrowingBuffer {
   }
 }
 
-/** The texts of a place. */
-export interface PlaceTexts {
-  readonly id: string;
-  readonly providerId: string;
-  readonly source: string;
-  /** Of the zone in whose metres the position was sent. */
-  readonly zoneId: string | undefined;
-  readonly members: string;
-}
-
 /** How many bytes a place takes. */
 // hot
 export function placeSize({ view }: RecordBuffer, at: number): number {
@@ -157,19 +147,21 @@ export function placeNumber({ view }: RecordBuffer, at: number, index: number): 
   return view.getFloat64(at + NUMBERS + 8 * index, true);
 }
 
+/** The texts of a place, in the order in which they lie; the history has the last as its properties. */
+export const PLACE_TEXTS = ['id', 'provider_id', 'source', 'zone_id', 'members'] as const;
+
+/** Writes where each of PLACE_TEXTS begins, and where the last of them ends. */
 // hot
-export function placeTexts({ bytes, view }: RecordBuffer, at: number): PlaceTexts {
-  const idEnd = at + HEAD_BYTES + view.getUint16(at + ID_SIZE, true);
-  const providerEnd = idEnd + view.getUint16(at + PROVIDER_SIZE, true);
-  const sourceEnd = providerEnd + view.getUint16(at + SOURCE_SIZE, true);
-  const zoneEnd = sourceEnd + view.getUint16(at + ZONE_SIZE, true);
-  const end = at + view.getUint32(at + SIZE, true);
-  const id = bytes.toString('utf8', at + HEAD_BYTES, idEnd);
-  return {
-    id,
-    providerId: providerEnd === idEnd ? id : bytes.toString('utf8', idEnd, providerEnd),
-    source: bytes.toString('utf8', providerEnd, sourceEnd),
-    zoneId: zoneEnd === sourceEnd ? undefined : bytes.toString('utf8', sourceEnd, zoneEnd),
-    members: end === zoneEnd ? '' : bytes.toString('utf8', zoneEnd, end),
-  };
+export function boundTexts({ view }: RecordBuffer, at: number, bounds: Uint32Array): void {
+  bounds[0] = at + HEAD_BYTES;
+  bounds[1] = bounds[0] + view.getUint16(at + ID_SIZE, true);
+  bounds[2] = bounds[1] + view.getUint16(at + PROVIDER_SIZE, true);
+  bounds[3] = bounds[2] + view.getUint16(at + SOURCE_SIZE, true);
+  bounds[4] = bounds[3] + view.getUint16(at + ZONE_SIZE, true);
+  bounds[5] = at + view.getUint32(at + SIZE, true);
+}
+
+export function placeId({ bytes, view }: RecordBuffer, at: number): string {
+  const start = at + HEAD_BYTES;
+  return bytes.toString('utf8', start, start + view.getUint16(at + ID_SIZE, true));
 }

@@ -85,10 +85,7 @@ export class History {
   /** Takes places of a step. hot: once for each batch. */
   readonly take = (places: PackedPlaces): void => {
     this.#blocks.add(look(places.bytes), places.counts);
-    this.#gathering ??= this.#deps.schedule(GATHER_MS, () => {
-      this.#gathering = undefined;
-      this.#blocks.flush();
-    });
+    this.#gathering ??= this.#deps.schedule(GATHER_MS, () => this.#offer());
   };
 
   /**
@@ -208,6 +205,10 @@ export class History {
         this.#closed?.();
         return;
     }
+  }
+
+  #offer(): void {
+    this.#gathering = this.#blocks.offer() ? undefined : this.#deps.schedule(GATHER_MS, () => this.#offer());
   }
 
   /** Rows that the thread was handed. */

@@ -16,6 +16,8 @@ export class PlaceBlocks {
   readonly #free: number[] = [];
   #current: number | undefined;
   #used = 0;
+  /** Blocks that the thread has yet to give back. */
+  #inFlight = 0;
   /** Of those in the current block. */
   readonly #counts: Record<PlaceTopic, number> = { locations: 0, motions: 0 };
   #isBegun = false;
@@ -29,6 +31,7 @@ export class PlaceBlocks {
     this.#isBegun = true;
     this.sent.locations = 0;
     this.sent.motions = 0;
+    this.#inFlight = 0;
     this.#free.length = 0;
     for (let block = 0; block < this.#memories.length; block++) if (block !== this.#current) this.#free.push(block);
   }
@@ -49,10 +52,21 @@ export class PlaceBlocks {
     this.#counts.motions += counts.motions;
   }
 
+  /**
+   * Hands on what was added, and returns true, unless the thread has yet to take what came before: then the block goes on
+   * filling, since a thread that is busy, or about to start, would soon have all of them with little in each.
+   */
+  offer(): boolean {
+    if (this.#inFlight > 0) return false;
+    this.flush();
+    return true;
+  }
+
   /** Hands on what was added. */
   flush(): void {
     const block = this.#current;
     if (block === undefined || this.#used === 0) return;
+    this.#inFlight++;
     this.#send(block, this.#memories[block] as SharedArrayBuffer, this.#used);
     this.#current = undefined;
     this.#used = 0;
@@ -64,6 +78,7 @@ export class PlaceBlocks {
 
   /** The thread is done with a block. */
   taken(block: number): void {
+    this.#inFlight--;
     this.#free.push(block);
   }
 

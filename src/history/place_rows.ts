@@ -1,11 +1,14 @@
 import type { RecordBuffer } from '../core/location/record.ts';
-import { PLACE_NUMBERS, type PlaceTexts, placeNumber, placeTexts } from '../core/recorded.ts';
+import { boundTexts, PLACE_NUMBERS, PLACE_TEXTS, placeId, placeNumber } from '../core/recorded.ts';
 import { TEXT_COLUMNS } from './columns.ts';
 import { hourOf } from './layout.ts';
+import { Names } from './names.ts';
 
 const [TIME, LONGITUDE, LATITUDE] = (['time', 'longitude', 'latitude'] as const).map((name) =>
   PLACE_NUMBERS.indexOf(name),
 ) as [number, number, number];
+/** Of TEXT_COLUMNS, where a place has the members of its location. */
+const PROPERTIES = TEXT_COLUMNS.indexOf('properties');
 const [ROWS_AT_FIRST, ROWS_KEPT] = [1 << 12, 1 << 20] as const;
 /** What a row takes, but for its texts. */
 const ROW_BYTES = 8 * PLACE_NUMBERS.length + 4 * TEXT_COLUMNS.length;
@@ -27,10 +30,9 @@ export class PlaceRows {
   /** In which columns of numbers, and of texts, anything is known. */
   readonly #hasNumbers: boolean[] = PLACE_NUMBERS.map(() => false);
   readonly #hasTexts: boolean[] = TEXT_COLUMNS.map(() => false);
-  /** By number; the first stands for none. */
-  names: string[] = [''];
-  #byName = new Map<string, number>([['', 0]]);
-  #nameBytes = 0;
+  #names = new Names();
+  /** Where the texts of a place lie. */
+  readonly #bounds = new Uint32Array(PLACE_TEXTS.length + 1);
   #capacity = ROWS_AT_FIRST;
   #count = 0;
 
@@ -43,9 +45,14 @@ export class PlaceRows {
     return this.#count;
   }
 
+  /** By number; the first stands for none. */
+  get names(): readonly string[] {
+    return this.#names.all;
+  }
+
   /** What the rows take. */
   get bytes(): number {
-    return this.#count * ROW_BYTES + this.#nameBytes;
+    return this.#count * ROW_BYTES + this.#names.size;
   }
 
   /** The columns in which anything is known, by their names. What moves itself has no provider besides. */
@@ -57,9 +64,9 @@ export class PlaceRows {
     return new Map([...numbers, ...texts] as [string, Float64Array | Int32Array][]);
   }
 
-  /** Adds a place where it lies (core/recorded.ts). `properties`: JSON. */
+  /** Adds a place where it lies (core/recorded.ts). `properties`: as JSON, by the members of the location. */
   // hot
-  add(buffer: RecordBuffer, at: number, properties: (texts: PlaceTexts) => string): void {
+  add(buffer: RecordBuffer, at: number, properties: (members: string) => string): void {
     if (this.#count === this.#capacity) this.#resize(2 * this.#capacity);
     const row = this.#count++;
     for (let i = 0; i < PLACE_NUMBERS.length; i++) {
@@ -67,13 +74,12 @@ export class PlaceRows {
       (this.#numbers[i] as Float64Array)[row] = number;
       if (!Number.isNaN(number)) this.#hasNumbers[i] = true;
     }
-    const said = placeTexts(buffer, at);
-    const { id, providerId, source, zoneId = '', members } = said;
-    this.#setText(0, row, id);
-    this.#setText(1, row, providerId === id ? '' : providerId);
-    this.#setText(2, row, source);
-    this.#setText(3, row, zoneId);
-    this.#setText(4, row, members === '' ? '' : properties(said));
+    boundTexts(buffer, at, this.#bounds);
+    for (let i = 0; i < TEXT_COLUMNS.length; i++) {
+      const number = i === PROPERTIES ? this.#properties(buffer, properties) : this.#textOf(buffer, i);
+      (this.#texts[i] as Int32Array)[row] = number;
+      if (number > 0) this.#hasTexts[i] = true;
+    }
   }
 
   /** The rows by their hours, the earliest first, and so many at once at most. */
@@ -109,9 +115,7 @@ export class PlaceRows {
     this.#hasNumbers.fill(false);
     this.#hasTexts.fill(false);
     if (this.#capacity > ROWS_KEPT) this.#resize(ROWS_AT_FIRST);
-    this.names = [''];
-    this.#byName = new Map([['', 0]]);
-    this.#nameBytes = 0;
+    this.#names = new Names();
   }
 
   /** Forgets the rows of hours that were written. */
@@ -146,21 +150,15 @@ export class PlaceRows {
   }
 
   // hot
-  #setText(column: number, row: number, text: string): void {
-    const number = text === '' ? 0 : this.#numberOf(text);
-    (this.#texts[column] as Int32Array)[row] = number;
-    if (number > 0) this.#hasTexts[column] = true;
+  #textOf({ bytes }: RecordBuffer, index: number): number {
+    return this.#names.numberOf(bytes, this.#bounds[index] as number, this.#bounds[index + 1] as number);
   }
 
-  // hot
-  #numberOf(name: string): number {
-    const known = this.#byName.get(name);
-    if (known !== undefined) return known;
-    const number = this.names.length;
-    this.names.push(name);
-    this.#byName.set(name, number);
-    this.#nameBytes += 2 * name.length;
-    return number;
+  #properties({ bytes }: RecordBuffer, properties: (members: string) => string): number {
+    const [from, to] = [this.#bounds[PROPERTIES] as number, this.#bounds[PROPERTIES + 1] as number];
+    if (from === to) return 0;
+    const text = Buffer.from(properties(bytes.toString('utf8', from, to)));
+    return this.#names.numberOf(text, 0, text.length);
   }
 
   /** Makes room for so many rows, and keeps those that there are. */
@@ -243,7 +241,7 @@ export class Thinning {
 
   /** Whether a place is to be left out; otherwise it is the last one from now on. */
   leavesOut(buffer: RecordBuffer, at: number): boolean {
-    const { id } = placeTexts(buffer, at);
+    const id = placeId(buffer, at);
     const place = {
       timeMs: placeNumber(buffer, at, TIME),
       lon: placeNumber(buffer, at, LONGITUDE),

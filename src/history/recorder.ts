@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { geodesicMetres } from '../core/geo/geodesic.ts';
 import type { RecordBuffer, TextBytes } from '../core/location/record.ts';
-import { type PlaceTexts, type PlaceTopic, placeSize, placeTopic } from '../core/recorded.ts';
+import { type PlaceTopic, placeSize, placeTopic } from '../core/recorded.ts';
 import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
 import { parseJson } from '../model/json.ts';
 import { COLUMNS, copyTo, eventTable, inOrder, NAMES_TABLE, placesAsWritten, placeTable, sqlText } from './columns.ts';
@@ -427,7 +427,7 @@ function countsOf(): Record<HistoryTopic, number> {
 }
 
 /** The properties of a location as JSON, from its members without braces. */
-function propertiesOf({ members }: PlaceTexts): string {
+function propertiesOf(members: string): string {
   const { properties } = parseJson(`{${members}}`) as { readonly properties?: unknown };
   return properties == null ? '' : JSON.stringify(properties);
 }

@@ -1,0 +1,81 @@
+const [SLOTS_AT_FIRST, BYTES_AT_FIRST] = [1 << 12, 1 << 16] as const;
+
+/**
+ * Texts by numbers, in the order in which they have come; the first is empty, and stands for none. They are found by their
+ * UTF-8, in a table with open addressing (FNV-1a, linear probing, at most half full), so that no string is made of one that
+ * is known.
+ */
+export class Names {
+  #texts: string[] = [''];
+  /** Numbers by the hash of their text; 0 where there is none. */
+  #slots = new Int32Array(SLOTS_AT_FIRST);
+  /** All texts, one behind the other, and where each ends. */
+  #bytes = new Uint8Array(BYTES_AT_FIRST);
+  #ends = new Uint32Array(SLOTS_AT_FIRST);
+
+  get all(): readonly string[] {
+    return this.#texts;
+  }
+
+  /** What they take, about. */
+  get size(): number {
+    return 3 * (this.#ends[this.#texts.length - 1] as number) + 8 * this.#texts.length;
+  }
+
+  /** The number of the text between two places of some bytes. */
+  // hot
+  numberOf(bytes: Uint8Array, from: number, to: number): number {
+    if (from === to) return 0;
+    const mask = this.#slots.length - 1;
+    let slot = hashOf(bytes, from, to) & mask;
+    for (let number = this.#slots[slot] as number; number > 0; number = this.#slots[slot] as number) {
+      if (this.#is(number, bytes, from, to)) return number;
+      slot = (slot + 1) & mask;
+    }
+    return this.#add(slot, bytes, from, to);
+  }
+
+  // hot
+  #is(number: number, bytes: Uint8Array, from: number, to: number): boolean {
+    const start = this.#ends[number - 1] as number;
+    if ((this.#ends[number] as number) - start !== to - from) return false;
+    for (let i = from; i < to; i++) if (bytes[i] !== this.#bytes[start + i - from]) return false;
+    return true;
+  }
+
+  #add(slot: number, bytes: Uint8Array, from: number, to: number): number {
+    const number = this.#texts.length;
+    const start = this.#ends[number - 1] as number;
+    const end = start + to - from;
+    if (end > this.#bytes.length) this.#bytes = copied(this.#bytes, new Uint8Array(Math.max(end, 2 * start)));
+    this.#bytes.set(bytes.subarray(from, to), start);
+    this.#texts.push(Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString());
+    this.#ends[number] = end;
+    this.#slots[slot] = number;
+    if (2 * this.#texts.length >= this.#slots.length) this.#grow();
+    return number;
+  }
+
+  #grow(): void {
+    this.#ends = copied(this.#ends, new Uint32Array(2 * this.#ends.length));
+    this.#slots = new Int32Array(2 * this.#slots.length);
+    const mask = this.#slots.length - 1;
+    for (let number = 1; number < this.#texts.length; number++) {
+      let slot = hashOf(this.#bytes, this.#ends[number - 1] as number, this.#ends[number] as number) & mask;
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.#slots[slot] = number;
+    }
+  }
+}
+
+// hot
+function hashOf(bytes: Uint8Array, from: number, to: number): number {
+  let hash = 0x811c9dc5;
+  for (let i = from; i < to; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);
+  return hash ^ (hash >>> 15);
+}
+
+function copied<Numbers extends Uint8Array | Uint32Array>(from: Numbers, to: Numbers): Numbers {
+  to.set(from);
+  return to;
+}
