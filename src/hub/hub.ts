@@ -150,7 +150,7 @@ async function openOn(
     mqtt?.start();
     warnOfExposure(config, log);
     const care = new CertificateCare(listening, { log, now: parts.now });
-    const background = startBackground(parts, care, config);
+    const background = startBackground(parts, care, { config, log });
     const close = async (): Promise<void> => {
       background.stop();
       sources.close();
@@ -205,11 +205,17 @@ interface Background {
   stopBeating(): void;
 }
 
+interface Settings {
+  readonly config: Config;
+  readonly log: Log;
+}
+
 /** What the hub does from time to time, whatever it is sent. */
-function startBackground({ clock, cluster, shards }: Parts, care: CertificateCare, config: Config): Background {
+function startBackground(parts: Parts, care: CertificateCare, { config, log }: Settings): Background {
+  const { clock, cluster, shards } = parts;
   const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
   clock.beat();
-  const stopBeating = every(BEAT_MS, () => clock.beat());
+  const stopBeating = every(BEAT_MS, beating(clock, log));
   const memory = new MemoryWatch({ collect: garbageCollector() });
   const stopWatching = every(MEMORY_WATCH_MS, () => memory.look());
   const roundMs = cluster === undefined ? config.db_flush_interval : config.cluster_checkpoint_interval;
@@ -220,6 +226,20 @@ function startBackground({ clock, cluster, shards }: Parts, care: CertificateCar
     stopLooking();
   };
   return { stop, stopBeating };
+}
+
+/** Says that the hub runs, and what has become of its time since that was last said. */
+function beating(clock: Clock, log: Log): () => void {
+  let known = clock.setBacks;
+  return () => {
+    clock.beat();
+    const last = clock.setBacks.at(-1);
+    if (clock.setBacks === known || last === undefined) return;
+    known = clock.setBacks;
+    const facts = { at: new Date(last.toMs).toISOString(), ms: Math.abs(last.byMs) };
+    if (last.byMs > 0) log.warn("The system's clock was set back", facts);
+    else log.warn('The hub stood still; what was sent meanwhile has the time at which that began', facts);
+  };
 }
 
 /** Ends what is worth nothing any more. Whoever still waits for it is refused. */

@@ -43,5 +43,6 @@ test('A hub that was stopped tells no exit of what has gone on sending, and late
     events.events.slice(TAGS.length + 1).map(({ provider_id: id, event_type: type }) => `${type} ${id}`),
     ['region_exit silent'],
   );
-  await hub.stop();
+  const { stderr } = await hub.stop();
+  assert.match(stderr, /The hub stood still/);
 });

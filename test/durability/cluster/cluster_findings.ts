@@ -9,6 +9,7 @@ const COUNTED = [
   'entities compared at every hub',
   'memberships checked',
   'fence events told',
+  'fence events while a hub stood still',
   'of acknowledged moves, told to who stayed',
   'collision events told',
   'location updates told to who stayed',
