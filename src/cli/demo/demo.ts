@@ -12,6 +12,7 @@ import { type Feed, restFeed } from './feed.ts';
 import { demoFences } from './fences.ts';
 import { move } from './motion.ts';
 import { locationOf, proximityOf } from './observe.ts';
+import { feedPast, requireHistory } from './past.ts';
 import { demoZones } from './zones.ts';
 
 /** `demo`: feeds a simulated warehouse into a hub. */
@@ -25,6 +26,11 @@ export function demoCommand(): Command {
       'feed through the MQTT broker of the hub; the address names it in another way, or a user: mqtt://user:password@host',
       brokerAddress,
     )
+    .option(
+      '--history [hours]',
+      'first feed the time up to now, 24 hours when left out, as fast as the hub takes it; it is to record history',
+      number({ above: 0, max: 168 }),
+    )
     .addOption(hubOption())
     .action(demo);
 }
@@ -35,9 +41,12 @@ interface Options {
   readonly seconds?: number;
   /** true: the broker that the hub has. */
   readonly mqtt?: string | true;
+  /** Hours; true: a day. */
+  readonly history?: number | true;
 }
 
 const TICK_MS = 100;
+const DAY_HOURS = 24;
 /** The gate reads once a second. */
 const TICKS_PER_READING = 10;
 
@@ -48,7 +57,7 @@ interface Sent {
 }
 
 /** Places the warehouse in the hub and moves its crew at 10 Hz, until interrupted or the time is over. */
-async function demo({ hub, seed, mqtt, seconds = Number.POSITIVE_INFINITY }: Options): Promise<void> {
+async function demo({ hub, seed, mqtt, history, seconds = Number.POSITIVE_INFINITY }: Options): Promise<void> {
   const signal = interruption();
   const client = hubClient(hub, { signal });
   const status = new StatusLine(process.stderr);
@@ -57,10 +66,15 @@ async function demo({ hub, seed, mqtt, seconds = Number.POSITIVE_INFINITY }: Opt
   const startMs = performance.now();
   let stream: EventStream | undefined;
   let feed: Feed | undefined;
-  let crew = demoCrew(seed);
+  let crew: readonly Member[] = demoCrew(seed);
   try {
+    if (history !== undefined) await requireHistory(client);
     feed = mqtt === undefined ? restFeed(client, hub) : await throughBroker(client, { hub, mqtt, signal });
     await placeSite(client, { crew, status });
+    if (history !== undefined) {
+      const hours = history === true ? DAY_HOURS : history;
+      crew = await feedPast(client, { crew, feed, status, signal, hours, untilMs: Date.now() });
+    }
     stream = await countEvents(events, { hub, status, signal });
     status.print(`Feeding ${crew.length} tags into ${feed.to}. Stop with Ctrl-C`);
     const feedMs = performance.now();

@@ -1,0 +1,82 @@
+import type { Fence } from '../../model/fence.ts';
+import type { Location } from '../../model/location.ts';
+import { CommandError } from '../command_error.ts';
+import { placeEntities } from '../entities.ts';
+import type { HubClient } from '../hub_client.ts';
+import type { StatusLine } from '../status_line.ts';
+import type { Member } from './crew.ts';
+import type { Feed } from './feed.ts';
+import { demoFences } from './fences.ts';
+import { move } from './motion.ts';
+import { locationOf, proximityOf } from './observe.ts';
+
+const HOUR_MS = 3_600_000;
+/** Everything moves in steps of this time, as when it is fed live, and is located once in so many. */
+const [STEP_MS, STEPS_PER_LOCATION] = [500, 12] as const;
+/** Locations of one request. */
+const AT_ONCE = 2000;
+
+interface Past {
+  readonly crew: readonly Member[];
+  readonly feed: Feed;
+  readonly status: StatusLine;
+  readonly signal: AbortSignal;
+  readonly hours: number;
+  /** Time of day. */
+  readonly untilMs: number;
+}
+
+/** Throws a CommandError where the hub records no history. */
+export async function requireHistory(client: HubClient): Promise<void> {
+  const { ok, text } = await client.send('GET', '/health/history');
+  const { state } = (ok ? JSON.parse(text) : {}) as { readonly state?: string };
+  if (state !== 'ok') {
+    const found = ok && state === 'failing' ? 'its history fails, see GET /health/history' : 'it records no history';
+    throw new CommandError(`The hub cannot be given a past: ${found}. Start it with HUB_HISTORY=true`);
+  }
+}
+
+/**
+ * Feeds hours of the crew into a hub, as fast as it takes them, and resolves with the crew as it is then.
+ * What the hub knows of the tags is forgotten before, since it takes nothing that is older than their last locations. Timers
+ * of fences run in the hub's own time, of which next to none goes by: until the end the fences have none.
+ */
+export async function feedPast(client: HubClient, past: Past): Promise<readonly Member[]> {
+  const { feed, status, signal, untilMs, hours } = past;
+  const fromMs = untilMs - hours * HOUR_MS;
+  for (const { tag, rfid } of past.crew) {
+    for (const id of rfid === undefined ? [tag] : [tag, rfid]) {
+      await client.send('DELETE', `/providers/${encodeURIComponent(id)}/location`);
+    }
+  }
+  const fences = demoFences();
+  await placeEntities(client, 'fences', fences.map(untimed));
+  let { crew } = past;
+  let waiting: Location[] = [];
+  let fed = 0;
+  const flush = async (): Promise<void> => {
+    if (waiting.length > 0) await feed.locations(waiting);
+    fed += waiting.length;
+    waiting = [];
+  };
+  const begunMs = performance.now();
+  for (let step = 0, atMs = fromMs; atMs < untilMs; step++, atMs += STEP_MS) {
+    crew = crew.map((member) => ({ ...member, mover: move(member.mover, STEP_MS / 1000) }));
+    if (step % STEPS_PER_LOCATION > 0) continue;
+    signal.throwIfAborted();
+    waiting.push(...crew.flatMap((member) => locationOf(member, atMs) ?? []));
+    const read = crew.flatMap((member) => proximityOf(member, atMs) ?? []);
+    if (waiting.length >= AT_ONCE || read.length > 0) await flush();
+    if (read.length > 0) await feed.proximities(read);
+    status.show(performance.now(), () => `${((atMs - fromMs) / HOUR_MS).toFixed(1)} of ${hours} hours`);
+  }
+  await flush();
+  await placeEntities(client, 'fences', fences);
+  const seconds = (performance.now() - begunMs) / 1000;
+  status.print(`Fed ${hours} hours of the past: ${fed} locations in ${seconds.toFixed(0)} s`);
+  return crew;
+}
+
+function untimed({ timeout: _, entry_delay: __, exit_delay: ___, tolerance_timeout: ____, ...fence }: Fence): Fence {
+  return fence;
+}
