@@ -148,7 +148,7 @@ test('The JSON of an entity can be read, changed, and copied as a command that w
   await editor.getByLabel('JSON').fill(text.replace('1.5', '-2'));
   await editor.getByRole('button', { name: 'Save' }).click();
   await editor
-    .getByText(/radius/)
+    .getByText(/^Radius: /)
     .last()
     .waitFor();
   await editor.getByLabel('JSON').fill(text.replace('1.5', '2.5'));
@@ -210,17 +210,17 @@ test('A file that is wrong says where, and what can be imported of it is', { ski
   await page.getByRole('button', { name: 'Import' }).click();
   const dialog = page.getByRole('dialog', { name: 'Import from a file' });
   await choose(page, '{"format": "shopping"}');
-  await dialog.getByText('format: must be "location-hub-entities", found "shopping"').waitFor();
+  await dialog.getByText('Format: This must be "location-hub-entities"; it is "shopping".').waitFor();
   const head = { format: 'location-hub-entities', version: 1 };
   await choose(page, JSON.stringify({ ...head, trackables: [{ name: 'No id' }] }));
-  await dialog.getByText('trackables[0].id: must be a text, found nothing').waitFor();
+  await dialog.getByText('Trackables, number 1, id: This must be a text, and is empty.').waitFor();
   const bad = { ...FORKLIFT, id: '11111111-0000-4000-8000-000000000001', radius: -1 };
   const good = { ...FORKLIFT, id: '11111111-0000-4000-8000-000000000002', name: 'Good' };
   await choose(page, JSON.stringify({ ...head, trackables: [bad, good] }));
   await dialog.getByRole('button', { name: 'Make 2 changes' }).click();
   await dialog.getByText('1 of 2 changes made').waitFor();
   await dialog.getByText(`create trackable ${bad.id}:`).waitFor();
-  await dialog.getByText(/radius: /).waitFor();
+  await dialog.getByText(/Radius: /).waitFor();
   assert.equal((await hub.get(`/trackables/${good.id}`)).body.name, 'Good');
 });
 

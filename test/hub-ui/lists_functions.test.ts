@@ -126,7 +126,7 @@ test('runSteps tries again what has failed, for as long as that helps', async ()
   assert.deepEqual([...there].sort(), ['a', 'b', 'c']);
   assert.deepEqual(
     failures.map(({ item, reason }) => [item.id, reason]),
-    [['d', 'nobody is missing']],
+    [['d', 'Nobody is missing.']],
   );
   assert.equal(done, 4);
 });

@@ -21,7 +21,7 @@ test('A trackable is created with providers, a shape and a rule that is checked 
   await page.getByRole('button', { name: 'Add rule' }).click();
   const rule = page.getByLabel('Rule 1', { exact: true });
   await rule.fill('type = ');
-  await page.getByText(/^expected .* at column 8/).waitFor();
+  await page.getByText(/^Expected .* at column 8/).waitFor();
   await rule.fill("type = 'uwb'");
   await page.getByText('Valid', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Create trackable' }).click();
@@ -50,7 +50,7 @@ test('A trackable keeps what has no control on the page, and says which rule is 
   assert.equal(await field.getAttribute('aria-invalid'), 'true');
   await page.getByRole('button', { name: 'Remove rule 1' }).click();
   await page.getByLabel('Properties').fill('{');
-  await page.getByText('must be a JSON object').waitFor();
+  await page.getByText('This is no JSON object yet').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Save' }).isDisabled(), true);
   await page.getByLabel('Properties').fill('{"driver": "Lee"}');
   await page.getByRole('button', { name: 'Save' }).click();

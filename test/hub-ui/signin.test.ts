@@ -39,7 +39,7 @@ test('Who may only look is offered nothing that changes anything', { skip }, asy
   await page.getByRole('link', { name: /Dock A/ }).waitFor();
   assert.equal(await page.getByRole('link', { name: 'New fence' }).count(), 0);
   await page.getByRole('link', { name: /Dock A/ }).click();
-  await page.getByText('You may look, but not change it').waitFor();
+  await page.getByText('You may look at it, but not change it').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0);
   assert.equal(await page.getByRole('button', { name: 'Delete' }).count(), 0);
   assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0);

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { errorText } from '../problems/sentences.ts';
 import { Icon } from './icons.tsx';
 import styles from './toasts.module.css';
 
@@ -24,7 +25,7 @@ export function toast(text: string, tone: Tone = 'ok'): void {
 
 /** Says why something failed. */
 export function toastError(error: unknown): void {
-  toast(error instanceof Error ? error.message : String(error), 'danger');
+  toast(errorText(error), 'danger');
 }
 
 function dismiss(id: number): void {

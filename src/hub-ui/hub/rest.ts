@@ -1,4 +1,6 @@
 import { signal as value } from '@preact/signals';
+import { whyUnfit } from '../../model/json.ts';
+import { partsOf, placeOf } from '../problems/sentences.ts';
 import { accessToken, renewAccess } from './access.ts';
 import { isPassing, pause, waitBefore } from './again.ts';
 import { API_PATH } from './api_path.ts';
@@ -10,16 +12,20 @@ export class RequestError extends Error {
   readonly status: number;
   /** The field that the message names, such as `region.coordinates[0]`. */
   readonly field: string | undefined;
-  /** The message without the field. */
+  /** What is wrong, as a sentence that stands beside the field. */
   readonly reason: string;
+  /** The message as the hub has sent it. */
+  readonly told: string;
 
-  constructor(status: number, message: string, options?: ErrorOptions) {
-    super(message, options);
+  /** `told` names a field and what is wrong with it; the message is a sentence that says the same. */
+  constructor(status: number, told: string, options?: ErrorOptions) {
+    const { field, reason } = partsOf(told);
+    super(field === undefined ? reason : `${placeOf(field)}: ${reason}`, options);
     this.name = 'RequestError';
     this.status = status;
-    const named = /^([A-Za-z_][\w.[\]-]*): (.+)$/s.exec(message);
-    this.field = named?.[1];
-    this.reason = named?.[2] ?? message;
+    this.field = field;
+    this.reason = reason;
+    this.told = told;
   }
 }
 
@@ -79,6 +85,9 @@ export function getText(path: string, options: Pick<RequestOptions, 'isOnce'> = 
 
 async function textOf(method: Method, url: string, options: RequestOptions): Promise<string> {
   const { signal, isOnce = method !== 'GET' } = options;
+  // JSON.stringify would write null for a number that is too large.
+  const unfit = options.body === undefined ? undefined : whyUnfit(options.body);
+  if (unfit !== undefined) throw new RequestError(400, unfit);
   const beganMs = Date.now();
   for (let attempt = 1; ; attempt++) {
     try {
@@ -168,7 +177,7 @@ export async function patchEntity<K extends Kind>(
     await request('PATCH', entityPath(kind, id), { body: operations });
   } catch (error) {
     if (isGuarded && error instanceof RequestError && error.field?.startsWith('patch[0].')) {
-      throw new OtherPlaneError(/found "([^"]+)"$/.exec(error.message)?.[1] ?? 'another plane', { cause: error });
+      throw new OtherPlaneError(/found "([^"]+)"$/.exec(error.told)?.[1] ?? 'another plane', { cause: error });
     }
     throw error;
   }

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ChangeEvent } from '../../model/events.ts';
+import { errorText } from '../problems/sentences.ts';
 import { can } from './access.ts';
 import { isPassing } from './again.ts';
 import { type Entities, type Kind, SINGULAR } from './kinds.ts';
@@ -77,7 +78,7 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
       problem.value = undefined;
     } catch (error) {
       if (load !== loads) return;
-      problem.value = error instanceof Error ? error.message : String(error);
+      problem.value = errorText(error);
       if (state.value === 'waiting') state.value = 'failed';
       const isAskedAgain = error instanceof RequestError && isPassing(error.status) && followers > 0;
       if (isAskedAgain) reloading = setTimeout(() => void reload(), RELOAD_MS);

@@ -10,6 +10,7 @@ import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
 import { entityPath, replaceEntity } from '../hub/rest.ts';
 import jsonStyles from '../json/json.module.css';
 import { Json, jsonText } from '../json/json.tsx';
+import { errorText } from '../problems/sentences.ts';
 import { type CurlVerb, curlOf } from './curl.ts';
 import { readKept } from './exportable.ts';
 
@@ -100,7 +101,7 @@ function JsonEditor<E>({
       toast('Saved');
       onClose();
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(errorText(error));
     }
   };
   return (

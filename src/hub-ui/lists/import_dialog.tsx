@@ -10,6 +10,7 @@ import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { SINGULAR } from '../hub/kinds.ts';
 import { get } from '../hub/rest.ts';
+import { errorText } from '../problems/sentences.ts';
 import { readDocument } from './entity_document.ts';
 import { listAllKept } from './exportable.ts';
 import styles from './import_dialog.module.css';
@@ -39,7 +40,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
       const rules = document.rules && (await get<readonly LocatingRule[]>('/trackables/rules/locating'));
       setStage({ at: 'preview', name: file.name, plan: planOf(document, { lists, rules }) });
     } catch (error) {
-      setStage({ at: 'choosing', problem: error instanceof Error ? error.message : String(error) });
+      setStage({ at: 'choosing', problem: errorText(error) });
     }
   };
   const run = async (groups: readonly (readonly Step[])[]): Promise<void> => {

@@ -1,3 +1,5 @@
+import { errorText } from '../problems/sentences.ts';
+
 /** What could not be done, and why. */
 export interface Failure<T> {
   readonly item: T;
@@ -29,7 +31,7 @@ export async function runAll<T>(
       try {
         await work(item);
       } catch (error) {
-        failures.push({ item, reason: error instanceof Error ? error.message : String(error) });
+        failures.push({ item, reason: errorText(error) });
       }
       onDone();
     }

@@ -11,6 +11,7 @@ import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { get } from '../hub/rest.ts';
 import { Json, jsonText } from '../json/json.tsx';
+import { errorText } from '../problems/sentences.ts';
 import { CallForm } from './call_form.tsx';
 import { type Answered, call, type Draft } from './calling.ts';
 import styles from './methods_page.module.css';
@@ -26,7 +27,7 @@ export function MethodsPage() {
       setAvailable(await get<RpcAvailable>('/rpc/available'));
       setProblem(undefined);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(errorText(error));
     }
   }, []);
   useEffect(() => void load(), [load]);

@@ -10,6 +10,7 @@ import { Notice, Spinner } from '../controls/notice.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { get, request } from '../hub/rest.ts';
+import { errorText } from '../problems/sentences.ts';
 import columnStyles from './columns.module.css';
 
 interface Known {
@@ -28,7 +29,7 @@ export function License() {
       const lease = await get<Lease>('/license/lease').catch(() => undefined);
       setKnown({ info, lease });
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(errorText(error));
     }
   }, []);
   useEffect(() => void load(), [load]);
@@ -102,7 +103,7 @@ function KeyForm({ onChanged }: Changed) {
       setProblem(undefined);
       await onChanged();
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(errorText(error));
     }
   };
   return (

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Notice } from '../controls/notice.tsx';
 import { waitBefore } from '../hub/again.ts';
 import { request } from '../hub/rest.ts';
+import { errorText } from '../problems/sentences.ts';
 
 /** An answer that is asked for again and again. */
 export interface Polled<T> {
@@ -59,5 +60,5 @@ export function Problem({ text }: { readonly text: string | undefined }) {
 
 function problemOf(error: unknown): string {
   if (error instanceof DOMException && error.name === 'TimeoutError') return 'The hub does not answer';
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }

@@ -2,9 +2,12 @@ import { computed, type ReadonlySignal, type Signal, signal } from '@preact/sign
 import type { Entities, Kind } from '../hub/kinds.ts';
 import { createEntity, type Draft, patchEntity } from '../hub/rest.ts';
 import { equal } from '../json/equal.ts';
+import { type Problems, problemsOf } from '../problems/draft_problems.ts';
 
 /** Steps back that are kept. */
 const PAST_MAX = 200;
+
+const NO_PROBLEMS: Problems = new Map();
 
 /** Members to be changed; undefined takes one away. */
 export type Patch<K extends Kind> = { readonly [F in keyof Draft<K>]?: Draft<K>[F] | undefined };
@@ -14,11 +17,24 @@ export interface AnyDraft {
   readonly value: ReadonlySignal<object>;
   /** Why the hub did not take it. */
   readonly error: ReadonlySignal<unknown>;
+  /** What can be said against it without asking the hub; nothing before somebody has tried to save it. */
+  readonly found: ReadonlySignal<Problems>;
   change(patch: object, step?: string): void;
   /** Says what is wrong with a text that cannot even be sent; undefined when it is right again. */
   blame(field: string, problem: string | undefined): void;
   /** Returns an answer of the hub's that the draft will take a part from, and lets nobody save it before. */
   await<T>(part: Promise<T>): Promise<T>;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** A member that somebody else has changed. */
+export interface MemberChange {
+  readonly name: string;
+  readonly theirs: unknown;
+  readonly mine: unknown;
+  /** Whether it was changed here, too. */
+  readonly isMine: boolean;
 }
 
 /**
@@ -35,6 +51,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly canRedo: ReadonlySignal<boolean>;
   readonly isChanged: ReadonlySignal<boolean>;
   readonly problems = signal<ReadonlyMap<string, string>>(new Map());
+  readonly found: ReadonlySignal<Problems>;
   /** What the hub has; undefined for what is not created yet. */
   readonly kept: Signal<Entities[K] | undefined>;
   /** The last version of the hub's that was taken over here, or that was replaced knowingly. */
@@ -45,6 +62,8 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly #past = signal<readonly Draft<K>[]>([]);
   readonly #future = signal<readonly Draft<K>[]>([]);
   readonly #awaited = signal(0);
+  /** Whoever has just begun is not told of what is still to come. */
+  readonly #isTried = signal(false);
   #lastStep: string | undefined;
 
   constructor(kind: K, { kept, first }: { readonly kept?: Entities[K] | undefined; readonly first?: Draft<K> }) {
@@ -58,6 +77,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.canUndo = computed(() => this.#past.value.length > 0);
     this.canRedo = computed(() => this.#future.value.length > 0);
     this.isAwaited = computed(() => this.#awaited.value > 0);
+    this.found = computed(() => (this.#isTried.value ? problemsOf(kind, this.value.value) : NO_PROBLEMS));
     this.isChanged = computed(() => !equal(this.value.value, this.#first.value));
   }
 
@@ -104,6 +124,17 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.problems.value = next;
   }
 
+  /** What somebody else has made of the members since they were taken over here, and what was made of them here. */
+  changesOf(theirs: Entities[K]): readonly MemberChange[] {
+    const [first, mine, other] = [this.#first.value, this.value.value, withoutShown(theirs)] as readonly Members[];
+    const names = new Set([...Object.keys(first ?? {}), ...Object.keys(other ?? {})]);
+    return [...names].flatMap((name) => {
+      const change = { name, theirs: other?.[name], mine: mine?.[name] };
+      if (equal(change.theirs ?? null, first?.[name] ?? null)) return [];
+      return [{ ...change, isMine: !equal(change.mine ?? null, first?.[name] ?? null) }];
+    });
+  }
+
   /** Takes over what the hub has now. The way back stays open. */
   follow(kept: Entities[K]): void {
     this.kept.value = kept;
@@ -114,12 +145,14 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   }
 
   /**
-   * Creates the entity, or changes what was changed here; returns its id, or undefined where the hub refused it: `error`
-   * says why. `alsoPlane` keeps a region in the plane of the draft, where it was kept in another.
+   * Creates the entity, or changes what was changed here; returns its id, or undefined where something is wrong with it:
+   * `found` says what, all at once, or, where only the hub knows, `error`. `alsoPlane` keeps a region in the plane of the draft, where it was kept in another.
    */
   async save({ alsoPlane = false } = {}): Promise<string | undefined> {
     const sent = this.value.peek();
     const kept = this.kept.peek();
+    this.#isTried.value = true;
+    if (this.found.peek().size > 0) return undefined;
     this.isSaving.value = true;
     this.seen = this.latest;
     try {
@@ -130,6 +163,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
       }
       this.#first.value = sent;
       this.error.value = undefined;
+      this.#isTried.value = false;
       return this.kept.peek()?.id;
     } catch (error) {
       this.error.value = error;

@@ -1,11 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
+import { whyUnfit } from '../../model/json.ts';
 import { Button } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
 import { AreaField, Field, NumberField, SelectField, TextField } from '../controls/field.tsx';
 import { NumberInput } from '../controls/number_input.tsx';
 import { type Notation, useTyped } from '../controls/use_typed.ts';
-import { errorAt } from '../hub/rest.ts';
+import { errorAt, RequestError } from '../hub/rest.ts';
+import type { Problems } from '../problems/draft_problems.ts';
+import { placeOf, sentenceOf } from '../problems/sentences.ts';
 import type { AnyDraft } from './draft.ts';
 import styles from './draft_fields.module.css';
 
@@ -23,9 +26,22 @@ export function memberOf<T>(draft: AnyDraft, field: string): T | undefined {
   return ((draft.value.value as Readonly<Record<string, unknown>>)[field] ?? undefined) as T | undefined;
 }
 
-/** What is wrong with a member, as the hub says. */
+/** What is wrong with a member, or with a part of it: as can be seen here, or as the hub says. */
 export function problemOf(draft: AnyDraft, field: string): string | undefined {
-  return errorAt(draft.error.value, field);
+  return problemIn(draft.found.value, field) ?? errorAt(draft.error.value, field);
+}
+
+/** The path of what is wrong within a member, such as `region.coordinates[0][2]`. */
+export function problemPlaces(draft: AnyDraft): readonly string[] {
+  const told = draft.error.value instanceof RequestError ? draft.error.value.field : undefined;
+  return [...draft.found.value.keys(), ...(told === undefined ? [] : [told])];
+}
+
+function problemIn(found: Problems, field: string): string | undefined {
+  const exact = found.get(field);
+  if (exact !== undefined) return exact;
+  const within = [...found].find(([path]) => path.startsWith(`${field}.`) || path.startsWith(`${field}[`));
+  return within && `${placeOf(within[0])}: ${within[1]}`;
 }
 
 export function DraftText({
@@ -146,13 +162,13 @@ export function DraftWritten<T>({
 }: DraftFieldProps & {
   readonly value: T;
   readonly notation: Notation<T>;
-  /** What is wrong with a text that the notation cannot read. */
-  readonly unreadable: string;
+  /** What is wrong with a text that the notation cannot read, as a sentence. */
+  readonly unreadable: (text: string) => string;
   readonly onRead: (value: T) => void;
   readonly rows?: number;
 }) {
   const [text, type] = useTyped(value, notation);
-  const problem = notation.read(text) === undefined ? unreadable : undefined;
+  const problem = notation.read(text) === undefined ? unreadable(text) : undefined;
   useProblem(draft, { field, problem });
   const edit = (next: string): void => {
     type(next);
@@ -170,12 +186,30 @@ const PROPERTIES: Notation<Properties> = {
     if (text.trim() === '') return {};
     try {
       const value: unknown = JSON.parse(text);
-      return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Properties) : undefined;
+      return isObject(value) && whyUnfit(value) === undefined ? value : undefined;
     } catch {
       return undefined;
     }
   },
 };
+
+function isObject(value: unknown): value is Properties {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Why a text is no properties. */
+function whyNoProperties(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) return 'This must be an object in braces, such as {"driver": "Kim"}.';
+    const unfit = whyUnfit(value) ?? '';
+    const [, path = '', problem = ''] = /^(.+?): (.+)$/s.exec(unfit) ?? [];
+    if (problem.includes('finite number')) return `The number at "${path}" is too large to be kept.`;
+    return `${path}: ${sentenceOf(problem)}`;
+  } catch {
+    return 'This is no JSON object yet: look for a missing quote, comma or brace.';
+  }
+}
 
 /** Properties as JSON. Members in `hidden` are kept, and not shown: an image would be megabytes of text. */
 export function DraftProperties({
@@ -196,7 +230,7 @@ export function DraftProperties({
       help="Your own data, as a JSON object. Events of fences carry those of the fence."
       value={shown}
       notation={PROPERTIES}
-      unreadable="must be a JSON object"
+      unreadable={whyNoProperties}
       onRead={(found) => {
         const properties = { ...found, ...kept };
         draft.change({ properties: Object.keys(properties).length === 0 ? undefined : properties }, 'properties');

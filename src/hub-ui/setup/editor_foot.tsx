@@ -1,13 +1,12 @@
 import { useLocation } from 'wouter-preact';
 import { Button } from '../controls/button.tsx';
 import { confirm } from '../controls/dialog.tsx';
-import flow from '../controls/flow.module.css';
 import { toast, toastError } from '../controls/toasts.tsx';
-import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
-import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { deleteEntity, entityPath, OtherPlaneError } from '../hub/rest.ts';
-import { nameOf } from './draft.ts';
+import { placeOf } from '../problems/sentences.ts';
+import { type EntityDraft, nameOf } from './draft.ts';
 import layoutStyles from './setup_layout.module.css';
 import { type Editor, editorPath, forgetDraft, moveDraft } from './use_editor.ts';
 
@@ -54,8 +53,7 @@ export function EditorFoot<K extends Kind>({
       toastError(error);
     }
   };
-  const isBlocked = draft.problems.value.size > 0 || (kept !== undefined && stored === undefined);
-  const isDone = kept !== undefined && !draft.isChanged.value;
+  const why = whyNot(draft, stored);
   return (
     <footer class={layoutStyles.foot}>
       {kept !== undefined && can('DELETE', path) && (
@@ -63,13 +61,15 @@ export function EditorFoot<K extends Kind>({
           Delete
         </Button>
       )}
-      <span class={flow.space} />
-      {!mayChange && <span class={typography.faint}>You may look, but not change it</span>}
+      <p class={layoutStyles.why} id={WHY_ID} role="status">
+        {mayChange ? why : 'You may look at it, but not change it'}
+      </p>
       {mayChange && (
         <Button
           kind="main"
           data-save
-          disabled={draft.isSaving.value || draft.isAwaited.value || isBlocked || isDone}
+          disabled={why !== undefined}
+          {...(why !== undefined && { 'aria-describedby': WHY_ID })}
           onClick={() => void save()}
         >
           {kept === undefined ? `Create ${SINGULAR[kind]}` : 'Save'}
@@ -77,6 +77,19 @@ export function EditorFoot<K extends Kind>({
       )}
     </footer>
   );
+}
+
+const WHY_ID = 'why-not-saved';
+
+/** Why there is nothing to be saved, or not yet; undefined where it can be. */
+function whyNot<K extends Kind>(draft: EntityDraft<K>, stored: Entities[K] | undefined): string | undefined {
+  const kept = draft.kept.value;
+  if (draft.isSaving.value) return 'Saving …';
+  if (kept !== undefined && stored === undefined) return 'It has been deleted';
+  const wrong = new Set([...draft.problems.value.keys(), ...draft.found.value.keys()].map(placeOf));
+  if (wrong.size > 0) return `Not saved yet. Please look at: ${[...wrong].join('; ')}`;
+  if (draft.isAwaited.value) return 'The hub is still working out a part of it';
+  return kept !== undefined && !draft.isChanged.value ? 'No changes to save' : undefined;
 }
 
 /** Nobody sees in which plane a region is kept until it is to be changed. */

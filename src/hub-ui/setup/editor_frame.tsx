@@ -1,15 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
-import { Button, IconButton } from '../controls/button.tsx';
+import { IconButton } from '../controls/button.tsx';
 import { Link } from '../controls/link.tsx';
 import { Notice } from '../controls/notice.tsx';
 import { useTitle } from '../controls/page.tsx';
 import typography from '../controls/typography.module.css';
 import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { errorAt } from '../hub/rest.ts';
+import { errorText } from '../problems/sentences.ts';
 import { nameOf } from './draft.ts';
 import { EditorFoot } from './editor_foot.tsx';
 import styles from './editor_frame.module.css';
+import { OvertakenNotice } from './overtaken_notice.tsx';
 import layoutStyles from './setup_layout.module.css';
 import { SetupLayout } from './setup_layout.tsx';
 import type { Editor } from './use_editor.ts';
@@ -52,20 +54,15 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
           )}
         </div>
       </header>
+      {/* Outside what scrolls, so that it stays in sight. */}
+      {isOvertaken && stored !== undefined && <OvertakenNotice kind={kind} draft={draft} theirs={stored} />}
+      {!isNew && stored === undefined && (
+        <div class={layoutStyles.news}>
+          <Notice tone="warn">This {SINGULAR[kind]} has been deleted. It cannot be saved any more.</Notice>
+        </div>
+      )}
       <div class={layoutStyles.form} data-editor>
         <OtherError error={draft.error.value} fields={fields} />
-        {isOvertaken && stored !== undefined && (
-          <Notice tone="warn">
-            <p>
-              Somebody else has changed this {SINGULAR[kind]} meanwhile. Saving changes what you have changed, and
-              nothing else.
-            </p>
-            <Button onClick={() => draft.follow(stored)}>Take theirs</Button>
-          </Notice>
-        )}
-        {!isNew && stored === undefined && (
-          <Notice tone="warn">This {SINGULAR[kind]} has been deleted. It cannot be saved any more.</Notice>
-        )}
         <fieldset class={layoutStyles.fieldset} disabled={!mayChange}>
           {children}
         </fieldset>
@@ -78,7 +75,7 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
 /** A message that no field shows. */
 function OtherError({ error, fields }: { readonly error: unknown; readonly fields: readonly string[] }) {
   if (error === undefined || fields.some((field) => errorAt(error, field) !== undefined)) return null;
-  return <Notice tone="danger">{error instanceof Error ? error.message : String(error)}</Notice>;
+  return <Notice tone="danger">{errorText(error)}</Notice>;
 }
 
 /** Undo and redo wherever no text is being written, and saving from everywhere. */

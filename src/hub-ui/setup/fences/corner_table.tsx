@@ -4,8 +4,8 @@ import { Disclosure } from '../../controls/disclosure.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import { NumberInput } from '../../controls/number_input.tsx';
 import tableStyles from '../../controls/table.module.css';
-import { RequestError } from '../../hub/rest.ts';
 import type { EntityDraft } from '../draft.ts';
+import { problemPlaces } from '../draft_fields.tsx';
 import positionStyles from '../position_fields.module.css';
 import { PositionCells } from '../position_fields.tsx';
 import { openRing, withCorner, withCornerAfter, withoutCorner } from './corners.ts';
@@ -31,11 +31,11 @@ export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProp
     draft.change({ region: withCornerAfter(region, after) });
     onChoose([after[0], after[1] + 1]);
   };
-  const field = draft.error.value instanceof RequestError ? draft.error.value.field : undefined;
+  const wrong = problemPlaces(draft);
   return (
     <Disclosure
       title={`${region.type === 'Point' ? 'Middle' : `${rings.flat().length} corners`} as numbers`}
-      isOpen={field?.startsWith('region')}
+      isOpen={wrong.some((place) => place.startsWith('region.'))}
     >
       <section class={tableStyles.box} aria-label="Corners">
         <table class={`${tableStyles.table} ${positionStyles.points}`}>
@@ -63,7 +63,7 @@ export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProp
                     <PositionCells
                       position={position}
                       labels={[`${xName} of ${name}`, `${yName} of ${name}`]}
-                      isWrong={field === place}
+                      isWrong={wrong.includes(place)}
                       onChange={(to) => set([r, i], to)}
                     />
                     <td>

@@ -10,6 +10,7 @@ import { can } from '../../hub/access.ts';
 import { connection } from '../../hub/live.ts';
 import { get, request } from '../../hub/rest.ts';
 import { equal } from '../../json/equal.ts';
+import { errorText } from '../../problems/sentences.ts';
 import layoutStyles from '../setup_layout.module.css';
 import { RuleList } from './rule_list.tsx';
 
@@ -77,9 +78,7 @@ export function RulesPage() {
       title="Locating rules"
       lead="Which location of a trackable counts, where it has several providers. For all trackables without rules of their own."
     >
-      {error !== undefined && !isNamed && (
-        <Notice tone="danger">{error instanceof Error ? error.message : String(error)}</Notice>
-      )}
+      {error !== undefined && !isNamed && <Notice tone="danger">{errorText(error)}</Notice>}
       {rules === undefined ? (
         error === undefined && <Spinner />
       ) : (

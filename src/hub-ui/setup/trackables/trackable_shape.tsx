@@ -98,7 +98,7 @@ function CornersField({ draft }: { readonly draft: EntityDraft<'trackables'> }) 
       rows={5}
       value={cornersOf(geometry)}
       notation={CORNERS}
-      unreadable="needs three lines of two numbers"
+      unreadable={() => 'Write at least three lines, each with two numbers.'}
       onRead={change}
     />
   );

@@ -7,6 +7,7 @@ import { AreaField, NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
 import { errorAt, request } from '../../hub/rest.ts';
+import { errorText } from '../../problems/sentences.ts';
 import type { AnyDraft } from '../draft.ts';
 import positionStyles from '../position_fields.module.css';
 
@@ -32,6 +33,8 @@ export function FromLocal({
   const [size, setSize] = useState<{ width?: number | undefined; depth?: number | undefined }>({});
   const [text, setText] = useState('0, 0\n50, 0\n50, 30\n0, 30');
   const [error, setError] = useState<unknown>();
+  const [isAsked, setAsked] = useState(false);
+  const problems = isAsked ? problemsOf({ way, size, text, reference }) : {};
   const place = async (): Promise<void> => {
     const { width = 0, depth = 0 } = size;
     const corners =
@@ -44,6 +47,9 @@ export function FromLocal({
           ]
         : cornersOf(text);
     const { longitude, latitude, rotation } = reference;
+    setAsked(true);
+    setError(undefined);
+    if (Object.keys(problemsOf({ way, size, text, reference })).length > 0) return;
     try {
       const zone = await draft.await(
         request<Zone>('PUT', '/zones/fromlocal', {
@@ -55,7 +61,6 @@ export function FromLocal({
           },
         }),
       );
-      setError(undefined);
       onPlaced((zone.ground_control_points ?? []) as number[][]);
     } catch (problem) {
       setError(problem);
@@ -83,7 +88,7 @@ export function FromLocal({
               unit="m"
               min={0}
               value={size.width}
-              error={problemHere}
+              error={problems.width ?? problemHere}
               onInput={(width) => setSize({ ...size, width })}
             />
             <NumberField
@@ -91,6 +96,7 @@ export function FromLocal({
               unit="m"
               min={0}
               value={size.depth}
+              error={problems.depth}
               onInput={(depth) => setSize({ ...size, depth })}
             />
           </div>
@@ -100,7 +106,7 @@ export function FromLocal({
             help="One x, y in meters per line; a third number is a height."
             mono
             value={text}
-            error={problemHere}
+            error={problems.corners ?? problemHere}
             onInput={setText}
           />
         )}
@@ -108,10 +114,15 @@ export function FromLocal({
           <NumberField
             label="Longitude"
             value={reference.longitude}
-            error={errorAt(error, 'global_reference')}
+            error={problems.longitude ?? errorAt(error, 'global_reference')}
             onInput={(longitude) => set({ longitude })}
           />
-          <NumberField label="Latitude" value={reference.latitude} onInput={(latitude) => set({ latitude })} />
+          <NumberField
+            label="Latitude"
+            value={reference.latitude}
+            error={problems.latitude}
+            onInput={(latitude) => set({ latitude })}
+          />
           <NumberField
             label="Rotation"
             unit="°"
@@ -124,12 +135,38 @@ export function FromLocal({
           The place of the first corner, and how far the y axis is turned clockwise from north.
         </p>
         {error !== undefined && fields.every((field) => errorAt(error, field) === undefined) && (
-          <Notice tone="danger">{error instanceof Error ? error.message : String(error)}</Notice>
+          <Notice tone="danger">{errorText(error)}</Notice>
         )}
         <Button onClick={() => void place()}>Place the corners</Button>
       </div>
     </Disclosure>
   );
+}
+
+interface Measured {
+  readonly way: 'extent' | 'corners';
+  readonly size: { readonly width?: number | undefined; readonly depth?: number | undefined };
+  readonly text: string;
+  readonly reference: Reference;
+}
+
+/** What is missing or wrong, all at once. */
+function problemsOf({
+  way,
+  size,
+  text,
+  reference: { longitude, latitude },
+}: Measured): Partial<Record<'width' | 'depth' | 'corners' | 'longitude' | 'latitude', string>> {
+  const corners = cornersOf(text);
+  const areCorners = corners.length >= 3 && corners.every((each) => each.length >= 2 && each.every(Number.isFinite));
+  const isWithin = (value: number | undefined, most: number): boolean => value !== undefined && Math.abs(value) <= most;
+  return {
+    ...(way === 'extent' && !((size.width ?? 0) > 0) && { width: 'Write a width above 0 m.' }),
+    ...(way === 'extent' && !((size.depth ?? 0) > 0) && { depth: 'Write a depth above 0 m.' }),
+    ...(way === 'corners' && !areCorners && { corners: 'Write at least three lines, each with two or three numbers.' }),
+    ...(!isWithin(longitude, 180) && { longitude: 'Write a longitude from −180 to 180.' }),
+    ...(!isWithin(latitude, 90) && { latitude: 'Write a latitude from −90 to 90.' }),
+  };
 }
 
 function cornersOf(text: string): number[][] {

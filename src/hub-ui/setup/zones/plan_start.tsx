@@ -6,6 +6,7 @@ import { NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
 import { errorAt, request } from '../../hub/rest.ts';
+import { errorText } from '../../problems/sentences.ts';
 import { placeLookedAt } from '../context_map.tsx';
 import type { AnyDraft } from '../draft.ts';
 import type { PlanImage } from './image_layer.tsx';
@@ -77,7 +78,9 @@ export function PlanStart({
     }
   };
   const needsPlace = isAsked && (longitude === undefined || latitude === undefined);
-  const placeProblem = needsPlace ? 'is needed, or a map that shows the place' : errorAt(error, 'global_reference');
+  const placeProblem = needsPlace
+    ? 'Write its longitude and latitude, or move the map to the place.'
+    : errorAt(error, 'global_reference');
   return (
     <div class={flow.stack}>
       <p class={fieldStyles.help}>
@@ -103,7 +106,7 @@ export function PlanStart({
           unit="m"
           min={0}
           value={known.width}
-          error={isAsked && !(width > 0) ? 'is needed, above 0' : undefined}
+          error={isAsked && !(width > 0) ? 'Write a width above 0 m.' : undefined}
           onInput={(value) => set({ width: value })}
         />
         <NumberField
@@ -115,7 +118,7 @@ export function PlanStart({
         />
       </div>
       {error !== undefined && placeProblem === undefined && errorAt(error, 'rotation') === undefined && (
-        <Notice tone="danger">{error instanceof Error ? error.message : String(error)}</Notice>
+        <Notice tone="danger">{errorText(error)}</Notice>
       )}
       <div class={flow.row}>
         <Button kind="main" onClick={() => void place()}>

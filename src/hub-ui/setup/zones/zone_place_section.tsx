@@ -5,7 +5,7 @@ import fieldStyles from '../../controls/field.module.css';
 import { Check } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import { labelOf } from '../../hub/kinds.ts';
-import { type Draft, RequestError } from '../../hub/rest.ts';
+import type { Draft } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { EARTH, fromMap, type MapPoint, toMap } from '../../map/plane.ts';
 import { DraftNumber, DraftSelect, DraftText, problemOf } from '../draft_fields.tsx';
@@ -45,7 +45,11 @@ export function PlaceSection(props: ZoneTools) {
       <div class={flow.stack}>
         <Choice label="Placed by" value={placing} options={PLACINGS} onChange={change} />
         <p class={fieldStyles.help}>{help}</p>
-        {problem !== undefined && <p class={fieldStyles.error}>{problem}</p>}
+        {problem !== undefined && (
+          <p class={fieldStyles.error} role="alert">
+            {problem}
+          </p>
+        )}
         {placing === 'gcp' && <ControlPointsPlace {...props} />}
         {placing === 'proximity' && <ProximityPlace {...props} />}
         {placing === 'benchmark' && <BenchmarkPlace {...props} />}
@@ -86,7 +90,7 @@ function ControlPointsPlace({ draft, tool, onTool, selected, onSelect }: ZoneToo
         pairs={pairs}
         columns={['x', 'y']}
         selected={tool === 'points' ? selected : undefined}
-        problemAt={(row) => rowProblem(draft.error.value, row)}
+        problemAt={(row) => problemOf(draft, `ground_control_points[${row}]`)}
         onSelect={(index) => tool === 'points' && onSelect(index)}
         onChange={(next, step) => change(rowsOf(next), step)}
       />
@@ -99,11 +103,6 @@ function ControlPointsPlace({ draft, tool, onTool, selected, onSelect }: ZoneToo
       />
     </>
   );
-}
-
-function rowProblem(error: unknown, row: number): string | undefined {
-  const field = error instanceof RequestError ? error.field : undefined;
-  return field?.startsWith(`ground_control_points[${row}]`) ? (error as RequestError).reason : undefined;
 }
 
 function ProximityPlace({ draft }: ZoneTools) {

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { placeOf, sentenceOf } from '../../src/hub-ui/problems/sentences.ts';
+import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { createSite, DOCK, FORKLIFT } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+for (const [reason, sentence] of [
+  ['must be a number, found null', 'This must be a number, and is empty.'],
+  ['is required for a proximity zone, found undefined', 'This is required for a proximity zone.'],
+  ['must be >= -1, found -3000', 'This must be -1 or more; it is -3000.'],
+  ['must have at most 1,024 characters, found 8,388', 'This must have at most 1,024 characters; it has 8,388.'],
+  ['The hub cannot be reached', 'The hub cannot be reached.'],
+] as const) {
+  test(`sentenceOf makes a sentence of "${reason}"`, () => assert.equal(sentenceOf(reason), sentence));
+}
+
+for (const [path, place] of [
+  ['exit_delay', 'Exit delay'],
+  ['region.coordinates[0][2]', 'Shape, corner 3'],
+  ['ground_control_points[3]', 'Points, point 2'],
+  ['global_reference.coordinates[0]', 'Place on the earth, longitude or x'],
+  ['properties.load', 'Properties, load'],
+] as const) {
+  test(`placeOf tells where ${path} is`, () => assert.equal(placeOf(path), place));
+}
+
+test('All that is wrong with a form is said at once, at its fields, and why nothing is saved', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/fences/new`);
+  const exitDelay = page.getByRole('spinbutton', { name: 'Exit delay' });
+  await page.getByLabel('Entry tolerance', { exact: true }).fill('-1');
+  await exitDelay.fill('-3');
+  const save = page.getByRole('button', { name: 'Create fence' });
+  await save.click();
+  await page.getByText('Draw the fence on the map, or write its corners.').waitFor();
+  await page.getByText('This cannot be less than 0 m.').waitFor();
+  await page.getByText('This cannot be less than 0 s. For no end at all, press ∞.').waitFor();
+  await page.getByText('Not saved yet. Please look at: Exit delay; Entry tolerance; Shape').waitFor();
+  assert.ok(await save.isDisabled());
+  await exitDelay.fill('3');
+  await page.getByText('Not saved yet. Please look at: Entry tolerance; Shape', { exact: true }).waitFor();
+  assert.equal(await exitDelay.getAttribute('aria-invalid'), 'false');
+  await page.getByLabel('Entry tolerance', { exact: true }).fill('1');
+  await page.getByRole('button', { name: 'Write corners' }).click();
+  await save.click();
+  await page.getByText(/ is saved$/).waitFor();
+  await page.getByText('No changes to save').waitFor();
+
+  await page.goto(`${hub.origin}/hub-ui/zones/new`);
+  await page.getByText('By extent or corners in meters').click();
+  await page.getByRole('button', { name: 'Place the corners' }).click();
+  for (const sentence of ['width above 0 m', 'depth above 0 m', 'longitude from −180', 'latitude from −90']) {
+    await page.getByText(`Write a ${sentence}`).waitFor();
+  }
+});
+
+test('What only the hub knows stands at its field as a sentence', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { mayFail: true });
+  const foreignId = page.getByLabel('Foreign id');
+  await page.getByLabel('Accept it unfinished, without what would place it').check();
+  await foreignId.fill('hall');
+  await page.getByRole('button', { name: 'Create zone' }).click();
+  await page.getByText('This must differ from ids and foreign ids of other zones; it is "hall"').waitFor();
+  assert.equal(await foreignId.getAttribute('aria-invalid'), 'true');
+});
+
+test('A number that would be kept as nothing is refused with a sentence', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/trackables/${FORKLIFT.id}`);
+  const properties = page.getByLabel('Properties');
+  await properties.fill('{"load": {"a": 1e999}}');
+  await page.getByText('The number at "load.a" is too large to be kept.').waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
+  await properties.fill(JSON.stringify(FORKLIFT.properties));
+
+  await page.goto(`${hub.origin}/hub-ui/lists/trackables`);
+  await page.getByRole('button', { name: /JSON/ }).first().click();
+  await page.getByRole('button', { name: 'Edit as JSON' }).click();
+  const json = page.getByRole('textbox', { name: 'JSON' });
+  await json.fill((await json.inputValue()).replace('"Kim"', '1e999'));
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Properties, driver: This must be a finite number').waitFor();
+  assert.deepEqual((await hub.get(`/trackables/${FORKLIFT.id}`)).body.properties, FORKLIFT.properties);
+});
+
+test('What somebody else has made of a field stays in sight while one scrolls', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`);
+  await page.getByLabel('Name', { exact: true }).fill('Dock C');
+  await hub.put(`/fences/${DOCK.id}`, { ...DOCK, name: 'Dock D', exit_delay: 4_000 });
+  const news = page.getByRole('status').filter({ hasText: 'Somebody else has changed this fence' });
+  await news.getByText('theirs: Dock D').waitFor();
+  await news.getByText('yours: Dock C').waitFor();
+  await news.getByText('theirs: 4 s').waitFor();
+  await page.getByLabel('Properties').scrollIntoViewIfNeeded();
+  const box = await news.boundingBox();
+  assert.ok(box !== null && box.y >= 0 && box.y + box.height < 800, JSON.stringify(box));
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Dock C is saved').waitFor();
+  const { name, exit_delay: exitDelay } = (await hub.get(`/fences/${DOCK.id}`)).body;
+  assert.deepEqual([name, exitDelay], ['Dock C', 4_000]);
+  await untilHolds(page, async () => (await page.getByLabel('Exit delay', { exact: true }).inputValue()) === '4');
+});
