@@ -56,7 +56,7 @@ async function locate(page: Page, hub: HubProcess, east: number): Promise<void> 
 /** Longitude and latitude as the page shows them of a location. */
 function placeText(east: number): string {
   const [x = 0, y = 0] = locationOf('tag-1', east).position.coordinates;
-  return `${y.toFixed(7)}, ${x.toFixed(7)}`;
+  return `${x.toFixed(7)}°, ${y.toFixed(7)}°`;
 }
 
 function clusterCard(page: Page): Locator {

@@ -70,7 +70,7 @@ test('A fence that is clicked names what is in it, and glows when something ente
   await page.mouse.click(x + 40, y);
   const fence = page.getByRole('complementary', { name: 'Selected fence' });
   await fence.getByRole('heading', { name: 'Dock A' }).waitFor();
-  await fence.getByText('nothing').waitFor();
+  await fence.getByText('none').first().waitFor();
   await fence.getByRole('button', { name: 'Close' }).click();
   const calm = await look();
   await move(hub, 'tag-1', [20, 20]);

@@ -87,7 +87,7 @@ test('Anchors are seen on the live map, found by a search and told of', { skip }
   await page.getByRole('combobox', { name: 'Search the site' }).fill('north');
   await page.getByRole('option', { name: /North wall/ }).click();
   const panel = page.getByRole('complementary', { name: 'Selected anchor' });
-  await panel.getByText('20, 30, 4').waitFor();
+  await panel.getByText('20.00 m, 30.00 m, 4 m high').waitFor();
   await panel.getByText('Hall').waitFor();
   // Looked at from near, in the middle of the map.
   const [at] = await Promise.all([page.locator('[data-map]').first().boundingBox(), page.waitForURL(/at=8\.679581/)]);

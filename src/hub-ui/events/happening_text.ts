@@ -1,3 +1,4 @@
+import { metersText } from '../controls/number_text.ts';
 import type { Happening } from '../hub/event_log.ts';
 import { type Kind, labelOf } from '../hub/kinds.ts';
 import { storeOf } from '../hub/stores.ts';
@@ -24,7 +25,7 @@ export function wordsOfHappening(happening: Happening): readonly (string | Subje
       const { collisions, center_distance: meters, start_time: start } = happening.event;
       const [one, other] = collisions;
       const pair = [collider(one?.id), ' and ', collider(other?.id)];
-      if (happening.is === 'collision_start') return [...pair, ` touch, centers ${meters.toFixed(1)} m apart`];
+      if (happening.is === 'collision_start') return [...pair, ` touch, centers ${metersText(meters)} apart`];
       const seconds = Math.max(0, happening.atMs - Date.parse(start)) / 1_000;
       return [...pair, ` came apart after ${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`];
     }

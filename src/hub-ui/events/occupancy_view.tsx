@@ -7,6 +7,7 @@ import { Card } from '../controls/card.tsx';
 import fieldStyles from '../controls/field.module.css';
 import flow from '../controls/flow.module.css';
 import { Empty, Spinner } from '../controls/notice.tsx';
+import { countedText, countText } from '../controls/number_text.ts';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { happenings, heardSinceMs } from '../hub/event_log.ts';
@@ -117,7 +118,7 @@ export function OccupancyView() {
           <Button
             kind="quiet"
             onClick={() => setMost(most + SHOWN_STEP)}
-          >{`Show more of ${found.length} fences`}</Button>
+          >{`Show more of ${countedText(found.length, 'fence')}`}</Button>
         </div>
       )}
     </>
@@ -157,7 +158,7 @@ function OccupancyChart({
       times={times.map((ms) => ms / 1_000)}
       lines={drawn}
       range={[fromMs / 1_000, toMs / 1_000]}
-      format={(count) => (Number.isInteger(count) ? String(count) : '')}
+      format={(count) => (Number.isInteger(count) ? countText(count) : '')}
     />
   );
 }
@@ -176,6 +177,7 @@ function Tile({
   readonly onToggle: () => void;
 }) {
   const label = labelOf(fence);
+  const now = steps?.at(-1)?.count;
   const peak = Math.max(0, ...(steps ?? []).map(({ count }) => count));
   return (
     <li class={styles.tile} data-charted={isCharted || undefined}>
@@ -198,9 +200,9 @@ function Tile({
       </div>
       <div class={styles.body}>
         <span class={styles.count}>
-          <strong>{steps?.at(-1)?.count ?? '–'}</strong> <span class={typography.faint}>inside</span>
+          <strong>{now === undefined ? '–' : countText(now)}</strong> <span class={typography.faint}>inside</span>
         </span>
-        <span class={typography.faint}>{`most ${peak}`}</span>
+        <span class={typography.faint}>{`most ${countText(peak)}`}</span>
       </div>
       <Sparkline steps={steps ?? []} range={range} />
     </li>

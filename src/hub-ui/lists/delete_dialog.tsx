@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
+import { countedText, countText } from '../controls/number_text.ts';
 import { toast } from '../controls/toasts.tsx';
 import { type Kind, SINGULAR } from '../hub/kinds.ts';
 import { deleteEntity, RequestError } from '../hub/rest.ts';
@@ -26,7 +27,7 @@ export function DeleteDialog({
       if (stop.signal.aborted) return;
       setFailures(failed);
       if (failed.length > 0) return;
-      toast(`${ids.length} ${ids.length === 1 ? SINGULAR[kind] : kind} deleted`);
+      toast(`${countedText(ids.length, SINGULAR[kind])} deleted`);
       onClose();
     });
     return () => stop.abort();
@@ -40,7 +41,7 @@ export function DeleteDialog({
       <div class={flow.stack}>
         {failures === undefined && <Progress label={`Deleting ${kind}`} done={count} total={ids.length} />}
         <Failures
-          title={`${failures?.length} of ${ids.length} could not be deleted`}
+          title={`${countText(failures?.length ?? 0)} of ${countText(ids.length)} could not be deleted`}
           rows={(failures ?? []).map(({ item, reason }) => [item, reason])}
         />
       </div>

@@ -1,3 +1,4 @@
+import { metersText, positionText } from '../controls/number_text.ts';
 import type { Entities, Kind } from '../hub/kinds.ts';
 import { storeOf } from '../hub/stores.ts';
 
@@ -34,8 +35,16 @@ export const FACTS: { readonly [K in Kind]: readonly Fact<K>[] } = {
   ],
   anchors: [
     { key: 'zone', title: 'Zone', value: ({ zone_id: id }) => zoneName(id) },
-    { key: 'local', title: 'Local', value: ({ local_position: at }) => place(at?.coordinates) },
-    { key: 'earth', title: 'On earth', value: ({ georeferenced_position: at }) => place(at?.coordinates) },
+    {
+      key: 'local',
+      title: 'Local',
+      value: ({ local_position: at }) => (at == null ? undefined : positionText(at.coordinates, 'zone')),
+    },
+    {
+      key: 'earth',
+      title: 'On earth',
+      value: ({ georeferenced_position: at }) => (at == null ? undefined : positionText(at.coordinates, 'earth')),
+    },
   ],
 };
 
@@ -48,16 +57,12 @@ function few(names: readonly string[]): string | undefined {
 function placing({ ground_control_points: points, position, radius }: Entities['zones']): string | undefined {
   if (points != null) return `${points.length / 2} control points`;
   if (position == null) return undefined;
-  return radius == null ? 'position' : `position, ${radius} m`;
+  return radius == null ? 'position' : `position, ${metersText(radius)}`;
 }
 
 function shape({ region, radius }: Entities['fences']): string {
-  if (region.type === 'Point') return `circle, ${radius} m`;
+  if (region.type === 'Point') return `circle, ${metersText(radius ?? 0)}`;
   return `${(region.coordinates[0]?.length ?? 1) - 1} corners`;
-}
-
-function place(coordinates: readonly number[] | undefined): string | undefined {
-  return coordinates?.map((each) => Number(each.toFixed(6))).join(', ');
 }
 
 function zoneName(idOrForeignId: string | null | undefined): string | undefined {

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../controls/button.tsx';
 import { confirm } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
+import { countText } from '../controls/number_text.ts';
 import { Table } from '../controls/table.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
@@ -44,9 +45,9 @@ export function EntityList<K extends Kind>({
   const ask = async (): Promise<void> => {
     const isOne = chosen.length === 1;
     const yes = await confirm({
-      title: `Delete ${isOne ? `this ${SINGULAR[kind]}` : `these ${chosen.length} ${kind}`}?`,
+      title: `Delete ${isOne ? `this ${SINGULAR[kind]}` : `these ${countText(chosen.length)} ${kind}`}?`,
       text: <Doomed labels={rows.filter(({ id }) => selected.has(id)).map(labelOf)} />,
-      action: isOne ? 'Delete' : `Delete ${chosen.length} ${kind}`,
+      action: isOne ? 'Delete' : `Delete ${countText(chosen.length)} ${kind}`,
     });
     if (yes) onDelete(chosen);
   };
@@ -67,10 +68,10 @@ export function EntityList<K extends Kind>({
     <>
       {chosen.length > 0 && (
         <div class={styles.chosen} role="status">
-          <strong>{`${chosen.length} selected`}</strong>
+          <strong>{`${countText(chosen.length)} selected`}</strong>
           {chosen.length < rows.length && (
             <Button kind="quiet" onClick={() => setSelected(new Set(rows.map(({ id }) => id)))}>
-              {`Select all ${rows.length} found`}
+              {`Select all ${countText(rows.length)} found`}
             </Button>
           )}
           <Button kind="quiet" onClick={() => setSelected(new Set())}>
@@ -108,7 +109,7 @@ function Doomed({ labels }: { readonly labels: readonly string[] }) {
             {label}
           </li>
         ))}
-        {more > 0 && <li>{`… and ${more} more`}</li>}
+        {more > 0 && <li>{`… and ${countText(more)} more`}</li>}
       </ul>
       <p>This cannot be undone.</p>
     </>

@@ -5,6 +5,7 @@ import { Dialog } from '../controls/dialog.tsx';
 import { Check } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice, Spinner } from '../controls/notice.tsx';
+import { countText } from '../controls/number_text.ts';
 import tableStyles from '../controls/table.module.css';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
@@ -187,7 +188,7 @@ function Preview(props: {
 function Count({ count, tone }: { readonly count: number; readonly tone?: string | undefined }) {
   return (
     <td class={`${tableStyles.number} ${styles.count}`} data-tone={count > 0 ? tone : undefined}>
-      {count}
+      {countText(count)}
     </td>
   );
 }
@@ -201,9 +202,9 @@ function Done(props: {
   const done = total - failures.length;
   return (
     <>
-      <p>{isStopped ? 'The import was stopped.' : `${done} of ${total} changes made.`}</p>
+      <p>{isStopped ? 'The import was stopped.' : `${countText(done)} of ${countText(total)} changes made.`}</p>
       <Failures
-        title={`${failures.length} could not be made`}
+        title={`${countText(failures.length)} could not be made`}
         rows={failures.map(({ item, reason }) => [
           `${item.what === 'rules' ? '' : `${item.what} ${item.kind && SINGULAR[item.kind]} `}${item.id}:`,
           reason,

@@ -6,6 +6,7 @@ import { Card } from '../controls/card.tsx';
 import fieldStyles from '../controls/field.module.css';
 import type { IconName } from '../controls/icons.tsx';
 import { Empty, Notice, Spinner } from '../controls/notice.tsx';
+import { countText } from '../controls/number_text.ts';
 import { Page } from '../controls/page.tsx';
 import { Tabs } from '../controls/tabs.tsx';
 import { can } from '../hub/access.ts';
@@ -140,7 +141,7 @@ function Nothing({ kind }: { readonly kind: Kind }) {
 function TabLabel({ kind, count }: { readonly kind: Kind; readonly count: number }) {
   return (
     <>
-      <span class={kindStyles.kind}>{kind}</span> <span class={styles.count}>{count}</span>
+      <span class={kindStyles.kind}>{kind}</span> <span class={styles.count}>{countText(count)}</span>
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { IconButton } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
 import flow from '../controls/flow.module.css';
+import { countText } from '../controls/number_text.ts';
 import typography from '../controls/typography.module.css';
 import { setUrlParams } from '../shell/url_state.ts';
 import styles from './pager.module.css';
@@ -21,7 +22,7 @@ export function Pager({
   return (
     <nav class={styles.pager} aria-label="Pages">
       <span class={typography.soft} aria-live="polite">
-        {total === 0 ? 'Nothing found' : `${from} to ${to} of ${total}`}
+        {total === 0 ? 'Nothing found' : `${countText(from)} to ${countText(to)} of ${countText(total)}`}
       </span>
       <span class={flow.space} />
       <label class={`${flow.row} ${flow.wideOnly}`}>

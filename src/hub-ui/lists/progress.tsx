@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
+import { countText } from '../controls/number_text.ts';
 import typography from '../controls/typography.module.css';
 import styles from './progress.module.css';
 
@@ -20,7 +21,7 @@ export function Progress({
       <div class={flow.row}>
         <span class={styles.label}>{label}</span>
         <span class={typography.soft} aria-live="polite">
-          {done} of {total}
+          {countText(done)} of {countText(total)}
         </span>
       </div>
       <progress aria-label={label} value={done} max={Math.max(total, 1)} />

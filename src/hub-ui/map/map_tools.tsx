@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button, IconButton } from '../controls/button.tsx';
+import { positionText } from '../controls/number_text.ts';
 import typography from '../controls/typography.module.css';
 import { settings } from '../hub/settings.ts';
 import { gridStep } from './grid_layer.tsx';
@@ -69,9 +70,7 @@ export function ScaleBar({ children }: { readonly children?: preact.ComponentChi
       setBar({ meters, pixels: meters / metersPerPixel });
     };
     const move = ({ coordinate }: { readonly coordinate: readonly number[] }): void => {
-      const [x, y] = fromMap(plane, coordinate);
-      const [digits, unit] = plane.kind === 'earth' ? [6, '°'] : [2, ' m'];
-      setPointer(`${x.toFixed(digits)}${unit}, ${y.toFixed(digits)}${unit}`);
+      setPointer(positionText(fromMap(plane, coordinate), plane.kind));
     };
     measure();
     map.on('moveend', measure);

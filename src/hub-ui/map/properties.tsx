@@ -5,14 +5,16 @@ import typography from '../controls/typography.module.css';
 /** What somebody has written of an entity; an image of its floor is left out. */
 export function Properties({
   properties,
+  title = 'Properties',
 }: {
+  readonly title?: string;
   readonly properties: Readonly<Record<string, unknown>> | null | undefined;
 }) {
   const rows = Object.entries(properties ?? {}).filter(([name]) => name !== 'floor_plan');
   if (rows.length === 0) return null;
   return (
     <details open={rows.length <= 6}>
-      <summary class={typography.caption}>Properties</summary>
+      <summary class={typography.caption}>{title}</summary>
       <Facts rows={rows.map(([name, value]) => [name, shown(value)] as const)} />
     </details>
   );

@@ -2,15 +2,18 @@ import { useEffect, useState } from 'preact/hooks';
 import type { TrackableMotion } from '../../model/events.ts';
 import type { Fence } from '../../model/fence.ts';
 import type { Location } from '../../model/location.ts';
+import type { Trackable } from '../../model/trackable.ts';
 import { Badge } from '../controls/badge.tsx';
 import { type FactRow, Facts } from '../controls/facts.tsx';
 import flow from '../controls/flow.module.css';
+import { countText, metersText, positionText } from '../controls/number_text.ts';
 import { ago, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { type Entities, labelOf } from '../hub/kinds.ts';
 import { subscribe } from '../hub/live.ts';
 import { entityPath, get } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
+import { batteryText } from './battery.ts';
 import { Chip } from './chip.tsx';
 import type { Selection } from './map_url.ts';
 import { Gone, Properties } from './properties.tsx';
@@ -36,7 +39,7 @@ function ZoneFacts({ id }: { readonly id: string }) {
           ['Foreign id', zone.foreign_id ?? undefined],
           ['Floor', zone.floor ?? undefined],
           ['Placed by', points > 0 ? `${points / 2} control points` : 'its position'],
-          ['Radius', zone.radius == null ? undefined : `${zone.radius} m`],
+          ['Radius', zone.radius == null ? undefined : metersText(zone.radius)],
           ['Site', [zone.site, zone.building].filter(Boolean).join(', ')],
         ]}
       />
@@ -55,8 +58,8 @@ function AnchorFacts({ id }: { readonly id: string }) {
         rows={[
           idRow(id),
           ['Zone', sourceName(zoneId)],
-          ['In its meters', local?.coordinates.join(', ')],
-          ['On the earth', earth?.coordinates.join(', ')],
+          ['In its meters', local == null ? undefined : positionText(local.coordinates, 'zone')],
+          ['On the earth', earth == null ? undefined : positionText(earth.coordinates, 'earth')],
         ]}
       />
       <Properties properties={anchor.properties} />
@@ -74,8 +77,9 @@ function FenceFacts({ id }: { readonly id: string }) {
         rows={[
           idRow(id),
           ['Floor', fence.floor ?? 'all'],
-          ['Radius', fence.region.type === 'Point' ? `${fence.radius} m` : undefined],
-          ['Inside', <Contents key="inside" inside={inside} />],
+          ['Radius', fence.region.type === 'Point' ? metersText(fence.radius ?? 0) : undefined],
+          ['Trackables inside', <Contents key="trackables" inside={inside?.trackables} />],
+          ['Providers inside', <Contents key="providers" inside={inside?.providers} />],
         ]}
       />
       <Properties properties={fence.properties} />
@@ -92,16 +96,19 @@ function idRow(id: string): FactRow {
   ];
 }
 
-function Contents({ inside }: { readonly inside: readonly (Selection & { readonly label: string })[] }) {
-  if (inside.length === 0) return <span class={typography.faint}>nothing</span>;
+/** How many there are, and the first of them; an ellipsis until the hub has said so. */
+function Contents({ inside }: { readonly inside: readonly Inside[] | undefined }) {
+  if (inside === undefined) return <span class={typography.faint}>…</span>;
+  if (inside.length === 0) return <span class={typography.faint}>none</span>;
   return (
     <span class={flow.row}>
+      <strong>{countText(inside.length)}</strong>
       {inside.slice(0, 12).map(({ kind, id, label }) => (
         <Chip key={`${kind} ${id}`} selection={{ kind, id }}>
           <Badge tone={kind === 'trackables' ? 'accent' : 'neutral'}>{label}</Badge>
         </Chip>
       ))}
-      {inside.length > 12 && <span class={typography.faint}>and {inside.length - 12} more</span>}
+      {inside.length > 12 && <span class={typography.faint}>{`and ${countText(inside.length - 12)} more`}</span>}
     </span>
   );
 }
@@ -109,31 +116,93 @@ function Contents({ inside }: { readonly inside: readonly (Selection & { readonl
 function MovingFacts({ selection }: { readonly selection: Selection }) {
   const location = usePlace(selection);
   const fences = useFencesOf(selection);
-  const nowMs = useNow(1_000);
-  if (location === null) return <p class={typography.soft}>The hub has not heard of a position yet.</p>;
-  if (location === undefined) return <p class={typography.soft}>…</p>;
-  const { position, accuracy, speed, course, floor, source, provider_id: provider, properties } = location;
-  const at = Date.parse(location.timestamp_generated ?? '');
-  const [x = 0, y = 0, z] = position.coordinates;
+  const entity = storeOf(selection.kind).items.value.get(selection.id);
   return (
     <>
       <Facts
         rows={[
-          ['Heard', <span key="heard">{ago(nowMs - at)}</span>],
-          ['Position', <span key="position" class={typography.mono}>{`${y.toFixed(7)}, ${x.toFixed(7)}`}</span>],
-          ['Height', z === undefined ? undefined : `${z} m`],
-          ['Floor', floor ?? undefined],
-          ['Accuracy', accuracy == null ? undefined : `${Number(accuracy.toFixed(2))} m`],
-          ['Speed', speed == null ? undefined : `${speed.toFixed(1)} m/s`],
-          ['Course', course == null ? undefined : `${Math.round(course)}°`],
-          ['Provider', selection.kind === 'providers' ? undefined : (provider ?? undefined)],
-          ['Source', sourceName(source)],
-          ['In fences', <FenceBadges key="fences" fences={fences} />],
+          idRow(selection.id),
+          ['Last heard', <LastHeard key="heard" location={location} />],
+          ['Battery', batteryText(location?.properties, entity?.properties)],
+          ...relativesOf(selection, entity),
+          ...(location == null ? [] : placeRows(location)),
+          ['In fences', location == null ? undefined : <FenceBadges key="fences" fences={fences} />],
         ]}
       />
-      <Properties properties={properties} />
+      <Properties properties={entity?.properties} />
+      <Properties title="Sent with its position" properties={location?.properties} />
     </>
   );
+}
+
+/** How long ago the hub has heard of it, and when that was. */
+function LastHeard({ location }: { readonly location: Location | null | undefined }) {
+  const nowMs = useNow(1_000);
+  if (location === undefined) return <span class={typography.faint}>…</span>;
+  if (location === null) return <span class={typography.faint}>no position yet</span>;
+  const atMs = Date.parse(location.timestamp_generated ?? '');
+  if (!Number.isFinite(atMs)) return <span>{ago(nowMs - atMs)}</span>;
+  return (
+    <span>
+      {`${ago(nowMs - atMs)}, at `}
+      <time dateTime={new Date(atMs).toISOString()} title={new Date(atMs).toLocaleString()}>
+        {new Date(atMs).toLocaleTimeString()}
+      </time>
+    </span>
+  );
+}
+
+/** What carries a position for a trackable, and which trackables a provider belongs to. */
+function relativesOf({ kind, id }: Selection, entity: object | undefined): readonly FactRow[] {
+  if (kind === 'trackables') {
+    const ids = (entity as Trackable | undefined)?.location_providers ?? [];
+    const known = storeOf('providers').items.value;
+    const tags = ids.map((each) => ({ kind: 'providers' as const, id: each, label: known.get(each)?.name || each }));
+    return tags.length === 0 ? [] : [['Providers', <Chips key="providers" selections={tags} />]];
+  }
+  const all = [...storeOf('trackables').items.value.values()];
+  const its = all.filter(({ location_providers: ids }) => ids?.includes(id));
+  const owners = its.map((each) => ({ kind: 'trackables' as const, id: each.id, label: labelOf(each) }));
+  return [['Belongs to', owners.length === 0 ? 'no trackable' : <Chips key="owners" selections={owners} />]];
+}
+
+function Chips({ selections }: { readonly selections: readonly Inside[] }) {
+  return (
+    <span class={flow.row}>
+      {selections.map(({ kind, id, label }) => (
+        <Chip key={id} selection={{ kind, id }}>
+          <Badge>{label}</Badge>
+        </Chip>
+      ))}
+    </span>
+  );
+}
+
+function placeRows({
+  position,
+  accuracy,
+  speed,
+  course,
+  floor,
+  source,
+  provider_id: provider,
+}: Location): readonly FactRow[] {
+  const [x = 0, y = 0, z] = position.coordinates;
+  return [
+    [
+      'Position',
+      <span key="position" class={typography.mono}>
+        {positionText([x, y], 'earth')}
+      </span>,
+    ],
+    ['Height', z === undefined ? undefined : metersText(z)],
+    ['Floor', floor ?? undefined],
+    ['Accuracy', accuracy == null ? undefined : metersText(accuracy)],
+    ['Speed', speed == null ? undefined : `${metersText(speed)}/s`],
+    ['Course', course == null ? undefined : `${Math.round(course)}°`],
+    ['Heard from', provider ?? undefined],
+    ['Source', sourceName(source)],
+  ];
 }
 
 function FenceBadges({ fences }: { readonly fences: readonly { readonly id: string; readonly label: string }[] }) {
@@ -199,18 +268,34 @@ function useFencesOf({ kind, id }: Selection): readonly { readonly id: string; r
   return fences;
 }
 
-/** What is in a fence, by the hub's timers and tolerances. */
-function useContents(fenceId: string): readonly (Selection & { readonly label: string })[] {
-  const [inside, setInside] = useState<readonly (Selection & { readonly label: string })[]>([]);
+type Inside = Selection & { readonly label: string };
+
+interface FenceContents {
+  readonly trackables: readonly Inside[];
+  readonly providers: readonly Inside[];
+}
+
+/**
+ * What is in a fence, by the hub's timers and tolerances; undefined until it has said so. A trackable and the tag that
+ * carries its position are both inside, so they are told and counted apart, as the occupancy of fences counts them.
+ */
+function useContents(fenceId: string): FenceContents | undefined {
+  const [inside, setInside] = useState<FenceContents>();
   useEffect(() => {
-    const of = async <K extends 'trackables' | 'providers'>(kind: K) => {
+    const of = async <K extends 'trackables' | 'providers'>(kind: K): Promise<readonly Inside[]> => {
       const found = await get<readonly Entities[K][]>(`${entityPath('fences', fenceId)}/${kind}`);
       return found.map((entity) => ({ kind, id: entity.id, label: labelOf(entity) }));
     };
+    let asked = 0;
     const ask = (): void => {
+      asked++;
+      const mine = asked;
       Promise.all([of('trackables'), of('providers')]).then(
-        (found) => setInside(found.flat()),
-        () => setInside([]),
+        ([trackables, providers]) => {
+          // A later answer may overtake this one.
+          if (mine === asked) setInside({ trackables, providers });
+        },
+        () => undefined,
       );
     };
     return subscribe('fence_events', { fence_id: fenceId }, { subscribed: ask, events: ask });

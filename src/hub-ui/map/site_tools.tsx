@@ -1,6 +1,7 @@
 import { useCallback } from 'preact/hooks';
 import { IconButton } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
+import { countedText, countText } from '../controls/number_text.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
 import { setUrlParams } from '../shell/url_state.ts';
@@ -61,17 +62,17 @@ export function SiteTools(props: SiteToolsProps) {
       </div>
       <ScaleBar>
         <span role="status" data-counts>
-          {countText(trackables.seen.value, 'trackable')}
-          {layers.has('providers') && ` · ${countText(providers.seen.value, 'provider')}`}
+          {seenText(trackables.seen.value, 'trackable')}
+          {layers.has('providers') && ` · ${seenText(providers.seen.value, 'provider')}`}
         </span>
       </ScaleBar>
     </>
   );
 }
 
-function countText({ seen, stale }: Seen, name: string): string {
-  const things = `${seen} ${name}${seen === 1 ? '' : 's'}`;
-  return stale === 0 ? things : `${things}, ${stale} silent`;
+function seenText({ seen, stale }: Seen, name: string): string {
+  const things = countedText(seen, name);
+  return stale === 0 ? things : `${things}, ${countText(stale)} silent`;
 }
 
 /** The earth, or the meters of one of the zones that have their own. */

@@ -5,12 +5,12 @@ import { Card } from '../controls/card.tsx';
 import { Facts } from '../controls/facts.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
+import { bytesText, countText } from '../controls/number_text.ts';
 import { type Column, Table } from '../controls/table.tsx';
 import { durationText } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import styles from './cluster.module.css';
 import { Headline } from './headline.tsx';
-import { bytesText, countText } from './number_text.ts';
 import type { Polled } from './polled.tsx';
 
 interface Asked {

@@ -3,12 +3,12 @@ import { Chart, type Line, rangeOf } from '../charts/chart.tsx';
 import { Choice } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import flow from '../controls/flow.module.css';
+import { bytesText, millisecondsText, percentText, rateText } from '../controls/number_text.ts';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { traffic } from '../hub/live.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { labeled, levels, metricsProblem, rates, samples, sums, useMetrics } from './metrics.ts';
-import { bytesText, millisecondsText, percentText, rateText } from './number_text.ts';
 import { Problem } from './polled.tsx';
 import styles from './rate_charts.module.css';
 

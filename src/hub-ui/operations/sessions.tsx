@@ -4,11 +4,11 @@ import { Card } from '../controls/card.tsx';
 import { Facts } from '../controls/facts.tsx';
 import flow from '../controls/flow.module.css';
 import { Spinner } from '../controls/notice.tsx';
+import { bytesText, countText, rateText } from '../controls/number_text.ts';
 import { type Column, Table } from '../controls/table.tsx';
 import { ago, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { labeled, levels, rates, type Sent, samples, sentOf, useMetrics } from './metrics.ts';
-import { bytesText, countText, rateText } from './number_text.ts';
 import { type Polled, Problem, usePolled } from './polled.tsx';
 import styles from './sessions.module.css';
 

@@ -6,6 +6,7 @@ import { Card } from '../controls/card.tsx';
 import flow from '../controls/flow.module.css';
 import { Link } from '../controls/link.tsx';
 import { Empty, Spinner } from '../controls/notice.tsx';
+import { countText, rateText } from '../controls/number_text.ts';
 import { type Column, type Sorting, Table } from '../controls/table.tsx';
 import { ago, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
@@ -13,7 +14,6 @@ import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
 import { sortedBy } from '../lists/sort_and_page.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { countText, rateText } from './number_text.ts';
 import { type Polled, Problem, usePolled } from './polled.tsx';
 
 const EVERY_MS = 3_000;

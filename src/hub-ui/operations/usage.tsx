@@ -4,12 +4,12 @@ import { Card } from '../controls/card.tsx';
 import { copyText } from '../controls/clipboard.ts';
 import { Facts } from '../controls/facts.tsx';
 import { Spinner } from '../controls/notice.tsx';
+import { countText } from '../controls/number_text.ts';
 import { type Column, Table } from '../controls/table.tsx';
 import { durationText } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import columnStyles from './columns.module.css';
-import { countText } from './number_text.ts';
 import { Problem, usePolled } from './polled.tsx';
 import styles from './usage.module.css';
 

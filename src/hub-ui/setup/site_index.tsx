@@ -7,6 +7,7 @@ import fieldStyles from '../controls/field.module.css';
 import { Icon, type IconName } from '../controls/icons.tsx';
 import { Link } from '../controls/link.tsx';
 import { Empty, Notice, Spinner } from '../controls/notice.tsx';
+import { countText } from '../controls/number_text.ts';
 import pageStyles from '../controls/page.module.css';
 import { useTitle } from '../controls/page.tsx';
 import typography from '../controls/typography.module.css';
@@ -139,7 +140,9 @@ function IndexList<K extends Kind>({
           ))}
         </ul>
         {found.length > most && (
-          <Button onClick={() => setMost(most + SHOWN_STEP)}>Show more, {found.length - most} are left</Button>
+          <Button
+            onClick={() => setMost(most + SHOWN_STEP)}
+          >{`Show more, ${countText(found.length - most)} are left`}</Button>
         )}
       </div>
     </>

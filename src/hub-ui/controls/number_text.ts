@@ -1,9 +1,29 @@
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const grouped = new Intl.NumberFormat('en');
+const fine = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 
 /** A whole number with its thousands apart. */
 export function countText(value: number): string {
   return grouped.format(value);
+}
+
+/** How many there are of something: `1 fence`, `1,200 fences`. */
+export function countedText(value: number, singular: string): string {
+  return `${countText(value)} ${singular}${value === 1 ? '' : 's'}`;
+}
+
+/** A length in meters, to the centimeter. */
+export function metersText(value: number): string {
+  return `${fine.format(value)} m`;
+}
+
+/**
+ * A position in the order of its numbers: longitude and latitude to the centimeter, or meters of a zone, and a height where
+ * there is one.
+ */
+export function positionText([x = 0, y = 0, z]: readonly number[], plane: 'earth' | 'zone'): string {
+  const place = plane === 'earth' ? `${x.toFixed(7)}°, ${y.toFixed(7)}°` : `${x.toFixed(2)} m, ${y.toFixed(2)} m`;
+  return z === undefined ? place : `${place}, ${metersText(z)} high`;
 }
 
 /** Per second. */

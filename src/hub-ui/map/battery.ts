@@ -1,0 +1,37 @@
+type Properties = Readonly<Record<string, unknown>> | null | undefined;
+
+const BATTERY = /^battery([_-]?(level|percent|percentage|remaining|info|voltage))?$/i;
+/** How deep locating systems wrap what they say of a tag: `iso24730.battery`. */
+const DEPTH_MAX = 3;
+
+/**
+ * What locations or entities say of a battery, the first that says something; undefined where none does. No standard says
+ * in which unit, so it is shown as it was sent.
+ */
+export function batteryText(...properties: readonly Properties[]): string | undefined {
+  for (const each of properties) {
+    const found = batteryIn(each, DEPTH_MAX);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function batteryIn(value: unknown, depth: number): string | undefined {
+  if (depth === 0 || typeof value !== 'object' || value === null) return undefined;
+  const members = Object.entries(value);
+  for (const [name, member] of members) {
+    if (!BATTERY.test(name) || member == null) continue;
+    return typeof member === 'object' ? firstOf(member) : `${String(member)}${/percent/i.test(name) ? ' %' : ''}`;
+  }
+  for (const [, member] of members) {
+    const found = batteryIn(member, depth - 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The members of an object of several, such as percentage and voltage. */
+function firstOf(battery: object): string {
+  const members = Object.entries(battery).filter(([, value]) => typeof value !== 'object');
+  return members.map(([name, value]) => `${name.replaceAll('_', ' ')} ${String(value)}`).join(', ');
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { batteryText } from '../../src/hub-ui/map/battery.ts';
+import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { openLine } from '../support/line.ts';
+import { createSite, DOCK, FORKLIFT, move } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+for (const [what, properties, expected] of [
+  ['a location', [{ battery: 3.1 }], '3.1'],
+  ['an ISO 24730 stream', [{ iso24730: { source: 'x', battery: 0 } }], '0'],
+  ['a vendor in percent', [undefined, { battery_percent: 80 }], '80 %'],
+  [
+    'a vendor in several numbers',
+    [{ batteryInfo: { percentRemaining: 55, daysRemaining: 9 } }],
+    'percentRemaining 55, daysRemaining 9',
+  ],
+  ['nobody', [null, { driver: 'Kim' }], undefined],
+] as const) {
+  test(`batteryText finds what ${what} says of a battery`, () => assert.equal(batteryText(...properties), expected));
+}
+
+test('The panel of an object tells its id, battery, properties and when it was heard', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-1', [20, 20], { properties: { battery: '71 %' } });
+  const page = await openPage(t, `${hub.origin}/hub-ui/?sel=trackables:${FORKLIFT.id}`, { mayFail: true });
+  const panel = page.getByRole('complementary', { name: 'Selected trackable' });
+  await panel.locator('dd').getByText(FORKLIFT.id).waitFor();
+  await panel.getByText('71 %').first().waitFor();
+  await panel.getByText('Kim').waitFor();
+  await panel.getByText(/(just now|ago), at \d/).waitFor();
+  await panel.getByRole('button', { name: 'tag-1' }).click();
+  const tag = page.getByRole('complementary', { name: 'Selected provider' });
+  await tag.getByText('Belongs to').waitFor();
+  await tag.getByRole('button', { name: 'Forklift 7' }).waitFor();
+
+  await hub.post('/providers', { id: 'silent', type: 'uwb', properties: { shelf: 'B4' } });
+  await page.goto(`${hub.origin}/hub-ui/?sel=providers:silent`);
+  await tag.getByText('no position yet').waitFor();
+  await tag.getByText('B4').waitFor();
+});
+
+test('A fence has as many inside wherever it is told', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  for (const tag of ['tag-1', 'tag-2', 'tag-3']) await move(hub, tag, [20, 20]);
+  await hub.settle();
+  const page = await openPage(t, `${hub.origin}/hub-ui/?sel=fences:${DOCK.id}`);
+  const panel = page.getByRole('complementary', { name: 'Selected fence' });
+  const inside = (kind: string) => panel.locator(`dt:text-is("${kind} inside") + dd strong`);
+  await untilHolds(page, async () => (await inside('Providers').textContent()) === '3');
+  assert.equal(await inside('Trackables').textContent(), '1');
+  for (const [of, count] of [
+    ['trackables', '1'],
+    ['providers', '3'],
+  ] as const) {
+    await page.goto(`${hub.origin}/hub-ui/events/occupancy?of=${of}`);
+    await page.getByRole('listitem').filter({ hasText: 'Dock A' }).getByText(`${count} inside`).waitFor();
+  }
+});
+
+test('Counts and places are written in one way', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const tags = Array.from({ length: 1_200 }, (_, i) => ({ id: `tag-${i}`, type: 'uwb' }));
+  for (const tag of tags.slice(0, 30)) await hub.post('/providers', tag);
+  await hub.put(
+    '/providers/locations',
+    tags.map(({ id }) => ({
+      provider_id: id,
+      provider_type: 'uwb',
+      source: 'hall',
+      crs: 'local',
+      position: { type: 'Point', coordinates: [20, 20] },
+    })),
+  );
+  const page = await openPage(t, `${hub.origin}/hub-ui/?layers=providers,fences&sel=providers:tag-7`);
+  await page.locator('[data-counts]', { hasText: '1,200 providers' }).waitFor();
+  const panel = page.getByRole('complementary', { name: 'Selected provider' });
+  await panel.getByText(/^8\.\d{7}°, 50\.\d{7}°$/).waitFor();
+  await page.goto(`${hub.origin}/hub-ui/lists/providers`);
+  await page.getByRole('tab', { name: 'providers 1,200' }).waitFor();
+  await page.getByText('of 1,200').first().waitFor();
+  await page.goto(`${hub.origin}/hub-ui/events/occupancy?of=providers`);
+  await page.getByText('1,200 inside').waitFor();
+});
+
+test('Whoever goes to what is no place is told what is wrong with it', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`);
+  const field = page.getByRole('textbox', { name: 'Go to longitude, latitude' });
+  for (const [text, sentence] of [
+    ['Frankfurt', '“Frankfurt” is no place in numbers.'],
+    ['500, 100', 'The longitude comes first and must be from −180 to 180; it is 500.'],
+    ['8.68, 91', 'The latitude comes second and must be from −85 to 85; it is 91.'],
+    ['8.68', 'These are only one number.'],
+  ] as const) {
+    await field.fill(text);
+    await field.press('Enter');
+    await page.getByRole('alert').filter({ hasText: sentence }).waitFor();
+    assert.equal(await field.getAttribute('aria-invalid'), 'true', text);
+  }
+  await field.fill('8.68°, 50.11°');
+  await field.press('Enter');
+  await page.getByRole('alert').filter({ hasText: 'comes second' }).waitFor({ state: 'detached' });
+  await untilHolds(page, async () => (await field.getAttribute('aria-invalid')) === 'false');
+});
+
+test('A dead connection is told across the page, until it is back', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const line = await openLine(t, Number(new URL(hub.origin).port));
+  const page = await openPage(t, `http://127.0.0.1:${line.port}/hub-ui/lists`, { mayFail: true });
+  await page.getByRole('button', { name: 'Connected' }).first().waitFor();
+  const port = line.target;
+  line.target = undefined;
+  line.drop();
+  const banner = page.getByRole('alert').filter({ hasText: 'The hub cannot be reached.' });
+  await banner.getByText(/What you see is \d+ s old/).waitFor();
+  const [box, main] = [await banner.boundingBox(), await page.getByRole('main').boundingBox()];
+  assert.ok(box !== null && main !== null && box.width >= main.width && box.height > 40, JSON.stringify([box, main]));
+  line.target = port;
+  await banner.getByRole('button', { name: 'Try now' }).click();
+  await page.getByRole('button', { name: 'Connected' }).first().waitFor();
+  await banner.waitFor({ state: 'hidden' });
+});
