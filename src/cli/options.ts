@@ -1,9 +1,10 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { parseTime } from '../model/time.ts';
+import { hubHere } from './hub_here.ts';
 
-/** `--hub URL`, which every command takes. */
+/** `--hub URL`, which every command takes: by default the hub that would start here. */
 export function hubOption(): Option {
-  return new Option('--hub <url>', 'address of the hub').default('http://127.0.0.1:8081').argParser(hubAddress);
+  return new Option('--hub <url>', 'address of the hub').default(hubHere()).argParser(hubAddress);
 }
 
 /** Checks the address of a hub. A path is kept, for hubs behind a proxy; a slash at its end is not. */

@@ -9,7 +9,7 @@ import { Location } from '../../src/model/location.ts';
 import { Trackable } from '../../src/model/trackable.ts';
 import { Zone } from '../../src/model/zone.ts';
 import { type FakeHub, fakeHub } from './fake_hub.ts';
-import { runCli, startCli } from './run_cli.ts';
+import { runCli, startCli, startCliWith } from './run_cli.ts';
 
 test('the entities of the demo fit the model', () => {
   assert.deepEqual(
@@ -87,4 +87,15 @@ test('demo says what the hub does not accept', async (context) => {
   assert.equal(code, 1);
   assert.match(err, /^zones: 0 created, 0 updated, 3 rejected\n {2}zones\[0\]: 400 no room\n/);
   assert.match(err, /\nThe hub does not accept the zones of the demo\n$/);
+});
+
+test('demo feeds the hub that is set up here, whatever its port', async (context) => {
+  const hub = await fakeHub(context, {
+    answer: ({ path }) => ({ status: path.endsWith('s/locations') ? 204 : 201 }),
+  });
+  const { port } = new URL(hub.url);
+  const { finished } = startCliWith({ HUB_PORT: port, HUB_HOST: '0.0.0.0' }, 'demo', '--seconds', '0.3');
+  const { code, err } = await finished;
+  assert.equal(code, 0, err);
+  assert.ok(asked(hub, '/zones').length > 0);
 });

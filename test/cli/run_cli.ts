@@ -24,6 +24,11 @@ export function startCliIn(folder: string, ...args: readonly string[]): ReturnTy
   return start(args, { ...process.env, HUB_CONFIG_PATH: folder });
 }
 
+/** Starts a command with settings in its environment. */
+export function startCliWith(env: Readonly<Record<string, string>>, ...args: readonly string[]) {
+  return start(args, { ...process.env, ...env });
+}
+
 function start(args: readonly string[], env: NodeJS.ProcessEnv): ReturnType<typeof startCli> {
   const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
   let out = '';

@@ -5,6 +5,12 @@ import { can } from '../hub/access.ts';
 import { storeOf } from '../hub/stores.ts';
 import styles from './first_run.module.css';
 
+/** The command that feeds this hub, wherever it is: by itself it takes the one that is set up where it runs. */
+function demoCommand(): string {
+  const { port, origin } = location;
+  return port === '8081' ? 'npm run demo' : `npm run demo -- --hub ${origin}`;
+}
+
 /** What to do with a hub that knows nothing yet. Nothing is shown once it does. */
 export function FirstRun() {
   const stores = [storeOf('zones'), storeOf('fences'), storeOf('trackables'), storeOf('providers')];
@@ -23,7 +29,7 @@ export function FirstRun() {
           <p class={typography.soft}>
             A simulated warehouse with 40 tags and 12 fences. In a terminal beside the hub's:
           </p>
-          <code class={styles.command}>npm run demo</code>
+          <code class={styles.command}>{demoCommand()}</code>
         </li>
         <li>
           <h2>Or set up your own</h2>

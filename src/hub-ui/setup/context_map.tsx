@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useId, useMemo, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import fieldStyles from '../controls/field.module.css';
@@ -19,6 +19,7 @@ import { type Plane, toMap } from '../map/plane.ts';
 import { FenceLayer, ZoneLayer } from '../map/site_layers.tsx';
 import { useAnchors } from '../map/use_anchors.ts';
 import styles from './context_map.module.css';
+import { placeOf } from './place_of.ts';
 
 const NONE: readonly Fence[] = [];
 
@@ -111,39 +112,33 @@ function Surroundings({ plane, isOverview = false, zone, fence, floor, selected 
 function GoTo() {
   const { map, plane } = useMap();
   const [text, setText] = useState('');
-  const [isWrong, setWrong] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const id = useId();
   const go = (event: Event): void => {
     event.preventDefault();
     const place = placeOf(text);
-    setWrong(place === undefined);
-    if (place !== undefined) map.getView().animate({ center: toMap(plane, place), zoom: 19, duration: 250 });
+    setProblem(typeof place === 'string' ? place : undefined);
+    if (typeof place !== 'string') map.getView().animate({ center: toMap(plane, place), zoom: 19, duration: 250 });
   };
   return (
     <form class={styles.goTo} onSubmit={go}>
-      {isWrong && (
-        <p class={fieldStyles.error} role="alert">
-          Two numbers in degrees: longitude, then latitude
+      {problem !== undefined && (
+        <p class={fieldStyles.error} role="alert" id={id}>
+          {problem}
         </p>
       )}
       <input
         class={fieldStyles.input}
         aria-label="Go to longitude, latitude"
-        aria-invalid={isWrong}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? undefined : id}
         placeholder="Go to longitude, latitude"
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);
-          setWrong(false);
+          setProblem(undefined);
         }}
       />
     </form>
   );
-}
-
-/** Longitude and latitude, as they are written with a comma or a space between them. */
-function placeOf(text: string): [longitude: number, latitude: number] | undefined {
-  const parts = text.split(/[,;\s]+/).filter((part) => part !== '');
-  const [longitude = Number.NaN, latitude = Number.NaN] = parts.map(Number);
-  const isPlace = parts.length === 2 && Math.abs(longitude) <= 180 && Math.abs(latitude) <= 85;
-  return isPlace ? [longitude, latitude] : undefined;
 }

@@ -10,6 +10,7 @@ import { Toasts } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import type { Session } from '../hub/access.ts';
 import styles from './layout.module.css';
+import { LostBanner } from './lost_banner.tsx';
 import { isAt, mayOpen, PLACES, type Place, type PlaceGroup, TAB_PATHS } from './places.ts';
 import { Status } from './status.tsx';
 import { type Theme, theme } from './theme.ts';
@@ -49,9 +50,12 @@ export function Layout({
           <Status />
         </div>
       </nav>
-      <main class={styles.main} id="main" tabIndex={-1}>
-        {children}
-      </main>
+      <div class={styles.body}>
+        <LostBanner />
+        <main class={styles.main} id="main" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
       <TabBar address={address} account={account} />
       <Questions />
       <Toasts />

@@ -1,0 +1,46 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Button } from '../controls/button.tsx';
+import { Icon } from '../controls/icons.tsx';
+import { durationText, useNow } from '../controls/time.ts';
+import { connection, reconnect } from '../hub/live.ts';
+import styles from './lost_banner.module.css';
+
+/** What is gone for a moment only, as with every restart of a proxy, is no news. */
+const PATIENCE_MS = 2_000;
+
+/** Says across the page that the hub is not there, since everything below it is as it was then. */
+export function LostBanner() {
+  const isLost = useIsLost();
+  return <div role="alert">{isLost && <Lost />}</div>;
+}
+
+function Lost() {
+  const { state, sinceMs, retryAtMs } = connection.value;
+  const nowMs = useNow(1_000);
+  const wait = retryAtMs === undefined ? 0 : Math.ceil((retryAtMs - nowMs) / 1_000);
+  return (
+    <div class={styles.banner} data-lost>
+      <Icon name="warning" />
+      <p>
+        <strong>{state === 'stale' ? 'The hub has fallen silent.' : 'The hub cannot be reached.'}</strong>{' '}
+        {/* Not read aloud again with every second. */}
+        <span aria-hidden="true">{`What you see is ${durationText(Math.max(0, nowMs - sinceMs))} old. `}</span>
+        <span aria-hidden="true">{wait > 0 ? `The next attempt is in ${wait} s.` : 'Trying again …'}</span>
+      </p>
+      <Button onClick={reconnect}>Try now</Button>
+    </div>
+  );
+}
+
+function useIsLost(): boolean {
+  const { state, sinceMs } = connection.value;
+  const isGone = state === 'reconnecting' || state === 'stale';
+  const [isLost, setLost] = useState(false);
+  useEffect(() => {
+    setLost(false);
+    if (!isGone) return;
+    const timer = setTimeout(() => setLost(true), Math.max(0, sinceMs + PATIENCE_MS - Date.now()));
+    return () => clearTimeout(timer);
+  }, [isGone]);
+  return isGone && isLost;
+}
