@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batteryText } from '../../src/hub-ui/map/battery.ts';
+import { densityOf } from '../../src/hub-ui/map/density.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openLine } from '../support/line.ts';
 import { createSite, DOCK, FORKLIFT, move } from './ui_site.ts';
@@ -124,4 +125,65 @@ test('A dead connection is told across the page, until it is back', { skip }, as
   await banner.getByRole('button', { name: 'Try now' }).click();
   await page.getByRole('button', { name: 'Connected' }).first().waitFor();
   await banner.waitFor({ state: 'hidden' });
+});
+
+for (const [what, count, { before, isFar }, expected] of [
+  ['few', 30, { before: 'single', isFar: false }, 'single'],
+  ['few, from far away', 30, { before: 'single', isFar: true }, 'clusters'],
+  ['many', 1_000, { before: 'single', isFar: false }, 'small'],
+  ['a crowd', 3_000, { before: 'single', isFar: false }, 'clusters'],
+  ['fewer than a crowd that were one', 1_800, { before: 'clusters', isFar: false }, 'clusters'],
+  ['as many that were none', 1_800, { before: 'small', isFar: false }, 'small'],
+] as const) {
+  test(`densityOf shows ${what} as ${expected}`, () => {
+    // A hundred cells of the screen.
+    const at = (i: number): [number, number] => [(i % 10) * 52 + 9, (Math.floor(i / 10) % 10) * 52 + 9];
+    const all = Array.from({ length: count }, (_, i) => at(i));
+    const spread = {
+      x: all.map(([x]) => x),
+      y: all.map(([, y]) => y),
+      indices: Uint32Array.from(all.keys()),
+      drawn: count,
+    };
+    assert.equal(densityOf(spread, { before, isFar }), expected);
+  });
+}
+
+test('Ten thousand objects leave the fences to be seen, and a legend tells what the colors mean', {
+  skip,
+}, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const locationOf = (i: number) => ({
+    provider_id: `tag-${i}`,
+    provider_type: 'uwb',
+    source: 'hall',
+    crs: 'local',
+    position: { type: 'Point', coordinates: [i % 100, (Math.floor(i / 100) * 60) / 100] },
+  });
+  for (let i = 0; i < 10_000; i += 1_000) {
+    await hub.put(
+      '/providers/locations',
+      Array.from({ length: 1_000 }, (_, k) => locationOf(i + k)),
+    );
+  }
+  const page = await openPage(t, `${hub.origin}/hub-ui/?layers=providers,fences,zones,clusters`);
+  await page.locator('[data-counts]', { hasText: '10,000 providers' }).waitFor();
+  const covered = async (): Promise<number> => {
+    // Objects are drawn on the uppermost canvas. A text, since it runs where there is a document.
+    return page.evaluate(`(() => {
+        const canvas = [...document.querySelectorAll('[data-map] canvas')].at(-1);
+        const { width, height } = canvas;
+        const { data } = canvas.getContext('2d').getImageData(width * 0.42, height * 0.15, width * 0.16, height * 0.7);
+        let inked = 0;
+        for (let i = 3; i < data.length; i += 4) if (data[i] > 40) inked++;
+        return inked / (data.length / 4);
+      })()`);
+  };
+  await untilHolds(page, async () => (await covered()) > 0.05);
+  assert.ok((await covered()) < 0.4, `the objects cover ${await covered()} of the hall`);
+  await page.getByText('Legend').click();
+  for (const meaning of ['Green edge: something has just entered', 'Amber edge: something has just left', 'Red ring']) {
+    await page.getByText(meaning).waitFor();
+  }
 });

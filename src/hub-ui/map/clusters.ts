@@ -1,4 +1,6 @@
+import { countText } from '../controls/number_text.ts';
 import type { Frame } from './canvas_layer.ts';
+import { CELL, isCrowded, type Spread } from './density.ts';
 import type { Palette } from './palette.ts';
 
 /** Objects that are so near to each other that they are shown as a number. */
@@ -8,23 +10,17 @@ export interface Cluster {
   readonly count: number;
 }
 
-/** Objects on the screen, in pixels; those to be drawn one by one are the first `drawn` of `indices`. */
-interface Spread {
-  readonly x: ArrayLike<number>;
-  readonly y: ArrayLike<number>;
-  readonly indices: Uint32Array;
-  drawn: number;
-}
-
-const CELL = 52;
+/** Where many are near to each other, fewer and larger numbers leave room to see what is below them. */
+const LARGE_CELL = 104;
 const LEAST = 3;
 
 /** Gathers the objects of each cell of the screen; those that remain alone stay on the screen as they are. */
 export function clusterObjects(screen: Spread): Cluster[] {
+  const side = isCrowded(screen) ? LARGE_CELL : CELL;
   const cells = new Map<number, { x: number; y: number; indices: number[] }>();
   for (let s = 0; s < screen.drawn; s++) {
     const i = screen.indices[s]!;
-    const key = Math.floor(screen.x[i]! / CELL) * 10_000 + Math.floor(screen.y[i]! / CELL);
+    const key = Math.floor(screen.x[i]! / side) * 10_000 + Math.floor(screen.y[i]! / side);
     const cell = cells.get(key) ?? { x: 0, y: 0, indices: [] };
     cells.set(key, cell);
     cell.x += screen.x[i]!;
@@ -56,7 +52,7 @@ export function drawClusters({ context }: Frame, clusters: readonly Cluster[], p
     context.stroke();
     context.fillStyle = palette.clusterInk;
     context.font = '600 12px Inter, system-ui, sans-serif';
-    context.fillText(count > 9_999 ? `${Math.round(count / 1000)}k` : String(count), x, y + 0.5);
+    context.fillText(countText(count), x, y + 0.5);
   }
   context.textAlign = 'start';
 }
@@ -67,5 +63,6 @@ export function clusterAt(clusters: readonly Cluster[], [px = 0, py = 0]: readon
 }
 
 function radiusOf(count: number): number {
-  return Math.min(26, 11 + Math.log2(count) * 1.6);
+  // A number of four digits and a comma needs the most room.
+  return Math.min(28, 11 + Math.log2(count) * 1.6);
 }

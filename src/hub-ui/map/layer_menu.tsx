@@ -23,7 +23,7 @@ const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string]
       ['labels', 'Names'],
       ['tails', 'Tails'],
       ['accuracy', 'Accuracy'],
-      ['clusters', 'Clusters when far away'],
+      ['clusters', 'Clusters where it is crowded'],
     ],
   ],
 ];

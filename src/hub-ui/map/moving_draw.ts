@@ -1,6 +1,7 @@
 import type { Frame } from './canvas_layer.ts';
 import { type Cluster, clusterObjects, drawClusters } from './clusters.ts';
 import { Crowd } from './crowd.ts';
+import { type Density, densityOf } from './density.ts';
 import { type MovingObjects, TAIL } from './moving_objects.ts';
 import type { Palette } from './palette.ts';
 import { unitsPerMeter } from './plane.ts';
@@ -32,11 +33,12 @@ export interface OnScreen {
   /** All that are within the screen, and those among them that have fallen silent. */
   seen: number;
   stale: number;
+  density: Density;
   readonly crowd: Crowd;
 }
 
 export function newScreen(): OnScreen {
-  return { ...columns(256), drawn: 0, clusters: [], seen: 0, stale: 0, crowd: new Crowd() };
+  return { ...columns(256), drawn: 0, clusters: [], seen: 0, stale: 0, density: 'single', crowd: new Crowd() };
 }
 
 function columns(length: number): Pick<OnScreen, 'x' | 'y' | 'indices'> {
@@ -48,6 +50,8 @@ const LOST_MS = 60_000;
 /** As many symbols are a crowd. */
 const CROWD = 1_500;
 const MARGIN = 20;
+/** Pixels per meter below which one looks from far away. */
+const FAR = 1.2;
 /** Beyond these counts the details would hide each other, and cost time. */
 const TAILS_MAX = 800;
 const LABELS_MAX = 250;
@@ -63,7 +67,9 @@ export function drawMoving(
 ): void {
   place(frame, objects, look, screen, nowMs);
   const pixelsPerMeter = unitsPerMeter(objects.plane, frame.center) / frame.resolution;
-  if (look.clusters && screen.seen > 1 && pixelsPerMeter < 1.2) {
+  const isFar = screen.seen > 1 && pixelsPerMeter < FAR;
+  screen.density = densityOf(screen, { before: screen.density, isFar });
+  if (look.clusters && screen.density === 'clusters') {
     screen.clusters = clusterObjects(screen);
     drawClusters(frame, screen.clusters, look.palette);
   } else {
@@ -197,8 +203,10 @@ function drawSymbols(frame: Frame, objects: MovingObjects, { look, screen, nowMs
   const { context, rotation, width, height } = frame;
   const { symbol, palette } = look;
   const isCrowd = screen.drawn > CROWD;
+  // What stays outside of clusters has room; without clusters, a crowd has none.
+  const isSmall = screen.density === 'small' || (screen.density === 'clusters' && !look.clusters);
   const pixelRatio = isCrowd ? 1 : frame.pixelRatio;
-  const sprites = spritesOf(symbol, { color: palette[symbol], halo: palette.halo, pixelRatio });
+  const sprites = spritesOf(symbol, { color: palette[symbol], halo: palette.halo, pixelRatio, isSmall });
   const { image, size } = sprites;
   const side = size * pixelRatio;
   const turned = objects.north + (rotation * 180) / Math.PI;

@@ -6,6 +6,7 @@ import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
 import { setUrlParams } from '../shell/url_state.ts';
 import { LayerMenu } from './layer_menu.tsx';
+import { Legend } from './legend.tsx';
 import type { Movables } from './live_layers.tsx';
 import toolStyles from './map_tools.module.css';
 import { FloorSwitch, ScaleBar, ZoomButtons } from './map_tools.tsx';
@@ -60,6 +61,7 @@ export function SiteTools(props: SiteToolsProps) {
         />
         <ZoomButtons onFit={onFit} />
       </div>
+      <Legend />
       <ScaleBar>
         <span role="status" data-counts>
           {seenText(trackables.seen.value, 'trackable')}

@@ -23,9 +23,14 @@ export function spriteColumn(heading: number): number {
 /** The symbols in a color, for a screen of so many pixels per pixel. */
 export function spritesOf(
   symbol: SymbolName,
-  { color, halo, pixelRatio }: { readonly color: string; readonly halo: string; readonly pixelRatio: number },
+  {
+    color,
+    halo,
+    pixelRatio,
+    isSmall,
+  }: { readonly color: string; readonly halo: string; readonly pixelRatio: number; readonly isSmall: boolean },
 ): Sprites {
-  const key = `${symbol} ${color} ${halo} ${pixelRatio}`;
+  const key = `${symbol} ${color} ${halo} ${pixelRatio} ${isSmall}`;
   const known = made.get(key);
   if (known !== undefined) return known;
   const image = document.createElement('canvas');
@@ -35,19 +40,27 @@ export function spritesOf(
   for (let column = 0; context !== null && column <= DIRECTIONS; column++) {
     context.setTransform(pixelRatio, 0, 0, pixelRatio, (column + 0.5) * SIZE * pixelRatio, (SIZE / 2) * pixelRatio);
     if (column > 0) context.rotate(((column - 1) * 2 * Math.PI) / DIRECTIONS);
-    drawSymbol(context, symbol, { color, halo, hasHeading: column > 0 });
+    // Where there is no room for directions, a point says where.
+    drawSymbol(context, symbol, { color, halo, hasHeading: column > 0 && !isSmall, isSmall });
   }
   const sprites = { image, size: SIZE, pixelRatio, key };
   made.set(key, sprites);
   return sprites;
 }
 
+interface SymbolLook {
+  readonly color: string;
+  readonly halo: string;
+  readonly hasHeading: boolean;
+  readonly isSmall: boolean;
+}
+
 function drawSymbol(
   context: CanvasRenderingContext2D,
   symbol: SymbolName,
-  { color, halo, hasHeading }: { readonly color: string; readonly halo: string; readonly hasHeading: boolean },
+  { color, halo, hasHeading, isSmall }: SymbolLook,
 ): void {
-  const radius = symbol === 'trackable' ? 5.5 : 3.5;
+  const radius = isSmall ? 2 : symbol === 'trackable' ? 5.5 : 3.5;
   context.beginPath();
   if (hasHeading) {
     // A drop whose tip shows where it goes.
@@ -60,7 +73,7 @@ function drawSymbol(
     context.arc(0, 0, radius, 0, 2 * Math.PI);
   }
   context.lineJoin = 'round';
-  context.lineWidth = 3;
+  context.lineWidth = isSmall ? 1 : 3;
   context.strokeStyle = halo;
   context.stroke();
   if (symbol === 'trackable') {
@@ -70,7 +83,7 @@ function drawSymbol(
   }
   context.fillStyle = halo;
   context.fill();
-  context.lineWidth = 1.75;
+  context.lineWidth = isSmall ? 1 : 1.75;
   context.strokeStyle = color;
   context.stroke();
 }
