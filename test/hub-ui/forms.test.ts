@@ -68,6 +68,20 @@ test('What only the hub knows stands at its field as a sentence', { skip }, asyn
   assert.equal(await foreignId.getAttribute('aria-invalid'), 'true');
 });
 
+test('A fence that is deleted comes back as it was given', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('Dock A is deleted').waitFor();
+  assert.equal((await hub.get('/fences/summary')).body.length, 1);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Dock A restored').waitFor();
+  const { region, crs } = (await hub.get(`/fences/${DOCK.id}?crs=local&zone_id=hall`)).body;
+  assert.deepEqual([region, crs], [DOCK.region, DOCK.crs]);
+});
+
 test('A number that would be kept as nothing is refused with a sentence', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);

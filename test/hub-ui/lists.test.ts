@@ -54,7 +54,10 @@ test('Search, order and pages go together, and the address brings them back', { 
   await page.reload();
   await untilNames(page, ['Cart 9', 'Cart 7', 'Cart 5', 'Cart 3', 'Cart 1']);
 
+  // An id is found as a whole, and not by its end.
   await search.fill('000000000042');
+  await page.getByText('None of the trackables matches').waitFor();
+  await search.fill('00000000-0000-4000-8000-000000000042');
   await untilNames(page, ['Cart 42']);
   await search.fill('kim');
   await untilNames(page, ['Forklift 7']);
@@ -95,7 +98,7 @@ test('Among thousands, a name and a number find those of that name, and the ques
   const pallets = Array.from({ length: 2_000 }, (_, i) => ({ type: 'virtual', name: `Pallet ${i}` }));
   await Promise.all(pallets.map((pallet) => hub.post('/trackables', pallet)));
   const page = await openList(t, hub, 'trackables');
-  await page.getByText('1 to 25 of 2000').waitFor();
+  await page.getByText('1 to 25 of 2,000').waitFor();
   await page.getByRole('searchbox', { name: 'Search all lists' }).fill('Pallet 99');
   // 99, and 990 to 999: not one whose id happens to have a 99 in it.
   await page.getByText('1 to 11 of 11').waitFor();
@@ -103,8 +106,8 @@ test('Among thousands, a name and a number find those of that name, and the ques
   await page.getByRole('button', { name: 'Delete' }).click();
   const question = page.getByRole('dialog', { name: 'Delete these 11 trackables?' });
   const named = await question.getByRole('listitem').allInnerTexts();
+  assert.equal(named.length, 11, 'every one of them');
   assert.deepEqual(named.slice(0, 2), ['Pallet 99', 'Pallet 990']);
-  assert.equal(named.at(-1), '… and 3 more');
   await question.getByRole('button', { name: 'Delete 11 trackables' }).click();
   await page.getByText('11 trackables deleted').waitFor();
   const left: readonly { readonly name: string }[] = (await hub.get('/trackables/summary')).body;
@@ -113,6 +116,11 @@ test('Among thousands, a name and a number find those of that name, and the ques
     gone.map(({ name }) => name),
     [99, ...Array.from({ length: 10 }, (_, i) => 990 + i)].map((number) => `Pallet ${number}`),
   );
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('11 trackables restored').waitFor();
+  await page.getByText('1 to 11 of 11').waitFor();
+  const after: readonly object[] = (await hub.get('/trackables/summary')).body;
+  assert.equal(after.length, 2_000);
 });
 
 test('The JSON of an entity can be read, changed, and copied as a command that works', { skip }, async (t) => {

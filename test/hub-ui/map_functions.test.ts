@@ -195,8 +195,9 @@ test('A search finds words by how they begin, and codes only by what is clearly 
     assert.ok(!has({ name }, 'Pallet 99'), name);
   }
   const tagged = { name: 'Pallet 5', properties: { erp: 'f2994d3e-6a53-4a3e-9a43-0d8f4a4f2b11', kg: 990.5, row: 12 } };
-  for (const text of ['99', 'pallet 99', 'pallet kg 990']) assert.ok(!has(tagged, text), text);
-  for (const text of [id, '99a07b', '3A1F6A1DE099', 'f2994d', 'pallet 12', '990.5', 'erp'])
+  for (const text of ['99', 'pallet 99', 'pallet kg 990', '3A1F6A1DE099', '0b-8a99'])
+    assert.ok(!has(tagged, text), text);
+  for (const text of [id, '99a07b', '99A07BFE-1199', 'f2994d', 'pallet 12', '990.5', 'erp'])
     assert.ok(has(tagged, text), text);
   assert.ok(has({ name: 'AA:BB:CC:DD:EE:99' }, 'aa:bb:c') && !has({ name: 'AA:BB:CC:DD:EE:99' }, '99'));
   assert.ok(has({ id: 'demo-tag-29' }, 'tag-29') && has({ id: 'demo-tag-29' }, '29'));

@@ -25,7 +25,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/fanout/sent.ts': 'counters of what was sent',
   'src/hub-ui/charts/sparkline.tsx': 'a chart that knows nothing of events',
   'src/hub-ui/events/events_page.tsx': 'a page',
-  'src/hub-ui/lists/delete_dialog.tsx': 'a dialog',
   'src/hub-ui/lists/pager.tsx': 'a control',
   'src/hub-ui/map/battery.ts': 'a rule of its own about properties',
   'src/hub-ui/map/chip.tsx': 'a control',

@@ -9,18 +9,27 @@ interface Toast {
   readonly id: number;
   readonly text: string;
   readonly tone: Tone;
+  readonly action: ToastAction | undefined;
+}
+
+/** What can still be done about it, such as to take it back. */
+export interface ToastAction {
+  readonly label: string;
+  readonly act: () => void;
 }
 
 const toasts = signal<readonly Toast[]>([]);
 const SHOWN_MS: Readonly<Record<Tone, number>> = { ok: 4_000, danger: 12_000 };
+/** Long enough to have second thoughts. */
+const WITH_ACTION_MS = 30_000;
 let lastId = 0;
 
-/** Says in a corner that something was done, or could not be. */
-export function toast(text: string, tone: Tone = 'ok'): void {
+/** Says below that something was done, or could not be, and what can be done about it. */
+export function toast(text: string, tone: Tone = 'ok', action?: ToastAction): void {
   lastId++;
   const id = lastId;
-  toasts.value = [...toasts.value.slice(-4), { id, text, tone }];
-  setTimeout(() => dismiss(id), SHOWN_MS[tone]);
+  toasts.value = [...toasts.value.slice(-4), { id, text, tone, action }];
+  setTimeout(() => dismiss(id), action === undefined ? SHOWN_MS[tone] : WITH_ACTION_MS);
 }
 
 /** Says why something failed. */
@@ -35,10 +44,22 @@ function dismiss(id: number): void {
 export function Toasts() {
   return (
     <div class={styles.toasts} role="status" aria-live="polite">
-      {toasts.value.map(({ id, text, tone }) => (
+      {toasts.value.map(({ id, text, tone, action }) => (
         <div class={styles.toast} data-tone={tone} key={id}>
           <Icon name={tone === 'ok' ? 'check' : 'warning'} />
           <span>{text}</span>
+          {action !== undefined && (
+            <button
+              type="button"
+              class={styles.action}
+              onClick={() => {
+                dismiss(id);
+                action.act();
+              }}
+            >
+              {action.label}
+            </button>
+          )}
           <button type="button" aria-label="Dismiss" onClick={() => dismiss(id)}>
             <Icon name="close" width={14} height={14} />
           </button>

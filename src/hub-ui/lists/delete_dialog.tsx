@@ -3,11 +3,13 @@ import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
 import { countedText, countText } from '../controls/number_text.ts';
-import { toast } from '../controls/toasts.tsx';
-import { type Kind, SINGULAR } from '../hub/kinds.ts';
+import { toast, toastError } from '../controls/toasts.tsx';
+import { type Entities, type Kind, SINGULAR } from '../hub/kinds.ts';
 import { deleteEntity, RequestError } from '../hub/rest.ts';
+import { storeOf } from '../hub/stores.ts';
 import { Failures, Progress, useCount } from './progress.tsx';
 import { type Failure, runAll } from './run_all.ts';
+import { keptBefore, undoing } from './undo_deletion.ts';
 
 /** Deletes entities, shows how far it is, and what could not be deleted. */
 export function DeleteDialog({
@@ -23,11 +25,26 @@ export function DeleteDialog({
   const [failures, setFailures] = useState<readonly Failure<string>[]>();
   const [stop] = useState(() => new AbortController());
   useEffect(() => {
-    void runAll(ids, (id) => removed(kind, id), { signal: stop.signal, onDone: add }).then((failed) => {
-      if (stop.signal.aborted) return;
-      setFailures(failed);
-      if (failed.length > 0) return;
-      toast(`${countedText(ids.length, SINGULAR[kind])} deleted`);
+    const items: ReadonlyMap<string, Entities[Kind]> = storeOf(kind).items.peek();
+    const doomed = ids.flatMap((id) => items.get(id) ?? []);
+    const removeAll = async (): Promise<void> => {
+      const kept: readonly Entities[Kind][] = await keptBefore(kind, doomed);
+      const failed = await runAll(ids, (id) => removed(kind, id), { signal: stop.signal, onDone: add });
+      // After a stop, what was deleted before can be taken back, too.
+      const stayed = new Set(storeOf(kind).items.peek().keys());
+      const failedIds = new Set(failed.map(({ item }) => item));
+      const gone = kept.filter(({ id }) => !failedIds.has(id) && !(stop.signal.aborted && stayed.has(id)));
+      const undo = undoing(kind, gone);
+      if (stop.signal.aborted || failed.length > 0) {
+        if (gone.length > 0) toast(`${countedText(gone.length, SINGULAR[kind])} deleted`, 'ok', undo);
+        if (!stop.signal.aborted) setFailures(failed);
+        return;
+      }
+      toast(`${countedText(ids.length, SINGULAR[kind])} deleted`, 'ok', undo);
+      onClose();
+    };
+    removeAll().catch((error: unknown) => {
+      toastError(error);
       onClose();
     });
     return () => stop.abort();

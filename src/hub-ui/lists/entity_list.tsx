@@ -17,7 +17,7 @@ import { Pager, SIZES } from './pager.tsx';
 import { pageOf, sortedBy } from './sort_and_page.ts';
 
 /** Names in the question before a deletion. */
-const NAMED_MAX = 8;
+const NAMED_MAX = 500;
 
 /** The entities of a kind that match the search: sorted, a page at a time, to be selected and looked at. */
 export function EntityList<K extends Kind>({
@@ -98,12 +98,13 @@ export function EntityList<K extends Kind>({
   );
 }
 
-/** The first of what is to be deleted, and how many there are besides: a search may have found more than was meant. */
+/** What is to be deleted, by name: a search may have found more than was meant. */
 function Doomed({ labels }: { readonly labels: readonly string[] }) {
   const more = labels.length - NAMED_MAX;
   return (
     <>
-      <ul class={styles.doomed}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reachable */}
+      <ul class={styles.doomed} tabIndex={0} aria-label="To be deleted">
         {labels.slice(0, NAMED_MAX).map((label, index) => (
           <li key={index} class={typography.cut}>
             {label}
@@ -111,7 +112,7 @@ function Doomed({ labels }: { readonly labels: readonly string[] }) {
         ))}
         {more > 0 && <li>{`… and ${countText(more)} more`}</li>}
       </ul>
-      <p>This cannot be undone.</p>
+      <p>You can undo this for half a minute.</p>
     </>
   );
 }

@@ -14,7 +14,7 @@ export interface Searched {
   readonly texts: string;
   /**
    * Codes that machines make, such as a UUID or a MAC address. Every tenth of them has a given two digits somewhere, and
-   * whoever types two digits means a name: only what is clearly of a code is looked for in one.
+   * whoever types two digits means a name: a code is found as a whole, or by a beginning that is clearly of one.
    */
   readonly codes: readonly string[];
   /** Numbers are found as a whole. */
@@ -25,8 +25,8 @@ export interface Searched {
 const CODE = /^(?=.*\d)(?:[0-9a-f][-:._]?){11,}[0-9a-f]$/;
 /** How a code may begin: with digits among letters, or with the colons of a MAC address. */
 const BEGINNING_OF_CODE = /^(?=[^:]*:|\D*\d[^a-f]*[a-f]|[^a-f]*[a-f]\D*\d)(?:[0-9a-f][-:._]?){4,}$/;
-/** Long enough to be found anywhere in a code, such as the last group of a UUID. */
-const PART_OF_CODE = /^(?=.*\d)(?:[0-9a-f][-:._]?){7,}[0-9a-f]$/;
+/** So many digits are of a code, whatever they are. */
+const LONG_BEGINNING_OF_CODE = /^(?=.*\d)(?:[0-9a-f][-:._]?){7,}[0-9a-f]$/;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 /** Scripts without spaces between words. */
 const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
@@ -49,8 +49,7 @@ export function hasWords({ texts, codes, numbers }: Searched, words: readonly st
 }
 
 function isOf(code: string, word: string): boolean {
-  const at = code.indexOf(word);
-  return at >= 0 && (PART_OF_CODE.test(word) || (at === 0 && BEGINNING_OF_CODE.test(word)));
+  return code.startsWith(word) && (BEGINNING_OF_CODE.test(word) || LONG_BEGINNING_OF_CODE.test(word));
 }
 
 /** Texts as they are searched. */

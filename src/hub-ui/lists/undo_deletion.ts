@@ -1,0 +1,49 @@
+import { countedText } from '../controls/number_text.ts';
+import { type ToastAction, toast } from '../controls/toasts.tsx';
+import { can } from '../hub/access.ts';
+import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { createEntity } from '../hub/rest.ts';
+import { listKept, readKept } from './exportable.ts';
+import { runAll } from './run_all.ts';
+
+/** Entities as they are kept, to be created again once they are deleted; those that are gone already are left out. */
+export async function keptBefore<K extends Kind>(
+  kind: K,
+  entities: readonly Entities[K][],
+): Promise<readonly Entities[K][]> {
+  const [only] = entities;
+  if (entities.length === 1 && only !== undefined) return [await readKept(kind, only)];
+  const ids = new Set(entities.map(({ id }) => id));
+  return (await listKept(kind)).filter(({ id }) => ids.has(id));
+}
+
+/** Takes a deletion back; undefined for whoever may not create what was deleted. */
+export function undoing<K extends Kind>(kind: K, deleted: readonly Entities[K][]): ToastAction | undefined {
+  if (!can('CREATE', `/${kind}`) || deleted.length === 0) return undefined;
+  return { label: 'Undo', act: () => void restore(kind, deleted) };
+}
+
+/** What needs another one of them, such as what it is carried by, is tried again when that is there. */
+async function restore<K extends Kind>(kind: K, deleted: readonly Entities[K][]): Promise<void> {
+  const { signal } = new AbortController();
+  let left = deleted;
+  let reason = '';
+  for (let before = Number.POSITIVE_INFINITY; left.length > 0 && left.length < before; ) {
+    before = left.length;
+    const failures = await runAll(left, async (entity) => void (await createEntity(kind, entity)), {
+      signal,
+      onDone: () => undefined,
+    });
+    left = failures.map(({ item }) => item);
+    reason = failures[0]?.reason ?? '';
+  }
+  const [only] = deleted;
+  const what = deleted.length === 1 && only !== undefined ? labelOf(only) : countedText(deleted.length, SINGULAR[kind]);
+  if (left.length === 0) toast(`${what} restored`);
+  else
+    toast(
+      `${countedText(left.length, SINGULAR[kind])} could not be restored. ${reason}`,
+      'danger',
+      undoing(kind, left),
+    );
+}
