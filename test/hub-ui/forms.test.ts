@@ -121,3 +121,27 @@ test('What somebody else has made of a field stays in sight while one scrolls', 
   assert.deepEqual([name, exitDelay], ['Dock C', 4_000]);
   await untilHolds(page, async () => (await page.getByLabel('Exit delay', { exact: true }).inputValue()) === '4');
 });
+
+for (const [zoom, width, height] of [
+  ['200 %', 640, 400],
+  ['400 %', 320, 200],
+] as const) {
+  test(`At ${zoom} a form has room for its fields, and is saved`, { skip }, async (t) => {
+    const hub = await openUiHub(t);
+    await createSite(hub);
+    const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`, { width, height });
+    const field = page.getByLabel('Exit delay', { exact: true });
+    const save = page.getByRole('button', { name: 'Save' });
+    await field.scrollIntoViewIfNeeded();
+    await field.fill('7');
+    // What covers the fields is no more than what saves them.
+    const [form, foot] = [await page.locator('[data-editor]').boundingBox(), await save.boundingBox()];
+    assert.ok(form !== null && foot !== null);
+    const seen = Math.min(form.y + form.height, foot.y) - Math.max(form.y, 0);
+    assert.ok(seen > 0.6 * height, `${seen} of ${height} pixels are of the form`);
+    const sideways = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    assert.ok(Number(sideways) <= 0, `it is ${sideways} pixels too wide`);
+    await save.click();
+    await page.getByText('Dock A is saved').waitFor();
+  });
+}
