@@ -31,7 +31,7 @@ async function main(): Promise<void> {
       `${new URL(hub.base).origin}/hub-ui/?at=8.6028,50.0518&z=18&layers=trackables,labels,tails,clusters`,
     );
 
-    await page.locator('[data-counts]', { hasText: /^\d{3,} trackables/ }).waitFor({ timeout: 60_000 });
+    await page.locator('[data-counts]', { hasText: /^[\d,]{3,} trackables/ }).waitFor({ timeout: 60_000 });
     await page.waitForTimeout(3_000);
     const session = await page.context().newCDPSession(page);
     await session.send('Performance.enable');
