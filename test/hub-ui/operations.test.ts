@@ -59,7 +59,7 @@ test('Operations show rates, sources, sessions, usage, the license and the way t
   const tab = (name: string) => page.getByRole('tab', { name });
   await tab('Sources').click();
   const zone = page.getByRole('region', { name: 'Zones' }).getByRole('row', { name: /Hall/ });
-  await zone.getByText('Hearing').waitFor();
+  await zone.getByText('Active').waitFor();
   await zone.getByText('rest').waitFor();
   await page.getByRole('region', { name: 'Sources', exact: true }).getByRole('row', { name: /hall/ }).waitFor();
 

@@ -75,7 +75,7 @@ function stateOf({ agoMs, reconnects, connection_established: established }: Row
   // Only streams have a connection of their own that can be down.
   if (reconnects !== undefined && established === undefined) return { label: 'Disconnected', tone: 'danger' };
   if (agoMs === Number.POSITIVE_INFINITY) return { label: 'Never heard', tone: 'neutral' };
-  return agoMs > QUIET_MS ? { label: 'Quiet', tone: 'warn' } : { label: 'Hearing', tone: 'ok' };
+  return agoMs > QUIET_MS ? { label: 'Quiet', tone: 'warn' } : { label: 'Active', tone: 'ok' };
 }
 
 const VALUES: Readonly<Record<string, (row: Row) => string | number | undefined>> = {
