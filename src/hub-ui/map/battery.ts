@@ -21,7 +21,7 @@ function batteryIn(value: unknown, depth: number): string | undefined {
   const members = Object.entries(value);
   for (const [name, member] of members) {
     if (!BATTERY.test(name) || member == null) continue;
-    return typeof member === 'object' ? firstOf(member) : `${String(member)}${/percent/i.test(name) ? ' %' : ''}`;
+    return typeof member === 'object' ? membersText(member) : `${String(member)}${/percent/i.test(name) ? ' %' : ''}`;
   }
   for (const [, member] of members) {
     const found = batteryIn(member, depth - 1);
@@ -31,7 +31,7 @@ function batteryIn(value: unknown, depth: number): string | undefined {
 }
 
 /** The members of an object of several, such as percentage and voltage. */
-function firstOf(battery: object): string {
+function membersText(battery: object): string {
   const members = Object.entries(battery).filter(([, value]) => typeof value !== 'object');
   return members.map(([name, value]) => `${name.replaceAll('_', ' ')} ${String(value)}`).join(', ');
 }

@@ -78,8 +78,8 @@ function FenceFacts({ id }: { readonly id: string }) {
           idRow(id),
           ['Floor', fence.floor ?? 'all'],
           ['Radius', fence.region.type === 'Point' ? metersText(fence.radius ?? 0) : undefined],
-          ['Trackables inside', <Contents key="trackables" inside={inside?.trackables} />],
-          ['Providers inside', <Contents key="providers" inside={inside?.providers} />],
+          ['Trackables inside', <Contents key="trackables" of="trackables" inside={inside} />],
+          ['Providers inside', <Contents key="providers" of="providers" inside={inside} />],
         ]}
       />
       <Properties properties={fence.properties} />
@@ -96,19 +96,26 @@ function idRow(id: string): FactRow {
   ];
 }
 
-/** How many there are, and the first of them; an ellipsis until the hub has said so. */
-function Contents({ inside }: { readonly inside: readonly Inside[] | undefined }) {
-  if (inside === undefined) return <span class={typography.faint}>…</span>;
-  if (inside.length === 0) return <span class={typography.faint}>none</span>;
+/** How many there are, and the first of them; null where the hub does not say, undefined until it is asked. */
+function Contents({
+  of,
+  inside,
+}: {
+  readonly of: keyof FenceContents;
+  readonly inside: FenceContents | null | undefined;
+}) {
+  if (inside == null) return <span class={typography.faint}>{inside === null ? 'not known' : '…'}</span>;
+  const all = inside[of];
+  if (all.length === 0) return <span class={typography.faint}>none</span>;
   return (
     <span class={flow.row}>
-      <strong>{countText(inside.length)}</strong>
-      {inside.slice(0, 12).map(({ kind, id, label }) => (
+      <strong>{countText(all.length)}</strong>
+      {all.slice(0, 12).map(({ kind, id, label }) => (
         <Chip key={`${kind} ${id}`} selection={{ kind, id }}>
           <Badge tone={kind === 'trackables' ? 'accent' : 'neutral'}>{label}</Badge>
         </Chip>
       ))}
-      {inside.length > 12 && <span class={typography.faint}>{`and ${countText(inside.length - 12)} more`}</span>}
+      {all.length > 12 && <span class={typography.faint}>{`and ${countText(all.length - 12)} more`}</span>}
     </span>
   );
 }
@@ -125,7 +132,7 @@ function MovingFacts({ selection }: { readonly selection: Selection }) {
           ['Last heard', <LastHeard key="heard" location={location} />],
           ['Battery', batteryText(location?.properties, entity?.properties)],
           ...relativesOf(selection, entity),
-          ...(location == null ? [] : placeRows(location)),
+          ...(location == null ? [] : placeRows(location, selection)),
           ['In fences', location == null ? undefined : <FenceBadges key="fences" fences={fences} />],
         ]}
       />
@@ -178,15 +185,8 @@ function Chips({ selections }: { readonly selections: readonly Inside[] }) {
   );
 }
 
-function placeRows({
-  position,
-  accuracy,
-  speed,
-  course,
-  floor,
-  source,
-  provider_id: provider,
-}: Location): readonly FactRow[] {
+function placeRows(location: Location, { kind }: Selection): readonly FactRow[] {
+  const { position, accuracy, speed, course, floor, source, provider_id: provider } = location;
   const [x = 0, y = 0, z] = position.coordinates;
   return [
     [
@@ -200,7 +200,7 @@ function placeRows({
     ['Accuracy', accuracy == null ? undefined : metersText(accuracy)],
     ['Speed', speed == null ? undefined : `${metersText(speed)}/s`],
     ['Course', course == null ? undefined : `${Math.round(course)}°`],
-    ['Heard from', provider ?? undefined],
+    ['Heard from', kind === 'providers' ? undefined : (provider ?? undefined)],
     ['Source', sourceName(source)],
   ];
 }
@@ -276,12 +276,14 @@ interface FenceContents {
 }
 
 /**
- * What is in a fence, by the hub's timers and tolerances; undefined until it has said so. A trackable and the tag that
- * carries its position are both inside, so they are told and counted apart, as the occupancy of fences counts them.
+ * What is in a fence, by the hub's timers and tolerances: null where the hub does not say, undefined until it is asked. A
+ * trackable and the tag that carries its position are both inside, so they are told and counted apart, as the occupancy of
+ * fences counts them.
  */
-function useContents(fenceId: string): FenceContents | undefined {
-  const [inside, setInside] = useState<FenceContents>();
+function useContents(fenceId: string): FenceContents | null | undefined {
+  const [inside, setInside] = useState<FenceContents | null>();
   useEffect(() => {
+    setInside(undefined);
     const of = async <K extends 'trackables' | 'providers'>(kind: K): Promise<readonly Inside[]> => {
       const found = await get<readonly Entities[K][]>(`${entityPath('fences', fenceId)}/${kind}`);
       return found.map((entity) => ({ kind, id: entity.id, label: labelOf(entity) }));
@@ -295,10 +297,16 @@ function useContents(fenceId: string): FenceContents | undefined {
           // A later answer may overtake this one.
           if (mine === asked) setInside({ trackables, providers });
         },
-        () => undefined,
+        () => {
+          if (mine === asked) setInside((before) => before ?? null);
+        },
       );
     };
-    return subscribe('fence_events', { fence_id: fenceId }, { subscribed: ask, events: ask });
+    const end = subscribe('fence_events', { fence_id: fenceId }, { subscribed: ask, refused: ask, events: ask });
+    return () => {
+      asked++;
+      end();
+    };
   }, [fenceId]);
   return inside;
 }
