@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -12,11 +12,18 @@ import { openUiHub } from '../support/browser.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { DOCK, HALL } from './ui_site.ts';
 
-/** A hub that wants to know who somebody is, with the identity server of the development set-up. */
-export async function openSignedSite(t: TestContext, tokenSeconds?: number): Promise<TestHub> {
+/**
+ * A hub that wants to know who somebody is, with the identity server of the development set-up. `viewerMay` is a line of
+ * what viewers may do besides.
+ */
+export async function openSignedSite(
+  t: TestContext,
+  { tokenSeconds, viewerMay = '' }: { readonly tokenSeconds?: number; readonly viewerMay?: string } = {},
+): Promise<TestHub> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'hub-signin-'));
-  await copyFile(new URL('../auth/dev/permissions.yaml', import.meta.url), join(folder, 'permissions.yaml'));
+  const permissions = await readFile(new URL('../auth/dev/permissions.yaml', import.meta.url), 'utf8');
+  await writeFile(join(folder, 'permissions.yaml'), permissions.replace('viewer:\n', `viewer:\n  ${viewerMay}\n`));
   const provider = await openIdentityProvider({
     port: 0,
     ...DEV,

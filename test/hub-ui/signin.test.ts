@@ -55,6 +55,19 @@ test('Who may only look is offered nothing that changes anything', { skip }, asy
   assert.equal(await page.getByRole('button', { name: 'Add rule' }).isDisabled(), true);
 });
 
+test('Who may delete but not create is told that nothing brings a fence back', { skip }, async (t) => {
+  const hub = await openSignedSite(t, { viewerMay: "'/v2/fences/:fence_id': [READ_ANY, DELETE_ANY]" });
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`, { mayFail: true });
+  await signIn(page, 'viewer');
+  await page.getByLabel('Select Dock A').check();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  const question = page.getByRole('dialog', { name: 'Delete this fence?' });
+  await question.getByText('This cannot be undone.').waitFor();
+  await question.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('1 fence deleted').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0);
+});
+
 test('Who may see some things is led to these, and to nothing else', { skip }, async (t) => {
   const hub = await openSignedSite(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
@@ -74,7 +87,7 @@ test('Who may see some things is led to these, and to nothing else', { skip }, a
 });
 
 test('A token is renewed before it ends, without a question', { skip }, async (t) => {
-  const hub = await openSignedSite(t, 10);
+  const hub = await openSignedSite(t, { tokenSeconds: 10 });
   const page = await openPage(t, `${hub.origin}/hub-ui/zones`, { mayFail: true });
   const renewed = page.waitForResponse((response) => {
     return response.request().postData()?.includes('grant_type=refresh_token') === true && response.ok();
@@ -88,7 +101,7 @@ test('A token is renewed before it ends, without a question', { skip }, async (t
 });
 
 test('A session that cannot be renewed is said to have ended, and begins again where it was', { skip }, async (t) => {
-  const hub = await openSignedSite(t, 10);
+  const hub = await openSignedSite(t, { tokenSeconds: 10 });
   const page = await openPage(t, `${hub.origin}/hub-ui/zones?q=hall`, { mayFail: true });
   await signIn(page, 'hub-admin');
   await page.route('**/token', (route) => {

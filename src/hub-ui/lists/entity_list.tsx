@@ -15,6 +15,7 @@ import { FACTS } from './entity_facts.ts';
 import styles from './entity_list.module.css';
 import { Pager, SIZES } from './pager.tsx';
 import { pageOf, sortedBy } from './sort_and_page.ts';
+import { undoNote } from './undo_deletion.ts';
 
 /** Names in the question before a deletion. */
 const NAMED_MAX = 500;
@@ -46,7 +47,7 @@ export function EntityList<K extends Kind>({
     const isOne = chosen.length === 1;
     const yes = await confirm({
       title: `Delete ${isOne ? `this ${SINGULAR[kind]}` : `these ${countText(chosen.length)} ${kind}`}?`,
-      text: <Doomed labels={rows.filter(({ id }) => selected.has(id)).map(labelOf)} />,
+      text: <Doomed kind={kind} labels={rows.filter(({ id }) => selected.has(id)).map(labelOf)} />,
       action: isOne ? 'Delete' : `Delete ${countText(chosen.length)} ${kind}`,
     });
     if (yes) onDelete(chosen);
@@ -99,7 +100,7 @@ export function EntityList<K extends Kind>({
 }
 
 /** What is to be deleted, by name: a search may have found more than was meant. */
-function Doomed({ labels }: { readonly labels: readonly string[] }) {
+function Doomed({ kind, labels }: { readonly kind: Kind; readonly labels: readonly string[] }) {
   const more = labels.length - NAMED_MAX;
   return (
     <>
@@ -112,7 +113,7 @@ function Doomed({ labels }: { readonly labels: readonly string[] }) {
         ))}
         {more > 0 && <li>{`… and ${countText(more)} more`}</li>}
       </ul>
-      <p>You can undo this for half a minute.</p>
+      <p>{undoNote(kind)}</p>
     </>
   );
 }

@@ -17,10 +17,19 @@ export async function keptBefore<K extends Kind>(
   return (await listKept(kind)).filter(({ id }) => ids.has(id));
 }
 
+/** What is said of it before a deletion. */
+export function undoNote(kind: Kind): string {
+  return mayUndo(kind) ? 'You can undo this for half a minute.' : 'This cannot be undone.';
+}
+
 /** Takes a deletion back; undefined for whoever may not create what was deleted. */
 export function undoing<K extends Kind>(kind: K, deleted: readonly Entities[K][]): ToastAction | undefined {
-  if (!can('CREATE', `/${kind}`) || deleted.length === 0) return undefined;
+  if (!mayUndo(kind) || deleted.length === 0) return undefined;
   return { label: 'Undo', act: () => void restore(kind, deleted) };
+}
+
+function mayUndo(kind: Kind): boolean {
+  return can('CREATE', `/${kind}`);
 }
 
 /** What needs another one of them, such as what it is carried by, is tried again when that is there. */

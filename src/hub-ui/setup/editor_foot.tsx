@@ -5,7 +5,7 @@ import { toast, toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { deleteEntity, entityPath, OtherPlaneError } from '../hub/rest.ts';
-import { keptBefore, undoing } from '../lists/undo_deletion.ts';
+import { keptBefore, undoing, undoNote } from '../lists/undo_deletion.ts';
 import { placeOf } from '../problems/sentences.ts';
 import { type EntityDraft, nameOf } from './draft.ts';
 import layoutStyles from './setup_layout.module.css';
@@ -43,7 +43,7 @@ export function EditorFoot<K extends Kind>({
   };
   const remove = async (): Promise<void> => {
     if (kept === undefined) return;
-    const text = `${name} goes, and everybody who listens is told. You can undo this for half a minute.`;
+    const text = `${name} is deleted, and all subscribers are told. ${undoNote(kind)}`;
     if (!(await confirm({ title: `Delete this ${SINGULAR[kind]}?`, text, action: 'Delete' }))) return;
     try {
       const before = await keptBefore(kind, [kept]);
