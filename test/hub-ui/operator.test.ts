@@ -93,10 +93,10 @@ test('Whoever goes to what is no place is told what is wrong with it', { skip },
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`);
   const field = page.getByRole('textbox', { name: 'Go to longitude, latitude' });
   for (const [text, sentence] of [
-    ['Frankfurt', '“Frankfurt” is no place in numbers.'],
+    ['Frankfurt', '“Frankfurt” is not a position.'],
     ['500, 100', 'The longitude comes first and must be from −180 to 180; it is 500.'],
     ['8.68, 91', 'The latitude comes second and must be from −85 to 85; it is 91.'],
-    ['8.68', 'These are only one number.'],
+    ['8.68', 'This is one number.'],
   ] as const) {
     await field.fill(text);
     await field.press('Enter');

@@ -33,7 +33,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/map/map_page.tsx': 'a page',
   'src/hub-ui/map/properties.tsx': 'the same for every kind of entity',
   'src/hub-ui/setup/fences/fence_live.tsx': 'a component with a state of its own',
-  'src/hub-ui/setup/place_of.ts': 'a notation',
   'src/hub-ui/shell/lazy.tsx': 'loads pages, whatever they are',
   'src/hub-ui/shell/lost_banner.tsx': 'a component with a state of its own',
   'src/hub-ui/signin/permits.ts': 'what a token permits, beside how it is had',

@@ -1,9 +1,8 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useId, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
-import fieldStyles from '../controls/field.module.css';
 import { useEntities } from '../hub/stores.ts';
 import { AnchorLayer } from '../map/anchor_layer.tsx';
 import { useFencesInPlane } from '../map/fences_in_plane.ts';
@@ -15,11 +14,10 @@ import toolStyles from '../map/map_tools.module.css';
 import { ScaleBar, ZoomButtons } from '../map/map_tools.tsx';
 import { type Look, MapView, useMap } from '../map/map_view.tsx';
 import { PlanLayer } from '../map/plan_layer.tsx';
-import { type Plane, toMap } from '../map/plane.ts';
+import type { Plane } from '../map/plane.ts';
 import { FenceLayer, ZoneLayer } from '../map/site_layers.tsx';
 import { useAnchors } from '../map/use_anchors.ts';
-import styles from './context_map.module.css';
-import { placeOf } from './place_of.ts';
+import { GoToPlace } from './go_to_place.tsx';
 
 const NONE: readonly Fence[] = [];
 
@@ -103,42 +101,7 @@ function Surroundings({ plane, isOverview = false, zone, fence, floor, selected 
         <ZoomButtons onFit={fit} />
       </div>
       <ScaleBar />
-      {plane.kind === 'earth' && <GoTo />}
+      {plane.kind === 'earth' && <GoToPlace />}
     </>
-  );
-}
-
-/** Goes to a longitude and latitude: on a map without anything on it, there is no other way to find a place. */
-function GoTo() {
-  const { map, plane } = useMap();
-  const [text, setText] = useState('');
-  const [problem, setProblem] = useState<string>();
-  const id = useId();
-  const go = (event: Event): void => {
-    event.preventDefault();
-    const place = placeOf(text);
-    setProblem(typeof place === 'string' ? place : undefined);
-    if (typeof place !== 'string') map.getView().animate({ center: toMap(plane, place), zoom: 19, duration: 250 });
-  };
-  return (
-    <form class={styles.goTo} onSubmit={go}>
-      {problem !== undefined && (
-        <p class={fieldStyles.error} role="alert" id={id}>
-          {problem}
-        </p>
-      )}
-      <input
-        class={fieldStyles.input}
-        aria-label="Go to longitude, latitude"
-        aria-invalid={problem !== undefined}
-        aria-describedby={problem === undefined ? undefined : id}
-        placeholder="Go to longitude, latitude"
-        value={text}
-        onInput={(event) => {
-          setText(event.currentTarget.value);
-          setProblem(undefined);
-        }}
-      />
-    </form>
   );
 }
