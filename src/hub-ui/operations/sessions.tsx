@@ -94,7 +94,7 @@ function Shown({
       </Card>
       {children}
       <Card title="Topics" flush>
-        <Table label="Topics" columns={COLUMNS} rows={rows} keyOf={({ topic }) => topic} />
+        <Table label="Traffic by topic" columns={COLUMNS} rows={rows} keyOf={({ topic }) => topic} />
       </Card>
     </>
   );

@@ -176,7 +176,7 @@ function SourceTable({
         </Empty>
       ) : (
         <Table
-          label={title}
+          label={`Table of ${title.toLowerCase()}`}
           columns={COLUMNS}
           rows={sortedBy(rows, value, sorting.descending)}
           keyOf={({ id }) => id}

@@ -4,6 +4,7 @@ import { Disclosure } from '../../controls/disclosure.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import { NumberInput } from '../../controls/number_input.tsx';
 import tableStyles from '../../controls/table.module.css';
+import typography from '../../controls/typography.module.css';
 import type { EntityDraft } from '../draft.ts';
 import { problemPlaces } from '../draft_fields.tsx';
 import positionStyles from '../position_fields.module.css';
@@ -45,7 +46,9 @@ export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProp
               <th scope="col">{xName}</th>
               <th scope="col">{yName}</th>
               <th scope="col">Height</th>
-              <th />
+              <th scope="col">
+                <span class={typography.hidden}>Actions</span>
+              </th>
             </tr>
           </thead>
           <tbody>

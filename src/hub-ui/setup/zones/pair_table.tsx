@@ -48,7 +48,9 @@ export function PairTable({
                 <th scope="col" class={tableStyles.number}>
                   Off by
                 </th>
-                <th />
+                <th scope="col">
+                  <span class={typography.hidden}>Actions</span>
+                </th>
               </tr>
             </thead>
             <tbody>

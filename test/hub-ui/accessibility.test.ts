@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import axe, { type AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
+import { openSignedSite } from './signed_site.ts';
+import { createSite, DOCK, FORKLIFT, HALL, move } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+interface View {
+  readonly path: string;
+  /** A text that is there once the page is. */
+  readonly seen: string | RegExp;
+  /** What is done there before it is looked at. */
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+const click = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true }).first().click();
+
+const VIEWS: readonly View[] = [
+  { path: '', seen: /^1 trackable/ },
+  { path: '', seen: /^1 trackable/, act: click('Layers') },
+  { path: `?zone=${HALL.id}`, seen: /^1 trackable/, act: (page) => page.getByText('Legend').click() },
+  { path: `?sel=trackables:${FORKLIFT.id}`, seen: /, at \d/ },
+  { path: `?sel=fences:${DOCK.id}`, seen: 'Providers inside' },
+  { path: 'events', seen: 'Nothing has happened yet' },
+  { path: 'events/occupancy', seen: /^1 inside/ },
+  { path: 'operations', seen: 'Up for' },
+  { path: 'operations/sources', seen: 'Active' },
+  { path: 'operations/sessions', seen: 'location_updates' },
+  { path: 'operations/usage', seen: 'Configured' },
+  { path: 'operations/license', seen: 'License key' },
+  { path: 'methods', seen: 'com.omlox.ping' },
+  { path: 'zones', seen: 'Hall' },
+  { path: `zones/${HALL.id}`, seen: 'No changes to save' },
+  { path: 'zones/new', seen: 'Create zone', act: click('Create zone') },
+  { path: 'anchors', seen: 'Post' },
+  { path: 'anchors/a1', seen: 'No changes to save' },
+  { path: 'fences', seen: 'Dock A' },
+  { path: `fences/${DOCK.id}`, seen: 'No changes to save' },
+  { path: 'fences/new', seen: 'Create fence', act: click('Create fence') },
+  { path: 'trackables', seen: 'Forklift 7' },
+  { path: `trackables/${FORKLIFT.id}`, seen: 'No changes to save' },
+  { path: 'providers', seen: 'tag-1' },
+  { path: 'providers/tag-1', seen: 'No changes to save' },
+  { path: 'rules', seen: 'No rules: the newest location counts', act: click('Add rule') },
+  { path: 'lists', seen: 'Forklift 7' },
+  { path: 'lists/fences', seen: 'Dock A', act: askToDelete },
+  { path: 'lists/fences?q=nowhere', seen: 'None of the fences matches' },
+  { path: `lists/trackables?json=${FORKLIFT.id}`, seen: 'Edit as JSON' },
+  { path: 'lists', seen: 'Forklift 7', act: click('Export') },
+  { path: 'lists', seen: 'Forklift 7', act: click('Import') },
+  { path: 'no-such-page', seen: 'There is no such page' },
+];
+
+async function askToDelete(page: Page): Promise<void> {
+  await page.getByLabel('Select Dock A').check();
+  await click('Delete')(page);
+  await page.getByRole('dialog').waitFor();
+}
+
+/** What axe has against a page as it is, its best practices included. What can be unfolded is. */
+async function violationsIn(page: Page): Promise<string[]> {
+  await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
+  await page.evaluate(axe.source);
+  const { violations }: AxeResults = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`);
+  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
+}
+
+// Each theme and each width once: what the colors are does not depend on the width.
+for (const { theme, width } of [
+  { theme: 'light', width: 1_280 },
+  { theme: 'dark', width: 390 },
+] as const) {
+  test(`axe finds nothing in any page, ${width} pixels wide, in the ${theme} theme`, { skip }, async (t) => {
+    const hub = await openUiHub(t);
+    await createSite(hub);
+    const local_position = { type: 'Point', coordinates: [1, 2, 3] };
+    await hub.post('/anchors', { id: 'a1', name: 'Post', zone_id: HALL.id, local_position });
+    await move(hub, 'tag-1', [20, 20]);
+    // Refusals of the hub are written to the console.
+    const page = await openPage(t, 'about:blank', { theme, width, mayFail: true });
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    const found: string[] = [];
+    for (const { path, seen, act } of VIEWS) {
+      await page.goto(`${hub.origin}/hub-ui/${path}`);
+      await page.getByText(seen).filter({ visible: true }).first().waitFor();
+      await act?.(page);
+      found.push(...(await violationsIn(page)).map((violation) => `/${path}: ${violation}`));
+    }
+    assert.deepEqual(found, []);
+  });
+}
+
+test('axe finds nothing in the page that asks people to sign in', { skip }, async (t) => {
+  const hub = await openSignedSite(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  assert.deepEqual(await violationsIn(page), []);
+});
