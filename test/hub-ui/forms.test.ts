@@ -56,6 +56,17 @@ test('All that is wrong with a form is said at once, at its fields, and why noth
   }
 });
 
+test('A long form scrolls by itself, and not the page around it', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`);
+  await page.getByRole('button', { name: 'Create zone' }).waitFor();
+  const [main, form] = [page.getByRole('main'), page.locator('[data-editor]')];
+  const hidden = (box: { readonly scrollHeight: number; readonly clientHeight: number }): number =>
+    box.scrollHeight - box.clientHeight;
+  await untilHolds(page, async () => (await form.evaluate(hidden)) > 0);
+  assert.equal(await main.evaluate(hidden), 0);
+});
+
 test('What only the hub knows stands at its field as a sentence', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
