@@ -61,8 +61,8 @@ function Permitted({ children }: { readonly children: ComponentChildren }) {
   if (place === undefined || mayOpen(place)) return <>{children}</>;
   return (
     <Page title={place.label}>
-      <Empty icon="lock" title="You may not see this">
-        <p>What is permitted depends on your roles: whoever looks after the hub can change it.</p>
+      <Empty icon="lock" title="You do not have access to this page">
+        <p>Access depends on your roles. Whoever runs the hub can change them.</p>
       </Empty>
     </Page>
   );

@@ -54,9 +54,9 @@ test('Events come as they happen, are filtered and paused, and lead to the map',
   const lines = await log(page).count();
   await move(hub, 'tag-1', [20, 20]);
   // Entries of tag and trackable, and their collision.
-  await page.getByRole('button', { name: 'Go on, 3 new' }).waitFor();
+  await page.getByRole('button', { name: 'Resume, 3 new' }).waitFor();
   assert.equal(await log(page).count(), lines);
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
   await untilLines(page, 'Crane entered Dock A', 2);
   const last = log(page).filter({ hasText: 'Crane entered Dock A' }).first();
   await last.getByRole('button', { name: 'JSON of the event' }).click();

@@ -19,7 +19,7 @@ for (const [reason, sentence] of [
 for (const [path, place] of [
   ['exit_delay', 'Exit delay'],
   ['region.coordinates[0][2]', 'Shape, corner 3'],
-  ['ground_control_points[3]', 'Points, point 2'],
+  ['ground_control_points[3]', 'Control points, point 2'],
   ['global_reference.coordinates[0]', 'Place on the earth, longitude or x'],
   ['properties.load', 'Properties, load'],
 ] as const) {
@@ -34,16 +34,16 @@ test('All that is wrong with a form is said at once, at its fields, and why noth
   await exitDelay.fill('-3');
   const save = page.getByRole('button', { name: 'Create fence' });
   await save.click();
-  await page.getByText('Draw the fence on the map, or write its corners.').waitFor();
+  await page.getByText('Draw the fence on the map, or enter its corners.').waitFor();
   await page.getByText('This cannot be less than 0 m.').waitFor();
-  await page.getByText('This cannot be less than 0 s. For no end at all, press ∞.').waitFor();
-  await page.getByText('Not saved yet. Please look at: Exit delay; Entry tolerance; Shape').waitFor();
+  await page.getByText('This cannot be less than 0 s. For no limit, press ∞.').waitFor();
+  await page.getByText('Not saved yet. Please check: Exit delay; Entry tolerance; Shape').waitFor();
   assert.ok(await save.isDisabled());
   await exitDelay.fill('3');
-  await page.getByText('Not saved yet. Please look at: Entry tolerance; Shape', { exact: true }).waitFor();
+  await page.getByText('Not saved yet. Please check: Entry tolerance; Shape', { exact: true }).waitFor();
   assert.equal(await exitDelay.getAttribute('aria-invalid'), 'false');
   await page.getByLabel('Entry tolerance', { exact: true }).fill('1');
-  await page.getByRole('button', { name: 'Write corners' }).click();
+  await page.getByRole('button', { name: 'Enter corners' }).click();
   await save.click();
   await page.getByText(/ is saved$/).waitFor();
   await page.getByText('No changes to save').waitFor();
@@ -52,7 +52,7 @@ test('All that is wrong with a form is said at once, at its fields, and why noth
   await page.getByText('By extent or corners in meters').click();
   await page.getByRole('button', { name: 'Place the corners' }).click();
   for (const sentence of ['width above 0 m', 'depth above 0 m', 'longitude from −180', 'latitude from −90']) {
-    await page.getByText(`Write a ${sentence}`).waitFor();
+    await page.getByText(`Enter a ${sentence}`).waitFor();
   }
 });
 
@@ -72,7 +72,7 @@ test('What only the hub knows stands at its field as a sentence', { skip }, asyn
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { mayFail: true });
   const foreignId = page.getByLabel('Foreign id');
-  await page.getByLabel('Accept it unfinished, without what would place it').check();
+  await page.getByLabel('Save it incomplete, without a place on the earth').check();
   await foreignId.fill('hall');
   await page.getByRole('button', { name: 'Create zone' }).click();
   await page.getByText('This must differ from ids and foreign ids of other zones; it is "hall"').waitFor();

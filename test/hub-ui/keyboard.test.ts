@@ -72,7 +72,7 @@ test('A fence is made without a pointer, and a dialog keeps the focus until it i
   await hub.post('/zones', HALL);
   const page = await openPage(t, `${hub.origin}/hub-ui/fences/new`);
   await page.getByLabel('Name', { exact: true }).fill('Gate');
-  await page.getByRole('button', { name: 'Write corners' }).press('Enter');
+  await page.getByRole('button', { name: 'Enter corners' }).press('Enter');
   await page.getByText('4 corners as numbers').press('Enter');
   await page.getByLabel('Height of corner 4', { exact: true }).fill('2');
   await page.getByRole('button', { name: 'Add corner after 4' }).press('Enter');

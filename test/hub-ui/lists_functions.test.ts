@@ -63,7 +63,7 @@ test('A document that is written is read the same', () => {
 test('readDocument names what is wrong with a file', () => {
   const head = '"format": "location-hub-entities", "version": 1';
   const cases = [
-    ['{', /^The file is no JSON: /],
+    ['{', /^The file is not JSON: /],
     ['[]', /^The file must be one JSON object, found \[\]$/],
     ['{}', /^format: must be "location-hub-entities", found nothing$/],
     ['{"format": "location-hub-entities", "version": 2}', /^version: must be 1, found 2$/],

@@ -33,7 +33,7 @@ test('Methods are listed with their handlers and called, by keyboard alone', { s
   assert.equal(await form.getByLabel('Method').inputValue(), 'Blink LED');
   await form.getByLabel('Parameters').focus();
   await page.keyboard.type('{"times":');
-  await form.getByText(/^must be JSON/).waitFor();
+  await form.getByText(/^This must be JSON/).waitFor();
   assert.ok(await form.getByRole('button', { name: 'Call' }).isDisabled());
   await page.keyboard.type(' 3}');
   await page.keyboard.press('Tab');
@@ -54,7 +54,7 @@ test('Methods are listed with their handlers and called, by keyboard alone', { s
   await form.getByLabel('Handler').selectOption(second ?? '');
   assert.ok(await form.getByLabel('Show').isDisabled());
   await form.getByLabel('Timeout').fill('0');
-  await form.getByText('must be a whole number from 1 to 60000').waitFor();
+  await form.getByText('This must be a whole number from 1 to 60,000.').waitFor();
 });
 
 test('Methods look alike in both themes, and fit on a narrow screen, however long their names are', {

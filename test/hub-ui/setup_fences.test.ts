@@ -71,11 +71,11 @@ test('What is wrong with a fence stands beside the field', { skip }, async (t) =
   await page.getByLabel('Exit delay', { exact: true }).fill('-3');
   await page.getByRole('button', { name: 'Save' }).click();
   const field = page.getByRole('spinbutton', { name: 'Exit delay' });
-  await page.getByText('This cannot be less than 0 s. For no end at all, press ∞.').waitFor();
+  await page.getByText('This cannot be less than 0 s. For no limit, press ∞.').waitFor();
   assert.equal(await field.getAttribute('aria-invalid'), 'true');
   await field.fill('3');
   assert.equal(await field.getAttribute('aria-invalid'), 'false');
-  await page.getByRole('button', { name: 'Exit delay: for ever' }).click();
+  await page.getByRole('button', { name: 'Exit delay: forever' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Dock A is saved').waitFor();
   assert.equal((await hub.get(`/fences/${DOCK.id}`)).body.exit_delay, -1);
@@ -153,7 +153,7 @@ test('A fence takes the outline of a zone, and a circle is drawn from its middle
   const hub = await openUiHub(t);
   await hub.post('/zones', HALL);
   const page = await openPage(t, `${hub.origin}/hub-ui/fences/new`, { theme: 'dark' });
-  await page.getByLabel('Take the outline of a zone').selectOption('Hall');
+  await page.getByLabel('Use the outline of a zone').selectOption('Hall');
   await page.getByText('4 corners as numbers').waitFor();
   const map = new TestMap(page, 'Map of the fence');
   await page.getByRole('button', { name: 'Draw a circle' }).click();

@@ -50,7 +50,7 @@ test('A trackable keeps what has no control on the page, and says which rule is 
   assert.equal(await field.getAttribute('aria-invalid'), 'true');
   await page.getByRole('button', { name: 'Remove rule 1' }).click();
   await page.getByLabel('Properties').fill('{');
-  await page.getByText('This is no JSON object yet').waitFor();
+  await page.getByText('This is not a JSON object yet').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Save' }).isDisabled(), true);
   await page.getByLabel('Properties').fill('{"driver": "Lee"}');
   await page.getByRole('button', { name: 'Save' }).click();

@@ -23,8 +23,8 @@ async function create(page: Page, kind: string): Promise<void> {
 
 /** What each kind needs to be created, beside its properties. */
 const KINDS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
-  zone: (page) => page.getByLabel('Accept it unfinished, without what would place it').check(),
-  fence: (page) => page.getByRole('button', { name: 'Write corners' }).click(),
+  zone: (page) => page.getByLabel('Save it incomplete, without a place on the earth').check(),
+  fence: (page) => page.getByRole('button', { name: 'Enter corners' }).click(),
   trackable: (page) => type(page, 'Name', 'Cart 7'),
   provider: (page) => type(page, 'Id', 'tag-7'),
   anchor: (page) => type(page, 'Id', 'anchor-7'),
@@ -50,7 +50,7 @@ test('Properties follow an undo, and hold the entity back while they are half wr
   await type(page, 'Name', 'Cart');
   await properties.pressSequentially('{"a": 1}');
   await properties.press('Backspace');
-  await page.getByText('This is no JSON object yet').waitFor();
+  await page.getByText('This is not a JSON object yet').waitFor();
   assert.ok(await save.isDisabled());
   await page.getByRole('button', { name: 'Undo' }).click();
   await untilHolds(page, async () => (await properties.inputValue()) === '');
@@ -62,7 +62,7 @@ test('Numbers are typed as they are written: below zero, with zeros, and from an
   const page = await openPage(t, `${hub.origin}/hub-ui/anchors/new`);
   await type(page, 'Id', 'greenwich');
   await type(page, 'Longitude', '-0.0105');
-  await page.getByText('Write both longitude and latitude.').waitFor();
+  await page.getByText('Enter both longitude and latitude.').waitFor();
   assert.ok(await page.getByRole('button', { name: 'Create anchor' }).isDisabled());
   assert.equal(await page.getByLabel('Latitude', { exact: true }).inputValue(), '', 'what is not known is not zero');
   await type(page, 'Latitude', '51.4706');

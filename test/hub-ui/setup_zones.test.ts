@@ -115,7 +115,7 @@ test('A proximity zone is placed by a click, and an unfinished one shows what it
   await page.getByLabel('Type').selectOption('rfid');
   await page.getByText('Click where it is').waitFor();
   await page.getByRole('button', { name: 'Create zone' }).click();
-  await page.getByText('Click on the map where it is, or write its longitude and latitude.').waitFor();
+  await page.getByText('Click where it is on the map, or enter its longitude and latitude.').waitFor();
   const map = new TestMap(page, 'Map of the zone');
   await map.click(earth(50, 30));
   await page.getByLabel('Radius').fill('4');
@@ -157,7 +157,7 @@ test('On an empty hub a floor plan comes first: it is put where the map has gone
   await isAt(page, world, earth(30, 20));
   await world.goTo(earth(50, 30));
   await page.getByRole('button', { name: 'Put it there' }).click();
-  await page.getByText('Write a width above 0 m.').waitFor();
+  await page.getByText('Enter a width above 0 m.').waitFor();
   await page.getByLabel('Width of the image').fill('60');
   await page.getByLabel('Turned by').fill('90');
   const create = page.getByRole('button', { name: 'Create zone' });

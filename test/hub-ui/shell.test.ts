@@ -136,7 +136,7 @@ test('The page asks again for what no hub has answered, says so, and leaves chan
   const lists = await failing('GET', '**/fences/summary', 2);
   const code = await failing('GET', '**/lists_page-*.js', 1);
   await page.getByRole('link', { name: 'Lists' }).first().click();
-  await page.getByRole('button', { name: 'Asking again' }).first().waitFor();
+  await page.getByRole('button', { name: 'Retrying' }).first().waitFor();
   await page.getByRole('tab', { name: /fences/i }).click();
   await page.getByRole('row', { name: /Dock A/ }).waitFor();
   await page.getByRole('button', { name: 'Connected' }).first().waitFor();

@@ -39,7 +39,7 @@ test('Who may only look is offered nothing that changes anything', { skip }, asy
   await page.getByRole('link', { name: /Dock A/ }).waitFor();
   assert.equal(await page.getByRole('link', { name: 'New fence' }).count(), 0);
   await page.getByRole('link', { name: /Dock A/ }).click();
-  await page.getByText('You may look at it, but not change it').waitFor();
+  await page.getByText('You can view this, but not change it').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0);
   assert.equal(await page.getByRole('button', { name: 'Delete' }).count(), 0);
   assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0);
@@ -49,9 +49,9 @@ test('Who may only look is offered nothing that changes anything', { skip }, asy
   assert.equal(await page.getByRole('button', { name: 'Draw a polygon' }).isDisabled(), true);
   await page.getByText('Drag corners').waitFor({ state: 'detached' });
   await page.goto(`${hub.origin}/hub-ui/fences/new`);
-  await page.getByText('You may not create a fence').waitFor();
+  await page.getByText('You are not allowed to create a fence').waitFor();
   await page.getByRole('link', { name: 'Rules' }).click();
-  await page.getByText('You may look, but not change them').waitFor();
+  await page.getByText('You can view these, but not change them').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Add rule' }).isDisabled(), true);
 });
 
@@ -83,7 +83,7 @@ test('Who may see some things is led to these, and to nothing else', { skip }, a
   assert.equal(await page.getByRole('region', { name: 'First steps' }).count(), 0);
   assert.equal(await page.getByRole('button', { name: 'Dismiss' }).count(), 0);
   await page.goto(`${hub.origin}/hub-ui/zones`);
-  await page.getByText('You may not see this').waitFor();
+  await page.getByText('You do not have access to this page').waitFor();
 });
 
 test('A token is renewed before it ends, without a question', { skip }, async (t) => {
@@ -108,7 +108,7 @@ test('A session that cannot be renewed is said to have ended, and begins again w
     const headers = { 'Access-Control-Allow-Origin': '*' };
     return route.fulfill({ status: 400, headers, json: { error: 'invalid_grant' } });
   });
-  await page.getByRole('alert').getByText('Your sign-in has ended').waitFor();
+  await page.getByRole('alert').getByText('Your session has ended').waitFor();
   await page.getByRole('link', { name: /Hall/ }).waitFor();
   await page.unroute('**/token');
   await page.getByRole('button', { name: 'Sign in again' }).click();

@@ -74,7 +74,7 @@ export function LogView() {
           aria-pressed={paused !== undefined}
           onClick={() => setPaused(paused === undefined ? happenings.peek() : undefined)}
         >
-          {paused === undefined ? 'Pause' : missed > 0 ? `Go on, ${missed} new` : 'Go on'}
+          {paused === undefined ? 'Pause' : missed > 0 ? `Resume, ${missed} new` : 'Resume'}
         </Button>
         <Button kind="quiet" disabled={all.length === 0} onClick={() => clear(() => setPaused(undefined))}>
           Clear
@@ -145,10 +145,7 @@ function Nothing({ hasAny }: { readonly hasAny: boolean }) {
   const isConnected = connection.value.state === 'connected';
   return (
     <Empty icon="event" title={isConnected ? 'Nothing has happened yet' : 'Not connected'}>
-      <p>
-        Entries and exits, collisions and changes appear here as they happen, from the moment on at which this page was
-        opened.
-      </p>
+      <p>Entries and exits, collisions and changes appear here as they happen, from the moment this page was opened.</p>
       {isConnected && (
         <p>
           Whatever moves into a <Link href="/fences">fence</Link> makes an entry.

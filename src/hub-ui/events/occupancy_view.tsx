@@ -186,7 +186,7 @@ function Tile({
           type="button"
           class={styles.name}
           aria-pressed={isCharted}
-          title={isCharted ? 'Take out of the chart' : 'Show in the chart'}
+          title={isCharted ? 'Remove from the chart' : 'Show in the chart'}
           onClick={onToggle}
         >
           {label}

@@ -47,7 +47,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new Error(`The file is no JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new Error(`The file is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw new Error(`The file must be one JSON object, found ${shown(value)}`);

@@ -43,7 +43,7 @@ export function ListsPage() {
   return (
     <Page
       title="Lists"
-      lead="Everything that the hub keeps."
+      lead="Everything that is configured in the hub."
       actions={
         <>
           {can('CREATE', `/${kind}`) && (
@@ -109,7 +109,7 @@ function Body<K extends Kind>({
   if (found.length === 0) {
     return (
       <Empty icon="search" title={`None of the ${kind} matches`}>
-        <p>Words of names, ids, foreign ids and properties are found by how they begin.</p>
+        <p>The search looks for words in names, ids, foreign ids and properties that begin like yours.</p>
         <Button onClick={() => setUrlParams({ q: undefined })}>Clear the search</Button>
       </Empty>
     );
@@ -118,8 +118,8 @@ function Body<K extends Kind>({
 }
 
 const ABOUT: Readonly<Record<Kind, string>> = {
-  zones: 'A zone is where a locating system measures: it places its meters on the earth.',
-  fences: 'A fence is an area that tells of whatever enters or leaves it.',
+  zones: 'A zone is the area of one locating system, and says where its meters are on the earth.',
+  fences: 'A fence is an area: the hub reports whatever enters or leaves it.',
   trackables: 'A trackable is a thing that is located through its providers.',
   providers: 'A provider is a source of positions, such as a tag. The hub creates it with its first position.',
   anchors: 'An anchor is a fixed device by which a locating system measures.',

@@ -81,7 +81,7 @@ export function useGoWhereItIs(): (selection: Selection) => Promise<void> {
       }
       setUrlParams({ floor: undefined });
     } catch {
-      toast('The hub knows no place of it here', 'danger');
+      toast('Its position in this view is not known', 'danger');
     }
   };
 }

@@ -33,7 +33,7 @@ function rowsIn(colors: Palette): readonly Row[] {
   return [
     [
       <circle key="sign" cx="12" cy="8" r="5" fill={colors.trackable} />,
-      'Trackable; its tip shows where it is heading',
+      'Trackable; the tip points where it is heading',
     ],
     [<circle key="sign" {...ring} r="3.5" stroke={colors.provider} stroke-width="1.75" />, 'Provider, such as a tag'],
     [
@@ -47,9 +47,9 @@ function rowsIn(colors: Palette): readonly Row[] {
           24
         </text>
       </g>,
-      'So many together; click to come nearer',
+      'This many close together; click to zoom in',
     ],
-    [<circle key="sign" {...ring} r="6" stroke={colors.danger} />, 'Red ring: collides with another'],
+    [<circle key="sign" {...ring} r="6" stroke={colors.danger} />, 'Red ring: colliding'],
     [<circle key="sign" {...ring} r="6" stroke={colors.selected} />, 'Pink ring or edge: selected'],
     [
       <rect key="sign" {...area} fill={colors.fenceFill} stroke={colors.fence} stroke-width="1.5" />,

@@ -32,5 +32,5 @@ function shown(value: unknown): ComponentChildren {
 }
 
 export function Gone() {
-  return <p class={typography.soft}>It is not there any more.</p>;
+  return <p class={typography.soft}>It no longer exists.</p>;
 }

@@ -5,6 +5,7 @@ import { Card } from '../controls/card.tsx';
 import { AreaField, NumberField, SelectField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
+import { countText } from '../controls/number_text.ts';
 import { can } from '../hub/access.ts';
 import { type Draft, readParams, WAYS } from './calling.ts';
 
@@ -68,17 +69,17 @@ export function CallForm({
           value={draft.timeoutMs}
           placeholder={String(TIMEOUT_DEFAULT_MS)}
           onInput={(value) => change({ timeoutMs: value })}
-          error={isTimeoutBad ? `must be a whole number from 1 to ${TIMEOUT_MAX_MS}` : undefined}
+          error={isTimeoutBad ? `This must be a whole number from 1 to ${countText(TIMEOUT_MAX_MS)}.` : undefined}
         />
         <AreaField
           label="Parameters"
-          help="A JSON object; nothing where the method needs none."
+          help="A JSON object. Leave it empty if the method needs none."
           mono
           value={draft.params}
           onInput={(params) => change({ params })}
           error={problem}
         />
-        {!mayCall && <Notice>Your roles do not permit to call this method.</Notice>}
+        {!mayCall && <Notice>Your roles do not permit you to call this method.</Notice>}
         <div class={`${flow.row} ${flow.end}`}>
           <Button
             kind="main"

@@ -35,9 +35,9 @@ export function readParams(text: string): { readonly params?: object; readonly p
   try {
     const params: unknown = JSON.parse(text);
     if (typeof params === 'object' && params !== null && !Array.isArray(params)) return { params };
-    return { problem: 'must be an object, such as {"times": 3}' };
+    return { problem: 'This must be an object, such as {"times": 3}.' };
   } catch (error) {
-    return { problem: `must be JSON: ${error instanceof Error ? error.message : String(error)}` };
+    return { problem: `This must be JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 

@@ -36,7 +36,7 @@ export function MethodsPage() {
   return (
     <Page
       title="Methods"
-      lead="What the hub, and whatever is connected to it, can be asked to do."
+      lead="What the hub and the clients connected to it can be asked to do."
       actions={
         <Button icon="redo" onClick={() => void load()}>
           Look again
@@ -149,7 +149,7 @@ function Answers({ answers }: { readonly answers: readonly Told[] }) {
   return (
     <Card title="Answers">
       {answers.length === 0 ? (
-        <Empty icon="code" title="Nothing was called yet" />
+        <Empty icon="code" title="Nothing has been called yet" />
       ) : (
         <ul class={styles.answers} aria-live="polite">
           {answers.map((answer) => (

@@ -56,9 +56,9 @@ function LicenseFacts({ info, lease, onChanged }: Known & Changed) {
     await onChanged();
   };
   const giveUp = async (): Promise<void> => {
-    const title = 'Give up the license?';
-    const text = 'The key that was set here, and the trial, are given up. The hub goes on working as ever.';
-    if (!(await confirm({ title, text, action: 'Give up' }))) return;
+    const title = 'Remove the license?';
+    const text = 'This removes the key that was set here, and the trial. The hub keeps working as before.';
+    if (!(await confirm({ title, text, action: 'Remove' }))) return;
     await act(() => request('DELETE', '/license/lease'), 'Given up');
   };
   return (
@@ -83,7 +83,7 @@ function LicenseFacts({ info, lease, onChanged }: Known & Changed) {
           )}
           {lease !== undefined && can('DELETE', '/license/lease') && (
             <Button kind="danger" onClick={() => void giveUp()}>
-              Give up
+              Remove
             </Button>
           )}
         </div>

@@ -33,7 +33,7 @@ export function OperationsPage() {
   const [, navigate] = useLocation();
   const view = VIEWS.find(({ value }) => value === params?.view)?.value ?? 'overview';
   return (
-    <Page title="Operations" lead="How the hub is, and what it does.">
+    <Page title="Operations" lead="The state of the hub, and what it is doing.">
       <Tabs
         label="Views"
         value={view}

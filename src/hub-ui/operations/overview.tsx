@@ -42,7 +42,7 @@ export function Overview() {
 const MEANINGS = {
   connecting: 'The page is connecting to the hub for the first time.',
   connected: 'The hub answers. What the page shows is what is there now.',
-  stale: 'The hub has not answered for some seconds. What the page shows may be out of date.',
+  stale: 'The hub has not answered for a few seconds. What the page shows may be out of date.',
   reconnecting: 'The connection is lost. What the page shows is out of date.',
 } as const;
 
@@ -82,12 +82,12 @@ function HubCard({ system: { value: system, problem } }: { readonly system: Poll
   return (
     <Card title="Hub">
       {isUp && system.cluster?.problem !== undefined ? (
-        <Headline tone="warn" label="Not serving" meaning="Requests are for the other hubs now: see Cluster." />
+        <Headline tone="warn" label="Not serving" meaning="The other hubs take the requests now: see Cluster." />
       ) : (
         <Headline
           tone={isUp ? 'ok' : problem === undefined ? 'neutral' : 'danger'}
           label={isUp ? 'Running' : problem === undefined ? 'Asking' : 'No answer'}
-          meaning={problem ?? 'The hub takes requests.'}
+          meaning={problem ?? 'The hub accepts requests.'}
         />
       )}
       <Facts
@@ -118,7 +118,7 @@ function DatabaseCard({ system: { value: system, problem } }: { readonly system:
           !isKnown
             ? 'Only the hub can say how its database is.'
             : isFailing
-              ? 'What the hub is told may be lost with a restart.'
+              ? 'What the hub is told now may be lost in a restart.'
               : 'What the hub is told reaches its database.'
         }
       />

@@ -11,9 +11,14 @@ export type Problems = ReadonlyMap<string, string>;
 type Value = Readonly<Record<string, unknown>>;
 type Say = (path: string, sentence: string) => void;
 
-const DURATIONS = ['timeout', 'fence_timeout', 'tolerance_timeout', 'entry_tolerance_timeout', 'exit_delay'].concat([
+const DURATIONS = [
+  'timeout',
+  'fence_timeout',
+  'tolerance_timeout',
+  'entry_tolerance_timeout',
   'entry_delay',
-]);
+  'exit_delay',
+];
 const LENGTHS = ['radius', 'extrusion', 'exit_tolerance', 'entry_tolerance'];
 const TEXTS = ['id', 'name', 'foreign_id', 'building', 'site', 'address'];
 
@@ -34,7 +39,7 @@ export function problemsOf(kind: Kind, value: object): Problems {
   if ((kind === 'providers' || kind === 'anchors') && !(value as Value)['id']) {
     say(
       'id',
-      kind === 'providers' ? 'Write the id that it reports.' : 'Write the id that its locating system gives it.',
+      kind === 'providers' ? 'Enter the id that it reports.' : 'Enter the id that its locating system gives it.',
     );
   }
   return problems;
@@ -44,8 +49,8 @@ function checkMembers(value: Value, say: Say): void {
   for (const name of DURATIONS) {
     const found = value[name];
     if (typeof found !== 'number' || found === -1) continue;
-    if (found < 0) say(name, 'This cannot be less than 0 s. For no end at all, press ∞.');
-    else if (found > Number.MAX_SAFE_INTEGER) say(name, 'This is too long. For no end at all, press ∞.');
+    if (found < 0) say(name, 'This cannot be less than 0 s. For no limit, press ∞.');
+    else if (found > Number.MAX_SAFE_INTEGER) say(name, 'This is too long. For no limit, press ∞.');
   }
   for (const name of LENGTHS) {
     const found = value[name];
@@ -61,7 +66,7 @@ function checkMembers(value: Value, say: Say): void {
 
 function checkFence({ region, radius, crs, ...rest }: Partial<Fence>, say: Say): void {
   if (region === undefined) {
-    say('region', 'Draw the fence on the map, or write its corners.');
+    say('region', 'Draw the fence on the map, or enter its corners.');
     return;
   }
   const isEarth = crs == null || crs === 'EPSG:4326';
@@ -93,14 +98,17 @@ function checkZone(zone: Partial<Zone>, say: Say): void {
   }
   if (zone.incomplete_configuration === true || placedBy === 'none') return;
   if (isProximity || placedBy === 'benchmark') {
-    if (position == null) say('position', 'Click on the map where it is, or write its longitude and latitude.');
+    if (position == null) say('position', 'Click where it is on the map, or enter its longitude and latitude.');
     if (placedBy === 'benchmark' && !zone.surface_projection) {
-      say('surface_projection', 'Write the code of the plane, for example EPSG:32632.');
+      say('surface_projection', 'Enter the code of the plane, for example EPSG:32632.');
     }
     return;
   }
   if ((points ?? []).length === 0 && (zone.anchor_ids ?? []).length === 0) {
-    say('ground_control_points', 'Draw its area, click pairs of points or measure it: nobody knows where it is yet.');
+    say(
+      'ground_control_points',
+      'Draw its area, click pairs of points, or enter its size: the hub cannot place it yet.',
+    );
   }
 }
 
@@ -111,7 +119,7 @@ function checkAnchor({ georeferenced_position: position }: Partial<Anchor>, say:
 function checkProviders({ location_providers: ids }: Value, say: Say): void {
   if (!Array.isArray(ids)) return;
   const twice = ids.find((id, i) => ids.indexOf(id) !== i);
-  if (twice !== undefined) say('location_providers', `${String(twice)} is in the list twice.`);
+  if (twice !== undefined) say('location_providers', `${String(twice)} is listed twice.`);
 }
 
 function checkPlace(

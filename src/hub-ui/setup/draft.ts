@@ -146,7 +146,8 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
 
   /**
    * Creates the entity, or changes what was changed here; returns its id, or undefined where something is wrong with it:
-   * `found` says what, all at once, or, where only the hub knows, `error`. `alsoPlane` keeps a region in the plane of the draft, where it was kept in another.
+   * `found` says what, all at once, or, where only the hub knows, `error`. `alsoPlane` keeps a region in the plane of the
+   * draft, where it was kept in another.
    */
   async save({ alsoPlane = false } = {}): Promise<string | undefined> {
     const sent = this.value.peek();

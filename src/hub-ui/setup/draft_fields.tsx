@@ -120,7 +120,7 @@ export function DraftDuration({ draft, field, label, help, onFocus }: DraftField
             <NumberInput
               {...ids}
               min={0}
-              placeholder={isForever ? 'for ever' : 'not set'}
+              placeholder={isForever ? 'forever' : 'not set'}
               value={value === undefined || isForever ? undefined : value / 1000}
               {...(onFocus && { onFocus })}
               onInput={(seconds) => set(seconds === undefined ? undefined : Math.round(seconds * 1000))}
@@ -130,8 +130,8 @@ export function DraftDuration({ draft, field, label, help, onFocus }: DraftField
           <Button
             data-icon-only
             aria-pressed={isForever}
-            aria-label={`${label}: for ever`}
-            title="For ever"
+            aria-label={`${label}: forever`}
+            title="Forever"
             onClick={() => set(isForever ? undefined : -1)}
           >
             ∞
@@ -207,7 +207,7 @@ function whyNoProperties(text: string): string {
     if (problem.includes('finite number')) return `The number at "${path}" is too large to be kept.`;
     return `${path}: ${sentenceOf(problem)}`;
   } catch {
-    return 'This is no JSON object yet: look for a missing quote, comma or brace.';
+    return 'This is not a JSON object yet: look for a missing quote, comma or brace.';
   }
 }
 

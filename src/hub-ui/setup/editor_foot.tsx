@@ -64,7 +64,7 @@ export function EditorFoot<K extends Kind>({
         </Button>
       )}
       <p class={layoutStyles.why} id={WHY_ID} role="status">
-        {mayChange ? why : 'You may look at it, but not change it'}
+        {mayChange ? why : 'You can view this, but not change it'}
       </p>
       {mayChange && (
         <Button
@@ -87,10 +87,10 @@ const WHY_ID = 'why-not-saved';
 function whyNot<K extends Kind>(draft: EntityDraft<K>, stored: Entities[K] | undefined): string | undefined {
   const kept = draft.kept.value;
   if (draft.isSaving.value) return 'Saving …';
-  if (kept !== undefined && stored === undefined) return 'It has been deleted';
+  if (kept !== undefined && stored === undefined) return 'This has been deleted';
   const wrong = new Set([...draft.problems.value.keys(), ...draft.found.value.keys()].map(placeOf));
-  if (wrong.size > 0) return `Not saved yet. Please look at: ${[...wrong].join('; ')}`;
-  if (draft.isAwaited.value) return 'The hub is still working out a part of it';
+  if (wrong.size > 0) return `Not saved yet. Please check: ${[...wrong].join('; ')}`;
+  if (draft.isAwaited.value) return 'Waiting for the hub to place it';
   return kept !== undefined && !draft.isChanged.value ? 'No changes to save' : undefined;
 }
 
@@ -99,7 +99,7 @@ function mayChangePlane(kind: Kind, kept: string, crs: string | null | undefined
   const drawn = crs === 'local' ? 'the meters of its zone' : 'longitude and latitude';
   return confirm({
     title: 'Keep it in another plane?',
-    text: `This ${SINGULAR[kind]} was given in ${kept === 'local' ? 'the meters of a zone' : kept}, and has been drawn in ${drawn}. Saved so, it stays in ${drawn}.`,
+    text: `This ${SINGULAR[kind]} was given in ${kept === 'local' ? 'the meters of a zone' : kept}, and has been drawn in ${drawn}. If you save it, it is kept in ${drawn}.`,
     action: 'Save it so',
     kind: 'main',
   });

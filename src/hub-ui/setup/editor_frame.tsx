@@ -58,7 +58,7 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
       {isOvertaken && stored !== undefined && <OvertakenNotice kind={kind} draft={draft} theirs={stored} />}
       {!isNew && stored === undefined && (
         <div class={layoutStyles.news}>
-          <Notice tone="warn">This {SINGULAR[kind]} has been deleted. It cannot be saved any more.</Notice>
+          <Notice tone="warn">This {SINGULAR[kind]} has been deleted. It can no longer be saved.</Notice>
         </div>
       )}
       <div class={layoutStyles.form} data-editor>

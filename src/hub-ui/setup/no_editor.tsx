@@ -17,7 +17,7 @@ export function NoEditor({ kind, state }: { readonly kind: Kind; readonly state:
   if (state === 'forbidden') {
     return (
       <Page title={`New ${SINGULAR[kind]}`}>
-        <Empty icon="lock" title={`You may not create a ${SINGULAR[kind]}`}>
+        <Empty icon="lock" title={`You are not allowed to create a ${SINGULAR[kind]}`}>
           <Link href={`/${kind}`}>{`All ${kind}`}</Link>
         </Empty>
       </Page>

@@ -20,9 +20,9 @@ export function OvertakenNotice<K extends Kind>({ kind, draft, theirs }: Overtak
     <div class={layoutStyles.news} role="status">
       <Notice tone="warn">
         <p>
-          Somebody else has changed this {SINGULAR[kind]} meanwhile.{' '}
+          Somebody else has changed this {SINGULAR[kind]} in the meantime.{' '}
           {changes.some(({ isMine }) => isMine)
-            ? 'Saving puts your values in place of theirs.'
+            ? 'Saving replaces their values with yours.'
             : 'Saving changes only what you have changed.'}
         </p>
         <dl class={styles.changes}>
@@ -50,8 +50,8 @@ const DURATION = /(delay|timeout)$/;
 
 /** A value as one reads it in the form. */
 function valueText(name: string, value: unknown): string {
-  if (value == null || value === '') return 'nothing';
-  if (typeof value === 'number' && DURATION.test(name)) return value === -1 ? 'for ever' : `${value / 1_000} s`;
+  if (value == null || value === '') return 'empty';
+  if (typeof value === 'number' && DURATION.test(name)) return value === -1 ? 'forever' : `${value / 1_000} s`;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value !== 'object') return String(value);
   const { type, coordinates } = value as { readonly type?: unknown; readonly coordinates?: readonly unknown[] };

@@ -38,7 +38,7 @@ export function PointFields({
   const numbers: Numbers = position?.coordinates ?? begun;
   const [x, y, z] = numbers;
   const isHalf = position === undefined && begun.some((number) => number !== undefined);
-  const missing = isHalf ? `Write both ${xName.toLowerCase()} and ${yName.toLowerCase()}.` : undefined;
+  const missing = isHalf ? `Enter both ${xName.toLowerCase()} and ${yName.toLowerCase()}.` : undefined;
   useProblem(draft, { field, problem: missing });
   const set = (index: number, value: number | undefined): void => {
     const [nextX, nextY, nextZ] = [0, 1, 2].map((i) => (i === index ? value : numbers[i]));

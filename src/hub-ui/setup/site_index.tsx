@@ -130,7 +130,7 @@ function IndexList<K extends Kind>({
         {problem.value !== undefined && <Notice tone="danger">{problem.value}</Notice>}
         {state.value === 'ready' && items.size === 0 && (
           <Empty icon={icon} title={`No ${kind} yet`}>
-            <p>{can('CREATE', `/${kind}`) ? first : 'Whoever may, will add them.'}</p>
+            <p>{can('CREATE', `/${kind}`) ? first : 'Somebody with the right to do so has to add them.'}</p>
           </Empty>
         )}
         {items.size > 0 && found.length === 0 && <p class={typography.faint}>Nothing has “{text}” in it</p>}

@@ -22,21 +22,21 @@ const ENTRY: readonly TimingField[] = [
     part: 'entryTolerance',
     label: 'Entry tolerance',
     unit: 'm',
-    text: 'A band inside the edge. Whoever is in it has not entered yet: a wavering position does not enter and leave.',
+    text: 'A band inside the edge. Something in it has not entered yet, so that a wavering position does not enter and leave all the time.',
   },
   {
     name: 'entry_tolerance_timeout',
     part: 'entryToleranceTimeout',
     label: 'Entry tolerance timeout',
     unit: 's',
-    text: 'How long somebody may be in the band of the entry tolerance until it counts as an entry all the same.',
+    text: 'How long something may be in the band of the entry tolerance before it counts as an entry after all.',
   },
   {
     name: 'entry_delay',
     part: 'entryDelay',
     label: 'Entry delay',
     unit: 's',
-    text: 'How long somebody has to stay inside until the entry is told. Who leaves before was never inside.',
+    text: 'How long something has to stay inside before the entry is reported. If it leaves earlier, it was never inside.',
   },
 ];
 
@@ -46,21 +46,21 @@ const EXIT: readonly TimingField[] = [
     part: 'exitTolerance',
     label: 'Exit tolerance',
     unit: 'm',
-    text: 'A band outside the edge. Whoever was inside and is in it now has not left yet.',
+    text: 'A band outside the edge. Something that was inside and is in it now has not left yet.',
   },
   {
     name: 'tolerance_timeout',
     part: 'toleranceTimeout',
     label: 'Exit tolerance timeout',
     unit: 's',
-    text: 'How long somebody may be in the band of the exit tolerance until it counts as an exit all the same.',
+    text: 'How long something may be in the band of the exit tolerance before it counts as an exit after all.',
   },
   {
     name: 'exit_delay',
     part: 'exitDelay',
     label: 'Exit delay',
     unit: 's',
-    text: 'How long somebody has to stay outside until the exit is told. Who comes back before has never left.',
+    text: 'How long something has to stay outside before the exit is reported. If it comes back earlier, it never left.',
   },
 ];
 
@@ -69,7 +69,7 @@ const SILENCE: TimingField = {
   part: 'silence',
   label: 'Timeout without positions',
   unit: 's',
-  text: 'How long nothing may be heard of somebody inside until that counts as an exit. Empty or 0: for ever.',
+  text: 'How long something inside may be silent before that counts as an exit. Empty or 0: forever.',
 };
 
 /** The members of a fence that this section shows. */
@@ -83,8 +83,8 @@ export const OBJECT_TIMING: readonly string[] = [
 
 const OVERRIDES = {
   fence: 'A trackable or provider that sets one of these overrides it for itself.',
-  trackable: 'What is set here counts instead of what the fences say.',
-  provider: 'What is set here counts instead of what the trackable and the fences say.',
+  trackable: 'What is set here applies instead of what the fences say.',
+  provider: 'What is set here applies instead of what the trackable and the fences say.',
 } as const;
 
 /** When somebody counts as inside: tolerances and timeouts, with a picture of what they mean. */

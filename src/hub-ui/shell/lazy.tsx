@@ -38,7 +38,7 @@ export function lazyPage(load: () => Promise<ComponentType>): () => JSX.Element 
     }
     return (
       <Empty icon="warning" title="This page could not be loaded">
-        <p>The hub may have been updated meanwhile. Load the page again.</p>
+        <p>The hub may have been updated in the meantime. Reload the page.</p>
         <p class={typography.faint}>{problem}</p>
         <Button onClick={() => location.reload()}>Load again</Button>
       </Empty>

@@ -25,7 +25,7 @@ function Lost() {
         <strong>{state === 'stale' ? 'The hub has fallen silent.' : 'The hub cannot be reached.'}</strong>{' '}
         {/* Not read aloud again with every second. */}
         <span aria-hidden="true">{`What you see is ${durationText(Math.max(0, nowMs - sinceMs))} old. `}</span>
-        <span aria-hidden="true">{wait > 0 ? `The next attempt is in ${wait} s.` : 'Trying again …'}</span>
+        <span aria-hidden="true">{wait > 0 ? `Next attempt in ${wait} s.` : 'Trying again …'}</span>
       </p>
       <Button onClick={reconnect}>Try now</Button>
     </div>

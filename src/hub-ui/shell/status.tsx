@@ -15,7 +15,7 @@ export const STATES: Readonly<Record<SocketState, { readonly label: string; read
 };
 
 /** The live connection is there, but no hub has answered a request yet, which is tried again. */
-const ASKING_AGAIN = { label: 'Asking again', tone: 'warn' } as const;
+const ASKING_AGAIN = { label: 'Retrying', tone: 'warn' } as const;
 
 /** The state of the connection, which tries again at once when it is pressed. */
 export function Status() {

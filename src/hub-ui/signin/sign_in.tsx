@@ -12,7 +12,7 @@ export function SignIn({ session: { problem, signIn } }: { readonly session: Ses
       <div class={styles.box}>
         <Mark />
         <h1>Location hub</h1>
-        <p class={typography.soft}>This hub shows itself to those whom it knows.</p>
+        <p class={typography.soft}>Sign in to see this hub.</p>
         {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
         <Button kind="main" onClick={signIn}>
           Sign in
@@ -27,7 +27,7 @@ export function SessionEnded() {
   if (session.value?.state !== 'ended') return null;
   return (
     <div class={styles.ended} role="alert">
-      <span>Your sign-in has ended.</span>
+      <span>Your session has ended.</span>
       <Button kind="main" onClick={session.value.signIn}>
         Sign in again
       </Button>

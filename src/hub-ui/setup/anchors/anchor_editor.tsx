@@ -73,7 +73,7 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
             draft={draft}
             field="zone_id"
             label="Zone"
-            help="Whose meters its local position is in."
+            help="The zone whose meters its local position is in."
             options={[
               { value: '', label: 'None' },
               ...[...zones.values()].map((each) => ({

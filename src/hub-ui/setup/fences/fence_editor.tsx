@@ -68,7 +68,7 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
               field="elevation_ref"
               label="Heights are above"
               options={[
-                { value: '', label: 'Not said' },
+                { value: '', label: 'Not set' },
                 { value: 'floor', label: 'The floor' },
                 { value: 'wgs84', label: 'The WGS 84 ellipsoid' },
               ]}
@@ -109,9 +109,9 @@ function FenceMap(props: FenceTools & { readonly mayChange: boolean }) {
 }
 
 const HINTS = {
-  polygon: 'Click the corners; double click, or click the first one, to end. Escape takes the last one back.',
+  polygon: 'Click the corners. Double-click, or click the first one, to finish. Escape removes the last one.',
   circle: 'Click the middle, then the edge.',
-  Polygon: 'Drag corners, pull edges; Alt and a click takes a corner away.',
+  Polygon: 'Drag corners or edges. Alt-click removes a corner.',
   Point: 'Drag the middle or the edge.',
   none: 'Choose how to draw the fence.',
 } as const;

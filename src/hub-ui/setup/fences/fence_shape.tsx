@@ -56,12 +56,12 @@ export function FenceShape(tools: FenceTools) {
           </Button>
           {region === undefined && plane !== undefined && (
             <Button icon="edit" onClick={write}>
-              Write corners
+              Enter corners
             </Button>
           )}
         </div>
         <FromZone {...tools} />
-        <Check label="Catch on other fences and zones" checked={isSnapping} onChange={onSnapping} />
+        <Check label="Snap to other fences and zones" checked={isSnapping} onChange={onSnapping} />
         {problem !== undefined && (
           <p class={fieldStyles.error} role="alert">
             {problem}
@@ -93,7 +93,7 @@ function FromZone({ draft, onTool }: FenceTools) {
   };
   return (
     <SelectField
-      label="Take the outline of a zone"
+      label="Use the outline of a zone"
       value=""
       options={[
         { value: '', label: 'Choose a zone' },
@@ -146,7 +146,7 @@ function PlaneFields({ draft, onTool }: FenceTools) {
   return (
     <SelectField
       label="Given in"
-      help="In the meters of a zone, the fence goes with the zone when that is placed anew. Changing it means drawing anew."
+      help="In the meters of a zone, the fence moves along when the zone is placed again. After a change, draw the fence again."
       error={problemOf(draft, 'crs') ?? problemOf(draft, 'zone_id')}
       value={chosen}
       options={[

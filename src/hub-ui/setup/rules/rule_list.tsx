@@ -141,7 +141,7 @@ function useValidity(expression: string): Validity {
 
 function RuleHelp({ isOpen }: { readonly isOpen: boolean }) {
   return (
-    <Disclosure title="What can stand in a rule" isOpen={isOpen}>
+    <Disclosure title="What a rule can contain" isOpen={isOpen}>
       <div class={`${flow.stack} ${typography.soft}`}>
         <p>
           Properties of a location: <code>type</code>, <code>source</code>, <code>provider_id</code>,{' '}

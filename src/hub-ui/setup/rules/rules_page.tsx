@@ -76,7 +76,7 @@ export function RulesPage() {
   return (
     <Page
       title="Locating rules"
-      lead="Which location of a trackable counts, where it has several providers. For all trackables without rules of their own."
+      lead="Which location counts for a trackable with several providers. These rules apply to all trackables without rules of their own."
     >
       {error !== undefined && !isNamed && <Notice tone="danger">{errorText(error)}</Notice>}
       {rules === undefined ? (
@@ -96,7 +96,7 @@ export function RulesPage() {
                 </Button>
               </>
             ) : (
-              <span class={typography.faint}>You may look, but not change them</span>
+              <span class={typography.faint}>You can view these, but not change them</span>
             )
           }
         >

@@ -65,7 +65,7 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
               label="Collisions"
               value={collides == null ? '' : String(collides)}
               options={[
-                { value: '', label: 'As the hub is set' },
+                { value: '', label: 'As set for the hub' },
                 { value: 'true', label: 'Takes part' },
                 { value: 'false', label: 'Is left out' },
               ]}
@@ -88,8 +88,8 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
         <div class={flow.stack}>
           <p class={fieldStyles.help}>
             {rules?.length
-              ? 'These rules count instead of those of the hub.'
-              : 'Without rules of its own, those of the hub count.'}
+              ? 'These rules apply instead of those of the hub.'
+              : 'Without rules of its own, those of the hub apply.'}
           </p>
           <RuleList
             rules={rules ?? []}

@@ -98,7 +98,7 @@ function CornersField({ draft }: { readonly draft: EntityDraft<'trackables'> }) 
       rows={5}
       value={cornersOf(geometry)}
       notation={CORNERS}
-      unreadable={() => 'Write at least three lines, each with two numbers.'}
+      unreadable={() => 'Enter at least three lines of two numbers.'}
       onRead={change}
     />
   );

@@ -161,11 +161,11 @@ function problemsOf({
   const areCorners = corners.length >= 3 && corners.every((each) => each.length >= 2 && each.every(Number.isFinite));
   const isWithin = (value: number | undefined, most: number): boolean => value !== undefined && Math.abs(value) <= most;
   return {
-    ...(way === 'extent' && !((size.width ?? 0) > 0) && { width: 'Write a width above 0 m.' }),
-    ...(way === 'extent' && !((size.depth ?? 0) > 0) && { depth: 'Write a depth above 0 m.' }),
-    ...(way === 'corners' && !areCorners && { corners: 'Write at least three lines, each with two or three numbers.' }),
-    ...(!isWithin(longitude, 180) && { longitude: 'Write a longitude from −180 to 180.' }),
-    ...(!isWithin(latitude, 90) && { latitude: 'Write a latitude from −90 to 90.' }),
+    ...(way === 'extent' && !((size.width ?? 0) > 0) && { width: 'Enter a width above 0 m.' }),
+    ...(way === 'extent' && !((size.depth ?? 0) > 0) && { depth: 'Enter a depth above 0 m.' }),
+    ...(way === 'corners' && !areCorners && { corners: 'Enter at least three lines of two or three numbers.' }),
+    ...(!isWithin(longitude, 180) && { longitude: 'Enter a longitude from −180 to 180.' }),
+    ...(!isWithin(latitude, 90) && { latitude: 'Enter a latitude from −90 to 90.' }),
   };
 }
 

@@ -79,7 +79,7 @@ export function PlanStart({
   };
   const needsPlace = isAsked && (longitude === undefined || latitude === undefined);
   const placeProblem = needsPlace
-    ? 'Write its longitude and latitude, or move the map to the place.'
+    ? 'Enter its longitude and latitude, or move the map to the place.'
     : errorAt(error, 'global_reference');
   return (
     <div class={flow.stack}>
@@ -106,7 +106,7 @@ export function PlanStart({
           unit="m"
           min={0}
           value={known.width}
-          error={isAsked && !(width > 0) ? 'Write a width above 0 m.' : undefined}
+          error={isAsked && !(width > 0) ? 'Enter a width above 0 m.' : undefined}
           onInput={(value) => set({ width: value })}
         />
         <NumberField

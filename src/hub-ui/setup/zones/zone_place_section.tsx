@@ -54,7 +54,7 @@ export function PlaceSection(props: ZoneTools) {
         {placing === 'proximity' && <ProximityPlace {...props} />}
         {placing === 'benchmark' && <BenchmarkPlace {...props} />}
         <Check
-          label="Accept it unfinished, without what would place it"
+          label="Save it incomplete, without a place on the earth"
           checked={value.incomplete_configuration === true}
           onChange={(on) => draft.change({ incomplete_configuration: on ? true : undefined })}
         />
@@ -99,7 +99,7 @@ function ControlPointsPlace({ draft, tool, onTool, selected, onSelect }: ZoneToo
         field="anchor_ids"
         kind="anchors"
         icon="anchor"
-        help="Anchors that are known in both planes place the zone instead of its points."
+        help="Anchors that are known on the earth and in the zone place the zone instead of its points."
       />
     </>
   );
