@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
-import { runCli, temporaryFile } from './run_cli.ts';
+import { runCli, startCliWith, temporaryFile } from './run_cli.ts';
 
 const NOBODY = await addressOfNobody();
 
@@ -57,6 +57,21 @@ for (const [args, expected] of helps) {
     const { code, out, err } = await runCli(...args);
     assert.deepEqual({ code, err }, { code: 0, err: '' });
     for (const pattern of expected) assert.match(out, pattern);
+  });
+}
+
+for (const [what, settings, expected] of [
+  ['the port', { HUB_PORT: '9000' }, 'http://127.0.0.1:9000'],
+  ['every interface', { HUB_PORT: '9000', HUB_HOST: '::' }, 'http://127.0.0.1:9000'],
+  ['an address of IPv6', { HUB_PORT: '9000', HUB_HOST: '::1' }, 'http://[::1]:9000'],
+  ['HTTPS alone', { HUB_PORT: '9443', HUB_FORCE_HTTPS: 'true' }, 'https://127.0.0.1:9443'],
+  ['a free port, which nobody knows', { HUB_PORT: '0' }, 'http://127.0.0.1:8081'],
+  ['a port that is none', { HUB_PORT: 'none' }, 'http://127.0.0.1:8081'],
+] as const) {
+  test(`commands take the hub at ${expected} where the settings name ${what}`, async () => {
+    const { code, out, err } = await startCliWith(settings, 'tail', '--help').finished;
+    assert.deepEqual({ code, err }, { code: 0, err: '' });
+    assert.ok(out.includes(`(default: "${expected}")`), out);
   });
 }
 
