@@ -268,6 +268,20 @@ test('Trackables that collide have a ring, until they part', { skip }, async (t)
   await untilHolds(page, async () => !(await isRed()));
 });
 
+test('Few objects keep their size from far away where no numbers are wanted', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await hub.post('/trackables', { type: 'virtual', name: 'Cart', location_providers: ['tag-2'] });
+  await move(hub, 'tag-1', [20, 20]);
+  await move(hub, 'tag-2', [90, 50]);
+  const page = await openPage(t, `${hub.origin}/hub-ui/?at=${earth(20, 20)}&z=16&layers=trackables`);
+  await counts(page, '2 trackables');
+  const [x, y] = await middle(page);
+  const at = async (right: number): Promise<string> => JSON.stringify((await colorsAt(page, [x + right, y])).at(-1));
+  await untilHolds(page, async () => (await at(0)) !== (await at(30)));
+  assert.equal(await at(4), await at(0), 'four pixels beside its middle it is still there');
+});
+
 test('What has not been heard of for a while is counted as silent', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);

@@ -67,7 +67,7 @@ export function drawMoving(
 ): void {
   place(frame, objects, look, screen, nowMs);
   const pixelsPerMeter = unitsPerMeter(objects.plane, frame.center) / frame.resolution;
-  const isFar = screen.seen > 1 && pixelsPerMeter < FAR;
+  const isFar = look.clusters && screen.seen > 1 && pixelsPerMeter < FAR;
   screen.density = densityOf(screen, { before: screen.density, isFar });
   if (look.clusters && screen.density === 'clusters') {
     screen.clusters = clusterObjects(screen);
