@@ -11,7 +11,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/api/query.ts': 'the text of a query, whatever the route',
   'src/api/routes': 'the routes of one resource each',
   'src/cli/data/history_prune.ts': 'a command',
-  'src/cli/demo/observe.ts': 'what is sent of whoever moves',
   'src/cli/hub_here.ts': 'what the settings here say of the hub',
   'src/cli/replay/deliver.ts': 'one step of a replay',
   'src/cli/replay/pace.ts': 'one step of a replay',
