@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { openShapeChecks } from '../../src/fence_index/shape_checks.ts';
+import { partitionOf } from '../../src/shards/affinity.ts';
 import { diceOf } from '../support/dice.ts';
 import { iso } from '../support/shard_harness.ts';
 import { SimulatedClock } from './simulated_clock.ts';
@@ -47,8 +48,8 @@ async function network(context: TestContext) {
   context.after(clock.run());
   const network = new WitnessedCluster({ clock, seed: 1 });
   const shapes = await openShapeChecks();
-  const open = (incarnation: string, aheadMs = 0): Promise<SimulatedHub> => {
-    // One owns everything: then it is known what the other takes over.
+  const open = (incarnation: string, { aheadMs = 0, ownersMax = 1 } = {}): Promise<SimulatedHub> => {
+    // One owns everything, unless said otherwise: then it is known what the other takes over.
     const place = {
       network,
       dice: diceOf(1),
@@ -57,7 +58,7 @@ async function network(context: TestContext) {
       incarnation,
       shards: 1,
       aheadMs,
-      ownersMax: 1,
+      ownersMax,
     };
     return SimulatedHub.open({ ...place, ran: () => undefined, wrong: (what) => assert.fail(what) });
   };
@@ -127,7 +128,7 @@ test('A takeover that does not go on is given up, and the hub is out', async (co
 
 test('A hub whose clock was right all the time takes over from one whose clock was ahead, and takes no location for outdated', async (context) => {
   const { clock, open, heard } = await network(context);
-  const owner = await open('a', 3_600_000);
+  const owner = await open('a', { aheadMs: 3_600_000 });
   const hub = await open('b');
   await clock.wait(3000);
   await hub.parts.entities.create('fence', { ...fenceAt(0), id: 'f' });
@@ -298,3 +299,51 @@ test('A subscription at a hub that has joined behind the last map ends with the 
   await clock.wait(5000);
   assert.ok((heard[0]?.endedMs ?? Infinity) < clock.nowMs);
 });
+
+test('Half of the objects of a hub that is sent all locations go to the other one, and none is lost on the way', async (context) => {
+  const { clock, network: net, open, heard } = await network(context);
+  const [busy, idle] = [await open('a', { ownersMax: 2 }), await open('b', { ownersMax: 2 })];
+  while (net.owning.owners.size < 2 || !net.owning.isWhole) await clock.wait(100);
+  // Until each has its share.
+  await clock.wait(20_000);
+  const ownerOf = (provider: string): string => net.owning.ownerOf('provider', provider);
+  const all = Array.from({ length: 200 }, (_, number) => `p${number}`).filter((provider) => ownerOf(provider) === 'a');
+  const providers = [...Map.groupBy(all, partitionOf).values()].slice(0, 16).map(([provider = '']) => provider);
+  for (const provider of providers) await idle.put([located(provider, 0, clock)]);
+  const mapsBefore = mapsIn(net);
+  await clock.wait(200);
+  new Listener(idle, 'location_updates', heard);
+  let sent = 0;
+  for (const endMs = clock.nowMs + 90_000; clock.nowMs < endMs; await clock.wait(100)) {
+    // 1,600 locations a second, all of them by way of the hub that owns none of these objects.
+    const values = providers.flatMap((provider) => {
+      return Array.from({ length: 10 }, (_, late) => ({
+        ...located(provider, 0, clock),
+        speed: ++sent,
+        ...ageMs(late, clock),
+      }));
+    });
+    await idle.put(values);
+  }
+  await clock.wait(1000);
+  const owned = Map.groupBy(providers, ownerOf);
+  assert.deepEqual([owned.get('a')?.length, owned.get('b')?.length], [8, 8]);
+  assert.equal(mapsIn(net) - mapsBefore, 1);
+  assert.ok(net.owning.isWhole);
+  const told = heard.flatMap(({ texts }) => texts.map((text) => Number(toldOf('location_updates', text).what)));
+  assert.deepEqual(
+    told.toSorted((one, other) => one - other),
+    Array.from({ length: sent }, (_, index) => index + 1),
+  );
+  assert.deepEqual([busy.cluster.standing, idle.cluster.standing], ['owner', 'owner']);
+});
+
+/** How many maps of owners are in the configuration log. */
+function mapsIn({ config }: WitnessedCluster): number {
+  return config.filter(({ kind }) => kind === 'map').length;
+}
+
+/** When a location was generated, of ten of a tenth of a second. */
+function ageMs(index: number, { nowMs }: SimulatedClock): object {
+  return { timestamp_generated: iso((Math.floor(nowMs) - 100 + 10 * index) / 1000) };
+}
