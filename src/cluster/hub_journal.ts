@@ -1,4 +1,4 @@
-import { look } from '../model/borrowed.ts';
+import { copied } from '../model/borrowed.ts';
 import { type Append, type Appended, type Bus, BusBusyError, BusError } from './bus.ts';
 import { JournalFormatError, journalMessage, RecordsMessage, sealMessage } from './journal_message.ts';
 
@@ -361,7 +361,7 @@ export async function readJournal(bus: Bus, places: JournalPlaces): Promise<Jour
       for (let isMore = true; isMore && !isSealed; ) {
         isMore = await reader.next(({ bytes }) => {
           if (isSealed) return;
-          const message = journalMessage(Uint8Array.from(look(bytes)));
+          const message = journalMessage(copied(bytes));
           if (message.kind === 'seal') isSealed = true;
           else if (!messages.has(message.number)) messages.set(message.number, message.records);
         });

@@ -100,14 +100,14 @@ class SimulatedBus implements Bus {
   publish(subject: string, bytes: Uint8Array): boolean {
     checkMessage(subject, bytes);
     if (!this.isUp) return false;
-    const sent = Uint8Array.from(bytes);
+    const sent = new Uint8Array(bytes);
     this.#network.send(this.#member, () => this.#spread(subject, sent, ''));
     return true;
   }
 
   async request<Value>(subject: string, bytes: Uint8Array, { timeoutMs, read }: Asking<Value>): Promise<Answer<Value>> {
     checkMessage(subject, bytes);
-    const sent = Uint8Array.from(bytes);
+    const sent = new Uint8Array(bytes);
     const inbox = this.#network.newName();
     return this.#within<Answer<Value>>({ timeoutMs, late: { at: 'unanswered' } }, ({ resolve, reject }) => {
       this.#asked.set(inbox, (answer) => {
@@ -287,7 +287,7 @@ class SimulatedBus implements Bus {
 
   /** Lends a message: its bytes are overwritten as soon as `take` returns. */
   #hand(take: (message: Message) => void, message: StoredMessage & { readonly reply: string }): void {
-    const bytes = Uint8Array.from(message.bytes);
+    const bytes = new Uint8Array(message.bytes);
     take({ ...message, bytes: lend(bytes) });
     bytes.fill(0xdd);
   }
@@ -306,7 +306,7 @@ class SimulatedBus implements Bus {
       if (access === 'elects') retry();
       // The caller may reuse shared memory as soon as there is a result, so it is copied before.
       if (led === undefined || access !== 'reached' || !isOpen()) return;
-      const messages = entry.messages.map((bytes) => Uint8Array.from(bytes));
+      const messages = entry.messages.map((bytes) => new Uint8Array(bytes));
       this.#network.commit(led, () => {
         const appended = led.stream.append({ ...entry, messages });
         for (const { bus } of this.#network.members) bus?.kept(name);

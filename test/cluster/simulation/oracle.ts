@@ -252,7 +252,7 @@ class SingleHub {
 }
 
 function copyOf({ bytes, providerId, source, zone, timing, trackables, isLocal }: Fix): Placed['fix'] {
-  return { bytes: Uint8Array.from(bytes), providerId, source, zone, timing, trackables, isLocal };
+  return { bytes: new Uint8Array(bytes), providerId, source, zone, timing, trackables, isLocal };
 }
 
 /** Objects arrive when all that is around them is as it is by then. */

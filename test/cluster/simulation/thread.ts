@@ -74,7 +74,7 @@ function shardWorker(settings: ShardSettings, { newId, ran }: { newId(): string;
   let shard: Shard | undefined;
   return async (task) => {
     shard ??= openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId });
-    const batch = Uint8Array.from(task);
+    const batch = new Uint8Array(task);
     const reply = shardReply(shard, unpackBatch(lend(task)), lend(task));
     const answer = pack(reply);
     const record = reply.record && recordText(look(reply.record));

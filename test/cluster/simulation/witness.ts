@@ -100,10 +100,11 @@ export class WitnessedCluster extends SimulatedCluster {
     if (journal.seals.has(place))
       this.wrongs.push(`${incarnation}: message ${message.number} is behind the seal of ${place}`);
     journal.keep(message.number, message.records);
+    const isKnown = this.owners.at(-1) === incarnation || (this.owning.areSeveral && this.owners.includes(incarnation));
     // A hub that owns nothing may say that its barriers are done with.
-    if (this.owners.at(-1) === incarnation || !recordsOf(message.records).some(isStep)) return;
+    if (isKnown || !recordsOf(message.records).some(isStep)) return;
     if (this.owning.areSeveral) {
-      if (!this.owners.includes(incarnation)) this.owners.push(incarnation);
+      this.owners.push(incarnation);
       return;
     }
     if (this.owners.includes(incarnation)) this.wrongs.push(`${incarnation} records behind ${this.owners.at(-1)}`);
