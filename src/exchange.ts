@@ -25,6 +25,8 @@ export interface HttpRequest extends HttpHead {
   readonly body: Borrowed;
   /** To be called where the answer waits for something, and nobody reads the body again. */
   dropBody?(): void;
+  /** Aborted when the client goes before it is answered: nobody waits then for what takes long. Left out: nobody knows. */
+  gone?(): AbortSignal;
 }
 
 export interface HttpReply {

@@ -127,7 +127,7 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
     if (asked !== undefined) checkBodyOwned(route, asked, body);
     const sight = readable && new Sight(readable, siteOf(hub.entities));
     const token = bearerToken(request.header('authorization'));
-    return route.handle({ version, path, id, query, body, token, owned, sight, reply }, hub);
+    return route.handle({ version, path, id, query, body, token, owned, sight, reply, client: request }, hub);
   };
   if (route.body === undefined) return handle(undefined);
   if (route.text || route.unread) return handle(textOf(look(request.body)));

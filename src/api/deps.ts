@@ -100,9 +100,9 @@ export interface HistoryApi {
   now(): number;
   /**
    * The answer as JSON, or in the format that is asked for. Rejects with HUB_BAD_REQUEST for a question that takes more than it
-   * may, and with HUB_UNAVAILABLE where it is not answered now.
+   * may, and with HUB_UNAVAILABLE where it is not answered now. `gone`: aborted when nobody waits for the answer.
    */
-  ask(question: Question): Promise<HistoryAnswer>;
+  ask(question: Question, gone: AbortSignal | undefined): Promise<HistoryAnswer>;
 }
 
 export interface HealthDeps {

@@ -1,7 +1,7 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { Owned } from '../auth/owned.ts';
 import type { Sight } from '../auth/sight.ts';
-import type { HttpReply } from '../exchange.ts';
+import type { HttpReply, HttpRequest } from '../exchange.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { Operation, Resource } from '../model/permission.ts';
 import type { ApiDeps } from './deps.ts';
@@ -25,6 +25,8 @@ export interface Call<Parameters = unknown> {
   /** What may be named in the body, and be in the reply; undefined: everything. */
   readonly sight: Sight | undefined;
   readonly reply: Replies;
+  /** Who has sent the request. */
+  readonly client: Pick<HttpRequest, 'gone'>;
 }
 
 /**

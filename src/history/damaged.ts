@@ -1,5 +1,5 @@
 import { sqlText } from './columns.ts';
-import type { Duck } from './duck.ts';
+import { type Duck, isInterrupted } from './duck.ts';
 import type { HistoryFile } from './files.ts';
 
 /** A file that cannot be read to its end. */
@@ -20,9 +20,8 @@ export async function damagedAmong(duck: Duck, files: readonly HistoryFile[]): P
     try {
       await duck.run(`SELECT count(COLUMNS(*)) FROM ${parquet([file])}`);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      if (/INTERRUPT/i.test(why)) throw error;
-      damaged.push({ path: file.path, why });
+      if (isInterrupted(error)) throw error;
+      damaged.push({ path: file.path, why: error instanceof Error ? error.message : String(error) });
     }
   }
   return damaged;

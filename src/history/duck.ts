@@ -45,6 +45,11 @@ export function stopDuck(): Promise<void> {
   });
 }
 
+/** Whether something has failed because it was broken off. */
+export function isInterrupted(error: unknown): boolean {
+  return error instanceof Error && /INTERRUPT/i.test(error.message);
+}
+
 async function following<Result>(work: () => Promise<Result>): Promise<Result> {
   if (isStopping) throw new Error('The thread ends');
   underWay++;

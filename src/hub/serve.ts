@@ -126,7 +126,7 @@ function apiDeps(parts: Served, config: Config): GuardedApiDeps {
     errorTypePrefix: config.error_type_prefix,
     versionInfo: VERSION_INFO,
     ...(mqtt && { describeMqtt: mqtt.describe }),
-    ...(recording && { history: { now, ask: (question) => recording.pool.ask(question) } }),
+    ...(recording && { history: { now, ask: (question, gone) => recording.pool.ask(question, gone) } }),
     depthMax: config.max_json_depth,
     operation,
     rpc: rpcDeps(parts.rpc, authorization, config),

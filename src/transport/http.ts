@@ -52,7 +52,7 @@ export class HttpSide {
     const exchange = new Exchange(response, native, bodies);
     this.#inFlight++;
     response.onAborted(() => {
-      exchange.aborted = true;
+      exchange.abort();
       if (!exchange.answered) this.#leave(exchange);
     });
     if (this.#closing) {

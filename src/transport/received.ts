@@ -15,7 +15,8 @@ export class Exchange implements HttpRequest, Incoming {
   #body: Uint8Array = NO_BYTES;
   bodyBytes = 0;
   answered = false;
-  aborted = false;
+  #isAborted = false;
+  #gone: AbortController | undefined;
   /** Whether the client may send a large body; undefined until that was asked. */
   admission: 'asked' | 'given' | undefined;
   /** What came since others had their turn. */
@@ -63,6 +64,22 @@ export class Exchange implements HttpRequest, Incoming {
         this.isAmbiguous ||= value.toLowerCase() !== 'chunked';
       }
     });
+  }
+
+  /** Whether its connection has ended. */
+  get aborted(): boolean {
+    return this.#isAborted;
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    this.#gone?.abort();
+  }
+
+  gone(): AbortSignal {
+    this.#gone ??= new AbortController();
+    if (this.#isAborted) this.#gone.abort();
+    return this.#gone.signal;
   }
 
   /** Nothing more is read of the connection, but what the native server has read already. */

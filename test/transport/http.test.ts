@@ -138,6 +138,30 @@ test('a request aborted in its body or before its answer does no harm', async (t
   assert.deepEqual(reported, []);
 });
 
+test('a handler hears when the client goes before it is answered, whenever it asks', async (t) => {
+  const arrived = Promise.withResolvers<HttpRequest>();
+  const released = Promise.withResolvers<void>();
+  const { port, url } = await serve(t, {
+    async handleHttp(request) {
+      if (request.path === '/slow') {
+        arrived.resolve(request);
+        await released.promise;
+      }
+      return { status: 200 };
+    },
+  });
+  const slow = connect(port, '127.0.0.1');
+  slow.write('GET /slow HTTP/1.1\r\nHost: h\r\n\r\n');
+  const request = await arrived.promise;
+  const gone = request.gone?.() as AbortSignal;
+  assert.equal(gone.aborted, false);
+  slow.destroy();
+  await once(gone, 'abort');
+  assert.equal(request.gone?.().aborted, true);
+  released.resolve();
+  assert.equal((await fetch(url)).status, 200);
+});
+
 test('an answer that goes beyond what may wait ends its connection, and the server lives on', async (t) => {
   const { port } = await serve(t, {
     unsent: new Unsent(1_000_000),

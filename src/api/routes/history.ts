@@ -286,8 +286,12 @@ export function recorded({ history }: ApiDeps): HistoryApi {
 }
 
 /** Asks, and says where the next part is, and whether something is missing. */
-async function replied({ path, query, reply }: Call, history: HistoryApi, question: Question): Promise<HttpReply> {
-  const { bytes, next, damaged } = await history.ask(question);
+async function replied(
+  { path, query, reply, client }: Call,
+  history: HistoryApi,
+  question: Question,
+): Promise<HttpReply> {
+  const { bytes, next, damaged } = await history.ask(question, client.gone?.());
   const answer = reply.json(bytes);
   const format = 'format' in question ? question.format : 'json';
   const links = next === undefined ? {} : { Link: `<${path}?${parametersOf(query, next)}>; rel="next"` };

@@ -1,12 +1,11 @@
 import { formatTime } from '../../model/time.ts';
 import { type Damaged, damagedAmong } from '../damaged.ts';
-import type { Duck } from '../duck.ts';
+import { type Duck, isInterrupted } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { placesText } from './formats.ts';
 import { heatmap } from './heatmap.ts';
 import { places, snapshot, tracks } from './places.ts';
 import { type Question, type Told, Unanswerable } from './question.ts';
-
 import { trips } from './trips.ts';
 import { dwell, events, flows, occupancy, visits } from './visits.ts';
 
@@ -27,7 +26,7 @@ export async function answer(duck: Duck, files: readonly HistoryFile[], question
   try {
     return { ...(await told(duck, files, question)), damaged: [] };
   } catch (error) {
-    if (error instanceof Unanswerable) throw error;
+    if (error instanceof Unanswerable || isInterrupted(error)) throw error;
     const damaged = await damagedAmong(duck, files);
     if (damaged.length === 0) throw error;
     const readable = files.filter(({ path }) => !damaged.some((one) => one.path === path));

@@ -10,6 +10,8 @@ export interface PoolSettings {
   readonly threads: number;
   readonly memoryMb: number;
   readonly timeoutMs: number;
+  /** What a thread may take beside its database; 1,024 when left out. */
+  readonly heapMb?: number;
 }
 
 export interface PoolDeps {
@@ -30,7 +32,7 @@ export interface HistoryAnswer {
 }
 
 const QUERY_WORKER = new URL('../../../workers/history_query.ts', import.meta.url);
-const HEAP_MB = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 32 };
+const [HEAP_MB, YOUNG_MB] = [1024, 32] as const;
 /** Questions that may wait for a thread. */
 const WAITING_MAX = 64;
 /** A question is told to end again and again, and after so many times nobody waits for it. */
@@ -40,18 +42,38 @@ const PATIENCE_MS = 2000;
 
 interface Asked {
   readonly question: Question;
+  /** Aborted when nobody waits for the answer. */
+  readonly gone: AbortSignal | undefined;
+  /** Once it is settled, these do nothing. */
   resolve(answer: HistoryAnswer): void;
   reject(error: unknown): void;
 }
 
+interface UnderWay {
+  readonly id: number;
+  readonly asked: Asked;
+  readonly leased: LeasedFiles;
+  /** How often it was told to end. */
+  interrupts: number;
+  /** Calls off the next time. */
+  callOff(): void;
+}
+
 interface Thread {
   readonly worker: Worker;
-  underWay: { readonly id: number; readonly asked: Asked; readonly leased: LeasedFiles; stop(): void } | undefined;
+  underWay: UnderWay | undefined;
 }
 
 /**
  * Threads that answer questions about the past: each has a database of its own in memory, and one question at a time. They are
- * started when they are needed. A question that takes longer, or more memory, than it may is given up.
+ * started when they are needed. A question that takes longer, or more memory, than it may is given up, and so is one whose
+ * client has gone.
+ *
+ *     waiting ──▶ preparing ──▶ under way ──▶ done
+ *                 gets files    in a thread   its files are released
+ *
+ * As many as there are threads are prepared or under way. Whenever one of these is done, whatever has become of it, the next
+ * one is taken.
  */
 export class QueryPool {
   readonly #settings: PoolSettings;
@@ -68,15 +90,24 @@ export class QueryPool {
     this.#deps = deps;
   }
 
-  /** Rejects with HUB_BAD_REQUEST for a question that is too large, and with HUB_UNAVAILABLE where it is not answered now. */
-  ask(question: Question): Promise<HistoryAnswer> {
+  /**
+   * Rejects with HUB_BAD_REQUEST for a question that is too large, and with HUB_UNAVAILABLE where it is not answered now, or
+   * nobody waits for it any more.
+   */
+  ask(question: Question, gone?: AbortSignal): Promise<HistoryAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed || this.#waiting.length >= WAITING_MAX) {
         const why = this.#isClosed ? 'the hub ends' : `${WAITING_MAX} questions wait already`;
         reject(new HubError('HUB_UNAVAILABLE', `Cannot look into the past: ${why}`));
         return;
       }
-      this.#waiting.push({ question, resolve, reject });
+      const asked: Asked = { question, gone, resolve, reject };
+      if (gone?.aborted === true) {
+        reject(nobodyWaits());
+        return;
+      }
+      gone?.addEventListener('abort', () => this.#forget(asked), { once: true });
+      this.#waiting.push(asked);
       this.#next();
     });
   }
@@ -94,46 +125,66 @@ export class QueryPool {
     const asked = this.#waiting.shift();
     if (asked === undefined) return;
     this.#preparing++;
-    void this.#begin(asked).catch((error: unknown) => {
-      this.#preparing--;
-      asked.reject(new HubError('HUB_UNAVAILABLE', `Cannot look into the past: ${messageOf(error)}`, { cause: error }));
-      this.#next();
-    });
+    void this.#prepare(asked);
   }
 
-  async #begin(asked: Asked): Promise<void> {
-    const leased = await this.#deps.files(wantedFor(asked.question));
-    this.#preparing--;
-    if (this.#isClosed) {
-      this.#deps.release(leased.lease);
-      asked.reject(this.#refused(''));
-      return;
+  /** Gets files for a question, and hands it to a thread. Never rejects. */
+  async #prepare(asked: Asked): Promise<void> {
+    let leased: LeasedFiles | undefined;
+    try {
+      leased = await this.#deps.files(wantedFor(asked.question));
+      if (this.#isClosed) asked.reject(this.#refused(''));
+      else if (asked.gone?.aborted !== true) this.#begin(asked, leased);
+    } catch (error) {
+      asked.reject(new HubError('HUB_UNAVAILABLE', `Cannot look into the past: ${messageOf(error)}`, { cause: error }));
     }
+    this.#preparing--;
+    if (leased !== undefined && !this.#isUnderWay(asked)) this.#deps.release(leased.lease);
+    this.#next();
+  }
+
+  #begin(asked: Asked, leased: LeasedFiles): void {
     const thread = [...this.#threads].find(({ underWay }) => underWay === undefined) ?? this.#open();
     const id = ++this.#lastId;
-    const { timeoutMs } = this.#settings;
-    let interrupts = 0;
-    let stop = this.#deps.schedule(timeoutMs, () => interrupt());
-    // What the thread is about to begin does not hear of it.
-    const interrupt = (): void => {
-      thread.worker.postMessage({ say: 'interrupt', id } satisfies ToQueryThread);
-      // It answers to nobody then, and is free when it is done.
-      if (++interrupts === INTERRUPTS_MAX) asked.reject(this.#refused('it took too long'));
-      stop = this.#deps.schedule(AGAIN_MS, interrupt);
-    };
-    thread.underWay = { id, asked, leased, stop: () => stop() };
-    const { files } = leased;
-    thread.worker.postMessage({ say: 'question', id, question: asked.question, files } satisfies ToQueryThread);
+    const { question } = asked;
+    thread.worker.postMessage({ say: 'question', id, question, files: leased.files } satisfies ToQueryThread);
+    const callOff = this.#deps.schedule(this.#settings.timeoutMs, () => this.#interrupt(thread));
+    thread.underWay = { id, asked, leased, interrupts: 0, callOff };
+  }
+
+  #isUnderWay(asked: Asked): boolean {
+    return [...this.#threads].some(({ underWay }) => underWay?.asked === asked);
+  }
+
+  /** Nobody waits for the answer any more. One that is being prepared is not begun. */
+  #forget(asked: Asked): void {
+    asked.reject(nobodyWaits());
+    const place = this.#waiting.indexOf(asked);
+    if (place >= 0) this.#waiting.splice(place, 1);
+    const thread = [...this.#threads].find(({ underWay }) => underWay?.asked === asked);
+    if (thread !== undefined) this.#interrupt(thread);
+  }
+
+  /** Ends what a thread has under way. What it is about to begin does not hear of it, so it is told again. */
+  #interrupt(thread: Thread): void {
+    const { worker, underWay } = thread;
+    if (underWay === undefined) return;
+    underWay.callOff();
+    worker.postMessage({ say: 'interrupt', id: underWay.id } satisfies ToQueryThread);
+    // It answers to nobody then, and is free when it is done.
+    if (++underWay.interrupts === INTERRUPTS_MAX) underWay.asked.reject(this.#refused('it took too long'));
+    underWay.callOff = this.#deps.schedule(AGAIN_MS, () => this.#interrupt(thread));
   }
 
   #open(): Thread {
-    const { memoryMb } = this.#settings;
+    const { memoryMb, heapMb = HEAP_MB } = this.#settings;
+    const resourceLimits = { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_MB };
     const workerData = { memoryMb } satisfies QuerySettings;
-    const worker = new Worker(QUERY_WORKER, { name: 'history-query', workerData, resourceLimits: HEAP_MB });
+    const worker = new Worker(QUERY_WORKER, { name: 'history-query', workerData, resourceLimits });
     const thread: Thread = { worker, underWay: undefined };
     this.#threads.add(thread);
     worker.on('message', (message: FromQueryThread) => this.#hear(thread, message));
-    let failure = 'it took too long';
+    let failure = 'its thread has ended';
     worker.on('error', (error) => {
       failure = String(error);
     });
@@ -178,9 +229,10 @@ export class QueryPool {
   }
 
   #done(thread: Thread): void {
-    thread.underWay?.stop();
-    if (thread.underWay !== undefined) this.#deps.release(thread.underWay.leased.lease);
+    const { underWay } = thread;
     thread.underWay = undefined;
+    underWay?.callOff();
+    if (underWay !== undefined) this.#deps.release(underWay.leased.lease);
     this.#next();
   }
 }
@@ -205,6 +257,10 @@ export function wantedFor(question: Question): FilesWanted {
 
 function spanOf(topics: readonly HistoryTopic[], { fromMs, toMs }: { fromMs: number; toMs: number }): FilesWanted {
   return { topics, fromMs, toMs };
+}
+
+function nobodyWaits(): HubError {
+  return new HubError('HUB_UNAVAILABLE', 'Cannot look into the past: nobody waits for the answer');
 }
 
 function messageOf(error: unknown): string {

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { COLUMNS, copyTo } from '../../src/history/columns.ts';
+import { Duck } from '../../src/history/duck.ts';
+import type { HistoryFile, LeasedFiles } from '../../src/history/files.ts';
+import { HOUR_MS, pathOf } from '../../src/history/layout.ts';
+import { type PoolDeps, type PoolSettings, QueryPool } from '../../src/history/queries/query_pool.ts';
+import type { Question } from '../../src/history/queries/question.ts';
+import { schedule } from '../../src/time/clock.ts';
+import { openTestHub } from '../support/running_hub.ts';
+import { NOW_MS } from './recorded_places.ts';
+
+const VISITS = 20_000;
+const PART = { topic: 'fence_events', hourMs: NOW_MS, first: 1, last: 1 } as const;
+const SPAN = { fromMs: NOW_MS, toMs: NOW_MS + HOUR_MS } as const;
+const QUICK: Question = { ask: 'dwell', ...SPAN, fenceIds: undefined };
+/** Two billion pairs of a visit and a moment in it: minutes. */
+const SLOW: Question = { ask: 'occupancy', ...SPAN, fenceIds: undefined, stepMs: 36 };
+/** 80 MB of texts. */
+const LARGE: Question = {
+  ...{ ask: 'events', topic: 'fence_events', ...SPAN, limit: 100_000, cursor: undefined },
+  ...{ fenceIds: undefined, trackableIds: undefined, providerIds: undefined, eventType: undefined },
+};
+const SETTINGS: PoolSettings = { threads: 1, memoryMb: 512, timeoutMs: 600_000 };
+/** What is free again has answered by then: much sooner than a slow question. */
+const SOON_MS = 20_000;
+
+/** Visits of one fence that take the whole hour. */
+async function writeVisits(folder: string): Promise<HistoryFile> {
+  const path = join(folder, pathOf(PART));
+  const values: Readonly<Record<string, string>> = {
+    ...{ time: `make_timestamp(${1000 * (NOW_MS + HOUR_MS - 1)})`, id: "'event ' || i", event_type: "'region_exit'" },
+    ...{ fence_id: "'gate'", object_type: "'trackable'", object_id: "'tag ' || i" },
+    ...{
+      entry_time: `make_timestamp(${1000 * NOW_MS} + i)`,
+      exit_time: `make_timestamp(${1000 * (NOW_MS + HOUR_MS - 1)})`,
+      event: "repeat('x', 4000)",
+    },
+  };
+  const columns = Object.entries(COLUMNS.fence_events).map(
+    ([name, type]) => `${values[name] ?? `NULL::${type}`} AS ${name}`,
+  );
+  const duck = await Duck.open({ memoryMb: 128, spillFolder: undefined });
+  mkdirSync(dirname(path), { recursive: true });
+  await duck.run(copyTo(path, `SELECT ${columns} FROM range(${VISITS}) t(i)`));
+  duck.close();
+  return { ...PART, path, rows: VISITS, bytes: 0, writtenMs: 0 };
+}
+
+/** Fails when it has not come in time. */
+function soon<Result>(promise: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const callOff = schedule(SOON_MS, () => reject(new Error('it has not come')));
+    promise.then(resolve, reject).finally(callOff);
+  });
+}
+
+describe('Questions about the past', () => {
+  let folder: string;
+  let file: HistoryFile;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'hub-history-'));
+    file = await writeVisits(folder);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** A pool, and the leases that it has not given back. */
+  function openPool(context: TestContext, settings: Partial<PoolSettings> = {}, more: Partial<PoolDeps> = {}) {
+    const leases = new Set<number>();
+    let last = 0;
+    const files = async (): Promise<LeasedFiles> => {
+      leases.add(++last);
+      return { lease: last, files: [file], damaged: 0 };
+    };
+    const pool = new QueryPool(
+      { ...SETTINGS, ...settings },
+      { schedule, files, release: (lease) => void leases.delete(lease), damaged: () => undefined, ...more },
+    );
+    context.after(() => pool.close());
+    return { pool, leases, files };
+  }
+
+  test('are each answered or refused, however many come at once and whatever becomes of others', async (context) => {
+    let asked = 0;
+    const opened = openPool(
+      context,
+      { threads: 2, timeoutMs: 300 },
+      {
+        files: (): Promise<LeasedFiles> => {
+          // The recorder's thread has died, files are gone, or nothing is wrong.
+          if (++asked % 5 === 0) return Promise.reject(new Error('no files'));
+          return opened.files().then((leased) => (asked % 7 === 0 ? { ...leased, files: [gone] } : leased));
+        },
+      },
+    );
+    const gone = { ...file, path: `${file.path}.gone` };
+    const { pool, leases } = opened;
+    for (let round = 0; round < 3; round++) {
+      const all = Array.from({ length: 20 }, (_, i) => {
+        const isLeft = i % 6 === 5;
+        const leaving = new AbortController();
+        const answered = pool.ask(i % 4 === 3 ? SLOW : QUICK, leaving.signal);
+        if (isLeft) setImmediate(() => leaving.abort());
+        return answered;
+      });
+      const settled = await soon(Promise.allSettled(all));
+      assert.ok(settled.some(({ status }) => status === 'fulfilled'));
+      assert.ok(settled.some((each) => each.status === 'rejected' && /takes more than 300 ms/.test(each.reason)));
+      assert.ok(settled.some((each) => each.status === 'rejected' && /no files/.test(each.reason)));
+      assert.ok(settled.some((each) => each.status === 'rejected' && /nobody waits/.test(each.reason)));
+    }
+    assert.match(Buffer.from((await soon(untilAnswered(pool))).bytes).toString(), /"visits":20000/);
+    assert.equal(leases.size, 0);
+  });
+
+  test('end when nobody waits for them, in the queue, with their files and in the thread', async (context) => {
+    const { pool, leases } = openPool(context);
+    const leaving = Array.from({ length: 3 }, () => new AbortController());
+    const [underWay, waiting, preparing] = leaving.map(({ signal }) => pool.ask(SLOW, signal)) as [never, never, never];
+    const isRefused = [underWay, waiting, preparing].map((each) => assert.rejects(each, /nobody waits/));
+    // The first is handed to the thread before this one, which is behind the others, would be.
+    const quick = pool.ask(QUICK);
+    for (const each of leaving) {
+      await new Promise(setImmediate);
+      each.abort();
+    }
+    await soon(Promise.all(isRefused));
+    await soon(quick);
+    assert.equal(leases.size, 0);
+    await assert.rejects(pool.ask(QUICK, AbortSignal.abort()), /nobody waits/);
+  });
+
+  test('are answered by another thread when one has died', async (context) => {
+    const { pool, leases } = openPool(context, { heapMb: 40 });
+    const [dying, ...others] = [LARGE, ...Array.from({ length: 5 }, () => QUICK)].map((each) => soon(pool.ask(each)));
+    await assert.rejects(dying as Promise<unknown>, /Cannot look into the past: .*memory/);
+    await Promise.all(others);
+    assert.equal(leases.size, 0);
+  });
+
+  test('end when the connection of their client has ended', async (context) => {
+    const settings = {
+      history: true,
+      history_path: folder,
+      history_query_timeout: 600_000,
+      history_retention_days: 36_500,
+    };
+    const hub = await openTestHub(settings);
+    context.after(hub.close);
+    const span = `from=${new Date(SPAN.fromMs).toISOString()}&to=${new Date(SPAN.toMs).toISOString()}`;
+    const client = connect(Number(new URL(hub.origin).port), '127.0.0.1');
+    client.write(`GET /hub/v2/analytics/occupancy?${span}&step=36 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    // Answered behind it, by the same thread.
+    const quick = hub.get(`/analytics/dwell?${span}`);
+    const isFirst = await Promise.race([quick, new Promise((resolve) => setTimeout(resolve, 500, 'waits'))]);
+    assert.equal(isFirst, 'waits');
+    client.destroy();
+    assert.equal((await soon(quick)).body.fences[0].visits, VISITS);
+  });
+});
+
+/** The answer to a quick question, asked until there are files for it. */
+async function untilAnswered(pool: QueryPool) {
+  for (;;) {
+    const [answered] = await Promise.allSettled([pool.ask(QUICK)]);
+    if (answered.status === 'fulfilled') return answered.value;
+  }
+}
