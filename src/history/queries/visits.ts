@@ -12,28 +12,25 @@ import { microseconds, sqlIn, text } from './sql.ts';
  * knows how long it took. All is told as it was known at the end of the span.
  */
 function visitsOf(files: readonly HistoryFile[], { fromMs, toMs }: Span, only: string): string {
+  const overlaps =
+    `entry_time < ${microseconds(toMs)}` + ` AND coalesce(exit_time, ${microseconds(toMs)}) >= ${microseconds(fromMs)}`;
+  const visitor = 'fence_id, object_type, object_id';
+  // Only those without an exit are looked for again: to put all in an order took half of the time.
   return `
-    events AS (
-      SELECT event_type, fence_id, object_type, object_id, entry_time, exit_time, id FROM ${parquet(files)}
-      WHERE time < ${microseconds(toMs)} AND entry_time >= ${microseconds(fromMs - LOOK_BACK_MS)} AND ${only}
+    known AS MATERIALIZED (
+      SELECT ${visitor}, entry_time, max(exit_time) FILTER (WHERE event_type = 'region_exit') AS exit_time,
+        coalesce(min(id) FILTER (WHERE event_type = 'region_entry'), min(id)) AS id FROM ${parquet(files)}
+      WHERE time < ${microseconds(toMs)} AND entry_time >= ${microseconds(fromMs - LOOK_BACK_MS)} AND ${only} GROUP BY ALL
     ),
-    ended AS (
-      SELECT fence_id, object_type, object_id, entry_time, max(exit_time) AS exit_time, min(id) AS id FROM events
-      WHERE event_type = 'region_exit' GROUP BY ALL
-    ),
-    begun AS (
-      SELECT fence_id, object_type, object_id, entry_time, min(id) AS id FROM events
-      WHERE event_type = 'region_entry' GROUP BY ALL
-    ),
-    known AS (
-      SELECT fence_id, object_type, object_id, entry_time, e.exit_time, coalesce(b.id, e.id) AS id
-      FROM begun b FULL JOIN ended e USING (fence_id, object_type, object_id, entry_time)
+    last AS (
+      SELECT ${visitor}, max(entry_time) FROM known
+      WHERE (${visitor}) IN (SELECT (${visitor}) FROM known WHERE exit_time IS NULL) GROUP BY ALL
     ),
     visits AS (
-      SELECT *, exit_time IS NULL AS inside FROM (
-        SELECT *, lead(entry_time) OVER (PARTITION BY fence_id, object_type, object_id ORDER BY entry_time) AS again FROM known
-      ) WHERE (exit_time IS NOT NULL OR again IS NULL) AND entry_time < ${microseconds(toMs)}
-        AND coalesce(exit_time, ${microseconds(toMs)}) >= ${microseconds(fromMs)}
+      SELECT *, false AS inside FROM known WHERE exit_time IS NOT NULL AND ${overlaps}
+      UNION ALL
+      SELECT *, true AS inside FROM known
+      WHERE exit_time IS NULL AND ${overlaps} AND (${visitor}, entry_time) IN (SELECT * FROM last)
     )`;
 }
 
