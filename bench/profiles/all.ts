@@ -9,6 +9,7 @@ import { MEMORY } from './memory.ts';
 import { MQTT } from './mqtt.ts';
 import { MQTT_STALL } from './mqtt_stall.ts';
 import { OVERLOAD } from './overload.ts';
+import { PAST } from './past.ts';
 import { PEERS } from './peers.ts';
 import type { Profile } from './profile.ts';
 import { PROJECTION } from './projection.ts';
@@ -18,5 +19,5 @@ import { COLLISIONS, HEAVY, OPENSKY, STORM } from './scenes.ts';
 /** All profiles, in the order in which they are run and reported. */
 export const PROFILES: readonly Profile[] = [
   ...[SINGLE, BATCH, WS, MQTT, OPENSKY, STORM, HEAVY, FANOUT, COLLISIONS],
-  ...[HISTORY, GROWTH, COLD, RESTART, MEMORY, OVERLOAD, MQTT_STALL, CLUSTER, PROJECTION, PEERS, KERNELS],
+  ...[HISTORY, PAST, GROWTH, COLD, RESTART, MEMORY, OVERLOAD, MQTT_STALL, CLUSTER, PROJECTION, PEERS, KERNELS],
 ];

@@ -43,6 +43,12 @@ test('bench sends locations by way of a broker, and finds all of them', { skip: 
   assert.ok(seen > 0 && (result['bare_per_s'] ?? 0) > 0);
 });
 
+test('bench asks about a day of the past', { skip }, async () => {
+  const result = await bench('--profile', 'past', '--scale', '0.005');
+  assert.equal(result['rows'], 6 * 86_400);
+  for (const name of ['trackable_hour', 'snapshot', 'fence_day']) assert.ok((result[`${name}_max_ms`] ?? 0) > 0, name);
+});
+
 test('bench says what it can measure when it is asked for something else', async () => {
   await assert.rejects(bench('--profile', 'nonsense'), /Allowed choices are single, batch, ws/);
 });

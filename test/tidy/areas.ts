@@ -109,6 +109,7 @@ export const AREAS: readonly Area[] = [
   { path: 'bench/process', mayImport: ['bench/load', 'bench/listen', 'bench/bare_server.ts', 'src/launch.mjs'] },
   { path: 'bench/kernel', mayImport: ['src', 'workers', 'wasm', 'bench/load', 'bench/profiles/site.ts'] },
   { path: 'bench/cluster', mayImport: ['bench/load/random.ts', 'bench/report/result.ts'] },
+  { path: 'bench/history', mayImport: ['src/history', 'src/model/history.ts'] },
   { path: 'bench/report', mayImport: ['bench/targets.ts', 'bench/cluster/clusters.ts'] },
   { path: 'bench/soak', mayImport: ['bench/process', 'bench/profiles', 'src/store/backup.ts'] },
   { path: 'bench', mayImport: [] },
