@@ -23,6 +23,8 @@ export const TAKES_UNKNOWN: Readonly<Record<string, string>> = {
   'GET /trackables/{trackable_id}/visits': 'it may have been deleted since',
   'GET /providers/{provider_id}/history': 'it may have been deleted since',
   'GET /fences/{fence_id}/visits': 'it may have been deleted since',
+  'GET /ogc/mf/collections/trackables/items/{trackable_id}/tgsequence': 'it may have been deleted since',
+  'GET /ogc/mf/collections/providers/items/{provider_id}/tgsequence': 'it may have been deleted since',
 };
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

@@ -19,6 +19,7 @@ const VIEWS = ['crs=EPSG:32632', 'crs=EPSG:4326', `crs=local&zone_id=${IDS['zone
 const SPATIAL = ['spatial_query=true', 'spatial_query=false'];
 const COLLECTION = { GET: 200, POST: 201, DELETE: 204 };
 const ITEM = { GET: 200, PUT: 204, PATCH: 200, DELETE: 204 };
+const MOVED = ['bbox=8,50,9,51', 'datetime=2026-03-01T10:00:00Z/..', 'limit=1'];
 const FORCED = ['force_location_update=true', 'subdivide=true'];
 
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -78,6 +79,24 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/analytics/flows', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/analytics/heatmap', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/analytics/trips', answers: { GET: 200 }, versions: ['v2'], needs: `trackable_id=${IDS['trackable_id']}` },
+  { path: '/ogc/mf', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/ogc/mf/conformance', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/ogc/mf/collections', answers: { GET: 200 }, versions: ['v2'] },
+  ...['trackable', 'provider'].flatMap((kind) => {
+    const path = `/ogc/mf/collections/${kind}s`;
+    const [answers, versions] = [{ GET: 200 }, ['v2']];
+    return [
+      { path, answers, versions },
+      { path: `${path}/items`, answers, reads: MOVED, versions },
+      { path: `${path}/items/{${kind}_id}`, answers, versions },
+      {
+        path: `${path}/items/{${kind}_id}/tgsequence`,
+        answers,
+        reads: [...MOVED, 'leaf=2026-03-01T10:00:00Z'],
+        versions,
+      },
+    ];
+  }),
   { path: '/license/info', answers: { GET: 200 } },
   { path: '/license/key', answers: { PUT: 204 } },
   { path: '/license/starttrial', answers: { GET: 201 } },

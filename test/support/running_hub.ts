@@ -152,7 +152,7 @@ function requestOf(url: string, { method, body, headers, agent }: Asked): Promis
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString();
         const { statusCode: status = 0, headers } = response;
-        const isJson = headers['content-type']?.startsWith('application/json') === true;
+        const isJson = /^application\/(geo\+)?json/.test(headers['content-type'] ?? '');
         resolve({ status, headers, text, body: isJson && text !== '' ? JSON.parse(text) : undefined });
       });
     });

@@ -1,6 +1,5 @@
 import Type, { type TObject, type TProperties } from 'typebox';
 import { HubError } from '../../errors.ts';
-import type { HttpReply } from '../../exchange.ts';
 import {
   EVENT_CURSOR,
   FORMATS,
@@ -36,7 +35,8 @@ import {
   timeIn,
   wordIn,
 } from '../asked_span.ts';
-import type { ApiDeps, HistoryApi } from '../deps.ts';
+import type { ApiDeps } from '../deps.ts';
+import { NOT_RECORDED, READ_ANY, recorded, replied } from '../past.ts';
 import { type Call, type Route, route } from '../route.ts';
 import { VIEW_QUERY, type ViewQuery, viewOf } from '../view.ts';
 
@@ -54,8 +54,6 @@ const STEP = (what: string) => Type.Optional(Type.Integer({ minimum: 1, descript
 const [STEP_MAX_MS, DAY_MS] = [366 * 86_400_000, 86_400_000] as const;
 /** Cursors that are ids. */
 const isId = (text: string): boolean => text !== '';
-/** Any may be read. */
-const READ_ANY = { operation: 'READ' } as const;
 const MEDIA_TYPES: Readonly<Record<Format, string>> = {
   json: 'application/json',
   geojson: 'application/geo+json',
@@ -65,8 +63,6 @@ const MEDIA_TYPES: Readonly<Record<Format, string>> = {
 
 const OWN = { ...READ_ANY, resource: 'trackable_id' } as const;
 const PERMISSIONS = { owned: { ...OWN, owned: 'reply' }, path: OWN, any: READ_ANY } as const;
-
-const NOT_RECORDED = { refusals: { 404: 'The hub records no history, or not that topic.' } };
 
 export const HISTORY_ROUTES: readonly Route[] = [
   placesRow('trackable'),
@@ -243,7 +239,7 @@ function asking(path: string, { summary, permission, query, reply, question }: R
     async handle(call, api) {
       const history = recorded(api);
       const asked = question({ query: call.query as Parameters, call, now: history.now(), api });
-      return replied(call, history, asked);
+      return replied(call, { history, question: asked, mediaType: MEDIA_TYPES.json });
     },
   });
 }
@@ -266,42 +262,19 @@ function placesRow(kind: (typeof KINDS)[number]): Route {
     async handle(call, api) {
       const history = recorded(api);
       const query = call.query as Parameters;
-      return replied(call, history, {
+      const format = wordIn(query, 'format', FORMATS) ?? 'json';
+      const asked: Question = {
         ask: 'places',
         whose: kind === 'trackable' ? 'motions' : 'locations',
         id: call.id,
         stepMs: integerIn(query, 'step', { least: 1, most: STEP_MAX_MS }),
         shown: shownAs(call, api),
-        format: wordIn(query, 'format', FORMATS) ?? 'json',
+        format,
         ...{ ...spanOf(query, history.now()), ...partOf(query, (text) => PLACE_CURSOR.test(text)) },
-      });
+      };
+      return replied(call, { history, question: asked, mediaType: MEDIA_TYPES[format] });
     },
   });
-}
-
-/** The history, where there is one. Throws HUB_NOT_FOUND. */
-export function recorded({ history }: ApiDeps): HistoryApi {
-  if (history !== undefined) return history;
-  throw new HubError('HUB_NOT_FOUND', 'Cannot look into the past: the hub records no history, see the setting history');
-}
-
-/** Asks, and says where the next part is, and whether something is missing. */
-async function replied(
-  { path, query, reply, client }: Call,
-  history: HistoryApi,
-  question: Question,
-): Promise<HttpReply> {
-  const { bytes, next, damaged } = await history.ask(question, client.gone?.());
-  const answer = reply.json(bytes);
-  const format = 'format' in question ? question.format : 'json';
-  const links = next === undefined ? {} : { Link: `<${path}?${parametersOf(query, next)}>; rel="next"` };
-  const missing = damaged === 0 ? {} : { Warning: `199 hub "${damaged} files of these hours cannot be read"` };
-  return { ...answer, headers: { ...answer.headers, 'Content-Type': MEDIA_TYPES[format], ...links, ...missing } };
-}
-
-function parametersOf(query: unknown, cursor: string): URLSearchParams {
-  const given = Object.entries(query as object).map(([name, value]) => [name, String(value)]);
-  return new URLSearchParams({ ...Object.fromEntries(given), cursor });
 }
 
 function shownAs(call: Call, api: ApiDeps): Shown {

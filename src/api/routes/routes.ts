@@ -8,6 +8,7 @@ import { FENCE_ROUTES } from './fences.ts';
 import { FROM_LOCAL_ROUTES } from './from_local.ts';
 import { HISTORY_ROUTES } from './history.ts';
 import { LOCATION_ROUTES } from './locations.ts';
+import { MOVING_FEATURES_ROUTES } from './moving_features.ts';
 import { OPERATION_ROUTES } from './operation.ts';
 import { PROVIDER_ROUTES } from './providers.ts';
 import { RPC_ROUTES } from './rpc.ts';
@@ -29,6 +30,7 @@ export const ROUTES: readonly Route[] = [
   ...ADAPTER_ROUTES,
   ...RPC_ROUTES,
   ...HISTORY_ROUTES,
+  ...MOVING_FEATURES_ROUTES,
   ...OPERATION_ROUTES,
   ...docsRoutes(() => ROUTES),
 ];

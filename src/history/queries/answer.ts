@@ -2,8 +2,10 @@ import { formatTime } from '../../model/time.ts';
 import { type Damaged, damagedAmong } from '../damaged.ts';
 import { type Duck, isInterrupted } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
+import { HOUR_MS } from '../layout.ts';
 import { placesText } from './formats.ts';
 import { heatmap } from './heatmap.ts';
+import { nothingMoved, objects, way } from './moving.ts';
 import { places, snapshot, tracks } from './places.ts';
 import { type Question, type Told, Unanswerable } from './question.ts';
 import { trips } from './trips.ts';
@@ -16,6 +18,8 @@ export interface Answer extends Told {
 
 /** Rows of files that are looked at for one question at most: those that cannot be found by what the files are sorted by. */
 const ROWS_MAX = 400_000_000;
+/** Questions about one object. */
+const BY_ID: ReadonlySet<Question['ask']> = new Set(['places', 'trips', 'way']);
 
 /**
  * Answers a question by the files that it was handed. Files that cannot be read are left out, and named. Rejects with
@@ -57,6 +61,10 @@ function told(duck: Duck, files: readonly HistoryFile[], question: Question): Pr
       return heatmap(duck, files, question);
     case 'trips':
       return trips(duck, files, question);
+    case 'objects':
+      return objects(duck, files, question);
+    case 'way':
+      return way(duck, files, question);
   }
 }
 
@@ -88,17 +96,23 @@ function nothing(question: Question): Told {
     }
     case 'trips':
       return empty({ id: question.id, trips: [], stops: [] });
+    case 'objects':
+    case 'way':
+      return { text: JSON.stringify(nothingMoved(question)), next: undefined };
   }
 }
 
 function checkSize(files: readonly HistoryFile[], question: Question): void {
-  if (question.ask === 'places' || question.ask === 'trips' || question.ask === 'snapshot') return;
+  if (BY_ID.has(question.ask) || question.ask === 'snapshot') return;
   const rows = files.reduce((sum, file) => sum + file.rows, 0);
   if (rows <= ROWS_MAX) return;
-  const hours = (question.toMs - question.fromMs) / 3_600_000;
+  const { fromMs, toMs } = question;
+  const firstMs = Math.max(fromMs, Math.min(...files.map(({ hourMs }) => hourMs)));
+  const endMs = Math.min(toMs, Math.max(...files.map(({ hourMs }) => hourMs + HOUR_MS)));
+  const hours = (endMs - firstMs) / HOUR_MS;
   const least = Math.max(1, Math.floor((hours * ROWS_MAX) / rows));
   throw new Unanswerable(
-    `from, to: the ${hours.toFixed(1)} hours between them have ${rows.toLocaleString('en-US')} rows, ` +
+    `${question.ask === 'objects' ? 'datetime' : 'from, to'}: the ${hours.toFixed(1)} hours between them have ${rows.toLocaleString('en-US')} rows, ` +
       `and ${ROWS_MAX.toLocaleString('en-US')} can be looked at: ask for ${least} hours at once`,
   );
 }

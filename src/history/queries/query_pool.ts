@@ -4,7 +4,7 @@ import type { HistoryTopic } from '../../model/history.ts';
 import type { FilesWanted, LeasedFiles } from '../files.ts';
 import { ended } from '../thread_end.ts';
 import type { FromQueryThread, QuerySettings, ToQueryThread } from './query_messages.ts';
-import { LOOK_BACK_MS, type Question } from './question.ts';
+import { GAP_MS, LOOK_BACK_MS, type Question } from './question.ts';
 
 export interface PoolSettings {
   readonly threads: number;
@@ -243,9 +243,15 @@ export function wantedFor(question: Question): FilesWanted {
     case 'places':
     case 'tracks':
     case 'heatmap':
+    case 'objects':
       return spanOf([question.whose], question);
     case 'trips':
       return spanOf(['motions'], question);
+    case 'way': {
+      // Moments have a place by those before and after them.
+      const { whose, fromMs, toMs } = question;
+      return spanOf([whose], { fromMs: fromMs - GAP_MS, toMs: toMs + GAP_MS });
+    }
     case 'snapshot':
       return { topics: [question.whose], fromMs: question.atMs - question.maxAgeMs, toMs: question.atMs + 1 };
     case 'events':

@@ -29,6 +29,9 @@ export const PLACE_CURSOR = /^(-?\d{1,20})\.(\d{1,9})$/;
 /** Cursors of lists of visits and events: a time in microseconds, and an id. */
 export const EVENT_CURSOR = /^(-?\d{1,20})\.(.+)$/s;
 
+/** Cursors of ways: a time in microseconds. */
+export const WAY_CURSOR = /^-?\d{1,18}$/;
+
 /** A part of a list: so many elements, behind where the last part ended. */
 export interface Part {
   readonly limit: number;
@@ -118,6 +121,42 @@ export interface TripsAsked extends Span {
   readonly maxGapMs: number;
 }
 
+/** A box, as OGC API – Features has it. Degrees; across the antimeridian west is greater than east. */
+export interface Box {
+  readonly west: number;
+  readonly south: number;
+  readonly east: number;
+  readonly north: number;
+  /** Metres; a place without a height is in the box whatever they are. Both or none. */
+  readonly low: number | undefined;
+  readonly high: number | undefined;
+}
+
+/** Part of a document of OGC API – Moving Features. */
+interface MovingAsked extends Span, Part {
+  readonly whose: Whose;
+  readonly box: Box | undefined;
+  /** Address of the document, without its cursor. */
+  readonly href: string;
+}
+
+/** Which objects were somewhere. */
+export interface ObjectsAsked extends MovingAsked {
+  readonly ask: 'objects';
+  /** Only these; undefined for all. */
+  readonly only: readonly string[] | undefined;
+}
+
+/** The way of an object. */
+export interface WayAsked extends MovingAsked {
+  readonly ask: 'way';
+  readonly id: string;
+  /** Where it was at these moments of the span alone; in their order. */
+  readonly leafMs: readonly number[] | undefined;
+  /** Where the way is cut: it has a place there as well. */
+  readonly endsMs: readonly number[] | undefined;
+}
+
 export type Question =
   | PlacesAsked
   | SnapshotAsked
@@ -128,7 +167,9 @@ export type Question =
   | OccupancyAsked
   | FlowsAsked
   | HeatmapAsked
-  | TripsAsked;
+  | TripsAsked
+  | ObjectsAsked
+  | WayAsked;
 
 /** An answer: a text, and where the next part begins. */
 export interface Told {
@@ -138,6 +179,9 @@ export interface Told {
 
 /** Fences have been entered so long before the span that is asked for, at most: who was in for longer is not known. */
 export const LOOK_BACK_MS = 7 * 86_400_000;
+
+/** Between two places on a way that are further apart in time nobody knows where the object was. */
+export const GAP_MS = 600_000;
 
 /** A question that cannot be answered as it is, in a sentence for who has asked. */
 export class Unanswerable extends Error {}

@@ -1,0 +1,308 @@
+import Type, { type TSchema } from 'typebox';
+import { HubError } from '../../errors.ts';
+import {
+  type Box,
+  type ObjectsAsked,
+  type Span,
+  WAY_CURSOR,
+  type WayAsked,
+  type Whose,
+} from '../../history/queries/question.ts';
+import {
+  Conformance,
+  LandingPage,
+  MovingCollection,
+  MovingCollections,
+  MovingFeature,
+  MovingFeatures,
+  TemporalGeometrySequence,
+} from '../../model/moving_features.ts';
+import { show } from '../../model/show.ts';
+import { parseTime } from '../../model/time.ts';
+import { PART_QUERY, type Parameters, partOf } from '../asked_span.ts';
+import type { ApiDeps } from '../deps.ts';
+import { addressOf, NOT_RECORDED, READ_ANY, recorded, replied } from '../past.ts';
+import { type Call, type Route, route } from '../route.ts';
+
+/**
+ * The history as OGC API – Moving Features 1.0 has it, for reading: two collections, what is in them, and the way of each as
+ * temporal geometries. Moving Features as a whole wants to be written to, and has temporal properties, so of its classes of
+ * conformance none is claimed.
+ */
+const CONFORMS_TO = [
+  'http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core',
+  'http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/json',
+  'http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections',
+];
+const CRS = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
+const ROOT = '/ogc/mf';
+const [JSON_TYPE, GEOJSON_TYPE] = ['application/json', 'application/geo+json'] as const;
+const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1';
+/** Moments of one question. */
+const LEAVES_MAX = 100;
+/** An end belongs to its interval; to a span it does not, and times have microseconds. */
+const MICROSECOND_MS = 0.001;
+/** All times that can be written. */
+const EVER: Span = { fromMs: Date.UTC(1970, 0, 1), toMs: Date.UTC(9999, 11, 31) };
+
+const KINDS = {
+  trackable: { whose: 'motions', title: 'Trackables', description: 'Where trackables were.' },
+  provider: { whose: 'locations', title: 'Location providers', description: 'Where location providers were.' },
+} as const satisfies Readonly<Record<string, { whose: Whose; title: string; description: string }>>;
+type Kind = keyof typeof KINDS;
+
+const BOX_QUERY = {
+  bbox: Type.Optional(
+    Type.String({ description: 'west,south,east,north in degrees, or with heights: west,south,low,east,north,high.' }),
+  ),
+  datetime: Type.Optional(
+    Type.String({ description: 'A moment, or an interval with its ends: from/to, from/.. or ../to. Ever if absent.' }),
+  ),
+};
+const LEAF_QUERY = {
+  leaf: Type.Optional(
+    Type.String({ description: 'Moments, separated by commas: where it was then. Not together with subTrajectory.' }),
+  ),
+  subTrajectory: Type.Optional(
+    Type.Boolean({ description: 'Whether the way also has a place at both ends of datetime, which is needed then.' }),
+  ),
+};
+
+export const MOVING_FEATURES_ROUTES: readonly Route[] = [
+  document('', { summary: 'Where the documents of Moving Features are', schema: LandingPage, of: landingPage }),
+  document('/conformance', {
+    summary: 'What Moving Features conform to',
+    schema: Conformance,
+    of: () => ({ conformsTo: CONFORMS_TO }),
+  }),
+  document('/collections', {
+    summary: 'The collections of Moving Features',
+    schema: MovingCollections,
+    of: (base) => ({
+      collections: [collection('trackable', base), collection('provider', base)],
+      links: [link(`${base}/collections`, 'self')],
+    }),
+  }),
+  ...rowsOf('trackable'),
+  ...rowsOf('provider'),
+];
+
+interface Fixed {
+  readonly summary: string;
+  readonly schema: TSchema;
+  /** `base`: path of the landing page, as it was asked for. */
+  of(base: string): object;
+}
+
+/** A document with nobody's data. */
+function document(path: string, { summary, schema, of }: Fixed): Route {
+  return route({
+    method: 'GET',
+    path: ROOT + path,
+    summary,
+    versions: ['v2'],
+    permission: 'public',
+    notes: NOT_RECORDED,
+    replies: { 200: { description: 'The document.', schema } },
+    handle(call, api) {
+      recorded(api);
+      return call.reply.json(JSON.stringify(of(baseOf(call))));
+    },
+  });
+}
+
+function landingPage(base: string): object {
+  return {
+    title: 'History of the hub',
+    description: 'Where trackables and location providers were.',
+    links: [
+      link(base, 'self'),
+      link(`${base.slice(0, -ROOT.length)}/openapi.json`, 'service-desc', OPENAPI_TYPE),
+      link(`${base}/conformance`, 'conformance'),
+      link(`${base}/collections`, 'data'),
+    ],
+  };
+}
+
+function collection(kind: Kind, base: string): object {
+  const { title, description } = KINDS[kind];
+  const path = `${base}/collections/${kind}s`;
+  return {
+    ...{ id: `${kind}s`, title, description, itemType: 'movingfeature', updateFrequency: 0, crs: [CRS] },
+    extent: { spatial: { bbox: [[-180, -90, 180, 90]] }, temporal: { interval: [[null, null]] } },
+    links: [link(path, 'self'), link(`${path}/items`, 'items', GEOJSON_TYPE)],
+  };
+}
+
+function rowsOf(kind: Kind): readonly Route[] {
+  const path = `${ROOT}/collections/${kind}s`;
+  const { whose } = KINDS[kind];
+  const resource = `${kind}_id` as const;
+  const common = { method: 'GET', versions: ['v2'] } as const;
+  return [
+    document(path.slice(ROOT.length), {
+      summary: `The collection of ${kind}s`,
+      schema: MovingCollection,
+      of: (base) => collection(kind, base),
+    }),
+    route({
+      ...common,
+      path: `${path}/items`,
+      summary: `The ${kind}s that were somewhere`,
+      permission: { ...READ_ANY, resource, owned: 'reply' },
+      query: Type.Object({ ...BOX_QUERY, ...PART_QUERY }),
+      notes: NOT_RECORDED,
+      replies: { 200: { description: 'The features.', schema: MovingFeatures, mediaType: GEOJSON_TYPE } },
+      async handle(call, api) {
+        const history = recorded(api);
+        const query = call.query as Parameters;
+        const question: ObjectsAsked = {
+          ask: 'objects',
+          ...{ whose, ...intervalOf(query), box: boxOf(query), only: call.owned?.all(resource) },
+          ...{ href: addressOf(call), ...partOf(query, (text) => text !== '') },
+        };
+        return replied(call, { history, question, mediaType: GEOJSON_TYPE });
+      },
+    }),
+    route({
+      ...common,
+      path: `${path}/items/:${kind}_id`,
+      summary: `A ${kind} as a moving feature`,
+      permission: { ...READ_ANY, resource },
+      notes: { ...NOT_RECORDED, description: 'Also one that has been deleted, as long as there is history of it.' },
+      replies: { 200: { description: 'The feature.', schema: MovingFeature, mediaType: GEOJSON_TYPE } },
+      handle: (call, api) => feature(kind, call, api),
+    }),
+    route({
+      ...common,
+      path: `${path}/items/:${kind}_id/tgsequence`,
+      summary: `The way of a ${kind} as temporal geometries`,
+      permission: { ...READ_ANY, resource },
+      query: Type.Object({ ...BOX_QUERY, ...LEAF_QUERY, ...PART_QUERY }),
+      notes: {
+        ...NOT_RECORDED,
+        takesUnknownId: true,
+        description:
+          'A geometry ends where there is no place for ten minutes; with bbox those are left out that have no place in it. ' +
+          '`limit` counts places.',
+      },
+      replies: { 200: { description: 'The geometries.', schema: TemporalGeometrySequence } },
+      async handle(call, api) {
+        const history = recorded(api);
+        const query = call.query as Parameters;
+        const question: WayAsked = {
+          ask: 'way',
+          ...{ whose, id: idOf(kind, call, api), ...intervalOf(query), ...momentsOf(query) },
+          ...{ box: boxOf(query), href: addressOf(call), ...partOf(query, (text) => WAY_CURSOR.test(text)) },
+        };
+        return replied(call, { history, question, mediaType: JSON_TYPE });
+      },
+    }),
+  ];
+}
+
+/** A feature by what its history says of it. Throws HUB_NOT_FOUND for what neither hub nor history knows. */
+async function feature(kind: Kind, call: Call, api: ApiDeps) {
+  const history = recorded(api);
+  const id = idOf(kind, call, api);
+  const { whose } = KINDS[kind];
+  const list = { limit: 1, cursor: undefined, href: '', box: undefined };
+  const { bytes } = await history.ask({ ask: 'objects', whose, ...EVER, only: [id], ...list }, call.client.gone?.());
+  const { features } = JSON.parse(Buffer.from(bytes).toString()) as { readonly features: readonly object[] };
+  if (features.length === 0 && api.entities.get(kind, id) === undefined) {
+    throw new HubError(
+      'HUB_NOT_FOUND',
+      `Cannot find ${kind} ${show(id)}: there is neither such a ${kind} nor its history`,
+    );
+  }
+  const base = `${baseOf(call)}/collections/${kind}s`;
+  const path = `${base}/items/${encodeURIComponent(id)}`;
+  const links = [link(path, 'self', GEOJSON_TYPE), link(base, 'collection'), link(`${path}/tgsequence`, 'tgsequence')];
+  const known = features[0] ?? { type: 'Feature', id, geometry: null, properties: { kind } };
+  const answer = call.reply.json(JSON.stringify({ ...known, links }));
+  return { ...answer, headers: { ...answer.headers, 'Content-Type': GEOJSON_TYPE } };
+}
+
+function idOf(kind: Kind, { id }: Call, { entities }: ApiDeps): string {
+  return entities.get(kind, id)?.id ?? id;
+}
+
+/** Path of the landing page, as it was asked for. */
+function baseOf({ path }: Call): string {
+  return path.slice(0, path.indexOf(ROOT) + ROOT.length);
+}
+
+function link(href: string, rel: string, type: string = JSON_TYPE) {
+  return { href, rel, type };
+}
+
+/** The span of `datetime`, which has its end. */
+function intervalOf({ datetime }: Parameters): Span {
+  if (datetime === undefined) return EVER;
+  const ends = String(datetime).split('/');
+  const [first = '', last = first] = ends;
+  if (ends.length > 2) throw badDatetime(datetime);
+  const isOpen = (end: string): boolean => ends.length === 2 && (end === '..' || end === '');
+  const fromMs = isOpen(first) ? EVER.fromMs : parseTime(first);
+  const lastMs = isOpen(last) ? EVER.toMs : parseTime(last);
+  if (fromMs <= lastMs) return { fromMs, toMs: lastMs + MICROSECOND_MS };
+  throw badDatetime(datetime);
+}
+
+function badDatetime(found: unknown): HubError {
+  return new HubError(
+    'HUB_BAD_REQUEST',
+    `datetime: must be an RFC 3339 date and time, or two of them in their order with a slash between, found ${show(found)}`,
+  );
+}
+
+/** Moments at which places are interpolated. Throws HUB_BAD_REQUEST. */
+function momentsOf(query: Parameters): {
+  readonly leafMs: readonly number[] | undefined;
+  readonly endsMs: readonly number[] | undefined;
+} {
+  const isCut = query.subTrajectory === true;
+  const { fromMs, toMs } = intervalOf(query);
+  const lastMs = toMs - MICROSECOND_MS;
+  if (query.leaf === undefined) {
+    if (!isCut) return { leafMs: undefined, endsMs: undefined };
+    if (fromMs > EVER.fromMs && toMs < EVER.toMs) return { leafMs: undefined, endsMs: [fromMs, lastMs] };
+    throw new HubError('HUB_BAD_REQUEST', 'subTrajectory: wants a datetime with both of its ends');
+  }
+  if (isCut) throw new HubError('HUB_BAD_REQUEST', 'leaf: must not be given together with subTrajectory');
+  const texts = String(query.leaf).split(',');
+  const leafMs = texts.map((text) => parseTime(text.trim()));
+  const bad = texts.find((_, i) => Number.isNaN(leafMs[i]));
+  if (bad !== undefined) {
+    throw new HubError('HUB_BAD_REQUEST', `leaf: must be RFC 3339 dates and times, found ${show(bad)}`);
+  }
+  if (leafMs.length > LEAVES_MAX) {
+    throw new HubError('HUB_BAD_REQUEST', `leaf: must have at most ${LEAVES_MAX} moments, found ${leafMs.length}`);
+  }
+  const within = [...new Set(leafMs)].filter((ms) => ms >= fromMs && ms <= lastMs).sort((a, b) => a - b);
+  return { leafMs: within, endsMs: undefined };
+}
+
+/** Four numbers, or six with heights. Throws HUB_BAD_REQUEST. */
+function boxOf({ bbox }: Parameters): Box | undefined {
+  if (bbox === undefined) return undefined;
+  const numbers = String(bbox)
+    .split(',')
+    .map((text) => (text.trim() === '' ? Number.NaN : Number(text)));
+  const isFlat = numbers.length === 4;
+  const [west, south, low, east, north, high] = (
+    isFlat ? [numbers[0], numbers[1], 0, numbers[2], numbers[3], 0] : numbers
+  ) as [number, number, number, number, number, number];
+  const isBox =
+    (isFlat || numbers.length === 6) &&
+    [west, east].every((lon) => Math.abs(lon) <= 180) &&
+    south >= -90 &&
+    north <= 90;
+  if (isBox && south <= north && low <= high) {
+    return { west, south, east, north, ...(isFlat ? { low: undefined, high: undefined } : { low, high }) };
+  }
+  throw new HubError(
+    'HUB_BAD_REQUEST',
+    `bbox: must be four numbers, west,south,east,north in degrees, or six with heights, found ${show(bbox)}`,
+  );
+}

@@ -1,0 +1,193 @@
+import { formatTime } from '../../model/time.ts';
+import { parquet } from '../damaged.ts';
+import type { Duck } from '../duck.ts';
+import type { HistoryFile } from '../files.ts';
+import { between } from './places.ts';
+import { type Box, GAP_MS, type ObjectsAsked, type Told, type WayAsked } from './question.ts';
+import { microseconds, num, sqlIn, text } from './sql.ts';
+
+/** The past as OGC API – Moving Features 1.0 has it: objects as features, and their ways as temporal geometries. */
+
+/** Objects that were in a box, in the order of their ids, each with its first and its last time in the span. */
+export async function objects(duck: Duck, files: readonly HistoryFile[], asked: ObjectsAsked): Promise<Told> {
+  const { whose, limit, cursor, only, box, href } = asked;
+  const within = [
+    between(asked),
+    ...(cursor === undefined ? [] : [`id > ${text(cursor)}`]),
+    ...(only === undefined ? [] : [`id IN (${sqlIn(only)})`]),
+  ];
+  const having = box === undefined ? '' : ` HAVING bool_or(${inBox(box)})`;
+  const rows = await duck.rows(
+    `SELECT id, epoch_us(min(time)) AS first, epoch_us(max(time)) AS last, min(longitude) AS west, min(latitude) AS south,` +
+      ` max(longitude) AS east, max(latitude) AS north FROM ${parquet(files)} WHERE ${within.join(' AND ')}` +
+      ` GROUP BY id${having} ORDER BY id LIMIT ${limit + 1}`,
+  );
+  const shown = rows.slice(0, limit);
+  const features = shown.map(({ id, first, last, west, south, east, north }) => ({
+    ...{ type: 'Feature', id, geometry: null, properties: { kind: whose === 'motions' ? 'trackable' : 'provider' } },
+    ...(west !== null && { bbox: [west, south, east, north] }),
+    time: [timeOf(Number(first)), timeOf(Number(last))],
+  }));
+  const next = rows.length > limit ? String(shown.at(-1)?.id) : undefined;
+  const told = { type: 'FeatureCollection', features, ...linked(href, next), numberReturned: features.length };
+  return { text: JSON.stringify(told), next };
+}
+
+/** A place on a way. */
+interface Waypoint {
+  readonly us: number;
+  /** Longitude, latitude and, where it is known, height. */
+  readonly position: readonly number[];
+}
+
+/** The way of an object: its places, or where it was at moments, by straight lines between its places. */
+export async function way(duck: Duck, files: readonly HistoryFile[], asked: WayAsked): Promise<Told> {
+  const { leafMs, endsMs, limit, cursor, box, href } = asked;
+  const isBehind = ({ us }: Waypoint): boolean => cursor === undefined || us > Number(cursor);
+  const found =
+    leafMs === undefined
+      ? await placesOf(duck, files, asked)
+      : (await placesAt(duck, files, { asked, momentsMs: leafMs })).filter(isBehind);
+  const next = found.length > limit ? String(found[limit - 1]?.us) : undefined;
+  let places: readonly Waypoint[] = found.slice(0, limit);
+  if (endsMs !== undefined) {
+    const ends = await placesAt(duck, files, { asked, momentsMs: endsMs });
+    const last = next === undefined ? Number.POSITIVE_INFINITY : Number(next);
+    places = merged(
+      places,
+      ends.filter((end) => isBehind(end) && end.us < last),
+    );
+  }
+  const pieces = leafMs === undefined ? piecesOf(places) : [places].filter(({ length }) => length > 0);
+  const geometrySequence = pieces
+    .filter((piece) => box === undefined || piece.some(({ position }) => isInBox(position, box)))
+    .map((piece) => ({
+      ...{ id: timeOf(piece[0]?.us ?? 0), type: 'MovingPoint', datetimes: piece.map(({ us }) => timeOf(us)) },
+      coordinates: piece.map(({ position }) => position),
+      interpolation: leafMs === undefined ? 'Linear' : 'Discrete',
+    }));
+  const told = {
+    ...{ type: 'TemporalGeometrySequence', geometrySequence, ...linked(href, next) },
+    numberReturned: geometrySequence.length,
+  };
+  return { text: JSON.stringify(told), next };
+}
+
+/** What is told of an empty history. */
+export function nothingMoved({ ask, href }: ObjectsAsked | WayAsked): object {
+  const list =
+    ask === 'objects'
+      ? { type: 'FeatureCollection', features: [] }
+      : { type: 'TemporalGeometrySequence', geometrySequence: [] };
+  return { ...list, ...linked(href, undefined), numberReturned: 0 };
+}
+
+/** Of one time there is one place on a way: the one that came last. */
+function waypoints(files: readonly HistoryFile[], within: readonly string[]): string {
+  return (
+    `SELECT time, longitude, latitude, z FROM ${parquet(files)} WHERE ${within.join(' AND ')}` +
+    ` AND longitude IS NOT NULL AND latitude IS NOT NULL` +
+    ` QUALIFY row_number() OVER (PARTITION BY time ORDER BY received DESC, longitude, latitude) = 1`
+  );
+}
+
+/** Places in the order of their times: one more than may be told, where there are more. */
+async function placesOf(duck: Duck, files: readonly HistoryFile[], asked: WayAsked): Promise<readonly Waypoint[]> {
+  const { id, limit, cursor } = asked;
+  const behind = cursor === undefined ? [] : [`time > make_timestamp(${cursor})`];
+  const { us, longitude, latitude, z } = await duck.columns(
+    `SELECT epoch_us(time) AS us, longitude, latitude, z` +
+      ` FROM (${waypoints(files, [between(asked), `id = ${text(id)}`, ...behind])}) ORDER BY time LIMIT ${limit + 1}`,
+  );
+  return ((us ?? []) as readonly bigint[]).map((time, i) => ({
+    us: Number(time),
+    position: positionOf(longitude?.[i], latitude?.[i], z?.[i]),
+  }));
+}
+
+/** Where the object was at moments, of those at which that is known, in their order. */
+async function placesAt(
+  duck: Duck,
+  files: readonly HistoryFile[],
+  { asked: { id }, momentsMs }: { readonly asked: WayAsked; readonly momentsMs: readonly number[] },
+): Promise<readonly Waypoint[]> {
+  if (momentsMs.length === 0) return [];
+  const windows = momentsMs.map((ms) => `time BETWEEN ${microseconds(ms - GAP_MS)} AND ${microseconds(ms + GAP_MS)}`);
+  const rows = await duck.rows(
+    `WITH places AS (${waypoints(files, [`id = ${text(id)}`, `(${windows.join(' OR ')})`])}),` +
+      ` moments AS (SELECT unnest([${momentsMs.map(microseconds).join()}]) AS moment)` +
+      ` SELECT epoch_us(moment) AS us, epoch_us(b.time) AS before_us, epoch_us(a.time) AS after_us,` +
+      ` b.longitude AS before_lon, b.latitude AS before_lat, b.z AS before_z,` +
+      ` a.longitude AS after_lon, a.latitude AS after_lat, a.z AS after_z` +
+      ` FROM moments ASOF LEFT JOIN places b ON moment >= b.time ASOF LEFT JOIN places a ON moment <= a.time ORDER BY moment`,
+  );
+  return rows.flatMap((row) => {
+    if (row.before_us === null || row.after_us === null) return [];
+    const [us, beforeUs, afterUs] = [row.us, row.before_us, row.after_us].map(Number) as [number, number, number];
+    if (afterUs - beforeUs > 1000 * GAP_MS) return [];
+    const before = positionOf(row.before_lon, row.before_lat, row.before_z);
+    const after = positionOf(row.after_lon, row.after_lat, row.after_z);
+    return [
+      { us, position: afterUs === beforeUs ? before : onLine(before, after, (us - beforeUs) / (afterUs - beforeUs)) },
+    ];
+  });
+}
+
+/** The position at a part of the straight line between two, across the antimeridian where that is shorter. */
+function onLine(before: readonly number[], after: readonly number[], part: number): readonly number[] {
+  return before.slice(0, after.length).map((from, i) => {
+    const by = (after[i] as number) - from;
+    if (i > 0 || Math.abs(by) <= 180) return from + part * by;
+    const at = from + part * (by - 360 * Math.sign(by));
+    return Math.abs(at) > 180 ? at - 360 * Math.sign(at) : at;
+  });
+}
+
+/** Two lists in the order of their times; of the second those times that the first does not have. */
+function merged(places: readonly Waypoint[], others: readonly Waypoint[]): readonly Waypoint[] {
+  const known = new Set(places.map(({ us }) => us));
+  return [...places, ...others.filter(({ us }) => !known.has(us))].sort((a, b) => a.us - b.us);
+}
+
+/** Cut where the object was silent for longer than the gap. */
+function piecesOf(places: readonly Waypoint[]): readonly (readonly Waypoint[])[] {
+  const pieces: Waypoint[][] = [];
+  for (const place of places) {
+    const last = pieces.at(-1)?.at(-1);
+    if (last === undefined || place.us - last.us > 1000 * GAP_MS) pieces.push([]);
+    pieces.at(-1)?.push(place);
+  }
+  return pieces;
+}
+
+function inBox({ west, south, east, north, low, high }: Box): string {
+  const within = [`latitude BETWEEN ${num(south)} AND ${num(north)}`];
+  // Across the antimeridian west is greater than east.
+  const or = west <= east ? 'AND' : 'OR';
+  within.push(`(longitude >= ${num(west)} ${or} longitude <= ${num(east)})`);
+  if (low !== undefined && high !== undefined) within.push(`(z IS NULL OR z BETWEEN ${num(low)} AND ${num(high)})`);
+  return within.join(' AND ');
+}
+
+function isInBox([lon = 0, lat = 0, z]: readonly number[], { west, south, east, north, low, high }: Box): boolean {
+  const isAcross = west <= east ? lon >= west && lon <= east : lon >= west || lon <= east;
+  const isHigh = z === undefined || low === undefined || high === undefined || (z >= low && z <= high);
+  return isAcross && isHigh && lat >= south && lat <= north;
+}
+
+function positionOf(longitude: unknown, latitude: unknown, z: unknown): readonly number[] {
+  return z == null ? [longitude as number, latitude as number] : [longitude as number, latitude as number, z as number];
+}
+
+function timeOf(us: number): string {
+  return formatTime(us / 1000);
+}
+
+/** Links of a list: to itself, and to its next part. */
+function linked(href: string, next: string | undefined) {
+  const type = href.includes('/tgsequence') ? 'application/json' : 'application/geo+json';
+  const self = { href, rel: 'self', type };
+  if (next === undefined) return { links: [self] };
+  const cursor = `${href.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(next)}`;
+  return { links: [self, { href: href + cursor, rel: 'next', type }] };
+}
