@@ -17,6 +17,18 @@ export function recorded({ history }: ApiDeps): HistoryApi {
   throw new HubError('HUB_NOT_FOUND', 'Cannot look into the past: the hub records no history, see the setting history');
 }
 
+type Recorded = 'trackable' | 'provider' | 'fence';
+
+/** The id that something is recorded by: files compare UUIDs with regard to case, and nothing else does. */
+export function recordedId(kind: Recorded, id: string, { entities }: ApiDeps): string {
+  return entities.get(kind, id)?.id ?? id;
+}
+
+/** What a list is to be limited to; undefined for all. */
+export function ownedIds(kind: Recorded, { owned }: Call, api: ApiDeps): readonly string[] | undefined {
+  return owned?.all(`${kind}_id`).map((id) => recordedId(kind, id, api));
+}
+
 interface Asking {
   readonly history: HistoryApi;
   readonly question: Question;

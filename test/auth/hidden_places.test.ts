@@ -35,7 +35,7 @@ let admin: TestHub;
 let tenant: TestHub;
 
 before(async () => {
-  opened = await openAuthorizedHub(PERMISSIONS);
+  opened = await openAuthorizedHub(PERMISSIONS, { history: true });
   ({ admin } = opened);
   tenant = opened.as(await opened.issuer.token({ roles: ['tenant'], owned: OWNED }));
   for (const id of ['mine', 'theirs']) await done(admin.post('/providers', { id, type: 'gps' }));
@@ -132,6 +132,31 @@ test('A refusal to show a motion in the coordinates of its source names no sourc
   const { status, text } = await tenant.get(`/trackables/${MINE}/motion?crs=local`);
   assert.equal(status, 400);
   assert.doesNotMatch(text, /theirs/);
+});
+
+test('The history of what is owned names no provider of somebody else, and gives no metres in such a zone', async () => {
+  await done(admin.put('/providers/theirs/location', gps('theirs')));
+  for (const source of [ZONE, 'still']) await done(admin.put('/providers/mine/location', { ...local, source }));
+  await opened.hub.settle();
+  const path = `/trackables/${MINE.toUpperCase()}/history`;
+  const places = async (hub: TestHub) =>
+    (await hub.get(path)).body.points.map(({ provider_id, source, zone_id, x }: Record<string, unknown>) => {
+      return [provider_id, source, zone_id, x];
+    });
+  const all = await places(admin);
+  assert.ok(all.some(([provider]: string[]) => provider === 'theirs'));
+  assert.ok(all.some(([, , zone]: string[]) => zone === ZONE));
+  const hidden = all.map(([provider, source, zone, x]: unknown[]) => {
+    const named = provider === 'mine' ? [provider, source] : [undefined, undefined];
+    return zone === ZONE ? [...named, undefined, undefined] : [...named, zone, x];
+  });
+  assert.deepEqual(await places(tenant), hidden);
+  const { objects } = (await tenant.get('/history/snapshot')).body;
+  assert.deepEqual(
+    objects.map(({ id, provider_id }: Record<string, unknown>) => [id, provider_id]),
+    [[MINE, 'mine']],
+  );
+  assert.doesNotMatch((await tenant.get(`${path}?format=csv`)).text, /theirs/);
 });
 
 /** What a tenant does that reads something of its own, changes it, and sends it back. */

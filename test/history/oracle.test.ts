@@ -92,7 +92,7 @@ interface Compared {
 
 const at = (time: string | null) => (time === null ? null : parseTime(time));
 const EVERYTHING = { limit: 100_000, cursor: undefined } as const;
-const SHOWN = { crs: 'EPSG:4326', zone: undefined } as const;
+const SHOWN = { crs: 'EPSG:4326', zone: undefined, providers: undefined, hiddenZones: new Set<string>() } as const;
 
 /** What is asked of both, and what of an answer is compared. */
 function compared(dice: Dice): readonly Compared[] {

@@ -21,6 +21,7 @@ import {
   TripsReply,
   VisitsReply,
 } from '../../model/history_replies.ts';
+import { idKey } from '../../model/id.ts';
 import {
   AREA_QUERY,
   areaOf,
@@ -36,7 +37,7 @@ import {
   wordIn,
 } from '../asked_span.ts';
 import type { ApiDeps } from '../deps.ts';
-import { NOT_RECORDED, READ_ANY, recorded, replied } from '../past.ts';
+import { NOT_RECORDED, ownedIds, READ_ANY, recorded, recordedId, replied } from '../past.ts';
 import { type Call, type Route, route } from '../route.ts';
 import { VIEW_QUERY, type ViewQuery, viewOf } from '../view.ts';
 
@@ -81,7 +82,7 @@ export const HISTORY_ROUTES: readonly Route[] = [
       atMs: timeIn(query, 'at') ?? now,
       maxAgeMs: integerIn(query, 'max_age', { least: 1, most: 7 * DAY_MS }) ?? 600_000,
       shown: shownAs(call, api),
-      ...{ ...areaOf(query), ...partOf(query, isId), ...ofKind(query, call) },
+      ...{ ...areaOf(query), ...partOf(query, isId), ...ofKind(query, call, api) },
     }),
   }),
   asking('/history/tracks', {
@@ -93,10 +94,10 @@ export const HISTORY_ROUTES: readonly Route[] = [
       ...{ ...KIND_QUERY, ...AREA_QUERY, ...PART_QUERY },
     },
     reply: TracksReply,
-    question: ({ query, call, now }) => ({
+    question: ({ query, call, now, api }) => ({
       ask: 'tracks',
       stepMs: integerIn(query, 'step', { least: 1, most: STEP_MAX_MS }) ?? 1000,
-      ...{ ...spanOf(query, now), ...areaOf(query), ...partOf(query, isId), ...ofKind(query, call) },
+      ...{ ...spanOf(query, now), ...areaOf(query), ...partOf(query, isId), ...ofKind(query, call, api) },
     }),
   }),
   asking('/history/events', {
@@ -110,12 +111,12 @@ export const HISTORY_ROUTES: readonly Route[] = [
       ...PART_QUERY,
     },
     reply: HistoryEventsReply,
-    question: ({ query, now }) => ({
+    question: ({ query, now, api }) => ({
       ask: 'events',
       topic: wordIn(query, 'topic', ['fence_events', 'collision_events']) ?? 'fence_events',
-      fenceIds: idsIn(query, 'fence_id'),
-      trackableIds: idsIn(query, 'trackable_id'),
-      providerIds: idsIn(query, 'provider_id'),
+      fenceIds: recordedIn(query, 'fence', api),
+      trackableIds: recordedIn(query, 'trackable', api),
+      providerIds: recordedIn(query, 'provider', api),
       eventType: query.event_type === undefined ? undefined : String(query.event_type),
       ...{ ...spanOf(query, now), ...partOf(query, (text) => EVENT_CURSOR.test(text)) },
     }),
@@ -124,9 +125,9 @@ export const HISTORY_ROUTES: readonly Route[] = [
     summary: 'Who was in a fence, and how long',
     query: { ...SPAN_QUERY, ...PART_QUERY },
     reply: VisitsReply,
-    question: ({ query, call, now }) => ({
+    question: ({ query, call, now, api }) => ({
       ask: 'visits',
-      fenceIds: [call.id],
+      fenceIds: [recordedId('fence', call.id, api)],
       trackableId: undefined,
       ...{ ...spanOf(query, now), ...partOf(query, (text) => EVENT_CURSOR.test(text)) },
     }),
@@ -139,7 +140,7 @@ export const HISTORY_ROUTES: readonly Route[] = [
     question: ({ query, call, now, api }) => ({
       ask: 'visits',
       fenceIds: readableFences(call, api),
-      trackableId: call.id,
+      trackableId: recordedId('trackable', call.id, api),
       ...{ ...spanOf(query, now), ...partOf(query, (text) => EVENT_CURSOR.test(text)) },
     }),
   }),
@@ -147,16 +148,20 @@ export const HISTORY_ROUTES: readonly Route[] = [
     summary: 'How long objects stay in fences',
     query: { ...SPAN_QUERY, ...FENCES_QUERY },
     reply: DwellReply,
-    question: ({ query, now }) => ({ ask: 'dwell', ...spanOf(query, now), fenceIds: idsIn(query, 'fence_id') }),
+    question: ({ query, now, api }) => ({
+      ask: 'dwell',
+      ...spanOf(query, now),
+      fenceIds: recordedIn(query, 'fence', api),
+    }),
   }),
   asking('/analytics/occupancy', {
     summary: 'How many objects were in fences, at each step',
     query: { ...SPAN_QUERY, step: STEP('Between two samples; 60,000 if absent'), ...FENCES_QUERY },
     reply: OccupancyReply,
-    question: ({ query, now }) => ({
+    question: ({ query, now, api }) => ({
       ask: 'occupancy',
       stepMs: integerIn(query, 'step', { least: 1, most: STEP_MAX_MS }) ?? 60_000,
-      fenceIds: idsIn(query, 'fence_id'),
+      fenceIds: recordedIn(query, 'fence', api),
       ...spanOf(query, now),
     }),
   }),
@@ -164,7 +169,11 @@ export const HISTORY_ROUTES: readonly Route[] = [
     summary: 'From which fence to which next one objects went, how often and how quickly',
     query: { ...SPAN_QUERY, ...FENCES_QUERY },
     reply: FlowsReply,
-    question: ({ query, now }) => ({ ask: 'flows', ...spanOf(query, now), fenceIds: idsIn(query, 'fence_id') }),
+    question: ({ query, now, api }) => ({
+      ask: 'flows',
+      ...spanOf(query, now),
+      fenceIds: recordedIn(query, 'fence', api),
+    }),
   }),
   asking('/analytics/heatmap', {
     summary: 'How long objects were where, by the cells of a grid',
@@ -196,9 +205,9 @@ export const HISTORY_ROUTES: readonly Route[] = [
       max_gap: STEP('A trip ends where the object is silent for longer; 3,600,000 if absent'),
     },
     reply: TripsReply,
-    question: ({ query, now }) => ({
+    question: ({ query, now, api }) => ({
       ask: 'trips',
-      id: neededIn(query, 'trackable_id'),
+      id: recordedId('trackable', neededIn(query, 'trackable_id'), api),
       radiusMetres: numberIn(query, 'radius', { least: 0.01, most: 1e6 }) ?? 2,
       minStopMs: integerIn(query, 'min_stop', { least: 1, most: STEP_MAX_MS }) ?? 30_000,
       maxGapMs: integerIn(query, 'max_gap', { least: 1, most: STEP_MAX_MS }) ?? 3_600_000,
@@ -266,7 +275,7 @@ function placesRow(kind: (typeof KINDS)[number]): Route {
       const asked: Question = {
         ask: 'places',
         whose: kind === 'trackable' ? 'motions' : 'locations',
-        id: call.id,
+        id: recordedId(kind, call.id, api),
         stepMs: integerIn(query, 'step', { least: 1, most: STEP_MAX_MS }),
         shown: shownAs(call, api),
         format,
@@ -279,7 +288,22 @@ function placesRow(kind: (typeof KINDS)[number]): Route {
 
 function shownAs(call: Call, api: ApiDeps): Shown {
   const { crs: name, zoneId } = viewOf(call as Call<ViewQuery>, api);
-  return { crs: name, zone: zoneId === undefined ? undefined : api.entities.get('zone', zoneId) };
+  const zone = zoneId === undefined ? undefined : api.entities.get('zone', zoneId);
+  return { crs: name, zone, providers: namedProviders(call, api), hiddenZones: hiddenZones(call, api) };
+}
+
+/** The providers that may be named to whoever asks, deleted ones by what is owned; undefined for all. */
+function namedProviders({ sight, owned }: Call, { entities }: ApiDeps): ReadonlySet<string> | undefined {
+  if (sight === undefined || sight.seesAll('provider_id')) return undefined;
+  const seen = entities.list('provider').filter(({ id }) => sight.sees(['provider_id'], id));
+  return new Set([...seen.map(({ id }) => idKey(id)), ...(owned?.all('provider_id') ?? [])]);
+}
+
+/** Zones whose place whoever asks may not know, since they follow others. */
+function hiddenZones({ sight }: Call, { entities }: ApiDeps): ReadonlySet<string> {
+  if (sight === undefined || !entities.hasMobileZones) return new Set();
+  const hidden = entities.list('zone').filter(({ id }) => !sight.seesPlaceOf(id));
+  return new Set(hidden.map(({ id }) => idKey(id)));
 }
 
 function whoseOf(query: Parameters): Whose {
@@ -289,10 +313,11 @@ function whoseOf(query: Parameters): Whose {
 /** Whose places, and of which of them alone. */
 function ofKind(
   query: Parameters,
-  { owned }: Call,
+  call: Call,
+  api: ApiDeps,
 ): { readonly whose: Whose; readonly only: readonly string[] | undefined } {
   const whose = whoseOf(query);
-  return { whose, only: owned?.all(whose === 'motions' ? 'trackable_id' : 'provider_id') };
+  return { whose, only: ownedIds(whose === 'motions' ? 'trackable' : 'provider', call, api) };
 }
 
 /** The fences that may be named to whoever asks; undefined for all. */
@@ -302,6 +327,15 @@ function readableFences({ sight }: Call, { entities }: ApiDeps): readonly string
     .list('fence')
     .map(({ id }) => id)
     .filter((id) => sight.sees(['fence_id'], id));
+}
+
+/** Ids, separated by commas. */
+function recordedIn(
+  query: Parameters,
+  kind: 'trackable' | 'provider' | 'fence',
+  api: ApiDeps,
+): readonly string[] | undefined {
+  return idsIn(query, `${kind}_id`)?.map((id) => recordedId(kind, id, api));
 }
 
 function neededIn(query: Parameters, name: string): string {

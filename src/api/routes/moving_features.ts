@@ -21,7 +21,7 @@ import { show } from '../../model/show.ts';
 import { parseTime } from '../../model/time.ts';
 import { PART_QUERY, type Parameters, partOf } from '../asked_span.ts';
 import type { ApiDeps } from '../deps.ts';
-import { addressOf, NOT_RECORDED, READ_ANY, recorded, replied } from '../past.ts';
+import { addressOf, NOT_RECORDED, ownedIds, READ_ANY, recorded, recordedId, replied } from '../past.ts';
 import { type Call, type Route, route } from '../route.ts';
 
 /**
@@ -158,7 +158,7 @@ function rowsOf(kind: Kind): readonly Route[] {
         const query = call.query as Parameters;
         const question: ObjectsAsked = {
           ask: 'objects',
-          ...{ whose, ...intervalOf(query), box: boxOf(query), only: call.owned?.all(resource) },
+          ...{ whose, ...intervalOf(query), box: boxOf(query), only: ownedIds(kind, call, api) },
           ...{ href: addressOf(call), ...partOf(query, (text) => text !== '') },
         };
         return replied(call, { history, question, mediaType: GEOJSON_TYPE });
@@ -192,7 +192,7 @@ function rowsOf(kind: Kind): readonly Route[] {
         const query = call.query as Parameters;
         const question: WayAsked = {
           ask: 'way',
-          ...{ whose, id: idOf(kind, call, api), ...intervalOf(query), ...momentsOf(query) },
+          ...{ whose, id: recordedId(kind, call.id, api), ...intervalOf(query), ...momentsOf(query) },
           ...{ box: boxOf(query), href: addressOf(call), ...partOf(query, (text) => WAY_CURSOR.test(text)) },
         };
         return replied(call, { history, question, mediaType: JSON_TYPE });
@@ -204,7 +204,7 @@ function rowsOf(kind: Kind): readonly Route[] {
 /** A feature by what its history says of it. Throws HUB_NOT_FOUND for what neither hub nor history knows. */
 async function feature(kind: Kind, call: Call, api: ApiDeps) {
   const history = recorded(api);
-  const id = idOf(kind, call, api);
+  const id = recordedId(kind, call.id, api);
   const { whose } = KINDS[kind];
   const list = { limit: 1, cursor: undefined, href: '', box: undefined };
   const { bytes } = await history.ask({ ask: 'objects', whose, ...EVER, only: [id], ...list }, call.client.gone?.());
@@ -221,10 +221,6 @@ async function feature(kind: Kind, call: Call, api: ApiDeps) {
   const known = features[0] ?? { type: 'Feature', id, geometry: null, properties: { kind } };
   const answer = call.reply.json(JSON.stringify({ ...known, links }));
   return { ...answer, headers: { ...answer.headers, 'Content-Type': GEOJSON_TYPE } };
-}
-
-function idOf(kind: Kind, { id }: Call, { entities }: ApiDeps): string {
-  return entities.get(kind, id)?.id ?? id;
 }
 
 /** Path of the landing page, as it was asked for. */

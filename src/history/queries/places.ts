@@ -1,4 +1,5 @@
 import { viewTransform, writeInPlane } from '../../core/zone/view.ts';
+import { idKey } from '../../model/id.ts';
 import { formatTime } from '../../model/time.ts';
 import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
@@ -137,8 +138,8 @@ function stepOf(fromMs: number, stepMs: number): string {
   return `(epoch_us(time) - ${1000 * fromMs}) // ${1000 * stepMs}`;
 }
 
-/** Places as they are shown; one that the plane does not reach has no x and y. */
-function shownPlaces(columns: Columns, { crs, zone }: Shown): readonly ShownPlace[] {
+/** Places as they are shown; one that the plane does not reach has no x and y. A source is that of its provider. */
+function shownPlaces(columns: Columns, { crs, zone, providers, hiddenZones }: Shown): readonly ShownPlace[] {
   const view = viewTransform({ crs, zoneId: zone?.id }, undefined, () => zone);
   const us = (columns.us ?? []) as readonly bigint[];
   const value = (name: string, i: number) => (columns[name]?.[i] ?? undefined) as never;
@@ -148,20 +149,23 @@ function shownPlaces(columns: Columns, { crs, zone }: Shown): readonly ShownPlac
     const latitude = value('latitude', i) as number;
     const isInPlane = view !== undefined && view !== 'wgs84';
     const isShown = isInPlane && writeInPlane(longitude, latitude, view, out);
+    const isNamed = providers?.has(idKey(String(value('provider_id', i)))) !== false;
+    const isLocal = !isInPlane && !hiddenZones.has(idKey(String(value('zone_id', i))));
+    const local = (name: string) => (isLocal ? value(name, i) : (undefined as never));
     return {
       time: formatTime(Number(time) / 1000),
       longitude,
       latitude,
       z: value('z', i),
       floor: value('floor', i),
-      zone_id: isInPlane ? (zone?.id as never) : value('zone_id', i),
-      x: isInPlane ? ((isShown ? out[0] : undefined) as never) : value('x', i),
-      y: isInPlane ? ((isShown ? out[1] : undefined) as never) : value('y', i),
+      zone_id: isInPlane ? (zone?.id as never) : local('zone_id'),
+      x: isInPlane ? ((isShown ? out[0] : undefined) as never) : local('x'),
+      y: isInPlane ? ((isShown ? out[1] : undefined) as never) : local('y'),
       accuracy: value('accuracy', i),
       speed: value('speed', i),
       course: value('course', i),
-      provider_id: value('provider_id', i),
-      source: value('source', i),
+      provider_id: isNamed ? value('provider_id', i) : (undefined as never),
+      source: isNamed ? value('source', i) : (undefined as never),
     };
   });
 }

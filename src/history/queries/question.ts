@@ -18,10 +18,14 @@ export interface Area {
   readonly floor: number | undefined;
 }
 
-/** What is shown of a place besides: its x and y in the metres of a zone, or in a projection. */
+/** What is shown of a place besides: its x and y in the metres of a zone, or in a projection, and what it names. */
 export interface Shown {
   readonly crs: string;
   readonly zone: Zone | undefined;
+  /** Providers that are named, by idKey; undefined for all. */
+  readonly providers: ReadonlySet<string> | undefined;
+  /** Zones, by idKey, in whose metres nothing is shown: they are where somebody else is. */
+  readonly hiddenZones: ReadonlySet<string>;
 }
 
 /** Cursors of lists of places: a time in microseconds, and how many places of it were told. */
