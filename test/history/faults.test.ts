@@ -232,7 +232,8 @@ test('A pool that is closed while a question is under way, or whose question tak
   const slow = new QueryPool({ threads: 1, memoryMb: 512, timeoutMs: 100 }, deps);
   context.after(() => slow.close());
   await assert.rejects(slow.ask(question), /takes more than 100 ms/);
-  assert.deepEqual(released, [1]);
+  // A thread that has not begun yet is waited for no longer than that, and gives its files back when it is done.
+  await until(() => released.length === 1);
   const pool = new QueryPool({ threads: 1, memoryMb: 512, timeoutMs: 60_000 }, deps);
   context.after(() => pool.close());
   const asked = pool.ask(question);

@@ -27,7 +27,7 @@ const LARGE: Question = {
 };
 const SETTINGS: PoolSettings = { threads: 1, memoryMb: 512, timeoutMs: 600_000 };
 /** What is free again has answered by then: much sooner than a slow question. */
-const SOON_MS = 20_000;
+const SOON_MS = 90_000;
 
 /** Visits of one fence that take the whole hour. */
 async function writeVisits(folder: string): Promise<HistoryFile> {
