@@ -52,7 +52,8 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
   const hub = await openHub(config, log, { machine: coldMachine(), ...options });
   const origin = `http://127.0.0.1:${hub.port}`;
   const base = `${origin}/hub/v2`;
-  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  // A connection is given up before the hub closes it, after ten idle seconds: what is sent then would be lost.
+  const agent = new Agent({ keepAlive: true, maxSockets: 16, timeout: 5_000 });
   const sockets: SocketClient[] = [];
 
   const open = async ({ path = '/hub/v2/ws/socket', ...rest }: SocketOptions = {}): Promise<SocketClient> => {
