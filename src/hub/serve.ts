@@ -184,5 +184,6 @@ function siteSettings(config: Config, authorization: HubAuthorization | undefine
     hub_version: VERSION_INFO.hub_version,
     map_tiles: url === null ? null : { url, attribution },
     sign_in: authorization?.signIn ?? null,
+    history: config.history,
   };
 }

@@ -14,6 +14,8 @@ export interface SiteSettings {
   readonly map_tiles: { readonly url: string; readonly attribution: string } | null;
   /** The identity server and the client by which people sign in; null where nobody has to. */
   readonly sign_in: { readonly config_url: string; readonly client_id: string } | null;
+  /** Whether the hub records where everything was. */
+  readonly history: boolean;
 }
 
 export interface SiteOptions {

@@ -62,6 +62,8 @@ interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whether to fail at once, as is right where the caller asks again anyway. */
   readonly isOnce?: boolean;
+  /** Told what the hub says of an answer that lacks something. */
+  readonly onWarning?: (warning: string) => void;
 }
 
 /**
@@ -79,7 +81,10 @@ export async function request<T>(
 }
 
 /** The body of an answer as it is, from a path below the hub's origin. Throws a RequestError. */
-export function getText(path: string, options: Pick<RequestOptions, 'isOnce'> = {}): Promise<string> {
+export function getText(
+  path: string,
+  options: Pick<RequestOptions, 'isOnce' | 'signal' | 'onWarning'> = {},
+): Promise<string> {
   return textOf('GET', path, options);
 }
 
@@ -102,7 +107,7 @@ async function textOf(method: Method, url: string, options: RequestOptions): Pro
   }
 }
 
-async function textOnce(method: Method, url: string, { body, signal }: RequestOptions): Promise<string> {
+async function textOnce(method: Method, url: string, { body, signal, onWarning }: RequestOptions): Promise<string> {
   const send = async (): Promise<[Response, string]> => {
     const headers: Record<string, string> = {};
     if (accessToken.peek() !== undefined) headers['Authorization'] = `Bearer ${accessToken.peek()}`;
@@ -119,6 +124,8 @@ async function textOnce(method: Method, url: string, { body, signal }: RequestOp
   let [response, text] = await send();
   if (response.status === 401 && (await renewAccess())) [response, text] = await send();
   if (!response.ok) throw refusal(response, text);
+  const warning = response.headers.get('Warning');
+  if (warning !== null) onWarning?.(warning);
   return text;
 }
 
@@ -220,7 +227,8 @@ export function entityPath(kind: Kind, id: string): string {
   return `/${kind}/${encodeURIComponent(id)}`;
 }
 
-function queryText(query: Query | undefined): string {
+/** A query as it stands behind a path; nothing where it has no values. */
+export function queryText(query: Query | undefined): string {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
   if (given.length === 0) return '';
   return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { can } from './access.ts';
 import { getText } from './rest.ts';
 
 /** What the hub tells the page before anything else. */
@@ -7,6 +8,8 @@ export interface Settings {
   readonly map_tiles: { readonly url: string; readonly attribution: string } | null;
   /** Where people sign in; null where nobody has to. */
   readonly sign_in: SignInSettings | null;
+  /** Whether the hub records where everything was. */
+  readonly history: boolean;
 }
 
 export interface SignInSettings {
@@ -15,7 +18,12 @@ export interface SignInSettings {
   readonly client_id: string;
 }
 
-export const settings = signal<Settings>({ hub_version: '', map_tiles: null, sign_in: null });
+export const settings = signal<Settings>({ hub_version: '', map_tiles: null, sign_in: null, history: false });
+
+/** Whether the hub records history, and the user may read what a path of the API tells of it. */
+export function hasHistory(path = '/history/tracks'): boolean {
+  return settings.value.history && can('READ', path);
+}
 
 /** Asks for the settings; the page does without them when they cannot be had. */
 export async function loadSettings(): Promise<void> {

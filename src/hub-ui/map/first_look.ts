@@ -2,6 +2,7 @@ import { createEmpty, extend, isEmpty } from 'ol/extent.js';
 import type OlMap from 'ol/Map.js';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
+import { pastFromUrl } from './map_url.ts';
 import type { MovingObjects } from './moving_objects.ts';
 import type { Plane } from './plane.ts';
 import { fenceFeature, zoneFeature } from './shapes.ts';
@@ -39,7 +40,9 @@ export function fitExtent(map: OlMap, extent: number[]): boolean {
   const size = map.getSize();
   if (size === undefined) return false;
   const isNarrow = (size[0] ?? 0) < 720;
-  const padding = isNarrow ? [72, 64, 64, 24] : [72, 72, 56, 40];
+  // The time bar is below.
+  const bottom = pastFromUrl() === undefined ? 0 : 112;
+  const padding = isNarrow ? [72, 64, 64 + bottom, 24] : [72, 72, 56 + bottom, 40];
   map.getView().fit(extent, { size, padding, maxZoom: 22, minResolution: 0.02 });
   return true;
 }

@@ -8,7 +8,7 @@ import { entityPath, get } from '../hub/rest.ts';
 import { setUrlParams } from '../shell/url_state.ts';
 import { anchorPlace } from './anchors.ts';
 import { fitExtent } from './first_look.ts';
-import type { Selection } from './map_url.ts';
+import { pastFromUrl, type Selection } from './map_url.ts';
 import { useMap } from './map_view.tsx';
 import type { Moving } from './moving_layer.tsx';
 import { toMap, viewParams } from './plane.ts';
@@ -46,10 +46,8 @@ export function useGoTo(known: Known): (selection: Selection) => boolean {
   };
   return ({ kind, id }) => {
     if (kind === 'trackables' || kind === 'providers') {
-      const objects = (kind === 'trackables' ? trackables : providers).current?.objects;
-      const index = objects?.indexOf(id);
-      if (objects === undefined || index === undefined) return false;
-      return near([objects.x[index] ?? 0, objects.y[index] ?? 0]);
+      const place = (kind === 'trackables' ? trackables : providers).current?.objects.placeOf(id);
+      return place !== undefined && near(place);
     }
     if (kind === 'anchors') {
       const anchor = known.anchors.find((each) => each.id === id);
@@ -71,6 +69,10 @@ export function useGoTo(known: Known): (selection: Selection) => boolean {
 export function useGoWhereItIs(): (selection: Selection) => Promise<void> {
   const { map, plane } = useMap();
   return async ({ kind, id }) => {
+    if (pastFromUrl() !== undefined && kind !== 'fences') {
+      toast('It was not on this map at this time', 'danger');
+      return;
+    }
     try {
       if (kind === 'fences') {
         const fence = await get<Fence>(entityPath(kind, id), viewParams(plane));
@@ -107,12 +109,12 @@ export function useFirstLook(hasLook: boolean, lookAt: () => boolean): () => voi
 }
 
 /** On a narrow screen the lower half belongs to the panel: what one goes to is in the middle of the rest. */
-export function useRoomForPanel(isOpen: boolean): void {
+export function useRoomForPanel(isOpen: boolean, isPast: boolean): void {
   const { map } = useMap();
   useLayoutEffect(() => {
     const [width = 0, height = 0] = map.getSize() ?? [];
     const view = map.getView();
-    if (isOpen && width < 720) view.padding = [90, 0, height / 2, 0];
+    if (isOpen && width < 720) view.padding = [90, 0, isPast ? height * 0.42 + 164 : height / 2, 0];
     else if (view.padding !== undefined) view.padding = [0, 0, 0, 0];
-  }, [map, isOpen]);
+  }, [map, isOpen, isPast]);
 }

@@ -9,7 +9,7 @@ import { useColliding, useGlows } from './happenings.ts';
 import type { LayerName, Selection } from './map_url.ts';
 import { type Moving, MovingLayer, type Seen } from './moving_layer.tsx';
 import { PlanLayer } from './plan_layer.tsx';
-import { FenceLayer, ZoneLayer } from './site_layers.tsx';
+import { type FenceGlow, FenceLayer, ZoneLayer } from './site_layers.tsx';
 
 /** What moves, of one kind: its layer once there is one, and how many are seen. */
 export interface Movables {
@@ -17,7 +17,7 @@ export interface Movables {
   readonly seen: Signal<Seen>;
 }
 
-interface LiveLayersProps {
+export interface LiveLayersProps {
   readonly layers: ReadonlySet<LayerName>;
   readonly floor: number | undefined;
   readonly selection: Selection | undefined;
@@ -27,38 +27,40 @@ interface LiveLayersProps {
   readonly zoneOf: (anchor: Anchor) => Zone | undefined;
   readonly trackables: Movables;
   readonly providers: Movables;
+  /** What moved at a time in the past is drawn by others. */
+  readonly isPast: boolean;
   /** Told after every batch. */
   readonly onMoved: (kind: 'trackables' | 'providers', moving: Moving) => void;
 }
 
 const NONE: ReadonlySet<string> = new Set();
+const NO_GLOWS: ReadonlyMap<string, FenceGlow> = new Map();
 
 /** The layers of the live map that are switched on, from below. */
 export function LiveLayers(props: LiveLayersProps) {
-  const { layers, floor, selection, zones, fences, anchors, zoneOf, trackables, providers, onMoved } = props;
+  const { layers, floor, selection, zones, fences, anchors, zoneOf, trackables, providers, isPast, onMoved } = props;
   const colliding = useColliding();
   const glows = useGlows();
   const selectedId = (kind: Selection['kind']): string | undefined =>
     selection?.kind === kind ? selection.id : undefined;
-  const look = {
-    labels: layers.has('labels'),
-    tails: layers.has('tails'),
-    accuracy: layers.has('accuracy'),
-    clusters: layers.has('clusters'),
-    floor,
-  };
+  const look = lookOf(layers, floor);
   return (
     <>
       <BaseLayer />
       {layers.has('plans') && <PlanLayer zones={zones} />}
       {layers.has('zones') && <ZoneLayer zones={zones} selectedId={selectedId('zones')} labels={look.labels} />}
       {layers.has('fences') && (
-        <FenceLayer fences={fences} selectedId={selectedId('fences')} glows={glows} labels={look.labels} />
+        <FenceLayer
+          fences={fences}
+          selectedId={selectedId('fences')}
+          glows={isPast ? NO_GLOWS : glows}
+          labels={look.labels}
+        />
       )}
       {layers.has('anchors') && (
         <AnchorLayer anchors={anchors} zoneOf={zoneOf} selectedId={selectedId('anchors')} labels={look.labels} />
       )}
-      {layers.has('providers') && (
+      {layers.has('providers') && !isPast && (
         <MovingLayer
           {...look}
           symbol="provider"
@@ -70,7 +72,7 @@ export function LiveLayers(props: LiveLayersProps) {
           onRefused={refused}
         />
       )}
-      {layers.has('trackables') && (
+      {layers.has('trackables') && !isPast && (
         <MovingLayer
           {...look}
           symbol="trackable"
@@ -84,6 +86,17 @@ export function LiveLayers(props: LiveLayersProps) {
       )}
     </>
   );
+}
+
+/** How moving objects are shown by the layers that are switched on. */
+export function lookOf(layers: ReadonlySet<LayerName>, floor: number | undefined) {
+  return {
+    labels: layers.has('labels'),
+    tails: layers.has('tails'),
+    accuracy: layers.has('accuracy'),
+    clusters: layers.has('clusters'),
+    floor,
+  };
 }
 
 function refused(description: string): void {

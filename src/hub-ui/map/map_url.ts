@@ -1,10 +1,11 @@
 import type { Kind } from '../hub/kinds.ts';
+import { hasHistory } from '../hub/settings.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import type { Look } from './map_view.tsx';
 
 /**
  * The state of the map in its address: `at` (x,y of the plane), `z`, `floor`, `zone` (whose meters are shown), `sel`
- * (kind:id), `follow`, `layers`.
+ * (kind:id), `follow`, `layers`; `t` is the time in the past that is looked at.
  */
 export interface Selection {
   readonly kind: Kind;
@@ -53,6 +54,12 @@ export function lookToUrl({ center: [x = 0, y = 0], zoom }: Look): void {
 export function floorFromUrl(): number | undefined {
   const floor = urlParam('floor');
   return floor === undefined || !Number.isFinite(Number(floor)) ? undefined : Number(floor);
+}
+
+/** The time in the past that is looked at, in milliseconds; undefined: now. */
+export function pastFromUrl(): number | undefined {
+  const atMs = hasHistory() ? Date.parse(urlParam('t') ?? '') : Number.NaN;
+  return Number.isFinite(atMs) ? atMs : undefined;
 }
 
 export function selectionFromUrl(): Selection | undefined {

@@ -1,8 +1,8 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ChangeEvent } from '../../model/events.ts';
 import { subscribe, subscribeMoves } from '../hub/live.ts';
-import { CanvasLayer } from './canvas_layer.ts';
+import { CanvasLayer, type Frame } from './canvas_layer.ts';
 import { useMap } from './map_view.tsx';
 import { drawMoving, type MovingLook, newScreen, type OnScreen } from './moving_draw.ts';
 import { MovingObjects } from './moving_objects.ts';
@@ -34,53 +34,60 @@ export interface Seen {
   readonly stale: number;
 }
 
-type Options = Omit<MovingLook, 'palette'> & {
+export type LayerOptions = Omit<MovingLook, 'palette'> & {
   /** Told after every batch. */
   readonly onMoved?: (moving: Moving) => void;
-  readonly onRefused?: (description: string) => void;
   readonly holder: { current: Moving | undefined };
   readonly seen: Signal<Seen>;
 };
+
+/** A layer of moving objects that nobody moves yet. How many are seen is told whenever it is drawn. */
+export function useMovingCanvas({ holder, seen, ...given }: LayerOptions, now: () => number) {
+  const { map, plane } = useMap();
+  const look = useRef<MovingLook>({ ...given, palette: palette() });
+  look.current = { ...given, palette: palette() };
+  const { symbol } = given;
+  const moving = useMemo<Moving>(() => ({ objects: new MovingObjects(plane), screen: newScreen() }), [plane]);
+  holder.current = moving;
+  const layer = useMemo(() => {
+    const draw = (frame: Frame): void => {
+      drawMoving(frame, moving.objects, look.current, moving.screen, now());
+      const { seen: shown, stale } = moving.screen;
+      const before = seen.peek();
+      if (before.seen !== shown || before.stale !== stale) seen.value = { seen: shown, stale };
+    };
+    return new CanvasLayer(draw, Z.objects + (symbol === 'trackable' ? 1 : 0));
+  }, [moving, seen, symbol]);
+  useEffect(() => {
+    map.addLayer(layer);
+    return () => {
+      map.removeLayer(layer);
+      seen.value = { seen: 0, stale: 0 };
+    };
+  }, [map, layer, seen]);
+  // Everything but where objects are is only drawn differently.
+  useEffect(() => layer.redraw());
+  return { moving, layer };
+}
 
 /**
  * Trackables or providers as they move. The hub sends only those of the floor; everything that comes between two frames
  * is drawn once.
  */
-export function MovingLayer({ onMoved, onRefused, holder, seen, ...given }: Options) {
-  const { map, plane } = useMap();
-  const look = useRef<MovingLook>({ ...given, palette: palette() });
-  look.current = { ...given, palette: palette() };
+export function MovingLayer({
+  onRefused,
+  ...options
+}: LayerOptions & { readonly onRefused?: (description: string) => void }) {
+  const { plane } = useMap();
+  const { symbol, floor, onMoved } = options;
   const told = useRef({ onMoved, onRefused });
   told.current = { onMoved, onRefused };
-  const { symbol, floor } = given;
-  const moving = useMemo<Moving>(() => ({ objects: new MovingObjects(plane), screen: newScreen() }), [plane]);
-  holder.current = moving;
-  const layer = useMemo(
-    () =>
-      new CanvasLayer(
-        (frame) => drawMoving(frame, moving.objects, look.current, moving.screen, Date.now()),
-        Z.objects + (symbol === 'trackable' ? 1 : 0),
-      ),
-    [moving, symbol],
-  );
-  const count = useCallback(() => {
-    const { seen: now, stale } = moving.screen;
-    const before = seen.peek();
-    if (before.seen !== now || before.stale !== stale) seen.value = { seen: now, stale };
-  }, [moving, seen]);
+  const { moving, layer } = useMovingCanvas(options, Date.now);
   useEffect(() => {
-    map.addLayer(layer);
     // What is not heard of fades without being told to.
-    const tick = setInterval(() => {
-      layer.redraw();
-      count();
-    }, 1_000);
-    return () => {
-      clearInterval(tick);
-      map.removeLayer(layer);
-      seen.value = { seen: 0, stale: 0 };
-    };
-  }, [map, layer, seen, count]);
+    const tick = setInterval(() => layer.redraw(), 1_000);
+    return () => clearInterval(tick);
+  }, [layer]);
   useEffect(() => {
     const { topic, list, changes } = FEEDS[symbol];
     const view = viewParams(plane);
@@ -95,7 +102,6 @@ export function MovingLayer({ onMoved, onRefused, holder, seen, ...given }: Opti
         frame = requestAnimationFrame(() => {
           layer.redraw();
           told.current.onMoved?.(moving);
-          count();
           next();
         });
       },
@@ -115,9 +121,7 @@ export function MovingLayer({ onMoved, onRefused, holder, seen, ...given }: Opti
       end();
       endChanges();
     };
-  }, [plane, symbol, floor, moving, layer, count]);
-  // Everything but the feed is only drawn differently.
-  useEffect(() => layer.redraw());
+  }, [plane, symbol, floor, moving, layer]);
   return null;
 }
 

@@ -32,7 +32,7 @@ export class MovingObjects {
   floor = new Float32Array(256);
   /** When it was last heard of, in milliseconds. */
   heardMs = new Float64Array(256);
-  /** 1 for objects that were deleted. */
+  /** 1 for objects that are not there: deleted, or silent at the time in the past that is looked at. */
   gone = new Uint8Array(256);
   /** The last positions, x and y in turn, as rings of TAIL. */
   tails = new Float64Array(256 * TAIL * 2);
@@ -52,6 +52,13 @@ export class MovingObjects {
     return this.#indices.get(id);
   }
 
+  /** Where an object is on the map; undefined for one that is not there. */
+  placeOf(id: string): [number, number] | undefined {
+    const index = this.#indices.get(id);
+    if (index === undefined || this.gone[index] === 1) return undefined;
+    return [this.x[index]!, this.y[index]!];
+  }
+
   /** Marks an object that is no more. It comes back with its next position. */
   remove(id: string): void {
     const index = this.#indices.get(id);
@@ -61,21 +68,13 @@ export class MovingObjects {
   /** Takes a batch. hot */
   take({ fresh, rows, outlines, isFirst }: MoveBatch, nowMs: number): void {
     if (isFirst) this.#forget();
-    for (const { index, id, name, providerType } of fresh) {
-      this.#reserve(index + 1);
-      this.facts[index] = { id, name, providerType };
-      this.#indices.set(id, index);
-      this.count = Math.max(this.count, index + 1);
-    }
+    for (const { index, ...facts } of fresh) this.#meet(index, facts);
     const isEarth = this.plane.kind === 'earth';
-    const unit = isEarth ? TAIL_STEP_METERS * 1.5 : TAIL_STEP_METERS;
     for (let at = 0; at < rows.length; at += ROW) {
       const index = rows[at]!;
       const x = isEarth ? mapX(rows[at + 1]!) : rows[at + 1]!;
       const y = isEarth ? mapY(rows[at + 2]!) : rows[at + 2]!;
-      if (Math.abs(x - this.x[index]!) + Math.abs(y - this.y[index]!) > unit) this.#lengthenTail(index, x, y);
-      this.x[index] = x;
-      this.y[index] = y;
+      this.move(index, x, y);
       this.heading[index] = rows[at + 3]!;
       this.accuracy[index] = rows[at + 4]!;
       this.floor[index] = rows[at + 5]!;
@@ -85,6 +84,39 @@ export class MovingObjects {
       this.outlines[index] = undefined;
     }
     this.#takeOutlines(outlines, isEarth);
+  }
+
+  /** The index of an object, which is new where nobody has met it; it is seen once it is moved and not `gone`. */
+  meet(facts: ObjectFacts): number {
+    const known = this.#indices.get(facts.id);
+    if (known !== undefined) return known;
+    this.#meet(this.count, facts);
+    const index = this.count - 1;
+    this.gone[index] = 1;
+    this.heading[index] = Number.NaN;
+    this.accuracy[index] = Number.NaN;
+    return index;
+  }
+
+  /** Moves an object to a point of the map; its tail follows. hot */
+  move(index: number, x: number, y: number): void {
+    const unit = this.plane.kind === 'earth' ? TAIL_STEP_METERS * 1.5 : TAIL_STEP_METERS;
+    if (Math.abs(x - this.x[index]!) + Math.abs(y - this.y[index]!) > unit) this.#lengthenTail(index, x, y);
+    this.x[index] = x;
+    this.y[index] = y;
+  }
+
+  /** Forgets where objects have come from, since they are about to be somewhere else. */
+  cutTails(): void {
+    this.tailAt.fill(0);
+    this.tailLength.fill(0);
+  }
+
+  #meet(index: number, { id, name, providerType }: ObjectFacts): void {
+    this.#reserve(index + 1);
+    this.facts[index] = { id, name, providerType };
+    this.#indices.set(id, index);
+    this.count = Math.max(this.count, index + 1);
   }
 
   #takeOutlines(outlines: Float64Array, isEarth: boolean): void {
@@ -118,8 +150,7 @@ export class MovingObjects {
     this.facts = [];
     this.outlines = [];
     this.#indices.clear();
-    this.tailAt.fill(0);
-    this.tailLength.fill(0);
+    this.cutTails();
   }
 
   #reserve(size: number): void {

@@ -15,7 +15,7 @@ import { entityPath, get } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
 import { batteryText } from './battery.ts';
 import { Chip } from './chip.tsx';
-import type { Selection } from './map_url.ts';
+import { pastFromUrl, type Selection } from './map_url.ts';
 import { Gone, Properties } from './properties.tsx';
 
 /** What is known of an entity: of one that moves, where it is, how, and in which fences. */
@@ -71,6 +71,7 @@ function FenceFacts({ id }: { readonly id: string }) {
   const fence = storeOf('fences').items.value.get(id);
   const inside = useContents(id);
   if (fence === undefined) return <Gone />;
+  const now = pastFromUrl() === undefined ? '' : ' now';
   return (
     <>
       <Facts
@@ -78,8 +79,8 @@ function FenceFacts({ id }: { readonly id: string }) {
           idRow(id),
           ['Floor', fence.floor ?? 'all'],
           ['Radius', fence.region.type === 'Point' ? metersText(fence.radius ?? 0) : undefined],
-          ['Trackables inside', <Contents key="trackables" of="trackables" inside={inside} />],
-          ['Providers inside', <Contents key="providers" of="providers" inside={inside} />],
+          [`Trackables inside${now}`, <Contents key="trackables" of="trackables" inside={inside} />],
+          [`Providers inside${now}`, <Contents key="providers" of="providers" inside={inside} />],
         ]}
       />
       <Properties properties={fence.properties} />

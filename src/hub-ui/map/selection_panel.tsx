@@ -6,10 +6,14 @@ import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { labelOf, SINGULAR } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
+import { hasHistory } from '../hub/settings.ts';
 import { storeOf } from '../hub/stores.ts';
-import { type Selection, select } from './map_url.ts';
+import { lazyPart } from '../shell/lazy.tsx';
+import { pastFromUrl, type Selection, select } from './map_url.ts';
 import { SelectionFacts } from './selection_facts.tsx';
 import styles from './selection_panel.module.css';
+
+const PanelHistory = lazyPart(async () => (await import('../history/panel_history.tsx')).PanelHistory);
 
 interface PanelProps {
   readonly selection: Selection;
@@ -36,7 +40,7 @@ export function SelectionPanel(props: PanelProps) {
         <IconButton icon="close" label="Close" onClick={() => select(undefined)} />
       </header>
       <div class={styles.body}>
-        <SelectionFacts selection={props.selection} />
+        {!(isMoving && pastFromUrl() !== undefined) && <SelectionFacts selection={props.selection} />}
         <div class={flow.row}>
           {isMoving && (
             <Button icon="target" aria-pressed={props.isFollowed} onClick={() => props.onFollow(!props.isFollowed)}>
@@ -55,6 +59,7 @@ export function SelectionPanel(props: PanelProps) {
             {mayChange ? 'Edit' : 'Details'}
           </ButtonLink>
         </div>
+        {hasHistory() && <PanelHistory selection={props.selection} />}
       </div>
     </aside>
   );

@@ -1,7 +1,9 @@
 import type MapBrowserEvent from 'ol/MapBrowserEvent.js';
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
+import { hasHistory } from '../hub/settings.ts';
 import { useEntities } from '../hub/stores.ts';
+import { lazyPart } from '../shell/lazy.tsx';
 import { setUrlParams } from '../shell/url_state.ts';
 import { clusterAt } from './clusters.ts';
 import { useFencesInPlane } from './fences_in_plane.ts';
@@ -9,7 +11,7 @@ import { fitEverything } from './first_look.ts';
 import { floorsOf, isOnFloor } from './floors.ts';
 import { type Movers, useFirstLook, useGoTo, useGoWhereItIs, useRoomForPanel } from './go_to.ts';
 import { LiveLayers } from './live_layers.tsx';
-import { type LayerName, layerOf, layersToUrl, type Selection } from './map_url.ts';
+import { type LayerName, layerOf, layersToUrl, pastFromUrl, type Selection } from './map_url.ts';
 import { useMap } from './map_view.tsx';
 import { type Moving, objectAt, useSeen } from './moving_layer.tsx';
 import type { Plane } from './plane.ts';
@@ -29,6 +31,8 @@ interface SiteProps {
   readonly onPlane: (zoneId: string | undefined) => void;
   readonly onSelect: (selection: Selection | undefined) => void;
 }
+
+const HistoryOnMap = lazyPart(async () => (await import('../history/history_on_map.tsx')).HistoryOnMap);
 
 const NO_FENCES: readonly Fence[] = [];
 
@@ -58,7 +62,8 @@ export function Site(props: SiteProps) {
       fitEverything(map, plane, { zones, fences, objects: [trackables.current?.objects, providers.current?.objects] }),
     [map, plane, zones, fences],
   );
-  useRoomForPanel(selection !== undefined);
+  const isPast = pastFromUrl() !== undefined;
+  useRoomForPanel(selection !== undefined, isPast);
   const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones, anchors, zoneOf });
   const goWhereItIs = useGoWhereItIs();
   const firstFit = useFirstLook(
@@ -69,10 +74,9 @@ export function Site(props: SiteProps) {
 
   const moved = (kind: 'trackables' | 'providers', { objects }: Moving): void => {
     firstFit();
-    const index = isFollowing && selection?.kind === kind ? objects.indexOf(selection.id) : undefined;
+    const place = isFollowing && selection?.kind === kind ? objects.placeOf(selection.id) : undefined;
     // It would end a zoom that is under way.
-    if (index === undefined || map.getView().getAnimating()) return;
-    map.getView().setCenter([objects.x[index] ?? 0, objects.y[index] ?? 0]);
+    if (place !== undefined && !map.getView().getAnimating()) map.getView().setCenter(place);
   };
   const show = (found: Selection): void => {
     onSelect(found);
@@ -82,7 +86,11 @@ export function Site(props: SiteProps) {
   };
   return (
     <>
-      <LiveLayers {...{ layers, floor, selection, zones, fences, anchors, zoneOf }} {...movables} onMoved={moved} />
+      <LiveLayers
+        {...{ layers, floor, selection, zones, fences, anchors, zoneOf, isPast }}
+        {...movables}
+        onMoved={moved}
+      />
       <SiteTools
         {...{ plane, floor, layers, isMeasuring, onPlane }}
         {...movables}
@@ -91,6 +99,7 @@ export function Site(props: SiteProps) {
         onFound={show}
         onFit={fit}
       />
+      {hasHistory() && <HistoryOnMap {...{ layers, floor, selection, isPast }} {...movables} onMoved={moved} />}
       {selection !== undefined && (
         <SelectionPanel
           key={`${selection.kind} ${selection.id}`}

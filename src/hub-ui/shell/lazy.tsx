@@ -1,10 +1,30 @@
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../controls/button.tsx';
-import { Empty, Spinner } from '../controls/notice.tsx';
+import { Empty, Notice, Spinner } from '../controls/notice.tsx';
 import pageStyles from '../controls/page.module.css';
 import typography from '../controls/typography.module.css';
 import { loadSettings } from '../hub/settings.ts';
+
+/** A part of a page whose code is fetched when it is first shown; until then it is empty. */
+export function lazyPart<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  let known: ComponentType<Props> | undefined;
+  return function LazyPart(props: Props) {
+    const [Part, setPart] = useState(() => known);
+    const [isLost, setLost] = useState(false);
+    useEffect(() => {
+      load().then(
+        (loaded) => {
+          known = loaded;
+          setPart(() => loaded);
+        },
+        () => setLost(true),
+      );
+    }, []);
+    if (Part !== undefined) return <Part {...props} />;
+    return isLost ? <Notice tone="warn">A part of this page could not be loaded: load the page again.</Notice> : null;
+  };
+}
 
 /** A page whose code is fetched when it is first shown: again once a hub answers, if the first attempt has failed. */
 export function lazyPage(load: () => Promise<ComponentType>): () => JSX.Element {

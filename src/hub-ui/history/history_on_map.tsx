@@ -1,0 +1,39 @@
+import { type LiveLayersProps, lookOf } from '../map/live_layers.tsx';
+import { PastLayer } from './past_layer.tsx';
+import { TimeBar } from './time_bar.tsx';
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** What history adds to the map: the time bar, and what moved in the past. */
+export function HistoryOnMap(
+  props: Pick<LiveLayersProps, 'layers' | 'floor' | 'selection' | 'trackables' | 'providers' | 'isPast' | 'onMoved'>,
+) {
+  const { layers, floor, selection, trackables, providers, isPast, onMoved } = props;
+  const look = { ...lookOf(layers, floor), colliding: NONE };
+  const selectedId = (kind: 'trackables' | 'providers') => (selection?.kind === kind ? selection.id : undefined);
+  return (
+    <>
+      {isPast && layers.has('providers') && (
+        <PastLayer
+          {...look}
+          symbol="provider"
+          selectedId={selectedId('providers')}
+          holder={providers.layer}
+          seen={providers.seen}
+          onMoved={(moving) => onMoved('providers', moving)}
+        />
+      )}
+      {isPast && layers.has('trackables') && (
+        <PastLayer
+          {...look}
+          symbol="trackable"
+          selectedId={selectedId('trackables')}
+          holder={trackables.layer}
+          seen={trackables.seen}
+          onMoved={(moving) => onMoved('trackables', moving)}
+        />
+      )}
+      <TimeBar />
+    </>
+  );
+}

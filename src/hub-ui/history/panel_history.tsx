@@ -1,0 +1,44 @@
+import { Facts } from '../controls/facts.tsx';
+import typography from '../controls/typography.module.css';
+import { pastFromUrl, type Selection } from '../map/map_url.ts';
+import { fromMap } from '../map/plane.ts';
+import { playback } from './playback.ts';
+import { clockText, lengthOfTime, zoneText } from './times.ts';
+
+/** What was recorded of whatever is selected. */
+export function PanelHistory({ selection }: { readonly selection: Selection }) {
+  const isMoving = selection.kind === 'trackables' || selection.kind === 'providers';
+  return isMoving && pastFromUrl() !== undefined ? <PastFacts selection={selection} /> : null;
+}
+
+/** Where something was at the time that the map shows. */
+function PastFacts({ selection: { kind, id } }: { readonly selection: Selection }) {
+  const atMs = playback.atMs.value;
+  // Told when more has been fetched.
+  const { state } = playback.standing.value;
+  const objects = playback.objectsOf(kind === 'trackables' ? 'trackable' : 'provider');
+  const index = objects?.indexOf(id);
+  if (atMs === undefined || state === 'loading') return <p class={typography.soft}>…</p>;
+  if (objects === undefined || index === undefined || objects.gone[index] === 1) {
+    return <p class={typography.soft}>{`Nothing was heard of it around ${clockText(atMs)}.`}</p>;
+  }
+  const [x, y] = fromMap(objects.plane, [objects.x[index] ?? 0, objects.y[index] ?? 0]);
+  const isEarth = objects.plane.kind === 'earth';
+  const floor = objects.floor[index];
+  const silentMs = atMs - (objects.heardMs[index] ?? atMs);
+  return (
+    <Facts
+      rows={[
+        ['Time', `${clockText(atMs)} ${zoneText(atMs)}`],
+        [
+          'Position',
+          <span key="position" class={typography.mono}>
+            {isEarth ? `${y.toFixed(7)}, ${x.toFixed(7)}` : `${x.toFixed(2)} m, ${y.toFixed(2)} m`}
+          </span>,
+        ],
+        ['Floor', floor === undefined || Number.isNaN(floor) ? undefined : floor],
+        ['Silent for', silentMs < 1_000 ? undefined : lengthOfTime(silentMs)],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,64 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { labelOf } from '../hub/kinds.ts';
+import { storeOf } from '../hub/stores.ts';
+import { useMap } from '../map/map_view.tsx';
+import { type LayerOptions, useMovingCanvas } from '../map/moving_layer.tsx';
+import { fetchSnapshot, fetchTracks, NO_BODIES } from './history_api.ts';
+import { type Played, playback } from './playback.ts';
+import { readTracks } from './read_tracks.ts';
+import { type Loaded, TrackStore, type Wanted } from './track_store.ts';
+
+/** Trackables or providers as they moved, drawn like those that move now. */
+export function PastLayer({ onMoved, ...options }: LayerOptions) {
+  const { plane } = useMap();
+  const { symbol } = options;
+  const { moving, layer } = useMovingCanvas(options, () => playback.atMs.peek() ?? Date.now());
+  const told = useRef(onMoved);
+  told.current = onMoved;
+  const store = useMemo(() => {
+    const load = async ({ needsBefore, ...wanted }: Wanted, signal: AbortSignal): Promise<Loaded> => {
+      const [tracks, before] = await Promise.all([
+        fetchTracks({ ...wanted, kind: symbol }, signal),
+        needsBefore ? fetchSnapshot({ kind: symbol, atMs: wanted.fromMs }, signal) : NO_BODIES,
+      ]);
+      const read = await readTracks({ plane, tracks: tracks.texts, snapshot: before.texts });
+      const [isCut, isIncomplete] = [tracks.isCut || before.isCut, tracks.isIncomplete || before.isIncomplete];
+      return { ...read, isCut, isIncomplete };
+    };
+    const nameOf = (id: string): string | undefined => {
+      const known = symbol === 'trackable' ? storeOf('trackables').items.peek().get(id) : undefined;
+      return known && labelOf(known);
+    };
+    return new TrackStore({ objects: moving.objects, load, nameOf, now: Date.now, onChange: () => playback.refresh() });
+  }, [moving, plane, symbol]);
+  useEffect(() => {
+    const played: Played = {
+      kind: symbol,
+      objects: moving.objects,
+      get problem() {
+        return store.problem;
+      },
+      get isIncomplete() {
+        return store.isIncomplete;
+      },
+      get isCut() {
+        return store.isCut;
+      },
+      covered: () => store.covered(),
+      isReady: (atMs) => store.isReady(atMs),
+      want: (atMs, speed) => store.want(atMs, speed),
+      tryAgain: () => store.tryAgain(),
+      show(atMs, speed) {
+        store.show(atMs, speed);
+        layer.redraw();
+        told.current?.(moving);
+      },
+    };
+    const remove = playback.add(played);
+    return () => {
+      remove();
+      store.close();
+    };
+  }, [store, layer, moving, symbol]);
+  return null;
+}

@@ -1,0 +1,174 @@
+import { signal } from '@preact/signals';
+import type { MovingObjects } from '../map/moving_objects.ts';
+import type { Mover } from './history_api.ts';
+import type { Covered } from './track_store.ts';
+
+/** What is played: the objects of one layer. */
+export interface Played {
+  readonly kind: Mover;
+  readonly objects: MovingObjects;
+  readonly problem: unknown;
+  readonly isIncomplete: boolean;
+  readonly isCut: boolean;
+  covered(): readonly Covered[];
+  isReady(atMs: number): boolean;
+  want(atMs: number, speed: number): void;
+  show(atMs: number, speed: number): void;
+  tryAgain(): void;
+}
+
+/** How playback stands, for whoever wants to tell. */
+export interface Standing {
+  readonly state: 'ready' | 'loading' | 'failed';
+  readonly problem: unknown;
+  /** Nothing was recorded where one is. */
+  readonly isEmpty: boolean;
+  readonly isIncomplete: boolean;
+  readonly isCut: boolean;
+  readonly covered: readonly Covered[];
+}
+
+/** A page that was not seen for a while does not catch up. */
+const FRAME_MAX_MS = 250;
+/** What is read by people changes as often as they can read it. */
+const TOLD_MS = 100;
+
+const NOTHING: Standing = {
+  state: 'loading',
+  problem: undefined,
+  isEmpty: false,
+  isIncomplete: false,
+  isCut: false,
+  covered: [],
+};
+
+/** The clock of the past: where one is in it, and whether it goes on. It waits for what is not there yet. */
+class Playback {
+  /** The time that is shown, told ten times a second; undefined where one looks at what is now. */
+  readonly atMs = signal<number | undefined>(undefined);
+  readonly isPlaying = signal(false);
+  readonly standing = signal<Standing>(NOTHING);
+  /** What happens when it comes to where now is. */
+  onEnd: (() => void) | undefined;
+  readonly #played = new Set<Played>();
+  #exactMs = Number.NaN;
+  #speed = 1;
+  #frame = 0;
+  #lastMs = Number.NaN;
+  #toldMs = 0;
+
+  /** Adds what is to be played; returns what takes it away. */
+  add(played: Played): () => void {
+    this.#played.add(played);
+    this.refresh();
+    return () => {
+      this.#played.delete(played);
+      this.#tell();
+    };
+  }
+
+  /** Goes to a time. */
+  seek(atMs: number): void {
+    this.#exactMs = atMs;
+    this.atMs.value = atMs;
+    this.refresh();
+  }
+
+  setSpeed(speed: number): void {
+    this.#speed = speed;
+    this.refresh();
+  }
+
+  play(): void {
+    if (this.isPlaying.peek() || !Number.isFinite(this.#exactMs)) return;
+    this.isPlaying.value = true;
+    this.#lastMs = Number.NaN;
+    this.#frame = requestAnimationFrame((frameMs) => this.#go(frameMs));
+  }
+
+  pause(): void {
+    cancelAnimationFrame(this.#frame);
+    this.isPlaying.value = false;
+    if (Number.isFinite(this.#exactMs)) this.atMs.value = this.#exactMs;
+  }
+
+  /** Leaves the past. */
+  leave(): void {
+    this.pause();
+    this.#exactMs = Number.NaN;
+    this.atMs.value = undefined;
+    this.standing.value = NOTHING;
+  }
+
+  /** The objects of a kind as they are shown. */
+  objectsOf(kind: Mover): MovingObjects | undefined {
+    return [...this.#played].find((played) => played.kind === kind)?.objects;
+  }
+
+  tryAgain(): void {
+    for (const played of this.#played) played.tryAgain();
+    this.refresh();
+  }
+
+  /** Shows the time that one is at, as far as it is there. */
+  refresh(): void {
+    if (!Number.isFinite(this.#exactMs)) return;
+    for (const played of this.#played) {
+      played.want(this.#exactMs, this.#speed);
+      played.show(this.#exactMs, this.#speed);
+    }
+    this.#tell();
+  }
+
+  /** hot: once per frame */
+  #go(frameMs: number): void {
+    this.#frame = requestAnimationFrame((next) => this.#go(next));
+    const passedMs = Math.min(FRAME_MAX_MS, frameMs - this.#lastMs);
+    this.#lastMs = frameMs;
+    if (!Number.isFinite(passedMs)) return;
+    const nextMs = this.#exactMs + passedMs * this.#speed;
+    if (nextMs >= Date.now()) {
+      this.onEnd?.();
+      return;
+    }
+    let areReady = true;
+    for (const played of this.#played) {
+      played.want(nextMs, this.#speed);
+      if (!played.isReady(nextMs)) areReady = false;
+    }
+    if (areReady) {
+      this.#exactMs = nextMs;
+      for (const played of this.#played) played.show(nextMs, this.#speed);
+    }
+    if (frameMs - this.#toldMs < TOLD_MS) return;
+    this.#toldMs = frameMs;
+    this.atMs.value = this.#exactMs;
+    this.#tell();
+  }
+
+  #tell(): void {
+    const all = [...this.#played];
+    const atMs = this.#exactMs;
+    const problem = all.map((played) => played.problem).find((each) => each !== undefined);
+    const areReady = all.every((played) => played.isReady(atMs));
+    const covered = all.flatMap((played) => played.covered());
+    const here = covered.filter(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs);
+    const next: Standing = {
+      state: problem !== undefined ? 'failed' : areReady ? 'ready' : 'loading',
+      problem,
+      isEmpty: areReady && all.length > 0 && here.every((piece) => piece.isEmpty),
+      isIncomplete: all.some((played) => played.isIncomplete),
+      isCut: all.some((played) => played.isCut),
+      covered,
+    };
+    if (!isSame(next, this.standing.peek())) this.standing.value = next;
+  }
+}
+
+function isSame(a: Standing, b: Standing): boolean {
+  const keyOf = ({ problem: _, ...rest }: Standing): string => JSON.stringify(rest);
+  return a.problem === b.problem && keyOf(a) === keyOf(b);
+}
+
+/** The playback of the page: there is one map in it at a time. */
+export const playback = new Playback();

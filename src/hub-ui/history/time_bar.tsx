@@ -1,0 +1,251 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button, IconButton } from '../controls/button.tsx';
+import fieldStyles from '../controls/field.module.css';
+import { useNow } from '../controls/time.ts';
+import typography from '../controls/typography.module.css';
+import { pastFromUrl } from '../map/map_url.ts';
+import { setUrlParams } from '../shell/url_state.ts';
+import { Failed, sentenceOf } from './asked.tsx';
+import type { Range } from './history_api.ts';
+import { goLive, goTo, isWritten, rangeFromUrl, SPANS, SPEEDS, showSpan, spanFromUrl, speedFromUrl } from './past.ts';
+import { playback } from './playback.ts';
+import styles from './time_bar.module.css';
+import { clockText, dayText, inputText, timeWithin, wholeText, zoneText } from './times.ts';
+
+/** How often the address follows what is played. */
+const ADDRESS_MS = 2_000;
+
+/** The time that the map shows: now, or one in the past that can be played. */
+export function TimeBar() {
+  const pastMs = pastFromUrl();
+  usePlaybackOfAddress(pastMs);
+  if (pastMs !== undefined) return <PastBar pastMs={pastMs} />;
+  const lookBack = (): void => goTo(Date.now() - (spanFromUrl().seconds * 1_000) / 4, Date.now());
+  return (
+    <div class={styles.pill} data-time-bar="live">
+      <Button kind="quiet" icon="clock" onClick={lookBack}>
+        Look back
+      </Button>
+    </div>
+  );
+}
+
+/** Keeps playback where the address says, and the address where playback is. */
+function usePlaybackOfAddress(pastMs: number | undefined): void {
+  const speed = speedFromUrl();
+  useEffect(() => playback.setSpeed(speed), [speed]);
+  useEffect(() => {
+    if (pastMs === undefined) playback.leave();
+    else if (!isWritten() || playback.atMs.peek() === undefined) playback.seek(pastMs);
+  }, [pastMs]);
+  useEffect(() => {
+    let lastMs = 0;
+    playback.onEnd = goLive;
+    const end = playback.atMs.subscribe((atMs) => {
+      const nowMs = Date.now();
+      if (atMs === undefined || !playback.isPlaying.peek() || nowMs - lastMs < ADDRESS_MS) return;
+      lastMs = nowMs;
+      goTo(atMs, nowMs, { replace: true });
+    });
+    return () => {
+      end();
+      playback.onEnd = undefined;
+      playback.leave();
+    };
+  }, []);
+}
+
+function PastBar({ pastMs }: { readonly pastMs: number }) {
+  const nowMs = useNow(1_000);
+  const atMs = playback.atMs.value ?? pastMs;
+  const isPlaying = playback.isPlaying.value;
+  const range = rangeFromUrl(nowMs);
+  const { stepSeconds } = spanFromUrl();
+  const wasPlaying = useRef(false);
+  const go = (toMs: number): void => {
+    playback.seek(toMs);
+    goTo(toMs, Date.now());
+  };
+  const toggle = (): void => {
+    if (!isPlaying) {
+      playback.play();
+      return;
+    }
+    playback.pause();
+    goTo(playback.atMs.peek() ?? atMs, Date.now(), { replace: true });
+  };
+  // A button that has the focus is pressed by it, which must not happen twice.
+  const pressed = (event: KeyboardEvent): void => {
+    const isOwn = event.target instanceof HTMLInputElement && event.target.type === 'range';
+    if (event.key !== ' ' || !isOwn) return;
+    event.preventDefault();
+    toggle();
+  };
+  return (
+    <section class={styles.bar} data-time-bar="past" aria-label="Time" onKeyDown={pressed}>
+      <div class={styles.row}>
+        <IconButton
+          icon={isPlaying ? 'pause' : 'play'}
+          kind="main"
+          label={isPlaying ? 'Pause' : 'Play'}
+          onClick={toggle}
+        />
+        <IconButton icon="left" label="Step back" onClick={() => go(atMs - stepSeconds * 1_000)} />
+        <IconButton icon="right" label="Step forward" onClick={() => go(atMs + stepSeconds * 1_000)} />
+        <Clock atMs={atMs} onGo={go} />
+        <Standing />
+        <span class={styles.space} />
+        <select
+          class={`${fieldStyles.input} ${styles.select}`}
+          aria-label="Speed"
+          value={String(speedFromUrl())}
+          onChange={(event) => setUrlParams({ speed: event.currentTarget.value })}
+        >
+          {SPEEDS.map((speed) => (
+            <option key={speed} value={String(speed)}>{`${speed}×`}</option>
+          ))}
+        </select>
+        <select
+          class={`${fieldStyles.input} ${styles.select}`}
+          aria-label="Length of the time bar"
+          value={String(spanFromUrl().seconds)}
+          onChange={(event) => showSpan(Number(event.currentTarget.value), Date.now())}
+        >
+          {SPANS.map(({ seconds, label }) => (
+            <option key={seconds} value={String(seconds)}>
+              {label}
+            </option>
+          ))}
+        </select>
+        <Button icon="target" onClick={goLive}>
+          Live
+        </Button>
+      </div>
+      <div class={styles.slide}>
+        <Coverage range={range} />
+        <input
+          type="range"
+          class={styles.slider}
+          aria-label="Time shown on the map"
+          aria-valuetext={wholeText(atMs)}
+          min={range.fromMs}
+          max={range.toMs}
+          step={stepSeconds * 1_000}
+          value={atMs}
+          onPointerDown={() => {
+            wasPlaying.current = isPlaying;
+            playback.pause();
+          }}
+          onInput={(event) => playback.seek(event.currentTarget.valueAsNumber)}
+          onChange={(event) => {
+            go(event.currentTarget.valueAsNumber);
+            if (wasPlaying.current) playback.play();
+            wasPlaying.current = false;
+          }}
+        />
+        <div class={styles.ticks} aria-hidden="true">
+          {ticksOf(range).map((tickMs) => (
+            <span key={tickMs}>{timeWithin(tickMs, range.toMs - range.fromMs)}</span>
+          ))}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** Both ends and the middle. */
+function ticksOf({ fromMs, toMs }: Range): readonly number[] {
+  return [fromMs, (fromMs + toMs) / 2, toMs];
+}
+
+/** The time in words; pressed, it asks for another one. */
+function Clock({ atMs, onGo }: { readonly atMs: number; readonly onGo: (atMs: number) => void }) {
+  const [typed, setTyped] = useState<string>();
+  const isOpen = typed !== undefined;
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isOpen) input.current?.focus();
+  }, [isOpen]);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const asked = new Date(typed ?? '').getTime();
+    if (!Number.isFinite(asked)) return;
+    setTyped(undefined);
+    onGo(asked);
+  };
+  return (
+    <div class={styles.clock}>
+      <button
+        type="button"
+        class={styles.time}
+        aria-expanded={isOpen}
+        title="Go to a time"
+        onClick={() => setTyped(isOpen ? undefined : inputText(atMs))}
+      >
+        <span class={styles.day}>{dayText(atMs)}</span> <strong data-clock>{clockText(atMs)}</strong>{' '}
+        <span class={typography.faint}>{zoneText(atMs)}</span>
+      </button>
+      {isOpen && (
+        <form class={styles.goTo} onSubmit={submit} onKeyDown={({ key }) => key === 'Escape' && setTyped(undefined)}>
+          <input
+            ref={input}
+            class={fieldStyles.input}
+            type="datetime-local"
+            step="1"
+            aria-label={`Date and time, ${zoneText(atMs)}`}
+            value={typed}
+            max={inputText(Date.now())}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+          <Button kind="main" type="submit">
+            Go
+          </Button>
+        </form>
+      )}
+    </div>
+  );
+}
+
+/** What keeps playback from going on, or is missing in it. */
+function Standing() {
+  const { state, problem, isEmpty, isIncomplete, isCut } = playback.standing.value;
+  if (state === 'failed') {
+    return (
+      <div class={styles.problem}>
+        <Failed problem={sentenceOf(problem)} onAgain={() => playback.tryAgain()} />
+      </div>
+    );
+  }
+  const text = isIncomplete
+    ? 'Some files of this time cannot be read'
+    : isEmpty
+      ? 'Nothing was recorded at this time'
+      : isCut
+        ? 'More moved than can be shown'
+        : state === 'loading'
+          ? 'Loading …'
+          : '';
+  return (
+    <span class={styles.standing} role="status" data-standing>
+      {text}
+    </span>
+  );
+}
+
+/** Where something was recorded, as far as it was fetched. */
+function Coverage({ range: { fromMs, toMs } }: { readonly range: Range }) {
+  const { covered } = playback.standing.value;
+  const percent = (atMs: number): number => Math.min(100, Math.max(0, ((atMs - fromMs) / (toMs - fromMs)) * 100));
+  return (
+    <div class={styles.coverage} aria-hidden="true">
+      {covered
+        .filter((piece) => piece.toMs > fromMs && piece.fromMs < toMs && piece.hasData)
+        .map((piece) => (
+          <span
+            key={`${piece.fromMs} ${piece.toMs}`}
+            style={{ left: `${percent(piece.fromMs)}%`, width: `${percent(piece.toMs) - percent(piece.fromMs)}%` }}
+          />
+        ))}
+    </div>
+  );
+}

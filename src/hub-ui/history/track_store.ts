@@ -1,0 +1,366 @@
+import type { MovingObjects } from '../map/moving_objects.ts';
+import type { Range } from './history_api.ts';
+import type { PackedTracks } from './tracks.ts';
+
+/**
+ * The ways of one kind of object, in chunks of time that are fetched ahead of whoever plays them.
+ *
+ * Chunks lie on a grid of their own for each pace: fast play takes long chunks with few points. Each knows what was
+ * before it – from the chunk before, or from a snapshot – so that an object that stood still all the while is seen.
+ */
+
+/** How finely ways are read, up to a speed. */
+interface Pace {
+  readonly speedMax: number;
+  readonly stepMs: number;
+  readonly chunkMs: number;
+}
+
+const PACES: readonly Pace[] = [
+  { speedMax: 5, stepMs: 500, chunkMs: 60_000 },
+  { speedMax: 30, stepMs: 2_000, chunkMs: 150_000 },
+  { speedMax: 60, stepMs: 4_000, chunkMs: 240_000 },
+  { speedMax: Number.POSITIVE_INFINITY, stepMs: 8_000, chunkMs: 480_000 },
+];
+
+/** Chunks that are fetched beyond the one that is played. */
+const AHEAD = 2;
+/** Chunks that are kept: going back a little asks nobody. */
+const KEPT = 16;
+/** An object that was not heard for so long is not shown. */
+const SHOWN_MS = 600_000;
+/** Between points that are further apart in time nobody knows where it was. */
+const GAP_MS = 30_000;
+/** Units of the map that are no way but noise: no direction is told of them. */
+const STILL = 0.2;
+/** Positions that a tail is made of when one jumps to a time, and the time between them. */
+const TAIL_POINTS = 32;
+const TAIL_STEP_MS = 1_000;
+
+/** What is asked for to make a chunk. */
+export interface Wanted extends Range {
+  readonly stepMs: number;
+  /** Whether the chunk before is not there to say where everything was. */
+  readonly needsBefore: boolean;
+}
+
+export interface Loaded {
+  readonly tracks: PackedTracks;
+  /** Where everything was when the chunk begins; empty where it was not wanted. */
+  readonly before: PackedTracks;
+  /** There was more than is shown. */
+  readonly isCut: boolean;
+  /** There were files that the hub could not read. */
+  readonly isIncomplete: boolean;
+}
+
+interface Chunk extends Range {
+  readonly tracks: PackedTracks;
+  /** The row of each object in the tracks; −1 for those that are not in them. */
+  readonly rows: Int32Array;
+  /** The last that was known of each object before the chunk; NaN where nothing was. */
+  readonly beforeMs: Float64Array;
+  readonly beforeX: Float64Array;
+  readonly beforeY: Float64Array;
+  readonly beforeFloor: Float32Array;
+  /** What was recorded up to here is in it: less than the whole where it was fetched before its end. */
+  readonly knownUntilMs: number;
+  readonly isCut: boolean;
+  readonly isIncomplete: boolean;
+}
+
+/** A piece of time that was fetched. */
+export interface Covered extends Range {
+  /** Whether anything was recorded in it. */
+  readonly hasData: boolean;
+  /** Whether there is nothing to see in it, not even what stood still since before. */
+  readonly isEmpty: boolean;
+}
+
+export interface TrackStoreOptions {
+  readonly objects: MovingObjects;
+  readonly load: (wanted: Wanted, signal: AbortSignal) => Promise<Loaded>;
+  readonly nameOf: (id: string) => string | undefined;
+  readonly now: () => number;
+  /** Told when a chunk has come, or could not be had. */
+  readonly onChange: () => void;
+}
+
+export class TrackStore {
+  readonly objects: MovingObjects;
+  readonly #load: TrackStoreOptions['load'];
+  readonly #nameOf: TrackStoreOptions['nameOf'];
+  readonly #now: TrackStoreOptions['now'];
+  readonly #onChange: TrackStoreOptions['onChange'];
+  readonly #chunks = new Map<number, Chunk>();
+  #pace = PACES[0]!;
+  #wantedMs = Number.NaN;
+  #loading: AbortController | undefined;
+  #loadingKey = Number.NaN;
+  #shownMs = Number.NaN;
+  #problem: unknown;
+
+  constructor({ objects, load, nameOf, now, onChange }: TrackStoreOptions) {
+    this.objects = objects;
+    this.#load = load;
+    this.#nameOf = nameOf;
+    this.#now = now;
+    this.#onChange = onChange;
+  }
+
+  /** Why the last chunk could not be had; undefined where it could. */
+  get problem(): unknown {
+    return this.#problem;
+  }
+
+  get isIncomplete(): boolean {
+    return this.#chunks.get(this.#keyOf(this.#shownMs))?.isIncomplete === true;
+  }
+
+  get isCut(): boolean {
+    return this.#chunks.get(this.#keyOf(this.#shownMs))?.isCut === true;
+  }
+
+  /** What is known of the time around. */
+  covered(): Covered[] {
+    return [...this.#chunks.values()].map(({ fromMs, toMs, knownUntilMs, tracks, beforeMs }) => {
+      const hasData = tracks.ids.length > 0;
+      const isEmpty = !hasData && !beforeMs.some((atMs) => fromMs - atMs <= SHOWN_MS);
+      return { fromMs, toMs: Math.min(toMs, knownUntilMs), hasData, isEmpty };
+    });
+  }
+
+  /** Whether a time can be shown. */
+  isReady(atMs: number): boolean {
+    const chunk = this.#chunks.get(this.#keyOf(atMs));
+    return chunk !== undefined && atMs < chunk.knownUntilMs;
+  }
+
+  /** Sees to it that a time and what comes after it can be shown. */
+  want(atMs: number, speed: number): void {
+    const pace = PACES.find(({ speedMax }) => speed <= speedMax) ?? PACES[0]!;
+    if (pace !== this.#pace) {
+      this.#pace = pace;
+      this.#chunks.clear();
+      this.#stop();
+      this.#shownMs = Number.NaN;
+    }
+    this.#wantedMs = atMs;
+    this.#loadNext();
+  }
+
+  /** Asks again for what could not be had. */
+  tryAgain(): void {
+    this.#problem = undefined;
+    this.#loadNext();
+  }
+
+  /** Ends what is under way. */
+  close(): void {
+    this.#stop();
+    this.#wantedMs = Number.NaN;
+  }
+
+  /** Moves all objects to where they were at a time. Leaves them alone where that is not known. */
+  show(atMs: number, speed: number): void {
+    if (!this.isReady(atMs)) return;
+    const passedMs = atMs - this.#shownMs;
+    // A frame that came late is no jump.
+    if (!(passedMs >= 0 && passedMs <= Math.max(2_000, speed * 1_000))) {
+      this.objects.cutTails();
+      for (let k = TAIL_POINTS; k > 0; k--) this.#moveTo(atMs - k * TAIL_STEP_MS);
+    }
+    this.#moveTo(atMs);
+    this.#shownMs = atMs;
+  }
+
+  #keyOf(atMs: number): number {
+    return Math.floor(atMs / this.#pace.chunkMs);
+  }
+
+  #stop(): void {
+    this.#loading?.abort();
+    this.#loading = undefined;
+    this.#loadingKey = Number.NaN;
+  }
+
+  /** The first chunk that is needed and not there, or was fetched before its end has passed. */
+  #missing(): number | undefined {
+    const nowMs = this.#now();
+    const first = this.#keyOf(this.#wantedMs);
+    for (let key = first; key <= first + AHEAD; key++) {
+      if (key * this.#pace.chunkMs >= nowMs) return undefined;
+      const chunk = this.#chunks.get(key);
+      if (chunk === undefined) return key;
+      if (key === first && this.#wantedMs >= chunk.knownUntilMs && nowMs > chunk.knownUntilMs) return key;
+    }
+    return undefined;
+  }
+
+  #loadNext(): void {
+    if (!Number.isFinite(this.#wantedMs)) return;
+    const key = this.#missing();
+    if (key === undefined || this.#problem !== undefined) return;
+    if (this.#loading !== undefined) {
+      // Whoever has gone elsewhere does not wait for where they were.
+      const first = this.#keyOf(this.#wantedMs);
+      if (key === this.#loadingKey || (this.#loadingKey >= first && this.#loadingKey <= first + AHEAD)) return;
+      this.#stop();
+    }
+    void this.#fetch(key);
+  }
+
+  async #fetch(key: number): Promise<void> {
+    const { chunkMs, stepMs } = this.#pace;
+    const controller = new AbortController();
+    this.#loading = controller;
+    this.#loadingKey = key;
+    const fromMs = key * chunkMs;
+    const nowMs = this.#now();
+    const previous = this.#chunks.get(key - 1);
+    const needsBefore = previous === undefined || previous.knownUntilMs < previous.toMs;
+    try {
+      const wanted = { fromMs, toMs: fromMs + chunkMs, stepMs, needsBefore };
+      const loaded = await this.#load(wanted, controller.signal);
+      if (controller.signal.aborted) return;
+      const before = needsBefore ? undefined : previous;
+      this.#chunks.set(
+        key,
+        this.#chunkOf(wanted, { ...loaded, knownUntilMs: Math.min(fromMs + chunkMs, nowMs) }, before),
+      );
+      this.#forgetFarthest(key);
+    } catch (error) {
+      if (controller.signal.aborted) return;
+      this.#problem = error;
+    }
+    this.#loading = undefined;
+    this.#loadingKey = Number.NaN;
+    this.#onChange();
+    this.#loadNext();
+  }
+
+  #forgetFarthest(key: number): void {
+    const around = [...this.#chunks.keys()].sort((a, b) => Math.abs(b - key) - Math.abs(a - key));
+    for (const far of around.slice(0, Math.max(0, around.length - KEPT))) this.#chunks.delete(far);
+  }
+
+  #chunkOf(range: Range, loaded: Loaded & { readonly knownUntilMs: number }, previous: Chunk | undefined): Chunk {
+    const { tracks, before, isCut, isIncomplete, knownUntilMs } = loaded;
+    const indices = tracks.ids.map((id) => this.#meet(id));
+    const indicesBefore = before.ids.map((id) => this.#meet(id));
+    const { count } = this.objects;
+    const chunk: Chunk = {
+      fromMs: range.fromMs,
+      toMs: range.toMs,
+      tracks,
+      rows: new Int32Array(count).fill(-1),
+      beforeMs: new Float64Array(count).fill(Number.NaN),
+      beforeX: new Float64Array(count),
+      beforeY: new Float64Array(count),
+      beforeFloor: new Float32Array(count),
+      knownUntilMs,
+      isCut,
+      isIncomplete,
+    };
+    indices.forEach((index, row) => {
+      chunk.rows[index] = row;
+    });
+    if (previous === undefined) {
+      indicesBefore.forEach((index, row) => {
+        keepBefore(chunk, index, before, row);
+      });
+    } else for (let index = 0; index < previous.rows.length; index++) inherit(chunk, index, previous);
+    return chunk;
+  }
+
+  #meet(id: string): number {
+    return this.objects.meet({ id, name: this.#nameOf(id), providerType: '' });
+  }
+
+  /** hot: once per frame, see bench/ui/playback.bench.ts */
+  #moveTo(atMs: number): void {
+    const chunk = this.#chunks.get(this.#keyOf(atMs));
+    if (chunk === undefined) return;
+    const after = this.#chunks.get(this.#keyOf(atMs) + 1);
+    const { objects } = this;
+    const { timeMs, x, y, floor, starts } = chunk.tracks;
+    const { rows, beforeMs, beforeX, beforeY, beforeFloor } = chunk;
+    const gapMs = Math.max(GAP_MS, this.#pace.stepMs * 4);
+    const known = rows.length;
+    for (let i = 0; i < objects.count; i++) {
+      const row = i < known ? rows[i]! : -1;
+      let lo = 0;
+      let hi = 0;
+      if (row >= 0) {
+        lo = starts[row]!;
+        hi = starts[row + 1]!;
+      }
+      // The first point that is later.
+      let next = lo;
+      for (let end = hi; next < end; ) {
+        const middle = (next + end) >> 1;
+        if (timeMs[middle]! <= atMs) next = middle + 1;
+        else end = middle;
+      }
+      const hasPoint = next > lo;
+      const fromMs = hasPoint ? timeMs[next - 1]! : i < known ? beforeMs[i]! : Number.NaN;
+      if (!(atMs - fromMs <= SHOWN_MS)) {
+        objects.gone[i] = 1;
+        continue;
+      }
+      const fromX = hasPoint ? x[next - 1]! : beforeX[i]!;
+      const fromY = hasPoint ? y[next - 1]! : beforeY[i]!;
+      const onFloor = hasPoint ? floor[next - 1]! : beforeFloor[i]!;
+      let toMs = Number.NaN;
+      let toX = 0;
+      let toY = 0;
+      let toFloor = 0;
+      if (next < hi) {
+        toMs = timeMs[next]!;
+        toX = x[next]!;
+        toY = y[next]!;
+        toFloor = floor[next]!;
+      } else if (after !== undefined && i < after.rows.length && after.rows[i]! >= 0) {
+        const { tracks } = after;
+        const first = tracks.starts[after.rows[i]!]!;
+        toMs = tracks.timeMs[first]!;
+        toX = tracks.x[first]!;
+        toY = tracks.y[first]!;
+        toFloor = tracks.floor[first]!;
+      }
+      const isOnItsWay = toMs - fromMs <= gapMs && (onFloor === toFloor || Number.isNaN(onFloor));
+      const share = isOnItsWay ? (atMs - fromMs) / (toMs - fromMs) : 0;
+      objects.gone[i] = 0;
+      objects.floor[i] = onFloor;
+      objects.heardMs[i] = isOnItsWay ? atMs : fromMs;
+      const isGoing = isOnItsWay && Math.abs(toX - fromX) + Math.abs(toY - fromY) > STILL;
+      objects.heading[i] = isGoing
+        ? (Math.atan2(toX - fromX, toY - fromY) * 180) / Math.PI - objects.north
+        : Number.NaN;
+      if (isOnItsWay) objects.move(i, fromX + (toX - fromX) * share, fromY + (toY - fromY) * share);
+      else objects.move(i, fromX, fromY);
+    }
+  }
+}
+
+function keepBefore(chunk: Chunk, index: number, { starts, timeMs, x, y, floor }: PackedTracks, row: number): void {
+  const last = starts[row + 1]! - 1;
+  if (last < starts[row]!) return;
+  chunk.beforeMs[index] = timeMs[last]!;
+  chunk.beforeX[index] = x[last]!;
+  chunk.beforeY[index] = y[last]!;
+  chunk.beforeFloor[index] = floor[last]!;
+}
+
+/** What was known of an object at the end of the chunk before. */
+function inherit(chunk: Chunk, index: number, previous: Chunk): void {
+  const row = previous.rows[index]!;
+  if (row >= 0 && previous.tracks.starts[row + 1]! > previous.tracks.starts[row]!) {
+    keepBefore(chunk, index, previous.tracks, row);
+    return;
+  }
+  chunk.beforeMs[index] = previous.beforeMs[index]!;
+  chunk.beforeX[index] = previous.beforeX[index]!;
+  chunk.beforeY[index] = previous.beforeY[index]!;
+  chunk.beforeFloor[index] = previous.beforeFloor[index]!;
+}

@@ -1,0 +1,78 @@
+import { placeZone } from '../map/placement.ts';
+import { mapX, mapY, type Plane } from '../map/plane.ts';
+import type { Snapshot, Tracks } from './history_api.ts';
+
+/** Ways of many objects as columns, which cross from one thread to another without a copy. */
+export interface PackedTracks {
+  readonly ids: readonly string[];
+  /** Where the points of each object begin, and where the last of them end. */
+  readonly starts: Uint32Array;
+  /** Milliseconds since 1970, rising within an object. */
+  readonly timeMs: Float64Array;
+  /** On the map. */
+  readonly x: Float64Array;
+  readonly y: Float64Array;
+  /** NaN where unknown. */
+  readonly floor: Float32Array;
+}
+
+type Track = Tracks['tracks'][number];
+type Pages = readonly { readonly fromMs: number; readonly tracks: readonly Track[] }[];
+
+/** Packs the pages of an answer with tracks. */
+export function packTracks(replies: readonly Tracks[], plane: Plane): PackedTracks {
+  return pack(
+    replies.map(({ from, tracks }) => ({ fromMs: Date.parse(from ?? ''), tracks })),
+    plane,
+  );
+}
+
+/** Packs the pages of an answer with where everything was: ways of one point each. */
+export function packSnapshot(replies: readonly Snapshot[], plane: Plane): PackedTracks {
+  const pages = replies.map(({ at, objects }) => {
+    const fromMs = Date.parse(at);
+    const tracks = objects.map(({ id, time, longitude, latitude, floor }): Track => {
+      return { id, t: [Date.parse(time) - fromMs], lon: [longitude], lat: [latitude], floor: [floor ?? null] };
+    });
+    return { fromMs, tracks };
+  });
+  return pack(pages, plane);
+}
+
+/** An object whose points were cut by the end of a page goes on with the next. */
+function pack(pages: Pages, plane: Plane): PackedTracks {
+  const parts = new Map<string, { readonly fromMs: number; readonly track: Track }[]>();
+  let points = 0;
+  for (const { fromMs, tracks } of pages) {
+    for (const track of tracks) {
+      const known = parts.get(track.id);
+      if (known === undefined) parts.set(track.id, [{ fromMs, track }]);
+      else known.push({ fromMs, track });
+      points += track.t.length;
+    }
+  }
+  const place = plane.kind === 'earth' ? undefined : placeZone(plane.zone);
+  const starts = new Uint32Array(parts.size + 1);
+  const timeMs = new Float64Array(points);
+  const x = new Float64Array(points);
+  const y = new Float64Array(points);
+  const floor = new Float32Array(points);
+  let object = 0;
+  let at = 0;
+  for (const of of parts.values()) {
+    starts[object++] = at;
+    for (const { fromMs, track } of of) {
+      for (let k = 0; k < track.t.length; k++) {
+        const east = mapX(track.lon[k] ?? 0);
+        const north = mapY(track.lat[k] ?? 0);
+        const [px, py] = place === undefined ? [east, north] : place.fromMap([east, north]);
+        timeMs[at] = fromMs + (track.t[k] ?? 0);
+        x[at] = px;
+        y[at] = py;
+        floor[at++] = track.floor[k] ?? Number.NaN;
+      }
+    }
+  }
+  starts[object] = at;
+  return { ids: [...parts.keys()], starts, timeMs, x, y, floor };
+}

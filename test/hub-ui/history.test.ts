@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { readdirSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { colorsAt, openPage, openUiHub, type PageOptions, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import type { TestHub } from '../support/running_hub.ts';
+import { at, DAMAGED_MS, FORKLIFT, forkliftAt, GATE, openRecordedHub, START_MS, violationsOf } from './history_site.ts';
+import { createSite, DOCK, earth, move } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+/** A page that looks at a place in the hall, which then is in the middle of the map. */
+async function lookAt(t: TestContext, hub: TestHub, place: [number, number], more = '', options: PageOptions = {}) {
+  const [longitude, latitude] = earth(...place);
+  return openPage(t, `${hub.origin}/hub-ui/?at=${longitude},${latitude}&z=20${more}`, options);
+}
+
+function slider(page: Page) {
+  return page.getByRole('slider', { name: 'Time shown on the map' });
+}
+
+function counts(page: Page, text: string): Promise<void> {
+  return page.locator('[data-counts]', { hasText: text }).waitFor();
+}
+
+function timeOf(page: Page): number {
+  return Date.parse(new URL(page.url()).searchParams.get('t') ?? '');
+}
+
+/** Whether a trackable is drawn in the middle of the map: its color in the light theme. */
+async function isInTheMiddle(page: Page): Promise<boolean> {
+  const box = await page.getByRole('region', { name: 'Live map', exact: true }).boundingBox();
+  assert.ok(box !== null);
+  const colors = await colorsAt(page, [box.x + box.width / 2, box.y + box.height / 2]);
+  return colors.some(([red, green, blue]) => Math.abs(red - 11) + Math.abs(green - 110) + Math.abs(blue - 102) < 40);
+}
+
+test('A hub that records no history shows nothing of it', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/?t=${at(60)}&layers=trackables,fences&sel=fences:${DOCK.id}`);
+  await page.getByRole('complementary', { name: 'Selected fence' }).waitFor();
+  await page.getByRole('button', { name: 'Layers' }).click();
+  await page.getByLabel('Floor plans').waitFor();
+  assert.equal(await page.locator('[data-time-bar]').count(), 0);
+});
+
+test('Looking back shows where things were, and Live where they are', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  await move(hub, 'tag-1', [20, 20]);
+  const page = await lookAt(t, hub, [20, 20]);
+  await counts(page, '2 trackables');
+  const url = page.url();
+  await page.getByRole('button', { name: 'Look back' }).click();
+  await slider(page).waitFor();
+  assert.ok(Math.abs(Date.now() - 900_000 - timeOf(page)) < 60_000, page.url());
+  await page.getByText('Nothing was recorded at this time').waitFor();
+  await counts(page, '0 trackables');
+  await page.getByRole('button', { name: 'Live', exact: true }).click();
+  await counts(page, '2 trackables');
+  await page.getByRole('button', { name: 'Look back' }).waitFor();
+  assert.equal(page.url(), url);
+});
+
+test('A link leads to a time, from which it is played until the forklift is at the gate', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const page = await lookAt(t, hub, forkliftAt(660), `&t=${at(450)}&speed=120`);
+  await counts(page, '2 trackables');
+  assert.equal(await isInTheMiddle(page), false);
+  await page.getByRole('button', { name: 'Play' }).click();
+  await untilHolds(page, () => isInTheMiddle(page));
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await untilHolds(page, async () => timeOf(page) >= START_MS + 595_000);
+  assert.match((await slider(page).getAttribute('aria-valuetext')) ?? '', /2026/);
+});
+
+test('Between two points of a way a thing is on the line between them', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const [longitude, latitude] = earth(...forkliftAt(452));
+  // So near that the last point before, 40 cm away, is not in the middle.
+  const page = await openPage(t, `${hub.origin}/hub-ui/?at=${longitude},${latitude}&z=22&t=${at(452)}`);
+  await counts(page, '1 trackable');
+  await untilHolds(page, () => isInTheMiddle(page));
+  await page.getByRole('region', { name: 'Live map', exact: true }).focus();
+  for (let times = 0; times < 3; times++) await page.keyboard.press('-');
+  await counts(page, '2 trackables');
+});
+
+test('The time bar is worked by keys', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const page = await lookAt(t, hub, forkliftAt(600), `&t=${at(600)}`);
+  await counts(page, '2 trackables');
+  await slider(page).focus();
+  await page.keyboard.press('ArrowRight');
+  await untilHolds(page, async () => timeOf(page) === START_MS + 605_000);
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  await untilHolds(page, async () => timeOf(page) === START_MS + 595_000);
+  await page.keyboard.press('Space');
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.keyboard.press('Space');
+  await page.getByRole('button', { name: 'Play' }).waitFor();
+  await page.keyboard.press('Home');
+  const { fromMs, toMs } = { fromMs: START_MS - 1_200_000, toMs: START_MS + 2_400_000 };
+  await untilHolds(page, async () => timeOf(page) === fromMs);
+  await page.keyboard.press('End');
+  await untilHolds(page, async () => timeOf(page) === toMs);
+});
+
+test('The time bar is dragged, and going back leads to where one was', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const page = await lookAt(t, hub, [20, 20], `&t=${at(0)}`);
+  await counts(page, '2 trackables');
+  const box = await slider(page).boundingBox();
+  assert.ok(box !== null);
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width / 2, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, y, { steps: 5 });
+  await page.mouse.up();
+  await untilHolds(page, async () => Math.abs(timeOf(page) - START_MS - 360_000) < 60_000);
+  const reached = timeOf(page);
+  await page.reload();
+  await counts(page, '2 trackables');
+  assert.equal(timeOf(page), reached);
+  await page.goBack();
+  await untilHolds(page, async () => timeOf(page) === START_MS);
+  await untilHolds(page, async () => (await slider(page).inputValue()) === String(START_MS));
+});
+
+test('A time is written, and the bar goes there', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const page = await lookAt(t, hub, [20, 20], `&t=${at(0)}`);
+  await page.getByTitle('Go to a time').click();
+  const input = page.locator('input[type=datetime-local]');
+  await input.fill((await input.inputValue()).replace(/:00(:00)?$/, ':10:30'));
+  await page.getByRole('button', { name: 'Go', exact: true }).click();
+  await untilHolds(page, async () => timeOf(page) === START_MS + 630_000);
+  await input.waitFor({ state: 'detached' });
+});
+
+test('The panel of a trackable tells where it was', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const page = await lookAt(t, hub, [20, 20], `&t=${at(60)}&sel=trackables:${FORKLIFT.id}`);
+  await page.getByRole('complementary', { name: 'Selected trackable' }).getByText('Position').waitFor();
+});
+
+test('A trackable is not gone to at a time when it was nowhere', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const page = await lookAt(t, hub, [20, 20], `&t=${at(1_790)}&span=600&sel=trackables:${FORKLIFT.id}&follow=1`);
+  await counts(page, '2 trackables');
+  const where = () => new URL(page.url()).searchParams.get('at');
+  await slider(page).focus();
+  await page.keyboard.press('End');
+  await counts(page, '0 trackables');
+  const before = where();
+  const panel = page.getByRole('complementary', { name: 'Selected trackable' });
+  await panel.getByText('Nothing was heard of it').waitFor();
+  await panel.getByRole('button', { name: 'Go to' }).click();
+  await page.getByText('It was not on this map at this time').waitFor();
+  assert.equal(where(), before);
+});
+
+test('What the hub says of a question it cannot answer is shown, and it is asked again', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
+  const message = 'from, to: the 24.0 hours between them have too many rows: ask for 2 hours at once';
+  const refuse = { status: 400, contentType: 'application/json', body: JSON.stringify({ message }) };
+  let isRefused = true;
+  await page.route('**/history/tracks?*', (route) => (isRefused ? route.fulfill(refuse) : route.continue()));
+  await page.goto(`${hub.origin}/hub-ui/?t=${at(60)}`);
+  await page.getByRole('alert').getByText('ask for 2 hours at once').waitFor();
+  isRefused = false;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await counts(page, '2 trackables');
+});
+
+test('No view of history breaks a rule of accessibility, and none is wider than a phone', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const views = [
+    [`?t=${at(60)}&sel=trackables:${FORKLIFT.id}`, /Position/],
+    [`?t=${at(1_500)}&sel=fences:${GATE.id}&layers=trackables,fences,zones`, /Trackables inside now/],
+  ] as const;
+  for (const [theme, width] of [['light', 1280] as const, ['dark', 1280] as const, ['light', 390] as const]) {
+    const page = await openPage(t, `${hub.origin}/hub-ui/`, { theme, width });
+    for (const [path, text] of views) {
+      await page.goto(`${hub.origin}/hub-ui/${path}`);
+      await page.getByText(text).first().waitFor();
+      assert.deepEqual(await violationsOf(page), [], `${path} ${theme} ${width}`);
+      const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+      assert.equal(await page.evaluate(overflow), 0, path);
+    }
+    await page.close();
+  }
+});
+
+test('A damaged file is said to be missing, and the rest is shown', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const hour = join(hub.folder, 'history', 'motions', 'date=2026-03-02', 'hour=08');
+  // What is asked for is written first.
+  const { status, text } = await hub.get(`/history/tracks?from=${at(0, DAMAGED_MS)}&to=${at(60, DAMAGED_MS)}`);
+  assert.equal(status, 200, text);
+  for (const name of readdirSync(hour)) truncateSync(join(hour, name), 20);
+  const page = await lookAt(t, hub, [20, 20], `&t=${at(30, DAMAGED_MS)}`);
+  await page.getByText('Some files of this time cannot be read').waitFor();
+});

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inputText, lengthOfTime } from '../../src/hub-ui/history/times.ts';
+import { TrackStore, type Wanted } from '../../src/hub-ui/history/track_store.ts';
+import { type PackedTracks, packSnapshot, packTracks } from '../../src/hub-ui/history/tracks.ts';
+import { MovingObjects } from '../../src/hub-ui/map/moving_objects.ts';
+import { EARTH, mapX, planeOfZone } from '../../src/hub-ui/map/plane.ts';
+import { earth, HALL } from './ui_site.ts';
+
+const NOTHING = packTracks([], EARTH);
+const LATER_MS = 100 * 86_400_000;
+
+/** Ways of objects by their ids: time and longitude in turn. */
+function ways(fromMs: number, of: Readonly<Record<string, readonly number[]>>): PackedTracks {
+  const tracks = Object.entries(of).map(([id, pairs]) => {
+    const t = pairs.filter((_, i) => i % 2 === 0);
+    return { id, t, lon: pairs.filter((_, i) => i % 2 === 1), lat: t.map(() => 50), floor: t.map(() => 0) };
+  });
+  return packTracks([{ from: new Date(fromMs).toISOString(), step: 1, tracks, next_cursor: null }], EARTH);
+}
+
+/** A store of what `load` answers; `asked` are the beginnings of what was asked for. */
+function storeOf(load: (wanted: Wanted) => { tracks: PackedTracks; before?: PackedTracks }, nowMs = LATER_MS) {
+  const objects = new MovingObjects(EARTH);
+  const asked: Wanted[] = [];
+  const loaded = async (wanted: Wanted) => {
+    asked.push(wanted);
+    return { before: NOTHING, isCut: false, isIncomplete: false, ...load(wanted) };
+  };
+  const waits: (() => void)[] = [];
+  const store = new TrackStore({
+    objects,
+    load: loaded,
+    nameOf: () => undefined,
+    now: () => nowMs,
+    onChange: () => waits.shift()?.(),
+  });
+  const change = () => new Promise<void>((resolve) => waits.push(resolve));
+  const longitudeOf = (id: string): number | undefined => {
+    const place = objects.placeOf(id);
+    return place && Math.round((place[0] / mapX(1)) * 1e6) / 1e6;
+  };
+  return { store, asked, change, longitudeOf, objects };
+}
+
+test('packTracks joins what pages have cut, and counts times from where each page begins', () => {
+  const page = (from: string, t: readonly number[]) => {
+    return { from, step: 1, tracks: [{ id: 'a', t: [...t], lon: [8], lat: [50], floor: [null] }], next_cursor: null };
+  };
+  const packed = packTracks([page('1970-01-01T00:00:10Z', [500]), page('1970-01-01T00:00:10Z', [900])], EARTH);
+  assert.deepEqual(packed.ids, ['a']);
+  assert.deepEqual([...packed.starts], [0, 2]);
+  assert.deepEqual([...packed.timeMs], [10_500, 10_900]);
+  assert.deepEqual([...packed.x], [mapX(8), mapX(8)]);
+  assert.ok(Number.isNaN(packed.floor[0]));
+});
+
+test('packSnapshot is in the meters of a zone where the map is', () => {
+  const [longitude, latitude] = earth(20, 30);
+  const objects = [{ id: 'a', time: '1970-01-01T00:00:09Z', longitude, latitude, floor: 2 }];
+  const packed = packSnapshot([{ at: '1970-01-01T00:00:10Z', objects, next_cursor: null }], planeOfZone(HALL as never));
+  assert.deepEqual([...packed.timeMs], [9_000]);
+  assert.ok(Math.abs((packed.x[0] ?? 0) - 20) < 0.05 && Math.abs((packed.y[0] ?? 0) - 30) < 0.05);
+});
+
+test('TrackStore shows what is between two points, also of two chunks, and not across a long silence', async () => {
+  const { store, change, longitudeOf } = storeOf(({ fromMs }) => {
+    if (fromMs === 60_000)
+      return { tracks: ways(60_000, { a: [10_000, 8, 20_000, 9, 55_000, 10], b: [0, 1, 50_000, 2] }) };
+    return { tracks: fromMs === 120_000 ? ways(120_000, { a: [5_000, 11] }) : NOTHING };
+  });
+  for (const atMs of [75_000]) store.want(atMs, 1);
+  await change();
+  await change();
+  store.show(75_000, 1);
+  assert.equal(longitudeOf('a'), 8.5);
+  // 50 seconds between two points: it stays at the first.
+  assert.equal(longitudeOf('b'), 1);
+  store.show(120_000, 1);
+  assert.equal(longitudeOf('a'), 10.5);
+});
+
+test('TrackStore shows what stood still since before a chunk, for ten minutes', async () => {
+  const before = packSnapshot(
+    [
+      {
+        at: '1970-01-01T00:01:00Z',
+        objects: [{ id: 'a', time: '1970-01-01T00:00:30Z', longitude: 8, latitude: 50 }],
+        next_cursor: null,
+      },
+    ],
+    EARTH,
+  );
+  const { store, change, longitudeOf, asked } = storeOf(({ needsBefore }) => {
+    return needsBefore ? { tracks: NOTHING, before } : { tracks: NOTHING };
+  });
+  for (let minute = 1; minute <= 10; minute++) {
+    store.want(minute * 60_000, 1);
+    while (!store.isReady(minute * 60_000)) await change();
+  }
+  // Only the first chunk has to ask what was before.
+  assert.equal(asked.filter(({ needsBefore }) => needsBefore).length, 1);
+  store.show(600_000, 1);
+  assert.equal(longitudeOf('a'), 8);
+  assert.equal(store.covered()[0]?.isEmpty, false);
+  store.show(630_001, 1);
+  assert.equal(longitudeOf('a'), undefined);
+});
+
+test('TrackStore fetches ahead of what is played, nothing that is yet to come, and again what had not ended', async () => {
+  const { store, change, asked } = storeOf(() => ({ tracks: NOTHING }), 150_000);
+  store.want(70_000, 1);
+  await change();
+  await change();
+  assert.deepEqual(
+    asked.map(({ fromMs }) => fromMs),
+    [60_000, 120_000],
+  );
+  assert.equal(store.isReady(149_000), true);
+  assert.equal(store.isReady(150_000), false);
+});
+
+test('TrackStore tells why a chunk could not be had, and asks again when told to', async () => {
+  let isBroken = true;
+  const { store, change } = storeOf(() => {
+    if (isBroken) throw new Error('too much');
+    return { tracks: NOTHING };
+  });
+  store.want(70_000, 1);
+  await change();
+  assert.equal(String(store.problem), 'Error: too much');
+  isBroken = false;
+  store.tryAgain();
+  await change();
+  assert.equal(store.problem, undefined);
+  assert.equal(store.isReady(70_000), true);
+});
+
+test('A tail follows whoever is played, and is made anew where one jumps to', async () => {
+  const pairs = Array.from({ length: 60 }, (_, k) => [k * 1_000, 8 + k / 10_000]).flat();
+  const { store, change, objects } = storeOf(({ fromMs }) => {
+    return { tracks: fromMs === 60_000 ? ways(60_000, { a: pairs }) : NOTHING };
+  });
+  store.want(110_000, 1);
+  await change();
+  store.show(110_000, 1);
+  const index = objects.indexOf('a') ?? -1;
+  assert.equal(objects.tailLength[index], 32);
+  store.show(70_000, 1);
+  // Ten seconds of it are known.
+  assert.ok((objects.tailLength[index] ?? 0) <= 11);
+});
+
+for (const [milliseconds, text] of [
+  [400, '0 s'],
+  [59_000, '59 s'],
+  [60_000, '1 min'],
+  [415_000, '6 min 55 s'],
+  [49_200_000, '13 h 40 min'],
+  [180_000_000, '2 d 2 h'],
+] as const) {
+  test(`lengthOfTime says ${text} for ${milliseconds} ms`, () => assert.equal(lengthOfTime(milliseconds), text));
+}
+
+test('The clock of an input is that of the reader', () => {
+  const noon = new Date(2026, 2, 29, 12).getTime();
+  assert.equal(new Date(inputText(noon)).getTime(), noon);
+});

@@ -1,0 +1,99 @@
+import type { TestContext } from 'node:test';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { openUiHub } from '../support/browser.ts';
+import type { TestHub } from '../support/running_hub.ts';
+import { createSite, DOCK, FORKLIFT } from './ui_site.ts';
+
+/** When the recorded hour begins. */
+export const START_MS = Date.parse('2026-03-01T10:00:00Z');
+/** Another hour, of files that a test may damage. */
+export const DAMAGED_MS = Date.parse('2026-03-02T08:00:00Z');
+
+export const GATE = {
+  ...DOCK,
+  id: '9d2c4f7e-52b6-4c0b-8a0e-3a1f6a1de003',
+  name: 'Gate',
+  region: {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [70, 10],
+        [90, 10],
+        [90, 30],
+        [70, 30],
+        [70, 10],
+      ],
+    ],
+  },
+};
+
+export const PALLET = {
+  id: '0b680db2-b39b-45be-be77-40d7d2296cb5',
+  type: 'omlox',
+  name: 'Pallet 3',
+  location_providers: ['tag-2'],
+};
+
+/** A time of the recorded hour, as addresses have it. */
+export function at(seconds: number, startMs = START_MS): string {
+  return `${new Date(startMs + seconds * 1_000).toISOString().slice(0, 19)}Z`;
+}
+
+/**
+ * Where the forklift is after so many seconds, in meters of the hall: five minutes at the dock, five on the way to the
+ * gate, five there, five on the way back, and away.
+ */
+export function forkliftAt(seconds: number): [number, number] {
+  const way = Math.min(1, Math.max(0, (seconds - 300) / 300)) - Math.min(1, Math.max(0, (seconds - 900) / 300));
+  return [20 + 60 * way, 20];
+}
+
+/** Everything is written when it is asked for, and kept. */
+const RECORDED = { history: true, history_retention_days: 36_500, history_flush_interval: 600_000 };
+
+const recorded = new WeakSet<TestHub>();
+
+/** The hub of a test with an hour in its history, which the tests of a file record once. */
+export async function openRecordedHub(t: TestContext): Promise<TestHub> {
+  const hub = await openUiHub(t, RECORDED);
+  await createSite(hub);
+  await hub.post('/fences', GATE);
+  await hub.post('/trackables', PALLET);
+  if (recorded.has(hub)) return hub;
+  recorded.add(hub);
+  const locations: object[] = [];
+  for (let seconds = 0; seconds <= 1_200; seconds += 5) {
+    locations.push(locationOf('tag-1', forkliftAt(seconds), START_MS + seconds * 1_000));
+    if (seconds % 60 === 0) locations.push(locationOf('tag-2', [50, 40], START_MS + seconds * 1_000));
+  }
+  for (let seconds = 0; seconds < 60; seconds += 5) {
+    locations.push(locationOf('tag-1', [20, 20], DAMAGED_MS + seconds * 1_000));
+  }
+  for (const location of locations) {
+    const { status, text } = await hub.put('/providers/locations', [location]);
+    if (status !== 204) throw new Error(text);
+  }
+  await hub.settle();
+  return hub;
+}
+
+function locationOf(provider: string, coordinates: readonly number[], atMs: number): object {
+  return {
+    provider_id: provider,
+    provider_type: 'uwb',
+    source: 'hall',
+    crs: 'local',
+    position: { type: 'Point', coordinates },
+    timestamp_generated: new Date(atMs).toISOString(),
+  };
+}
+
+/** What axe finds wrong with a page: rules, and where they are broken. */
+export async function violationsOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const found = (await page.evaluate('axe.run(document)')) as axe.AxeResults;
+  return found.violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
+}
+
+export { FORKLIFT };
