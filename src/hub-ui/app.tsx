@@ -19,6 +19,7 @@ const ProvidersPage = setUpPage('providers');
 const RulesPage = lazyPage(async () => (await import('./setup/rules/rules_page.tsx')).RulesPage);
 const ListsPage = lazyPage(async () => (await import('./lists/lists_page.tsx')).ListsPage);
 const EventsPage = lazyPage(async () => (await import('./events/events_page.tsx')).EventsPage);
+const FlowsPage = lazyPage(async () => (await import('./history/flows_page.tsx')).FlowsPage);
 const MethodsPage = lazyPage(async () => (await import('./methods/methods_page.tsx')).MethodsPage);
 const OperationsPage = lazyPage(async () => (await import('./operations/operations_page.tsx')).OperationsPage);
 
@@ -40,6 +41,7 @@ export function App() {
             <Route path="/rules/*?" component={RulesPage} />
             <Route path="/lists/*?" component={ListsPage} />
             <Route path="/events/*?" component={EventsPage} />
+            <Route path="/flows/*?" component={FlowsPage} />
             <Route path="/methods/*?" component={MethodsPage} />
             <Route path="/operations/*?" component={OperationsPage} />
             <Route component={NoSuchPage} />

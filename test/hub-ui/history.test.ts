@@ -39,11 +39,18 @@ async function isInTheMiddle(page: Page): Promise<boolean> {
 test('A hub that records no history shows nothing of it', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
-  const page = await openPage(t, `${hub.origin}/hub-ui/?t=${at(60)}&layers=trackables,fences&sel=fences:${DOCK.id}`);
+  const page = await openPage(
+    t,
+    `${hub.origin}/hub-ui/?t=${at(60)}&layers=trackables,fences,heat&sel=fences:${DOCK.id}`,
+  );
   await page.getByRole('complementary', { name: 'Selected fence' }).waitFor();
   await page.getByRole('button', { name: 'Layers' }).click();
   await page.getByLabel('Floor plans').waitFor();
+  assert.equal(await page.getByLabel('Heat map').count(), 0);
   assert.equal(await page.locator('[data-time-bar]').count(), 0);
+  assert.equal(await page.getByRole('link', { name: 'Flows' }).count(), 0);
+  await page.goto(`${hub.origin}/hub-ui/flows`);
+  await page.getByText('This hub records no history').waitFor();
 });
 
 test('Looking back shows where things were, and Live where they are', { skip }, async (t) => {
@@ -162,13 +169,59 @@ test('A trackable is not gone to at a time when it was nowhere', { skip }, async
   assert.equal(where(), before);
 });
 
+test('The panel of a fence tells its visits, how long they took, and how full it was', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const page = await lookAt(t, hub, [80, 20], `&t=${at(1_500)}&sel=fences:${GATE.id}`);
+  const history = page.getByRole('region', { name: 'History of the fence' });
+  await history.getByRole('cell', { name: 'Forklift 7' }).waitFor();
+  await history.getByRole('figure', { name: 'Inside, over time' }).waitFor();
+  await history.getByText('Median stay').waitFor();
+});
+
+test('The heat map shows where time was spent, and its legend says how much', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const page = await lookAt(t, hub, [20, 20], `&t=${at(600)}&layers=fences`);
+  await page.getByRole('button', { name: 'Layers' }).click();
+  await page.getByLabel('Heat map').check();
+  await page.keyboard.press('Escape');
+  const legend = page.getByRole('region', { name: 'Heat map' });
+  await legend.getByText('or more').waitFor();
+  assert.match(page.url(), /heat/);
+  const box = await page.getByRole('region', { name: 'Live map', exact: true }).boundingBox();
+  assert.ok(box !== null);
+  const middle = [box.x + box.width / 2, box.y + box.height / 2] as const;
+  const isHot = async (): Promise<boolean> => {
+    return (await colorsAt(page, middle)).some(([red, , blue]) => red > blue + 20);
+  };
+  await untilHolds(page, isHot);
+});
+
+test('The flow matrix says how often things went from fence to fence', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/flows?until=${at(3_600)}`);
+  const table = page.getByRole('table');
+  const row = table.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'Dock A' }) });
+  await row.getByRole('cell', { name: /^\d+ ?\d+ min/ }).waitFor();
+  await page.getByLabel('Period').selectOption({ label: '10 minutes' });
+  await page.getByText('Nothing went from one fence to another during this time').waitFor();
+  assert.match(page.url(), /span=600/);
+});
+
 test('What the hub says of a question it cannot answer is shown, and it is asked again', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
   const message = 'from, to: the 24.0 hours between them have too many rows: ask for 2 hours at once';
   const refuse = { status: 400, contentType: 'application/json', body: JSON.stringify({ message }) };
   let isRefused = true;
-  await page.route('**/history/tracks?*', (route) => (isRefused ? route.fulfill(refuse) : route.continue()));
+  for (const path of ['**/analytics/flows?*', '**/history/tracks?*']) {
+    await page.route(path, (route) => (isRefused ? route.fulfill(refuse) : route.continue()));
+  }
+  await page.goto(`${hub.origin}/hub-ui/flows?until=${at(3_600)}`);
+  await page.getByRole('alert').getByText('ask for 2 hours at once').waitFor();
+  isRefused = false;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('table').waitFor();
+  isRefused = true;
   await page.goto(`${hub.origin}/hub-ui/?t=${at(60)}`);
   await page.getByRole('alert').getByText('ask for 2 hours at once').waitFor();
   isRefused = false;
@@ -180,7 +233,8 @@ test('No view of history breaks a rule of accessibility, and none is wider than 
   const hub = await openRecordedHub(t);
   const views = [
     [`?t=${at(60)}&sel=trackables:${FORKLIFT.id}`, /Position/],
-    [`?t=${at(1_500)}&sel=fences:${GATE.id}&layers=trackables,fences,zones`, /Trackables inside now/],
+    [`?t=${at(1_500)}&sel=fences:${GATE.id}&layers=trackables,fences,heat,zones`, /Median stay/],
+    [`flows?until=${at(3_600)}`, /From fence to fence/],
   ] as const;
   for (const [theme, width] of [['light', 1280] as const, ['dark', 1280] as const, ['light', 390] as const]) {
     const page = await openPage(t, `${hub.origin}/hub-ui/`, { theme, width });

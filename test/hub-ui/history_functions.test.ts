@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { matrixOf } from '../../src/hub-ui/history/flow_matrix.ts';
+import { boxOf, cellFor, cornersOf, levelOf, thresholdsOf } from '../../src/hub-ui/history/heat.ts';
 import { inputText, lengthOfTime } from '../../src/hub-ui/history/times.ts';
 import { TrackStore, type Wanted } from '../../src/hub-ui/history/track_store.ts';
 import { type PackedTracks, packSnapshot, packTracks } from '../../src/hub-ui/history/tracks.ts';
 import { MovingObjects } from '../../src/hub-ui/map/moving_objects.ts';
-import { EARTH, mapX, planeOfZone } from '../../src/hub-ui/map/plane.ts';
+import { EARTH, mapX, mapY, planeOfZone } from '../../src/hub-ui/map/plane.ts';
 import { earth, HALL } from './ui_site.ts';
 
 const NOTHING = packTracks([], EARTH);
@@ -149,6 +151,58 @@ test('A tail follows whoever is played, and is made anew where one jumps to', as
   store.show(70_000, 1);
   // Ten seconds of it are known.
   assert.ok((objects.tailLength[index] ?? 0) <= 11);
+});
+
+for (const [seconds, expected] of [
+  [[10, 1_000], 4],
+  [[5, 5], 1],
+  [[], 1],
+] as const) {
+  test(`thresholdsOf has ${expected} steps for ${JSON.stringify(seconds)}, each larger than the one before`, () => {
+    const steps = thresholdsOf(seconds);
+    assert.equal(steps.length, expected);
+    assert.deepEqual(
+      steps,
+      [...steps].sort((a, b) => a - b),
+    );
+    assert.equal(levelOf(Number.POSITIVE_INFINITY, steps), steps.length);
+    assert.equal(levelOf(0, steps), 0);
+  });
+}
+
+test('Cells of the heat map are as large as they say, and can be seen', () => {
+  assert.equal(cellFor(0.1), 1);
+  assert.equal(cellFor(0.11), 2);
+  const [left = 0, , right = 0] = cornersOf([{ longitude: 8, latitude: 60, seconds: 1 }], 10, EARTH);
+  // Mercator doubles lengths at 60 degrees.
+  assert.ok(Math.abs(right - left - 20) < 0.01);
+  const zone = planeOfZone(HALL as never);
+  const [longitude, latitude] = earth(20, 30);
+  const corners = cornersOf([{ longitude, latitude, seconds: 1 }], 10, zone);
+  const side = Math.hypot((corners[2] ?? 0) - (corners[0] ?? 0), (corners[3] ?? 0) - (corners[1] ?? 0));
+  assert.ok(Math.abs(side - 10) < 0.1, String(side));
+});
+
+test('boxOf is west, south, east and north, also of a hall that is turned', () => {
+  const box = boxOf([0, 0, 100, 60], planeOfZone(HALL as never));
+  const [west, north] = earth(100, 60);
+  const [east, south] = earth(0, 0);
+  [west, south, east, north].forEach((value, i) => {
+    assert.ok(Math.abs((box[i] ?? 0) - value) < 1e-6);
+  });
+  assert.deepEqual(boxOf([mapX(8), mapY(50), mapX(9), mapY(51)], EARTH), [8, 50, 9, 51]);
+});
+
+test('matrixOf sums rows and columns, in the order of names', () => {
+  const flow = (from: string, to: string, count: number) => ({ from_fence: from, to_fence: to, count, median_ms: 1 });
+  const names: Readonly<Record<string, string>> = { a: 'Dock 10', b: 'Dock 9' };
+  const matrix = matrixOf([flow('a', 'b', 3), flow('b', 'a', 2), flow('b', 'b', 1)], (id) => names[id] ?? id);
+  assert.deepEqual(
+    matrix.fences.map(({ id }) => id),
+    ['b', 'a'],
+  );
+  assert.deepEqual([matrix.sumFrom('b'), matrix.sumTo('b'), matrix.most, matrix.total], [3, 4, 3, 6]);
+  assert.equal(matrix.flowOf('a', 'a'), undefined);
 });
 
 for (const [milliseconds, text] of [

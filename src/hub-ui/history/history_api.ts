@@ -1,7 +1,15 @@
 import type { Static } from 'typebox';
-import type { SnapshotReply, TracksReply } from '../../model/history_replies.ts';
+import type {
+  DwellReply,
+  FlowsReply,
+  HeatmapReply,
+  OccupancyReply,
+  SnapshotReply,
+  TracksReply,
+  VisitsReply,
+} from '../../model/history_replies.ts';
 import { API_PATH } from '../hub/api_path.ts';
-import { getText, queryText } from '../hub/rest.ts';
+import { entityPath, getText, queryText, request } from '../hub/rest.ts';
 
 /** What was recorded, as the hub answers it. Times in texts are RFC 3339, all others milliseconds. */
 
@@ -16,11 +24,30 @@ export type Mover = 'trackable' | 'provider';
 
 export type Tracks = Static<typeof TracksReply>;
 export type Snapshot = Static<typeof SnapshotReply>;
+export type Visit = Static<typeof VisitsReply>['visits'][number];
+export type Dwell = Static<typeof DwellReply>['fences'][number];
+export type Flow = Static<typeof FlowsReply>['flows'][number];
+export type HeatCell = Static<typeof HeatmapReply>['cells'][number];
+
+/** An answer, and whether files could not be read that it would have come from. */
+export interface Answer<T> {
+  readonly value: T;
+  readonly isIncomplete: boolean;
+}
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 function within({ fromMs, toMs }: Range): { readonly from: string; readonly to: string } {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+}
+
+async function ask<T>(path: string, query: Query, signal: AbortSignal): Promise<Answer<T>> {
+  let isIncomplete = false;
+  const onWarning = (): void => {
+    isIncomplete = true;
+  };
+  const value = await request<T>('GET', path, { query, signal, onWarning });
+  return { value, isIncomplete };
 }
 
 /** As many points in one answer: the most that the hub gives. */
@@ -74,4 +101,52 @@ export function cursorOf(text: string): string | undefined {
   const found = /"next_cursor"\s*:\s*("(?:[^"\\]|\\.)*"|null)/.exec(text.slice(-2_000));
   if (found === null) return (JSON.parse(text) as { next_cursor?: string | null }).next_cursor ?? undefined;
   return (JSON.parse(found[1] ?? 'null') as string | null) ?? undefined;
+}
+
+/** Visits of a fence that overlap a range. */
+export function fetchVisits(
+  { id, limit, ...range }: Range & { readonly id: string; readonly limit: number },
+  signal: AbortSignal,
+): Promise<Answer<Static<typeof VisitsReply>>> {
+  return ask(`${entityPath('fences', id)}/visits`, { ...within(range), limit }, signal);
+}
+
+/** How long objects stay in a fence. */
+export function fetchDwell(
+  { fenceId, ...range }: Range & { readonly fenceId: string },
+  signal: AbortSignal,
+): Promise<Answer<Static<typeof DwellReply>>> {
+  return ask('/analytics/dwell', { ...within(range), fence_id: fenceId }, signal);
+}
+
+/** How many were in a fence, at each step. */
+export function fetchOccupancy(
+  { fenceId, stepMs, ...range }: Range & { readonly fenceId: string; readonly stepMs: number },
+  signal: AbortSignal,
+): Promise<Answer<Static<typeof OccupancyReply>>> {
+  return ask('/analytics/occupancy', { ...within(range), step: stepMs, fence_id: fenceId }, signal);
+}
+
+/** From which fence to which next one objects went. */
+export function fetchFlows(range: Range, signal: AbortSignal): Promise<Answer<Static<typeof FlowsReply>>> {
+  return ask('/analytics/flows', within(range), signal);
+}
+
+/** Seconds that objects have spent in cells of a grid, within longitudes and latitudes. */
+export function fetchHeatmap(
+  {
+    cellMeters,
+    box,
+    floor,
+    kind,
+    ...range
+  }: Range & {
+    readonly cellMeters: number;
+    readonly box: readonly number[];
+    readonly floor: number | undefined;
+    readonly kind: Mover;
+  },
+  signal: AbortSignal,
+): Promise<Answer<Static<typeof HeatmapReply>>> {
+  return ask('/analytics/heatmap', { ...within(range), cell: cellMeters, bbox: box.join(','), floor, kind }, signal);
 }

@@ -1,16 +1,18 @@
 import { type LiveLayersProps, lookOf } from '../map/live_layers.tsx';
+import { HeatLayer } from './heat_layer.tsx';
 import { PastLayer } from './past_layer.tsx';
 import { TimeBar } from './time_bar.tsx';
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** What history adds to the map: the time bar, and what moved in the past. */
+/** What history adds to the map: the time bar, what moved in the past, and where time was spent. */
 export function HistoryOnMap(
   props: Pick<LiveLayersProps, 'layers' | 'floor' | 'selection' | 'trackables' | 'providers' | 'isPast' | 'onMoved'>,
 ) {
   const { layers, floor, selection, trackables, providers, isPast, onMoved } = props;
   const look = { ...lookOf(layers, floor), colliding: NONE };
   const selectedId = (kind: 'trackables' | 'providers') => (selection?.kind === kind ? selection.id : undefined);
+  const areProviders = layers.has('providers') && !layers.has('trackables');
   return (
     <>
       {isPast && layers.has('providers') && (
@@ -33,6 +35,7 @@ export function HistoryOnMap(
           onMoved={(moving) => onMoved('trackables', moving)}
         />
       )}
+      {layers.has('heat') && <HeatLayer floor={floor} kind={areProviders ? 'provider' : 'trackable'} />}
       <TimeBar />
     </>
   );

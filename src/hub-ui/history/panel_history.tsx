@@ -1,14 +1,24 @@
 import { Facts } from '../controls/facts.tsx';
 import typography from '../controls/typography.module.css';
+import { entityPath } from '../hub/rest.ts';
+import { hasHistory } from '../hub/settings.ts';
 import { pastFromUrl, type Selection } from '../map/map_url.ts';
 import { fromMap } from '../map/plane.ts';
+import { FenceHistory } from './fence_history.tsx';
 import { playback } from './playback.ts';
 import { clockText, lengthOfTime, zoneText } from './times.ts';
 
-/** What was recorded of whatever is selected. */
+/** What was recorded of whatever is selected, as far as the user may see it. */
 export function PanelHistory({ selection }: { readonly selection: Selection }) {
-  const isMoving = selection.kind === 'trackables' || selection.kind === 'providers';
-  return isMoving && pastFromUrl() !== undefined ? <PastFacts selection={selection} /> : null;
+  const { kind, id } = selection;
+  return (
+    <>
+      {(kind === 'trackables' || kind === 'providers') && pastFromUrl() !== undefined && (
+        <PastFacts selection={selection} />
+      )}
+      {kind === 'fences' && hasHistory(`${entityPath(kind, id)}/visits`) && <FenceHistory id={id} />}
+    </>
+  );
 }
 
 /** Where something was at the time that the map shows. */

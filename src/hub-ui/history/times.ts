@@ -32,6 +32,14 @@ export function timeWithin(atMs: number, spanMs: number): string {
   return spanMs > DAY_MS ? `${SHORT_DAY.format(atMs)}, ${SHORT_CLOCK.format(atMs)}` : SHORT_CLOCK.format(atMs);
 }
 
+/** From when to when, with the day and the time zone. */
+export function rangeText({ fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }): string {
+  const isOneDay = startOfDay(fromMs) === startOfDay(toMs - 1);
+  const from = `${dayText(fromMs)}, ${SHORT_CLOCK.format(fromMs)}`;
+  const to = isOneDay ? SHORT_CLOCK.format(toMs) : `${dayText(toMs)}, ${SHORT_CLOCK.format(toMs)}`;
+  return `${from} – ${to} ${zoneText(toMs)}`;
+}
+
 /** How long something took: its two largest units. */
 export function lengthOfTime(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1_000);
@@ -45,6 +53,11 @@ export function lengthOfTime(milliseconds: number): string {
 
 function joined(first: string, rest: number, unit: string): string {
   return rest === 0 ? first : `${first} ${rest} ${unit}`;
+}
+
+/** Midnight before a time, where the reader is. */
+function startOfDay(atMs: number): number {
+  return new Date(atMs).setHours(0, 0, 0, 0);
 }
 
 /** What an input of a date and a time is filled with: the reader's clock without a time zone. */

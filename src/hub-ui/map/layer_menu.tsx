@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { IconButton } from '../controls/button.tsx';
 import { Check } from '../controls/field.tsx';
 import typography from '../controls/typography.module.css';
+import { hasHistory } from '../hub/settings.ts';
 import type { LayerName } from './map_url.ts';
 import popoverStyles from './popover.module.css';
 
@@ -15,6 +16,7 @@ const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string]
       ['zones', 'Zones'],
       ['anchors', 'Anchors'],
       ['plans', 'Floor plans'],
+      ['heat', 'Heat map'],
     ],
   ],
   [
@@ -27,6 +29,11 @@ const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string]
     ],
   ],
 ];
+
+/** Time that was spent somewhere is known where it was recorded. */
+function isThere([name]: readonly [LayerName, string]): boolean {
+  return name !== 'heat' || hasHistory('/analytics/heatmap');
+}
 
 /** What is shown on the map. */
 export function LayerMenu({
@@ -67,7 +74,7 @@ export function LayerMenu({
           {LABELS.map(([title, rows]) => (
             <fieldset key={title}>
               <legend class={typography.caption}>{title}</legend>
-              {rows.map(([name, label]) => (
+              {rows.filter(isThere).map(([name, label]) => (
                 <Check key={name} label={label} checked={layers.has(name)} onChange={(isOn) => set(name, isOn)} />
               ))}
             </fieldset>

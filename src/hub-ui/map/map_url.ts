@@ -23,6 +23,7 @@ export const LAYERS = [
   'tails',
   'accuracy',
   'clusters',
+  'heat',
 ] as const;
 export type LayerName = (typeof LAYERS)[number];
 

@@ -11,7 +11,7 @@ import typography from '../controls/typography.module.css';
 import type { Session } from '../hub/access.ts';
 import styles from './layout.module.css';
 import { LostBanner } from './lost_banner.tsx';
-import { isAt, mayOpen, PLACES, type Place, type PlaceGroup, TAB_PATHS } from './places.ts';
+import { isAt, isThere, PLACES, type Place, type PlaceGroup, TAB_PATHS } from './places.ts';
 import { Status } from './status.tsx';
 import { type Theme, theme } from './theme.ts';
 
@@ -65,7 +65,7 @@ export function Layout({
 
 /** The navigation of whoever is signed in. */
 function openPlaces(): readonly PlaceGroup[] {
-  const groups = PLACES.map(({ title, places }) => ({ title, places: places.filter(mayOpen) }));
+  const groups = PLACES.map(({ title, places }) => ({ title, places: places.filter(isThere) }));
   return groups.filter(({ places }) => places.length > 0);
 }
 

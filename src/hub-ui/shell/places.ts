@@ -1,6 +1,7 @@
 import type { IconName } from '../controls/icons.tsx';
 import { can } from '../hub/access.ts';
 import { KINDS } from '../hub/kinds.ts';
+import { settings } from '../hub/settings.ts';
 
 /** A place in the navigation. */
 export interface Place {
@@ -9,6 +10,8 @@ export interface Place {
   readonly icon: IconName;
   /** Paths of the API that it shows: it is there for whoever may read one of them, or for everybody without any. */
   readonly reads?: readonly string[];
+  /** It is there where the hub records history. */
+  readonly isHistory?: boolean;
 }
 
 export interface PlaceGroup {
@@ -39,12 +42,20 @@ export const PLACES: readonly PlaceGroup[] = [
   },
   {
     title: 'Data',
-    places: [{ path: '/lists', label: 'Lists', icon: 'list', reads: KINDS.map((kind) => `/${kind}/summary`) }],
+    places: [
+      { path: '/lists', label: 'Lists', icon: 'list', reads: KINDS.map((kind) => `/${kind}/summary`) },
+      { path: '/flows', label: 'Flows', icon: 'flow', reads: ['/analytics/flows'], isHistory: true },
+    ],
   },
 ];
 
 /** Those that a narrow screen has room for; the others are behind "More". */
 export const TAB_PATHS: readonly string[] = ['/', '/events', '/operations', '/lists'];
+
+/** Whether the navigation leads to a place. */
+export function isThere(place: Place): boolean {
+  return mayOpen(place) && (place.isHistory !== true || settings.value.history);
+}
 
 /** Whether there is something at a place that the user may see. */
 export function mayOpen({ reads }: Place): boolean {

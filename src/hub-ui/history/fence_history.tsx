@@ -1,0 +1,134 @@
+import { useMemo, useState } from 'preact/hooks';
+import { Chart } from '../charts/chart.tsx';
+import { Button } from '../controls/button.tsx';
+import { Facts } from '../controls/facts.tsx';
+import { type Column, Table } from '../controls/table.tsx';
+import { useNow } from '../controls/time.ts';
+import typography from '../controls/typography.module.css';
+import { labelOf } from '../hub/kinds.ts';
+import { storeOf } from '../hub/stores.ts';
+import { Chip } from '../map/chip.tsx';
+import { Told, useAsked } from './asked.tsx';
+import styles from './fence_history.module.css';
+import {
+  type Answer,
+  type Dwell,
+  fetchDwell,
+  fetchOccupancy,
+  fetchVisits,
+  type Range,
+  type Visit,
+} from './history_api.ts';
+import { rangeFromUrl } from './past.ts';
+import { SpanSelect } from './span_select.tsx';
+import { lengthOfTime, rangeText, timeWithin } from './times.ts';
+
+const SHOWN_STEP = 20;
+const SAMPLES = 60;
+
+interface FenceAnswer {
+  readonly range: Range;
+  readonly visits: readonly Visit[];
+  readonly hasMore: boolean;
+  readonly dwell: Dwell | undefined;
+  readonly samples: readonly { readonly time: string; readonly count: number }[];
+}
+
+/** Who was in a fence, how long, and how full it was, in the time that the bar shows. */
+export function FenceHistory({ id }: { readonly id: string }) {
+  const [most, setMost] = useState(SHOWN_STEP);
+  const range = rangeFromUrl(useNow(60_000));
+  const { fromMs, toMs } = range;
+  const asked = useAsked(JSON.stringify([id, fromMs, toMs, most]), (signal) => ask({ id, range, most }, signal));
+  return (
+    <section class={styles.history} aria-label="History of the fence">
+      <h3>History</h3>
+      <SpanSelect />
+      <p class={typography.faint}>{rangeText(range)}</p>
+      <Told asked={asked} isEmpty={({ visits }) => visits.length === 0} nothing="Nothing was inside during this time.">
+        {(answer) => <Answered answer={answer} onMore={() => setMost(most + SHOWN_STEP)} />}
+      </Told>
+    </section>
+  );
+}
+
+async function ask(
+  { id, range, most }: { readonly id: string; readonly range: Range; readonly most: number },
+  signal: AbortSignal,
+): Promise<Answer<FenceAnswer>> {
+  const stepMs = Math.ceil((range.toMs - range.fromMs) / SAMPLES);
+  const [visits, dwell, occupancy] = await Promise.all([
+    fetchVisits({ ...range, id, limit: most }, signal),
+    fetchDwell({ ...range, fenceId: id }, signal),
+    fetchOccupancy({ ...range, fenceId: id, stepMs }, signal),
+  ]);
+  return {
+    isIncomplete: visits.isIncomplete || dwell.isIncomplete || occupancy.isIncomplete,
+    value: {
+      range,
+      visits: visits.value.visits,
+      hasMore: visits.value.next_cursor !== null,
+      dwell: dwell.value.fences[0],
+      samples: occupancy.value.fences[0]?.samples ?? [],
+    },
+  };
+}
+
+function Answered({ answer, onMore }: { readonly answer: FenceAnswer; readonly onMore: () => void }) {
+  const { range, visits, hasMore, dwell, samples } = answer;
+  const spanMs = range.toMs - range.fromMs;
+  const chart = useMemo(() => {
+    const times = samples.map(({ time }) => Date.parse(time) / 1_000);
+    return { times, lines: [{ label: 'Inside', values: samples.map(({ count }) => count), isStepped: true }] };
+  }, [samples]);
+  const columns: readonly Column<Visit>[] = [
+    { key: 'object', title: 'Who', cell: ({ object }) => <Visitor object={object} /> },
+    { key: 'entry', title: 'Entered', cell: ({ entry_time: time }) => timeWithin(Date.parse(time), spanMs) },
+    {
+      key: 'stay',
+      title: 'Stayed',
+      isNumber: true,
+      cell: ({ duration_ms: ms, still_inside: isInside }) => `${lengthOfTime(ms)}${isInside ? ' so far' : ''}`,
+    },
+  ];
+  return (
+    <>
+      {dwell !== undefined && (
+        <Facts
+          rows={[
+            [
+              'Visits',
+              `${dwell.visits.toLocaleString()}, by ${dwell.objects.toLocaleString()} ${dwell.objects === 1 ? 'object' : 'objects'}`,
+            ],
+            ['Median stay', lengthOfTime(dwell.median_ms)],
+            ['95 % of stays', `at most ${lengthOfTime(dwell.p95_ms)}`],
+            ['In total', lengthOfTime(dwell.total_ms)],
+            ['Still inside', dwell.still_inside],
+          ]}
+        />
+      )}
+      {samples.length > 1 && (
+        <Chart
+          label="Inside, over time"
+          height={90}
+          times={chart.times}
+          lines={chart.lines}
+          range={[range.fromMs / 1_000, range.toMs / 1_000]}
+          format={(count) => (Number.isInteger(count) ? String(count) : '')}
+        />
+      )}
+      <Table label="Visits" columns={columns} rows={visits} keyOf={({ id }) => id} />
+      {hasMore && (
+        <Button kind="quiet" onClick={onMore}>
+          Show more visits
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Visitor({ object: { type, id } }: { readonly object: Visit['object'] }) {
+  const kind = type === 'trackable' ? 'trackables' : 'providers';
+  const known = storeOf(kind).items.value.get(id);
+  return <Chip selection={{ kind, id }}>{known === undefined ? id : labelOf(known)}</Chip>;
+}

@@ -1,0 +1,157 @@
+import { useMemo } from 'preact/hooks';
+import { Card } from '../controls/card.tsx';
+import fieldStyles from '../controls/field.module.css';
+import { Field } from '../controls/field.tsx';
+import { Link } from '../controls/link.tsx';
+import { Empty } from '../controls/notice.tsx';
+import { Page } from '../controls/page.tsx';
+import { useNow } from '../controls/time.ts';
+import typography from '../controls/typography.module.css';
+import { labelOf } from '../hub/kinds.ts';
+import { settings } from '../hub/settings.ts';
+import { useEntities } from '../hub/stores.ts';
+import { setUrlParams } from '../shell/url_state.ts';
+import { Told, useAsked } from './asked.tsx';
+import { type FlowMatrix, matrixOf } from './flow_matrix.ts';
+import styles from './flows_page.module.css';
+import { type Flow, fetchFlows } from './history_api.ts';
+import { rangeFromUrl, timeParam } from './past.ts';
+import { SpanSelect } from './span_select.tsx';
+import { inputText, lengthOfTime, rangeText, zoneText } from './times.ts';
+
+/** From which fence things went to which other one, how often, and how long that took. */
+export function FlowsPage() {
+  return (
+    <Page title="Flows" lead="Which fence things went to next, how often, and how long it took them.">
+      {settings.value.history ? <Flows /> : <NotRecorded />}
+    </Page>
+  );
+}
+
+function NotRecorded() {
+  return (
+    <Empty icon="clock" title="This hub records no history">
+      <p>
+        With the setting <code>history: true</code> it does, from then on.
+      </p>
+    </Empty>
+  );
+}
+
+function Flows() {
+  const fences = useEntities('fences');
+  const range = rangeFromUrl(useNow(60_000));
+  const { fromMs, toMs } = range;
+  const asked = useAsked(JSON.stringify([fromMs, toMs]), (signal) => fetchFlows(range, signal));
+  return (
+    <>
+      <div class={styles.tools}>
+        <SpanSelect />
+        <UntilField toMs={toMs} />
+        <p class={styles.range}>{rangeText(range)}</p>
+      </div>
+      <Told
+        asked={asked}
+        isEmpty={({ flows }) => flows.length === 0}
+        nothing="Nothing went from one fence to another during this time."
+      >
+        {({ flows }) => (
+          <Matrix
+            flows={flows}
+            nameOf={(id) => {
+              const fence = fences.get(id);
+              return fence === undefined ? id : labelOf(fence);
+            }}
+          />
+        )}
+      </Told>
+    </>
+  );
+}
+
+/** The end of what is looked at: now, where it is empty. */
+function UntilField({ toMs }: { readonly toMs: number }) {
+  return (
+    <Field label={`Until (${zoneText(toMs)})`}>
+      {(ids) => (
+        <input
+          {...ids}
+          class={fieldStyles.input}
+          type="datetime-local"
+          value={inputText(toMs).slice(0, 16)}
+          onChange={({ currentTarget: { value } }) => {
+            const atMs = new Date(value).getTime();
+            setUrlParams({ until: Number.isFinite(atMs) && atMs < Date.now() ? timeParam(atMs) : undefined });
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
+function Matrix({ flows, nameOf }: { readonly flows: readonly Flow[]; readonly nameOf: (id: string) => string }) {
+  const matrix = useMemo(() => matrixOf(flows, nameOf), [flows, nameOf]);
+  const { fences, flowOf, sumFrom, sumTo, total } = matrix;
+  return (
+    <Card title="From fence to fence" flush>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
+      <section class={styles.box} aria-label="Flow matrix" tabIndex={0}>
+        <table class={styles.matrix}>
+          <caption class={typography.hidden}>
+            Rows are the fences that things came from, columns those that they went to next. Each cell says how often,
+            and the median of the time on the way.
+          </caption>
+          <thead>
+            <tr>
+              <td>
+                <span class={typography.faint}>from ↓ to →</span>
+              </td>
+              {fences.map(({ id, name }) => (
+                <th key={id} scope="col">
+                  {name}
+                </th>
+              ))}
+              <th scope="col">All</th>
+            </tr>
+          </thead>
+          <tbody>
+            {fences.map((from) => (
+              <tr key={from.id}>
+                <th scope="row">
+                  <Link href={`/?sel=fences:${encodeURIComponent(from.id)}`}>{from.name}</Link>
+                </th>
+                {fences.map((to) => (
+                  <Cell key={to.id} flow={flowOf(from.id, to.id)} matrix={matrix} />
+                ))}
+                <td class={styles.sum}>{sumFrom(from.id).toLocaleString()}</td>
+              </tr>
+            ))}
+            <tr>
+              <th scope="row">All</th>
+              {fences.map(({ id }) => (
+                <td key={id} class={styles.sum}>
+                  {sumTo(id).toLocaleString()}
+                </td>
+              ))}
+              <td class={styles.sum}>{total.toLocaleString()}</td>
+            </tr>
+          </tbody>
+        </table>
+      </section>
+    </Card>
+  );
+}
+
+/** Shaded by how much of the most it is; by less than half, so that the text stays readable. */
+const SHADE_MAX = 45;
+
+function Cell({ flow, matrix }: { readonly flow: Flow | undefined; readonly matrix: FlowMatrix }) {
+  if (flow === undefined) return <td class={typography.faint}>–</td>;
+  const shade = Math.round(6 + (flow.count / matrix.most) * (SHADE_MAX - 6));
+  return (
+    <td style={{ background: `color-mix(in srgb, var(--accent) ${shade}%, var(--surface))` }}>
+      <strong>{flow.count.toLocaleString()}</strong>
+      {flow.median_ms !== null && <span class={styles.time}>{lengthOfTime(flow.median_ms)}</span>}
+    </td>
+  );
+}

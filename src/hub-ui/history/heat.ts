@@ -1,0 +1,81 @@
+import { placeZone } from '../map/placement.ts';
+import { EARTH, fromMap, mapX, mapY, type Plane } from '../map/plane.ts';
+import type { HeatCell } from './history_api.ts';
+
+/** Colors from little to much time; in each theme the last one stands out most. */
+export const HEAT_LIGHT = ['#f7d58b', '#f2a65a', '#e3714b', '#c03a4b', '#7d1d53'];
+export const HEAT_DARK = ['#3f2a6b', '#7a2f7d', '#c0456b', '#f0815a', '#fbd98a'];
+
+/** Lengths of time that people have a word for, in seconds. */
+const ROUND = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 18_000, 36_000, 86_400, 172_800];
+const ROUND_METERS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000];
+/** A cell that is smaller is hardly seen, and there would be too many of them. */
+const CELL_PIXELS = 10;
+
+/** The side of a cell that is large enough to be seen, in meters. */
+export function cellFor(metersPerPixel: number): number {
+  const least = metersPerPixel * CELL_PIXELS;
+  return ROUND_METERS.find((meters) => meters >= least) ?? Math.ceil(least);
+}
+
+/** From which time on a cell has the next color, in seconds: four steps, each some times the one before. */
+export function thresholdsOf(seconds: readonly number[]): readonly number[] {
+  const most = Math.max(1, ...seconds);
+  const least = Math.min(most, ...seconds.filter((each) => each > 0));
+  const factor = (most / Math.max(0.5, least)) ** (1 / 5);
+  const steps = [1, 2, 3, 4].map((k) => rounded(Math.max(0.5, least) * factor ** k));
+  return [...new Set(steps)];
+}
+
+function rounded(seconds: number): number {
+  const nearest = ROUND.reduce((best, each) => {
+    return Math.abs(Math.log(each / seconds)) < Math.abs(Math.log(best / seconds)) ? each : best;
+  });
+  return seconds > 172_800 ? Math.round(seconds / 86_400) * 86_400 : nearest;
+}
+
+/** Which of the colors a cell has. */
+export function levelOf(seconds: number, thresholds: readonly number[]): number {
+  return thresholds.filter((threshold) => seconds >= threshold).length;
+}
+
+/** A place on the earth, in Mercator's meters, on the map of a plane. */
+type ToMap = (point: readonly [number, number]) => readonly [number, number];
+
+function earthOn(plane: Plane): ToMap {
+  const placed = plane.kind === 'earth' ? undefined : placeZone(plane.zone);
+  return placed === undefined ? (point) => point : (point) => placed.fromMap(point);
+}
+
+/** The corners of cells on the map, four points of x and y for each: their sides go north and east. */
+export function cornersOf(cells: readonly HeatCell[], cellMeters: number, plane: Plane): Float64Array {
+  const toMap = earthOn(plane);
+  const corners = new Float64Array(cells.length * 8);
+  let at = 0;
+  for (const { longitude, latitude } of cells) {
+    const x = mapX(longitude);
+    const y = mapY(latitude);
+    const half = (cellMeters / 2) * (1 / Math.cos((latitude * Math.PI) / 180));
+    for (const [east, north] of [[-1, -1] as const, [1, -1] as const, [1, 1] as const, [-1, 1] as const]) {
+      const [px, py] = toMap([x + east * half, y + north * half]);
+      corners[at++] = px;
+      corners[at++] = py;
+    }
+  }
+  return corners;
+}
+
+/** West, south, east and north of an extent of the map, in degrees. */
+export function boxOf([left = 0, bottom = 0, right = 0, top = 0]: readonly number[], plane: Plane): readonly number[] {
+  const placed = plane.kind === 'earth' ? undefined : placeZone(plane.zone);
+  const points = [[left, bottom] as const, [right, bottom] as const, [right, top] as const, [left, top] as const];
+  const degrees = points.map((point) => fromMap(EARTH, placed === undefined ? point : placed.toMap(point)));
+  const [lons, lats] = [degrees.map(([lon]) => lon), degrees.map(([, lat]) => lat)];
+  const within = (value: number, most: number): number => Math.min(most, Math.max(-most, value));
+  return [
+    within(Math.min(...lons), 180),
+    within(Math.min(...lats), 90),
+    within(Math.max(...lons), 180),
+    within(Math.max(...lats), 90),
+  ];
+}

@@ -1,0 +1,121 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Spinner } from '../controls/notice.tsx';
+import { useNow } from '../controls/time.ts';
+import typography from '../controls/typography.module.css';
+import { CanvasLayer, type Frame } from '../map/canvas_layer.ts';
+import { lengthText } from '../map/map_tools.tsx';
+import { useMap } from '../map/map_view.tsx';
+import { unitsPerMeter } from '../map/plane.ts';
+import { Z } from '../map/vector_layer.ts';
+import { isDark } from '../shell/theme.ts';
+import { Told, useAsked } from './asked.tsx';
+import { boxOf, cellFor, cornersOf, HEAT_DARK, HEAT_LIGHT, levelOf, thresholdsOf } from './heat.ts';
+import styles from './heat_layer.module.css';
+import { fetchHeatmap, type Mover } from './history_api.ts';
+import { rangeFromUrl } from './past.ts';
+import { lengthOfTime, rangeText } from './times.ts';
+
+/** What is drawn: the corners of all cells of each color. */
+interface Heat {
+  readonly levels: readonly Float64Array[];
+}
+
+/** Where time was spent, in the time that the bar shows; a legend says what the colors mean. */
+export function HeatLayer({ floor, kind }: { readonly floor: number | undefined; readonly kind: Mover }) {
+  const { map, plane } = useMap();
+  const view = useView();
+  const { fromMs, toMs } = rangeFromUrl(useNow(60_000));
+  const cellMeters = view === undefined ? undefined : cellFor(view.metersPerPixel);
+  const box = view?.extent && boxOf(view.extent, plane);
+  const key = JSON.stringify([cellMeters, box, floor, kind, fromMs, toMs]);
+  const asked = useAsked(key, (signal) => {
+    if (cellMeters === undefined || box === undefined) return new Promise<never>(() => undefined);
+    return fetchHeatmap({ fromMs, toMs, cellMeters, box, floor, kind }, signal);
+  });
+  const value = asked.last?.value;
+  const thresholds = useMemo(() => thresholdsOf(value?.cells.map(({ seconds }) => seconds) ?? []), [value]);
+  const colors = isDark() ? HEAT_DARK : HEAT_LIGHT;
+  const drawn = useRef<Heat & { readonly colors: readonly string[] }>({ levels: [], colors });
+  const layer = useMemo(() => new CanvasLayer((frame) => drawHeat(frame, drawn.current), Z.heat), []);
+  const levels = useMemo(() => {
+    return colors.map((_, level) => {
+      const cells = value?.cells.filter(({ seconds }) => levelOf(seconds, thresholds) === level) ?? [];
+      return cornersOf(cells, value?.cell_metres ?? 1, plane);
+    });
+  }, [value, thresholds, plane]);
+  drawn.current = { levels, colors };
+  useEffect(() => {
+    map.addLayer(layer);
+    return () => {
+      map.removeLayer(layer);
+    };
+  }, [map, layer]);
+  useEffect(() => layer.redraw(), [layer, levels, colors]);
+  return (
+    <section class={styles.legend} aria-label="Heat map">
+      <h2>{`Time spent per ${lengthText(value?.cell_metres ?? cellMeters ?? 1)} square`}</h2>
+      <p class={typography.faint}>{rangeText({ fromMs, toMs })}</p>
+      {asked.state === 'waiting' && asked.last !== undefined && <Spinner />}
+      <Told
+        asked={asked}
+        isEmpty={({ cells }) => cells.length === 0}
+        nothing="Nothing was recorded here during this time."
+      >
+        {() => (
+          <ul class={styles.scale}>
+            {[...thresholds, undefined].map((threshold, level) => (
+              <li key={colors[level]}>
+                <span class={styles.swatch} style={{ background: colors[level] }} />
+                {threshold === undefined
+                  ? `${lengthOfTime((thresholds.at(-1) ?? 0) * 1_000)} or more`
+                  : `less than ${lengthOfTime(threshold * 1_000)}`}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Told>
+    </section>
+  );
+}
+
+/** What of the map is seen, once it stands still. */
+function useView(): { readonly extent: readonly number[]; readonly metersPerPixel: number } | undefined {
+  const { map, plane } = useMap();
+  const [view, setView] = useState<{ extent: readonly number[]; metersPerPixel: number }>();
+  useEffect(() => {
+    const look = (): void => {
+      const size = map.getSize();
+      if (size === undefined) return;
+      const extent = map.getView().calculateExtent(size);
+      const resolution = map.getView().getResolution() ?? 1;
+      const metersPerPixel = resolution / unitsPerMeter(plane, map.getView().getCenter() ?? [0, 0]);
+      setView({ extent, metersPerPixel });
+    };
+    look();
+    map.on('moveend', look);
+    return () => {
+      map.un('moveend', look);
+    };
+  }, [map, plane]);
+  return view;
+}
+
+function drawHeat(
+  { context, toPixel }: Frame,
+  { levels, colors }: Heat & { readonly colors: readonly string[] },
+): void {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+  context.globalAlpha = 0.72;
+  levels.forEach((corners, level) => {
+    context.fillStyle = colors[level] ?? '';
+    context.beginPath();
+    for (let at = 0; at < corners.length; at += 2) {
+      const px = a * corners[at]! + c * corners[at + 1]! + e;
+      const py = b * corners[at]! + d * corners[at + 1]! + f;
+      if (at % 8 === 0) context.moveTo(px, py);
+      else context.lineTo(px, py);
+    }
+    context.fill();
+  });
+  context.globalAlpha = 1;
+}
