@@ -147,10 +147,22 @@ test('A time is written, and the bar goes there', { skip }, async (t) => {
   await input.waitFor({ state: 'detached' });
 });
 
-test('The panel of a trackable tells where it was', { skip }, async (t) => {
+test('The panel of a trackable tells where it was and its day, whose fences lead to their times', {
+  skip,
+}, async (t) => {
   const hub = await openRecordedHub(t);
   const page = await lookAt(t, hub, [20, 20], `&t=${at(60)}&sel=trackables:${FORKLIFT.id}`);
-  await page.getByRole('complementary', { name: 'Selected trackable' }).getByText('Position').waitFor();
+  const panel = page.getByRole('complementary', { name: 'Selected trackable' });
+  await panel.getByText('Position').waitFor();
+  const day = panel.getByRole('region', { name: 'Day' });
+  await day
+    .getByRole('button', { name: /Dock A/ })
+    .first()
+    .waitFor();
+  await day.getByRole('button', { name: /Gate/ }).click();
+  await untilHolds(page, async () => Math.abs(timeOf(page) - START_MS - 550_000) < 20_000);
+  await day.getByRole('button', { name: 'Day before' }).click();
+  await day.getByText('It was in no fence on this day').waitFor();
 });
 
 test('A trackable is not gone to at a time when it was nowhere', { skip }, async (t) => {
@@ -232,7 +244,7 @@ test('What the hub says of a question it cannot answer is shown, and it is asked
 test('No view of history breaks a rule of accessibility, and none is wider than a phone', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const views = [
-    [`?t=${at(60)}&sel=trackables:${FORKLIFT.id}`, /Position/],
+    [`?t=${at(60)}&sel=trackables:${FORKLIFT.id}`, /Dock A/],
     [`?t=${at(1_500)}&sel=fences:${GATE.id}&layers=trackables,fences,heat,zones`, /Median stay/],
     [`flows?until=${at(3_600)}`, /From fence to fence/],
   ] as const;

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { matrixOf } from '../../src/hub-ui/history/flow_matrix.ts';
 import { boxOf, cellFor, cornersOf, levelOf, thresholdsOf } from '../../src/hub-ui/history/heat.ts';
-import { inputText, lengthOfTime } from '../../src/hub-ui/history/times.ts';
+import type { Visit } from '../../src/hub-ui/history/history_api.ts';
+import { lanesOf } from '../../src/hub-ui/history/strip.ts';
+import { endOfDay, inputText, lengthOfTime, startOfDay } from '../../src/hub-ui/history/times.ts';
 import { TrackStore, type Wanted } from '../../src/hub-ui/history/track_store.ts';
 import { type PackedTracks, packSnapshot, packTracks } from '../../src/hub-ui/history/tracks.ts';
 import { MovingObjects } from '../../src/hub-ui/map/moving_objects.ts';
@@ -193,6 +195,26 @@ test('boxOf is west, south, east and north, also of a hall that is turned', () =
   assert.deepEqual(boxOf([mapX(8), mapY(50), mapX(9), mapY(51)], EARTH), [8, 50, 9, 51]);
 });
 
+function visit(id: string, [fromMinute, minutes]: readonly [number, number]): Visit {
+  const entry = new Date(fromMinute * 60_000).toISOString();
+  const rest = { exit_time: null, duration_ms: minutes * 60_000, still_inside: true };
+  return { id, fence_id: id, object: { type: 'trackable', id: 'a' }, entry_time: entry, ...rest };
+}
+
+test('lanesOf puts visits that overlap below each other, and cuts them to the day', () => {
+  const visits = [visit('hall', [-10, 60]), visit('dock', [10, 10]), visit('gate', [20, 10]), visit('late', [200, 5])];
+  const { pieces, count } = lanesOf(visits, { fromMs: 0, toMs: 100 * 60_000 });
+  assert.equal(count, 2);
+  assert.deepEqual(
+    pieces.map(({ visit: { id }, lane, fromMs }) => [id, lane, fromMs / 60_000]),
+    [
+      ['hall', 0, 0],
+      ['dock', 1, 10],
+      ['gate', 1, 20],
+    ],
+  );
+});
+
 test('matrixOf sums rows and columns, in the order of names', () => {
   const flow = (from: string, to: string, count: number) => ({ from_fence: from, to_fence: to, count, median_ms: 1 });
   const names: Readonly<Record<string, string>> = { a: 'Dock 10', b: 'Dock 9' };
@@ -216,7 +238,8 @@ for (const [milliseconds, text] of [
   test(`lengthOfTime says ${text} for ${milliseconds} ms`, () => assert.equal(lengthOfTime(milliseconds), text));
 }
 
-test('The clock of an input is that of the reader', () => {
+test('A day ends where the next one begins, and the clock of an input is that of the reader', () => {
   const noon = new Date(2026, 2, 29, 12).getTime();
+  assert.equal(endOfDay(noon), startOfDay(noon + 86_400_000));
   assert.equal(new Date(inputText(noon)).getTime(), noon);
 });

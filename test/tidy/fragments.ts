@@ -28,6 +28,7 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/history/history_on_map.tsx': 'a part that is loaded only where it is needed',
   'src/hub-ui/history/panel_history.tsx': 'a part that is loaded only where it is needed',
   'src/hub-ui/history/read_tracks.ts': 'a thread with a state of its own',
+  'src/hub-ui/history/strip.ts': 'geometry without a page',
   'src/hub-ui/history/tracks_thread.ts': 'the entry of a thread',
   'src/hub-ui/lists/pager.tsx': 'a control',
   'src/hub-ui/map/battery.ts': 'a rule of its own about properties',

@@ -58,7 +58,7 @@ async function ask(
 ): Promise<Answer<FenceAnswer>> {
   const stepMs = Math.ceil((range.toMs - range.fromMs) / SAMPLES);
   const [visits, dwell, occupancy] = await Promise.all([
-    fetchVisits({ ...range, id, limit: most }, signal),
+    fetchVisits({ ...range, kind: 'fences', id, limit: most }, signal),
     fetchDwell({ ...range, fenceId: id }, signal),
     fetchOccupancy({ ...range, fenceId: id, stepMs }, signal),
   ]);

@@ -103,12 +103,12 @@ export function cursorOf(text: string): string | undefined {
   return (JSON.parse(found[1] ?? 'null') as string | null) ?? undefined;
 }
 
-/** Visits of a fence that overlap a range. */
+/** Visits of a fence or by a trackable that overlap a range. */
 export function fetchVisits(
-  { id, limit, ...range }: Range & { readonly id: string; readonly limit: number },
+  { kind, id, limit, ...range }: Range & { readonly kind: 'fences' | 'trackables'; readonly id: string; limit: number },
   signal: AbortSignal,
 ): Promise<Answer<Static<typeof VisitsReply>>> {
-  return ask(`${entityPath('fences', id)}/visits`, { ...within(range), limit }, signal);
+  return ask(`${entityPath(kind, id)}/visits`, { ...within(range), limit }, signal);
 }
 
 /** How long objects stay in a fence. */

@@ -5,18 +5,21 @@ import { hasHistory } from '../hub/settings.ts';
 import { pastFromUrl, type Selection } from '../map/map_url.ts';
 import { fromMap } from '../map/plane.ts';
 import { FenceHistory } from './fence_history.tsx';
+import { ObjectDay } from './object_day.tsx';
 import { playback } from './playback.ts';
 import { clockText, lengthOfTime, zoneText } from './times.ts';
 
 /** What was recorded of whatever is selected, as far as the user may see it. */
 export function PanelHistory({ selection }: { readonly selection: Selection }) {
   const { kind, id } = selection;
+  const mayAsk = hasHistory(`${entityPath(kind, id)}/visits`);
   return (
     <>
       {(kind === 'trackables' || kind === 'providers') && pastFromUrl() !== undefined && (
         <PastFacts selection={selection} />
       )}
-      {kind === 'fences' && hasHistory(`${entityPath(kind, id)}/visits`) && <FenceHistory id={id} />}
+      {kind === 'trackables' && mayAsk && <ObjectDay id={id} />}
+      {kind === 'fences' && mayAsk && <FenceHistory id={id} />}
     </>
   );
 }

@@ -56,8 +56,15 @@ function joined(first: string, rest: number, unit: string): string {
 }
 
 /** Midnight before a time, where the reader is. */
-function startOfDay(atMs: number): number {
+export function startOfDay(atMs: number): number {
   return new Date(atMs).setHours(0, 0, 0, 0);
+}
+
+/** Midnight after a time: a day has 23 or 25 hours when the clocks are changed. */
+export function endOfDay(atMs: number): number {
+  const day = new Date(atMs);
+  day.setHours(0, 0, 0, 0);
+  return day.setDate(day.getDate() + 1);
 }
 
 /** What an input of a date and a time is filled with: the reader's clock without a time zone. */
