@@ -21,8 +21,9 @@ export class HubChild {
     this.base = base;
   }
 
-  static async start(folder: string): Promise<HubChild> {
-    const env = { ...process.env, HUB_CONFIG_PATH: folder, HUB_PORT: '0' };
+  /** `settings`: as environment variables. */
+  static async start(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<HubChild> {
+    const env = { ...process.env, ...settings, HUB_CONFIG_PATH: folder, HUB_PORT: '0' };
     const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] });
     let said = '';
     return new Promise((resolve, reject) => {

@@ -10,6 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CDPSession, chromium, type Page } from 'playwright-core';
+import { reportFrames } from './frames.ts';
 import { ensureBuilt, HubChild } from './hub_child.ts';
 
 const [objects = 5_000, rate = 5, seconds = 10] = process.argv.slice(2).map(Number);
@@ -112,7 +113,7 @@ async function drag(page: Page, untilMs: number): Promise<void> {
   await page.mouse.up();
 }
 
-/** Counts frames in the page, and what the browser says of its main thread meanwhile. */
+/** Counts frames in the page, and positions that were sent meanwhile. */
 async function report(
   name: string,
   page: Page,
@@ -120,38 +121,13 @@ async function report(
   sender: Sender,
   during?: (page: Page, untilMs: number) => Promise<void>,
 ): Promise<void> {
-  const before = await taken(session);
   const sentBefore = sender.sent();
-  const startMs = performance.now();
-  const counted = page.evaluate<readonly number[]>(`new Promise((resolve) => {
-    const times = [];
-    const frame = (at) => {
-      times.push(at);
-      if (at - times[0] < ${seconds * 1_000}) requestAnimationFrame(frame);
-      else resolve(times);
-    };
-    requestAnimationFrame(frame);
-  })`);
-  await during?.(page, startMs + seconds * 1_000);
-  const times = await counted;
-  const after = await taken(session);
-  const spentMs = performance.now() - startMs;
-  const gaps = times.slice(1).map((at, i) => at - (times[i] ?? at));
-  const sorted = gaps.toSorted((a, b) => a - b);
-  const at = (share: number): string => `${(sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1)} ms`;
-  const busy = (metric: string): string => `${(((after(metric) - before(metric)) * 100_000) / spentMs).toFixed(0)} %`;
-  process.stdout.write(
-    `${name}\n` +
-      `  frames per second   ${((times.length - 1) / (spentMs / 1_000)).toFixed(1)}, median ${at(0.5)}, 95 % ${at(0.95)}, longest ${at(1)}\n` +
-      `  main thread busy    ${busy('TaskDuration')} of the time, of which scripts ${busy('ScriptDuration')}\n` +
-      `  positions sent      ${((sender.sent() - sentBefore) / (spentMs / 1_000)).toFixed(0)} a second\n` +
-      `  on the map          ${await page.locator('[data-counts]').innerText()}\n`,
-  );
-}
-
-async function taken(session: CDPSession): Promise<(metric: string) => number> {
-  const { metrics } = await session.send('Performance.getMetrics');
-  return (name) => metrics.find((metric) => metric.name === name)?.value ?? 0;
+  await reportFrames(page, session, {
+    name,
+    seconds,
+    during,
+    more: (spent) => [`positions sent      ${((sender.sent() - sentBefore) / spent).toFixed(0)} a second`],
+  });
 }
 
 await main();

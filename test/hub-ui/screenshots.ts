@@ -13,6 +13,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { ensureBuilt, HubChild } from '../../bench/ui/hub_child.ts';
+import { demoCrew } from '../../src/cli/demo/crew.ts';
+import { demoFences } from '../../src/cli/demo/fences.ts';
+import { move } from '../../src/cli/demo/motion.ts';
+import { locationOf } from '../../src/cli/demo/observe.ts';
+import { demoZones } from '../../src/cli/demo/zones.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDER = join(ROOT, 'test-output', 'screenshots');
@@ -56,6 +61,54 @@ const VIEWS: Readonly<Record<string, string>> = {
   nowhere: 'no-such-page',
 };
 
+/** The shift that is recorded before the demo begins: it ends so long ago, and the crew takes its time. */
+const SHIFT_MS = 8 * 3_600_000;
+const SHIFT_AGO_MS = 3_600_000;
+const SHIFT_STEP_MS = 10_000;
+const FENCE = '5170a000-0000-4000-8002-000000000003';
+
+/** Views of the shift, of which a time is given. */
+function viewsOfThePast(atMs: number): Readonly<Record<string, string>> {
+  const [time, until] = [timeText(atMs), timeText(atMs + SHIFT_MS / 2)];
+  const layers = 'layers=trackables,zones,fences,plans,labels,tails';
+  return {
+    'history-live': '',
+    'history-time-bar': `?t=${time}&floor=1`,
+    'history-trackable': `?t=${time}&sel=trackables:${FORKLIFT}&${layers}`,
+    'history-fence': `?t=${time}&sel=fences:${FENCE}&${layers}`,
+    'history-heat': `?t=${time}&floor=0&${layers.replace('labels,tails', 'heat')}`,
+    'history-nothing': '?t=2020-01-01T12:00:00Z',
+    'history-flows': `flows?until=${until}&span=21600`,
+    'history-flows-nothing': 'flows?until=2020-01-01T12:00:00Z',
+  };
+}
+
+function timeText(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
+}
+
+/** Has the crew of the demo work a shift in no time; returns the middle of it. */
+async function recordShift(base: string): Promise<number> {
+  const send = async (method: string, path: string, body: unknown): Promise<void> => {
+    const { ok, status } = await fetch(`${base}${path}`, { method, body: JSON.stringify(body) });
+    if (!ok) throw new Error(`Cannot record: ${path} was answered with ${status}`);
+  };
+  let crew = demoCrew(1);
+  for (const zone of demoZones()) await send('POST', '/zones', zone);
+  // Delays and timeouts are of the hub's time, which is not that of the shift.
+  for (const { exit_delay: _, entry_delay: __, timeout: ___, ...fence } of demoFences()) {
+    await send('POST', '/fences', fence);
+  }
+  for (const { trackable } of crew) await send('POST', '/trackables', trackable);
+  const endMs = Date.now() - SHIFT_AGO_MS;
+  for (let atMs = endMs - SHIFT_MS; atMs < endMs; atMs += SHIFT_STEP_MS) {
+    crew = crew.map((member) => ({ ...member, mover: move(member.mover, 1) }));
+    const locations = crew.flatMap((member) => locationOf(member, atMs) ?? []);
+    await send('PUT', '/providers/locations', locations);
+  }
+  return endMs - SHIFT_MS / 2;
+}
+
 /** The demo site, which moves until the process ends. */
 async function startDemo(origin: string): Promise<ChildProcess> {
   const demo = spawn(process.execPath, [join(ROOT, 'src', 'cli', 'cli.ts'), 'demo', '--hub', origin], {
@@ -71,7 +124,7 @@ async function main(part = ''): Promise<void> {
   ensureBuilt();
   mkdirSync(FOLDER, { recursive: true });
   const folder = mkdtempSync(join(tmpdir(), 'hub-screenshots-'));
-  const hub = await HubChild.start(folder);
+  const hub = await HubChild.start(folder, { HUB_HISTORY: 'true' });
   const { origin } = new URL(hub.base);
   const executablePath = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
@@ -92,8 +145,10 @@ async function main(part = ''): Promise<void> {
   };
   try {
     await take({ 'map-empty': '' });
+    const shiftMs = await recordShift(hub.base);
     demo = await startDemo(origin);
     await take(VIEWS);
+    await take(viewsOfThePast(shiftMs));
     process.stdout.write(`Written to ${FOLDER}\n`);
   } finally {
     demo?.kill('SIGTERM');

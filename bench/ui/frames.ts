@@ -1,0 +1,53 @@
+import type { CDPSession, Page } from 'playwright-core';
+
+/** Prints frames per second of a page, and how much of the time its main thread was busy, by the browser's own count. */
+export async function reportFrames(
+  page: Page,
+  session: CDPSession,
+  {
+    name,
+    seconds,
+    during,
+    more,
+  }: {
+    readonly name: string;
+    readonly seconds: number;
+    /** What goes on meanwhile, until a time of `performance`. */
+    readonly during?: ((page: Page, untilMs: number) => Promise<void>) | undefined;
+    /** Further lines, made at the end. */
+    readonly more: (spentSeconds: number) => readonly string[];
+  },
+): Promise<void> {
+  const before = await taken(session);
+  const startMs = performance.now();
+  // A text, since it runs where there is a window.
+  const counted = page.evaluate<readonly number[]>(`new Promise((resolve) => {
+    const times = [];
+    const frame = (at) => {
+      times.push(at);
+      if (at - times[0] < ${seconds * 1_000}) requestAnimationFrame(frame);
+      else resolve(times);
+    };
+    requestAnimationFrame(frame);
+  })`);
+  await during?.(page, startMs + seconds * 1_000);
+  const times = await counted;
+  const after = await taken(session);
+  const spentMs = performance.now() - startMs;
+  const gaps = times.slice(1).map((at, i) => at - (times[i] ?? at));
+  const sorted = gaps.toSorted((a, b) => a - b);
+  const at = (share: number): string => `${(sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1)} ms`;
+  const busy = (metric: string): string => `${(((after(metric) - before(metric)) * 100_000) / spentMs).toFixed(0)} %`;
+  const lines = [
+    `frames per second   ${((times.length - 1) / (spentMs / 1_000)).toFixed(1)}, median ${at(0.5)}, 95 % ${at(0.95)}, longest ${at(1)}`,
+    `main thread busy    ${busy('TaskDuration')} of the time, of which scripts ${busy('ScriptDuration')}`,
+    ...more(spentMs / 1_000),
+    `on the map          ${await page.locator('[data-counts]').innerText()}`,
+  ];
+  process.stdout.write(`${[name, ...lines.map((line) => `  ${line}`)].join('\n')}\n`);
+}
+
+async function taken(session: CDPSession): Promise<(metric: string) => number> {
+  const { metrics } = await session.send('Performance.getMetrics');
+  return (name) => metrics.find((metric) => metric.name === name)?.value ?? 0;
+}
