@@ -146,6 +146,14 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
   { path: 'src/cluster', importers: ['src/cluster', 'workers/bus.ts', 'test'] },
   // A hub that has no broker.
   { path: 'src/mqtt', importers: ['src/mqtt', 'workers/mqtt.ts', 'test'] },
+  // A hub that records no history: its routes, which refuse then, know what can be asked.
+  {
+    path: 'src/history',
+    importers: [
+      ...['src/history', 'workers/history.ts', 'workers/history_query.ts', 'workers/history_postgres.ts'],
+      ...['src/api/routes/history.ts', 'src/api/routes/moving_features.ts', 'src/cli/data', 'bench', 'test'],
+    ],
+  },
 ];
 
 /** Who may start a hub. What others need of it, it hands them. */
