@@ -44,6 +44,9 @@ test('Every row of the API is public or has a target in each version that it is 
     'GET /asyncapi.json',
     'GET /docs',
     'GET /docs/:file',
+    ...['', '/conformance', '/collections', '/collections/providers', '/collections/trackables'].map((path) => {
+      return `GET /ogc/mf${path}`;
+    }),
   ];
   assert.deepEqual(bare.sort(), ['GET /license/info', ...documents].sort());
 });
