@@ -238,7 +238,7 @@ function beating(clock: Clock, log: Log): () => void {
     known = clock.setBacks;
     const facts = { at: new Date(last.toMs).toISOString(), ms: Math.abs(last.byMs) };
     if (last.byMs > 0) log.warn("The system's clock was set back", facts);
-    else log.warn('The hub stood still; what was sent meanwhile has the time at which that began', facts);
+    else log.info('The hub stood still; what was sent meanwhile has the time at which that began', facts);
   };
 }
 
