@@ -63,7 +63,8 @@ function answerTo(port: number, bytes: Buffer, isWhole: boolean): Promise<number
     const timer = setTimeout(() => done(undefined), ANSWER_MS);
     socket.on('data', (chunk: Buffer) => {
       text += chunk.toString('latin1');
-      const status = /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 (?!100)(\d{3}) /.exec(text)?.[1];
+      // Any number of interim responses may come first (RFC 9110, 15.2).
+      const status = /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)*HTTP\/1\.1 (?!100)(\d{3}) /.exec(text)?.[1];
       if (status !== undefined) done(Number(status));
     });
     socket.on('error', () => done(0));
