@@ -104,7 +104,7 @@ export function eventTable(topic: EventTopic): string {
   return `CREATE TABLE ${topic}(${columns.join()})`;
 }
 
-/** Of a provider, which has moved itself, there is no other text. */
+/** A location names no provider beside its id. */
 const MOVER = 'CASE WHEN provider_id = 0 THEN id ELSE provider_id END';
 
 /** A table of places that are to be written next, as numbers: of those columns alone in which anything is known. */

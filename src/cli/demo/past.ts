@@ -30,10 +30,12 @@ interface Past {
 export async function requireHistory(client: HubClient): Promise<void> {
   const { ok, text } = await client.send('GET', '/health/history');
   const { state } = (ok ? JSON.parse(text) : {}) as { readonly state?: string };
-  if (state !== 'ok') {
-    const found = ok && state === 'failing' ? 'its history fails, see GET /health/history' : 'it records no history';
-    throw new CommandError(`The hub cannot be given a past: ${found}. Start it with HUB_HISTORY=true`);
-  }
+  if (state === 'ok') return;
+  const found =
+    state === 'failing'
+      ? 'its history fails, and GET /health/history says why'
+      : 'it records no history. Start it with HUB_HISTORY=true';
+  throw new CommandError(`The hub cannot be given a past: ${found}`);
 }
 
 /**
