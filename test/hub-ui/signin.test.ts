@@ -108,11 +108,12 @@ test('A session that cannot be renewed is said to have ended, and begins again w
     const headers = { 'Access-Control-Allow-Origin': '*' };
     return route.fulfill({ status: 400, headers, json: { error: 'invalid_grant' } });
   });
-  await page.getByRole('alert').getByText('Your session has ended').waitFor();
+  const ended = page.getByRole('alert').getByText('Your session has ended');
+  await ended.waitFor();
   await page.getByRole('link', { name: /Hall/ }).waitFor();
   await page.unroute('**/token');
   await page.getByRole('button', { name: 'Sign in again' }).click();
-  await page.getByRole('alert').waitFor({ state: 'detached' });
+  await ended.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Connected' }).first().waitFor();
   assert.equal(page.url(), `${hub.origin}/hub-ui/zones?q=hall`);
 });
