@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { GROUPS, groupOf, LONG, testsIn } from './groups.ts';
-import { readSourceFiles, sourceFile } from './tidy/source_file.ts';
+import { FOLDERS, readSourceFiles, sourceFile } from './tidy/source_file.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const FILES = readSourceFiles();
@@ -38,6 +38,13 @@ test('No unit test has hooks for the tests of other files', () => {
   const texts = new Map(FILES.map((file) => [file.path, file.text]));
   const found = testsIn(FILES, 'unit').filter((path) => /^(before|after)Each\(/m.test(texts.get(path) ?? ''));
   assert.deepEqual(found, [], 'unit tests share processes: put hooks into a describe');
+});
+
+test('A whole run keeps the TypeScript of every folder without its types', () => {
+  const text = readFileSync(`${ROOT}test/stripped.mjs`, 'utf8');
+  const [, kept = ''] = /^const SOURCES = \[(.+)\];$/m.exec(text) ?? [];
+  const folders = kept.split(', ').map((quoted) => quoted.replaceAll("'", ''));
+  assert.deepEqual(folders, FOLDERS.toSorted(), 'one file of another would have each process load what strips it');
 });
 
 const rows: [name: string, expected: string, path: string, text: string][] = [

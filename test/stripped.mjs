@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'node_modules', '.cache', 'stripped');
-const SOURCES = ['bench', 'src', 'test'];
+const SOURCES = ['bench', 'src', 'test', 'wasm', 'workers'];
 const OWN_OPTION = `--import=${import.meta.url}`;
 
 /** Where a file of this text is kept without its types. */
@@ -32,12 +32,23 @@ function fill() {
     const place = placeOf(text);
     wanted.add(place);
     if (before.has(place)) continue;
+    const stripped = withoutTypes(text);
+    if (stripped === undefined) continue;
     const made = join(FOLDER, `${process.pid}.new`);
-    writeFileSync(made, nodeModule.stripTypeScriptTypes(text));
+    writeFileSync(made, stripped);
     renameSync(made, place);
   }
   // Others may be at it at the same time: what they have not finished is theirs.
   for (const place of before) if (place.endsWith('.js') && !wanted.has(place)) rmSync(place, { force: true });
+}
+
+/** Undefined where it is no TypeScript that Node could strip, as AssemblyScript is not. */
+function withoutTypes(text) {
+  try {
+    return nodeModule.stripTypeScriptTypes(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function entriesOf(folder) {
