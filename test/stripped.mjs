@@ -7,15 +7,21 @@
  * read what was made. A file that is not there is left to Node.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'node_modules', '.cache', 'stripped');
 const SOURCES = ['bench', 'src', 'test', 'wasm', 'workers'];
 const OWN_OPTION = `--import=${import.meta.url}`;
+
+/**
+ * Large packages in CommonJS. To import one, Node looks through its text for the names that it exports, which takes longer
+ * than all else about it, in each process and thread. A module that gives its exports by their names is kept instead.
+ */
+const NAMED_ONCE = ['geographiclib-geodesic', 'h3-js', 'playwright-core', 'proj4'];
 
 /** Where a file of this text is kept without its types. */
 function placeOf(text) {
@@ -34,12 +40,28 @@ function fill() {
     if (before.has(place)) continue;
     const stripped = withoutTypes(text);
     if (stripped === undefined) continue;
-    const made = join(FOLDER, `${process.pid}.new`);
-    writeFileSync(made, stripped);
-    renameSync(made, place);
+    keep(place, stripped);
   }
+  for (const name of NAMED_ONCE) keep(join(FOLDER, `${name}.mjs`), named(name));
   // Others may be at it at the same time: what they have not finished is theirs.
   for (const place of before) if (place.endsWith('.js') && !wanted.has(place)) rmSync(place, { force: true });
+}
+
+function keep(place, text) {
+  const made = join(FOLDER, `${process.pid}.new`);
+  writeFileSync(made, text);
+  renameSync(made, place);
+}
+
+/** The text of a module that has the exports of a package. */
+function named(name) {
+  const load = `createRequire(${JSON.stringify(join(ROOT, 'package.json'))})('${name}')`;
+  const names = Object.keys(nodeModule.createRequire(join(ROOT, 'package.json'))(name));
+  return `import { createRequire } from 'node:module';
+const all = ${load};
+export default all;
+export const { ${names.filter((each) => /^[a-z]\w*$/i.test(each) && each !== 'default').join(', ')} } = all;
+`;
 }
 
 /** Undefined where it is no TypeScript that Node could strip, as AssemblyScript is not. */
@@ -57,6 +79,12 @@ function entriesOf(folder) {
   });
 }
 
+function resolve(specifier, context, next) {
+  const place = join(FOLDER, `${specifier}.mjs`);
+  const isNamed = NAMED_ONCE.includes(specifier) && context.parentURL?.endsWith('.ts') && existsSync(place);
+  return next(isNamed ? pathToFileURL(place).href : specifier, context);
+}
+
 function load(url, context, next) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
   try {
@@ -72,4 +100,4 @@ if (!process.env.NODE_OPTIONS?.includes(OWN_OPTION)) {
   process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} ${OWN_OPTION}`.trim();
 }
 // An older Node, which tests of the start run, has no such hooks.
-nodeModule.registerHooks?.({ load });
+nodeModule.registerHooks?.({ resolve, load });
