@@ -3,35 +3,54 @@ import { type SetBack, timeOfDay } from '../model/set_back.ts';
 import { GrowingBuffer } from './growing_buffer.ts';
 import { UTF8_MAX } from './json_bytes.ts';
 import type { Fix } from './location/fix.ts';
-import type { NewRecordBuffer, RecordBuffer } from './location/record.ts';
+import type { NewRecordBuffer } from './location/record.ts';
 
 /**
- * Where objects have been, as bytes for the history: written once, before any text is made of it, and copied on its way.
+ * Where objects have been, as bytes for the history: rows of numbers, written once, before any text is made of a location, and
+ * copied as they are on their way. Ids and other names are numbers, from 1 on, that the shard has given them; a step brings those
+ * that it names for the first time. Whoever reads misses none as long as each step begins with as many names as those before it
+ * have brought, or with none: then the shard has begun to number anew.
  *
- * A place, little-endian, at any offset:
+ * The places of a step, little-endian, from a multiple of 8 on, padded to one:
  *
- *     0  u32 bytes of the place         4  u8  topic, as its index in PLACE_TOPICS
- *     6  u16 bytes of the id            8  u16 bytes of the provider's id; 0 where it is the id
- *    10  u16 bytes of the source       12  u16 bytes of the zone's id; 0 where the position was not sent in metres
- *    16  f64 each of PLACE_NUMBERS, NaN for what is not known
- *   104  the id, the provider's id, the source, the zone's id, members of the location as JSON (location/accepted.ts)
+ *     0  u32 how many names there were before     4  u32 bytes of the names that are new
+ *     8  of each name: u32 bytes, UTF-8; then padding to a multiple of 8, and for each topic with places:
+ *
+ *        0  u32 topic, as its index in PLACE_TOPICS   4  u32 places
+ *        8  u32 what is known of any of them: bits in the order of PLACE_NUMBERS and then PLACE_NAMES
+ *       12  u32 bytes of all members
+ *       16  each place: f64 each of PLACE_NUMBERS, NaN for what is not known, u32 each of PLACE_NAMES, 0 for none
+ *           u32 for each place: where its members end, if there are any; then these, as JSON (location/accepted.ts)
  */
-const [SIZE, TOPIC, ID_SIZE, PROVIDER_SIZE, SOURCE_SIZE, ZONE_SIZE, NUMBERS] = [0, 4, 6, 8, 10, 12, 16] as const;
 
 export const PLACE_TOPICS = ['locations', 'motions'] as const;
 export type PlaceTopic = (typeof PLACE_TOPICS)[number];
 
 /**
- * Times of day in milliseconds since 1970: when it was there, and when that was received. Degrees in WGS 84; metres of the
- * height, in the plane of the zone, and of the accuracy; metres per second; degrees clockwise from north.
+ * Degrees in WGS 84; metres per second; degrees clockwise from north; metres in the plane of the zone, of the height, and of the
+ * accuracy. Times of day in milliseconds since 1970: when it was there, and when that was received. In the order of
+ * Fix.copyNumbers.
  */
 export const PLACE_NUMBERS = [
-  ...['time', 'received', 'longitude', 'latitude', 'z', 'floor', 'x', 'y', 'accuracy', 'speed', 'course'],
+  ...['longitude', 'latitude', 'floor', 'time', 'speed', 'course', 'received', 'x', 'y', 'z', 'accuracy'],
 ] as const;
-const HEAD_BYTES = NUMBERS + 8 * PLACE_NUMBERS.length;
+/** `id`: of the provider, or of the trackable that it has moved. A location names no provider beside its id. */
+export const PLACE_NAMES = ['id', 'provider_id', 'source', 'zone_id'] as const;
+/** How many f64 a place takes; and how many u32, and where its names are among these. */
+export const PLACE_LENGTH = PLACE_NUMBERS.length + PLACE_NAMES.length / 2;
+export const [PLACE_WORDS, FIRST_NAME] = [2 * PLACE_LENGTH, 2 * PLACE_NUMBERS.length] as const;
 
+const [TIME, SPEED, COURSE, RECEIVED, X, Y, Z, ACCURACY] = (
+  ['time', 'speed', 'course', 'received', 'x', 'y', 'z', 'accuracy'] as const
+).map((name) => PLACE_NUMBERS.indexOf(name)) as [number, number, number, number, number, number, number, number];
+
+const STEP_HEAD = 8;
+const TOPIC_HEAD = 16;
 const BYTES_AT_FIRST = 1 << 12;
 const BYTES_KEPT = 1 << 20;
+const [PLACES_AT_FIRST, PLACES_KEPT] = [1 << 8, 1 << 13] as const;
+/** With more the shard begins to number anew. */
+const NAMES_MAX = 1 << 20;
 
 /** What is recorded of each step. */
 export interface RecordedPlaces {
@@ -40,7 +59,7 @@ export interface RecordedPlaces {
   readonly withMembers: boolean;
 }
 
-/** The places of a step, one behind the other, in order. */
+/** The places of a step. */
 export interface PackedPlaces {
   /** Good until the next step. */
   readonly bytes: Borrowed;
@@ -48,120 +67,263 @@ export interface PackedPlaces {
   readonly counts: Readonly<Record<PlaceTopic, number>>;
 }
 
+/** Where some bytes begin, and where they end. */
+export interface Bounds {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The names that a step brings. */
+export interface NewNames extends Bounds {
+  /** How many there were before. */
+  readonly before: number;
+}
+
+/** The places of a topic, as they lie in memory that is aligned to 8 bytes. */
+export interface PlaceSection {
+  readonly topic: PlaceTopic;
+  readonly count: number;
+  /** Where the places begin, as an index of f64. */
+  readonly start: number;
+  /** What is known of any place: bits in the order of PLACE_NUMBERS and then PLACE_NAMES. */
+  readonly known: number;
+  /** Where the ends of members begin, as an index of u32, and where the members do; undefined for none. */
+  readonly members: { readonly ends: number; readonly from: number } | undefined;
+}
+
 /** Writes the places of a step. */
 export class PlaceWriter extends GrowingBuffer {
-  readonly #recordsLocations: boolean;
-  readonly #recordsMotions: boolean;
+  readonly #recorded: Readonly<Record<PlaceTopic, boolean>>;
   readonly #withMembers: boolean;
-  #used = 0;
-  #counts = { locations: 0, motions: 0 };
+  readonly #places: Readonly<Record<PlaceTopic, Places>> = { locations: new Places(), motions: new Places() };
+  readonly #numbers = new Map<string, number>();
+  /** How many it had given when it began to number anew: what a fix remembers is larger. */
+  #before = 0;
+  /** Those that the step names for the first time. */
+  #newNames: string[] = [];
+  /** The last source, which is that of the next place as a rule. */
+  #source = '';
+  #sourceNumber = 0;
 
   constructor({ topics, withMembers }: RecordedPlaces, newBuffer: NewRecordBuffer) {
     super(newBuffer, BYTES_AT_FIRST);
-    this.#recordsLocations = topics.includes('locations');
-    this.#recordsMotions = topics.includes('motions');
+    this.#recorded = { locations: topics.includes('locations'), motions: topics.includes('motions') };
     this.#withMembers = withMembers;
   }
 
   location(fix: Fix, setBacks: readonly SetBack[]): void {
-    if (!this.#recordsLocations) return;
-    this.#counts.locations++;
-    this.#write(0, { id: fix.providerId, fix, setBacks });
+    if (!this.#recorded.locations) return;
+    const places = this.#places.locations;
+    this.#write(places, fix, setBacks, this.#numberOfProvider(fix), 0);
+    if (this.#withMembers) places.members.push(fix.text);
   }
 
   motion(id: string, fix: Fix, setBacks: readonly SetBack[]): void {
-    if (!this.#recordsMotions) return;
-    this.#counts.motions++;
-    this.#write(1, { id, fix, setBacks });
+    if (!this.#recorded.motions) return;
+    this.#write(this.#places.motions, fix, setBacks, this.#numberOf(id), this.#numberOfProvider(fix));
   }
 
   /** What was written since the last call; undefined for nothing. */
   take(): PackedPlaces | undefined {
-    if (this.#used === 0) return undefined;
-    const places = { bytes: lend(this.bytes.subarray(0, this.#used)), counts: this.#counts };
-    this.#used = 0;
-    this.#counts = { locations: 0, motions: 0 };
-    return places;
+    const { locations, motions } = this.#places;
+    if (locations.count + motions.count === 0) return undefined;
+    const counts = { locations: locations.count, motions: motions.count };
+    let at = this.#packNames();
+    at = this.#packPlaces(at, 0, locations);
+    at = this.#packPlaces(at, 1, motions);
+    if (this.#numbers.size > NAMES_MAX) this.forgetNames();
+    return { bytes: lend(this.bytes.subarray(0, at)), counts };
+  }
+
+  /** Numbers names anew. Between two steps. */
+  forgetNames(): void {
+    this.#before += this.#numbers.size;
+    this.#numbers.clear();
+    this.#source = '';
+    this.#sourceNumber = 0;
   }
 
   /** Gives back memory. Between two steps. */
   tidy(): void {
     this.shrink(BYTES_KEPT, 0);
+    for (const topic of PLACE_TOPICS) this.#places[topic].tidy();
+  }
+
+  /** A fix belongs to one provider for long, and remembers the number. */
+  // hot
+  #numberOfProvider(fix: Fix): number {
+    if (fix.placeName <= this.#before) fix.placeName = this.#before + this.#numberOf(fix.providerId);
+    return fix.placeName - this.#before;
   }
 
   // hot
-  #write(topic: number, { id, fix, setBacks }: { id: string; fix: Fix; setBacks: readonly SetBack[] }): void {
-    const provider = topic === 0 ? '' : fix.providerId;
-    const zone = fix.isLocal ? (fix.zone?.id ?? '') : '';
-    const members = topic === 0 && this.#withMembers ? fix.text : '';
-    const texts = id.length + provider.length + fix.source.length + zone.length + members.length;
-    const start = this.#used;
-    this.reserve(start + HEAD_BYTES + UTF8_MAX * texts, start);
+  #numberOf(name: string): number {
+    return this.#numbers.get(name) ?? this.#add(name);
+  }
+
+  #add(name: string): number {
+    if (name === '') return 0;
+    const number = this.#numbers.size + 1;
+    this.#numbers.set(name, number);
+    this.#newNames.push(name);
+    return number;
+  }
+
+  // hot
+  #write(places: Places, fix: Fix, setBacks: readonly SetBack[], id: number, provider: number): void {
+    const row = places.next();
+    const { numbers, words } = places;
+    const at = PLACE_LENGTH * row;
+    fix.copyNumbers(numbers, at);
+    if (setBacks.length > 0) {
+      numbers[at + TIME] = timeOfDay(numbers[at + TIME] as number, setBacks);
+      numbers[at + RECEIVED] = timeOfDay(numbers[at + RECEIVED] as number, setBacks);
+    }
+    const zone = fix.isLocal ? this.#numberOf(fix.zone?.id ?? '') : 0;
+    if (zone === 0) {
+      numbers[at + X] = Number.NaN;
+      numbers[at + Y] = Number.NaN;
+    }
+    if (fix.source !== this.#source) {
+      this.#source = fix.source;
+      this.#sourceNumber = this.#numberOf(fix.source);
+    }
+    const source = this.#sourceNumber;
+    const names = PLACE_WORDS * row + FIRST_NAME;
+    words[names] = id;
+    words[names + 1] = provider;
+    words[names + 2] = source;
+    words[names + 3] = zone;
+    places.known |=
+      ALWAYS_KNOWN |
+      knownIn(numbers, at, SPEED) |
+      knownIn(numbers, at, COURSE) |
+      knownIn(numbers, at, Z) |
+      knownIn(numbers, at, ACCURACY) |
+      (zone > 0 ? IN_ZONE : 0) |
+      (provider > 0 ? PROVIDER : 0) |
+      (source > 0 ? SOURCE : 0);
+  }
+
+  #packNames(): number {
+    const names = this.#newNames;
+    const size = names.reduce((sum, { length }) => sum + 4 + UTF8_MAX * length, 0);
+    this.reserve(STEP_HEAD + size + 8, 0);
     const { bytes, view } = this;
-    let at = start + HEAD_BYTES;
-    const idBytes = bytes.write(id, at);
-    at += idBytes;
-    const providerBytes = provider === '' ? 0 : bytes.write(provider, at);
-    at += providerBytes;
-    const sourceBytes = bytes.write(fix.source, at);
-    at += sourceBytes;
-    const zoneBytes = zone === '' ? 0 : bytes.write(zone, at);
-    at += zoneBytes;
-    if (members !== '') at += bytes.write(members, at);
-    view.setUint32(start + SIZE, at - start, true);
-    view.setUint8(start + TOPIC, topic);
-    view.setUint16(start + ID_SIZE, idBytes, true);
-    view.setUint16(start + PROVIDER_SIZE, providerBytes, true);
-    view.setUint16(start + SOURCE_SIZE, sourceBytes, true);
-    view.setUint16(start + ZONE_SIZE, zoneBytes, true);
-    const isLocal = zoneBytes > 0;
-    const numbers = start + NUMBERS;
-    view.setFloat64(numbers, timeOfDay(fix.eventTimeMs, setBacks), true);
-    view.setFloat64(numbers + 8, timeOfDay(fix.receivedMs, setBacks), true);
-    view.setFloat64(numbers + 16, fix.lon, true);
-    view.setFloat64(numbers + 24, fix.lat, true);
-    view.setFloat64(numbers + 32, fix.sentZ, true);
-    view.setFloat64(numbers + 40, fix.floor, true);
-    view.setFloat64(numbers + 48, isLocal ? fix.sentX : Number.NaN, true);
-    view.setFloat64(numbers + 56, isLocal ? fix.sentY : Number.NaN, true);
-    view.setFloat64(numbers + 64, fix.accuracy ?? Number.NaN, true);
-    view.setFloat64(numbers + 72, fix.speed ?? Number.NaN, true);
-    view.setFloat64(numbers + 80, fix.course ?? Number.NaN, true);
-    this.#used = at;
+    let at = STEP_HEAD;
+    for (const name of names) {
+      const written = bytes.write(name, at + 4);
+      view.setUint32(at, written, true);
+      at += 4 + written;
+    }
+    view.setUint32(0, this.#numbers.size - names.length, true);
+    view.setUint32(4, at - STEP_HEAD, true);
+    this.#newNames = [];
+    return padded(at);
+  }
+
+  /** Returns where the next topic begins. */
+  #packPlaces(start: number, topic: number, places: Places): number {
+    const { count, known, members } = places;
+    if (count === 0) return start;
+    const length = members.reduce((sum, text) => sum + text.length, 0);
+    const size = 8 * PLACE_LENGTH * count;
+    this.reserve(start + TOPIC_HEAD + size + 4 * members.length + UTF8_MAX * length + 8, start);
+    const { bytes, view } = this;
+    bytes.set(new Uint8Array(places.words.buffer, 0, size), start + TOPIC_HEAD);
+    let at = start + TOPIC_HEAD + size;
+    let membersSize = 0;
+    if (length > 0) {
+      const from = at + 4 * count;
+      for (const text of members) {
+        membersSize += bytes.write(text, from + membersSize);
+        view.setUint32(at, membersSize, true);
+        at += 4;
+      }
+      at += membersSize;
+    }
+    view.setUint32(start, topic, true);
+    view.setUint32(start + 4, count, true);
+    view.setUint32(start + 8, known, true);
+    view.setUint32(start + 12, membersSize, true);
+    places.clear();
+    return padded(at);
   }
 }
 
-/** How many bytes a place takes. */
+const bitOf = (name: string): number => 1 << [...PLACE_NUMBERS, ...PLACE_NAMES].indexOf(name as 'time');
+const ALWAYS_KNOWN = ['longitude', 'latitude', 'floor', 'time', 'received', 'id'].reduce(
+  (bits, name) => bits | bitOf(name),
+  0,
+);
+const IN_ZONE = bitOf('x') | bitOf('y') | bitOf('zone_id');
+const [PROVIDER, SOURCE] = [bitOf('provider_id'), bitOf('source')] as const;
+
+/** The bit of a number, if it is known. */
 // hot
-export function placeSize({ view }: RecordBuffer, at: number): number {
-  return view.getUint32(at + SIZE, true);
+function knownIn(numbers: Float64Array, at: number, index: number): number {
+  return Number.isNaN(numbers[at + index]) ? 0 : 1 << index;
 }
 
-export function placeTopic({ view }: RecordBuffer, at: number): PlaceTopic {
-  return PLACE_TOPICS[view.getUint8(at + TOPIC)] as PlaceTopic;
+function padded(at: number): number {
+  return (at + 7) & ~7;
 }
 
-/** A number of a place, by its index in PLACE_NUMBERS; NaN for what is not known. */
-// hot
-export function placeNumber({ view }: RecordBuffer, at: number, index: number): number {
-  return view.getFloat64(at + NUMBERS + 8 * index, true);
+/** Places of a topic that a step has brought so far. */
+class Places {
+  count = 0;
+  known = 0;
+  members: string[] = [];
+  /** The same memory twice. */
+  numbers = new Float64Array(PLACE_LENGTH * PLACES_AT_FIRST);
+  words = new Uint32Array(this.numbers.buffer);
+
+  /** The row of the next place. */
+  // hot
+  next(): number {
+    if (this.numbers.length === PLACE_LENGTH * this.count) this.#resize(2 * this.count);
+    return this.count++;
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.known = 0;
+    this.members = [];
+  }
+
+  tidy(): void {
+    if (this.numbers.length > PLACE_LENGTH * PLACES_KEPT) this.#resize(PLACES_KEPT);
+  }
+
+  #resize(places: number): void {
+    const { numbers } = this;
+    this.numbers = new Float64Array(PLACE_LENGTH * places);
+    this.numbers.set(numbers.subarray(0, PLACE_LENGTH * this.count));
+    this.words = new Uint32Array(this.numbers.buffer);
+  }
 }
 
-/** The texts of a place, in the order in which they lie; the history has the last as its properties. */
-export const PLACE_TEXTS = ['id', 'provider_id', 'source', 'zone_id', 'members'] as const;
-
-/** Writes where each of PLACE_TEXTS begins, and where the last of them ends. */
-// hot
-export function boundTexts({ view }: RecordBuffer, at: number, bounds: Uint32Array): void {
-  bounds[0] = at + HEAD_BYTES;
-  bounds[1] = bounds[0] + view.getUint16(at + ID_SIZE, true);
-  bounds[2] = bounds[1] + view.getUint16(at + PROVIDER_SIZE, true);
-  bounds[3] = bounds[2] + view.getUint16(at + SOURCE_SIZE, true);
-  bounds[4] = bounds[3] + view.getUint16(at + ZONE_SIZE, true);
-  bounds[5] = at + view.getUint32(at + SIZE, true);
+/** The names that the step at a multiple of 8 brings. */
+export function namesIn(words: Uint32Array, start: number): NewNames {
+  const from = start + STEP_HEAD;
+  return { before: words[start >> 2] as number, from, to: from + (words[(start >> 2) + 1] as number) };
 }
 
-export function placeId({ bytes, view }: RecordBuffer, at: number): string {
-  const start = at + HEAD_BYTES;
-  return bytes.toString('utf8', start, start + view.getUint16(at + ID_SIZE, true));
+/** The sections of a step that ends there, whose names have ended at `namesEnd`. */
+export function sectionsIn(words: Uint32Array, namesEnd: number, end: number): readonly PlaceSection[] {
+  const sections: PlaceSection[] = [];
+  let at = padded(namesEnd);
+  while (at < end) {
+    const [topic, count, known, membersSize] = words.subarray(at >> 2, (at >> 2) + 4) as unknown as number[] as [
+      ...[number, number, number, number],
+    ];
+    at += TOPIC_HEAD;
+    const start = at >> 3;
+    at += 8 * PLACE_LENGTH * count;
+    const members = membersSize === 0 ? undefined : { ends: at >> 2, from: at + 4 * count };
+    if (members !== undefined) at = members.from + membersSize;
+    at = padded(at);
+    sections.push({ topic: PLACE_TOPICS[topic] as PlaceTopic, count, start, known, members });
+  }
+  return sections;
 }

@@ -47,6 +47,8 @@ export interface Batch {
   readonly items: readonly Item[];
   /** By which running time is shown as the time of day; never, when left out. */
   readonly setBacks?: readonly SetBack[] | undefined;
+  /** Whether the names of what is recorded for the history are numbered anew (recorded.ts). */
+  readonly namesAnew?: boolean | undefined;
   /**
    * Pacing of what is kept: how many rows the step may bring in the background at most, besides those that must be kept
    * before their events are published. The caller spreads them over time; the core only keeps count.
@@ -90,6 +92,7 @@ export function openShard(options: ShardOptions): Shard {
 
 function step(context: ShardContext, batch: Batch): Outcome {
   const { nowMs, sentMs = nowMs, items, flushBudget, setBacks = NEVER_SET_BACK } = batch;
+  if (batch.namesAnew === true) context.places?.forgetNames();
   context.draft = emptyDraft();
   context.setBacks = setBacks;
   context.sentTime = sentTimeText(timeOfDay(sentMs, setBacks));

@@ -1,4 +1,4 @@
-import type { PlaceTopic } from '../core/recorded.ts';
+import { PLACE_NAMES } from '../core/recorded.ts';
 import type { HistoryTopic } from '../model/history.ts';
 import type { EventTopic } from './event_rows.ts';
 
@@ -82,9 +82,6 @@ export const ORDER: Readonly<Record<HistoryTopic, readonly [by: string, then: st
   collision_events: ['trackable_1', 'time'],
 };
 
-/** Texts of a place, which lie in its table as their numbers. */
-export const TEXT_COLUMNS = ['id', 'provider_id', 'source', 'zone_id', 'properties'] as const;
-
 /** Smaller than DuckDB's own: whoever asks for one object reads one of them. */
 const ROW_GROUP = 65_536;
 /** Values of a column in a row group for which a dictionary is made; with more it is given up, and was for nothing. */
@@ -94,9 +91,11 @@ const DICTIONARY_MAX = 2000;
 const PARQUET =
   `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP}, DICTIONARY_SIZE_LIMIT ${DICTIONARY_MAX}, ` +
   'USE_TMP_FILE false';
+/** Of a file that will be merged: a quarter larger, in three quarters of the time. */
+const QUICKLY = 'COMPRESSION_LEVEL 1';
 
-/** The texts of places, by their numbers. */
-export const NAMES_TABLE = 'CREATE TABLE names(number INTEGER, name VARCHAR)';
+/** Properties of places, by their numbers. */
+export const PROPERTIES_TABLE = 'CREATE TABLE properties(number INTEGER, text VARCHAR)';
 
 /** A table of events that are to be written next, as they are in the file. */
 export function eventTable(topic: EventTopic): string {
@@ -104,35 +103,39 @@ export function eventTable(topic: EventTopic): string {
   return `CREATE TABLE ${topic}(${columns.join()})`;
 }
 
-/** A location names no provider beside its id. */
-const MOVER = 'CASE WHEN provider_id = 0 THEN id ELSE provider_id END';
-
-/** A table of places that are to be written next, as numbers: of those columns alone in which anything is known. */
-export function placeTable(topic: PlaceTopic, known: readonly string[]): string {
-  const isText = (name: string): boolean => TEXT_COLUMNS.some((text) => text === name);
-  return `CREATE OR REPLACE TABLE ${topic}(${known.map((name) => `${name} ${isText(name) ? 'INTEGER' : 'DOUBLE'}`).join()})`;
+function isName(column: string): boolean {
+  return PLACE_NAMES.some((name) => name === column);
 }
 
 /**
- * Places as they are in a file, in the order in which they were added. Texts are looked up in a list: a join would hand the
- * rows out in another order. `known`: the columns of their table.
+ * The rows of a table with places as they are in a file, in the order in which they come. Names, values of an enumeration
+ * whose first one stands for none, are written as texts: otherwise each row group would have all values, and none could be
+ * passed over by its least and greatest one. Properties are looked up in a list: a join would hand the rows out in another
+ * order. `known`: the columns that there are, those in which anything is known.
  */
-export function placesAsWritten(topic: PlaceTopic, known: readonly string[]): string {
+export function placesAsWritten(table: string, known: readonly string[]): string {
   const columns = Object.entries(PLACE_COLUMNS).map(([name, type]) => {
-    if (name === 'provider_id') return `texts[${known.includes(name) ? MOVER : 'id'}] AS ${name}`;
+    // What moves itself names no provider besides.
+    if (name === 'provider_id' && !known.includes(name)) return `id::VARCHAR AS ${name}`;
     if (!known.includes(name)) return `NULL::${type} AS ${name}`;
     if (type === 'TIMESTAMP') return `make_timestamp((1000 * ${name})::BIGINT) AS ${name}`;
     if (type === 'DOUBLE') return `CASE WHEN isnan(${name}) THEN NULL ELSE ${name} END AS ${name}`;
+    if (isName(name)) return `nullif(${name}::VARCHAR, '') AS ${name}`;
     // The first text stands for none, and nothing lies at 0.
     return `texts[${name}] AS ${name}`;
   });
-  const texts = 'SELECT list(name ORDER BY number) AS texts FROM names WHERE number > 0';
-  return `SELECT ${columns.join()} FROM ${topic}, (${texts})`;
+  const texts = 'SELECT list(text ORDER BY number) AS texts FROM properties WHERE number > 0';
+  return `SELECT ${columns.join()} FROM ${table}${known.includes('properties') ? `, (${texts})` : ''}`;
 }
 
 /** Writes the rows of a query into a file. */
 export function copyTo(path: string, sql: string): string {
   return `COPY (${sql}) TO ${sqlText(path)} (${PARQUET})`;
+}
+
+/** Writes the rows of a query into a file that will be merged with others. */
+export function copyQuicklyTo(path: string, sql: string): string {
+  return `COPY (${sql}) TO ${sqlText(path)} (${PARQUET}, ${QUICKLY})`;
 }
 
 /** The rows of a table, or what stands for one, in the order of the files. */

@@ -3,20 +3,46 @@ import {
   type DuckDBAppender,
   type DuckDBConnection,
   DuckDBDataChunk,
+  type DuckDBEnumLogicalType,
   DuckDBInstance,
+  type DuckDBLogicalType,
+  DuckDBTableFunction,
   DuckDBTimestampValue,
   type DuckDBType,
+  DuckDBTypeId,
   INTEGER,
   VARCHAR,
 } from '@duckdb/node-api';
+import bindings from '@duckdb/node-bindings';
 import type { ColumnType } from './columns.ts';
 import type { Value } from './event_rows.ts';
 
 /** Rows that a chunk of DuckDB has at most. */
 const CHUNK_ROWS = 2048;
 
-/** A column of numbers, or of the numbers of texts. */
-export type NumberColumn = Float64Array | Int32Array;
+const NO_NAMES = 'DROP TYPE IF EXISTS name; TRUNCATE names';
+
+/** The table function that has the rows of Duck.runWith. */
+export const ROWS_TO_WRITE = 'rows_to_write';
+
+/** A column that lies in memory: the value of each row is `stride` behind that of the one before. */
+export interface Column {
+  readonly name: string;
+  /** A number that is not known is NaN. A name is the number of a text: see RowsToWrite. */
+  readonly kind: 'number' | 'name' | 'integer';
+  readonly values: Float64Array | Uint32Array;
+  readonly first: number;
+  readonly stride: number;
+}
+
+/** Rows for a statement. */
+export interface RowsToWrite {
+  readonly columns: readonly Column[];
+  /** The texts of names, by their numbers from 0 on; no two are alike. */
+  readonly names: readonly string[];
+  /** Which rows, in the order in which they are handed out. */
+  readonly order: Uint32Array;
+}
 
 /** What a database in memory may take. */
 export interface DuckBounds {
@@ -65,6 +91,7 @@ async function following<Result>(work: () => Promise<Result>): Promise<Result> {
 export class Duck {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
+  #rows: RowFeed | undefined;
 
   private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
     this.#instance = instance;
@@ -85,7 +112,15 @@ export class Duck {
     const connection = await following(() => instance.connect());
     const duck = new Duck(instance, connection);
     open.add(duck);
-    await duck.run("SET TimeZone = 'UTC'");
+    connection.registerTableFunction(
+      DuckDBTableFunction.create({
+        name: ROWS_TO_WRITE,
+        bindFunction: (info) => duck.#rows?.columns((name, type) => info.addResultColumn(name, type)),
+        initFunction: () => undefined,
+        mainFunction: (_, { chunk }) => duck.#rows?.fill(chunk),
+      }),
+    );
+    await duck.run(`SET TimeZone = 'UTC'; CREATE TABLE names(number INTEGER, text VARCHAR)`);
     return duck;
   }
 
@@ -119,18 +154,23 @@ export class Duck {
     this.#connection.interrupt();
   }
 
-  /** Adds rows to a table of numbers: those of the columns at these places, in that order. */
-  async appendNumbers(table: string, columns: readonly NumberColumn[], order: Uint32Array): Promise<void> {
-    const types: DuckDBType[] = columns.map((column) => (column instanceof Float64Array ? DOUBLE : INTEGER));
-    const appender = await following(() => this.#connection.createAppender(table));
-    const chunk = DuckDBDataChunk.create(types, Math.min(CHUNK_ROWS, order.length));
-    for (let start = 0; start < order.length; start += CHUNK_ROWS) {
-      const rows = order.subarray(start, start + CHUNK_ROWS);
-      if (chunk.rowCount !== rows.length) chunk.rowCount = rows.length;
-      for (let i = 0; i < columns.length; i++) fill(chunk, i, { column: columns[i] as NumberColumn, rows });
-      appender.appendDataChunk(chunk);
+  /** Runs a statement that reads some rows once, as those of the table function rows_to_write. */
+  async runWith(rows: RowsToWrite, sql: string): Promise<void> {
+    try {
+      this.#rows = new RowFeed(rows, await this.#nameType(rows.names));
+      await this.run(sql);
+    } finally {
+      this.#rows = undefined;
+      await this.run(NO_NAMES);
     }
-    appender.closeSync();
+  }
+
+  /** A type whose values are some texts. Made of a table: DuckDB's own function ends a text at a zero. */
+  async #nameType(names: readonly string[]): Promise<DuckDBLogicalType> {
+    await this.appendTexts('names', names);
+    await this.run('CREATE TYPE name AS ENUM (SELECT text FROM names ORDER BY number)');
+    const result = await following(() => this.#connection.run('SELECT NULL::name'));
+    return result.columnLogicalType(0);
   }
 
   /** Adds rows of a number, from 0 on, and a text to a table. */
@@ -174,14 +214,63 @@ function append(appender: DuckDBAppender, type: ColumnType, value: Value): void 
   else appender.appendTimestamp(new DuckDBTimestampValue(1000n * BigInt(value)));
 }
 
-// hot
-function fill(
-  chunk: DuckDBDataChunk,
-  index: number,
-  { column, rows }: { readonly column: NumberColumn; readonly rows: Uint32Array },
-): void {
-  const vector = chunk.getColumnVector(index) as unknown as { readonly items: NumberColumn; flush(): void };
-  const { items } = vector;
-  for (let i = 0; i < rows.length; i++) items[i] = column[rows[i] as number] as number;
-  vector.flush();
+type Items = Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
+
+/**
+ * Rows on their way into a statement, a chunk at a time: DuckDB asks for them, so they are in no table before, which would take
+ * as long as to write them.
+ */
+class RowFeed {
+  readonly #rows: RowsToWrite;
+  readonly #types: readonly DuckDBType[];
+  /** A chunk of each column. */
+  readonly #items: readonly Items[];
+  #at = 0;
+
+  constructor(rows: RowsToWrite, names: DuckDBLogicalType) {
+    this.#rows = rows;
+    // As a type of its own it would make all of the names anew whenever it is asked.
+    const nameType = { toLogicalType: () => names } as unknown as DuckDBType;
+    const typeOf = { number: DOUBLE, name: nameType, integer: INTEGER } as const;
+    this.#types = rows.columns.map(({ kind }) => typeOf[kind]);
+    const ofNames = ITEMS_OF_NAMES[(names as DuckDBEnumLogicalType).internalTypeId] ?? Uint32Array;
+    const itemsOf = { number: Float64Array, name: ofNames, integer: Uint32Array } as const;
+    this.#items = rows.columns.map(({ kind }) => new itemsOf[kind](CHUNK_ROWS));
+  }
+
+  columns(add: (name: string, type: DuckDBType) => void): void {
+    for (const [i, { name }] of this.#rows.columns.entries()) add(name, this.#types[i] as DuckDBType);
+  }
+
+  /** Fills a chunk with the next rows; with none when there are no more. */
+  fill(chunk: DuckDBDataChunk['chunk']): void {
+    const { order, columns } = this.#rows;
+    const rows = order.subarray(this.#at, this.#at + CHUNK_ROWS);
+    this.#at += rows.length;
+    bindings.data_chunk_set_size(chunk, rows.length);
+    if (rows.length === 0) return;
+    for (let i = 0; i < columns.length; i++) {
+      const items = this.#items[i] as Items;
+      gather(items, columns[i] as Column, rows);
+      const vector = bindings.data_chunk_get_vector(chunk, i);
+      bindings.copy_data_to_vector(vector, 0, items.buffer, 0, rows.length * items.BYTES_PER_ELEMENT);
+    }
+  }
+}
+
+/** How DuckDB has the values of an enumeration, by how many there are; of most as Uint32Array. */
+const ITEMS_OF_NAMES: Readonly<Partial<Record<DuckDBTypeId, Uint8ArrayConstructor | Uint16ArrayConstructor>>> = {
+  [DuckDBTypeId.UTINYINT]: Uint8Array,
+  [DuckDBTypeId.USMALLINT]: Uint16Array,
+};
+
+/** hot: loops that are alike, each for one kind of array. */
+function gather(items: Items, { values, first, stride }: Column, rows: Uint32Array): void {
+  if (items instanceof Float64Array) {
+    for (let i = 0; i < rows.length; i++) items[i] = values[stride * (rows[i] as number) + first] as number;
+  } else if (items instanceof Uint16Array) {
+    for (let i = 0; i < rows.length; i++) items[i] = values[stride * (rows[i] as number) + first] as number;
+  } else {
+    for (let i = 0; i < rows.length; i++) items[i] = values[stride * (rows[i] as number) + first] as number;
+  }
 }

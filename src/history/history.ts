@@ -16,6 +16,8 @@ export interface HistoryDeps {
   readonly fanout: Pick<Fanout, 'listen'>;
   /** Whether this hub, of several, records what all of them announce of an entity. */
   announces(id: string): boolean;
+  /** Has a shard number the names of what it records anew. */
+  forgetNames(shard: number): void;
   schedule(delayMs: number, callback: () => void): () => void;
   readonly log: { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 }
@@ -82,9 +84,9 @@ export class History {
     worker.on('exit', () => this.#ended());
   }
 
-  /** Takes places of a step. hot: once for each batch. */
-  readonly take = (places: PackedPlaces): void => {
-    this.#blocks.add(look(places.bytes), places.counts);
+  /** Takes places of a shard's step. hot: once for each batch. */
+  readonly take = (shard: number, places: PackedPlaces): void => {
+    this.#blocks.add(shard, look(places.bytes), places.counts);
     this.#gathering ??= this.#deps.schedule(GATHER_MS, () => this.#offer());
   };
 
@@ -185,6 +187,9 @@ export class History {
     switch (message.say) {
       case 'taken':
         this.#blocks.taken(message.block);
+        return;
+      case 'namesMissing':
+        this.#deps.forgetNames(message.shard);
         return;
       case 'eventsTaken':
         this.#eventBytes -= message.bytes;

@@ -21,7 +21,7 @@ export interface RecorderSettings {
 
 /** What crosses to the recorder's thread. */
 export type ToRecorder =
-  /** Places (core/recorded.ts), in memory that is the thread's until it gives it back. */
+  /** Places of steps (place_blocks.ts), in memory that is the thread's until it gives it back. */
   | { readonly say: 'places'; readonly block: number; readonly memory: SharedArrayBuffer; readonly bytes: number }
   | { readonly say: 'events'; readonly topic: EventTopic; readonly texts: readonly string[]; readonly bytes: number }
   | { readonly say: 'files'; readonly id: number; readonly wanted: FilesWanted }
@@ -34,6 +34,8 @@ export type ToRecorder =
 /** What comes back. */
 export type FromRecorder =
   | { readonly say: 'taken'; readonly block: number }
+  /** Names that a shard has given numbers have not come here: it is to begin anew. */
+  | { readonly say: 'namesMissing'; readonly shard: number }
   | { readonly say: 'eventsTaken'; readonly bytes: number }
   | { readonly say: 'files'; readonly id: number; readonly leased: LeasedFiles }
   | { readonly say: 'noFiles'; readonly id: number; readonly why: string }

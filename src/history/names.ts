@@ -1,3 +1,5 @@
+import type { Bounds } from '../core/recorded.ts';
+
 const [SLOTS_AT_FIRST, BYTES_AT_FIRST] = [1 << 12, 1 << 16] as const;
 
 /**
@@ -65,6 +67,53 @@ export class Names {
       while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
       this.#slots[slot] = number;
     }
+  }
+}
+
+/** The names of a shard by the numbers that it has given them, in the order in which it has said them. */
+export class ShardNames {
+  #count = 0;
+  /** All names, one behind the other, and where each ends. */
+  #bytes = new Uint8Array(BYTES_AT_FIRST);
+  #ends = new Uint32Array(SLOTS_AT_FIRST);
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
+
+  /** Takes the names that lie there: of each its length as u32, and its UTF-8. */
+  add(from: { readonly bytes: Uint8Array; readonly view: DataView }, { from: start, to }: Bounds): void {
+    for (let at = start; at < to; ) {
+      const size = from.view.getUint32(at, true);
+      this.#add(from.bytes.subarray(at + 4, at + 4 + size));
+      at += 4 + size;
+    }
+  }
+
+  /** Where the name of a number above 0 begins in `bytes`, and where it ends. */
+  start(number: number): number {
+    return this.#ends[number - 1] as number;
+  }
+
+  end(number: number): number {
+    return this.#ends[number] as number;
+  }
+
+  text(number: number): string {
+    return Buffer.from(this.#bytes.buffer, this.start(number), this.end(number) - this.start(number)).toString();
+  }
+
+  #add(name: Uint8Array): void {
+    const start = this.#ends[this.#count] as number;
+    const end = start + name.length;
+    if (end > this.#bytes.length) this.#bytes = copied(this.#bytes, new Uint8Array(Math.max(end, 2 * start)));
+    this.#bytes.set(name, start);
+    if (++this.#count === this.#ends.length) this.#ends = copied(this.#ends, new Uint32Array(2 * this.#ends.length));
+    this.#ends[this.#count] = end;
   }
 }
 

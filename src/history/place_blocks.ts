@@ -3,6 +3,26 @@ import { PLACE_TOPICS, type PlaceTopic } from '../core/recorded.ts';
 /** Memory of a block, and how many there may be. */
 const [BLOCK_BYTES, BLOCKS_MAX] = [4 << 20, 12] as const;
 
+/** In front of a step's places in a block: u32 number of the shard, u32 bytes. */
+const HEAD_BYTES = 8;
+
+/** The places of a step in a block: whose they are, and where they lie. */
+export interface StepInBlock {
+  readonly shard: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The steps in so many bytes of a block, in order. */
+export function* stepsIn(words: Uint32Array, bytes: number): Generator<StepInBlock> {
+  for (let at = 0; at < bytes; ) {
+    const from = at + HEAD_BYTES;
+    const to = from + (words[(at >> 2) + 1] as number);
+    yield { shard: words[at >> 2] as number, from, to };
+    at = to;
+  }
+}
+
 /**
  * Places on their way to the recorder's thread, in blocks of memory that both share and that are used again: to hand them on
  * costs one copy of their bytes, and no garbage. When all blocks are on their way, places are dropped, and counted.
@@ -36,18 +56,21 @@ export class PlaceBlocks {
     for (let block = 0; block < this.#memories.length; block++) if (block !== this.#current) this.#free.push(block);
   }
 
-  /** Adds the places of a step, of which there are so many. */
+  /** Adds the places of a shard's step (core/recorded.ts), of which there are so many. */
   // hot
-  add(bytes: Uint8Array, counts: Readonly<Record<PlaceTopic, number>>): void {
-    if (this.#used + bytes.length > BLOCK_BYTES) this.flush();
-    this.#current ??= this.#next(bytes.length);
+  add(shard: number, bytes: Uint8Array, counts: Readonly<Record<PlaceTopic, number>>): void {
+    const size = HEAD_BYTES + bytes.length;
+    if (this.#used + size > BLOCK_BYTES) this.flush();
+    this.#current ??= this.#next(size);
     if (this.#current === undefined) {
       this.dropped.locations += counts.locations;
       this.dropped.motions += counts.motions;
       return;
     }
-    new Uint8Array(this.#memories[this.#current] as SharedArrayBuffer).set(bytes, this.#used);
-    this.#used += bytes.length;
+    const memory = this.#memories[this.#current] as SharedArrayBuffer;
+    new Uint32Array(memory, this.#used, 2).set([shard, bytes.length]);
+    new Uint8Array(memory).set(bytes, this.#used + HEAD_BYTES);
+    this.#used += size;
     this.#counts.locations += counts.locations;
     this.#counts.motions += counts.motions;
   }

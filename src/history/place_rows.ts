@@ -1,45 +1,74 @@
-import type { RecordBuffer } from '../core/location/record.ts';
-import { boundTexts, PLACE_NUMBERS, PLACE_TEXTS, placeId, placeNumber } from '../core/recorded.ts';
-import { TEXT_COLUMNS } from './columns.ts';
+import {
+  FIRST_NAME,
+  PLACE_LENGTH,
+  PLACE_NAMES,
+  PLACE_NUMBERS,
+  PLACE_WORDS,
+  type PlaceSection,
+} from '../core/recorded.ts';
+import type { Column } from './duck.ts';
 import { hourOf } from './layout.ts';
-import { Names } from './names.ts';
+import { Names, type ShardNames } from './names.ts';
 
 const [TIME, LONGITUDE, LATITUDE] = (['time', 'longitude', 'latitude'] as const).map((name) =>
   PLACE_NUMBERS.indexOf(name),
 ) as [number, number, number];
-/** Of TEXT_COLUMNS, where a place has the members of its location. */
-const PROPERTIES = TEXT_COLUMNS.indexOf('properties');
+const ID = PLACE_NAMES.indexOf('id');
 const [ROWS_AT_FIRST, ROWS_KEPT] = [1 << 12, 1 << 20] as const;
-/** What a row takes, but for its texts. */
-const ROW_BYTES = 8 * PLACE_NUMBERS.length + 4 * TEXT_COLUMNS.length;
+
+/** Memory in which places lie (core/recorded.ts). */
+export interface PlaceMemory {
+  readonly bytes: Buffer;
+  readonly view: DataView;
+  readonly words: Uint32Array;
+  readonly numbers: Float64Array;
+}
+
+/** Some memory, from a multiple of 8 on, and of a multiple of 8. */
+export function placeMemory({ buffer, byteOffset, byteLength }: Uint8Array): PlaceMemory {
+  return {
+    bytes: Buffer.from(buffer, byteOffset, byteLength),
+    view: new DataView(buffer, byteOffset, byteLength),
+    words: new Uint32Array(buffer, byteOffset, byteLength >> 2),
+    numbers: new Float64Array(buffer, byteOffset, byteLength >> 3),
+  };
+}
 
 /** Rows of one hour, or some of them, in the order in which they are to be written: by id, and then by time. */
 export interface HourRows {
   readonly hourMs: number;
-  /** Places in the columns. */
+  /** By their numbers. */
   readonly order: Uint32Array;
 }
 
+/** How places are added. */
+interface AddOptions {
+  /** Of the shard that they are from. */
+  readonly names: ShardNames;
+  /** As JSON, by the members of the location. */
+  readonly properties: (members: string) => string;
+  /** Which of the section; all when left out. */
+  readonly rows?: Uint32Array | undefined;
+}
+
 /**
- * Locations or motions that wait to be written, column by column: numbers as they came, NaN for what is not known, and texts
- * by their numbers.
+ * Locations or motions that wait to be written, as they came, but for their names, which have numbers of their own here. A row
+ * lies together: whoever reads rows in another order than that of their coming meets each of them once, in the nearest memory.
  */
 export class PlaceRows {
-  readonly #numbers: Float64Array[];
-  readonly #texts: Int32Array[];
-  /** In which columns of numbers, and of texts, anything is known. */
-  readonly #hasNumbers: boolean[] = PLACE_NUMBERS.map(() => false);
-  readonly #hasTexts: boolean[] = TEXT_COLUMNS.map(() => false);
+  /** The same memory twice. */
+  #numbers = new Float64Array(PLACE_LENGTH * ROWS_AT_FIRST);
+  #words = new Uint32Array(this.#numbers.buffer);
+  /** Numbers of properties; empty as long as there are none. */
+  #propertiesOf = new Uint32Array(0);
+  /** What is known of any row: bits in the order of PLACE_NUMBERS and then PLACE_NAMES. */
+  #known = 0;
   #names = new Names();
-  /** Where the texts of a place lie. */
-  readonly #bounds = new Uint32Array(PLACE_TEXTS.length + 1);
+  #properties = new Names();
+  /** The numbers here of the names of shards, by theirs; 0 where a name was not met yet. */
+  readonly #numbersOf = new Map<ShardNames, Uint32Array>();
   #capacity = ROWS_AT_FIRST;
   #count = 0;
-
-  constructor() {
-    this.#numbers = PLACE_NUMBERS.map(() => new Float64Array(ROWS_AT_FIRST));
-    this.#texts = TEXT_COLUMNS.map(() => new Int32Array(ROWS_AT_FIRST));
-  }
 
   get count(): number {
     return this.#count;
@@ -50,58 +79,67 @@ export class PlaceRows {
     return this.#names.all;
   }
 
+  /** Properties by number; the first stands for none. */
+  get properties(): readonly string[] {
+    return this.#properties.all;
+  }
+
   /** What the rows take. */
   get bytes(): number {
-    return this.#count * ROW_BYTES + this.#names.size;
+    return this.#count * 8 * PLACE_LENGTH + this.#names.size + this.#properties.size;
   }
 
-  /** The columns in which anything is known, by their names. What moves itself has no provider besides. */
-  known(): ReadonlyMap<string, Float64Array | Int32Array> {
-    const numbers = PLACE_NUMBERS.flatMap((name, i) =>
-      this.#hasNumbers[i] ? [[name, this.#numbers[i]] as const] : [],
-    );
-    const texts = TEXT_COLUMNS.flatMap((name, i) => (this.#hasTexts[i] ? [[name, this.#texts[i]] as const] : []));
-    return new Map([...numbers, ...texts] as [string, Float64Array | Int32Array][]);
+  /** The columns in which anything is known. */
+  columns(): readonly Column[] {
+    const [numbers, names] = [
+      { kind: 'number', values: this.#numbers, stride: PLACE_LENGTH },
+      { kind: 'name', values: this.#words, stride: PLACE_WORDS },
+    ] as const;
+    const all: readonly Column[] = [
+      ...PLACE_NUMBERS.map((name, i) => ({ name, ...numbers, first: i })),
+      ...PLACE_NAMES.map((name, i) => ({ name, ...names, first: FIRST_NAME + i })),
+    ];
+    const known = all.filter((_, i) => ((this.#known >> i) & 1) === 1);
+    if (this.#propertiesOf.length === 0) return known;
+    return [...known, { name: 'properties', kind: 'integer', values: this.#propertiesOf, first: 0, stride: 1 }];
   }
 
-  /** Adds a place where it lies (core/recorded.ts). `properties`: as JSON, by the members of the location. */
+  /** Adds places of a section. */
   // hot
-  add(buffer: RecordBuffer, at: number, properties: (members: string) => string): void {
-    if (this.#count === this.#capacity) this.#resize(2 * this.#capacity);
-    const row = this.#count++;
-    for (let i = 0; i < PLACE_NUMBERS.length; i++) {
-      const number = placeNumber(buffer, at, i);
-      (this.#numbers[i] as Float64Array)[row] = number;
-      if (!Number.isNaN(number)) this.#hasNumbers[i] = true;
+  add({ numbers, bytes, words }: PlaceMemory, section: PlaceSection, { names, properties, rows }: AddOptions): void {
+    const first = this.#count;
+    const { start } = section;
+    const count = rows?.length ?? section.count;
+    while (first + count > this.#capacity) this.#resize(2 * this.#capacity);
+    if (rows === undefined) {
+      this.#numbers.set(numbers.subarray(start, start + PLACE_LENGTH * count), PLACE_LENGTH * first);
+    } else {
+      for (let i = 0; i < count; i++) {
+        const at = start + PLACE_LENGTH * (rows[i] as number);
+        this.#numbers.set(numbers.subarray(at, at + PLACE_LENGTH), PLACE_LENGTH * (first + i));
+      }
     }
-    boundTexts(buffer, at, this.#bounds);
-    for (let i = 0; i < TEXT_COLUMNS.length; i++) {
-      const number = i === PROPERTIES ? this.#properties(buffer, properties) : this.#textOf(buffer, i);
-      (this.#texts[i] as Int32Array)[row] = number;
-      if (number > 0) this.#hasTexts[i] = true;
+    this.#known |= section.known;
+    this.#count += count;
+    this.#nameAnew(first, names);
+    if (section.members === undefined) return;
+    const { members } = section;
+    if (this.#propertiesOf.length === 0) this.#propertiesOf = new Uint32Array(this.#capacity);
+    const endOf = (row: number): number => (row < 0 ? 0 : (words[members.ends + row] as number));
+    for (let i = 0; i < count; i++) {
+      const row = rows === undefined ? i : (rows[i] as number);
+      const [from, to] = [members.from + endOf(row - 1), members.from + endOf(row)];
+      const text = from === to ? '' : properties(bytes.toString('utf8', from, to));
+      const utf8 = Buffer.from(text);
+      this.#propertiesOf[first + i] = this.#properties.numberOf(utf8, 0, utf8.length);
     }
   }
 
   /** The rows by their hours, the earliest first, and so many at once at most. */
   byHour(rowsMax: number): readonly HourRows[] {
-    const times = this.#numbers[TIME] as Float64Array;
-    const ids = this.#texts[0] as Int32Array;
     const rank = this.#ranks();
-    const hours = new Map<number, number[]>();
-    let lastHour = Number.NaN;
-    let rows: number[] = [];
-    for (let row = 0; row < this.#count; row++) {
-      const hour = hourOf(times[row] as number);
-      if (hour !== lastHour) {
-        lastHour = hour;
-        rows = hours.get(hour) ?? [];
-        hours.set(hour, rows);
-      }
-      rows.push(row);
-    }
-    const sorted = [...hours].sort(([a], [b]) => a - b);
-    return sorted.flatMap(([hourMs, all]) => {
-      const order = orderOf(all, { times, ids, rank });
+    return this.#hours().flatMap(([hourMs, rows]) => {
+      const order = this.#inOrder(rows, rank);
       const parts = Math.ceil(order.length / rowsMax);
       return Array.from({ length: parts }, (_, part) => {
         return { hourMs, order: order.subarray(part * rowsMax, (part + 1) * rowsMax) };
@@ -112,10 +150,12 @@ export class PlaceRows {
   /** Forgets all rows, and gives back memory that only a long failure has taken. */
   clear(): void {
     this.#count = 0;
-    this.#hasNumbers.fill(false);
-    this.#hasTexts.fill(false);
+    this.#known = 0;
+    this.#propertiesOf = new Uint32Array(0);
     if (this.#capacity > ROWS_KEPT) this.#resize(ROWS_AT_FIRST);
     this.#names = new Names();
+    this.#properties = new Names();
+    this.#numbersOf.clear();
   }
 
   /** Forgets the rows of hours that were written. */
@@ -132,10 +172,68 @@ export class PlaceRows {
     }
     kept.sort();
     if (kept.length === this.#count) return;
-    for (const column of [...this.#numbers, ...this.#texts]) {
-      for (let i = 0; i < kept.length; i++) column[i] = column[kept[i] as number] as number;
+    for (let i = 0; i < kept.length; i++) {
+      const row = kept[i] as number;
+      this.#numbers.copyWithin(PLACE_LENGTH * i, PLACE_LENGTH * row, PLACE_LENGTH * (row + 1));
+      if (this.#propertiesOf.length > 0) this.#propertiesOf[i] = this.#propertiesOf[row] as number;
     }
     this.#count = kept.length;
+  }
+
+  /** Gives the names of the rows from the first of some on, which are a shard's numbers, the numbers that they have here. */
+  // hot
+  #nameAnew(first: number, names: ShardNames): void {
+    const words = this.#words;
+    const numbers = this.#numbersOfNames(names);
+    for (let row = first; row < this.#count; row++) {
+      const at = PLACE_WORDS * row + FIRST_NAME;
+      for (let i = at; i < at + PLACE_NAMES.length; i++) {
+        const number = words[i] as number;
+        if (number > 0) words[i] = numbers[number] || this.#numberOf(names, number, numbers);
+      }
+    }
+  }
+
+  /** The numbers here of a shard's names, with room for all of them. */
+  #numbersOfNames(names: ShardNames): Uint32Array {
+    const numbers = this.#numbersOf.get(names);
+    if (numbers !== undefined && numbers.length > names.count) return numbers;
+    const larger = new Uint32Array(2 * names.count + 1);
+    if (numbers !== undefined) larger.set(numbers);
+    this.#numbersOf.set(names, larger);
+    return larger;
+  }
+
+  #numberOf(names: ShardNames, number: number, numbers: Uint32Array): number {
+    const here = this.#names.numberOf(names.bytes, names.start(number), names.end(number));
+    numbers[number] = here;
+    return here;
+  }
+
+  /** The rows of each hour, the earliest first. */
+  #hours(): readonly (readonly [hourMs: number, rows: Uint32Array])[] {
+    const hours = new Float64Array(this.#count);
+    const sizes = new Map<number, number>();
+    let last = Number.NaN;
+    let size = 0;
+    for (let row = 0; row < this.#count; row++) {
+      const hour = hourOf(this.#numbers[PLACE_LENGTH * row + TIME] as number);
+      hours[row] = hour;
+      if (hour !== last) {
+        if (size > 0) sizes.set(last, size);
+        last = hour;
+        size = sizes.get(hour) ?? 0;
+      }
+      size++;
+    }
+    if (size > 0) sizes.set(last, size);
+    return [...sizes]
+      .sort(([a], [b]) => a - b)
+      .map(([hour, length]) => {
+        const rows = new Uint32Array(length);
+        for (let row = 0, count = 0; count < length; row++) if (hours[row] === hour) rows[count++] = row;
+        return [hour, rows];
+      });
   }
 
   /** The place of each name in the order of the names. */
@@ -149,64 +247,49 @@ export class PlaceRows {
     return rank;
   }
 
+  /**
+   * Rows by the ranks of their ids, by counting. An object's rows come in the order of their times, as a rule; where they do
+   * not, they are sorted.
+   */
   // hot
-  #textOf({ bytes }: RecordBuffer, index: number): number {
-    return this.#names.numberOf(bytes, this.#bounds[index] as number, this.#bounds[index + 1] as number);
-  }
-
-  #properties({ bytes }: RecordBuffer, properties: (members: string) => string): number {
-    const [from, to] = [this.#bounds[PROPERTIES] as number, this.#bounds[PROPERTIES + 1] as number];
-    if (from === to) return 0;
-    const text = Buffer.from(properties(bytes.toString('utf8', from, to)));
-    return this.#names.numberOf(text, 0, text.length);
+  #inOrder(rows: Uint32Array, rank: Uint32Array): Uint32Array {
+    const [words, numbers] = [this.#words, this.#numbers];
+    const rankOf = (row: number): number => rank[words[PLACE_WORDS * row + FIRST_NAME + ID] as number] as number;
+    const ends = new Uint32Array(rank.length);
+    for (let i = 0; i < rows.length; i++) ends[rankOf(rows[i] as number)]!++;
+    for (let i = 1; i < rank.length; i++) ends[i]! += ends[i - 1] as number;
+    const next = new Uint32Array(rank.length);
+    next.set(ends.subarray(0, -1), 1);
+    const lastMs = new Float64Array(rank.length).fill(Number.NEGATIVE_INFINITY);
+    const unordered = new Set<number>();
+    const order = new Uint32Array(rows.length);
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i] as number;
+      const object = rankOf(row);
+      const timeMs = numbers[PLACE_LENGTH * row + TIME] as number;
+      if (timeMs < (lastMs[object] as number)) unordered.add(object);
+      else lastMs[object] = timeMs;
+      order[next[object]!++] = row;
+    }
+    const timeOf = (row: number): number => numbers[PLACE_LENGTH * row + TIME] as number;
+    for (const object of unordered) {
+      const own = order.subarray(object === 0 ? 0 : ends[object - 1], ends[object]);
+      own.sort((a, b) => timeOf(a) - timeOf(b) || a - b);
+    }
+    return order;
   }
 
   /** Makes room for so many rows, and keeps those that there are. */
   #resize(capacity: number): void {
     this.#capacity = capacity;
-    const [numbers, texts] = [this.#numbers, this.#texts];
-    for (let i = 0; i < numbers.length; i++) {
-      numbers[i] = copied(numbers[i] as Float64Array, new Float64Array(capacity), this.#count);
-    }
-    for (let i = 0; i < texts.length; i++) {
-      texts[i] = copied(texts[i] as Int32Array, new Int32Array(capacity), this.#count);
-    }
-  }
-}
-
-function copied<Column extends Float64Array | Int32Array>(from: Column, to: Column, count: number): Column {
-  to.set(from.subarray(0, count));
-  return to;
-}
-
-interface Sorting {
-  readonly times: Float64Array;
-  readonly ids: Int32Array;
-  readonly rank: Uint32Array;
-}
-
-/**
- * Rows by the ranks of their ids, by counting. An object's rows come in the order of their times, as a rule; where they do
- * not, they are sorted.
- */
-// hot
-function orderOf(rows: readonly number[], { times, ids, rank }: Sorting): Uint32Array {
-  const starts = new Uint32Array(rank.length + 1);
-  const rankOf = (row: number): number => rank[ids[row] as number] as number;
-  for (const row of rows) starts[rankOf(row) + 1]!++;
-  for (let i = 0; i < rank.length; i++) starts[i + 1]! += starts[i] as number;
-  const order = new Uint32Array(rows.length);
-  const next = starts.slice();
-  for (const row of rows) order[next[rankOf(row)]!++] = row;
-  for (let i = 0; i < rank.length; i++) inTime(order.subarray(starts[i], starts[i + 1]), times);
-  return order;
-}
-
-function inTime(rows: Uint32Array, times: Float64Array): void {
-  for (let i = 1; i < rows.length; i++) {
-    if ((times[rows[i] as number] as number) >= (times[rows[i - 1] as number] as number)) continue;
-    rows.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
-    return;
+    const numbers = this.#numbers.subarray(0, PLACE_LENGTH * this.#count);
+    this.#numbers = new Float64Array(PLACE_LENGTH * capacity);
+    this.#numbers.set(numbers);
+    this.#words = new Uint32Array(this.#numbers.buffer);
+    if (this.#propertiesOf.length === 0) return;
+    const properties = this.#propertiesOf.subarray(0, this.#count);
+    this.#propertiesOf = new Uint32Array(capacity);
+    this.#propertiesOf.set(properties);
   }
 }
 
@@ -239,14 +322,24 @@ export class Thinning {
     this.#options = options;
   }
 
+  /** The places of a section that are not to be left out. Each of them is the last one of its object from then on. */
+  kept({ numbers, words }: PlaceMemory, section: PlaceSection, names: ShardNames): Uint32Array {
+    const kept = new Uint32Array(section.count);
+    let count = 0;
+    for (let row = 0; row < section.count; row++) {
+      const at = section.start + PLACE_LENGTH * row;
+      const id = names.text(words[2 * at + FIRST_NAME + ID] as number);
+      const [timeMs, lon, lat] = [numbers[at + TIME], numbers[at + LONGITUDE], numbers[at + LATITUDE]] as [
+        ...[number, number, number],
+      ];
+      const place = { timeMs, lon, lat };
+      if (!this.#leavesOut(id, place)) kept[count++] = row;
+    }
+    return kept.subarray(0, count);
+  }
+
   /** Whether a place is to be left out; otherwise it is the last one from now on. */
-  leavesOut(buffer: RecordBuffer, at: number): boolean {
-    const id = placeId(buffer, at);
-    const place = {
-      timeMs: placeNumber(buffer, at, TIME),
-      lon: placeNumber(buffer, at, LONGITUDE),
-      lat: placeNumber(buffer, at, LATITUDE),
-    };
+  #leavesOut(id: string, place: Last): boolean {
     const last = this.#last.get(id);
     if (last !== undefined && this.#isClose(last, place)) return true;
     if (last === undefined && this.#last.size >= OBJECTS_MAX) {

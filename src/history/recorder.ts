@@ -1,13 +1,21 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { geodesicMetres } from '../core/geo/geodesic.ts';
-import type { RecordBuffer, TextBytes } from '../core/location/record.ts';
-import { type PlaceTopic, placeSize, placeTopic } from '../core/recorded.ts';
+import { namesIn, type PlaceSection, type PlaceTopic, sectionsIn } from '../core/recorded.ts';
 import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
 import { parseJson } from '../model/json.ts';
-import { COLUMNS, copyTo, eventTable, inOrder, NAMES_TABLE, placesAsWritten, placeTable, sqlText } from './columns.ts';
+import {
+  COLUMNS,
+  copyQuicklyTo,
+  copyTo,
+  eventTable,
+  inOrder,
+  PROPERTIES_TABLE,
+  placesAsWritten,
+  sqlText,
+} from './columns.ts';
 import { damagedAmong, parquet } from './damaged.ts';
-import { Duck } from './duck.ts';
+import { Duck, ROWS_TO_WRITE } from './duck.ts';
 import { type EventRow, type EventTopic, eventRow } from './event_rows.ts';
 import {
   expiredHours,
@@ -19,7 +27,9 @@ import {
 } from './files.ts';
 import { hourOf } from './layout.ts';
 import type { FromRecorder, RecorderSettings, RecorderState } from './messages.ts';
-import { PlaceRows, Thinning } from './place_rows.ts';
+import { ShardNames } from './names.ts';
+import { stepsIn } from './place_blocks.ts';
+import { type PlaceMemory, PlaceRows, placeMemory, Thinning } from './place_rows.ts';
 
 export interface RecorderDeps {
   /** The time of day. */
@@ -66,6 +76,8 @@ export class Recorder {
   /** Those that come, and those that are being written, or could not be written. */
   readonly #coming: Record<PlaceTopic, PlaceRows> = { locations: new PlaceRows(), motions: new PlaceRows() };
   readonly #leaving: Record<PlaceTopic, PlaceRows> = { locations: new PlaceRows(), motions: new PlaceRows() };
+  /** By the number of their shard. */
+  readonly #names = new Map<number, ShardNames>();
   readonly #events: Record<EventTopic, EventRow[]> = { fence_events: [], collision_events: [] };
   /** In the texts of those. */
   readonly #eventCharacters: Record<EventTopic, number> = { fence_events: 0, collision_events: 0 };
@@ -108,27 +120,18 @@ export class Recorder {
     void this.#inTurn(() => this.#begin());
   }
 
-  /** Takes places, one behind the other. */
+  /** Takes places of steps, as they lie in a block (place_blocks.ts). */
   // hot
   places(bytes: Uint8Array): void {
-    const { buffer, byteOffset, byteLength } = bytes;
-    const from: RecordBuffer = {
-      bytes: Buffer.from(buffer, byteOffset, byteLength) as TextBytes,
-      view: new DataView(buffer, byteOffset, byteLength),
-    };
-    const { waitingBytesMax = WAITING_BYTES_MAX } = this.#deps;
-    for (let at = 0; at < byteLength; at += placeSize(from, at)) {
-      const topic = placeTopic(from, at);
-      const rows = this.#coming[topic];
-      if (rows.bytes + this.#leaving[topic].bytes >= waitingBytesMax) {
-        this.#dropped[topic]++;
-        continue;
+    const memory = placeMemory(bytes);
+    for (const { shard, from, to } of stepsIn(memory.words, bytes.byteLength)) {
+      const said = namesIn(memory.words, from);
+      const names = this.#namesOf(shard, said.before);
+      names?.add(memory, said);
+      for (const section of sectionsIn(memory.words, said.to, to)) {
+        if (names === undefined) this.#dropped[section.topic] += section.count;
+        else this.#take(memory, section, names);
       }
-      if (this.#thinning[topic]?.leavesOut(from, at) === true) {
-        this.#leftOut[topic]++;
-        continue;
-      }
-      rows.add(from, at, propertiesOf);
     }
     // What cannot be written is tried again at its time, and no sooner.
     if (this.#flushDue || this.#problem !== undefined) return;
@@ -189,6 +192,29 @@ export class Recorder {
     rmSync(join(this.#settings.folder, SPILL), { recursive: true, force: true });
   }
 
+  /** The names of a shard that has said so many; undefined when some of them were not heard here. */
+  #namesOf(shard: number, before: number): ShardNames | undefined {
+    if (before === 0) this.#names.set(shard, new ShardNames());
+    const names = this.#names.get(shard);
+    if (names?.count === before) return names;
+    this.#names.delete(shard);
+    this.#deps.tell({ say: 'namesMissing', shard });
+    return undefined;
+  }
+
+  #take(memory: PlaceMemory, section: PlaceSection, names: ShardNames): void {
+    const { topic, count } = section;
+    const coming = this.#coming[topic];
+    const { waitingBytesMax = WAITING_BYTES_MAX } = this.#deps;
+    if (coming.bytes + this.#leaving[topic].bytes >= waitingBytesMax) {
+      this.#dropped[topic] += count;
+      return;
+    }
+    const rows = this.#thinning[topic]?.kept(memory, section, names);
+    if (rows !== undefined) this.#leftOut[topic] += count - rows.length;
+    coming.add(memory, section, { names, properties: propertiesOf, rows });
+  }
+
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.#turn.then(work);
     this.#turn = done.then(
@@ -223,7 +249,7 @@ export class Recorder {
       };
       await this.#files.open(rowsOf, (path, why) => this.#noticeDamaged(path, messageOf(why)));
       for (const topic of ['fence_events', 'collision_events'] as const) await duck.run(eventTable(topic));
-      await duck.run(NAMES_TABLE);
+      await duck.run(PROPERTIES_TABLE);
     } catch (error) {
       duck.close();
       throw error;
@@ -276,26 +302,31 @@ export class Recorder {
   async #writeLeaving(topic: PlaceTopic, duck: Duck): Promise<void> {
     const rows = this.#leaving[topic];
     if (rows.count === 0) return;
-    const { names } = rows;
-    const known = rows.known();
-    const columns = [...known.keys()];
+    const columns = rows.columns();
     const hours = rows.byHour(FILE_ROWS);
+    const copy = (path: string) =>
+      copyQuicklyTo(
+        path,
+        placesAsWritten(
+          `${ROWS_TO_WRITE}()`,
+          columns.map(({ name }) => name),
+        ),
+      );
     let written = 0;
     try {
-      await duck.appendTexts('names', names);
+      await duck.appendTexts('properties', rows.properties);
       for (const { hourMs, order } of hours) {
-        await duck.run(placeTable(topic, columns));
-        await duck.appendNumbers(topic, [...known.values()], order);
+        const all = { columns, names: rows.names, order };
         await this.#files.write(
           { topic, hourMs },
-          { rows: order.length, write: (path) => duck.run(copyTo(path, placesAsWritten(topic, columns))) },
+          { rows: order.length, write: (path) => duck.runWith(all, copy(path)) },
         );
         this.#recorded[topic] += order.length;
         written++;
       }
     } finally {
       rows.keepOnly(hours.slice(written));
-      await duck.run(`DROP TABLE IF EXISTS ${topic}; TRUNCATE names`).catch(() => undefined);
+      await duck.run('TRUNCATE properties').catch(() => undefined);
     }
   }
 

@@ -25,13 +25,14 @@ export async function connectHistory(
   if (settings === undefined) return undefined;
   const { History } = await import('../history/history.ts');
   const { QueryPool } = await import('../history/queries/query_pool.ts');
-  const { fanout, cluster, machine, outcomes } = parts;
+  const { fanout, cluster, machine, outcomes, shards } = parts;
   const history = new History(settings, {
     ...{ fanout, log, schedule: machine.schedule },
+    forgetNames: (shard) => shards.forgetNames(shard),
     announces: (id) => cluster === undefined || cluster.serves(partitionOf(id)),
   });
   // What a hub that is out has made of locations is nobody's business.
-  outcomes.recordTo((places) => cluster?.isOut !== true && history.take(places));
+  outcomes.recordTo((shard, places) => cluster?.isOut !== true && history.take(shard, places));
   history.start();
   const pool = new QueryPool(
     {

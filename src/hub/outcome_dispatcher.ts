@@ -37,7 +37,7 @@ export class OutcomeDispatcher {
   readonly #sinks: Sinks;
   readonly #gates: readonly CommitGate[];
   readonly #collisions: CommitGate;
-  #record: ((places: PackedPlaces) => void) | undefined;
+  #record: ((shard: number, places: PackedPlaces) => void) | undefined;
 
   constructor(sinks: Sinks) {
     this.#sinks = sinks;
@@ -47,7 +47,7 @@ export class OutcomeDispatcher {
   }
 
   /** Hands on where objects have been from now on, for the history. */
-  recordTo(record: (places: PackedPlaces) => void): void {
+  recordTo(record: (shard: number, places: PackedPlaces) => void): void {
     this.#record = record;
   }
 
@@ -73,7 +73,7 @@ export class OutcomeDispatcher {
   ofShard(shard: number, { outcome, events, motions }: ShardReply): Promise<void> | undefined {
     this.#sinks.movedOut?.(motions);
     if (outcome.zoneMoves.length > 0) this.#sinks.moveZones(outcome.zoneMoves);
-    if (outcome.places !== undefined) this.#record?.(outcome.places);
+    if (outcome.places !== undefined) this.#record?.(shard, outcome.places);
     const { rows, backgroundRows } = outcome;
     const stored = rows.count === 0 ? undefined : this.#sinks.keep(rows);
     this.#publish(events, this.#gates[shard] as CommitGate, stored);

@@ -127,6 +127,11 @@ export class ShardLane {
     this.lane.wake();
   }
 
+  /** See ShardWorker. */
+  forgetNames(): void {
+    this.#worker.forgetNames();
+  }
+
   /** Ends the worker thread at once, as a crash would; the next batch starts a new one. */
   kill(): Promise<void> {
     return this.#worker.kill();

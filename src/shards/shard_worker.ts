@@ -47,6 +47,8 @@ export class ShardWorker {
   #doneTo = 0;
   /** The sequence of the last record of the shared log of which it was told. */
   #config = 0;
+  /** Whether the next step is to number the names of its places anew. */
+  #namesAnew = false;
   /** Whether it has taken over objects: before, rows of another hub say nothing of its own. */
   #hasAdopted = false;
 
@@ -83,7 +85,9 @@ export class ShardWorker {
     const setBacks = this.#options.setBacks?.();
     const tells = this.#options.tellsFenceEvents?.() === true;
     const recordedWith = isRecorded ? { recordedWith: { config, ...(tells && { tells }) } } : undefined;
-    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks, ...recordedWith });
+    const namesAnew = this.#namesAnew || undefined;
+    this.#namesAnew = false;
+    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks, namesAnew, ...recordedWith });
     const isHeld = !isRecorded && items.some(({ kind }) => kind === 'locations');
     this.flush.journal.hold(isHeld ? batch : NOTHING);
     const reply = unpackShardReply(await this.#thread.run(batch));
@@ -104,6 +108,11 @@ export class ShardWorker {
   #noteDone(items: readonly LaneItem[]): void {
     const last = items.at(-1);
     if (last !== undefined) this.#doneTo = lastSeqOf(last);
+  }
+
+  /** Has the thread number the names of what it records for the history anew, with the next step. */
+  forgetNames(): void {
+    this.#namesAnew = true;
   }
 
   /** Lets the thread collect its garbage. */

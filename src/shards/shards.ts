@@ -314,6 +314,11 @@ export class Shards {
     return (replies as readonly (ReleasedStep | undefined)[]).filter((step) => step !== undefined);
   }
 
+  /** Has a shard number the names of what it records for the history anew. */
+  forgetNames(shard: number): void {
+    this.#lanes[shard]?.forgetNames();
+  }
+
   /** Has the rows of objects handed out anew, with the next rounds. Resolves when the shards know that. */
   async touchAll(objects: ObjectIds): Promise<void> {
     await this.#askInLine(this.#options.now(), () => {

@@ -148,7 +148,10 @@ function openHistory(
       ...{ folder: join(folder, 'history'), topics: HISTORY_TOPICS, withProperties: false, flushMs: 600_000 },
       ...{ retentionMs: 1e13, bytesMax: Number.POSITIVE_INFINITY, minIntervalMs: 0, minDistanceMetres: 0 },
     },
-    { fanout: { listen: () => () => undefined }, announces: () => true, schedule, log, ...more },
+    {
+      ...{ fanout: { listen: () => () => undefined }, announces: () => true, forgetNames: () => undefined },
+      ...{ schedule, log, ...more },
+    },
   );
   history.start();
   context.after(async () => {
@@ -161,14 +164,14 @@ function openHistory(
 test('History starts its thread anew when it has died, and counts what it had', async (context) => {
   const { history, logged } = openHistory(context);
   const take = (bytes: Uint8Array, locations: number): void =>
-    history.take({ bytes: lend(bytes), counts: { locations, motions: 0 } });
+    history.take(0, { bytes: lend(bytes), counts: { locations, motions: 0 } });
   const places = (...ids: readonly string[]) => placeBytes(ids.map((id) => ({ id, timeMs: NOW_MS })));
   take(places('a', 'b'), 2);
   await history.files(EVERYTHING);
   take(places('c', 'd', 'e'), 3);
-  // A topic that there is none of.
+  // A topic that there is none of, behind the names.
   const broken = places('f');
-  broken[4] = 9;
+  broken[24] = 9;
   take(broken, 1);
   await assert.rejects(history.files(EVERYTHING), /has failed/);
   assert.equal(history.health().state, 'failing');
@@ -187,7 +190,7 @@ test('History starts its thread anew when it has died, and counts what it had', 
 test('History that ends while its thread writes ends in order, and without it has written all', async (context) => {
   const { history, folder } = openHistory(context);
   const ids = Array.from({ length: 20_000 }, (_, i) => ({ id: `tag ${i}`, timeMs: NOW_MS }));
-  history.take({ bytes: lend(placeBytes(ids)), counts: { locations: ids.length, motions: 0 } });
+  history.take(0, { bytes: lend(placeBytes(ids)), counts: { locations: ids.length, motions: 0 } });
   const asked = history.files(EVERYTHING);
   await history.close();
   await asked;
@@ -255,8 +258,8 @@ test('History that ends while its thread is gone starts no other', async (contex
     },
   });
   const broken = placeBytes([{ id: 'a', timeMs: NOW_MS }]);
-  broken[4] = 9;
-  history.take({ bytes: lend(broken), counts: { locations: 1, motions: 0 } });
+  broken[24] = 9;
+  history.take(0, { bytes: lend(broken), counts: { locations: 1, motions: 0 } });
   await assert.rejects(history.files(EVERYTHING), /has failed/);
   assert.ok(restart !== undefined);
   await history.close();

@@ -12,7 +12,7 @@ test('PlaceBlocks fills its blocks while the thread takes its time, drops nothin
   blocks.begin();
   let added = 0;
   while (blocks.dropped.locations === 0) {
-    blocks.add(STEP.bytes, STEP.counts);
+    blocks.add(0, STEP.bytes, STEP.counts);
     // As often as places come, somebody looks whether they can be handed on.
     assert.equal(blocks.offer(), added === 0);
     added++;
@@ -24,8 +24,8 @@ test('PlaceBlocks fills its blocks while the thread takes its time, drops nothin
   assert.equal(blocks.sent.locations, 10 * (added - 1));
   assert.equal(
     sent.reduce((sum, { bytes }) => sum + bytes, 0),
-    (added - 1) * STEP.bytes.length,
+    (added - 1) * (8 + STEP.bytes.length),
   );
-  blocks.add(STEP.bytes, STEP.counts);
+  blocks.add(0, STEP.bytes, STEP.counts);
   assert.equal(blocks.offer(), true);
 });

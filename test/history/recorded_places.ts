@@ -28,22 +28,37 @@ export interface Place {
   readonly members?: string;
 }
 
-/** Places as a shard hands them on. */
-export function placeBytes(places: readonly Place[]): Uint8Array {
-  const writer = new PlaceWriter({ topics: ['locations', 'motions'], withMembers: true }, newRecordBuffer);
+/** What a shard writes its places with. */
+export function openPlaceWriter(): PlaceWriter {
+  return new PlaceWriter({ topics: ['locations', 'motions'], withMembers: true }, newRecordBuffer);
+}
+
+/** The places of a step as a shard hands them on. */
+export function placeBytes(places: readonly Place[], writer = openPlaceWriter()): Uint8Array {
   for (const place of places) {
     const { id, timeMs, topic = 'locations', lon = 8, lat = 50, zoneId, source = 'hall', members = '' } = place;
     const isLocal = zoneId !== undefined;
     const fix = {
       ...{ providerId: topic === 'motions' ? 'tag' : id, source, isLocal, zone: isLocal ? { id: zoneId } : undefined },
-      ...{ text: members, eventTimeMs: timeMs, receivedMs: timeMs + 1, lon, lat, floor: 0, speed: undefined },
-      ...{ sentX: 1, sentY: 2, sentZ: Number.NaN, accuracy: 0.5, course: 90 },
+      text: members,
+      placeName: 0,
+      copyNumbers: (to: Float64Array, at: number) => {
+        to.set([lon, lat, 0, timeMs, Number.NaN, 90, timeMs + 1, 1, 2, Number.NaN, 0.5], at);
+      },
     } as unknown as Fix;
     if (topic === 'motions') writer.motion(id, fix, []);
     else writer.location(fix, []);
   }
   const taken = writer.take();
   return taken === undefined ? new Uint8Array() : look(taken.bytes).slice();
+}
+
+/** The places of a shard's step as they lie in a block. */
+export function inBlock(shard: number, bytes: Uint8Array): Uint8Array {
+  const block = new Uint8Array(8 + bytes.length);
+  new Uint32Array(block.buffer, 0, 2).set([shard, bytes.length]);
+  block.set(bytes, 8);
+  return block;
 }
 
 interface BenchSettings extends Partial<RecorderSettings> {
@@ -103,7 +118,7 @@ export class Bench {
   }
 
   add(...places: readonly Place[]): void {
-    this.recorder.places(placeBytes(places));
+    this.recorder.places(inBlock(0, placeBytes(places)));
   }
 
   get state(): RecorderState {

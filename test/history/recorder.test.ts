@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, wri
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as later } from 'node:timers/promises';
-import { Bench, EVERYTHING, NOW_MS, type Place, placeBytes } from './recorded_places.ts';
+import { Bench, EVERYTHING, inBlock, NOW_MS, openPlaceWriter, type Place, placeBytes } from './recorded_places.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -109,6 +109,45 @@ test('Recorder writes a few places of many objects in the order of ids and times
   await bench.pass(5000);
   const ids = (await bench.rows('locations', 'id')).map(({ id }) => id);
   assert.deepEqual(ids, names.toSorted());
+});
+
+test('Recorder misses no place of shards that number their names anew, and none but those of a shard that has named some unheard', async (t) => {
+  const bench = new Bench(t);
+  const shards = [openPlaceWriter(), openPlaceWriter()] as const;
+  let timeMs = NOW_MS;
+  const step = (shard: 0 | 1, ...ids: readonly string[]): Uint8Array => {
+    return inBlock(
+      shard,
+      placeBytes(
+        ids.map((id) => ({ id, timeMs: timeMs++, source: `of ${shard}` })),
+        shards[shard],
+      ),
+    );
+  };
+  // Both have names of the same numbers, and one name in common.
+  bench.recorder.places(step(0, 'a', 'b'));
+  bench.recorder.places(step(1, 'b', 'c'));
+  shards[0].forgetNames();
+  bench.recorder.places(step(0, 'b', 'a', 'd'));
+  step(0, 'lost', 'a');
+  bench.recorder.places(step(0, 'a', 'lost'));
+  bench.recorder.places(step(1, 'c', 'd'));
+  bench.recorder.places(step(0, 'a'));
+  const missing = bench.said.filter(({ say }) => say === 'namesMissing');
+  assert.deepEqual(missing, [
+    { say: 'namesMissing', shard: 0 },
+    { say: 'namesMissing', shard: 0 },
+  ]);
+  shards[0].forgetNames();
+  bench.recorder.places(step(0, 'lost', 'a'));
+  await bench.pass(5000);
+  const rows = await bench.rows('locations', 'time, id, source');
+  const inTime = rows.toSorted((x, y) => String(x['time']).localeCompare(String(y['time'])));
+  assert.equal(
+    inTime.map(({ id, source }) => `${id}${String(source).at(-1)}`).join(' '),
+    'a0 b0 b1 c1 b0 a0 d0 c1 d1 lost0 a0',
+  );
+  assert.equal(bench.state.topics.locations.dropped, 3);
 });
 
 test('Recorder takes ids as what they are, never as names of files', async (t) => {
@@ -363,7 +402,7 @@ test('Recorder keeps what cannot be written up to a bound, drops and counts the 
   // The folder of the hour cannot be made.
   const blocking = join(bench.folder, 'locations');
   writeFileSync(blocking, '');
-  const bytes = placeBytes(walk(1000));
+  const bytes = inBlock(0, placeBytes(walk(1000)));
   for (let i = 0; i < 20; i++) bench.recorder.places(bytes);
   await bench.pass(5000);
   const { waiting, dropped } = bench.state.topics.locations;

@@ -75,6 +75,8 @@ export class Fix extends LocationRecord implements FixContext, Derived {
   isTouched = false;
   /** Whether it comes from a location of the step in progress. */
   isLocated = false;
+  /** The number by which the history names its provider (recorded.ts); 0 for none. */
+  placeName = 0;
   /** The offset of its provider's effect among those of the step in progress; -1 if there is none. */
   effectAt = -1;
   /** Bytes that it may have. */
@@ -148,6 +150,23 @@ export class Fix extends LocationRecord implements FixContext, Derived {
     return this.buffer.bytes.subarray(this.at - DERIVED_BYTES, this.at + this.recordBytes);
   }
 
+  /**
+   * Copies its numbers, NaN for what is not known: degrees of longitude and latitude, floor, event time, speed, course, time of
+   * receipt, x, y and z as they were sent, accuracy.
+   */
+  // hot
+  copyNumbers(to: Float64Array, at: number): void {
+    const { view } = this.buffer;
+    const from = this.at;
+    to[at] = view.getFloat64(from + LON, true);
+    to[at + 1] = view.getFloat64(from + LAT, true);
+    to[at + 2] = view.getFloat64(from + FLOOR, true);
+    to[at + 3] = view.getFloat64(from + EVENT_TIME, true);
+    to[at + 4] = view.getFloat64(from + SPEED, true);
+    to[at + 5] = view.getFloat64(from + COURSE, true);
+    this.copySent(to, at + 6);
+  }
+
   /** Copies what was derived: see derivedIn. */
   // hot
   copyDerived(to: DataView, at: number): void {
@@ -174,6 +193,7 @@ export class Fix extends LocationRecord implements FixContext, Derived {
 
   // hot
   protected belong({ providerId, source, zone, timing, trackables, isLocal }: FixContext): void {
+    if (providerId !== this.providerId) this.placeName = 0;
     this.providerId = providerId;
     this.source = source;
     this.zone = zone;

@@ -264,6 +264,18 @@ export class LocationRecord {
     return number(this.buffer, this.at + COURSE);
   }
 
+  /** Copies its time of receipt, x, y, z and accuracy, NaN for what was not sent. */
+  // hot
+  protected copySent(to: Float64Array, at: number): void {
+    const { view } = this.buffer;
+    const from = this.at;
+    to[at] = view.getFloat64(from + RECEIVED, true);
+    to[at + 1] = view.getFloat64(from + X, true);
+    to[at + 2] = view.getFloat64(from + Y, true);
+    to[at + 3] = view.getFloat64(from + Z, true);
+    to[at + 4] = view.getFloat64(from + ACCURACY, true);
+  }
+
   get accuracy(): number | undefined {
     return orUndefined(number(this.buffer, this.at + ACCURACY));
   }
