@@ -89,14 +89,19 @@ export function useGoWhereItIs(): (selection: Selection) => Promise<void> {
 }
 
 /**
- * Looks at something once, as soon as there is something to look at, unless the address has said where. Call what it
- * returns when there is more to see.
+ * Looks at something once, as soon as there is something to look at, unless the address has said where. `lookAt` says
+ * whether there was; undefined where that is not known yet. Call what it returns when there is more to see.
  */
-export function useFirstLook(hasLook: boolean, lookAt: () => boolean): () => void {
-  const { map, plane } = useMap();
+export function useFirstLook(hasLook: boolean, lookAt: () => boolean | undefined): () => void {
+  const { map, plane, ground } = useMap();
   const looked = useRef(hasLook ? plane.id : undefined);
   const first = (): void => {
-    if (looked.current !== plane.id && map.getSize() !== undefined && lookAt()) looked.current = plane.id;
+    if (looked.current !== plane.id && map.getSize() !== undefined) {
+      const hasLooked = lookAt();
+      if (hasLooked === undefined) return;
+      if (hasLooked) looked.current = plane.id;
+    }
+    ground.isSettled.value = true;
   };
   useEffect(() => {
     first();

@@ -4,7 +4,7 @@ import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import { toast } from '../controls/toasts.tsx';
 import { AnchorLayer } from './anchor_layer.tsx';
-import { BaseLayer } from './grid_layer.tsx';
+import { BaseLayer } from './ground/base_layer.tsx';
 import { useColliding, useGlows } from './happenings.ts';
 import type { LayerName, Selection } from './map_url.ts';
 import { type Moving, MovingLayer, type Seen } from './moving_layer.tsx';

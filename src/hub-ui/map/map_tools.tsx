@@ -2,8 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Button, IconButton } from '../controls/button.tsx';
 import { positionText } from '../controls/number_text.ts';
 import typography from '../controls/typography.module.css';
-import { settings } from '../hub/settings.ts';
-import { gridStep } from './grid_layer.tsx';
+import { gridStep } from './ground/grid.ts';
 import styles from './map_tools.module.css';
 import { useMap } from './map_view.tsx';
 import { fromMap, unitsPerMeter } from './plane.ts';
@@ -58,10 +57,9 @@ export function FloorSwitch({
 
 /** A bar of a round number of meters, where the pointer is, and whose tiles these are. */
 export function ScaleBar({ children }: { readonly children?: preact.ComponentChildren }) {
-  const { map, plane } = useMap();
+  const { map, plane, ground } = useMap();
   const [bar, setBar] = useState({ meters: 1, pixels: 0 });
   const [pointer, setPointer] = useState<string>();
-  const attribution = settings.value.map_tiles?.attribution;
   useEffect(() => {
     const measure = (): void => {
       const view = map.getView();
@@ -90,7 +88,8 @@ export function ScaleBar({ children }: { readonly children?: preact.ComponentChi
         </span>
       )}
       {children}
-      {plane.kind === 'earth' && attribution && <span class={typography.faint}>{attribution}</span>}
+      {ground.tileCredit.value !== '' && <span class={typography.faint}>{ground.tileCredit}</span>}
+      {ground.isWorld.value && <span class={typography.faint}>Natural Earth</span>}
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { type Signal, signal } from '@preact/signals';
 import { defaults as defaultInteractions } from 'ol/interaction/defaults.js';
 import OlMap from 'ol/Map.js';
 import View from 'ol/View.js';
@@ -6,7 +7,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import 'ol/ol.css';
 import styles from './map_view.module.css';
-import { EARTH, fromMap, type Plane, type Position, projectionOf, toMap } from './plane.ts';
+import { EARTH, fromMap, mapX, mapY, type Plane, type Position, projectionOf, toMap } from './plane.ts';
 
 /** Where one looks: a position of the plane, and how near. */
 export interface Look {
@@ -14,9 +15,26 @@ export interface Look {
   readonly zoom: number;
 }
 
+/** What is known of the ground that everything lies on. */
+export interface Ground {
+  /** Whether the map shows what it is to show first: until then, what is in sight is of no interest. */
+  readonly isSettled: Signal<boolean>;
+  /** Whether the world is in sight. */
+  readonly isWorld: Signal<boolean>;
+  /** Who the map tiles come from; nothing without any. */
+  readonly tileCredit: Signal<string>;
+  /** Why there are no map tiles, though the configuration names some. */
+  readonly trouble: Signal<string | undefined>;
+}
+
 export interface MapContext {
   readonly map: OlMap;
   readonly plane: Plane;
+  readonly ground: Ground;
+}
+
+function newGround(): Ground {
+  return { isSettled: signal(false), isWorld: signal(false), tileCredit: signal(''), trouble: signal(undefined) };
 }
 
 const Context = createContext<MapContext | undefined>(undefined);
@@ -64,7 +82,7 @@ export function MapView({
       const center = view.getCenter();
       if (center !== undefined) told.current?.({ center: fromMap(plane, center), zoom: view.getZoom() ?? 0 });
     });
-    setContext({ map, plane });
+    setContext({ map, plane, ground: newGround() });
     return () => {
       setContext(undefined);
       map.setTarget();
@@ -79,10 +97,13 @@ export function MapView({
   );
 }
 
+/** Where the earth is looked at before there is anything on it: most people live north of the equator. */
+const MOST_OF_THE_LAND = [mapX(10), mapY(24)];
+
 function viewOf(plane: Plane, look: Look | undefined): View {
   return new View({
     projection: projectionOf(plane),
-    center: look === undefined ? [0, 0] : toMap(plane, look.center),
+    center: look === undefined ? (plane.kind === 'earth' ? MOST_OF_THE_LAND : [0, 0]) : toMap(plane, look.center),
     zoom: look?.zoom ?? 2,
     ...(plane.kind === 'earth'
       ? { minZoom: 1, maxZoom: 26 }

@@ -2,7 +2,14 @@ import { isDark } from '../shell/theme.ts';
 
 /** Colors of what is drawn on the map, where style sheets do not reach. */
 export interface Palette {
+  /** Land, and whatever lies below a site. */
   readonly ground: string;
+  readonly water: string;
+  readonly coast: string;
+  readonly border: string;
+  readonly country: string;
+  readonly place: string;
+  readonly placeHalo: string;
   readonly grid: string;
   readonly gridStrong: string;
   readonly ink: string;
@@ -25,6 +32,12 @@ export interface Palette {
 
 const LIGHT: Palette = {
   ground: '#f2f4f5',
+  water: '#d7e2ea',
+  coast: '#a9bccb',
+  border: 'rgb(18 24 30 / 0.16)',
+  country: 'rgb(69 81 92 / 0.75)',
+  place: '#45515c',
+  placeHalo: 'rgb(242 244 245 / 0.85)',
   grid: 'rgb(18 24 30 / 0.045)',
   gridStrong: 'rgb(18 24 30 / 0.09)',
   ink: '#12181e',
@@ -47,6 +60,12 @@ const LIGHT: Palette = {
 
 const DARK: Palette = {
   ground: '#0f1317',
+  water: '#0a1a24',
+  coast: '#2b4252',
+  border: 'rgb(233 237 240 / 0.15)',
+  country: 'rgb(179 189 198 / 0.6)',
+  place: '#a7b2bc',
+  placeHalo: 'rgb(15 19 23 / 0.85)',
   grid: 'rgb(233 237 240 / 0.035)',
   gridStrong: 'rgb(233 237 240 / 0.075)',
   ink: '#e9edf0',

@@ -2,7 +2,7 @@ import type MapBrowserEvent from 'ol/MapBrowserEvent.js';
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import { hasHistory } from '../hub/settings.ts';
-import { useEntities } from '../hub/stores.ts';
+import { storeOf, useEntities } from '../hub/stores.ts';
 import { lazyPart } from '../shell/lazy.tsx';
 import { setUrlParams } from '../shell/url_state.ts';
 import { clusterAt } from './clusters.ts';
@@ -66,9 +66,9 @@ export function Site(props: SiteProps) {
   useRoomForPanel(selection !== undefined, isPast);
   const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones, anchors, zoneOf });
   const goWhereItIs = useGoWhereItIs();
-  const firstFit = useFirstLook(
-    props.hasLook,
-    () => shownFences !== undefined && ((selection !== undefined && goTo(selection)) || fit()),
+  const isWaiting = shownFences === undefined || storeOf('zones').state.value === 'waiting';
+  const firstFit = useFirstLook(props.hasLook, () =>
+    isWaiting ? undefined : (selection !== undefined && goTo(selection)) || fit(),
   );
   useSelectOnClick(!isMeasuring, { trackables, providers, onSelect });
 

@@ -6,7 +6,18 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { useMap } from './map_view.tsx';
 
 /** Order of the layers, from below. */
-export const Z = { base: 0, plans: 1, heat: 1.5, zones: 2, fences: 3, tails: 4, objects: 5, edit: 8 } as const;
+export const Z = {
+  world: -2,
+  tiles: -1,
+  base: 0,
+  plans: 1,
+  heat: 1.5,
+  zones: 2,
+  fences: 3,
+  tails: 4,
+  objects: 5,
+  edit: 8,
+} as const;
 
 /** A layer of features that is on the map as long as its component. Features and style may change at any time. */
 export function useVectorLayer(features: readonly Feature[], style: StyleFunction, zIndex: number): VectorSource {

@@ -3,13 +3,13 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
-import { useEntities } from '../hub/stores.ts';
+import { storeOf, useEntities } from '../hub/stores.ts';
 import { AnchorLayer } from '../map/anchor_layer.tsx';
 import { useFencesInPlane } from '../map/fences_in_plane.ts';
 import { fitEverything } from '../map/first_look.ts';
 import { isOnFloor } from '../map/floors.ts';
 import { useFirstLook } from '../map/go_to.ts';
-import { BaseLayer } from '../map/grid_layer.tsx';
+import { BaseLayer } from '../map/ground/base_layer.tsx';
 import toolStyles from '../map/map_tools.module.css';
 import { ScaleBar, ZoomButtons } from '../map/map_tools.tsx';
 import { type Look, MapView, useMap } from '../map/map_view.tsx';
@@ -69,7 +69,9 @@ function Surroundings({ plane, isOverview = false, zone, fence, floor, selected 
   const { map } = useMap();
   const [isAtPlace] = useState(() => plane.kind === 'earth' && placeLookedAt.peek() !== undefined);
   const allZones = useEntities('zones');
-  const allFences = useFencesInPlane(plane) ?? NONE;
+  const fencesInPlane = useFencesInPlane(plane);
+  const allFences = fencesInPlane ?? NONE;
+  const isWaiting = fencesInPlane === undefined || storeOf('zones').state.value === 'waiting';
   const zones = useMemo(() => {
     const others = [...allZones.values()].filter(
       (other) => other.id !== zone?.id && isOnFloor(floor, other.floor ?? 0),
@@ -89,7 +91,8 @@ function Surroundings({ plane, isOverview = false, zone, fence, floor, selected 
     return true;
   };
   const fit = (): boolean => fitOwn() || fitEverything(map, plane, { zones, fences, objects: [] });
-  useFirstLook(false, isAtPlace && !isOverview ? () => fitOwn() || true : fit);
+  const fitFirst = (): boolean | undefined => fit() || (isWaiting ? undefined : false);
+  useFirstLook(false, isAtPlace && !isOverview ? () => fitOwn() || true : fitFirst);
   return (
     <>
       <BaseLayer />

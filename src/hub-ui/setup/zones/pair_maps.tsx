@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
-import { BaseLayer } from '../../map/grid_layer.tsx';
+import { BaseLayer } from '../../map/ground/base_layer.tsx';
 import toolStyles from '../../map/map_tools.module.css';
 import { ScaleBar, ZoomButtons } from '../../map/map_tools.tsx';
 import { MapView, useMap } from '../../map/map_view.tsx';

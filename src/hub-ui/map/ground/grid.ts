@@ -1,29 +1,6 @@
-import TileLayer from 'ol/layer/Tile.js';
-import XYZ from 'ol/source/XYZ.js';
-import { useEffect } from 'preact/hooks';
-import { settings } from '../hub/settings.ts';
-import { CanvasLayer, type Frame } from './canvas_layer.ts';
-import { useMap } from './map_view.tsx';
-import { type Palette, palette } from './palette.ts';
-import { type Plane, unitsPerMeter } from './plane.ts';
-
-/** What lies below everything: map tiles where the configuration names some, a plain grid in meters otherwise. */
-export function BaseLayer() {
-  const { map, plane } = useMap();
-  const { map_tiles: tiles } = settings.value;
-  const colors = palette();
-  useEffect(() => {
-    const layer =
-      tiles !== null && plane.kind === 'earth'
-        ? new TileLayer({ source: new XYZ({ url: tiles.url }), zIndex: 0 })
-        : new CanvasLayer((frame) => drawGrid(frame, plane, colors), 0);
-    map.addLayer(layer);
-    return () => {
-      map.removeLayer(layer);
-    };
-  }, [map, plane, tiles, colors]);
-  return null;
-}
+import type { Frame } from '../canvas_layer.ts';
+import type { Palette } from '../palette.ts';
+import { type Plane, unitsPerMeter } from '../plane.ts';
 
 /** Distance of the lines in meters: 1, 2 or 5 times a power of ten, and at least so many pixels. */
 export function gridStep(metersPerPixel: number, pixels = 40): number {
@@ -33,9 +10,9 @@ export function gridStep(metersPerPixel: number, pixels = 40): number {
   return factor * power;
 }
 
-function drawGrid(frame: Frame, plane: Plane, colors: Palette): void {
+/** Draws a grid in meters. Mercator's meters differ over a continent: it is for sites. */
+export function drawGrid(frame: Frame, plane: Plane, colors: Palette): void {
   const { context, width, height, toPixel, resolution, center } = frame;
-  // Mercator's meters differ over a continent. The grid is for sites.
   const units = unitsPerMeter(plane, center);
   const step = gridStep(resolution / units) * units;
   if (step > 2e6) return;

@@ -1,0 +1,171 @@
+import { type MapPoint, mapX, mapY } from '../plane.ts';
+
+/**
+ * The world as it is drawn: land, coasts and borders in Mercator's meters, from the TopoJSON of the package world-atlas.
+ * There an arc is a line that shapes share, in steps of whole numbers: one that land has is a coast, one that only
+ * countries have is a border. Shapes go across the antimeridian without a cut, so that a longitude may lie beyond 180
+ * here; whoever draws the earth repeats it every EARTH_WIDTH.
+ */
+export interface World {
+  readonly land: readonly Line[];
+  readonly coasts: readonly Line[];
+  readonly borders: readonly Line[];
+  readonly countries: readonly Country[];
+}
+
+/** A line, or a ring where it ends at its start. */
+export interface Line {
+  /** x and y in turn. */
+  readonly points: Float64Array;
+  readonly box: Box;
+}
+
+export type Box = readonly [left: number, bottom: number, right: number, top: number];
+
+export interface Country {
+  readonly name: string;
+  /** Where its name belongs: a point of the largest of its parts. */
+  readonly at: MapPoint;
+  /** How wide that part is there: what a name has to fit into. */
+  readonly width: number;
+}
+
+interface Shape {
+  readonly type: string;
+  readonly arcs?: readonly unknown[];
+  readonly geometries?: readonly Shape[];
+  readonly properties?: { readonly name?: string };
+}
+
+/** What is used of a TopoJSON document. */
+export interface Topology {
+  readonly transform: { readonly scale: readonly [number, number]; readonly translate: readonly [number, number] };
+  readonly arcs: readonly (readonly (readonly number[])[])[];
+  readonly objects: { readonly countries: Shape; readonly land: Shape };
+}
+
+type Degrees = readonly [longitude: number, latitude: number];
+
+/** Reads countries and land. Throws a TypeError when it is another kind of document. */
+export function worldOf(topology: Topology): World {
+  const arcs = topology.arcs.map((arc) => degreesOf(arc, topology.transform));
+  const landRings = polygonsIn(topology.objects.land).flat();
+  const shores = new Set(landRings.flat().map(arcIndex));
+  const inland = new Set(polygonsIn(topology.objects.countries).flat(2).map(arcIndex));
+  const line = (index: number): Line => lineOf(unrolled(arcs[index] ?? []));
+  return {
+    land: landRings.map((ring) => ringOf(ring, arcs)),
+    coasts: [...shores].map(line),
+    borders: [...inland].filter((index) => !shores.has(index)).map(line),
+    countries: (topology.objects.countries.geometries ?? []).flatMap((shape) => countryOf(shape, arcs) ?? []),
+  };
+}
+
+/** Rings of the polygons of a shape, as the arcs that they are made of. */
+function polygonsIn(shape: Shape): readonly (readonly (readonly number[])[])[] {
+  switch (shape.type) {
+    case 'Polygon':
+      return [shape.arcs as number[][]];
+    case 'MultiPolygon':
+      return shape.arcs as number[][][];
+    case 'GeometryCollection':
+      return (shape.geometries ?? []).flatMap(polygonsIn);
+    default:
+      return [];
+  }
+}
+
+/** An arc that is used backwards has the complement of its number. */
+function arcIndex(used: number): number {
+  return used < 0 ? ~used : used;
+}
+
+function degreesOf(arc: readonly (readonly number[])[], { scale, translate }: Topology['transform']): Degrees[] {
+  let [x, y] = [0, 0];
+  return arc.map(([dx = 0, dy = 0]) => {
+    x += dx;
+    y += dy;
+    return [x * scale[0] + translate[0], y * scale[1] + translate[1]];
+  });
+}
+
+/** Points whose longitudes go on beyond 180 degrees instead of starting again on the other side. */
+function unrolled(points: readonly Degrees[]): Degrees[] {
+  let [turn, last] = [0, points[0]?.[0] ?? 0];
+  return points.map(([longitude, latitude]) => {
+    if (longitude - last > 180) turn -= 360;
+    else if (longitude - last < -180) turn += 360;
+    last = longitude;
+    return [longitude + turn, latitude];
+  });
+}
+
+function ringOf(ring: readonly number[], arcs: readonly (readonly Degrees[])[]): Line {
+  const joined = ring.flatMap((used, i) => {
+    const arc = arcs[arcIndex(used)] ?? [];
+    // An arc begins where the one before it has ended.
+    return (used < 0 ? arc.toReversed() : arc).slice(i === 0 ? 0 : 1);
+  });
+  const points = unrolled(joined);
+  const [first, last] = [points[0], points.at(-1)];
+  // Antarctica goes around its pole, and once around the earth.
+  if (first !== undefined && last !== undefined && Math.abs(last[0] - first[0]) > 180) {
+    points.push([last[0], -90], [first[0], -90]);
+  }
+  return lineOf(points);
+}
+
+function lineOf(degrees: readonly Degrees[]): Line {
+  const points = new Float64Array(degrees.length * 2);
+  const box: [number, number, number, number] = [Infinity, Infinity, -Infinity, -Infinity];
+  degrees.forEach(([longitude, latitude], i) => {
+    const [x, y] = [mapX(longitude), mapY(latitude)];
+    points[2 * i] = x;
+    points[2 * i + 1] = y;
+    box[0] = Math.min(box[0], x);
+    box[1] = Math.min(box[1], y);
+    box[2] = Math.max(box[2], x);
+    box[3] = Math.max(box[3], y);
+  });
+  return { points, box };
+}
+
+function countryOf(shape: Shape, arcs: readonly (readonly Degrees[])[]): Country | undefined {
+  const name = shape.properties?.name;
+  const outlines = polygonsIn(shape).flatMap(([outer]) => (outer === undefined ? [] : [ringOf(outer, arcs)]));
+  const largest = outlines.sort((a, b) => areaOf(b.box) - areaOf(a.box))[0];
+  if (name === undefined || largest === undefined) return undefined;
+  return { name, ...widestIn(largest) };
+}
+
+function areaOf([left, bottom, right, top]: Box): number {
+  return (right - left) * (top - bottom);
+}
+
+/** Parts of the height of an outline at which it is looked for room, nearest to its middle first. */
+const HEIGHTS = [0.5, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65];
+
+/** The middle of the widest stretch that a level line has within an outline; lines near its middle go first. */
+function widestIn({ points, box: [, bottom, , top] }: Line): Pick<Country, 'at' | 'width'> {
+  let [best, width]: [MapPoint, number] = [[points[0] ?? 0, points[1] ?? 0], 0];
+  for (const height of HEIGHTS) {
+    const y = bottom + (top - bottom) * height;
+    const crossings = crossingsOf(points, y);
+    for (let i = 0; i + 1 < crossings.length; i += 2) {
+      const [from = 0, to = 0] = [crossings[i], crossings[i + 1]];
+      // Only where there is clearly more room.
+      if (to - from > width * 1.15) [best, width] = [[(from + to) / 2, y], to - from];
+    }
+  }
+  return { at: best, width };
+}
+
+/** Where a ring crosses a level line, from west to east. */
+function crossingsOf(points: Float64Array, y: number): number[] {
+  const found: number[] = [];
+  for (let i = 0; i + 3 < points.length; i += 2) {
+    const [x0 = 0, y0 = 0, x1 = 0, y1 = 0] = points.subarray(i, i + 4);
+    if (y0 < y !== y1 < y) found.push(x0 + ((y - y0) / (y1 - y0)) * (x1 - x0));
+  }
+  return found.sort((a, b) => a - b);
+}

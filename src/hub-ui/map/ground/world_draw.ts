@@ -1,0 +1,110 @@
+import type { Frame } from '../canvas_layer.ts';
+import type { Palette } from '../palette.ts';
+import { mapX, mapY } from '../plane.ts';
+import { drawNames, type NamedPlace } from './place_names.ts';
+import places from './places.json';
+import type { Box, Line, World } from './world.ts';
+import { EARTH_WIDTH, worldOpacity, zoomOf } from './world_fade.ts';
+
+/** Points of a line that are nearer to the last one add nothing to see, in pixels. */
+const STEP_PIXELS = 0.7;
+
+const CITIES: readonly NamedPlace[] = places.places.map((row) => {
+  const [name, longitude, latitude, rank, isCapital] = row as [string, number, number, number, number];
+  return {
+    name,
+    at: [mapX(longitude), mapY(latitude)],
+    fromZoom: 2.4 + rank * 0.55,
+    mark: isCapital === 1 ? 'capital' : 'city',
+  };
+});
+
+/** Names of countries, by how wide these are. */
+function countryNames(world: World): readonly NamedPlace[] {
+  return [...world.countries]
+    .sort((a, b) => b.width - a.width)
+    .map(({ name, at, width }) => ({ name, at, fromZoom: 1.6, toZoom: 7, fits: width, mark: 'country' as const }));
+}
+
+/** Draws the world: water, land, coasts and borders, then countries and cities with their names. */
+export class WorldPicture {
+  readonly #world: World;
+  readonly #countries: readonly NamedPlace[];
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#countries = countryNames(world);
+  }
+
+  draw(frame: Frame, colors: Palette): void {
+    const { context, width, height, resolution } = frame;
+    const opacity = worldOpacity(resolution);
+    if (opacity === 0) return;
+    const { land, coasts, borders } = this.#world;
+    context.save();
+    context.globalAlpha = opacity;
+    context.fillStyle = colors.water;
+    context.fillRect(0, 0, width, height);
+    context.lineJoin = 'round';
+    this.#trace(frame, land);
+    // Land has the color of the ground, whatever is left of the water.
+    context.globalAlpha = 1;
+    context.fillStyle = colors.ground;
+    context.fill('evenodd');
+    context.globalAlpha = opacity;
+    this.#trace(frame, borders);
+    context.lineWidth = 1;
+    context.strokeStyle = colors.border;
+    context.stroke();
+    this.#trace(frame, coasts);
+    context.strokeStyle = colors.coast;
+    context.stroke();
+    drawNames(frame, [...CITIES, ...this.#countries], { zoom: zoomOf(resolution), colors, turns: turnsIn(frame) });
+    context.restore();
+  }
+
+  /** hot: every frame while the map moves. Makes a path of the lines that are in sight. */
+  #trace(frame: Frame, lines: readonly Line[]): void {
+    const { context, toPixel } = frame;
+    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+    const sight = sightOf(frame);
+    context.beginPath();
+    for (const turn of turnsIn(frame)) {
+      const shift = turn * EARTH_WIDTH;
+      for (const { points, box } of lines) {
+        if (!meet(box, shift, sight)) continue;
+        let [lastX, lastY] = [Number.NaN, 0];
+        for (let i = 0; i < points.length; i += 2) {
+          const x = points[i]! + shift;
+          const y = points[i + 1]!;
+          const pixelX = a * x + c * y + e;
+          const pixelY = b * x + d * y + f;
+          const isEnd = i + 2 === points.length;
+          if (!isEnd && Math.abs(pixelX - lastX) < STEP_PIXELS && Math.abs(pixelY - lastY) < STEP_PIXELS) continue;
+          if (i === 0) context.moveTo(pixelX, pixelY);
+          else context.lineTo(pixelX, pixelY);
+          lastX = pixelX;
+          lastY = pixelY;
+        }
+      }
+    }
+  }
+}
+
+function sightOf({ width, height, resolution, center: [x = 0, y = 0] }: Frame): Box {
+  const reach = (Math.hypot(width, height) / 2) * resolution;
+  return [x - reach, y - reach, x + reach, y + reach];
+}
+
+/** How often around the earth what is in sight lies: 0 is where longitudes are as they are. */
+function turnsIn(frame: Frame): readonly number[] {
+  const [left, , right] = sightOf(frame);
+  const first = Math.floor(left / EARTH_WIDTH + 0.5);
+  const last = Math.floor(right / EARTH_WIDTH + 0.5);
+  // Shapes reach beyond the antimeridian to either side.
+  return Array.from({ length: last - first + 3 }, (_, i) => first - 1 + i);
+}
+
+function meet(box: Box, shift: number, sight: Box): boolean {
+  return box[0] + shift < sight[2] && box[2] + shift > sight[0] && box[1] < sight[3] && box[3] > sight[1];
+}
