@@ -284,13 +284,21 @@ export const ConfigSchema = Type.Object({
     default: 64,
     description: 'What may wait for a slow WebSocket client before it is disconnected, in MiB.',
   }),
-  map_tile_url: Type.Union([Type.String({ pattern: '^(https?://|/)[^\\s;,]+$' }), Type.Null()], {
-    default: null,
-    description: 'Map tiles behind the map of the web UI: an address with {z}, {x} and {y}. null is a plain grid.',
-  }),
+  map_tile_url: Type.Union(
+    [Type.String({ pattern: '^((https?://|/)[^\\s;,]+|[\\w-][\\w.-]*\\.pmtiles)$' }), Type.Null()],
+    {
+      default: null,
+      description:
+        'Map below the web UI: an address with {z}, {x}, {y} of images, .mvt or .pbf; or a .pmtiles file or address.',
+    },
+  ),
   map_tile_attribution: Type.String({
     default: '',
     description: 'What the map says of the origin of its tiles.',
+  }),
+  map_tile_max_zoom: Type.Union([Type.Integer({ minimum: 0, maximum: 30 }), Type.Null()], {
+    default: null,
+    description: 'Level of zoom up to which there are tiles. null: 14 for vector tiles, and what a .pmtiles file says.',
   }),
   iso_24730_connections: Type.Array(Iso24730Connection, {
     default: [],

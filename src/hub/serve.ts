@@ -26,6 +26,7 @@ import type { HubAuthorization } from './authorization.ts';
 import type { Recording } from './connect_history.ts';
 import { rpcDeps } from './connect_rpc.ts';
 import type { Log } from './log.ts';
+import { mapFileOf, mapTilesOf } from './map_tiles.ts';
 import type { Parts } from './parts.ts';
 import { VERSION_INFO } from './version_info.ts';
 import { withinHold } from './within_hold.ts';
@@ -68,6 +69,7 @@ export async function serve(parts: Served, config: Config, log: Log): Promise<Li
     handleHttp: withSite(createApi(api), {
       files: readSiteFiles(SITE_FOLDER),
       settings: siteSettings(config, authorization),
+      mapFile: mapFileOf(config, log),
       ...(authorization && { permitted: authorization.permitted }),
       refuse,
     }),
@@ -179,10 +181,9 @@ function rpcSocketDeps({ now, turns, rpc, authorization, waiting }: Served, conf
 }
 
 function siteSettings(config: Config, authorization: HubAuthorization | undefined): SiteSettings {
-  const { map_tile_url: url, map_tile_attribution: attribution } = config;
   return {
     hub_version: VERSION_INFO.hub_version,
-    map_tiles: url === null ? null : { url, attribution },
+    map_tiles: mapTilesOf(config),
     sign_in: authorization?.signIn ?? null,
     history: config.history,
   };

@@ -1,17 +1,21 @@
 import { HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
+import { serveMapFile } from './map_file.ts';
+import { type MapTiles, tileOrigins } from './map_tiles.ts';
 import type { SiteFile, SiteFiles } from './site_files.ts';
 
 /** Where the web UI is. */
 const PLACE = '/hub-ui';
+/** Where the page finds the map file that lies beside the configuration. */
+export const MAP_FILE_URL = `${PLACE}/map.pmtiles`;
 /** Where older releases had it. */
 const OLD_PLACES = ['/v1/web', '/hub/v1/web', '/deephub-ui'];
 
 /** What the page has to know before it can ask anything. */
 export interface SiteSettings {
   readonly hub_version: string;
-  /** Address of map tiles with {x}, {y} and {z}; null for a plain grid. */
-  readonly map_tiles: { readonly url: string; readonly attribution: string } | null;
+  /** What lies below the map; null for the world and a plain grid. */
+  readonly map_tiles: MapTiles | null;
   /** The identity server and the client by which people sign in; null where nobody has to. */
   readonly sign_in: { readonly config_url: string; readonly client_id: string } | null;
   /** Whether the hub records where everything was. */
@@ -23,6 +27,8 @@ export interface SiteOptions {
   readonly settings: SiteSettings;
   /** What the token of an Authorization header permits, as JSON; left out where everything is permitted. */
   readonly permitted?: (header: string | undefined) => Promise<string>;
+  /** The PMTiles file that is served as map.pmtiles. */
+  readonly mapFile?: string | undefined;
   /** Makes the answer to a request for a path that could not be handled. */
   readonly refuse: (error: HubError, path: string) => HttpReply;
 }
@@ -53,6 +59,9 @@ export function withSite(next: HandleHttp, options: SiteOptions): HandleHttp {
     if (name === 'permitted.json' && options.permitted !== undefined) {
       return permittedReply(options.permitted(request.header('authorization')), { ...options, path }, headers);
     }
+    if (path === MAP_FILE_URL && options.mapFile !== undefined) {
+      return mapFileReply({ ...options, mapFile: options.mapFile }, request, headers);
+    }
     const file = options.files.get(name);
     if (file !== undefined) return send(file, request, headers);
     if (name.startsWith('assets/')) {
@@ -78,6 +87,22 @@ function permittedReply(
       throw error;
     },
   );
+}
+
+/** A map may show what not everybody is to see: it is for those whose token is good. */
+async function mapFileReply(
+  { mapFile, permitted, refuse }: SiteOptions & { readonly mapFile: string },
+  request: HttpRequest,
+  common: Headers,
+): Promise<HttpReply> {
+  try {
+    await permitted?.(request.header('authorization'));
+    const reply = await serveMapFile(mapFile, request);
+    return { ...reply, headers: { ...common, ...reply.headers } };
+  } catch (error) {
+    if (error instanceof HubError) return refuse(error, request.path);
+    throw error;
+  }
 }
 
 function send(file: SiteFile, request: HttpRequest, common: Headers): HttpReply {
@@ -109,15 +134,17 @@ function accepts(request: HttpRequest, encoding: string): boolean {
 /** The page may run nothing but its own files, and talk to nobody but this hub and what its settings name. */
 function headersOf({ settings }: SiteOptions): Headers {
   const connectTo = settings.sign_in === null ? [] : [new URL(settings.sign_in.config_url).origin];
-  const tiles = settings.map_tiles === null ? [] : [originOf(settings.map_tiles.url)];
+  const tiles = settings.map_tiles === null ? [] : tileOrigins(settings.map_tiles);
+  // Images are shown as they are; all other tiles are read by the page.
+  const areImages = settings.map_tiles?.kind === 'images';
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
     "worker-src 'self'",
     "style-src 'self'",
     "font-src 'self'",
-    ["img-src 'self' data: blob:", ...tiles].join(' '),
-    ["connect-src 'self'", ...connectTo].join(' '),
+    ["img-src 'self' data: blob:", ...(areImages ? tiles : [])].join(' '),
+    ["connect-src 'self'", ...connectTo, ...(areImages ? [] : tiles)].join(' '),
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
@@ -127,13 +154,6 @@ function headersOf({ settings }: SiteOptions): Headers {
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
   };
-}
-
-function originOf(tileUrl: string): string {
-  // A template such as https://{a-c}.tiles.example/{z}/{x}/{y}.png stands for any host of that name.
-  return tileUrl.replace(/^([a-z]+:\/\/)(?:\{[^}/]*\}\.)?([^/{]+).*$/i, (whole, scheme: string, host: string) =>
-    whole.includes(`${scheme}{`) ? `${scheme}*.${host}` : `${scheme}${host}`,
-  );
 }
 
 function notBuilt(common: Headers): HttpReply {

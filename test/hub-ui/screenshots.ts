@@ -7,7 +7,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,7 @@ import { demoFences } from '../../src/cli/demo/fences.ts';
 import { move } from '../../src/cli/demo/motion.ts';
 import { locationOf } from '../../src/cli/demo/observe.ts';
 import { demoZones } from '../../src/cli/demo/zones.ts';
+import { townFile } from './town_map.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDER = join(ROOT, 'test-output', 'screenshots');
@@ -60,6 +61,13 @@ const VIEWS: Readonly<Record<string, string>> = {
   'lists-none': 'lists/anchors',
   nowhere: 'no-such-page',
 };
+
+/** Views of a hub that knows nothing. */
+const EMPTY_VIEWS = { 'map-empty': '', 'map-world': '?at=11,49&z=4.6' };
+
+/** Views of a hub whose map is a file, in a town at the halls of the demo, and of one that has lost it. */
+const TOWN_VIEWS = { 'map-town': '?at=8.6014,50.0585&z=15.4', 'map-town-near': '?at=8.5995,50.0586&z=17' };
+const LOST_TOWN_VIEWS = { 'map-town-lost': '?at=8.6014,50.0585&z=4' };
 
 /** The shift that is recorded before the demo begins: it ends so long ago, and the crew takes its time. */
 const SHIFT_MS = 8 * 3_600_000;
@@ -120,6 +128,23 @@ async function startDemo(origin: string): Promise<ChildProcess> {
   return demo;
 }
 
+/** A hub of its own, since every page of it has the town below. */
+async function takeTown(take: (views: Readonly<Record<string, string>>, from: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'hub-town-'));
+  const file = join(folder, 'town.pmtiles');
+  writeFileSync(file, townFile());
+  const hub = await HubChild.start(folder, { HUB_MAP_TILE_URL: 'town.pmtiles' });
+  try {
+    for (const zone of demoZones()) await fetch(`${hub.base}/zones`, { method: 'POST', body: JSON.stringify(zone) });
+    await take(TOWN_VIEWS, new URL(hub.base).origin);
+    rmSync(file);
+    await take(LOST_TOWN_VIEWS, new URL(hub.base).origin);
+  } finally {
+    await hub.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 async function main(part = ''): Promise<void> {
   ensureBuilt();
   mkdirSync(FOLDER, { recursive: true });
@@ -129,13 +154,13 @@ async function main(part = ''): Promise<void> {
   const executablePath = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
   let demo: ChildProcess | undefined;
-  const take = async (views: Readonly<Record<string, string>>): Promise<void> => {
+  const take = async (views: Readonly<Record<string, string>>, from = origin): Promise<void> => {
     for (const theme of ['light', 'dark'] as const) {
       for (const width of [1280, 390]) {
         const viewport = { width, height: width === 390 ? 844 : 800 };
         const page = await browser.newPage({ viewport, colorScheme: theme });
         for (const [name, path] of Object.entries(views).filter(([name]) => name.includes(part))) {
-          await page.goto(`${origin}/hub-ui/${path}`);
+          await page.goto(`${from}/hub-ui/${path}`);
           await page.waitForTimeout(name === 'operations' ? RATES_MS : SETTLE_MS);
           await page.screenshot({ path: join(FOLDER, `${name}-${theme}-${width}.png`) });
         }
@@ -144,7 +169,8 @@ async function main(part = ''): Promise<void> {
     }
   };
   try {
-    await take({ 'map-empty': '' });
+    await take(EMPTY_VIEWS);
+    await takeTown(take);
     const shiftMs = await recordShift(hub.base);
     demo = await startDemo(origin);
     await take(VIEWS);

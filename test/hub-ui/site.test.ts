@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import type { HubError } from '../../src/errors.ts';
+import { HubError } from '../../src/errors.ts';
 import type { HttpReply, HttpRequest } from '../../src/exchange.ts';
 import { lend } from '../../src/model/borrowed.ts';
+import { rangeOf, whyNoMap } from '../../src/site/map_file.ts';
+import { kindOfTiles } from '../../src/site/map_tiles.ts';
 import { type SiteSettings, withSite } from '../../src/site/site.ts';
 import type { SiteFile, SiteFiles } from '../../src/site/site_files.ts';
 
@@ -122,19 +127,79 @@ test('withSite tells the page its settings', () => {
 });
 
 const TILES = [
-  ['https://tiles.example/{z}/{x}/{y}.png', 'https://tiles.example'],
-  ['https://{a-c}.tiles.example:8443/{z}/{x}/{y}.png', 'https://*.tiles.example:8443'],
-  ['http://10.0.0.5/{z}/{x}/{y}', 'http://10.0.0.5'],
+  ['https://tiles.example/{z}/{x}/{y}.png', 'images', 'img-src', 'https://tiles.example'],
+  ['https://{a-c}.tiles.example:8443/{z}/{x}/{y}.png', 'images', 'img-src', 'https://*.tiles.example:8443'],
+  ['http://10.0.0.5/{z}/{x}/{y}', 'images', 'img-src', 'http://10.0.0.5'],
+  ['https://tiles.example/{z}/{x}/{y}.mvt?key=1.png', 'vector', 'connect-src', 'https://tiles.example'],
+  ['https://tiles.example/{z}/{x}/{y}.pbf', 'vector', 'connect-src', 'https://tiles.example'],
+  ['https://files.example/town.pmtiles', 'pmtiles', 'connect-src', 'https://files.example'],
+  ['/tiles/{z}/{x}/{y}.png', 'images', undefined, undefined],
+  ['/hub-ui/map.pmtiles', 'pmtiles', undefined, undefined],
 ] as const;
 
-for (const [url, origin] of TILES) {
-  test(`withSite lets the page load images from ${origin} for tiles at ${url}`, () => {
-    const settings = { ...SETTINGS, map_tiles: { url, attribution: '' } };
-    const policy = ask('/hub-ui/', { settings }).headers?.['Content-Security-Policy'] ?? '';
-    assert.ok(policy.includes(`img-src 'self' data: blob: ${origin};`), policy);
-    assert.ok(policy.includes("script-src 'self';"), policy);
+const OWN = { 'img-src': "img-src 'self' data: blob:", 'connect-src': "connect-src 'self'" };
+
+for (const [url, kind, directive, origin] of TILES) {
+  test(`withSite lets the page have ${kind} at ${url} from ${origin ?? 'this hub'}, and nothing else`, () => {
+    assert.equal(kindOfTiles(url), kind);
+    const settings = { ...SETTINGS, map_tiles: { url, kind, attribution: '', max_zoom: null } };
+    const policy = ask('/hub-ui/', { settings }).headers?.['Content-Security-Policy']?.split('; ') ?? [];
+    for (const [name, own] of Object.entries(OWN)) {
+      assert.ok(policy.includes(name === directive ? `${own} ${origin}` : own), policy.join('; '));
+    }
+    assert.ok(policy.includes("script-src 'self'"), policy.join('; '));
   });
 }
+
+const FOUR_MIB = 4 * 2 ** 20;
+
+for (const [header, size, start, end] of [
+  ['bytes=0-126', 1_000, 0, 127],
+  ['bytes=990-2000', 1_000, 990, 1_000],
+  ['bytes=10-', 1_000, 10, 1_000],
+  ['bytes=-10', 1_000, 990, 1_000],
+  ['bytes=-2000', 1_000, 0, 1_000],
+  ['bytes=5-', 1e9, 5, 5 + FOUR_MIB],
+  ['bytes=1000-1001', 1_000, undefined, undefined],
+  ['bytes=7-6', 1_000, undefined, undefined],
+  ['bytes=-0', 1_000, undefined, undefined],
+  ['bytes=-', 1_000, undefined, undefined],
+  ['bytes=0-1,5-6', 1_000, undefined, undefined],
+  ['lines=0-1', 1_000, undefined, undefined],
+] as const) {
+  test(`"${header}" of ${size} bytes asks for ${start === undefined ? 'nothing' : `${start} up to ${end}`}`, () => {
+    assert.deepEqual(rangeOf(header, size), start === undefined ? undefined : { start, end });
+  });
+}
+
+test('withSite serves parts of the map file, to those whose token is good', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'map-file-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const mapFile = join(folder, 'town.pmtiles');
+  const askFor = async (range: string | undefined, permitted?: () => Promise<string>): Promise<HttpReply> => {
+    const header = (name: string) => (name === 'range' ? range : undefined);
+    const request = { method: 'GET', path: '/hub-ui/map.pmtiles', query: '', header, body: lend(new Uint8Array()) };
+    const handle = withSite(() => other, {
+      ...{ files: FILES, settings: SETTINGS, refuse, mapFile },
+      ...(permitted && { permitted }),
+    });
+    return handle(request);
+  };
+  const missing = 'Cannot read the map file town.pmtiles: there is no such file beside the configuration of the hub';
+  assert.deepEqual(await askFor('bytes=0-9'), { status: 404, body: missing });
+  assert.equal(await whyNoMap(mapFile), missing);
+  await writeFile(mapFile, 'This is a letter, and no map.');
+  assert.equal(await whyNoMap(mapFile), 'town.pmtiles is not a PMTiles file of version 3');
+  await writeFile(mapFile, Buffer.alloc(FOUR_MIB + 1, 'PMTiles\x03'));
+  assert.equal(await whyNoMap(mapFile), undefined);
+  const part = await askFor('bytes=8-14');
+  assert.deepEqual([part.status, String(part.body)], [206, 'PMTiles']);
+  assert.equal(part.headers?.['Content-Range'], `bytes 8-14/${FOUR_MIB + 1}`);
+  assert.equal((await askFor('bytes=9000000-')).status, 416);
+  assert.equal((await askFor(undefined)).status, 413);
+  const refused = () => Promise.reject(new HubError('HUB_NOT_AUTHENTICATED', 'Cannot know you'));
+  assert.deepEqual(await askFor('bytes=0-9', refused), { status: 401, body: 'Cannot know you' });
+});
 
 test('The built page is packed in both ways to the same bytes', async () => {
   const { readSiteFiles } = await import('../../src/site/site_files.ts');

@@ -5,11 +5,21 @@ import { getText } from './rest.ts';
 /** What the hub tells the page before anything else. */
 export interface Settings {
   readonly hub_version: string;
-  readonly map_tiles: { readonly url: string; readonly attribution: string } | null;
+  readonly map_tiles: MapTiles | null;
   /** Where people sign in; null where nobody has to. */
   readonly sign_in: SignInSettings | null;
   /** Whether the hub records where everything was. */
   readonly history: boolean;
+}
+
+/** What lies below the map. */
+export interface MapTiles {
+  /** With {z}, {x} and {y} but for a PMTiles file. */
+  readonly url: string;
+  readonly kind: 'images' | 'vector' | 'pmtiles';
+  readonly attribution: string;
+  /** Nearer than this level of zoom they are enlarged; null where nobody has said. */
+  readonly max_zoom: number | null;
 }
 
 export interface SignInSettings {

@@ -23,8 +23,6 @@ export interface Ground {
   readonly isWorld: Signal<boolean>;
   /** Who the map tiles come from; nothing without any. */
   readonly tileCredit: Signal<string>;
-  /** Why there are no map tiles, though the configuration names some. */
-  readonly trouble: Signal<string | undefined>;
 }
 
 export interface MapContext {
@@ -34,7 +32,7 @@ export interface MapContext {
 }
 
 function newGround(): Ground {
-  return { isSettled: signal(false), isWorld: signal(false), tileCredit: signal(''), trouble: signal(undefined) };
+  return { isSettled: signal(false), isWorld: signal(false), tileCredit: signal('') };
 }
 
 const Context = createContext<MapContext | undefined>(undefined);

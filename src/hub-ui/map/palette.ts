@@ -10,6 +10,11 @@ export interface Palette {
   readonly country: string;
   readonly place: string;
   readonly placeHalo: string;
+  readonly green: string;
+  readonly road: string;
+  readonly roadEdge: string;
+  readonly building: string;
+  readonly buildingEdge: string;
   readonly grid: string;
   readonly gridStrong: string;
   readonly ink: string;
@@ -38,6 +43,11 @@ const LIGHT: Palette = {
   country: 'rgb(69 81 92 / 0.75)',
   place: '#45515c',
   placeHalo: 'rgb(242 244 245 / 0.85)',
+  green: '#e3ece2',
+  road: '#ffffff',
+  roadEdge: '#d5dbe0',
+  building: '#e6e9ec',
+  buildingEdge: '#d3d9de',
   grid: 'rgb(18 24 30 / 0.045)',
   gridStrong: 'rgb(18 24 30 / 0.09)',
   ink: '#12181e',
@@ -66,6 +76,11 @@ const DARK: Palette = {
   country: 'rgb(179 189 198 / 0.6)',
   place: '#a7b2bc',
   placeHalo: 'rgb(15 19 23 / 0.85)',
+  green: '#101c19',
+  road: '#252d35',
+  roadEdge: '#1a2128',
+  building: '#181e24',
+  buildingEdge: '#262e36',
   grid: 'rgb(233 237 240 / 0.035)',
   gridStrong: 'rgb(233 237 240 / 0.075)',
   ink: '#e9edf0',

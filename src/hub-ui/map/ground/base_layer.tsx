@@ -1,26 +1,32 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { settings } from '../../hub/settings.ts';
 import { CanvasLayer } from '../canvas_layer.ts';
 import { useMap } from '../map_view.tsx';
 import { palette } from '../palette.ts';
 import { Z } from '../vector_layer.ts';
 import { drawGrid } from './grid.ts';
+import { TileTrouble } from './tile_trouble.tsx';
+import type { TellHealth, Tiles } from './tiles.ts';
+import type { Box } from './world.ts';
 import { worldOpacity, zoomOf } from './world_fade.ts';
 
 /**
- * What lies below everything: the world from far away, a grid in meters where one is near; map tiles above these where
- * the configuration names some.
+ * What lies below everything: the world from far away, a grid in meters where one is near; in their place map tiles where
+ * the configuration names some, as far as these go and as long as they can be had.
  */
 export function BaseLayer() {
-  useGrid();
-  useWorld();
-  return null;
+  const { covered, trouble, openAgain } = useTiles();
+  useWorld(covered);
+  useGrid(covered === 'nothing');
+  return trouble === undefined ? null : <TileTrouble problem={trouble} onRetry={openAgain} />;
 }
 
 /** A plain grid, which the world takes the place of. */
-function useGrid(): void {
+function useGrid(isOn: boolean): void {
   const { map, plane } = useMap();
   const colors = palette();
   useEffect(() => {
+    if (!isOn) return;
     const layer = new CanvasLayer((frame) => {
       frame.context.globalAlpha = plane.kind === 'earth' ? 1 - worldOpacity(frame.resolution) : 1;
       if (frame.context.globalAlpha > 0) drawGrid(frame, plane, colors);
@@ -30,25 +36,32 @@ function useGrid(): void {
     return () => {
       map.removeLayer(layer);
     };
-  }, [map, plane, colors]);
+  }, [map, plane, colors, isOn]);
 }
+
+/** What tiles cover: of a part of the earth as far as they go, from a level of zoom on. */
+type Covered = 'nothing' | 'everything' | { readonly box: Box; readonly fromZoom: number };
 
 type Pictures = typeof import('./world_pictures.ts');
 
 let pictures: Pictures | undefined;
 
-/** The earth with its coasts, borders and cities. Neither code nor data is fetched before so much of it is in sight. */
-function useWorld(): void {
+/**
+ * The earth with its coasts, borders and cities, around what something else covers. Neither code nor data is fetched
+ * before so much of it is in sight.
+ */
+function useWorld(covered: Covered): void {
   const { map, plane, ground } = useMap();
   const colors = palette();
-  const isSettled = ground.isSettled.value;
+  const isOn = ground.isSettled.value && covered !== 'everything';
   useEffect(() => {
-    if (plane.kind !== 'earth' || !isSettled) return;
+    if (plane.kind !== 'earth' || !isOn) return;
     const layer = new CanvasLayer((frame) => {
       const isInSight = worldOpacity(frame.resolution) > 0;
       if (isInSight && pictures === undefined) void loadPictures().then(redraw, () => undefined);
       const picture = isInSight ? pictures?.pictureAt(zoomOf(frame.resolution), redraw) : undefined;
-      picture?.draw(frame, colors);
+      const isCovered = typeof covered === 'object' && zoomOf(frame.resolution) > covered.fromZoom;
+      picture?.draw(frame, { colors, covered: isCovered ? covered.box : undefined });
       ground.isWorld.value = picture !== undefined;
     }, Z.world);
     const redraw = (): void => layer.redraw();
@@ -57,11 +70,51 @@ function useWorld(): void {
       map.removeLayer(layer);
       ground.isWorld.value = false;
     };
-  }, [map, plane, ground, colors, isSettled]);
+  }, [map, plane, ground, colors, isOn, covered]);
 }
 
 /** After the first paint: the page is there before its background. */
 async function loadPictures(): Promise<void> {
   await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
   pictures = await import('./world_pictures.ts');
+}
+
+/** The map tiles of the configuration, and why there are none. */
+function useTiles() {
+  const { map, plane, ground } = useMap();
+  const { map_tiles: wanted } = settings.value;
+  const colors = palette();
+  const [tiles, setTiles] = useState<Tiles>();
+  const [trouble, setTrouble] = useState<string>();
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    if (wanted === null || plane.kind !== 'earth') return;
+    let isOver = false;
+    let opened: Tiles | undefined;
+    const tell: TellHealth = (problem) => {
+      if (!isOver) setTrouble(problem);
+    };
+    const open = async (): Promise<void> => {
+      const { openTiles } = await import('./tiles.ts');
+      opened = await openTiles(wanted, tell);
+      if (isOver) return;
+      map.addLayer(opened.layer);
+      ground.tileCredit.value = opened.attribution;
+      setTiles(opened);
+    };
+    open().catch((error: unknown) => tell(error instanceof Error ? error.message : String(error)));
+    return () => {
+      isOver = true;
+      if (opened !== undefined) map.removeLayer(opened.layer);
+      ground.tileCredit.value = '';
+      setTiles(undefined);
+      setTrouble(undefined);
+    };
+  }, [map, plane, ground, wanted, attempt]);
+  useEffect(() => tiles?.paint(colors), [tiles, colors]);
+  const covered = useMemo<Covered>(() => {
+    if (wanted === null || plane.kind !== 'earth' || trouble !== undefined) return 'nothing';
+    return tiles?.box === undefined ? 'everything' : { box: tiles.box, fromZoom: tiles.fromZoom };
+  }, [wanted, plane, tiles, trouble]);
+  return { covered, trouble, openAgain: () => setAttempt((before) => before + 1) };
 }

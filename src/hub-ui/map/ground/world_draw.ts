@@ -36,7 +36,7 @@ export class WorldPicture {
     this.#countries = countryNames(world);
   }
 
-  draw(frame: Frame, colors: Palette): void {
+  draw(frame: Frame, { colors, covered }: { readonly colors: Palette; readonly covered: Box | undefined }): void {
     const { context, width, height, resolution } = frame;
     const opacity = worldOpacity(resolution);
     if (opacity === 0) return;
@@ -59,6 +59,8 @@ export class WorldPicture {
     this.#trace(frame, coasts);
     context.strokeStyle = colors.coast;
     context.stroke();
+    // What is drawn there has finer coasts, which these would show beside.
+    if (covered !== undefined) fillBox(frame, covered, colors.ground);
     drawNames(frame, [...CITIES, ...this.#countries], { zoom: zoomOf(resolution), colors, turns: turnsIn(frame) });
     context.restore();
   }
@@ -89,6 +91,21 @@ export class WorldPicture {
       }
     }
   }
+}
+
+function fillBox({ context, toPixel }: Frame, [left, bottom, right, top]: Box, color: string): void {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+  context.beginPath();
+  for (const [x, y] of [
+    [left, bottom],
+    [right, bottom],
+    [right, top],
+    [left, top],
+  ] as const) {
+    context.lineTo(a * x + c * y + e, b * x + d * y + f);
+  }
+  context.fillStyle = color;
+  context.fill();
 }
 
 function sightOf({ width, height, resolution, center: [x = 0, y = 0] }: Frame): Box {

@@ -1,0 +1,88 @@
+import { EtagMismatch, type Header, PMTiles, type RangeResponse, type Source, TileType } from 'pmtiles';
+import { accessToken, renewAccess } from '../../hub/access.ts';
+
+/** A PMTiles file whose parts are fetched as they are needed. */
+export interface MapFile {
+  readonly header: Header;
+  readonly areImages: boolean;
+  /** What it says of its origin. */
+  readonly attribution: string;
+  /** The bytes of a tile, unpacked; undefined where there is none. Rejects where it cannot be read. */
+  tile(z: number, x: number, y: number): Promise<ArrayBuffer | undefined>;
+}
+
+/** Nobody has answered. */
+export class UnreachableError extends Error {}
+
+const IMAGES: readonly TileType[] = [TileType.Png, TileType.Jpeg, TileType.Webp, TileType.Avif];
+
+/** Opens a PMTiles file. Rejects with an Error whose message says what is wrong with it. */
+export async function openMapFile(url: string): Promise<MapFile> {
+  const file = new PMTiles(new Ranges(url));
+  const header = await file.getHeader();
+  const areImages = IMAGES.includes(header.tileType);
+  if (!areImages && header.tileType !== TileType.Mvt) throw new Error('its tiles are neither images nor vector tiles');
+  const metadata = await file.getMetadata().catch(() => undefined);
+  return {
+    header,
+    areImages,
+    attribution: plainText((metadata as { readonly attribution?: unknown } | undefined)?.attribution),
+    tile: async (z, x, y) => (await file.getZxy(z, x, y))?.data,
+  };
+}
+
+/** Attributions are usually written as HTML. */
+function plainText(html: unknown): string {
+  if (typeof html !== 'string') return '';
+  return new DOMParser().parseFromString(html, 'text/html').body.textContent.trim();
+}
+
+/** Parts of a file at an address. Those of the hub itself are for whoever is signed in. */
+class Ranges implements Source {
+  readonly #url: URL;
+
+  constructor(url: string) {
+    this.#url = new URL(url, location.origin);
+  }
+
+  getKey(): string {
+    return this.#url.href;
+  }
+
+  async getBytes(offset: number, length: number, signal?: AbortSignal, etag?: string): Promise<RangeResponse> {
+    const ask = (): Promise<Response> => this.#fetch(`bytes=${offset}-${offset + length - 1}`, signal);
+    let response = await ask();
+    if (response.status === 401 && this.#isOwn && (await renewAccess())) response = await ask();
+    if (!response.ok) throw new Error(await problemOf(response));
+    if (response.status === 200 && offset > 0) throw new Error('its server does not answer requests for ranges');
+    const found = response.headers.get('ETag') ?? undefined;
+    if (etag !== undefined && found !== undefined && etag !== found) throw new EtagMismatch('the file has changed');
+    return { data: await response.arrayBuffer(), ...(found !== undefined && { etag: found }) };
+  }
+
+  get #isOwn(): boolean {
+    return this.#url.origin === location.origin;
+  }
+
+  async #fetch(range: string, signal: AbortSignal | undefined): Promise<Response> {
+    const token = accessToken.peek();
+    const headers = { Range: range, ...(this.#isOwn && token !== undefined && { Authorization: `Bearer ${token}` }) };
+    try {
+      return await fetch(this.#url, { headers, signal: signal ?? null });
+    } catch (cause) {
+      if (signal?.aborted) throw cause;
+      throw new UnreachableError(`${this.#url.host} cannot be reached`, { cause });
+    }
+  }
+}
+
+async function problemOf(response: Response): Promise<string> {
+  const text = await response.text();
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    if (typeof message === 'string') return message;
+  } catch {
+    // Not from a hub.
+  }
+  return `its server answered ${response.status}`;
+}

@@ -1,0 +1,142 @@
+import MVT from 'ol/format/MVT.js';
+import type Layer from 'ol/layer/Layer.js';
+import TileLayer from 'ol/layer/Tile.js';
+import VectorTileLayer from 'ol/layer/VectorTile.js';
+import type RenderFeature from 'ol/render/Feature.js';
+import ImageTile from 'ol/source/ImageTile.js';
+import type TileSource from 'ol/source/Tile.js';
+import VectorTileSource from 'ol/source/VectorTile.js';
+import XYZ from 'ol/source/XYZ.js';
+import TileState from 'ol/TileState.js';
+import type VectorTile from 'ol/VectorTile.js';
+import type { MapTiles } from '../../hub/settings.ts';
+import type { Palette } from '../palette.ts';
+import { mapX, mapY } from '../plane.ts';
+import { Z } from '../vector_layer.ts';
+import { type MapFile, openMapFile, UnreachableError } from './map_file.ts';
+import { vectorStyle } from './vector_style.ts';
+import type { Box } from './world.ts';
+
+/** Map tiles that are there to be shown. */
+export interface Tiles {
+  readonly layer: Layer;
+  /** Where they come from, in their own words if the configuration has none. */
+  readonly attribution: string;
+  /** The part of the earth that they show; undefined: all of it. */
+  readonly box: Box | undefined;
+  /** The level of zoom from which they are shown. */
+  readonly fromZoom: number;
+  /** Changes the colors of those that have none of their own. */
+  paint(colors: Palette): void;
+}
+
+/** Told whenever a tile was read, or why it could not be. */
+export type TellHealth = (problem: string | undefined) => void;
+
+/** Most servers have vector tiles up to this level of zoom, which hold all that there is. */
+const VECTOR_ZOOM_MAX = 14;
+
+const EVERYWHERE = { box: undefined, fromZoom: 0 } as const;
+
+/** Opens the tiles of the configuration. Rejects with an Error whose message says why there are none. */
+export async function openTiles(settings: MapTiles, tell: TellHealth): Promise<Tiles> {
+  const { url, kind, attribution, max_zoom } = settings;
+  if (kind === 'pmtiles') return tilesOfFile(await openMapFile(url), { attribution, tell });
+  const limit = max_zoom ?? (kind === 'vector' ? VECTOR_ZOOM_MAX : undefined);
+  const common = { url, ...(limit !== undefined && { maxZoom: limit }) };
+  if (kind === 'images') {
+    const source = watched(new XYZ(common), url, tell);
+    return { layer: new TileLayer({ source, zIndex: Z.tiles }), attribution, ...EVERYWHERE, paint: () => undefined };
+  }
+  const source = watched(new VectorTileSource({ ...common, format: new MVT() }), url, tell);
+  return { ...vectorLayer(source), attribution, ...EVERYWHERE };
+}
+
+function tilesOfFile(
+  file: MapFile,
+  { attribution, tell }: { readonly attribution: string; readonly tell: TellHealth },
+): Tiles {
+  const { minZoom, maxZoom, minLon, minLat, maxLon, maxLat } = file.header;
+  const box: Box = [mapX(minLon), mapY(minLat), mapX(maxLon), mapY(maxLat)];
+  const read = watchedFile(file, tell);
+  const layer = file.areImages
+    ? imagesLayer(read, { minZoom, maxZoom })
+    : vectorLayer(vectorSource(read, { minZoom, maxZoom }));
+  // From farther away there would be far too many of them in sight.
+  const fromZoom = minZoom === 0 ? 0 : minZoom - 1;
+  layer.layer.setMinZoom(fromZoom);
+  layer.layer.setExtent([...box]);
+  const isAll = fromZoom === 0 && maxLon - minLon > 359;
+  return { ...layer, attribution: attribution || file.attribution, box: isAll ? undefined : box, fromZoom };
+}
+
+/** Tells what becomes of the tiles of a file. What is damaged stays so; who cannot be reached may be a moment later. */
+function watchedFile(file: MapFile, tell: TellHealth): ReadTile {
+  let [hasAny, isDamaged] = [false, false];
+  return async (z, x, y) => {
+    try {
+      const bytes = await file.tile(z, x, y);
+      hasAny = true;
+      if (!isDamaged) tell(undefined);
+      return bytes;
+    } catch (error) {
+      const isAway = error instanceof UnreachableError;
+      isDamaged ||= !isAway;
+      if (isDamaged || !hasAny) tell(error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  };
+}
+
+type ReadTile = (z: number, x: number, y: number) => Promise<ArrayBuffer | undefined>;
+type Zooms = { readonly minZoom: number; readonly maxZoom: number };
+
+function imagesLayer(read: ReadTile, zooms: Zooms): Pick<Tiles, 'layer' | 'paint'> {
+  const loader = async (z: number, x: number, y: number): Promise<ImageBitmap> => {
+    const bytes = await read(z, x, y);
+    return bytes === undefined ? createImageBitmap(new ImageData(1, 1)) : createImageBitmap(new Blob([bytes]));
+  };
+  const source = new ImageTile({ ...zooms, loader });
+  return { layer: new TileLayer({ source, zIndex: Z.tiles }), paint: () => undefined };
+}
+
+function vectorSource(read: ReadTile, zooms: Zooms): VectorTileSource {
+  const format = new MVT();
+  return new VectorTileSource({
+    ...zooms,
+    format,
+    url: '{z}/{x}/{y}',
+    tileLoadFunction(given) {
+      const tile = given as VectorTile<RenderFeature>;
+      const [z = 0, x = 0, y = 0] = tile.tileCoord;
+      tile.setLoader((extent, _resolution, featureProjection) => {
+        read(z, x, y)
+          .then((bytes) => (bytes === undefined ? [] : format.readFeatures(bytes, { extent, featureProjection })))
+          .then(
+            (features) => tile.setFeatures(features),
+            () => tile.setState(TileState.ERROR),
+          );
+      });
+    },
+  });
+}
+
+function vectorLayer(source: VectorTileSource): Pick<Tiles, 'layer' | 'paint'> {
+  const layer = new VectorTileLayer({ source, zIndex: Z.tiles, declutter: 'ground' });
+  return { layer, paint: (colors) => layer.setStyle(vectorStyle(colors)) };
+}
+
+/** Tells of the tiles of a server. Single ones may be missing: they are a problem where there are none but these. */
+function watched<Source extends TileSource>(source: Source, url: string, tell: TellHealth): Source {
+  const host = URL.parse(url.replaceAll(/\{[^}]*\}\.?/g, ''), location.origin)?.host ?? url;
+  let hasAny = false;
+  const on = source.on.bind(source) as (type: string, listener: () => void) => unknown;
+  on('tileloadend', () => {
+    hasAny = true;
+    tell(undefined);
+  });
+  on('tileloaderror', () => {
+    if (!hasAny) tell(`${host} has not answered with any`);
+  });
+  return source;
+}

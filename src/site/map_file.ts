@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { HubError } from '../errors.ts';
+import type { HttpReply, HttpRequest } from '../exchange.ts';
+
+/** Most that one request gets: directories and tiles of PMTiles files are shorter. */
+const RANGE_MAX_BYTES = 4 * 2 ** 20;
+const HEADER_BYTES = 127;
+
+/**
+ * Answers requests for a PMTiles file with the range that they ask for, or its first 4 MiB where that is longer. The file
+ * is opened for each request, so that another one can take its place at any time: its ETag, which is one of content so
+ * that copies on several hubs have the same, then says so. Rejects with a HubError where there is no file to read.
+ */
+export async function serveMapFile(path: string, request: HttpRequest): Promise<HttpReply> {
+  const file = await openFile(path);
+  try {
+    const { size } = await file.stat();
+    const header = await readRange(file, { start: 0, end: Math.min(size, HEADER_BYTES) });
+    const headers = {
+      'Content-Type': 'application/octet-stream',
+      'Accept-Ranges': 'bytes',
+      'Cache-Control': 'no-store',
+      ETag: `"${createHash('sha256').update(`${size} `).update(header).digest('base64url').slice(0, 22)}"`,
+    };
+    const asked = request.header('range');
+    if (asked === undefined && size > RANGE_MAX_BYTES) {
+      const what = `Cannot get the map file ${basename(path)} as a whole: ask for ranges of at most 4 MiB`;
+      throw new HubError('HUB_PAYLOAD_TOO_LARGE', what);
+    }
+    if (asked === undefined) return { status: 200, headers, body: await readRange(file, { start: 0, end: size }) };
+    const range = rangeOf(asked, size);
+    if (range === undefined) return { status: 416, headers: { ...headers, 'Content-Range': `bytes */${size}` } };
+    const { start, end } = range;
+    const found = { ...headers, 'Content-Range': `bytes ${start}-${end - 1}/${size}` };
+    return { status: 206, headers: found, body: await readRange(file, range) };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Why a file is no map; undefined where it is one. */
+export async function whyNoMap(path: string): Promise<string | undefined> {
+  try {
+    const file = await openFile(path);
+    try {
+      const header = await readRange(file, { start: 0, end: HEADER_BYTES });
+      const isMap = header.length === HEADER_BYTES && header.toString('latin1', 0, 8) === 'PMTiles\x03';
+      return isMap ? undefined : `${basename(path)} is not a PMTiles file of version 3`;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+interface Range {
+  readonly start: number;
+  /** Behind the last byte. */
+  readonly end: number;
+}
+
+/** The range that a header asks for, cut to what there is and to what one request gets; undefined where there is none. */
+export function rangeOf(header: string, size: number): Range | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header.trim()) ?? [];
+  if (first === '' && last === '') return undefined;
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1);
+  return start < end ? { start, end: Math.min(end, start + RANGE_MAX_BYTES) } : undefined;
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const found = code === 'ENOENT' ? 'there is no such file beside the configuration of the hub' : String(code);
+    throw new HubError('HUB_NOT_FOUND', `Cannot read the map file ${basename(path)}: ${found}`, { cause });
+  }
+}
+
+/** Fewer bytes where the file ends before. */
+async function readRange(file: FileHandle, { start, end }: Range): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(end - start), 0, end - start, start);
+  return buffer.subarray(0, bytesRead);
+}
