@@ -4,17 +4,35 @@ import './styles/base.css';
 import { App } from './app.tsx';
 import { followLinks } from './controls/link.tsx';
 import { session } from './hub/access.ts';
+import { pause, waitBefore } from './hub/again.ts';
 import { recordEvents } from './hub/event_log.ts';
 import { openLive } from './hub/live.ts';
 import { loadSettings, settings } from './hub/settings.ts';
+import { keepShell } from './shell/install.ts';
 import { applyTheme } from './shell/theme.ts';
+
+/** Attempts to ask a hub for its settings are not further and further apart beyond this one: people wait. */
+const ATTEMPTS_APART = 4;
 
 applyTheme();
 followLinks();
-await loadSettings();
-const signIn = settings.peek().sign_in;
-if (signIn !== null) await (await import('./signin/session.ts')).startSession(signIn);
+if (await loadSettings({ isOnce: true })) await startSession();
+else void startLater();
 if (session.peek()?.state !== 'out') openLive();
 recordEvents();
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
+keepShell();
+
+async function startSession(): Promise<void> {
+  const signIn = settings.peek().sign_in;
+  if (signIn !== null) await (await import('./signin/session.ts')).startSession(signIn);
+}
+
+/** The shell is shown until a hub answers. Where people have to sign in the page then begins anew. */
+async function startLater(): Promise<void> {
+  for (let attempt = 1; !(await loadSettings({ isOnce: true })); attempt++) {
+    await pause(waitBefore(Math.min(attempt, ATTEMPTS_APART), Math.random));
+  }
+  if (settings.peek().sign_in !== null) location.reload();
+}

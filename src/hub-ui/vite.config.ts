@@ -1,20 +1,39 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
-/** Packs every file of the page once, when it is built, so that the hub never has to. */
-function packed(): Plugin {
+/** The service worker's file: its address has to stay, so there is no hash in it. */
+const WORKER = 'sw.js';
+
+/** What the page needs to be shown without a hub: see shell/service_worker.ts. */
+function isOfShell(name: string): boolean {
+  return name.startsWith('assets/') && !/countries-50m|\.map$/.test(name);
+}
+
+/**
+ * Tells the service worker what its build has made, and packs every file of the page once, when it is built, so that the
+ * hub never has to.
+ */
+function finished(): Plugin {
   return {
-    name: 'packed',
+    name: 'finished',
     apply: 'build',
     // Not earlier: other plugins still change the files of a bundle that is about to be written.
     writeBundle({ dir = '' }, bundle) {
-      for (const name of Object.keys(bundle).filter((name) => /\.(js|css|html|svg|json)$/.test(name))) {
-        const bytes = readFileSync(join(dir, name));
+      const names = Object.keys(bundle);
+      const read = (name: string): Buffer => readFileSync(join(dir, name));
+      const hash = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
+      const files = names.filter(isOfShell).sort();
+      const page = hash(read('index.html'));
+      const version = hash([page, ...files].join(' ')).slice(0, 16);
+      const worker = read(WORKER).toString();
+      writeFileSync(join(dir, WORKER), `const SHELL=${JSON.stringify({ version, files, page })};\n${worker}`);
+      for (const name of names.filter((name) => /\.(js|css|html|svg|json)$/.test(name))) {
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
-        writeFileSync(join(dir, `${name}.br`), brotliCompressSync(bytes, { params }));
-        writeFileSync(join(dir, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+        writeFileSync(join(dir, `${name}.br`), brotliCompressSync(read(name), { params }));
+        writeFileSync(join(dir, `${name}.gz`), gzipSync(read(name), { level: 9 }));
       }
     },
   };
@@ -23,7 +42,7 @@ function packed(): Plugin {
 export default defineConfig({
   root: import.meta.dirname,
   base: '/hub-ui/',
-  plugins: [packed()],
+  plugins: [finished()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   resolve: { alias: { 'react/jsx-runtime': 'preact/jsx-runtime', react: 'preact/compat' } },
   worker: { format: 'es' },
@@ -38,7 +57,12 @@ export default defineConfig({
     reportCompressedSize: false,
     modulePreload: { polyfill: false },
     rolldownOptions: {
+      input: {
+        index: join(import.meta.dirname, 'index.html'),
+        worker: join(import.meta.dirname, 'shell/service_worker.ts'),
+      },
       output: {
+        entryFileNames: ({ name }) => (name === 'worker' ? WORKER : 'assets/[name]-[hash].js'),
         codeSplitting: {
           groups: [
             // One file that comes before all others: it says in which order the layers of style sheets count.

@@ -141,6 +141,7 @@ function headersOf({ settings }: SiteOptions): Headers {
     "default-src 'none'",
     "script-src 'self'",
     "worker-src 'self'",
+    "manifest-src 'self'",
     "style-src 'self'",
     "font-src 'self'",
     ["img-src 'self' data: blob:", ...(areImages ? tiles : [])].join(' '),

@@ -93,6 +93,13 @@ for (const { theme, width } of [
   });
 }
 
+test('axe finds nothing in a map whose tiles cannot be had', { skip }, async (t) => {
+  const hub = await openUiHub(t, { map_tile_url: 'nowhere.pmtiles' });
+  const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true, theme: 'dark', width: 390 });
+  await page.getByText('There are no map tiles.').waitFor();
+  assert.deepEqual(await violationsIn(page), []);
+});
+
 test('axe finds nothing in the page that asks people to sign in', { skip }, async (t) => {
   const hub = await openSignedSite(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });

@@ -91,7 +91,7 @@ test('A map file beside the configuration is the map, and the page says what is 
   const hub = await openUiHub(t, { map_tile_url: 'town.pmtiles' }, { folder });
   // Refusals are written to the console.
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=${RIVER}&z=17`, { mayFail: true });
-  const alert = page.getByRole('alert').filter({ hasText: 'The map tiles cannot be read.' });
+  const alert = page.getByRole('alert').filter({ hasText: 'There are no map tiles.' });
   await alert.getByText('there is no such file beside the configuration of the hub').waitFor();
   assert.equal(hub.logged.filter(({ message }) => message.includes('map file')).length, 1);
   await writeFile(path, 'This is a letter, and no map.'.repeat(99));

@@ -11,7 +11,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 import { ensureBuilt, HubChild } from '../../bench/ui/hub_child.ts';
 import { demoCrew } from '../../src/cli/demo/crew.ts';
 import { demoFences } from '../../src/cli/demo/fences.ts';
@@ -66,7 +66,7 @@ const VIEWS: Readonly<Record<string, string>> = {
 const EMPTY_VIEWS = { 'map-empty': '', 'map-world': '?at=11,49&z=4.6' };
 
 /** Views of a hub whose map is a file, in a town at the halls of the demo, and of one that has lost it. */
-const TOWN_VIEWS = { 'map-town': '?at=8.6014,50.0585&z=15.4', 'map-town-near': '?at=8.5995,50.0586&z=17' };
+const TOWN_VIEWS = { 'map-town': '?at=8.6007,50.0503&z=15.6', 'map-town-near': '' };
 const LOST_TOWN_VIEWS = { 'map-town-lost': '?at=8.6014,50.0585&z=4' };
 
 /** The shift that is recorded before the demo begins: it ends so long ago, and the crew takes its time. */
@@ -128,6 +128,24 @@ async function startDemo(origin: string): Promise<ChildProcess> {
   return demo;
 }
 
+/** The page as it opens where its shell has been kept and no hub answers. */
+async function takeAlone(browser: Browser, origin: string): Promise<void> {
+  for (const theme of ['light', 'dark'] as const) {
+    for (const width of [1280, 390]) {
+      const viewport = { width, height: width === 390 ? 844 : 800 };
+      const page = await browser.newPage({ viewport, colorScheme: theme });
+      await page.goto(`${origin}/hub-ui/`);
+      await page.evaluate('navigator.serviceWorker.ready');
+      await page.context().setOffline(true);
+      await page.goto(`${origin}/hub-ui/`);
+      await page.getByText('The hub cannot be reached.').waitFor();
+      await page.waitForTimeout(SETTLE_MS);
+      await page.screenshot({ path: join(FOLDER, `alone-${theme}-${width}.png`) });
+      await page.close();
+    }
+  }
+}
+
 /** A hub of its own, since every page of it has the town below. */
 async function takeTown(take: (views: Readonly<Record<string, string>>, from: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'hub-town-'));
@@ -171,6 +189,7 @@ async function main(part = ''): Promise<void> {
   try {
     await take(EMPTY_VIEWS);
     await takeTown(take);
+    if ('alone'.includes(part)) await takeAlone(browser, origin);
     const shiftMs = await recordShift(hub.base);
     demo = await startDemo(origin);
     await take(VIEWS);

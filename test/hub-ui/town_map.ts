@@ -3,12 +3,12 @@ import { type TileFeature, tileFile, vectorTile } from '../support/map_tiles.ts'
 /** The level of zoom of the one tile that the town is on. */
 const ZOOM = 14;
 const TILES = 2 ** ZOOM;
-/** The tile around the halls of the demo. */
+/** The halls of the demo are at its southern edge. */
 const [COLUMN, ROW] = [8583, 5552];
 
 export const TOWN_TILE = `${ZOOM}/${COLUMN}/${ROW}`;
 /** West, south, east and north. */
-const TOWN_BOX = [longitudeOf(COLUMN), latitudeOf(ROW + 1), longitudeOf(COLUMN + 1), latitudeOf(ROW)] as const;
+const TOWN_BOX = [longitudeOf(COLUMN), latitudeOf(ROW + 2), longitudeOf(COLUMN + 1), latitudeOf(ROW)] as const;
 
 /** Longitude and latitude of a point of the town, from 0 to 4096 toward the east and the south. */
 export function inTown(x: number, y: number): readonly [longitude: number, latitude: number] {
@@ -33,10 +33,11 @@ export function townTile(): Buffer {
   ]);
 }
 
-/** The town as a PMTiles file. */
+/** The town as a PMTiles file, and the same once more in the south. */
 export function townFile(): Buffer {
   const metadata = { attribution: '<a href="https://survey.example">© Town survey</a>' };
-  return tileFile({ tiles: { [TOWN_TILE]: townTile() }, kind: 'vector', box: TOWN_BOX, metadata });
+  const tiles = { [TOWN_TILE]: townTile(), [`${ZOOM}/${COLUMN}/${ROW + 1}`]: townTile() };
+  return tileFile({ tiles, kind: 'vector', box: TOWN_BOX, metadata });
 }
 
 const TREES = ['Oak', 'Elm', 'Linden', 'Birch', 'Maple', 'Cedar', 'Ash', 'Pine', 'Willow'] as const;

@@ -66,6 +66,8 @@ export interface PageOptions {
   readonly theme?: 'light' | 'dark';
   /** Whether errors on the console are a part of what is tested. */
   readonly mayFail?: boolean;
+  /** Whether its shell is kept. Most tests do without what that fetches. */
+  readonly keepsShell?: boolean;
 }
 
 /**
@@ -74,7 +76,12 @@ export interface PageOptions {
  */
 export async function openPage(t: TestContext, url: string, options: PageOptions = {}): Promise<Page> {
   const { width = 1280, height = width < 500 ? 844 : 800, theme = 'light', mayFail = false } = options;
-  const context = await (await openBrowser()).newContext({ viewport: { width, height }, colorScheme: theme });
+  const serviceWorkers = options.keepsShell === true ? 'allow' : 'block';
+  const context = await (await openBrowser()).newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    serviceWorkers,
+  });
   contexts.set(t, [...(contexts.get(t) ?? []), context]);
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();

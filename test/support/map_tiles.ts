@@ -55,7 +55,7 @@ function commands(type: TileFeature['type'], points: TileFeature['points']): num
 }
 
 export interface TileFile {
-  /** Tiles by z/x/y, at most one of a level of zoom. */
+  /** Tiles by z/x/y. */
   readonly tiles: Readonly<Record<string, Uint8Array>>;
   readonly kind: 'vector' | 'png';
   /** West, south, east and north. */

@@ -15,6 +15,9 @@ export interface Connection {
 
 export const connection = signal<Connection>({ state: 'connecting', sinceMs: Date.now(), retryAtMs: undefined });
 
+/** Whether the hub has been reached since the page was opened. */
+export const wasConnected = signal(false);
+
 /** The last minutes of traffic, one entry a second, the newest last. */
 export const traffic = signal<readonly Traffic[]>([]);
 const TRAFFIC_MAX = 600;
@@ -154,6 +157,7 @@ function changeState(state: SocketState, retryInMs: number | undefined): void {
   const nowMs = Date.now();
   const retryAtMs = retryInMs === undefined ? undefined : nowMs + retryInMs;
   const { state: before, sinceMs } = connection.peek();
+  if (state === 'connected') wasConnected.value = true;
   if (state !== 'connected' && state !== 'stale') {
     for (const group of byKey.values()) Object.assign(group, { isTaken: false, refusal: undefined });
   }

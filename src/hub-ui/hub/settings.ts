@@ -35,11 +35,13 @@ export function hasHistory(path = '/history/tracks'): boolean {
   return settings.value.history && can('READ', path);
 }
 
-/** Asks for the settings; the page does without them when they cannot be had. */
-export async function loadSettings(): Promise<void> {
+/** Asks for the settings, for 15 s or once. Returns false when they cannot be had: the page does without them then. */
+export async function loadSettings({ isOnce = false }: { readonly isOnce?: boolean } = {}): Promise<boolean> {
   try {
-    settings.value = JSON.parse(await getText(`${import.meta.env.BASE_URL}settings.json`)) as Settings;
+    settings.value = JSON.parse(await getText(`${import.meta.env.BASE_URL}settings.json`, { isOnce })) as Settings;
+    return true;
   } catch {
     // The connection's state says that the hub cannot be reached.
+    return false;
   }
 }

@@ -11,7 +11,7 @@ export function TileTrouble({ problem, onRetry }: { readonly problem: string; re
     <div class={styles.trouble} role="alert">
       <Icon name="warning" />
       <p>
-        <strong>The map tiles cannot be read.</strong> <span>{`${problem}.`}</span>{' '}
+        <strong>There are no map tiles.</strong> <span>{`${problem}.`}</span>{' '}
         <span>The map shows the world in their place.</span>
       </p>
       <Button kind="quiet" onClick={onRetry}>

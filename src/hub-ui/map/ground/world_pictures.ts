@@ -9,8 +9,13 @@ const GRADES = [
   { fromZoom: 4, url: fine },
 ] as const;
 
+/** The map asks with every frame: a hub that has gone does not come back that fast. */
+const AGAIN_MS = 5_000;
+
 const loaded = new Map<string, WorldPicture>();
-const loading = new Map<string, Promise<void>>();
+const loading = new Set<string>();
+/** Told once of whatever comes next. */
+const waiting = new Set<() => void>();
 
 /**
  * The best picture of the world that there is for a level of zoom; undefined where there is none yet. What is missing is
@@ -20,21 +25,23 @@ export function pictureAt(zoom: number, onLoaded: () => void): WorldPicture | un
   const fitting = GRADES.findLast(({ fromZoom }) => zoom >= fromZoom) ?? GRADES[0];
   const picture = loaded.get(fitting.url);
   if (picture !== undefined) return picture;
-  void load(fitting.url).then(onLoaded, () => undefined);
+  waiting.add(onLoaded);
+  if (!loading.has(fitting.url)) void load(fitting.url);
   return GRADES.map(({ url }) => loaded.get(url)).find((other) => other !== undefined);
 }
 
-/** Fetches a grade once; again with the next question if it cannot be had. */
-function load(url: string): Promise<void> {
-  const known = loading.get(url);
-  if (known !== undefined) return known;
-  const fetching = fetchWorld(url).finally(() => loading.delete(url));
-  loading.set(url, fetching);
-  return fetching;
-}
-
-async function fetchWorld(url: string): Promise<void> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`The world cannot be had: ${response.status}`);
-  loaded.set(url, new WorldPicture(worldOf((await response.json()) as Topology)));
+/** Fetches a grade; if it cannot be had, again with the first question after a while. */
+async function load(url: string): Promise<void> {
+  loading.add(url);
+  try {
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`The world cannot be had: ${response.status}`);
+    loaded.set(url, new WorldPicture(worldOf((await response.json()) as Topology)));
+  } catch {
+    setTimeout(() => loading.delete(url), AGAIN_MS);
+    return;
+  }
+  const told = [...waiting];
+  waiting.clear();
+  for (const onLoaded of told) onLoaded();
 }

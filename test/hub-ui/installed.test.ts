@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { HttpReply } from '../../src/exchange.ts';
+import { lend } from '../../src/model/borrowed.ts';
+import { withSite } from '../../src/site/site.ts';
+import { readSiteFiles, type SiteFiles } from '../../src/site/site_files.ts';
+import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { openLine } from '../support/line.ts';
+import { openTestHub } from '../support/running_hub.ts';
+import { createSite, move } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+/** Names of the shells that are kept, the newest last. */
+function keptShells(page: Page): Promise<string[]> {
+  return page.evaluate('caches.keys()');
+}
+
+async function untilKept(page: Page): Promise<void> {
+  await page.evaluate(`navigator.serviceWorker.ready`);
+  await untilHolds(page, async () => page.evaluate('navigator.serviceWorker.controller !== null'));
+}
+
+/** Width and height of a PNG. */
+function sizeOf(png: Buffer): string {
+  return `${png.readUInt32BE(16)}x${png.readUInt32BE(20)}`;
+}
+
+test('The page can be installed, and its shell opens without the hub, which it says', { skip }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'hub-ui-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await openUiHub(t);
+  const first = await openTestHub({}, { folder });
+  await createSite(first);
+  await move(first, 'tag-1', [20, 20]);
+  const line = await openLine(t, first.hub.port);
+  const folderUrl = `http://127.0.0.1:${line.port}/hub-ui/`;
+  const page = await openPage(t, folderUrl, { mayFail: true, keepsShell: true });
+  await page.locator('[data-counts]', { hasText: '1 trackable' }).waitFor();
+  await untilKept(page);
+
+  const manifestUrl = new URL((await page.locator('link[rel=manifest]').getAttribute('href')) ?? '', folderUrl);
+  const manifest = await (await fetch(manifestUrl)).json();
+  assert.deepEqual([new URL(manifest.start_url, manifestUrl).href, manifest.display], [folderUrl, 'standalone']);
+  for (const { src, sizes } of manifest.icons) {
+    const icon = Buffer.from(await (await fetch(new URL(src, manifestUrl))).arrayBuffer());
+    assert.equal(sizeOf(icon), sizes, src);
+  }
+  const kept: string[] = await page.evaluate(`(async () => {
+    const caches_ = await Promise.all((await caches.keys()).map((name) => caches.open(name)));
+    const requests = (await Promise.all(caches_.map((cache) => cache.keys()))).flat();
+    return requests.map(({ url }) => new URL(url).pathname);
+  })()`);
+  const others = kept.filter((path) => path !== '/hub-ui/' && !path.startsWith('/hub-ui/assets/'));
+  assert.deepEqual(others, [], 'no answer of the API is kept, nor settings');
+
+  line.target = undefined;
+  line.drop();
+  await first.close();
+  await page.goto(`${folderUrl}zones`);
+  await page.getByText('The hub cannot be reached.').waitFor();
+  await page.getByText('Nothing is known of it yet.').waitFor();
+  // Code that was never loaded before, and the world.
+  await page.getByRole('link', { name: 'Methods' }).first().click();
+  await page.getByRole('heading', { level: 1, name: 'Methods' }).waitFor();
+  await page.goto(`${folderUrl}?at=10,30&z=3`);
+  await page.getByText('The hub cannot be reached.').waitFor();
+  await page.getByText('0 trackables').first().waitFor();
+
+  const second = await openTestHub({}, { folder });
+  t.after(second.close);
+  line.target = second.hub.port;
+  await page.locator('button[data-state]').first().dispatchEvent('click');
+  await page.getByText('The hub cannot be reached.').waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Connected' }).first().waitFor();
+  await page.getByRole('link', { name: 'Zones' }).first().click();
+  await page.getByRole('link', { name: /Hall/ }).waitFor();
+  await page.close();
+});
+
+/** A build that differs from what is built by a mark in its page; its worker may name another page, or a file too many. */
+function buildOf(mark: string, { pageOf = mark, missing }: { pageOf?: string; missing?: string } = {}): SiteFiles {
+  const built = readSiteFiles(new URL('../../.hub-ui', import.meta.url).pathname);
+  const pageWith = (text: string): Buffer => {
+    const page = String(built.get('index.html')?.plain ?? assert.fail('it is not built'));
+    return Buffer.from(page.replace('<head>', `<head><meta name="build" content="${text}" />`));
+  };
+  const worker = String(built.get('sw.js')?.plain ?? assert.fail('there is no worker'));
+  const [, shell = ''] = /^const SHELL=(.*);\n/.exec(worker) ?? [];
+  const { files } = JSON.parse(shell);
+  const page = createHash('sha256').update(pageWith(pageOf)).digest('hex');
+  const other = { version: mark, files: [...files, ...(missing === undefined ? [] : [missing])], page };
+  const changed = (name: string, plain: Buffer) => {
+    const file = built.get(name) ?? assert.fail(`there is no ${name}`);
+    return [name, { ...file, plain, etag: `"${name} ${mark}"`, br: undefined, gzip: undefined }] as const;
+  };
+  return new Map([
+    ...built,
+    changed('index.html', pageWith(mark)),
+    changed('sw.js', Buffer.from(worker.replace(shell, JSON.stringify(other)))),
+  ]);
+}
+
+/** Serves a build on a port of its own, without an API; undefined: nobody is there. */
+async function serveBuild(t: TestContext, first: SiteFiles) {
+  const served: { files: SiteFiles | undefined; origin: string } = { files: first, origin: '' };
+  const none: HttpReply = { status: 503, body: '{}' };
+  const settings = { hub_version: '1.0.0', map_tiles: null, sign_in: null, history: false };
+  const server = createServer(async ({ method = '', url = '', headers }, response) => {
+    const header = (name: string): string | undefined => headers[name]?.toString();
+    const request = { method, path: url.split('?')[0] ?? '', query: '', header, body: lend(new Uint8Array()) };
+    const refuse = ({ status }: { status: number }): HttpReply => ({ status });
+    const { files } = served;
+    const reply = files === undefined ? none : await withSite(() => none, { files, settings, refuse })(request);
+    response.writeHead(reply.status, reply.headers);
+    response.end(reply.body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => setImmediate(() => server.close().closeAllConnections()));
+  served.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return served;
+}
+
+test('A new build of the page takes the place of the kept one as a whole, or not at all', { skip }, async (t) => {
+  await openUiHub(t);
+  const served = await serveBuild(t, buildOf('first'));
+  const page = await openPage(t, `${served.origin}/hub-ui/`, { mayFail: true, keepsShell: true });
+  const shown = (): Promise<string | null> => page.locator('meta[name=build]').getAttribute('content');
+  const openWithout = async (): Promise<string | null> => {
+    const { files } = served;
+    served.files = undefined;
+    await page.reload();
+    const found = await shown();
+    served.files = files;
+    return found;
+  };
+  /** Has the browser look for another worker, and waits until that has taken over, or has failed. */
+  const update = (): Promise<string> =>
+    page.evaluate(`navigator.serviceWorker.ready.then(async (registration) => {
+      await registration.update().catch(() => undefined);
+      const next = registration.installing;
+      if (next === null) return 'none';
+      return new Promise((done) => {
+        next.onstatechange = () => {
+          if (next.state === 'activated' || next.state === 'redundant') done(next.state);
+        };
+      });
+    })`);
+  await untilKept(page);
+  assert.equal(await openWithout(), 'first');
+
+  served.files = buildOf('second');
+  await page.reload();
+  assert.equal(await shown(), 'second', 'the hub goes before what is kept');
+  await untilHolds(page, async () => (await keptShells(page)).includes('hub-shell-second'));
+  await update();
+  assert.equal(await openWithout(), 'second');
+
+  // While a hub is replaced, its worker and its page, or files, may be of two builds.
+  for (const half of [buildOf('third', { pageOf: 'fourth' }), buildOf('fifth', { missing: 'assets/gone-1a2b.js' })]) {
+    served.files = half;
+    assert.equal(await update(), 'redundant');
+    assert.equal(await openWithout(), 'second');
+  }
+  served.files = buildOf('sixth');
+  assert.equal(await update(), 'activated');
+  assert.equal(await openWithout(), 'sixth');
+  assert.deepEqual(await keptShells(page), ['hub-shell-second', 'hub-shell-sixth']);
+});
