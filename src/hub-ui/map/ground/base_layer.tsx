@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { connection, wasConnected } from '../../hub/live.ts';
 import { settings } from '../../hub/settings.ts';
 import { CanvasLayer } from '../canvas_layer.ts';
 import { useMap } from '../map_view.tsx';
@@ -53,7 +54,9 @@ let pictures: Pictures | undefined;
 function useWorld(covered: Covered): void {
   const { map, plane, ground } = useMap();
   const colors = palette();
-  const isOn = ground.isSettled.value && covered !== 'everything';
+  // Without a hub nobody says what there is to look at.
+  const isAlone = connection.value.state === 'reconnecting' && !wasConnected.value;
+  const isOn = (ground.isSettled.value || isAlone) && covered !== 'everything';
   useEffect(() => {
     if (plane.kind !== 'earth' || !isOn) return;
     const layer = new CanvasLayer((frame) => {
