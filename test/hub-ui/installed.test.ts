@@ -124,7 +124,7 @@ async function serveBuild(t: TestContext, first: SiteFiles) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.after(() => setImmediate(() => server.close().closeAllConnections()));
+  t.after(() => server.close().closeAllConnections());
   served.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return served;
 }

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Color, colorsAt, openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { tileFile } from '../support/map_tiles.ts';
@@ -23,9 +23,11 @@ async function colorInTheMiddle(page: Page): Promise<Color | undefined> {
   return (await colorsAt(page, [x + width / 2, y + height / 2]))[0];
 }
 
-/** A server of tiles on this machine, which ends after the page, which would complain of tiles that it cannot have. */
+/**
+ * A server of tiles on this machine. To be closed after the hub, whose pages end before it: they would complain of tiles
+ * that they cannot have.
+ */
 async function openTileServer(
-  t: TestContext,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<{ readonly origin: string; close(): void }> {
   const server = createServer((request, response) => {
@@ -41,19 +43,19 @@ async function openTileServer(
     server.closeAllConnections();
     server.close();
   };
-  t.after(() => setImmediate(close));
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
 test('Map tiles come from where the configuration says, with their attribution', { skip }, async (t) => {
   const asked: string[] = [];
-  const server = await openTileServer(t, (request, response) => {
+  const server = await openTileServer((request, response) => {
     asked.push(request.url ?? '');
     response.setHeader('Content-Type', 'image/svg+xml');
     response.end('<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256"><rect width="9" height="9"/></svg>');
   });
   const map_tile_url = `${server.origin}/{z}/{x}/{y}.svg`;
   const hub = await openUiHub(t, { map_tile_url, map_tile_attribution: 'Tiles by somebody' });
+  t.after(server.close);
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=0.001,0.001&z=3`);
   await page.getByText('Tiles by somebody').waitFor();
   await untilHolds(page, async () => asked.includes('/3/4/3.svg'));
@@ -62,13 +64,14 @@ test('Map tiles come from where the configuration says, with their attribution',
 test('Vector tiles are drawn in the colors of the theme; without them there is the world', { skip }, async (t) => {
   const tiles = new Map([[`/${TOWN_TILE}.mvt`, townTile()]]);
   let isThere = true;
-  const server = await openTileServer(t, (request, response) => {
+  const server = await openTileServer((request, response) => {
     const tile = isThere ? tiles.get(request.url ?? '') : undefined;
     response.statusCode = isThere ? (tile === undefined ? 204 : 200) : 404;
     response.end(tile);
   });
   const map_tile_url = `${server.origin}/{z}/{x}/{y}.mvt`;
   const hub = await openUiHub(t, { map_tile_url, map_tile_attribution: '© Town' });
+  t.after(server.close);
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=${RIVER}&z=17`, { mayFail: true });
   await page.getByText('© Town').waitFor();
   await untilHolds(page, async () => String(await colorInTheMiddle(page)) === String(WATER));
@@ -117,7 +120,7 @@ test('A map file of images may be on another server', { skip }, async (t) => {
   const tiles = { '0/0/0': await painter.screenshot() };
   const file = tileFile({ tiles, kind: 'png', box: [-180, -85, 180, 85] });
   const ranges: string[] = [];
-  const server = await openTileServer(t, (request, response) => {
+  const server = await openTileServer((request, response) => {
     const [, start = '', end = ''] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
     ranges.push(start);
     response.statusCode = 206;
@@ -125,6 +128,7 @@ test('A map file of images may be on another server', { skip }, async (t) => {
   });
   const map_tile_url = `${server.origin}/earth.pmtiles`;
   const hub = await openUiHub(t, { map_tile_url, map_tile_attribution: 'Painted' });
+  t.after(server.close);
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=10,10&z=3`);
   await page.getByText('Painted').waitFor();
   await untilHolds(page, async () => String(await colorInTheMiddle(page)) === '1,2,3,255');
