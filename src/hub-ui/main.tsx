@@ -8,7 +8,6 @@ import { pause, waitBefore } from './hub/again.ts';
 import { recordEvents } from './hub/event_log.ts';
 import { openLive } from './hub/live.ts';
 import { loadSettings, settings } from './hub/settings.ts';
-import { keepShell } from './shell/install.ts';
 import { applyTheme } from './shell/theme.ts';
 
 /** Attempts to ask a hub for its settings are not further and further apart beyond this one: people wait. */
@@ -35,4 +34,21 @@ async function startLater(): Promise<void> {
     await pause(waitBefore(Math.min(attempt, ATTEMPTS_APART), Math.random));
   }
   if (settings.peek().sign_in !== null) location.reload();
+}
+
+/**
+ * Has the shell of the page kept by a service worker, so that it opens without a hub, and can be installed. Browsers offer
+ * that over HTTPS and on the machine itself only. Once the page is there: nothing that it shows waits for it.
+ */
+function keepShell(): void {
+  if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
+  const folder = import.meta.env.BASE_URL;
+  const register = (): void => {
+    // Without it, the page is as it was before there were any.
+    navigator.serviceWorker
+      .register(`${folder}sw.js`, { scope: folder, updateViaCache: 'none' })
+      .catch(() => undefined);
+  };
+  if (document.readyState === 'complete') register();
+  else addEventListener('load', register, { once: true });
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { admitBodies, createApi, type GuardedApiDeps } from '../api/api.ts';
 import { fenceEventPublisher } from '../api/fence_event_input.ts';
@@ -12,7 +13,9 @@ import type { Peer } from '../exchange.ts';
 import type { Mqtt } from '../mqtt/mqtt.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { type SiteSettings, withSite } from '../site/site.ts';
+import { whyNoMap } from '../site/map_file.ts';
+import { isFileName, kindOfTiles, type MapTiles } from '../site/map_tiles.ts';
+import { MAP_FILE_URL, type SiteSettings, withSite } from '../site/site.ts';
 import { readSiteFiles } from '../site/site_files.ts';
 import type { SocketDeps } from '../socket/deps.ts';
 import { createRpcSocket, type RpcSocketDeps } from '../socket/rpc_session.ts';
@@ -26,7 +29,6 @@ import type { HubAuthorization } from './authorization.ts';
 import type { Recording } from './connect_history.ts';
 import { rpcDeps } from './connect_rpc.ts';
 import type { Log } from './log.ts';
-import { mapFileOf, mapTilesOf } from './map_tiles.ts';
 import type { Parts } from './parts.ts';
 import { VERSION_INFO } from './version_info.ts';
 import { withinHold } from './within_hold.ts';
@@ -187,4 +189,21 @@ function siteSettings(config: Config, authorization: HubAuthorization | undefine
     sign_in: authorization?.signIn ?? null,
     history: config.history,
   };
+}
+
+/** What the page is told of the map tiles. */
+function mapTilesOf(config: Config): MapTiles | null {
+  const { map_tile_url: url, map_tile_attribution: attribution, map_tile_max_zoom: max_zoom } = config;
+  if (url === null) return null;
+  return { url: isFileName(url) ? MAP_FILE_URL : url, kind: kindOfTiles(url), attribution, max_zoom };
+}
+
+/** The map file beside the configuration, absolute, if it names one. The log says where it cannot be read. */
+function mapFileOf({ config_path, map_tile_url: url }: Config, log: Log): string | undefined {
+  if (url === null || !isFileName(url)) return undefined;
+  const path = resolve(config_path, url);
+  void whyNoMap(path).then((problem) => {
+    if (problem !== undefined) log.warn('The map file of map_tile_url cannot be read', { path, problem });
+  });
+  return path;
 }

@@ -149,7 +149,7 @@ test('Who looks at a site does not fetch the world', { skip }, async (t) => {
   await untilHolds(page, async () => Number(new URL(page.url()).searchParams.get('z')) > 15);
   await page.getByText(/^0 trackables/).waitFor();
   assert.deepEqual(
-    asked.filter((path) => /countries|world_pictures/.test(path)),
+    asked.filter((path) => /countries|world_draw/.test(path)),
     [],
   );
 });

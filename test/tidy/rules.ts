@@ -30,7 +30,14 @@ const SILENT = ['src/model', 'src/core', 'src/fence_index', 'wasm'];
 /** Names that the language itself does not have. `a.process` is a member, not the global. */
 export const PLATFORM =
   /(?<![.\w$])(Buffer|NodeJS|process|global(?=\.)|globalThis|require|__dirname|__filename|console|performance|fetch|crypto|navigator|window|document|setTimeout|setInterval|setImmediate|queueMicrotask|structuredClone|URL|WebSocket|Worker|MessageChannel|AbortController|EventTarget|WebAssembly)\b/;
-const ENTRIES = ['src/main.ts', 'src/cli/cli.ts', 'src/launch.mjs', 'src/build_ui.mjs', 'src/hub-ui/main.tsx'];
+const ENTRIES = [
+  'src/main.ts',
+  'src/cli/cli.ts',
+  'src/launch.mjs',
+  'src/build_ui.mjs',
+  'src/hub-ui/main.tsx',
+  'src/hub-ui/shell/service_worker.ts',
+];
 
 export const RULES: readonly Rule[] = [
   {

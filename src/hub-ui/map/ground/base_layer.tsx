@@ -1,12 +1,14 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Button, IconButton } from '../../controls/button.tsx';
+import { Icon } from '../../controls/icons.tsx';
 import { connection, wasConnected } from '../../hub/live.ts';
 import { settings } from '../../hub/settings.ts';
 import { CanvasLayer } from '../canvas_layer.ts';
 import { useMap } from '../map_view.tsx';
 import { palette } from '../palette.ts';
 import { Z } from '../vector_layer.ts';
+import styles from './base_layer.module.css';
 import { drawGrid } from './grid.ts';
-import { TileTrouble } from './tile_trouble.tsx';
 import type { TellHealth, Tiles } from './tiles.ts';
 import type { Box } from './world.ts';
 import { worldOpacity, zoomOf } from './world_fade.ts';
@@ -43,7 +45,7 @@ function useGrid(isOn: boolean): void {
 /** What tiles cover: of a part of the earth as far as they go, from a level of zoom on. */
 type Covered = 'nothing' | 'everything' | { readonly box: Box; readonly fromZoom: number };
 
-type Pictures = typeof import('./world_pictures.ts');
+type Pictures = typeof import('./world_draw.ts');
 
 let pictures: Pictures | undefined;
 
@@ -79,7 +81,7 @@ function useWorld(covered: Covered): void {
 /** After the first paint: the page is there before its background. */
 async function loadPictures(): Promise<void> {
   await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
-  pictures = await import('./world_pictures.ts');
+  pictures = await import('./world_draw.ts');
 }
 
 /** The map tiles of the configuration, and why there are none. */
@@ -120,4 +122,23 @@ function useTiles() {
     return tiles?.box === undefined ? 'everything' : { box: tiles.box, fromZoom: tiles.fromZoom };
   }, [wanted, plane, tiles, trouble]);
   return { covered, trouble, openAgain: () => setAttempt((before) => before + 1) };
+}
+
+/** Says that the map tiles of the configuration cannot be had, until somebody has read it. */
+function TileTrouble({ problem, onRetry }: { readonly problem: string; readonly onRetry: () => void }) {
+  const [isRead, setRead] = useState(false);
+  if (isRead) return null;
+  return (
+    <div class={styles.trouble} role="alert">
+      <Icon name="warning" />
+      <p>
+        <strong>There are no map tiles.</strong> <span>{`${problem}.`}</span>{' '}
+        <span>The map shows the world in their place.</span>
+      </p>
+      <Button kind="quiet" onClick={onRetry}>
+        Try again
+      </Button>
+      <IconButton icon="close" label="Close" onClick={() => setRead(true)} />
+    </div>
+  );
 }
