@@ -78,6 +78,7 @@ const accepted: [name: string, given: Given, expected: Partial<Config>][] = [
     { env: { HUB_WIDECOLUMN_RATE: '2.5', HUB_CASSANDRA_RATE: '1' } },
     { widecolumn_rate: 2.5 },
   ],
+  ['takes a map file beside it', { file: 'map_tile_url: town.pmtiles' }, { map_tile_url: 'town.pmtiles' }],
   ['reads hosts of a list', { file: 'widecolumn_hosts: [db-1, db-2]' }, { widecolumn_hosts: ['db-1', 'db-2'] }],
   ['reads hosts of one text', { file: 'cassandra_hosts: db-1, db-2' }, { widecolumn_hosts: ['db-1', 'db-2'] }],
   [
@@ -142,6 +143,13 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
   ['an unknown key like no other', { file: 'zebra: 1' }, ['hub_config.yaml:1: zebra: is no setting of the hub']],
   ['a text for a number', { file: '\nport: many' }, ['hub_config.yaml:2: port: must be an integer, found "many"']],
   ['a number out of range', { file: 'port: 70000' }, ['hub_config.yaml:1: port: must be <= 65535, found 70000']],
+  [
+    'a map file that is not beside it',
+    { file: 'map_tile_url: ../town.pmtiles' },
+    [
+      'hub_config.yaml:1: map_tile_url: must match pattern "^((https?://|/)[^\\s;,]+|[\\w-][\\w.-]*\\.pmtiles)$", found "../town.pmtiles"',
+    ],
+  ],
   ['a fraction', { env: { HUB_PORT: '80.5' } }, ['environment: HUB_PORT: must be an integer, found 80.5']],
   ['a key without value', { file: 'port:' }, ['hub_config.yaml:1: port: must be an integer, found null']],
   ["YAML 1.1's yes", { file: 'cors: yes' }, ['hub_config.yaml:1: cors: must be a boolean, found "yes"']],
