@@ -28,18 +28,24 @@ async function main(): Promise<void> {
     await createTrackables(hub.base);
     sender = send(hub.base);
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    await page.goto(
-      `${new URL(hub.base).origin}/hub-ui/?at=8.6028,50.0518&z=18&layers=trackables,labels,tails,clusters`,
-    );
-
-    await page.locator('[data-counts]', { hasText: /^[\d,]{3,} trackables/ }).waitFor({ timeout: 60_000 });
-    await page.waitForTimeout(3_000);
+    const open = async (view: string): Promise<void> => {
+      await page.goto(`${new URL(hub.base).origin}/hub-ui/?at=8.6028,50.0518&z=18&${view}`);
+      await page.locator('[data-counts]', { hasText: /^[\d,]{3,} trackables/ }).waitFor({ timeout: 60_000 });
+      await page.waitForTimeout(3_000);
+    };
+    await open('layers=trackables,labels,tails,clusters');
     const session = await page.context().newCDPSession(page);
     await session.send('Performance.enable');
     process.stdout.write(`${objects} trackables at ${rate} Hz, ${seconds} s each, ${cpus()[0]?.model}\n`);
     await report('live map', page, session, sender);
     await page.keyboard.press('+');
     await report('live map while it is dragged', page, session, sender, drag);
+    await open('layers=trackables,tails,clusters');
+    await report('live map without names', page, session, sender);
+    await open('layers=trackables,labels,tails,clusters&labels=all&color=provider_type');
+    await report('live map with all names that fit, and colors by type', page, session, sender);
+    await page.keyboard.press('+');
+    await report('the same while it is dragged', page, session, sender, drag);
   } finally {
     sender?.stop();
     await browser.close();

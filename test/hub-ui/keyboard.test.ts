@@ -49,7 +49,7 @@ test('The map is moved, measured on and searched by keys', { skip }, async (t) =
   await untilHolds(page, async () => look()[2] > 18.5);
 
   await page.getByRole('button', { name: 'Layers' }).press('Enter');
-  await page.getByLabel('Names').press('Space');
+  await page.getByLabel('Names').getByRole('button', { name: 'Off' }).press('Space');
   await untilHolds(page, async () => !page.url().includes('labels') && page.url().includes('layers='));
   await page.keyboard.press('Escape');
   await page.getByLabel('Names').waitFor({ state: 'detached' });

@@ -107,7 +107,15 @@ function enlist(
   const rfid = shape.geometry === undefined ? {} : { rfid: `demo-rfid-${suffix}` };
   const providers = [tag, ...Object.values(rfid)];
   return {
-    trackable: { id: demoId('trackable', number), type: 'omlox', name, location_providers: providers, ...shape },
+    trackable: {
+      id: demoId('trackable', number),
+      type: 'omlox',
+      name,
+      location_providers: providers,
+      // For what the map can color by.
+      properties: { role: name.replace(/ \d+$/, '') },
+      ...shape,
+    },
     tag,
     ...rfid,
     floor,

@@ -7,10 +7,13 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** What history adds to the map: the time bar, what moved in the past, and where time was spent. */
 export function HistoryOnMap(
-  props: Pick<LiveLayersProps, 'layers' | 'floor' | 'selection' | 'trackables' | 'providers' | 'isPast' | 'onMoved'>,
+  props: Pick<
+    LiveLayersProps,
+    'layers' | 'floor' | 'selection' | 'isFollowing' | 'trackables' | 'providers' | 'isPast' | 'onMoved'
+  >,
 ) {
   const { layers, floor, selection, trackables, providers, isPast, onMoved } = props;
-  const look = { ...lookOf(layers, floor), colliding: NONE };
+  const look = { ...lookOf(props), colliding: NONE };
   const selectedId = (kind: 'trackables' | 'providers') => (selection?.kind === kind ? selection.id : undefined);
   const areProviders = layers.has('providers') && !layers.has('trackables');
   return (

@@ -1,60 +1,103 @@
-import { countText } from '../controls/number_text.ts';
-import type { Frame } from './canvas_layer.ts';
 import { CELL, isCrowded, type Spread } from './density.ts';
-import type { Palette } from './palette.ts';
 
 /** Objects that are so near to each other that they are shown as a number. */
 export interface Cluster {
   readonly x: number;
   readonly y: number;
   readonly count: number;
+  /** Indices of the objects. */
+  readonly members: readonly number[];
 }
 
 /** Where many are near to each other, fewer and larger numbers leave room to see what is below them. */
 const LARGE_CELL = 104;
-const LEAST = 3;
+/** Two that can be told apart are shown as two. */
+const PAIR_PIXELS = 16;
 
-/** Gathers the objects of each cell of the screen; those that remain alone stay on the screen as they are. */
-export function clusterObjects(screen: Spread): Cluster[] {
-  const side = isCrowded(screen) ? LARGE_CELL : CELL;
-  const cells = new Map<number, { x: number; y: number; indices: number[] }>();
-  for (let s = 0; s < screen.drawn; s++) {
-    const i = screen.indices[s]!;
-    const key = Math.floor(screen.x[i]! / side) * 10_000 + Math.floor(screen.y[i]! / side);
-    const cell = cells.get(key) ?? { x: 0, y: 0, indices: [] };
-    cells.set(key, cell);
-    cell.x += screen.x[i]!;
-    cell.y += screen.y[i]!;
-    cell.indices.push(i);
-  }
-  const clusters: Cluster[] = [];
-  let drawn = 0;
-  for (const { x, y, indices } of cells.values()) {
-    const count = indices.length;
-    if (count >= LEAST) clusters.push({ x: x / count, y: y / count, count });
-    else for (const i of indices) screen.indices[drawn++] = i;
-  }
-  screen.drawn = drawn;
-  return clusters;
+interface Gathered {
+  x: number;
+  y: number;
+  members: number[];
 }
 
-export function drawClusters({ context }: Frame, clusters: readonly Cluster[], palette: Palette): void {
-  context.textAlign = 'center';
-  context.textBaseline = 'middle';
-  for (const { x, y, count } of clusters) {
-    const radius = radiusOf(count);
-    context.beginPath();
-    context.arc(x, y, radius, 0, 2 * Math.PI);
-    context.fillStyle = palette.cluster;
-    context.fill();
-    context.lineWidth = 4;
-    context.strokeStyle = palette.halo;
-    context.stroke();
-    context.fillStyle = palette.clusterInk;
-    context.font = '600 12px Inter, system-ui, sans-serif';
-    context.fillText(countText(count), x, y + 0.5);
+/**
+ * Gathers objects that are near to each other; those that remain alone stay on the screen as they are, as does `keep`. The
+ * cells of `origin` lie on the map, not on the screen: a map that is dragged shows the same numbers. hot: once per frame
+ */
+export function clusterObjects(
+  screen: Spread,
+  {
+    origin: [originX, originY],
+    keep,
+  }: { readonly origin: readonly [x: number, y: number]; readonly keep?: number | undefined },
+): Cluster[] {
+  const side = isCrowded(screen) ? LARGE_CELL : CELL;
+  const cells = new Map<number, number[]>();
+  for (let s = 0; s < screen.drawn; s++) {
+    const i = screen.indices[s]!;
+    const column = Math.floor((screen.x[i]! - originX) / side);
+    const key = column * 4_194_304 + Math.floor((screen.y[i]! - originY) / side);
+    const cell = cells.get(key);
+    if (cell === undefined) cells.set(key, [i]);
+    else cell.push(i);
   }
-  context.textAlign = 'start';
+  const alone: number[] = [];
+  const large: Gathered[] = [];
+  for (const indices of cells.values()) {
+    const members = keep === undefined ? indices : indices.filter((i) => i !== keep);
+    if (members.length !== indices.length) alone.push(keep as number);
+    if (isGathered(screen, members)) large.push({ ...middleOf(screen, members), members });
+    else alone.push(...members);
+  }
+  const clusters = apart(large);
+  let drawn = 0;
+  for (const i of alone) {
+    const below = i === keep ? undefined : clusters.find((each) => isWithin(each, screen.x[i]!, screen.y[i]!));
+    if (below === undefined) screen.indices[drawn++] = i;
+    else below.members.push(i);
+  }
+  screen.drawn = drawn;
+  return clusters.map(({ x, y, members }) => ({ x, y, count: members.length, members }));
+}
+
+function isGathered({ x, y }: Spread, [one = 0, other = 0, ...more]: readonly number[]): boolean {
+  if (more.length > 0) return true;
+  return one !== other && Math.hypot(x[one]! - x[other]!, y[one]! - y[other]!) < PAIR_PIXELS;
+}
+
+function middleOf({ x, y }: Spread, members: readonly number[]): { x: number; y: number } {
+  let [sumX, sumY] = [0, 0];
+  for (const i of members) {
+    sumX += x[i]!;
+    sumY += y[i]!;
+  }
+  return { x: sumX / members.length, y: sumY / members.length };
+}
+
+/** Joins what would lie on each other, the smaller to the larger. */
+function apart(clusters: readonly Gathered[]): Gathered[] {
+  const joined: Gathered[] = [];
+  for (const cluster of [...clusters].sort((a, b) => b.members.length - a.members.length)) {
+    const radius = radiusOf(cluster.members.length);
+    const near = joined.find(({ x, y, members }) => {
+      const reach = radius + radiusOf(members.length);
+      return (x - cluster.x) ** 2 + (y - cluster.y) ** 2 < reach * reach;
+    });
+    if (near === undefined) {
+      joined.push(cluster);
+      continue;
+    }
+    const share = cluster.members.length / (near.members.length + cluster.members.length);
+    near.x += (cluster.x - near.x) * share;
+    near.y += (cluster.y - near.y) * share;
+    near.members.push(...cluster.members);
+  }
+  return joined;
+}
+
+function isWithin({ x, y, members }: Gathered, px: number, py: number): boolean {
+  const radius = radiusOf(members.length) + 4;
+  return (x - px) ** 2 + (y - py) ** 2 < radius * radius;
 }
 
 /** The cluster at a pixel of the screen. */
@@ -62,7 +105,36 @@ export function clusterAt(clusters: readonly Cluster[], [px = 0, py = 0]: readon
   return clusters.find(({ x, y, count }) => Math.hypot(x - px, y - py) <= radiusOf(count));
 }
 
-function radiusOf(count: number): number {
+/** Left, top, right and bottom of each in turn, in pixels of the screen. */
+export function boxesOf(clusters: readonly Cluster[]): number[] {
+  return clusters.flatMap(({ x, y, count }) => {
+    const radius = radiusOf(count);
+    return [x - radius, y - radius, x + radius, y + radius];
+  });
+}
+
+/** Where the members of a cluster are on the map: left, bottom, right and top. */
+export function extentOf(
+  { members }: Cluster,
+  { x, y }: { readonly x: ArrayLike<number>; readonly y: ArrayLike<number> },
+): [number, number, number, number] {
+  const extent: [number, number, number, number] = [
+    Number.POSITIVE_INFINITY,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+  ];
+  for (const i of members) {
+    extent[0] = Math.min(extent[0], x[i]!);
+    extent[1] = Math.min(extent[1], y[i]!);
+    extent[2] = Math.max(extent[2], x[i]!);
+    extent[3] = Math.max(extent[3], y[i]!);
+  }
+  return extent;
+}
+
+/** Of the circle of so many, in pixels. */
+export function radiusOf(count: number): number {
   // A number of four digits and a comma needs the most room.
   return Math.min(28, 11 + Math.log2(count) * 1.6);
 }

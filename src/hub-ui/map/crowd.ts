@@ -8,7 +8,7 @@ export class Crowd {
   readonly #canvas = document.createElement('canvas');
   #image: ImageData | undefined;
   #pixels = new Uint32Array(0);
-  #stamps: Stamps | undefined;
+  readonly #stamps = new Map<Sprites, readonly Stamp[]>();
 
   /** Starts an image of so many pixels of the page. */
   begin(width: number, height: number): void {
@@ -17,7 +17,6 @@ export class Crowd {
       this.#canvas.height = height;
       this.#image = new ImageData(width, height);
       this.#pixels = new Uint32Array(this.#image.data.buffer);
-      this.#stamps = undefined;
     }
     this.#pixels.fill(0);
   }
@@ -26,8 +25,12 @@ export class Crowd {
   add(sprites: Sprites, column: number, [px, py]: readonly [number, number], alpha: number): void {
     const width = this.#canvas.width;
     const height = this.#canvas.height;
-    if (this.#stamps?.key !== sprites.key) this.#stamps = stampsOf(sprites);
-    const { dx, dy, color } = this.#stamps.columns[column]!;
+    let stamps = this.#stamps.get(sprites);
+    if (stamps === undefined) {
+      stamps = stampsOf(sprites);
+      this.#stamps.set(sprites, stamps);
+    }
+    const { dx, dy, color } = stamps[column]!;
     const left = Math.round(px) - (sprites.size >> 1);
     const top = Math.round(py) - (sprites.size >> 1);
     const pixels = this.#pixels;
@@ -59,12 +62,7 @@ interface Stamp {
   readonly color: Uint32Array;
 }
 
-interface Stamps {
-  readonly key: string;
-  readonly columns: readonly Stamp[];
-}
-
-function stampsOf({ image, size, key }: Sprites): Stamps {
+function stampsOf({ image, size }: Sprites): readonly Stamp[] {
   const context = image.getContext('2d');
   const columns: Stamp[] = [];
   for (let left = 0; context !== null && left < image.width; left += size) {
@@ -76,7 +74,7 @@ function stampsOf({ image, size, key }: Sprites): Stamps {
       color: Uint32Array.from(inked, (at) => pixels[at]!),
     });
   }
-  return { key, columns };
+  return columns;
 }
 
 /** A color over another, as bytes of alpha, blue, green and red. */

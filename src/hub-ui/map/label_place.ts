@@ -1,3 +1,4 @@
+import type Polygon from 'ol/geom/Polygon.js';
 import type { Position } from './plane.ts';
 
 /** How far below the upper edge a label stands at best, and by how much it goes down where it has no room. */
@@ -32,6 +33,42 @@ export function labelPlace(
     }
   }
   return undefined;
+}
+
+/** What a letter of such a name needs on average, and what it keeps from the edge. */
+const LETTER_PIXELS = 6.5;
+const MARGIN_PIXELS = 6;
+/** Names of areas that are smaller than this on the screen would only be in the way. */
+const AREA_MIN_PIXELS = 46;
+
+/** The name of an area, shortened to what it has room for, and the point of the map where it begins, or its middle. */
+export interface AreaName {
+  readonly text: string;
+  readonly at: Position;
+  readonly align: 'left' | 'center';
+}
+
+/**
+ * The name of an area on the map. Those of zones are in the middle and those of fences at the left: many a fence has the outline of its zone. Undefined where the area is too small.
+ */
+export function areaName(
+  polygon: Polygon,
+  { text, isZone, resolution }: { readonly text: string; readonly isZone: boolean; readonly resolution: number },
+): AreaName | undefined {
+  const [left = 0, , right = 0] = polygon.getExtent();
+  const width = (right - left) / resolution;
+  if (width < AREA_MIN_PIXELS) return undefined;
+  const shown = shortened(text, width);
+  const widthPixels = shown.length * LETTER_PIXELS + 2 * MARGIN_PIXELS;
+  const row = labelPlace(polygon.getCoordinates(), { widthPixels, resolution });
+  if (row === undefined) return { text: shown, at: polygon.getInteriorPoint().getCoordinates(), align: 'center' };
+  if (isZone) return { text: shown, at: [(row.left + row.right) / 2, row.y], align: 'center' };
+  return { text: shown, at: [row.left + MARGIN_PIXELS * resolution, row.y], align: 'left' };
+}
+
+function shortened(text: string, widthPixels: number): string {
+  const most = Math.max(4, Math.floor(widthPixels / LETTER_PIXELS));
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
 /** The widest part of a line from left to right that is in an area; holes are not. */

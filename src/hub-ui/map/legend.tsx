@@ -1,29 +1,121 @@
 import type { JSX } from 'preact';
+import { countText } from '../controls/number_text.ts';
+import typography from '../controls/typography.module.css';
+import { type ColorBy, coloringTitle, OTHER } from './color_by.ts';
 import styles from './legend.module.css';
-import { type Palette, palette } from './palette.ts';
+import { colorByFromUrl, type LayerName } from './map_url.ts';
+import { categoryColors, type Palette, palette } from './palette.ts';
+import type { SymbolName } from './sprites.ts';
+import { groupCounts } from './use_groups.ts';
 
-/** A sign of the map, drawn in a box of 24 by 16, and what it means. */
-type Row = readonly [sign: JSX.Element, meaning: string];
+/** A sign of the map, drawn in a box of 24 by 16, what it means, and whether it says something of now: who looks from afar needs to know no more. */
+type Row = readonly [sign: JSX.Element, meaning: string, isOfNow?: boolean];
 
-/** What the signs and colors of the live map mean. */
-export function Legend() {
-  const rows = rowsIn(palette());
+/** A screen up to here has no room for a legend that nobody has asked for. */
+const NARROW_PIXELS = 720;
+
+/** What the signs and colors of the live map mean. Where colors stand for values, it opens by itself and begins with them. */
+export function Legend({ layers }: { readonly layers: ReadonlySet<LayerName> }) {
+  const by = colorByFromUrl();
+  const signs = (
+    <dl>
+      {rowsIn(palette()).map(([sign, meaning]) => (
+        <LegendRow key={meaning} sign={sign} meaning={meaning} />
+      ))}
+    </dl>
+  );
+  if (by === 'state') {
+    return (
+      <details class={styles.legend}>
+        <summary>Legend</summary>
+        {signs}
+      </details>
+    );
+  }
   return (
-    <details class={styles.legend}>
+    <details key={by} class={styles.legend} open={innerWidth > NARROW_PIXELS}>
       <summary>Legend</summary>
-      <dl>
-        {rows.map(([sign, meaning]) => (
-          <div key={meaning}>
-            <dt>
-              <svg viewBox="0 0 24 16" width="24" height="16" aria-hidden="true">
-                {sign}
-              </svg>
-            </dt>
-            <dd>{meaning}</dd>
-          </div>
-        ))}
-      </dl>
+      <ColorLegend by={by} layers={layers} />
+      <details class={styles.signs}>
+        <summary>Signs</summary>
+        {signs}
+      </details>
     </details>
+  );
+}
+
+/** The legend of a screen that nobody touches, which is always open: colors of values, and what tells of now. */
+export function WallLegend({ layers }: { readonly layers: ReadonlySet<LayerName> }) {
+  const by = colorByFromUrl();
+  return (
+    <section class={styles.wall} aria-label="Legend">
+      {by !== 'state' && <ColorLegend by={by} layers={layers} />}
+      <dl>
+        {rowsIn(palette())
+          .filter(([, , isOfNow]) => isOfNow === true)
+          .map(([sign, meaning]) => (
+            <LegendRow key={meaning} sign={sign} meaning={meaning} />
+          ))}
+      </dl>
+    </section>
+  );
+}
+
+/** What the colors of the objects stand for, and how many have each. */
+function ColorLegend({ by, layers }: { readonly by: ColorBy; readonly layers: ReadonlySet<LayerName> }) {
+  const symbols = [
+    { symbol: 'trackable', groups: groupCounts.trackable.value, isOn: layers.has('trackables') },
+    { symbol: 'provider', groups: groupCounts.provider.value, isOn: layers.has('providers') },
+  ] as const;
+  return (
+    <>
+      {symbols
+        .filter(({ isOn, groups }) => isOn && groups.length > 0)
+        .map(({ symbol, groups }) => (
+          <section key={symbol} class={styles.colors} aria-label={coloringTitle(by, symbol)}>
+            <h2 class={typography.caption}>{coloringTitle(by, symbol)}</h2>
+            <dl>
+              {groups.map(({ group, value, count }) => (
+                <LegendRow
+                  key={group}
+                  sign={<Dot symbol={symbol} group={group} />}
+                  meaning={value ?? (group === OTHER ? 'Other values' : 'Without a value')}
+                  count={count}
+                />
+              ))}
+            </dl>
+          </section>
+        ))}
+    </>
+  );
+}
+
+function Dot({ symbol, group }: { readonly symbol: SymbolName; readonly group: number }) {
+  const { values, other, none } = categoryColors();
+  const color = [...values, other, none][group - 1];
+  if (symbol === 'trackable') return <circle cx="12" cy="8" r="5.5" fill={color} />;
+  return <circle cx="12" cy="8" r="4" fill="none" stroke={color} stroke-width="2" />;
+}
+
+function LegendRow({
+  sign,
+  meaning,
+  count,
+}: {
+  readonly sign: JSX.Element;
+  readonly meaning: string;
+  readonly count?: number;
+}) {
+  return (
+    <div>
+      <dt>
+        <svg viewBox="0 0 24 16" width="24" height="16" aria-hidden="true">
+          {sign}
+        </svg>
+      </dt>
+      <dd>{meaning}</dd>
+      {count !== undefined && <dd class={styles.count}>{countText(count)}</dd>}
+    </div>
   );
 }
 
@@ -39,6 +131,7 @@ function rowsIn(colors: Palette): readonly Row[] {
     [
       <circle key="sign" cx="12" cy="8" r="5" fill={colors.trackable} opacity="0.4" />,
       'Faint: silent for more than 15 s',
+      true,
     ],
     [
       <g key="sign">
@@ -49,7 +142,7 @@ function rowsIn(colors: Palette): readonly Row[] {
       </g>,
       'This many close together; click to zoom in',
     ],
-    [<circle key="sign" {...ring} r="6" stroke={colors.danger} />, 'Red ring: colliding'],
+    [<circle key="sign" {...ring} r="6" stroke={colors.danger} />, 'Red ring: colliding', true],
     [<circle key="sign" {...ring} r="6" stroke={colors.selected} />, 'Pink ring or edge: selected'],
     [
       <rect key="sign" {...area} fill={colors.fenceFill} stroke={colors.fence} stroke-width="1.5" />,
@@ -58,10 +151,12 @@ function rowsIn(colors: Palette): readonly Row[] {
     [
       <rect key="sign" {...area} fill={`${colors.entry}1c`} stroke={colors.entry} stroke-width="3" />,
       'Green edge: something has just entered',
+      true,
     ],
     [
       <rect key="sign" {...area} fill={`${colors.exit}1c`} stroke={colors.exit} stroke-width="3" />,
       'Amber edge: something has just left',
+      true,
     ],
     [
       <rect key="sign" {...area} fill={colors.zoneFill} stroke={colors.zone} stroke-dasharray="5 3" />,

@@ -6,7 +6,8 @@ import { toast } from '../controls/toasts.tsx';
 import { AnchorLayer } from './anchor_layer.tsx';
 import { BaseLayer } from './ground/base_layer.tsx';
 import { useColliding, useGlows } from './happenings.ts';
-import type { LayerName, Selection } from './map_url.ts';
+import { LabelLayer } from './label_layer.tsx';
+import { colorByFromUrl, type LayerName, namesFromUrl, type Selection } from './map_url.ts';
 import { type Moving, MovingLayer, type Seen } from './moving_layer.tsx';
 import { PlanLayer } from './plan_layer.tsx';
 import { type FenceGlow, FenceLayer, ZoneLayer } from './site_layers.tsx';
@@ -21,12 +22,15 @@ export interface LiveLayersProps {
   readonly layers: ReadonlySet<LayerName>;
   readonly floor: number | undefined;
   readonly selection: Selection | undefined;
+  readonly isFollowing: boolean;
   readonly zones: readonly Zone[];
   readonly fences: readonly Fence[];
   readonly anchors: readonly Anchor[];
   readonly zoneOf: (anchor: Anchor) => Zone | undefined;
   readonly trackables: Movables;
   readonly providers: Movables;
+  /** Holds the layer of names, to be drawn anew when something has moved. */
+  readonly labels: { current: { redraw(): void } | undefined };
   /** What moved at a time in the past is drawn by others. */
   readonly isPast: boolean;
   /** Told after every batch. */
@@ -34,31 +38,34 @@ export interface LiveLayersProps {
 }
 
 const NONE: ReadonlySet<string> = new Set();
+const NO_ZONES: readonly Zone[] = [];
+const NO_FENCES: readonly Fence[] = [];
 const NO_GLOWS: ReadonlyMap<string, FenceGlow> = new Map();
 
 /** The layers of the live map that are switched on, from below. */
 export function LiveLayers(props: LiveLayersProps) {
-  const { layers, floor, selection, zones, fences, anchors, zoneOf, trackables, providers, isPast, onMoved } = props;
+  const { layers, selection, zones, fences, anchors, zoneOf, trackables, providers, labels, isPast, onMoved } = props;
+  const names = namesFromUrl(layers);
   const colliding = useColliding();
   const glows = useGlows();
   const selectedId = (kind: Selection['kind']): string | undefined =>
     selection?.kind === kind ? selection.id : undefined;
-  const look = lookOf(layers, floor);
+  const look = lookOf(props);
   return (
     <>
       <BaseLayer />
       {layers.has('plans') && <PlanLayer zones={zones} />}
-      {layers.has('zones') && <ZoneLayer zones={zones} selectedId={selectedId('zones')} labels={look.labels} />}
+      {layers.has('zones') && <ZoneLayer zones={zones} selectedId={selectedId('zones')} labels={false} />}
       {layers.has('fences') && (
         <FenceLayer
           fences={fences}
           selectedId={selectedId('fences')}
           glows={isPast ? NO_GLOWS : glows}
-          labels={look.labels}
+          labels={false}
         />
       )}
       {layers.has('anchors') && (
-        <AnchorLayer anchors={anchors} zoneOf={zoneOf} selectedId={selectedId('anchors')} labels={look.labels} />
+        <AnchorLayer anchors={anchors} zoneOf={zoneOf} selectedId={selectedId('anchors')} labels={names !== 'off'} />
       )}
       {layers.has('providers') && !isPast && (
         <MovingLayer
@@ -84,14 +91,32 @@ export function LiveLayers(props: LiveLayersProps) {
           onRefused={refused}
         />
       )}
+      {names !== 'off' && (
+        <LabelLayer
+          shown={names}
+          zones={layers.has('zones') ? zones : NO_ZONES}
+          fences={layers.has('fences') ? fences : NO_FENCES}
+          trackables={trackables}
+          providers={providers}
+          selection={selection}
+          alarmed={isPast ? NONE : colliding}
+          holder={labels}
+        />
+      )}
     </>
   );
 }
 
 /** How moving objects are shown by the layers that are switched on. */
-export function lookOf(layers: ReadonlySet<LayerName>, floor: number | undefined) {
+export function lookOf({
+  layers,
+  floor,
+  selection,
+  isFollowing,
+}: Pick<LiveLayersProps, 'layers' | 'floor' | 'selection' | 'isFollowing'>) {
   return {
-    labels: layers.has('labels'),
+    colorBy: colorByFromUrl(),
+    followedId: isFollowing ? selection?.id : undefined,
     tails: layers.has('tails'),
     accuracy: layers.has('accuracy'),
     clusters: layers.has('clusters'),

@@ -1,11 +1,13 @@
 import type { Kind } from '../hub/kinds.ts';
 import { hasHistory } from '../hub/settings.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { type ColorBy, colorByFrom } from './color_by.ts';
 import type { Look } from './map_view.tsx';
 
 /**
  * The state of the map in its address: `at` (x,y of the plane), `z`, `floor`, `zone` (whose meters are shown), `sel`
- * (kind:id), `follow`, `layers`; `t` is the time in the past that is looked at.
+ * (kind:id), `follow`, `layers`, `labels` (all that fit), `color` (what by), `wall`; `t` is the time in the past that is
+ * looked at.
  */
 export interface Selection {
   readonly kind: Kind;
@@ -80,6 +82,24 @@ export function layersFromUrl(hasTrackables: boolean): ReadonlySet<LayerName> {
   if (asked === undefined) return new Set(hasTrackables ? USUAL : [...USUAL, 'providers']);
   const names = asked.split(',');
   return new Set(LAYERS.filter((name) => names.includes(name)));
+}
+
+/** Which names are shown: those that have room, or all that fit. */
+export type Names = 'off' | 'auto' | 'all';
+
+export function namesFromUrl(layers: ReadonlySet<LayerName>): Names {
+  if (!layers.has('labels')) return 'off';
+  return urlParam('labels') === 'all' ? 'all' : 'auto';
+}
+
+/** What objects have their colors by. */
+export function colorByFromUrl(): ColorBy {
+  return colorByFrom(urlParam('color'));
+}
+
+/** Whether the map is shown for a screen on a wall. */
+export function isWallFromUrl(): boolean {
+  return urlParam('wall') !== undefined;
 }
 
 /** The layer that shows an entity. */

@@ -1,17 +1,22 @@
 import type { Frame } from './canvas_layer.ts';
-import { type Cluster, clusterObjects, drawClusters } from './clusters.ts';
+import { drawClusters } from './cluster_draw.ts';
+import { type Cluster, clusterObjects } from './clusters.ts';
 import { Crowd } from './crowd.ts';
 import { type Density, densityOf } from './density.ts';
 import { type MovingObjects, TAIL } from './moving_objects.ts';
 import type { Palette } from './palette.ts';
 import { unitsPerMeter } from './plane.ts';
 import { type SymbolName, spriteColumn, spritesOf } from './sprites.ts';
+import type { Trail } from './trail.ts';
 
 /** How moving objects are shown. */
 export interface MovingLook {
   readonly symbol: SymbolName;
   readonly palette: Palette;
-  readonly labels: boolean;
+  /** The usual color, and those of groups by their numbers. */
+  readonly colors: readonly string[];
+  /** The way of the object that is followed. */
+  readonly trail: Trail | undefined;
   readonly tails: boolean;
   readonly accuracy: boolean;
   readonly clusters: boolean;
@@ -54,7 +59,6 @@ const MARGIN = 20;
 const FAR = 1.2;
 /** Beyond these counts the details would hide each other, and cost time. */
 const TAILS_MAX = 800;
-const LABELS_MAX = 250;
 const ACCURACY_MAX = 300;
 
 /** Draws all objects of a layer. hot: once per frame, see bench/ui. */
@@ -70,17 +74,18 @@ export function drawMoving(
   const isFar = look.clusters && screen.seen > 1 && pixelsPerMeter < FAR;
   screen.density = densityOf(screen, { before: screen.density, isFar });
   if (look.clusters && screen.density === 'clusters') {
-    screen.clusters = clusterObjects(screen);
-    drawClusters(frame, screen.clusters, look.palette);
+    const keep = look.selectedId === undefined ? undefined : objects.indexOf(look.selectedId);
+    screen.clusters = clusterObjects(screen, { origin: [frame.toPixel[4] ?? 0, frame.toPixel[5] ?? 0], keep });
+    drawClusters(frame, screen.clusters, { ...look, group: objects.group });
   } else {
     screen.clusters = [];
   }
+  if (look.trail !== undefined) drawTrail(frame, look.trail, look);
   if (look.tails && screen.drawn <= TAILS_MAX) drawTails(frame, objects, look, screen);
   drawOutlines(frame, objects, look, screen);
   if (look.accuracy && screen.drawn <= ACCURACY_MAX) drawAccuracy(frame, objects, { look, screen, pixelsPerMeter });
   drawSymbols(frame, objects, { look, screen, nowMs });
   drawRings(frame, objects, look, screen);
-  if (look.labels && screen.drawn <= LABELS_MAX) drawLabels(frame, objects, look, screen);
 }
 
 /** Finds out which objects are on the screen, and where. */
@@ -109,62 +114,92 @@ function place(frame: Frame, objects: MovingObjects, look: MovingLook, screen: O
   screen.stale = stale;
 }
 
-function drawTails(frame: Frame, objects: MovingObjects, { palette, symbol }: MovingLook, screen: OnScreen): void {
+/** Where the object that is followed has come from: in front of all other tails, and longer. */
+function drawTrail({ context, toPixel }: Frame, { points }: Trail, { palette }: MovingLook): void {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+  context.beginPath();
+  for (let k = 0; k < points.length; k += 2) {
+    const [x, y] = [points[k]!, points[k + 1]!];
+    if (k === 0) context.moveTo(a * x + c * y + e, b * x + d * y + f);
+    else context.lineTo(a * x + c * y + e, b * x + d * y + f);
+  }
+  context.lineJoin = 'round';
+  context.lineCap = 'round';
+  context.strokeStyle = palette.halo;
+  context.lineWidth = 6;
+  context.stroke();
+  context.strokeStyle = palette.selected;
+  context.globalAlpha = 0.75;
+  context.lineWidth = 2.5;
+  context.stroke();
+  context.globalAlpha = 1;
+  context.lineCap = 'butt';
+}
+
+function drawTails(frame: Frame, objects: MovingObjects, { colors }: MovingLook, screen: OnScreen): void {
   const { context, toPixel } = frame;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
-  const { tails, tailAt, tailLength } = objects;
-  context.strokeStyle = palette[symbol];
+  const { tails, tailAt, tailLength, group } = objects;
   context.lineWidth = 2;
   context.lineJoin = 'round';
-  // The older half is fainter. Each half of all tails is one path: a stroke per object would take most of the frame.
+  // The older half is fainter. Each half of all tails of a color is one path: a stroke per object would take most of the frame.
   for (const [from, to, alpha] of [[0, 0.5, 0.18] as const, [0.5, 1, 0.42] as const]) {
     context.globalAlpha = alpha;
-    context.beginPath();
-    for (let s = 0; s < screen.drawn; s++) {
-      const i = screen.indices[s]!;
-      const length = tailLength[i]!;
-      const first = Math.floor(length * from);
-      const last = Math.floor(length * to);
-      for (let k = first; k < Math.min(length, last + 1); k++) {
-        const at = (i * TAIL + ((tailAt[i]! + TAIL - length + k) % TAIL)) * 2;
-        const px = a * tails[at]! + c * tails[at + 1]! + e;
-        const py = b * tails[at]! + d * tails[at + 1]! + f;
-        if (k === first) context.moveTo(px, py);
-        else context.lineTo(px, py);
+    for (let color = 0; color < colors.length; color++) {
+      context.strokeStyle = colors[color]!;
+      context.beginPath();
+      for (let s = 0; s < screen.drawn; s++) {
+        const i = screen.indices[s]!;
+        if (colors.length > 1 && group[i] !== color) continue;
+        const length = tailLength[i]!;
+        const first = Math.floor(length * from);
+        const last = Math.floor(length * to);
+        for (let k = first; k < Math.min(length, last + 1); k++) {
+          const at = (i * TAIL + ((tailAt[i]! + TAIL - length + k) % TAIL)) * 2;
+          const px = a * tails[at]! + c * tails[at + 1]! + e;
+          const py = b * tails[at]! + d * tails[at + 1]! + f;
+          if (k === first) context.moveTo(px, py);
+          else context.lineTo(px, py);
+        }
       }
+      context.stroke();
     }
-    context.stroke();
   }
   context.globalAlpha = 1;
 }
 
 /** The shapes of trackables that have one, where they are larger than the symbol. */
-function drawOutlines(frame: Frame, objects: MovingObjects, look: MovingLook, screen: OnScreen): void {
+function drawOutlines(frame: Frame, objects: MovingObjects, { colors }: MovingLook, screen: OnScreen): void {
   const { context, toPixel, resolution } = frame;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
-  context.beginPath();
-  for (let s = 0; s < screen.drawn; s++) {
-    const i = screen.indices[s]!;
-    const ring = objects.outlines[i];
-    if (ring === undefined || ring.length < 6) continue;
-    const half = ring.length >> 2;
-    const across = Math.hypot(ring[0]! - ring[half * 2]!, ring[1]! - ring[half * 2 + 1]!) / resolution;
-    if (across < 12) continue;
-    // A circle of 64 edges looks round with fewer of them where it is small.
-    const step = across < 40 && ring.length > 60 ? 8 : 2;
-    context.moveTo(a * ring[0]! + c * ring[1]! + e, b * ring[0]! + d * ring[1]! + f);
-    for (let k = step; k < ring.length; k += step) {
-      context.lineTo(a * ring[k]! + c * ring[k + 1]! + e, b * ring[k]! + d * ring[k + 1]! + f);
-    }
-    context.closePath();
-  }
-  context.fillStyle = look.palette[look.symbol];
-  context.strokeStyle = look.palette[look.symbol];
   context.lineWidth = 1.25;
-  context.globalAlpha = 0.16;
-  context.fill();
-  context.globalAlpha = 0.75;
-  context.stroke();
+  for (let color = 0; color < colors.length; color++) {
+    let isEmpty = true;
+    context.beginPath();
+    for (let s = 0; s < screen.drawn; s++) {
+      const i = screen.indices[s]!;
+      const ring = objects.outlines[i];
+      if (ring === undefined || ring.length < 6 || (colors.length > 1 && objects.group[i] !== color)) continue;
+      const half = ring.length >> 2;
+      const across = Math.hypot(ring[0]! - ring[half * 2]!, ring[1]! - ring[half * 2 + 1]!) / resolution;
+      if (across < 12) continue;
+      // A circle of 64 edges looks round with fewer of them where it is small.
+      const step = across < 40 && ring.length > 60 ? 8 : 2;
+      context.moveTo(a * ring[0]! + c * ring[1]! + e, b * ring[0]! + d * ring[1]! + f);
+      for (let k = step; k < ring.length; k += step) {
+        context.lineTo(a * ring[k]! + c * ring[k + 1]! + e, b * ring[k]! + d * ring[k + 1]! + f);
+      }
+      context.closePath();
+      isEmpty = false;
+    }
+    if (isEmpty) continue;
+    context.fillStyle = colors[color]!;
+    context.strokeStyle = colors[color]!;
+    context.globalAlpha = 0.16;
+    context.fill();
+    context.globalAlpha = 0.75;
+    context.stroke();
+  }
   context.globalAlpha = 1;
 }
 
@@ -206,8 +241,10 @@ function drawSymbols(frame: Frame, objects: MovingObjects, { look, screen, nowMs
   // What stays outside of clusters has room; without clusters, a crowd has none.
   const isSmall = screen.density === 'small' || (screen.density === 'clusters' && !look.clusters);
   const pixelRatio = isCrowd ? 1 : frame.pixelRatio;
-  const sprites = spritesOf(symbol, { color: palette[symbol], halo: palette.halo, pixelRatio, isSmall });
-  const { image, size } = sprites;
+  const sprites = look.colors.map((color) => spritesOf(symbol, { color, halo: palette.halo, pixelRatio, isSmall }));
+  const [usual] = sprites;
+  if (usual === undefined) return;
+  const { size } = usual;
   const side = size * pixelRatio;
   const turned = objects.north + (rotation * 180) / Math.PI;
   if (isCrowd) screen.crowd.begin(Math.round(width), Math.round(height));
@@ -217,12 +254,13 @@ function drawSymbols(frame: Frame, objects: MovingObjects, { look, screen, nowMs
     const y = screen.y[i]!;
     const alpha = alphaOf(nowMs - objects.heardMs[i]!);
     const column = spriteColumn(objects.heading[i]! + turned);
+    const its = sprites[objects.group[i]!] ?? usual;
     if (isCrowd) {
-      screen.crowd.add(sprites, column, [x, y], alpha);
+      screen.crowd.add(its, column, [x, y], alpha);
       continue;
     }
     if (context.globalAlpha !== alpha) context.globalAlpha = alpha;
-    context.drawImage(image, column * side, 0, side, side, x - size / 2, y - size / 2, size, size);
+    context.drawImage(its.image, column * side, 0, side, side, x - size / 2, y - size / 2, size, size);
   }
   context.globalAlpha = 1;
   if (isCrowd) screen.crowd.end(context);
@@ -248,42 +286,4 @@ function drawRings({ context }: Frame, objects: MovingObjects, look: MovingLook,
   };
   for (const id of look.colliding) ring(id, look.palette.danger, 13);
   if (look.selectedId !== undefined) ring(look.selectedId, look.palette.selected, 11);
-}
-
-/** Names beside their objects; one that would cover another is left out. */
-function drawLabels({ context }: Frame, objects: MovingObjects, look: MovingLook, screen: OnScreen): void {
-  context.font = '500 11.5px Inter, system-ui, sans-serif';
-  context.textBaseline = 'middle';
-  context.lineJoin = 'round';
-  context.lineWidth = 3.5;
-  context.strokeStyle = look.palette.halo;
-  context.fillStyle = look.palette.ink;
-  const taken = new Set<number>();
-  for (let s = 0; s < screen.drawn; s++) {
-    const i = screen.indices[s]!;
-    const facts = objects.facts[i];
-    if (facts === undefined) continue;
-    const text = shorten(facts.name || facts.id);
-    const x = screen.x[i]! + 10;
-    const y = screen.y[i]!;
-    const cells = cellsOf(x, y, text.length * 6.2);
-    if (facts.id !== look.selectedId && cells.some((cell) => taken.has(cell))) continue;
-    for (const cell of cells) taken.add(cell);
-    context.strokeText(text, x, y);
-    context.fillText(text, x, y);
-  }
-}
-
-/** The cells of the screen that a text covers: of both rows that it touches. */
-function cellsOf(x: number, y: number, width: number): number[] {
-  const cells: number[] = [];
-  for (const row of new Set([Math.floor((y - 6) / 13), Math.floor((y + 6) / 13)])) {
-    for (let column = Math.floor(x / 20); column * 20 < x + width; column++)
-      cells.push((row + 10) * 10_000 + column + 10);
-  }
-  return cells;
-}
-
-function shorten(text: string): string {
-  return text.length > 22 ? `${text.slice(0, 21)}…` : text;
 }

@@ -3,11 +3,15 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ChangeEvent } from '../../model/events.ts';
 import { subscribe, subscribeMoves } from '../hub/live.ts';
 import { CanvasLayer, type Frame } from './canvas_layer.ts';
+import type { ColorBy } from './color_by.ts';
 import { useMap } from './map_view.tsx';
 import { drawMoving, type MovingLook, newScreen, type OnScreen } from './moving_draw.ts';
 import { MovingObjects } from './moving_objects.ts';
-import { palette } from './palette.ts';
+import { categoryColors, palette } from './palette.ts';
 import { viewParams } from './plane.ts';
+import type { SymbolName } from './sprites.ts';
+import { Trail } from './trail.ts';
+import { useGroups } from './use_groups.ts';
 import { Z } from './vector_layer.ts';
 
 /** What a layer of moving objects comes from. */
@@ -34,7 +38,10 @@ export interface Seen {
   readonly stale: number;
 }
 
-export type LayerOptions = Omit<MovingLook, 'palette'> & {
+export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail'> & {
+  readonly colorBy: ColorBy;
+  /** The one that is followed, whose way is shown. */
+  readonly followedId: string | undefined;
   /** Told after every batch. */
   readonly onMoved?: (moving: Moving) => void;
   readonly holder: { current: Moving | undefined };
@@ -44,13 +51,18 @@ export type LayerOptions = Omit<MovingLook, 'palette'> & {
 /** A layer of moving objects that nobody moves yet. How many are seen is told whenever it is drawn. */
 export function useMovingCanvas({ holder, seen, ...given }: LayerOptions, now: () => number) {
   const { map, plane } = useMap();
-  const look = useRef<MovingLook>({ ...given, palette: palette() });
-  look.current = { ...given, palette: palette() };
-  const { symbol } = given;
+  const { symbol, colorBy, followedId } = given;
   const moving = useMemo<Moving>(() => ({ objects: new MovingObjects(plane), screen: newScreen() }), [plane]);
   holder.current = moving;
+  const trail = useMemo(() => (followedId === undefined ? undefined : new Trail()), [followedId, moving]);
+  const look = useRef<MovingLook>();
+  look.current = { ...given, palette: palette(), colors: colorsOf(symbol, colorBy), trail };
   const layer = useMemo(() => {
     const draw = (frame: Frame): void => {
+      if (look.current === undefined) return;
+      const { trail: way, selectedId } = look.current;
+      const index = way && selectedId !== undefined ? moving.objects.indexOf(selectedId) : undefined;
+      if (index !== undefined && moving.objects.gone[index] === 0) way?.follow(moving.objects, index);
       drawMoving(frame, moving.objects, look.current, moving.screen, now());
       const { seen: shown, stale } = moving.screen;
       const before = seen.peek();
@@ -65,9 +77,18 @@ export function useMovingCanvas({ holder, seen, ...given }: LayerOptions, now: (
       seen.value = { seen: 0, stale: 0 };
     };
   }, [map, layer, seen]);
+  useGroups({ objects: moving.objects, layer }, { symbol, colorBy });
   // Everything but where objects are is only drawn differently.
   useEffect(() => layer.redraw());
   return { moving, layer };
+}
+
+/** The usual color, and those of the groups. */
+function colorsOf(symbol: SymbolName, colorBy: ColorBy): readonly string[] {
+  const usual = palette()[symbol];
+  if (colorBy === 'state') return [usual];
+  const { values, other, none } = categoryColors();
+  return [usual, ...values, other, none];
 }
 
 /**

@@ -34,6 +34,10 @@ export class MovingObjects {
   heardMs = new Float64Array(256);
   /** 1 for objects that are not there: deleted, or silent at the time in the past that is looked at. */
   gone = new Uint8Array(256);
+  /** Which color of its layer it has; 0 is the usual one. */
+  group = new Uint8Array(256);
+  /** 1 for objects in a fence, as far as names are concerned. */
+  inside = new Uint8Array(256);
   /** The last positions, x and y in turn, as rings of TAIL. */
   tails = new Float64Array(256 * TAIL * 2);
   tailAt = new Uint8Array(256);
@@ -150,6 +154,8 @@ export class MovingObjects {
     this.facts = [];
     this.outlines = [];
     this.#indices.clear();
+    this.group.fill(0);
+    this.inside.fill(0);
     this.cutTails();
   }
 
@@ -163,6 +169,8 @@ export class MovingObjects {
     this.floor = grown(this.floor, new Float32Array(length));
     this.heardMs = grown(this.heardMs, new Float64Array(length));
     this.gone = grown(this.gone, new Uint8Array(length));
+    this.group = grown(this.group, new Uint8Array(length));
+    this.inside = grown(this.inside, new Uint8Array(length));
     this.tails = grown(this.tails, new Float64Array(length * TAIL * 2));
     this.tailAt = grown(this.tailAt, new Uint8Array(length));
     this.tailLength = grown(this.tailLength, new Uint8Array(length));

@@ -1,4 +1,5 @@
 import { isDark } from '../shell/theme.ts';
+import { type CategoryColors, DARK_CATEGORIES, LIGHT_CATEGORIES } from './category_colors.ts';
 
 /** Colors of what is drawn on the map, where style sheets do not reach. */
 export interface Palette {
@@ -104,4 +105,9 @@ const DARK: Palette = {
 /** The palette of the theme that is seen now; reads a signal. */
 export function palette(): Palette {
   return isDark() ? DARK : LIGHT;
+}
+
+/** The colors of values in that theme; reads a signal. */
+export function categoryColors(): CategoryColors {
+  return isDark() ? DARK_CATEGORIES : LIGHT_CATEGORIES;
 }

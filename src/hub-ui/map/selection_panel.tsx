@@ -43,7 +43,13 @@ export function SelectionPanel(props: PanelProps) {
         {!(isMoving && pastFromUrl() !== undefined) && <SelectionFacts selection={props.selection} />}
         <div class={flow.row}>
           {isMoving && (
-            <Button icon="target" aria-pressed={props.isFollowed} onClick={() => props.onFollow(!props.isFollowed)}>
+            <Button
+              icon="target"
+              aria-pressed={props.isFollowed}
+              aria-keyshortcuts="f"
+              title="Keep it in the middle of the map: F"
+              onClick={() => props.onFollow(!props.isFollowed)}
+            >
               Follow
             </Button>
           )}

@@ -4,14 +4,14 @@ import type { Fence } from '../../model/fence.ts';
 import { hasHistory } from '../hub/settings.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { lazyPart } from '../shell/lazy.tsx';
-import { setUrlParams } from '../shell/url_state.ts';
-import { clusterAt } from './clusters.ts';
+import { clusterAt, extentOf } from './clusters.ts';
 import { useFencesInPlane } from './fences_in_plane.ts';
-import { fitEverything } from './first_look.ts';
+import { fitEverything, goIntoCluster } from './first_look.ts';
 import { floorsOf, isOnFloor } from './floors.ts';
+import { FollowChip, follow, isMovable, useFollow } from './follow.tsx';
 import { type Movers, useFirstLook, useGoTo, useGoWhereItIs, useRoomForPanel } from './go_to.ts';
 import { LiveLayers } from './live_layers.tsx';
-import { type LayerName, layerOf, layersToUrl, pastFromUrl, type Selection } from './map_url.ts';
+import { isWallFromUrl, type LayerName, layerOf, layersToUrl, pastFromUrl, type Selection } from './map_url.ts';
 import { useMap } from './map_view.tsx';
 import { type Moving, objectAt, useSeen } from './moving_layer.tsx';
 import type { Plane } from './plane.ts';
@@ -32,6 +32,7 @@ interface SiteProps {
   readonly onSelect: (selection: Selection | undefined) => void;
 }
 
+const WallView = lazyPart(async () => (await import('./wall_view.tsx')).WallView);
 const HistoryOnMap = lazyPart(async () => (await import('../history/history_on_map.tsx')).HistoryOnMap);
 
 const NO_FENCES: readonly Fence[] = [];
@@ -56,23 +57,29 @@ export function Site(props: SiteProps) {
     trackables: { layer: trackables, seen: useSeen() },
     providers: { layer: providers, seen: useSeen() },
   };
+  const labels = useRef<{ redraw(): void }>();
   const [isMeasuring, setMeasuring] = useState(false);
   const fit = useCallback(
     () =>
       fitEverything(map, plane, { zones, fences, objects: [trackables.current?.objects, providers.current?.objects] }),
     [map, plane, zones, fences],
   );
-  const isPast = pastFromUrl() !== undefined;
-  useRoomForPanel(selection !== undefined, isPast);
+  const isWall = isWallFromUrl();
+  // A wall shows what is now.
+  const isPast = pastFromUrl() !== undefined && !isWall;
+  useRoomForPanel(selection !== undefined && !isWall, isPast);
   const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones, anchors, zoneOf });
   const goWhereItIs = useGoWhereItIs();
   const isWaiting = shownFences === undefined || storeOf('zones').state.value === 'waiting';
   const firstFit = useFirstLook(props.hasLook, () =>
     isWaiting ? undefined : (selection !== undefined && goTo(selection)) || fit(),
   );
+  const isFollowed = isFollowing && isMovable(selection);
+  useFollow(selection, { isFollowed, hasEscape: !isMeasuring && !isWall });
   useSelectOnClick(!isMeasuring, { trackables, providers, onSelect });
 
   const moved = (kind: 'trackables' | 'providers', { objects }: Moving): void => {
+    labels.current?.redraw();
     firstFit();
     const place = isFollowing && selection?.kind === kind ? objects.placeOf(selection.id) : undefined;
     // It would end a zoom that is under way.
@@ -87,25 +94,32 @@ export function Site(props: SiteProps) {
   return (
     <>
       <LiveLayers
-        {...{ layers, floor, selection, zones, fences, anchors, zoneOf, isPast }}
+        {...{ layers, floor, selection, isFollowing, zones, fences, anchors, zoneOf, labels, isPast }}
         {...movables}
         onMoved={moved}
       />
-      <SiteTools
-        {...{ plane, floor, layers, isMeasuring, onPlane }}
-        {...movables}
-        floors={floorsOf([...allZones.values(), ...allFences])}
-        onMeasuring={setMeasuring}
-        onFound={show}
-        onFit={fit}
-      />
-      {hasHistory() && <HistoryOnMap {...{ layers, floor, selection, isPast }} {...movables} onMoved={moved} />}
-      {selection !== undefined && (
+      {isWall ? (
+        <WallView layers={layers} fences={fences} {...movables} />
+      ) : (
+        <SiteTools
+          {...{ plane, floor, layers, isMeasuring, onPlane }}
+          {...movables}
+          floors={floorsOf([...allZones.values(), ...allFences])}
+          onMeasuring={setMeasuring}
+          onFound={show}
+          onFit={fit}
+        />
+      )}
+      {hasHistory() && !isWall && (
+        <HistoryOnMap {...{ layers, floor, selection, isFollowing, isPast }} {...movables} onMoved={moved} />
+      )}
+      {isFollowed && <FollowChip selection={selection} />}
+      {selection !== undefined && !isWall && (
         <SelectionPanel
           key={`${selection.kind} ${selection.id}`}
           selection={selection}
           isFollowed={isFollowing}
-          onFollow={(on) => setUrlParams({ follow: on ? 1 : undefined })}
+          onFollow={follow}
           onGoTo={() => goTo(selection) || goWhereItIs(selection)}
           onLocalView={(zone) => onPlane(zone.id)}
         />
@@ -123,11 +137,11 @@ function useSelectOnClick(
   // Before the map is seen: whoever sees it may click at once.
   useLayoutEffect(() => {
     if (!isOn) return;
-    const click = ({ pixel, coordinate }: MapBrowserEvent): void => {
-      const clusters = [trackables, providers].flatMap(({ current }) => current?.screen.clusters ?? []);
-      if (clusterAt(clusters, pixel) !== undefined) {
-        const view = map.getView();
-        view.animate({ center: coordinate, zoom: (view.getZoom() ?? 0) + 2, duration: 250 });
+    const click = ({ pixel }: MapBrowserEvent): void => {
+      for (const { current } of [trackables, providers]) {
+        const cluster = clusterAt(current?.screen.clusters ?? [], pixel);
+        if (current === undefined || cluster === undefined) continue;
+        goIntoCluster(map, extentOf(cluster, current.objects));
         return;
       }
       for (const [kind, { current }] of [['trackables', trackables] as const, ['providers', providers] as const]) {

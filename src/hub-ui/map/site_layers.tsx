@@ -8,7 +8,7 @@ import { useMemo } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import { labelOf } from '../hub/kinds.ts';
-import { labelPlace } from './label_place.ts';
+import { areaName } from './label_place.ts';
 import { useMap } from './map_view.tsx';
 import { type Palette, palette } from './palette.ts';
 import { fenceFeature, zoneFeature } from './shapes.ts';
@@ -18,11 +18,6 @@ import { useVectorLayer, Z } from './vector_layer.ts';
 export type FenceGlow = 'entry' | 'exit';
 
 const FONT = '12px Inter, system-ui, sans-serif';
-/** Labels of areas that are smaller than this on the screen would only be in the way. */
-const LABEL_MIN_PIXELS = 46;
-/** What a letter needs on average. */
-const LETTER_PIXELS = 6.5;
-const MARGIN_PIXELS = 6;
 
 /** Zones: the outline of their ground control points; proximity zones are circles of another color. */
 export function ZoneLayer({
@@ -105,34 +100,20 @@ interface Label {
 /** The style of a name, or none where there is no room for it. */
 function labelOn(isOn: boolean, { text, color, colors, feature, resolution, isZone }: Label): Style[] {
   const geometry = feature.getGeometry();
-  if (!isOn || !(geometry instanceof Polygon)) return [];
-  const [left = 0, , right = 0] = geometry.getExtent();
-  const width = (right - left) / resolution;
-  if (width < LABEL_MIN_PIXELS) return [];
-  const shown = shortened(text, width);
-  const widthPixels = shown.length * LETTER_PIXELS + 2 * MARGIN_PIXELS;
-  const row = labelPlace(geometry.getCoordinates(), { widthPixels, resolution });
-  // Zones in the middle and fences at the left: many a fence has the outline of its zone.
-  const isLeft = row !== undefined && !isZone;
-  const x = row && (isLeft ? row.left + MARGIN_PIXELS * resolution : (row.left + row.right) / 2);
-  const at = row === undefined ? geometry.getInteriorPoint().getCoordinates() : [x ?? 0, row.y];
+  const name = isOn && geometry instanceof Polygon ? areaName(geometry, { text, isZone, resolution }) : undefined;
+  if (name === undefined) return [];
   return [
     new Style({
-      geometry: new Point(at),
+      geometry: new Point([...name.at]),
       text: new Text({
-        text: shown,
-        textAlign: isLeft ? 'left' : 'center',
+        text: name.text,
+        textAlign: name.align,
         font: `${isZone ? 600 : 500} ${FONT}`,
         fill: new Fill({ color: color }),
         stroke: new Stroke({ color: colors.halo, width: 3 }),
       }),
     }),
   ];
-}
-
-function shortened(text: string, widthPixels: number): string {
-  const most = Math.max(4, Math.floor(widthPixels / LETTER_PIXELS));
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
 /** A color of the palette, as thin as glass. */

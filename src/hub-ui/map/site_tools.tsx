@@ -16,6 +16,7 @@ import type { Seen } from './moving_layer.tsx';
 import type { Plane } from './plane.ts';
 import { SearchBox } from './search_box.tsx';
 import styles from './site_tools.module.css';
+import { enterWall } from './wall.ts';
 
 interface SiteToolsProps {
   readonly plane: Plane;
@@ -50,6 +51,7 @@ export function SiteTools(props: SiteToolsProps) {
             aria-pressed={isMeasuring}
             onClick={() => onMeasuring(!isMeasuring)}
           />
+          <IconButton icon="system" label="Wall view" onClick={enterWall} />
         </div>
       </div>
       {isMeasuring && <Measure onClose={stopMeasuring} />}
@@ -61,7 +63,7 @@ export function SiteTools(props: SiteToolsProps) {
         />
         <ZoomButtons onFit={onFit} />
       </div>
-      <Legend />
+      <Legend layers={layers} />
       <ScaleBar>
         <span role="status" data-counts>
           {seenText(trackables.seen.value, 'trackable')}

@@ -4,7 +4,6 @@ export interface Sprites {
   /** Side of one symbol, in pixels of the screen. */
   readonly size: number;
   readonly pixelRatio: number;
-  readonly key: string;
 }
 
 export type SymbolName = 'trackable' | 'provider';
@@ -43,7 +42,7 @@ export function spritesOf(
     // Where there is no room for directions, a point says where.
     drawSymbol(context, symbol, { color, halo, hasHeading: column > 0 && !isSmall, isSmall });
   }
-  const sprites = { image, size: SIZE, pixelRatio, key };
+  const sprites = { image, size: SIZE, pixelRatio };
   made.set(key, sprites);
   return sprites;
 }

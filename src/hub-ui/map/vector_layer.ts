@@ -16,6 +16,7 @@ export const Z = {
   fences: 3,
   tails: 4,
   objects: 5,
+  labels: 7,
   edit: 8,
 } as const;
 

@@ -14,6 +14,7 @@ import { LostBanner } from './lost_banner.tsx';
 import { isAt, isThere, PLACES, type Place, type PlaceGroup, TAB_PATHS } from './places.ts';
 import { Status } from './status.tsx';
 import { type Theme, theme } from './theme.ts';
+import { urlParam } from './url_state.ts';
 
 /** The frame around every page: navigation at the side, or at the bottom of a narrow screen. */
 export function Layout({
@@ -25,6 +26,19 @@ export function Layout({
   readonly account?: ComponentChildren;
 }) {
   const [address] = useLocation();
+  // A screen on a wall shows the map and nothing around it.
+  if (address === '/' && urlParam('wall') !== undefined) {
+    return (
+      <div class={`${styles.shell} ${styles.wall}`}>
+        <div class={styles.body}>
+          <LostBanner />
+          <main class={styles.main} id="main" tabIndex={-1}>
+            {children}
+          </main>
+        </div>
+      </div>
+    );
+  }
   return (
     <div class={styles.shell}>
       <a class={styles.skip} href="#main">

@@ -1,0 +1,116 @@
+import Polygon from 'ol/geom/Polygon.js';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Fence } from '../../model/fence.ts';
+import type { Zone } from '../../model/zone.ts';
+import { labelOf } from '../hub/kinds.ts';
+import { CanvasLayer } from './canvas_layer.ts';
+import { type Area, areaOf, markInside } from './inside.ts';
+import { LabelBoard, type NamedArea, type NamesShown } from './label_board.ts';
+import type { Movables } from './live_layers.tsx';
+import type { Selection } from './map_url.ts';
+import { useMap } from './map_view.tsx';
+import { palette } from './palette.ts';
+import { fenceFeature, zoneFeature } from './shapes.ts';
+import { Z } from './vector_layer.ts';
+
+/** How often it is looked which objects are in fences. */
+const INSIDE_MS = 1_000;
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** Names beside what they belong to, of what has room: areas, trackables and providers together. */
+export function LabelLayer({
+  shown,
+  zones,
+  fences,
+  trackables,
+  providers,
+  selection,
+  alarmed,
+  holder,
+}: {
+  readonly shown: NamesShown;
+  /** Those whose layers are on. */
+  readonly zones: readonly Zone[];
+  readonly fences: readonly Fence[];
+  readonly trackables: Movables;
+  readonly providers: Movables;
+  readonly selection: Selection | undefined;
+  readonly alarmed: ReadonlySet<string>;
+  /** For whoever moves what it names. */
+  readonly holder: { current: { redraw(): void } | undefined };
+}) {
+  const { map, plane } = useMap();
+  const areas = useMemo(() => areasOf(zones, fences, plane), [zones, fences, plane]);
+  const selectedId = (kind: Selection['kind']) => (selection?.kind === kind ? selection.id : undefined);
+  const [zoneId, fenceId] = [selectedId('zones'), selectedId('fences')];
+  const named = useMemo<readonly NamedArea[]>(
+    () => areas.map((each) => ({ ...each, isSelected: each.id === (each.kind === 'zones' ? zoneId : fenceId) })),
+    [areas, zoneId, fenceId],
+  );
+  const look = useRef({ shown, palette: palette(), named, selectedId, alarmed });
+  look.current = { shown, palette: palette(), named, selectedId, alarmed };
+  const layer = useMemo(() => {
+    const board = new LabelBoard();
+    const made = new CanvasLayer((frame) => {
+      const { named: its, selectedId: idOf, ...now } = look.current;
+      const objects = [
+        { kind: 'trackables', moving: trackables.layer.current, selectedId: idOf('trackables'), alarmed: now.alarmed },
+        { kind: 'providers', moving: providers.layer.current, selectedId: idOf('providers'), alarmed: NOBODY },
+      ] as const;
+      board.draw(frame, { shown: now.shown, palette: now.palette, areas: its, objects }, Date.now());
+    }, Z.labels);
+    return { layer: made, board };
+  }, [trackables.layer, providers.layer]);
+  useEffect(() => {
+    const { layer: own, board } = layer;
+    map.addLayer(own);
+    holder.current = own;
+    const redraw = (): void => {
+      board.forget();
+      own.redraw();
+    };
+    document.fonts.addEventListener('loadingdone', redraw);
+    return () => {
+      document.fonts.removeEventListener('loadingdone', redraw);
+      holder.current = undefined;
+      map.removeLayer(own);
+    };
+  }, [map, layer, holder]);
+  useInside(areas, trackables);
+  useEffect(() => layer.layer.redraw());
+  return null;
+}
+
+interface KnownArea extends Omit<NamedArea, 'isSelected'>, Area {
+  readonly id: string;
+}
+
+function areasOf(
+  zones: readonly Zone[],
+  fences: readonly Fence[],
+  plane: Parameters<typeof zoneFeature>[1],
+): KnownArea[] {
+  const all = [
+    ...zones.map((zone) => ({ entity: zone, kind: 'zones' as const, feature: zoneFeature(zone, plane) })),
+    ...fences.map((fence) => ({ entity: fence, kind: 'fences' as const, feature: fenceFeature(fence, plane) })),
+  ];
+  return all.flatMap(({ entity, kind, feature }) => {
+    const polygon = feature?.getGeometry();
+    if (!(polygon instanceof Polygon)) return [];
+    const { id, floor } = entity;
+    return { id, key: `${kind} ${id}`, kind, text: labelOf(entity), polygon, ...areaOf(polygon, floor) };
+  });
+}
+
+/** Keeps in mind which trackables are in a fence. */
+function useInside(areas: readonly KnownArea[], { layer }: Movables): void {
+  useEffect(() => {
+    const fences = areas.filter(({ kind }) => kind === 'fences');
+    const look = (): void => {
+      if (layer.current !== undefined) markInside(layer.current.objects, fences);
+    };
+    look();
+    const timer = setInterval(look, INSIDE_MS);
+    return () => clearInterval(timer);
+  }, [areas, layer]);
+}

@@ -1,0 +1,33 @@
+import { type MovingObjects, TAIL } from './moving_objects.ts';
+
+/** Points that are kept of a way; older ones are forgotten. */
+const POINTS_MAX = 1_000;
+const STEP_METERS = 0.3;
+/** Nobody moves so far between two positions: it is a leap in time, or to another place. */
+const JUMP_METERS = 200;
+
+/** The way that an object has come since somebody follows it, as points of the map: x and y in turn. */
+export class Trail {
+  readonly points: number[] = [];
+
+  /** Goes on to where the object is now. Its tail is where the way begins. */
+  follow(objects: MovingObjects, index: number): void {
+    if (this.points.length === 0) this.#begin(objects, index);
+    const { points } = this;
+    const [x, y] = [objects.x[index]!, objects.y[index]!];
+    const [lastX = Number.NaN, lastY = Number.NaN] = points.slice(-2);
+    const step = Math.abs(x - lastX) + Math.abs(y - lastY);
+    if (step < STEP_METERS) return;
+    if (step > JUMP_METERS) points.length = 0;
+    points.push(x, y);
+    if (points.length > 2 * POINTS_MAX) points.splice(0, POINTS_MAX / 5);
+  }
+
+  #begin({ tails, tailAt, tailLength }: MovingObjects, index: number): void {
+    const length = tailLength[index]!;
+    for (let k = 0; k < length; k++) {
+      const at = (index * TAIL + ((tailAt[index]! + TAIL - length + k) % TAIL)) * 2;
+      this.points.push(tails[at]!, tails[at + 1]!);
+    }
+  }
+}
