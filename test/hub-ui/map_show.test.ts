@@ -150,6 +150,7 @@ test('A wall shows the time and how many are in each fence, without navigation, 
   await untilHolds(page, async () => (await rows()) === 'Cellar 0 Dock A 0');
   assert.equal(await page.getByRole('navigation').filter({ visible: true }).count(), 0);
   assert.equal(await page.getByRole('combobox').count(), 0);
+  assert.equal(await page.evaluate('document.fullscreenElement !== null'), true);
   assert.match(await page.locator('time').innerText(), /^\d{1,2}:\d\d:\d\d/);
   await move(hub, 'tag-1', [20, 20]);
   await untilHolds(page, async () => (await rows()) === 'Dock A 1 Cellar 0');
@@ -161,9 +162,13 @@ test('A wall shows the time and how many are in each fence, without navigation, 
   await page.getByRole('button', { name: 'Wall view' }).waitFor();
   assert.equal(param(page, 'wall'), null);
 
-  // A screen that starts by itself opens the address; the hub that comes back is found by itself.
+  // A screen that starts by itself opens the address, and stays awake until the view is left.
+  const asked = 'navigator.wakeLock.request = async (what) => { window.awake = what; return { release: ended } };';
+  await page.addInitScript(`const ended = async () => { window.awake = 'released' }; ${asked}`);
   await page.goto(mapAt(hub, [20, 20], '&z=20&wall=1'));
   await untilHolds(page, async () => (await rows()) === 'Dock A 1 Cellar 0');
+  assert.equal(await page.evaluate('window.awake'), 'screen');
   await page.getByRole('button', { name: 'Leave the wall view' }).click();
   await page.getByRole('button', { name: 'Wall view' }).waitFor();
+  assert.equal(await page.evaluate('window.awake'), 'released');
 });
