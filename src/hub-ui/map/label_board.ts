@@ -29,6 +29,8 @@ export interface NamedObjects {
 
 export interface BoardLook {
   readonly shown: NamesShown;
+  /** How much larger than usual names are. They are placed on a screen that is so much smaller. */
+  readonly scale: number;
   readonly palette: Palette;
   readonly areas: readonly NamedArea[];
   /** What is in front comes first. */
@@ -67,10 +69,13 @@ export class LabelBoard {
   /** hot: once per frame, see bench/ui */
   draw(frame: Frame, look: BoardLook, nowMs: number): void {
     const { width, height, context } = frame;
+    const { scale } = look;
+    // Of the canvas, per unit in which names are placed.
+    const pixelRatio = frame.pixelRatio * scale;
     const wanted: Name[] = [];
     const symbols: number[] = [];
     for (const area of look.areas) {
-      const name = this.#areaName(frame, area, look.palette);
+      const name = this.#areaName(frame, area, look);
       if (name !== undefined) wanted.push(name);
     }
     for (const objects of look.objects) this.#addObjects(wanted, symbols, { objects, look });
@@ -78,26 +83,29 @@ export class LabelBoard {
       before: this.#standings,
       nowMs,
       symbols: look.shown === 'auto' ? symbols : NONE,
-      blocks: look.objects.flatMap(({ moving }) => boxesOf(moving?.screen.clusters ?? [])),
-      width,
-      height,
+      blocks: look.objects.flatMap(({ moving }) => boxesOf(moving?.screen.clusters ?? [])).map((each) => each / scale),
+      width: width / scale,
+      height: height / scale,
       most: PLACED_MAX[look.shown],
     });
     this.#standings = standings;
     for (let at = placed.length - 1; at >= 0; at--) {
       const { name, left, top } = placed[at]!;
-      const { image, padding } = this.#texts.of(name, look.palette.halo, frame.pixelRatio);
-      const scale = frame.pixelRatio;
-      const x = Math.round((left - padding) * scale) / scale;
-      const y = Math.round((top - padding) * scale) / scale;
-      context.drawImage(image, x, y, image.width / scale, image.height / scale);
+      const { image, padding } = this.#texts.of(name, look.palette.halo, pixelRatio);
+      const x = Math.round((left - padding) * pixelRatio) / frame.pixelRatio;
+      const y = Math.round((top - padding) * pixelRatio) / frame.pixelRatio;
+      context.drawImage(image, x, y, image.width / frame.pixelRatio, image.height / frame.pixelRatio);
     }
   }
 
-  #areaName({ toPixel, resolution, width, height }: Frame, area: NamedArea, palette: Palette): Name | undefined {
+  #areaName(
+    { toPixel, resolution, width, height }: Frame,
+    area: NamedArea,
+    { palette, scale }: BoardLook,
+  ): Name | undefined {
     const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
     const isZone = area.kind === 'zones';
-    const found = this.#placeOf(area, resolution);
+    const found = this.#placeOf(area, resolution * scale);
     if (found === undefined) return undefined;
     const [mapX = 0, mapY = 0] = found.at;
     const [x, y] = [a * mapX + c * mapY + e, b * mapX + d * mapY + f];
@@ -107,8 +115,8 @@ export class LabelBoard {
     return {
       key: area.key,
       rank: area.isSelected ? RANK.selected : isZone ? RANK.zone : RANK.fence,
-      x: found.align === 'left' ? x : x - textWidth / 2,
-      y,
+      x: found.align === 'left' ? x / scale : x / scale - textWidth / 2,
+      y: y / scale,
       width: textWidth,
       sides: HERE,
       // What is in an area is to be expected there.
@@ -142,7 +150,7 @@ export class LabelBoard {
       const i = screen.indices[s]!;
       const facts = all.facts[i];
       if (facts === undefined) continue;
-      const [x, y] = [screen.x[i]!, screen.y[i]!];
+      const [x, y] = [screen.x[i]! / look.scale, screen.y[i]! / look.scale];
       if (!isCrowd) symbols.push(x, y);
       const isSelected = facts.id === selectedId;
       const isAlarmed = !isSelected && alarmed.size > 0 && alarmed.has(facts.id);

@@ -20,6 +20,7 @@ const NOBODY: ReadonlySet<string> = new Set();
 /** Names beside what they belong to, of what has room: areas, trackables and providers together. */
 export function LabelLayer({
   shown,
+  scale,
   zones,
   fences,
   trackables,
@@ -29,6 +30,7 @@ export function LabelLayer({
   holder,
 }: {
   readonly shown: NamesShown;
+  readonly scale: number;
   /** Those whose layers are on. */
   readonly zones: readonly Zone[];
   readonly fences: readonly Fence[];
@@ -47,8 +49,8 @@ export function LabelLayer({
     () => areas.map((each) => ({ ...each, isSelected: each.id === (each.kind === 'zones' ? zoneId : fenceId) })),
     [areas, zoneId, fenceId],
   );
-  const look = useRef({ shown, palette: palette(), named, selectedId, alarmed });
-  look.current = { shown, palette: palette(), named, selectedId, alarmed };
+  const look = useRef({ shown, scale, palette: palette(), named, selectedId, alarmed });
+  look.current = { shown, scale, palette: palette(), named, selectedId, alarmed };
   const layer = useMemo(() => {
     const board = new LabelBoard();
     const made = new CanvasLayer((frame) => {
@@ -57,7 +59,7 @@ export function LabelLayer({
         { kind: 'trackables', moving: trackables.layer.current, selectedId: idOf('trackables'), alarmed: now.alarmed },
         { kind: 'providers', moving: providers.layer.current, selectedId: idOf('providers'), alarmed: NOBODY },
       ] as const;
-      board.draw(frame, { shown: now.shown, palette: now.palette, areas: its, objects }, Date.now());
+      board.draw(frame, { shown: now.shown, scale: now.scale, palette: now.palette, areas: its, objects }, Date.now());
     }, Z.labels);
     return { layer: made, board };
   }, [trackables.layer, providers.layer]);

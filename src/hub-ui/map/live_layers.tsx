@@ -11,6 +11,7 @@ import { colorByFromUrl, type LayerName, namesFromUrl, type Selection } from './
 import { type Moving, MovingLayer, type Seen } from './moving_layer.tsx';
 import { PlanLayer } from './plan_layer.tsx';
 import { type FenceGlow, FenceLayer, ZoneLayer } from './site_layers.tsx';
+import { scaleOfMap } from './wall.ts';
 
 /** What moves, of one kind: its layer once there is one, and how many are seen. */
 export interface Movables {
@@ -94,6 +95,7 @@ export function LiveLayers(props: LiveLayersProps) {
       {names !== 'off' && (
         <LabelLayer
           shown={names}
+          scale={look.scale}
           zones={layers.has('zones') ? zones : NO_ZONES}
           fences={layers.has('fences') ? fences : NO_FENCES}
           trackables={trackables}
@@ -116,6 +118,7 @@ export function lookOf({
 }: Pick<LiveLayersProps, 'layers' | 'floor' | 'selection' | 'isFollowing'>) {
   return {
     colorBy: colorByFromUrl(),
+    scale: scaleOfMap(),
     followedId: isFollowing ? selection?.id : undefined,
     tails: layers.has('tails'),
     accuracy: layers.has('accuracy'),

@@ -17,6 +17,8 @@ export interface MovingLook {
   readonly colors: readonly string[];
   /** The way of the object that is followed. */
   readonly trail: Trail | undefined;
+  /** How much larger than usual symbols are drawn. */
+  readonly scale: number;
   readonly tails: boolean;
   readonly accuracy: boolean;
   readonly clusters: boolean;
@@ -240,12 +242,13 @@ function drawSymbols(frame: Frame, objects: MovingObjects, { look, screen, nowMs
   const isCrowd = screen.drawn > CROWD;
   // What stays outside of clusters has room; without clusters, a crowd has none.
   const isSmall = screen.density === 'small' || (screen.density === 'clusters' && !look.clusters);
-  const pixelRatio = isCrowd ? 1 : frame.pixelRatio;
+  const scale = isCrowd ? 1 : look.scale;
+  const pixelRatio = isCrowd ? 1 : frame.pixelRatio * scale;
   const sprites = look.colors.map((color) => spritesOf(symbol, { color, halo: palette.halo, pixelRatio, isSmall }));
   const [usual] = sprites;
   if (usual === undefined) return;
-  const { size } = usual;
-  const side = size * pixelRatio;
+  const side = usual.size * pixelRatio;
+  const size = usual.size * scale;
   const turned = objects.north + (rotation * 180) / Math.PI;
   if (isCrowd) screen.crowd.begin(Math.round(width), Math.round(height));
   for (let s = 0; s < screen.drawn; s++) {
@@ -276,12 +279,12 @@ function drawRings({ context }: Frame, objects: MovingObjects, look: MovingLook,
     const i = objects.indexOf(id);
     if (i === undefined || objects.gone[i] === 1 || !screen.indices.subarray(0, screen.drawn).includes(i)) return;
     context.beginPath();
-    context.arc(screen.x[i]!, screen.y[i]!, radius, 0, 2 * Math.PI);
+    context.arc(screen.x[i]!, screen.y[i]!, radius * look.scale, 0, 2 * Math.PI);
     context.strokeStyle = look.palette.halo;
-    context.lineWidth = 5;
+    context.lineWidth = 5 * look.scale;
     context.stroke();
     context.strokeStyle = color;
-    context.lineWidth = 2.5;
+    context.lineWidth = 2.5 * look.scale;
     context.stroke();
   };
   for (const id of look.colliding) ring(id, look.palette.danger, 13);

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { setUrlParams } from '../shell/url_state.ts';
+import { isWallFromUrl } from './map_url.ts';
 
 /** The pointer, and what leads out of the view, are hidden when nobody has moved for so long. */
 const IDLE_MS = 3_000;
@@ -14,6 +15,12 @@ export function enterWall(): void {
 export function leaveWall(): void {
   setUrlParams({ wall: undefined });
   if (document.fullscreenElement !== null) document.exitFullscreen().catch(() => undefined);
+}
+
+/** How much larger than usual symbols and names are: a wall is looked at from afar. */
+export function scaleOfMap(): number {
+  if (!isWallFromUrl() || innerWidth < 1_600) return 1;
+  return innerWidth < 3_000 ? 1.5 : 2;
 }
 
 /** Ends the view with Escape, which the browser takes for itself where the page has all of the screen. */
