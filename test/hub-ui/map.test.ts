@@ -123,7 +123,7 @@ test('A floor shows what is on it alone, negative ones too, and the address brin
   // The hub says nothing more of what has left the floor. The page finds out.
   await move(hub, 'tag-1', [21, 21], { floor: 0 });
   await counts(page, '1 trackable');
-  await page.getByRole('button', { name: 'All' }).click();
+  await page.getByRole('button', { name: 'All', exact: true }).click();
   await counts(page, '2 trackables');
 });
 
