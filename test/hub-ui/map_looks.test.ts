@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Polygon from 'ol/geom/Polygon.js';
-import { DARK_CATEGORIES, LIGHT_CATEGORIES } from '../../src/hub-ui/map/category_colors.ts';
 import { type Cluster, clusterObjects, extentOf } from '../../src/hub-ui/map/clusters.ts';
-import { assignColors, colorByFrom, colorValue, propertyNames } from '../../src/hub-ui/map/color_by.ts';
+import {
+  assignColors,
+  colorByFrom,
+  colorValue,
+  DARK_CATEGORIES,
+  LIGHT_CATEGORIES,
+  propertyNames,
+} from '../../src/hub-ui/map/color_by.ts';
 import type { Spread } from '../../src/hub-ui/map/density.ts';
 import { afterEvents } from '../../src/hub-ui/map/fence_counts.ts';
-import { areaOf, markInside } from '../../src/hub-ui/map/inside.ts';
 import { AROUND, LABEL_PIXELS, placeLabels, type Standings, type Wanted } from '../../src/hub-ui/map/labels.ts';
-import { MovingObjects } from '../../src/hub-ui/map/moving_objects.ts';
+import { areaOf, MovingObjects, markInside } from '../../src/hub-ui/map/moving_objects.ts';
 import type { Plane } from '../../src/hub-ui/map/plane.ts';
 import { Trail } from '../../src/hub-ui/map/trail.ts';
 import type { FenceEvent } from '../../src/model/events.ts';

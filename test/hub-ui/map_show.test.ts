@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { colorsAt, openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { openLine } from '../support/line.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { createSite, earth, FORKLIFT, move } from './ui_site.ts';
 
@@ -142,7 +143,9 @@ test('A wall shows the time and how many are in each fence, without navigation, 
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [50, 20]);
-  const page = await openPage(t, mapAt(hub, [20, 20], '&z=20'));
+  const line = await openLine(t, hub.hub.port);
+  const address = mapAt(hub, [20, 20], '&z=20').replace(hub.origin, `http://127.0.0.1:${line.port}`);
+  const page = await openPage(t, address, { mayFail: true });
   await counts(page, '1 trackable');
   await page.getByRole('button', { name: 'Wall view' }).click();
   const fences = page.getByRole('region', { name: 'Inside fences now' });
@@ -162,11 +165,22 @@ test('A wall shows the time and how many are in each fence, without navigation, 
   await page.getByRole('button', { name: 'Wall view' }).waitFor();
   assert.equal(param(page, 'wall'), null);
 
+  // Nobody is there to press anything when the line comes back.
+  await page.getByRole('button', { name: 'Wall view' }).click();
+  await untilHolds(page, async () => (await rows()) === 'Dock A 1 Cellar 0');
+  line.target = undefined;
+  line.drop();
+  await page.getByText('Reconnecting').waitFor();
+  await move(hub, 'tag-1', [50, 20]);
+  line.target = hub.hub.port;
+  await page.getByText('Connected').waitFor();
+  await untilHolds(page, async () => (await rows()) === 'Cellar 0 Dock A 0');
+
   // A screen that starts by itself opens the address, and stays awake until the view is left.
   const asked = 'navigator.wakeLock.request = async (what) => { window.awake = what; return { release: ended } };';
   await page.addInitScript(`const ended = async () => { window.awake = 'released' }; ${asked}`);
-  await page.goto(mapAt(hub, [20, 20], '&z=20&wall=1'));
-  await untilHolds(page, async () => (await rows()) === 'Dock A 1 Cellar 0');
+  await page.goto(`${address}&wall=1`);
+  await untilHolds(page, async () => (await rows()) === 'Cellar 0 Dock A 0');
   assert.equal(await page.evaluate('window.awake'), 'screen');
   await page.getByRole('button', { name: 'Leave the wall view' }).click();
   await page.getByRole('button', { name: 'Wall view' }).waitFor();

@@ -33,7 +33,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/lists/pager.tsx': 'a control',
   'src/hub-ui/map/battery.ts': 'a rule of its own about properties',
   'src/hub-ui/map/first_run.tsx': 'what an empty map shows',
-  'src/hub-ui/map/label_place.ts': 'geometry without a map',
   'src/hub-ui/map/map_page.tsx': 'a page',
   'src/hub-ui/map/properties.tsx': 'the same for every kind of entity',
   'src/hub-ui/setup/fences/fence_live.tsx': 'a component with a state of its own',

@@ -4,11 +4,11 @@ import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { CanvasLayer } from './canvas_layer.ts';
-import { type Area, areaOf, markInside } from './inside.ts';
 import { LabelBoard, type NamedArea, type NamesShown } from './label_board.ts';
-import type { Movables } from './live_layers.tsx';
 import type { Selection } from './map_url.ts';
 import { useMap } from './map_view.tsx';
+import type { Moving } from './moving_layer.tsx';
+import { type Area, areaOf, markInside } from './moving_objects.ts';
 import { palette } from './palette.ts';
 import { fenceFeature, zoneFeature } from './shapes.ts';
 import { Z } from './vector_layer.ts';
@@ -16,6 +16,11 @@ import { Z } from './vector_layer.ts';
 /** How often it is looked which objects are in fences. */
 const INSIDE_MS = 1_000;
 const NOBODY: ReadonlySet<string> = new Set();
+
+/** What moves, of one kind: its layer once there is one. */
+interface Movers {
+  readonly layer: { readonly current: Moving | undefined };
+}
 
 /** Names beside what they belong to, of what has room: areas, trackables and providers together. */
 export function LabelLayer({
@@ -34,8 +39,8 @@ export function LabelLayer({
   /** Those whose layers are on. */
   readonly zones: readonly Zone[];
   readonly fences: readonly Fence[];
-  readonly trackables: Movables;
-  readonly providers: Movables;
+  readonly trackables: Movers;
+  readonly providers: Movers;
   readonly selection: Selection | undefined;
   readonly alarmed: ReadonlySet<string>;
   /** For whoever moves what it names. */
@@ -105,7 +110,7 @@ function areasOf(
 }
 
 /** Keeps in mind which trackables are in a fence. */
-function useInside(areas: readonly KnownArea[], { layer }: Movables): void {
+function useInside(areas: readonly KnownArea[], { layer }: Movers): void {
   useEffect(() => {
     const fences = areas.filter(({ kind }) => kind === 'fences');
     const look = (): void => {

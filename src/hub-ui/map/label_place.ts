@@ -49,7 +49,8 @@ export interface AreaName {
 }
 
 /**
- * The name of an area on the map. Those of zones are in the middle and those of fences at the left: many a fence has the outline of its zone. Undefined where the area is too small.
+ * The name of an area on the map. Those of zones are in the middle and those of fences at the left: many a fence has the
+ * outline of its zone. Undefined where the area is too small.
  */
 export function areaName(
   polygon: Polygon,

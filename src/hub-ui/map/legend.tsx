@@ -8,13 +8,13 @@ import { categoryColors, type Palette, palette } from './palette.ts';
 import type { SymbolName } from './sprites.ts';
 import { groupCounts } from './use_groups.ts';
 
-/** A sign of the map, drawn in a box of 24 by 16, what it means, and whether it says something of now: who looks from afar needs to know no more. */
+/** A sign of the map, drawn in a box of 24 by 16, what it means, and whether it tells of now, as far as a wall goes. */
 type Row = readonly [sign: JSX.Element, meaning: string, isOfNow?: boolean];
 
 /** A screen up to here has no room for a legend that nobody has asked for. */
 const NARROW_PIXELS = 720;
 
-/** What the signs and colors of the live map mean. Where colors stand for values, it opens by itself and begins with them. */
+/** What the signs and colors of the live map mean; where colors stand for values, it opens and begins with them. */
 export function Legend({ layers }: { readonly layers: ReadonlySet<LayerName> }) {
   const by = colorByFromUrl();
   const signs = (

@@ -1,5 +1,5 @@
 import { isDark } from '../shell/theme.ts';
-import { type CategoryColors, DARK_CATEGORIES, LIGHT_CATEGORIES } from './category_colors.ts';
+import { type CategoryColors, DARK_CATEGORIES, LIGHT_CATEGORIES } from './color_by.ts';
 
 /** Colors of what is drawn on the map, where style sheets do not reach. */
 export interface Palette {
