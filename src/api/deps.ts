@@ -1,8 +1,10 @@
 import type { Answer, Query } from '../core/item.ts';
+import type { Documents } from '../entities/documents.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { LocatingRules } from '../entities/locating_rules.ts';
 import type { HistoryAnswer } from '../history/queries/query_pool.ts';
 import type { Question } from '../history/queries/question.ts';
+import type { Alert, AlertPreview, AlertRule } from '../model/alert.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { Fence } from '../model/fence.ts';
 import type { HealthSource, MqttHealth, SocketHealth, SystemHealth } from '../model/health.ts';
@@ -10,6 +12,7 @@ import type { HistoryHealth } from '../model/history.ts';
 import type { Lease, LicenseInfo } from '../model/license.ts';
 import type { RpcAvailable } from '../model/rpc.ts';
 import type { Consumption } from '../model/usage.ts';
+import type { MapView } from '../model/view.ts';
 import type { Zone } from '../model/zone.ts';
 import type { DescribeProtocol } from '../socket/docs/async_api.ts';
 import type { Turns } from '../time/turns.ts';
@@ -57,6 +60,8 @@ export interface ApiDeps extends ErrorTyping {
   readonly describeMqtt?: DescribeProtocol;
   /** Levels that JSON may be nested; 200 when left out. */
   readonly depthMax?: number;
+  readonly alerts: AlertsApi;
+  readonly views: Documents<MapView>;
   readonly operation: OperationDeps;
   readonly rpc: RpcDeps;
   /** The past; undefined where the hub records none. */
@@ -74,6 +79,19 @@ export interface VersionInfo {
   readonly hub_version: string;
   readonly vendor: string;
   readonly api_version: string;
+}
+
+/** Alerts, and the rules that raise them. */
+export interface AlertsApi {
+  readonly rules: Documents<AlertRule>;
+  /** The newest first. */
+  list(): readonly Alert[];
+  /** Throws HUB_NOT_FOUND. */
+  get(id: string): Alert;
+  /** All that are open when ids are left out. Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */
+  act(act: 'acknowledge' | 'clear', ids?: readonly string[]): Promise<void>;
+  /** Rejects with HUB_BAD_REQUEST and HUB_UNAVAILABLE. */
+  preview(body: unknown): Promise<AlertPreview>;
 }
 
 /** What the API tells those who run the hub. */

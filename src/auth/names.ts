@@ -21,7 +21,8 @@ export type Naming =
   | 'location'
   | 'motion'
   | 'collision'
-  | 'proximity';
+  | 'proximity'
+  | 'alert';
 
 export interface Place {
   /** Members, one within the other; an asterisk is each element of a list. */
@@ -72,6 +73,11 @@ export const PLACES: Readonly<Record<Naming, readonly Place[]>> = {
   ],
   collision: [{ path: ['collisions', '*', 'id'], of: ['trackable_id'], hides: [['collision_area']] }],
   proximity: [{ path: ['source'], of: ZONE_OF }],
+  alert: [
+    { path: ['fence_id'], of: ['fence_id'] },
+    { path: ['trackable_id'], of: ['trackable_id'] },
+    { path: ['other_trackable_id'], of: ['trackable_id'] },
+  ],
 };
 
 export interface Name {

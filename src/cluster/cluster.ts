@@ -512,6 +512,11 @@ export class Cluster {
     });
   }
 
+  /** Whether this hub has the collision stage, and with it what one hub alone does for all. */
+  get ownsCollisions(): boolean {
+    return this.#state.map?.collisions === this.#options.incarnation && this.#standing === 'member';
+  }
+
   /** The settings, as JSON texts by name. */
   get settings(): ReadonlyMap<string, string> {
     return this.#state.settings;

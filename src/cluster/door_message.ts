@@ -257,6 +257,8 @@ const QUERY: Readonly<Record<Query['ask'], readonly ('id' | 'view' | 'spatial')[
   fence_trackables: ['id', 'spatial'],
   provider_fences: ['id', 'spatial'],
   trackable_fences: ['id', 'spatial'],
+  stays: [],
+  heard: [],
 };
 const MEMBERS = {
   id: (value: unknown) => typeof value === 'string',
@@ -266,7 +268,7 @@ const MEMBERS = {
 
 function isQuery(value: unknown): value is Query {
   if (!isObject(value) || typeof value['ask'] !== 'string' || !Object.hasOwn(QUERY, value['ask'])) return false;
-  if (value['only'] !== undefined && !isTexts(value['only'])) return false;
+  for (const list of ['only', 'fences']) if (value[list] !== undefined && !isTexts(value[list])) return false;
   return QUERY[value['ask'] as Query['ask']].every((member) => MEMBERS[member](value[member]));
 }
 

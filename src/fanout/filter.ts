@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { ALERT_STATES } from '../model/alert.ts';
 import { COLLISION_TYPES } from '../model/events.ts';
 import { PROVIDER_TYPES } from '../model/provider_type.ts';
 import {
@@ -173,6 +174,13 @@ const FILTERS: Readonly<Record<Topic, readonly Row[]>> = {
   fence_changes: CHANGES,
   zone_changes: CHANGES,
   anchor_changes: CHANGES,
+  alert_changes: [
+    ...CHANGES,
+    row('rule_id', anyOf),
+    row('state', word(ALERT_STATES)),
+    row('fence_id', anyOf),
+    row('trackable_id', anyOf),
+  ],
 };
 
 /**

@@ -4,7 +4,9 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { clusterSettings } from '../config/settings.ts';
 import type { EntityWrite } from '../core/kept.ts';
+import { ALERT_RULES } from '../entities/alert_rules.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
+import { MAP_VIEWS } from '../entities/map_views.ts';
 import { DatabaseState } from '../operation/database_state.ts';
 import { LICENSE_SETTING } from '../operation/operation.ts';
 import { keptRows, rowsToKeep } from '../shards/row_times.ts';
@@ -19,6 +21,8 @@ const RETRY_MS = [100, 500, 2000];
 const INCARNATION_BYTES = 16;
 /** Settings that are the same for all hubs. What is used is counted by each. */
 const SHARED: readonly string[] = [RULES_SETTING, LICENSE_SETTING];
+/** What names of others that are shared begin with. */
+const SHARED_PREFIXES = ['alert ', 'alert_act ', ALERT_RULES.prefix, MAP_VIEWS.prefix];
 
 interface ClusterDeps {
   readonly config: Config;
@@ -50,12 +54,16 @@ export async function connectCluster({ config, log, clock }: ClusterDeps): Promi
   });
 }
 
+function isShared(name: string): boolean {
+  return SHARED.includes(name) || SHARED_PREFIXES.some((prefix) => name.startsWith(prefix));
+}
+
 /** A setting of this hub alone, as the cluster knows it. */
 const OWN = ' of hub ';
 
 /** Where settings are kept in a cluster, and read from. Entities and rows have ways of their own. */
 export function clusterStore(cluster: Cluster): Store {
-  const own = (name: string): string => (SHARED.includes(name) ? name : `${name}${OWN}${cluster.hubName}`);
+  const own = (name: string): string => (isShared(name) ? name : `${name}${OWN}${cluster.hubName}`);
   return {
     async load(read) {
       const entities: EntityWrite[] = [];

@@ -41,10 +41,12 @@ interface EntityDeps {
   readonly zones: ZoneTable;
   /** Tells the sources of a zone; undefined when there is none any more. */
   toSources(id: string, zone: Zone | undefined): void;
+  /** Tells the alerts that fences or trackables have changed. */
+  toAlerts(): void;
 }
 
 export function connectEntities(deps: EntityDeps): Configured {
-  const { clock, machine, config, shapes, zones, cluster, toSources } = deps;
+  const { clock, machine, config, shapes, zones, cluster, toSources, toAlerts } = deps;
   const { writer } = deps.database;
   const { fanout, shards, collisions } = deps.stages;
   const bounds = boundsOf(config);
@@ -73,6 +75,7 @@ export function connectEntities(deps: EntityDeps): Configured {
         announceChange(fanout, change, { nowMs: clock.now(), shown });
         if (kind === 'zone' && after === undefined) zoneMoves.forget(change.id);
       }
+      if (changes.some(({ kind }) => kind === 'fence' || kind === 'trackable')) toAlerts();
     },
   });
   const zoneMoves = new ZoneMoves({

@@ -31,9 +31,10 @@ async function bringEntities(parts: Parts, reading: Reading): Promise<void> {
 
 /** Fills in entities and settings that were kept, and tells of them. */
 export async function tellEntities(parts: Parts, kept: readonly EntityWrite[]): Promise<void> {
-  const { entities, rules, tell } = parts;
+  const { entities, rules, tell, applyDefined } = parts;
   entities.load(keptByKind(kept));
   rules.load(keptSetting(kept, RULES_SETTING));
+  for (const { kind, id, text } of kept) if (kind === 'setting') applyDefined(id, text ?? null);
   // A trackable comes after its providers.
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
   await settled(parts);

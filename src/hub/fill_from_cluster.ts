@@ -20,6 +20,7 @@ export async function fillFromCluster(
     foreign: (changes) => entities.applyForeign(changes),
     setting(name, text) {
       if (name === RULES_SETTING) rules.apply(text === null ? [] : JSON.parse(text));
+      else parts.applyDefined(name, text);
     },
     kept: () => entities.kept(),
     entities: () => entities.written(),
@@ -69,20 +70,19 @@ export async function fillFromCluster(
         announceFenceEventAgain(fanout, { ...recorded, fence, zones: (id) => entities.zoneBy(id) }, isNew);
       },
     },
-    servesOther: () => sources.start(),
+    servesOther() {
+      sources.start();
+      parts.alerts.look();
+    },
     stage: { clock, shards, collisions },
     out,
   });
-  const rulesText = cluster.settings.get(RULES_SETTING);
   // Nothing may come in between: the next record is told to the entities themselves.
-  const told = tellEntities(parts, rulesText === undefined ? kept : [...kept, settingOf(rulesText)]);
+  const settings = [...cluster.settings].map(([id, text]): EntityWrite => ({ kind: 'setting', id, text }));
+  const told = tellEntities(parts, [...kept, ...settings]);
   catchUp();
   await told;
   await startWorkers(parts);
-}
-
-function settingOf(text: string): EntityWrite {
-  return { kind: 'setting', id: RULES_SETTING, text };
 }
 
 /** Gives the shards what was left of objects, and the collision stage its pairs. */

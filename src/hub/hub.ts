@@ -147,6 +147,7 @@ async function openOn(
     await cluster?.join();
     operation.start();
     sources.start();
+    parts.alerts.start();
     mqtt?.start();
     warnOfExposure(config, log);
     const care = new CertificateCare(listening, { log, now: parts.now });
@@ -160,6 +161,7 @@ async function openOn(
       rpc.close();
       await listening.close(cluster?.isOut ? OUT : undefined);
       await waiting.settled();
+      await parts.alerts.close().catch(() => undefined);
       cluster?.retire();
       await (cluster?.isOut ? abandon(parts, operation) : finish(parts, operation));
       await mqtt?.close();

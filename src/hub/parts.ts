@@ -9,6 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Turns } from '../time/turns.ts';
+import { connectDefined, type Defined } from './connect_alerts.ts';
 import { clusterDatabase } from './connect_cluster.ts';
 import { connectDatabase, type Database } from './connect_database.ts';
 import { type Configured, connectEntities } from './connect_entities.ts';
@@ -18,7 +19,7 @@ import type { Log } from './log.ts';
 import { type Machine, thisMachine } from './machine.ts';
 
 /** Everything between the transport and the store. */
-export interface Parts extends Stages, Configured, Incoming {
+export interface Parts extends Stages, Configured, Incoming, Defined {
   readonly clock: Clock;
   /** The time of day. */
   now(): number;
@@ -83,6 +84,7 @@ export function connectParts(deps: PartsDeps): Parts {
     cluster,
     zones,
     toSources: (id, zone) => incoming.sources.zone(id, zone),
+    toAlerts: () => defined.alerts.entitiesChanged(),
   });
   const { entities } = configured;
   const incoming = connectIngest({
@@ -98,6 +100,7 @@ export function connectParts(deps: PartsDeps): Parts {
     cluster,
   });
   const { writer, state: databaseState } = database;
+  const defined = connectDefined({ clock, machine, log, writer, stages, entities, cluster });
   return {
     clock,
     now: clock.now,
@@ -112,5 +115,6 @@ export function connectParts(deps: PartsDeps): Parts {
     ...stages,
     ...configured,
     ...incoming,
+    ...defined,
   };
 }

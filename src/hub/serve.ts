@@ -95,9 +95,11 @@ function isForRpc({ path }: Peer): boolean {
 
 function apiDeps(parts: Served, config: Config): GuardedApiDeps {
   const { now, counts, turns, cluster, fanout, shards, entities, rules, ingest, sources } = parts;
-  const { operation, authorization, mqtt, recording } = parts;
+  const { operation, authorization, mqtt, recording, alerts, views } = parts;
   return {
     entities,
+    alerts,
+    views,
     read: (query) => {
       if (cluster === undefined) return shards.ask(query);
       if (!cluster.isLocal) return cluster.remote.ask(query);

@@ -264,5 +264,45 @@ export const ABOUT = {
   Feature: { description: 'A GeoJSON feature: an object by its geometry; its properties are the other members.' },
   FeatureCollection: { description: 'A list of GeoJSON features.' },
   FenceEventFeature: { description: 'A fence event as a GeoJSON feature: its geometry is that of the fence.' },
+  AlertProperty: { description: 'A property that trackables must have, with its value.' },
+  AlertRule: {
+    description: 'What people want to be alerted of. The hub evaluates it, whether a page is open or not.',
+    examples: [
+      {
+        id: '5b0a6f0e-4a55-4a3c-8f0e-2d5c2c7f9a10',
+        name: 'A vehicle stands in Dock A',
+        kind: 'inside_longer',
+        severity: 'warning',
+        fence_ids: [DOCK],
+        trackable_ids: [VEHICLE],
+        longer_than: 600000,
+      },
+    ],
+  },
+  Alert: {
+    description: 'A condition of a rule that holds, or held, and what people have done about it.',
+    examples: [
+      {
+        id: 'e6b1c1c2-9c5d-4b53-9a6e-7a2b0f0f4f55',
+        rule_id: '5b0a6f0e-4a55-4a3c-8f0e-2d5c2c7f9a10',
+        name: 'A vehicle stands in Dock A',
+        kind: 'inside_longer',
+        severity: 'warning',
+        state: 'raised',
+        fence_id: DOCK,
+        trackable_id: VEHICLE,
+        times: 1,
+        raised_at: '2026-03-01T10:10:00Z',
+      },
+    ],
+  },
+  AlertChangeEvent: { description: 'An alert was raised, has changed, or is kept no more: then as it was last.' },
+  AlertMatch: { description: 'What a rule would alert of now.' },
+  AlertPreview: { description: 'What a rule is about, and what of it holds now.' },
+  AlertSelection: { description: 'Alerts by their ids, or all that are open.' },
+  MapView: {
+    description: 'A view of the map that is kept under a name: the address by which the page shows it.',
+    examples: [{ id: '2f0f1d6a-6d0c-4c38-9a35-0a9f6f1c8d21', name: 'Hall 1', address: '/ui/map?at=50.1,8.6,18' }],
+  },
   FenceEventCollection: { description: 'A list of fence events as GeoJSON features.' },
 } as const;

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { AlertChangeEvent } from './alert.ts';
 import { ChangeEvent, CollisionEvent, FenceEvent, TrackableMotion } from './events.ts';
 import { Location, Proximity } from './location.ts';
 import type { Topic } from './topics.ts';
@@ -15,4 +16,5 @@ export const TOPIC_PAYLOADS: Readonly<Record<Topic, TSchema>> = {
   fence_changes: ChangeEvent,
   zone_changes: ChangeEvent,
   anchor_changes: ChangeEvent,
+  alert_changes: AlertChangeEvent,
 };

@@ -54,6 +54,13 @@ export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
   fence_changes: changes('fence_id'),
   zone_changes: changes('zone_id'),
   anchor_changes: changes('anchor_id'),
+  // Who owns a trackable is told of its alerts; those about a number of trackables are nobody's.
+  alert_changes: {
+    resource: 'trackable_id',
+    params: ['trackable_id'],
+    fields: ['trackable_id', 'other_trackable_id'],
+    naming: { fence_id: 'fence_id' },
+  },
 };
 
 /**
@@ -109,6 +116,7 @@ const NAMING: Readonly<Record<Topic, Naming>> = {
   fence_changes: 'fence',
   zone_changes: 'zone',
   anchor_changes: 'anchor',
+  alert_changes: 'alert',
 };
 
 /** How events of a topic are cut to what the subscriber may read; undefined where they are shown as they are. */

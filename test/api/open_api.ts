@@ -3,8 +3,11 @@ import { createApi } from '../../src/api/api.ts';
 import type { AcceptOptions, ApiDeps } from '../../src/api/deps.ts';
 import { fenceEventPublisher } from '../../src/api/fence_event_input.ts';
 import type { Answer, Query } from '../../src/core/item.ts';
+import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
+import { type DocumentKind, Documents } from '../../src/entities/documents.ts';
 import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
+import { MAP_VIEWS } from '../../src/entities/map_views.ts';
 import type { HttpReply } from '../../src/exchange.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { lend } from '../../src/model/borrowed.ts';
@@ -62,6 +65,11 @@ export interface OpenApi {
 
 export type Answering = (query: Query) => readonly Answer[];
 
+function documents<T extends { readonly id: string; readonly name: string }>(kind: DocumentKind<T>): Documents<T> {
+  let ids = 0;
+  return new Documents(kind, { newId: () => `id-${++ids}`, commit: async () => undefined, changed: () => undefined });
+}
+
 /** The API in this process over real entities. Shards are a function from question to answers. */
 export function openApi(
   options: { answers?: Answering; entities?: Partial<EntitiesDeps> } & Partial<Omit<ApiDeps, 'entities'>> = {},
@@ -83,6 +91,14 @@ export function openApi(
     acceptBody: () => 'unusual',
     acceptLongBody: async () => 'unusual',
     acceptProximities: (values, accept) => void accepted.push({ what: 'proximities', values, options: accept }),
+    alerts: {
+      rules: documents(ALERT_RULES),
+      list: () => [],
+      get: (id) => assert.fail(`no alert ${id}`),
+      act: async () => undefined,
+      preview: async () => ({ watched: 0, matches: [], total: 0 }),
+    },
+    views: documents(MAP_VIEWS),
     upToDate: () => undefined,
     zonesMoved: () => undefined,
     acceptCisco: (body) => void accepted.push({ what: 'cisco', values: [body] }),

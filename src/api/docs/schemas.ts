@@ -20,6 +20,8 @@ const ADDED: Readonly<Record<string, (version: Version) => TProperties>> = {
   Fence: () => ({}),
   LocationProvider: () => ({}),
   Anchor: () => ({}),
+  AlertRule: () => ({}),
+  MapView: () => ({}),
 };
 
 /**

@@ -2,6 +2,7 @@ import { Anchor } from '../../model/anchor.ts';
 import { afterMoves, readingLatest } from '../latest.ts';
 import type { Route } from '../route.ts';
 import { ADAPTER_ROUTES } from './adapters.ts';
+import { ALERT_ROUTES } from './alerts.ts';
 import { docsRoutes } from './docs.ts';
 import { entityRows } from './entity_rows.ts';
 import { FENCE_ROUTES } from './fences.ts';
@@ -14,6 +15,7 @@ import { PROVIDER_ROUTES } from './providers.ts';
 import { RPC_ROUTES } from './rpc.ts';
 import { RULE_ROUTES } from './rules.ts';
 import { TRACKABLE_ROUTES } from './trackables.ts';
+import { VIEW_ROUTES } from './views.ts';
 import { ZONE_ROUTES } from './zones.ts';
 
 /** All endpoints. */
@@ -25,6 +27,8 @@ export const ROUTES: readonly Route[] = [
     ...PROVIDER_ROUTES,
     ...LOCATION_ROUTES,
     ...FENCE_ROUTES,
+    ...ALERT_ROUTES,
+    ...VIEW_ROUTES,
     ...entityRows({ kind: 'anchor', path: '/anchors', resource: 'anchor_id', schema: Anchor }),
   ]),
   ...ADAPTER_ROUTES,

@@ -6,7 +6,7 @@ import type { Answer, Item, Query } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
 import { locationIn } from '../location/text.ts';
 import { motionIn } from '../motion/text.ts';
-import type { FenceState, ProviderState, TrackableState } from '../state.ts';
+import type { FenceState, ProviderState, ShardState, TrackableState } from '../state.ts';
 import { providerSeen, trackableSeen } from './seen.ts';
 import { fixesOf, significantFix } from './significant_fix.ts';
 
@@ -61,6 +61,10 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
       return { ids: fencesOf(context, state.providers.get(query.id), query.spatial) };
     case 'trackable_fences':
       return { ids: fencesOf(context, state.trackables.get(query.id), query.spatial) };
+    case 'stays':
+      return { stays: staysIn(state, query.fences, nowMs) };
+    case 'heard':
+      return { heard: lastHeard(state, nowMs) };
   }
 }
 
@@ -129,6 +133,28 @@ function membersOf(fence: FenceState): (ProviderState | TrackableState)[] {
   return [...fence.occupants].filter((object) => {
     return object.members.some((member) => member.fence === fence && member.membership.at === 'inside');
   }) as (ProviderState | TrackableState)[];
+}
+
+function staysIn(
+  { fences, trackables }: ShardState,
+  ids: readonly string[] | undefined,
+  nowMs: number,
+): readonly (readonly [string, string, number])[] {
+  const wanted = ids && new Set(ids.map((id) => fences.get(id)));
+  return [...trackables.values()].flatMap(({ id, members }) =>
+    members.flatMap(({ fence, membership }) => {
+      if (membership.at !== 'inside' || wanted?.has(fence) === false) return [];
+      return [[fence.id, id, Math.max(0, nowMs - membership.entryMs)] as const];
+    }),
+  );
+}
+
+function lastHeard(state: ShardState, nowMs: number): readonly (readonly [string, number])[] {
+  return [...state.trackables.values()].flatMap((trackable) => {
+    const times = fixesOf(state, trackable.entity).map(({ receivedMs }) => receivedMs);
+    if (times.length === 0) return [];
+    return [[trackable.id, Math.max(0, nowMs - Math.max(...times))] as const];
+  });
 }
 
 function fencesOf(

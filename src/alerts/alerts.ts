@@ -1,0 +1,439 @@
+import type { Answer, Query } from '../core/item.ts';
+import { ALERT_RULES } from '../entities/alert_rules.ts';
+import { Documents, type DocumentsDeps } from '../entities/documents.ts';
+import { HubError } from '../errors.ts';
+import type { Batch, Subscriber } from '../fanout/batch.ts';
+import type { Fanout } from '../fanout/fanout.ts';
+import { compileFilter } from '../fanout/filter.ts';
+import type { Alert, AlertChangeEvent, AlertPreview, AlertRule } from '../model/alert.ts';
+import type { CollisionEvent, FenceEvent } from '../model/events.ts';
+import { parseJson } from '../model/json.ts';
+import { formatTime } from '../model/time.ts';
+import { after, isOpen } from './alert_state.ts';
+import { previewOf } from './preview.ts';
+import { FENCE_KINDS, type KnownObjects, nextMs, type Stay, step, type WatchEvent, watchState } from './watch.ts';
+
+/**
+ * Alerts of a hub. Rules, and alerts themselves, are kept among the settings: in the database, or in the log that several
+ * hubs share. What follows from what happens is decided in watch.ts; here it is told what does, and what it decides is
+ * kept, then shown and announced.
+ *
+ *   rules ──▶ watch: subscriptions of the fan-out, what is inside, what was last heard of, a timer
+ *                │ events
+ *                ▼
+ *             step ──▶ changed alerts ──▶ kept ──▶ apply ──▶ shown, announced
+ *
+ * Without a rule that is enabled nothing is subscribed to, asked or timed.
+ *
+ * Of several hubs exactly one watches: the owner of the collision stage, as the map of the cluster says. All apply what
+ * it has kept, so all show the same. What people do at another hub is kept as an act, which all apply to what they show
+ * at once; who watches carries it out and deletes it with the alert that follows. When the hub that watches ends, the map
+ * names another one, which begins with the kept alerts, asks who is inside and who was heard of, and goes on. An entry or
+ * a collision that begins in between, some seconds, is not alerted of; what lasts is.
+ *
+ * So it is at a restart: open alerts are kept, and end when what they are about is no more. What was cleared while it
+ * held is not raised anew.
+ */
+export interface AlertsDeps {
+  /** Running time, and time of day. */
+  running(): number;
+  now(): number;
+  schedule(delayMs: number, callback: () => void): () => void;
+  newId(): string;
+  readonly fanout: Pick<Fanout, 'subscribe' | 'unsubscribe' | 'announce'>;
+  readonly known: KnownObjects;
+  read(query: Query): Promise<readonly Answer[]>;
+  /** Keeps documents as those of Documents. */
+  readonly commit: DocumentsDeps['commit'];
+  /** Whether this hub is the one that watches. */
+  isWatcher(): boolean;
+  notice(text: string, error: unknown): void;
+}
+
+export type Act = 'acknowledge' | 'clear';
+
+/** Alerts that are kept: of more the oldest cleared ones go. */
+const ALERTS_MAX = 1000;
+const ALERT = 'alert ';
+const ACT = 'alert_act ';
+const RETRY_MS = 2000;
+/** How often it is asked who was last heard of: a quarter of what is allowed, within these bounds. */
+const [POLL_LEAST_MS, POLL_MOST_MS] = [1000, 30_000] as const;
+/** A timer for a later time comes earlier, and is set again. */
+const TIMER_MOST_MS = 3_600_000;
+const WGS84 = { crs: 'EPSG:4326' } as const;
+
+/** What somebody has done about an alert at a hub that does not watch. */
+interface Acted {
+  readonly act: Act;
+  readonly at: number;
+}
+
+/** What is on while this hub watches. */
+interface Watching {
+  readonly subscriptions: readonly number[];
+  /** What was heard before it is known who is inside; undefined once that is. */
+  early: WatchEvent[] | undefined;
+  cancelPoll: () => void;
+}
+
+export class Alerts {
+  readonly rules: Documents<AlertRule>;
+  readonly #deps: AlertsDeps;
+  readonly #kept = new Map<string, Alert>();
+  readonly #acts = new Map<string, Acted>();
+  #state: ReturnType<typeof watchState> | undefined;
+  #watching: Watching | undefined;
+  #isStarted = false;
+  #cancelTimer: () => void = () => undefined;
+  readonly #dirty = new Set<string>();
+  #flushing: Promise<void> | undefined;
+  #cancelRetry: (() => void) | undefined;
+
+  constructor(deps: AlertsDeps) {
+    this.#deps = deps;
+    this.rules = new Documents(ALERT_RULES, {
+      newId: deps.newId,
+      commit: deps.commit,
+      changed: () => this.look(),
+    });
+  }
+
+  /** Takes a setting that is kept; null: it is deleted. False where it is none of alerts. */
+  apply(name: string, text: string | null): boolean {
+    if (this.rules.apply(name, text)) return true;
+    if (name.startsWith(ALERT)) {
+      this.#applyAlert(name.slice(ALERT.length), text === null ? undefined : (JSON.parse(text) as Alert));
+      return true;
+    }
+    if (!name.startsWith(ACT)) return false;
+    this.#applyAct(name.slice(ACT.length), text === null ? undefined : (JSON.parse(text) as Acted));
+    return true;
+  }
+
+  /** Everything that was kept is there: what happens from now on counts. */
+  start(): void {
+    this.#isStarted = true;
+    this.look();
+  }
+
+  /** Rules, or who watches, have changed perhaps. */
+  look(): void {
+    if (!this.#isStarted) return;
+    if (!this.#deps.isWatcher()) {
+      this.#stopWatching();
+      this.#state = undefined;
+      this.#dirty.clear();
+      return;
+    }
+    if (this.#state === undefined) this.#takeOver();
+    const isNeeded = this.rules.list.some(({ enabled }) => enabled !== false);
+    if (isNeeded) this.#watch();
+    else {
+      this.#stopWatching();
+      this.#step([{ what: 'rules', rules: [], stays: [] }]);
+    }
+  }
+
+  /** Fences or trackables have changed. */
+  entitiesChanged(): void {
+    if (this.#watching !== undefined) this.#hear([{ what: 'changed' }]);
+  }
+
+  /** All alerts as they are shown, the newest first. */
+  list(): readonly Alert[] {
+    const shown = [...this.#kept.values()].map((alert) => this.#shown(alert));
+    return shown.sort((one, other) => (one.raised_at < other.raised_at ? 1 : -1));
+  }
+
+  /** Throws HUB_NOT_FOUND. */
+  get(id: string): Alert {
+    const alert = this.#kept.get(id);
+    if (alert !== undefined) return this.#shown(alert);
+    throw new HubError('HUB_NOT_FOUND', `Cannot find alert "${id}": none has that id`);
+  }
+
+  /** Acknowledges or clears alerts; all that are open when left out. Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */
+  async act(act: Act, ids?: readonly string[]): Promise<void> {
+    for (const id of ids ?? []) this.get(id);
+    const concerned = ids ?? this.list().flatMap((alert) => (isOpen(alert) ? [alert.id] : []));
+    if (concerned.length === 0) return;
+    if (this.#state !== undefined) {
+      this.#step([{ what: act, ids: concerned }]);
+      await this.#flushed();
+      return;
+    }
+    const acted: Acted = { act, at: this.#deps.now() };
+    await this.#deps.commit(concerned.map((id) => [ACT + id, acted]));
+  }
+
+  /** What a rule would alert of now. Rejects with HUB_BAD_REQUEST and HUB_UNAVAILABLE. */
+  async preview(body: unknown): Promise<AlertPreview> {
+    const rule = this.rules.checked(body);
+    const { running, now, known } = this.#deps;
+    const [stays, heard] = await Promise.all([
+      FENCE_KINDS.has(rule.kind) ? this.#stays([rule]) : [],
+      rule.kind === 'silent' ? this.#heard() : new Map<string, number>(),
+    ]);
+    const nowMs = running();
+    return previewOf(rule, { nowMs, toDayMs: now() - nowMs, stays, heard, known });
+  }
+
+  counts() {
+    const states = { raised: 0, acknowledged: 0, cleared: 0 };
+    for (const alert of this.#kept.values()) states[this.#shown(alert).state]++;
+    const { raisedTotal = 0, dropped = 0 } = this.#state ?? {};
+    return { rules: this.rules.list.length, states, raisedTotal, dropped };
+  }
+
+  /** Ends it; resolves when what is decided is kept, or cannot be. */
+  async close(): Promise<void> {
+    this.#isStarted = false;
+    this.#stopWatching();
+    this.#cancelRetry?.();
+    await this.#flushing;
+  }
+
+  #shown(alert: Alert): Alert {
+    const acted = this.#acts.get(alert.id);
+    return acted === undefined ? alert : after(alert, acted.act, acted.at);
+  }
+
+  #applyAlert(id: string, alert: Alert | undefined): void {
+    const before = this.#kept.get(id);
+    if (alert === undefined) this.#kept.delete(id);
+    else this.#kept.set(id, alert);
+    const told = alert ?? before;
+    if (told === undefined) return;
+    this.#announce(told, alert === undefined ? 'delete' : before === undefined ? 'create' : 'update');
+  }
+
+  #applyAct(id: string, acted: Acted | undefined): void {
+    if (acted === undefined) {
+      this.#acts.delete(id);
+      return;
+    }
+    this.#acts.set(id, acted);
+    const alert = this.#kept.get(id);
+    if (alert !== undefined) this.#announce(alert, 'update');
+    if (this.#state !== undefined) this.#carryOut();
+  }
+
+  #announce(kept: Alert, type: AlertChangeEvent['event_type']): void {
+    if (!this.#isStarted) return;
+    const alert = this.#shown(kept);
+    const { id, rule_id, state, fence_id, trackable_id, other_trackable_id } = alert;
+    const fields = [id, type, rule_id, state, fence_id ?? undefined, trackable_id ?? undefined];
+    this.#deps.fanout.announce('alert_changes', [...fields, other_trackable_id ?? undefined], () => {
+      const timestamp = formatTime(this.#deps.now());
+      return JSON.stringify({ timestamp, event_type: type, id, object: alert } satisfies AlertChangeEvent);
+    });
+  }
+
+  /** This hub watches from now on. */
+  #takeOver(): void {
+    this.#state = watchState(this.#kept.values());
+    this.#carryOut();
+  }
+
+  /** Carries out what was done at other hubs. */
+  #carryOut(): void {
+    for (const [id, { act }] of this.#acts) {
+      this.#step([{ what: act, ids: [id] }]);
+      this.#dirty.add(id);
+    }
+    this.#flushSoon();
+  }
+
+  /** Begins to watch by the rules as they are now; what is on already goes on until it is known who is inside. */
+  #watch(): void {
+    const rules = this.rules.list.filter(({ enabled }) => enabled !== false);
+    const before = this.#watching;
+    const watching: Watching = {
+      subscriptions: this.#subscribe(rules),
+      early: [...(before?.early ?? [])],
+      cancelPoll: () => undefined,
+    };
+    this.#watching = watching;
+    if (before !== undefined) this.#end(before);
+    void this.#begin(watching, rules);
+  }
+
+  async #begin(watching: Watching, rules: readonly AlertRule[]): Promise<void> {
+    try {
+      const stays = rules.some(({ kind }) => FENCE_KINDS.has(kind)) ? await this.#stays(rules) : [];
+      if (this.#watching !== watching) return;
+      const early = watching.early ?? [];
+      watching.early = undefined;
+      // Who has entered meanwhile is to be seen to enter.
+      const entered = new Set(early.flatMap((event) => (event.what === 'entered' ? [pairOf(event)] : [])));
+      const settled = stays.filter((stay) => !entered.has(pairOf(stay)));
+      this.#step([{ what: 'rules', rules, stays: settled }, ...early]);
+      const silences = rules.flatMap(({ kind, longer_than: ms }) => (kind === 'silent' ? [ms ?? 0] : []));
+      if (silences.length === 0) return;
+      const pollMs = Math.min(POLL_MOST_MS, Math.max(POLL_LEAST_MS, Math.min(...silences) / 4));
+      await this.#poll(watching, pollMs);
+    } catch (error) {
+      if (this.#watching !== watching) return;
+      this.#deps.notice('Cannot tell who is inside of fences, which alerts are about', error);
+      watching.cancelPoll = this.#deps.schedule(RETRY_MS, () => void this.#begin(watching, rules));
+    }
+  }
+
+  async #poll(watching: Watching, pollMs: number): Promise<void> {
+    try {
+      const heard = await this.#heard();
+      if (this.#watching !== watching) return;
+      this.#step([{ what: 'heard', heard }]);
+    } catch (error) {
+      if (this.#watching !== watching) return;
+      this.#deps.notice('Cannot tell who was last heard of, which alerts are about', error);
+    }
+    watching.cancelPoll = this.#deps.schedule(pollMs, () => void this.#poll(watching, pollMs));
+  }
+
+  async #stays(rules: readonly AlertRule[]): Promise<readonly Stay[]> {
+    const fences = fencesOf(rules);
+    const answers = await this.#deps.read({ ask: 'stays', ...(fences && { fences }) });
+    const nowMs = this.#deps.running();
+    return answers.flatMap((answer) => {
+      if (!('stays' in answer)) return [];
+      return answer.stays.map(([fenceId, trackableId, ageMs]) => ({ fenceId, trackableId, sinceMs: nowMs - ageMs }));
+    });
+  }
+
+  async #heard(): Promise<ReadonlyMap<string, number>> {
+    const answers = await this.#deps.read({ ask: 'heard' });
+    const nowMs = this.#deps.running();
+    const all = answers.flatMap((answer) => ('heard' in answer ? answer.heard : []));
+    return new Map(all.map(([id, ageMs]) => [id, nowMs - ageMs]));
+  }
+
+  /** Subscribes to what rules need to hear of, and to no more: what nobody wants is not rendered. */
+  #subscribe(rules: readonly AlertRule[]): readonly number[] {
+    const { fanout } = this.#deps;
+    const subscriptions: number[] = [];
+    const fenceRules = rules.filter(({ kind }) => FENCE_KINDS.has(kind));
+    if (fenceRules.length > 0) {
+      const fences = fencesOf(fenceRules);
+      const filter = compileFilter('fence_events', {
+        object_type: 'trackable',
+        ...(fences && { fence_id: fences }),
+      });
+      subscriptions.push(fanout.subscribe(this.#listener(fenceEvent), { topic: 'fence_events', view: WGS84, filter }));
+    }
+    if (rules.some(({ kind }) => kind === 'collision')) {
+      for (const type of ['collision_start', 'collision_end']) {
+        const filter = compileFilter('collision_events', { collision_type: type });
+        const interest = { topic: 'collision_events', view: WGS84, filter } as const;
+        subscriptions.push(fanout.subscribe(this.#listener(collisionEvent), interest));
+      }
+    }
+    return subscriptions;
+  }
+
+  #listener(eventOf: (text: string) => readonly WatchEvent[]): Subscriber {
+    return {
+      deliver: (_, batch: Batch) => this.#hear(batch.texts.flatMap(eventOf)),
+      // What was lost is asked for.
+      missed: () => this.look(),
+    };
+  }
+
+  #hear(events: readonly WatchEvent[]): void {
+    const early = this.#watching?.early;
+    if (early !== undefined) early.push(...events);
+    // While it is asked who is inside by other rules, those before go on.
+    if (this.#state !== undefined && this.#watching !== undefined) {
+      if (early === undefined || this.#state.rules.length > 0) this.#step(events);
+    }
+  }
+
+  #step(events: readonly WatchEvent[]): void {
+    if (this.#state === undefined) return;
+    const { running, now, newId, known, schedule } = this.#deps;
+    const nowMs = running();
+    const input = { nowMs, dayMs: now(), events, known, newId, alertsMax: ALERTS_MAX };
+    const { state, changes } = step(this.#state, input);
+    this.#state = state;
+    for (const id of changes.keys()) this.#dirty.add(id);
+    this.#flushSoon();
+    this.#cancelTimer();
+    const waitMs = nextMs(state) - nowMs;
+    const isDue = this.#watching !== undefined && waitMs < Number.POSITIVE_INFINITY;
+    this.#cancelTimer = isDue ? schedule(Math.min(waitMs, TIMER_MOST_MS), () => this.#step([])) : () => undefined;
+  }
+
+  #flushSoon(): void {
+    if (this.#dirty.size > 0 && this.#cancelRetry === undefined) this.#flushed().catch(() => undefined);
+  }
+
+  /** Resolves when all that has changed so far is kept. Rejects with HUB_UNAVAILABLE; it is tried again. */
+  async #flushed(): Promise<void> {
+    while (this.#dirty.size > 0 || this.#flushing !== undefined) {
+      this.#flushing ??= this.#flush().finally(() => {
+        this.#flushing = undefined;
+      });
+      await this.#flushing;
+    }
+  }
+
+  async #flush(): Promise<void> {
+    const ids = [...this.#dirty];
+    this.#dirty.clear();
+    const alerts = this.#state?.alerts;
+    if (alerts === undefined) return;
+    const documents = ids.flatMap((id) => {
+      const alert = [ALERT + id, alerts.get(id)] as const;
+      return this.#acts.has(id) ? [alert, [ACT + id, undefined] as const] : [alert];
+    });
+    try {
+      if ((await this.#deps.commit(documents)) === 'applied') return;
+      for (const [name, document] of documents) {
+        this.apply(name, document === undefined ? null : JSON.stringify(document));
+      }
+    } catch (error) {
+      for (const id of ids) this.#dirty.add(id);
+      this.#cancelRetry ??= this.#deps.schedule(RETRY_MS, () => {
+        this.#cancelRetry = undefined;
+        this.#flushSoon();
+      });
+      throw error;
+    }
+  }
+
+  #stopWatching(): void {
+    const watching = this.#watching;
+    this.#watching = undefined;
+    this.#cancelTimer();
+    if (watching !== undefined) this.#end(watching);
+  }
+
+  #end({ subscriptions, cancelPoll }: Watching): void {
+    cancelPoll();
+    for (const id of subscriptions) this.#deps.fanout.unsubscribe(id);
+  }
+}
+
+/** The fences that rules are about; undefined where one is about all. */
+function fencesOf(rules: readonly AlertRule[]): readonly string[] | undefined {
+  const named = rules.filter(({ kind }) => FENCE_KINDS.has(kind)).map(({ fence_ids: ids }) => ids);
+  return named.some((ids) => ids == null) ? undefined : [...new Set(named.flatMap((ids) => ids ?? []))];
+}
+
+function pairOf({ fenceId, trackableId }: Pick<Stay, 'fenceId' | 'trackableId'>): string {
+  return `${fenceId} ${trackableId}`;
+}
+
+function fenceEvent(text: string): readonly WatchEvent[] {
+  const { fence_id: fenceId, trackable_id: trackableId, event_type: type } = parseJson(text) as FenceEvent;
+  if (trackableId == null) return [];
+  return [{ what: type === 'region_entry' ? 'entered' : 'left', fenceId, trackableId }];
+}
+
+function collisionEvent(text: string): readonly WatchEvent[] {
+  const { collision_type: type, collisions } = parseJson(text) as CollisionEvent;
+  const [one, other] = collisions;
+  if (one === undefined || other === undefined) return [];
+  return [{ what: type === 'collision_end' ? 'parted' : 'collided', trackableId: one.id, otherId: other.id }];
+}

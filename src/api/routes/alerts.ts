@@ -1,0 +1,128 @@
+import Type from 'typebox';
+import { cutTo } from '../../auth/shown.ts';
+import { ALERT_STATES, Alert, AlertPreview, AlertRule, AlertSelection } from '../../model/alert.ts';
+import { checker } from '../../model/check.ts';
+import { ArrayOf, OneOf } from '../../model/schema.ts';
+import { shownList } from '../list_body.ts';
+import { type Call, type Route, route } from '../route.ts';
+
+const selection = checker(AlertSelection);
+
+/** The text of an alert as the token of a call is shown it. */
+function textOf(alert: Alert, { sight }: Pick<Call, 'sight'>): string {
+  const text = JSON.stringify(alert);
+  return cutTo(sight, 'alert', 'plain')?.(text) ?? text;
+}
+
+/** The ids that a body names; undefined for all that are open. Throws HUB_BAD_REQUEST. */
+function idsIn(body: unknown): readonly string[] | undefined {
+  return selection.parse(body ?? {}).ids ?? undefined;
+}
+
+const RULE_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/alerts/rules',
+    summary: 'All alert rules',
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The rules.', schema: ArrayOf(AlertRule) } },
+    handle: ({ reply }, { alerts }) => reply.json(shownList(alerts.rules.list, (rule) => JSON.stringify(rule))),
+  }),
+  route({
+    method: 'POST',
+    path: '/alerts/rules',
+    summary: 'Create an alert rule',
+    permission: { operation: 'CREATE' },
+    body: AlertRule,
+    replies: { 201: { description: 'The rule as it is kept.', schema: AlertRule } },
+    async handle({ body, path, reply }, { alerts }) {
+      const rule = await alerts.rules.create(body);
+      return reply.created(JSON.stringify(rule), `${path}/${rule.id}`);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/alerts/rules/preview',
+    summary: 'What an alert rule would alert of now',
+    permission: { operation: 'CREATE' },
+    body: AlertRule,
+    replies: { 200: { description: 'What it is about, and what holds now.', schema: AlertPreview } },
+    handle: async ({ body, reply }, { alerts }) => reply.json(JSON.stringify(await alerts.preview(body))),
+  }),
+  route({
+    method: 'GET',
+    path: '/alerts/rules/:rule_id',
+    summary: 'One alert rule',
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The rule.', schema: AlertRule } },
+    handle: ({ id, reply }, { alerts }) => reply.json(JSON.stringify(alerts.rules.get(id))),
+  }),
+  route({
+    method: 'PUT',
+    path: '/alerts/rules/:rule_id',
+    summary: 'Replace an alert rule',
+    permission: { operation: 'UPDATE' },
+    body: AlertRule,
+    replies: { 200: { description: 'The rule as it is kept.', schema: AlertRule } },
+    handle: async ({ id, body, reply }, { alerts }) => reply.json(JSON.stringify(await alerts.rules.replace(id, body))),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/alerts/rules/:rule_id',
+    summary: 'Delete an alert rule',
+    permission: { operation: 'DELETE' },
+    replies: { 204: { description: 'The rule is deleted; what it has alerted of is over.' } },
+    handle: ({ id, reply }, { alerts }) => alerts.rules.remove(id).then(() => reply.noContent),
+  }),
+];
+
+export const ALERT_ROUTES: readonly Route[] = [
+  ...RULE_ROUTES,
+  route({
+    method: 'GET',
+    path: '/alerts',
+    summary: 'Alerts, the newest first',
+    permission: { operation: 'READ' },
+    query: Type.Object({
+      state: Type.Optional(OneOf(ALERT_STATES, { title: 'AlertState', description: 'What has become of the alert.' })),
+    }),
+    replies: { 200: { description: 'The alerts.', schema: ArrayOf(Alert) } },
+    handle(call, { alerts }) {
+      const { state } = call.query;
+      const wanted = alerts.list().filter((alert) => state === undefined || alert.state === state);
+      return call.reply.json(shownList(wanted, (alert) => textOf(alert, call)));
+    },
+  }),
+  ...(['acknowledge', 'clear'] as const).map((act) =>
+    route({
+      method: 'POST',
+      path: `/alerts/${act}`,
+      summary: act === 'clear' ? 'Clear alerts' : 'Acknowledge alerts',
+      permission: { operation: 'UPDATE' },
+      body: AlertSelection,
+      replies: { 204: { description: 'It is done with all of them.' } },
+      handle: ({ body, reply }, { alerts }) => alerts.act(act, idsIn(body)).then(() => reply.noContent),
+    }),
+  ),
+  route({
+    method: 'GET',
+    path: '/alerts/:alert_id',
+    summary: 'One alert',
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The alert.', schema: Alert } },
+    handle: (call, { alerts }) => call.reply.json(textOf(alerts.get(call.id), call)),
+  }),
+  ...(['acknowledge', 'clear'] as const).map((act) =>
+    route({
+      method: 'POST',
+      path: `/alerts/:alert_id/${act}`,
+      summary: act === 'clear' ? 'Clear an alert' : 'Acknowledge an alert',
+      permission: { operation: 'UPDATE' },
+      replies: { 200: { description: 'The alert as it is now.', schema: Alert } },
+      async handle(call, { alerts }) {
+        await alerts.act(act, [call.id]);
+        return call.reply.json(textOf(alerts.get(call.id), call));
+      },
+    }),
+  ),
+];

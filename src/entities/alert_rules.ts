@@ -1,0 +1,51 @@
+import { AlertRule } from '../model/alert.ts';
+import { checker } from '../model/check.ts';
+import { pathOf, show } from '../model/show.ts';
+import { type Body, badRequest, onlyMembers } from './body.ts';
+import type { DocumentKind } from './documents.ts';
+
+const schema = checker(AlertRule);
+
+/** The rules that a hub can have. */
+const RULES_MAX = 200;
+
+/** What rules of each kind are made of beside their objects; what is not named makes no sense there. */
+const MEMBERS: Readonly<Record<AlertRule['kind'], readonly (keyof AlertRule)[]>> = {
+  entry: ['fence_ids'],
+  exit: ['fence_ids'],
+  inside_longer: ['fence_ids', 'longer_than'],
+  more_inside: ['fence_ids', 'more_than'],
+  silent: ['longer_than'],
+  collision: [],
+};
+const REQUIRED = ['longer_than', 'more_than'] as const;
+
+/** Alert rules, as the hub keeps them. */
+export const ALERT_RULES: DocumentKind<AlertRule> = {
+  prefix: 'alert_rule ',
+  noun: 'alert rule',
+  max: RULES_MAX,
+  check,
+};
+
+function check(body: Body): AlertRule {
+  const rule = onlyMembers(AlertRule, schema.parse(body));
+  const { kind } = rule;
+  const wanted = MEMBERS[kind];
+  for (const name of ['fence_ids', ...REQUIRED] as const) {
+    if (rule[name] == null || wanted.includes(name)) continue;
+    throw badRequest(`${name}: must be absent from a rule of kind ${kind}, found ${show(rule[name])}`);
+  }
+  for (const name of REQUIRED) {
+    if (rule[name] != null || !wanted.includes(name)) continue;
+    throw badRequest(`${name}: is required for a rule of kind ${kind}, found ${show(rule[name])}`);
+  }
+  for (const name of ['fence_ids', 'trackable_ids'] as const) {
+    const ids = rule[name];
+    if (ids?.length === 0) throw badRequest(`${name}: must have at least one id or be absent, found none`);
+    for (const [i, id] of (ids ?? []).entries()) {
+      if (id === '') throw badRequest(`${pathOf(name, [String(i)])}: must not be empty, found ""`);
+    }
+  }
+  return rule;
+}

@@ -1,0 +1,63 @@
+import { Alerts } from '../alerts/alerts.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { EntityWrite } from '../core/kept.ts';
+import { Documents, type DocumentsDeps } from '../entities/documents.ts';
+import type { Entities } from '../entities/entities.ts';
+import { MAP_VIEWS } from '../entities/map_views.ts';
+import type { MapView } from '../model/view.ts';
+import type { StoreWriter } from '../store/writer.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Stages } from './connect_stages.ts';
+import type { Log } from './log.ts';
+import type { Machine } from './machine.ts';
+
+/** What people define in the page beside entities. */
+export interface Defined {
+  readonly alerts: Alerts;
+  readonly views: Documents<MapView>;
+  /** Takes what is kept under the name of a setting; null: nothing any more. */
+  applyDefined(name: string, text: string | null): void;
+}
+
+interface DefinedDeps {
+  readonly clock: Clock;
+  readonly machine: Machine;
+  readonly log: Log;
+  readonly writer: StoreWriter;
+  readonly stages: Stages;
+  readonly entities: Entities;
+  readonly cluster: Cluster | undefined;
+}
+
+export function connectDefined({ clock, machine, log, writer, stages, entities, cluster }: DefinedDeps): Defined {
+  const { fanout, shards } = stages;
+  const commit: DocumentsDeps['commit'] = async (documents) => {
+    const writes = documents.map(([name, document]): EntityWrite => {
+      return { kind: 'setting', id: name, text: document && JSON.stringify(document) };
+    });
+    await writer.writeEntities(writes);
+    return cluster === undefined ? undefined : 'applied';
+  };
+  const { newId, schedule } = machine;
+  const alerts = new Alerts({
+    ...{ newId, schedule, fanout, commit },
+    running: clock.running,
+    now: clock.now,
+    known: {
+      hasFence: (id) => entities.has('fence', id),
+      trackable: (id) => entities.get('trackable', id),
+      trackables: () => entities.list('trackable'),
+    },
+    read: (query) => (cluster?.isLocal === false ? cluster.remote.ask(query) : shards.ask(query)),
+    isWatcher: () => cluster?.ownsCollisions ?? true,
+    notice: (text, error) => log.warn(text, { error: String(error) }),
+  });
+  const views = new Documents(MAP_VIEWS, { newId, commit, changed: () => undefined });
+  return {
+    alerts,
+    views,
+    applyDefined(name, text) {
+      if (!views.apply(name, text)) alerts.apply(name, text);
+    },
+  };
+}

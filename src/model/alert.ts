@@ -1,0 +1,100 @@
+import Type, { type Static } from 'typebox';
+import { CHANGE_TYPES } from './events.ts';
+import { Maybe, Named, OneOf, Time } from './schema.ts';
+
+/** What an alert rule watches for. */
+export const ALERT_KINDS = ['entry', 'exit', 'inside_longer', 'more_inside', 'silent', 'collision'] as const;
+export type AlertKind = (typeof ALERT_KINDS)[number];
+
+/** How much an alert matters, the least first. */
+export const SEVERITIES = ['info', 'warning', 'critical'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+export const ALERT_STATES = ['raised', 'acknowledged', 'cleared'] as const;
+export type AlertState = (typeof ALERT_STATES)[number];
+
+const AlertKindWord = OneOf(ALERT_KINDS, {
+  title: 'AlertKind',
+  description: 'What is watched for: entry, exit, a stay, a number of objects inside, silence, or a collision.',
+});
+
+const SeverityWord = OneOf(SEVERITIES, { title: 'Severity', description: 'How much it matters.' });
+
+/** Which trackables have a property of that value. */
+const PropertyCondition = Named('AlertProperty', {
+  name: Type.String({ minLength: 1, description: 'Name of a member of the properties of trackables.' }),
+  value: Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description: 'What it must be.' }),
+});
+
+/** What people want to be alerted of. It is evaluated in the hub, whether a page is open or not. */
+export const AlertRule = Named('AlertRule', {
+  id: Type.String({ description: 'Id of the rule. The hub makes it.' }),
+  name: Type.String({ minLength: 1, maxLength: 200, description: 'What people call it.' }),
+  kind: AlertKindWord,
+  enabled: Maybe(Type.Boolean({ description: 'Whether it is evaluated. True when left out.' })),
+  severity: Maybe(SeverityWord),
+  fence_ids: Maybe(
+    Type.Array(Type.String(), { maxItems: 1000, description: 'Any of these fences. All fences when left out.' }),
+  ),
+  trackable_ids: Maybe(
+    Type.Array(Type.String(), { maxItems: 1000, description: 'These trackables alone. All when left out.' }),
+  ),
+  property: Maybe(PropertyCondition),
+  longer_than: Maybe(
+    Type.Integer({ minimum: 1000, maximum: 2_592_000_000, description: 'How long, in milliseconds; up to 30 days.' }),
+  ),
+  more_than: Maybe(Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'How many may be inside at once.' })),
+});
+export type AlertRule = Static<typeof AlertRule>;
+
+const time = Time('RFC 3339 date and time.');
+
+/** A condition of a rule that holds, or held, of some fence and some objects, and what people have done about it. */
+export const Alert = Named('Alert', {
+  id: Type.String({ description: 'Id of the alert.' }),
+  rule_id: Type.String({ description: 'Id of the rule that raised it.' }),
+  name: Type.String({ description: 'Name of the rule when it was raised.' }),
+  kind: AlertKindWord,
+  severity: SeverityWord,
+  state: OneOf(ALERT_STATES, { title: 'AlertState', description: 'What has become of the alert.' }),
+  fence_id: Maybe(Type.String({ description: 'The fence, where the rule is about fences.' })),
+  trackable_id: Maybe(Type.String({ description: 'The trackable; left out where it is about a number of them.' })),
+  other_trackable_id: Maybe(Type.String({ description: 'The other trackable of a collision.' })),
+  count: Maybe(Type.Integer({ description: 'How many were inside when it was raised.' })),
+  times: Type.Integer({ minimum: 1, description: 'How often its condition has begun while it was open.' }),
+  raised_at: time,
+  acknowledged_at: Maybe(time),
+  cleared_at: Maybe(time),
+  over_at: Maybe(Time('When its condition ended, RFC 3339. Left out while it holds.')),
+});
+export type Alert = Static<typeof Alert>;
+
+/** What a rule would alert of at this moment. */
+export const AlertMatch = Named('AlertMatch', {
+  fence_id: Maybe(Type.String({ description: 'The fence.' })),
+  trackable_id: Maybe(Type.String({ description: 'The trackable.' })),
+  since: Maybe(Time('Since when it is inside, or when it was last heard of. RFC 3339.')),
+  count: Maybe(Type.Integer({ description: 'How many are inside.' })),
+});
+export type AlertMatch = Static<typeof AlertMatch>;
+
+export const AlertPreview = Named('AlertPreview', {
+  watched: Type.Integer({ description: 'How many trackables the rule is about.' }),
+  matches: Type.Array(AlertMatch, { description: 'What holds now, at most 100 of it.' }),
+  total: Type.Integer({ description: 'How much of it there is.' }),
+});
+export type AlertPreview = Static<typeof AlertPreview>;
+
+/** Alerts by their ids, or all that are open. */
+export const AlertSelection = Named('AlertSelection', {
+  ids: Maybe(Type.Array(Type.String(), { maxItems: 1000, description: 'These alone. All open ones when left out.' })),
+});
+
+/** An alert was raised, has changed, or is kept no more. */
+export const AlertChangeEvent = Named('AlertChangeEvent', {
+  timestamp: time,
+  event_type: OneOf(CHANGE_TYPES, { title: 'ChangeType', description: 'What happened to an entity.' }),
+  id: Type.String({ description: 'Id of the alert.' }),
+  object: Alert,
+});
+export type AlertChangeEvent = Static<typeof AlertChangeEvent>;

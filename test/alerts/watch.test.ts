@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { after, raised, type Signal } from '../../src/alerts/alert_state.ts';
+import { nextMs, step, type WatchEvent, type WatchState, watchState } from '../../src/alerts/watch.ts';
+import type { Alert, AlertRule } from '../../src/model/alert.ts';
+import { diceOf } from '../support/dice.ts';
+
+const RULE: AlertRule = { id: 'r', name: 'Dock', kind: 'entry' };
+
+/** An alert in words: `raised`, `raised, over` … */
+function inWords({ state, over_at: over }: Alert): string {
+  return over == null ? state : `${state}, over`;
+}
+
+const NEW = raised(RULE, { fenceId: 'f', trackableId: 't' }, { id: 'a', nowMs: 1000 });
+
+for (const [signals, state] of [
+  [[], 'raised'],
+  [['begins'], 'raised'],
+  [['ends'], 'raised, over'],
+  [['ends', 'begins'], 'raised'],
+  [['ends', 'acknowledge'], 'cleared, over'],
+  [['ends', 'clear'], 'cleared, over'],
+  [['acknowledge'], 'acknowledged'],
+  [['acknowledge', 'acknowledge'], 'acknowledged'],
+  [['acknowledge', 'ends'], 'cleared, over'],
+  [['acknowledge', 'clear'], 'cleared'],
+  [['clear'], 'cleared'],
+  [['clear', 'begins'], 'cleared'],
+  [['clear', 'acknowledge'], 'cleared'],
+  [['clear', 'ends'], 'cleared, over'],
+  [['clear', 'ends', 'begins'], 'cleared, over'],
+] satisfies [Signal[], string][]) {
+  test(`an alert that ${signals.join(', ') || 'is new'} is ${state}`, () => {
+    assert.equal(inWords(signals.reduce((alert, signal) => after(alert, signal, 2000), NEW)), state);
+  });
+}
+
+test('an alert that is raised once more says how often it was', () => {
+  const again = after(after(NEW, 'ends', 2000), 'begins', 3000);
+  assert.deepEqual([again.times, again.over_at, again.raised_at], [2, undefined, NEW.raised_at]);
+});
+
+/** A site whose fences are `f` and `g`, with trackables of some properties. */
+class Site {
+  state: WatchState = watchState();
+  readonly trackables = new Map<string, object>([
+    ['t', { kind: 'truck' }],
+    ['u', { kind: 'truck' }],
+    ['v', { kind: 'person' }],
+  ]);
+  readonly fences = new Set(['f', 'g']);
+  readonly alertsMax: number;
+  readonly rules: readonly AlertRule[];
+  #ids = 0;
+
+  constructor(rules: readonly Partial<AlertRule>[], alertsMax = 100) {
+    this.alertsMax = alertsMax;
+    this.rules = rules.map((rule, i) => ({ ...RULE, id: `r${i}`, ...rule }));
+    this.at(0, this.inside({}));
+  }
+
+  /** All rules, and who is inside of `f` since when. */
+  inside(since: Readonly<Record<string, number>>): WatchEvent {
+    const stays = Object.entries(since).map(([trackableId, sinceMs]) => ({ fenceId: 'f', trackableId, sinceMs }));
+    return { what: 'rules', rules: this.rules, stays };
+  }
+
+  /** What changes, in words. */
+  at(nowMs: number, ...events: readonly WatchEvent[]): readonly string[] {
+    const { state, changes } = step(this.state, {
+      nowMs,
+      dayMs: nowMs,
+      events,
+      newId: () => `a${++this.#ids}`,
+      alertsMax: this.alertsMax,
+      known: {
+        hasFence: (id) => this.fences.has(id),
+        trackable: (id) => {
+          const properties = this.trackables.get(id);
+          return properties && { properties };
+        },
+        trackables: () => [...this.trackables.keys()].map((id) => ({ id })),
+      },
+    });
+    this.state = state;
+    return [...changes].map(([id, alert]) => {
+      if (alert === undefined) return `${id} gone`;
+      const about = [alert.fence_id, alert.trackable_id, alert.other_trackable_id].filter((each) => each != null);
+      return `${about.join(' ')} ${inWords(alert)}`;
+    });
+  }
+}
+
+const entered = (fenceId: string, trackableId: string): WatchEvent => ({ what: 'entered', fenceId, trackableId });
+const left = (fenceId: string, trackableId: string): WatchEvent => ({ what: 'left', fenceId, trackableId });
+const heard = (times: Record<string, number>): WatchEvent => ({ what: 'heard', heard: new Map(Object.entries(times)) });
+const collided: WatchEvent = { what: 'collided', trackableId: 't', otherId: 'v' };
+const parted: WatchEvent = { what: 'parted', trackableId: 'v', otherId: 't' };
+
+/** `inside`: who is told to be inside, since when. */
+type Step = readonly [
+  nowMs: number,
+  events: readonly WatchEvent[],
+  changes: readonly string[],
+  inside?: Readonly<Record<string, number>>,
+];
+
+interface Case {
+  readonly name: string;
+  readonly rule: Partial<AlertRule>;
+  readonly steps: readonly Step[];
+}
+
+const CASES: readonly Case[] = [
+  {
+    name: 'an entry is alerted of until the object has left',
+    rule: { kind: 'entry', fence_ids: ['f'] },
+    steps: [
+      [1, [entered('g', 't')], []],
+      [2, [entered('f', 't')], ['f t raised']],
+      [3, [entered('f', 't')], []],
+      [4, [left('f', 't')], ['f t raised, over']],
+    ],
+  },
+  {
+    name: 'an exit is alerted of until the object is back',
+    rule: { kind: 'exit' },
+    steps: [
+      [1, [entered('f', 't')], []],
+      [2, [left('f', 't')], ['f t raised']],
+      [3, [entered('f', 't')], ['f t raised, over']],
+    ],
+  },
+  {
+    name: 'a stay is alerted of when it is too long, and not a moment before',
+    rule: { kind: 'inside_longer', longer_than: 1000 },
+    steps: [
+      [1, [entered('f', 't'), entered('f', 'u')], []],
+      [500, [left('f', 'u')], []],
+      [1000, [], []],
+      [1001, [], ['f t raised']],
+      [1500, [left('f', 't')], ['f t raised, over']],
+      [1600, [entered('f', 't')], []],
+      [2600, [], ['f t raised']],
+    ],
+  },
+  {
+    name: 'who is inside at a start has been there before',
+    rule: { kind: 'inside_longer', longer_than: 1000 },
+    steps: [
+      [5000, [], [], { t: 4500 }],
+      [5499, [], []],
+      [5500, [], ['f t raised']],
+    ],
+  },
+  {
+    name: 'who is inside at a start has not entered then',
+    rule: { kind: 'entry' },
+    steps: [
+      [5000, [], [], { t: 4500 }],
+      [6000, [entered('f', 't')], []],
+      [7000, [left('f', 't'), entered('f', 't')], ['f t raised']],
+    ],
+  },
+  {
+    name: 'a crowd is alerted of as long as it is one',
+    rule: { kind: 'more_inside', more_than: 1 },
+    steps: [
+      [1, [entered('f', 't'), entered('g', 'u')], []],
+      [2, [entered('f', 'u')], ['f raised']],
+      [3, [entered('f', 'v')], []],
+      [4, [left('f', 't')], []],
+      [5, [left('f', 'u')], ['f raised, over']],
+    ],
+  },
+  {
+    name: 'a crowd counts those alone that the rule is about',
+    rule: { kind: 'more_inside', more_than: 1, property: { name: 'kind', value: 'truck' } },
+    steps: [
+      [1, [entered('f', 't'), entered('f', 'v')], []],
+      [2, [entered('f', 'u')], ['f raised']],
+      [3, [left('f', 'v')], []],
+    ],
+  },
+  {
+    name: 'a crowd counts those alone that are named',
+    rule: { kind: 'more_inside', more_than: 1, trackable_ids: ['t', 'u'] },
+    steps: [
+      [1, [entered('f', 't'), entered('f', 'v')], []],
+      [2, [entered('f', 'u')], ['f raised']],
+    ],
+  },
+  {
+    name: 'silence is alerted of until the object is heard of',
+    rule: { kind: 'silent', longer_than: 1000 },
+    steps: [
+      [1500, [heard({ t: 500, u: 900 })], []],
+      [1501, [heard({ t: 500, u: 900 })], ['t raised']],
+      [1600, [heard({ t: 1550, u: 900 })], ['t raised, over']],
+    ],
+  },
+  {
+    name: 'a collision is alerted of until it ends, whoever of the two is named first',
+    rule: { kind: 'collision', trackable_ids: ['v'] },
+    steps: [
+      [1, [{ what: 'collided', trackableId: 't', otherId: 'u' }], []],
+      [2, [collided], ['t v raised']],
+      [3, [parted], ['t v raised, over']],
+    ],
+  },
+  {
+    name: 'what is acknowledged is cleared when it is over',
+    rule: { kind: 'entry' },
+    steps: [
+      [1, [entered('f', 't')], ['f t raised']],
+      [2, [{ what: 'acknowledge', ids: ['a1', 'nobody'] }], ['f t acknowledged']],
+      [3, [left('f', 't')], ['f t cleared, over']],
+      [4, [entered('f', 't')], ['f t raised']],
+    ],
+  },
+  {
+    name: 'what is cleared while it holds is not raised again before it was over',
+    rule: { kind: 'entry' },
+    steps: [
+      [1, [entered('f', 't')], ['f t raised']],
+      [2, [{ what: 'clear', ids: ['a1'] }], ['f t cleared']],
+      [3, [{ what: 'changed' }], []],
+      [4, [left('f', 't')], ['f t cleared, over']],
+      [5, [entered('f', 't')], ['f t raised']],
+    ],
+  },
+  {
+    name: 'a rule that is disabled alerts of nothing, and what it has alerted of is over',
+    rule: { kind: 'entry' },
+    steps: [
+      [1, [entered('f', 't')], ['f t raised']],
+      [2, [{ what: 'rules', rules: [{ ...RULE, id: 'r0', enabled: false }], stays: [] }], ['f t raised, over']],
+      [3, [entered('f', 'u')], []],
+    ],
+  },
+];
+
+for (const { name, rule, steps } of CASES) {
+  test(name, () => {
+    const site = new Site([rule]);
+    for (const [nowMs, events, changes, inside] of steps) {
+      const told = inside === undefined ? events : [site.inside(inside)];
+      assert.deepEqual(site.at(nowMs, ...told), changes, `at ${nowMs}`);
+    }
+  });
+}
+
+test('what is gone is over', () => {
+  const site = new Site([{ kind: 'entry' }, { kind: 'more_inside', more_than: 0 }]);
+  assert.deepEqual(site.at(1, entered('f', 't'), entered('g', 'u')).length, 4);
+  site.trackables.delete('t');
+  site.fences.delete('g');
+  const changes = site.at(2, { what: 'changed' });
+  assert.deepEqual(changes.toSorted(), ['f raised, over', 'f t raised, over', 'g raised, over', 'g u raised, over']);
+});
+
+test('kept alerts go on after a restart: open ones end with what they are about, cleared ones are not raised anew', () => {
+  const site = new Site([{ kind: 'inside_longer', longer_than: 1000 }]);
+  site.at(0, entered('f', 't'), entered('f', 'u'), entered('f', 'v'));
+  site.at(1000);
+  const of = (trackable: string) => [...site.state.alerts.values()].filter((alert) => alert.trackable_id === trackable);
+  const ids = (trackable: string) => of(trackable).map(({ id }) => id);
+  site.at(2000, { what: 'clear', ids: ids('t') }, { what: 'acknowledge', ids: ids('u') });
+  const again = new Site([]);
+  again.state = watchState(site.state.alerts.values());
+  assert.deepEqual(again.at(3000, site.inside({ t: 0, u: 0 })), ['f v raised, over']);
+  assert.deepEqual(again.at(4000, left('f', 't'), left('f', 'u')), ['f t cleared, over', 'f u cleared, over']);
+});
+
+test('of too many alerts the oldest cleared ones go, and what is open stays', () => {
+  const site = new Site([{ kind: 'entry' }], 2);
+  site.at(1, entered('f', 't'), entered('f', 'u'));
+  assert.deepEqual(site.at(2, entered('f', 'v')), []);
+  assert.deepEqual([site.state.dropped, site.state.raisedTotal], [1, 2]);
+  site.at(3, { what: 'clear', ids: ['a1'] });
+  assert.deepEqual(site.at(4, entered('g', 'v')), ['a1 gone', 'g v raised']);
+});
+
+test('whatever happens, a subject has one alert at most that is not done, and what holds follows from who is inside', () => {
+  const dice = diceOf(4711);
+  const pick = <T>(list: readonly T[]): T => list[dice(list.length)] as T;
+  for (let round = 0; round < 200; round++) {
+    const rules = [
+      { kind: 'entry' as const },
+      { kind: 'inside_longer' as const, longer_than: 1000 },
+      { kind: 'more_inside' as const, more_than: 1 },
+    ];
+    const site = new Site(rules, 8);
+    for (let nowMs = 0; nowMs < 20_000; nowMs += 1 + dice(600)) {
+      const ids = [...site.state.alerts.keys()];
+      const crossing =
+        dice(2) === 0
+          ? entered(pick(['f', 'g']), pick(['t', 'u', 'v']))
+          : left(pick(['f', 'g']), pick(['t', 'u', 'v']));
+      const act: WatchEvent = { what: dice(2) === 0 ? 'acknowledge' : 'clear', ids: ids.length > 0 ? [pick(ids)] : [] };
+      site.at(nowMs, dice(10) < 7 ? crossing : act);
+      const { alerts, current, holding, inside } = site.state;
+      assert.ok(alerts.size <= 8);
+      const undone = [...alerts.values()].filter(({ state, over_at }) => state !== 'cleared' || over_at == null);
+      assert.equal(current.size, undone.length);
+      for (const { state, over_at } of alerts.values()) assert.ok(!(state === 'acknowledged' && over_at != null));
+      const long = [...inside].flatMap(([, stays]) => [...stays.values()].filter((sinceMs) => sinceMs + 1000 <= nowMs));
+      assert.equal([...holding.values()].filter(({ ruleId }) => ruleId === 'r1').length, long.length);
+      assert.ok(nextMs(site.state) > nowMs);
+    }
+  }
+});

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { HALL, square } from '../support/hall.ts';
+import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import type { Recorder } from '../support/socket_client.ts';
+
+const TRUCK = '0b680db2-b39b-45be-be77-40d7d2296cb4';
+const PERSON = '3f7b6a52-8d0e-4f0c-9a77-1c5f0e6b2d42';
+const FENCE = square().id;
+
+const at = (provider: string, x: number) => ({
+  position: { type: 'Point', coordinates: [x, 5] },
+  source: 'hall',
+  provider_type: 'uwb',
+  provider_id: provider,
+  crs: 'local',
+});
+
+/** A hall with a fence and two trackables. */
+async function furnish(hub: TestHub): Promise<void> {
+  await hub.post('/zones', HALL);
+  await hub.post('/fences', square({ name: 'Dock' }));
+  await hub.post('/trackables', {
+    ...{ id: TRUCK, type: 'omlox', name: 'Truck', location_providers: ['truck'], radius: 1 },
+    properties: { kind: 'truck' },
+  });
+  await hub.post('/trackables', {
+    ...{ id: PERSON, type: 'omlox', name: 'Person', location_providers: ['person'], radius: 1 },
+  });
+}
+
+const seen = new Set<object>();
+
+/** The next change of an alert, in words. */
+async function next(changes: Recorder): Promise<string> {
+  const event = await changes.next((each) => !seen.has(each));
+  seen.add(event);
+  const { event_type: type, object } = event;
+  return `${type} ${object.kind} ${object.state}${object.over_at === undefined ? '' : ', over'}`;
+}
+
+test('alerts are raised by what happens, told at once, acknowledged and cleared, and survive a restart', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const first = await openTestHub({}, { folder });
+  t.after(() => first.close());
+  await furnish(first);
+  const changes = await first.subscribe('alert_changes');
+  const entries = await first.subscribe('fence_events');
+  await first.put('/providers/person/location', at('person', 5));
+  await entries.next(({ trackable_id: id }) => id === PERSON);
+
+  const created = await first.post('/alerts/rules', { name: 'In the dock', kind: 'entry', fence_ids: [FENCE] });
+  assert.equal(created.status, 201);
+  const rule = created.body;
+  const full = { name: 'Too many', kind: 'more_inside', more_than: 1, severity: 'critical' };
+  await first.post('/alerts/rules', full);
+  await first.post('/alerts/rules', { name: 'Collision', kind: 'collision' });
+  // Who was inside before the rules were made has not entered.
+  await first.settle();
+  assert.deepEqual((await first.get('/alerts')).body, []);
+
+  await first.put('/providers/truck/location', at('truck', 5));
+  const told = [await next(changes), await next(changes), await next(changes)];
+  assert.deepEqual(told.toSorted(), ['create collision raised', 'create entry raised', 'create more_inside raised']);
+  const alerts = (await first.get('/alerts')).body as { id: string; kind: string; count?: number }[];
+  assert.equal(alerts.find(({ kind }) => kind === 'more_inside')?.count, 2);
+  const entry = alerts.find(({ kind }) => kind === 'entry');
+
+  const acknowledged = await first.post(`/alerts/${entry?.id}/acknowledge`);
+  assert.deepEqual([acknowledged.status, acknowledged.body.state], [200, 'acknowledged']);
+  assert.equal(await next(changes), 'update entry acknowledged');
+  assert.equal((await first.post('/alerts/nobody/clear')).status, 404);
+  await first.close();
+
+  const second = await openTestHub({}, { folder });
+  t.after(() => second.close());
+  const later = await second.subscribe('alert_changes');
+  assert.deepEqual((await second.get(`/alerts/${entry?.id}`)).body, acknowledged.body);
+  assert.deepEqual((await second.get(`/alerts/rules/${rule.id}`)).body, rule);
+  await second.put('/providers/truck/location', at('truck', 50));
+  const over = [await next(later), await next(later), await next(later)];
+  assert.deepEqual(over.toSorted(), [
+    'update collision raised, over',
+    'update entry cleared, over',
+    'update more_inside raised, over',
+  ]);
+  assert.equal((await second.post('/alerts/clear', {})).status, 204);
+  assert.deepEqual((await second.get('/alerts?state=raised')).body, []);
+  assert.equal((await second.delete(`/alerts/rules/${rule.id}`)).status, 204);
+  assert.equal((await second.get('/alerts/rules')).body.length, 2);
+});
+
+test('stays and silences are alerted of when they last too long, by the clock of the hub', async (t) => {
+  const hub = await openTestHub();
+  t.after(() => hub.close());
+  await furnish(hub);
+  const changes = await hub.subscribe('alert_changes');
+  await hub.put('/providers/truck/location', at('truck', 5));
+  const named = { trackable_ids: [TRUCK] };
+  await hub.post('/alerts/rules', { name: 'Stands', kind: 'inside_longer', longer_than: 1000, ...named });
+  assert.equal(await next(changes), 'create inside_longer raised');
+  const property = { name: 'kind', value: 'truck' };
+  await hub.post('/alerts/rules', { name: 'Silent', kind: 'silent', longer_than: 1000, property });
+  assert.equal(await next(changes), 'create silent raised');
+  const rule = { name: 'Silent', kind: 'silent', longer_than: 1000 };
+  const preview = await hub.post('/alerts/rules/preview', rule);
+  assert.equal(preview.status, 200);
+  assert.deepEqual([preview.body.watched, preview.body.total, preview.body.matches[0].trackable_id], [2, 1, TRUCK]);
+  await hub.put('/providers/truck/location', at('truck', 50));
+  const over = [await next(changes), await next(changes)];
+  assert.deepEqual(over.toSorted(), ['update inside_longer raised, over', 'update silent raised, over']);
+});
+
+test('what makes no sense in a rule or a view is refused, by its name', async (t) => {
+  const hub = await openTestHub();
+  t.after(() => hub.close());
+  const rule = { name: 'Rule', kind: 'entry' };
+  for (const [body, message] of [
+    [{ ...rule, name: '' }, /^name: /],
+    [{ ...rule, kind: 'flood' }, /^kind: /],
+    [{ ...rule, kind: 'silent' }, /^longer_than: is required for a rule of kind silent, found nothing$/],
+    [{ ...rule, longer_than: 5000 }, /^longer_than: must be absent from a rule of kind entry, found 5000$/],
+    [{ ...rule, kind: 'more_inside', more_than: -1 }, /^more_than: /],
+    [{ ...rule, fence_ids: [] }, /^fence_ids: must have at least one id or be absent, found none$/],
+    [{ ...rule, trackable_ids: [''] }, /^trackable_ids\[0\]: must not be empty, found ""$/],
+  ] as const) {
+    const { status, body: refusal } = await hub.post('/alerts/rules', body);
+    assert.equal(status, 400, JSON.stringify(body));
+    assert.match(refusal.message, message);
+  }
+  const { body } = await hub.post('/views', { name: 'Elsewhere', address: 'https://example.com/ui/map' });
+  assert.match(body.message, /^address: must begin with \/ui\/map, found "https:/);
+  const one = (await hub.post('/views', { name: 'One', address: '/ui/map?a=1', is_start: true })).body;
+  const other = (await hub.post('/views', { name: 'Other', address: '/ui/map', is_start: true })).body;
+  const views = (await hub.get('/views')).body as { id: string; is_start: boolean }[];
+  assert.deepEqual(
+    views.map(({ id, is_start }) => [id, is_start]),
+    [
+      [one.id, false],
+      [other.id, true],
+    ],
+  );
+});
