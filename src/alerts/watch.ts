@@ -181,19 +181,25 @@ function onEvent(state: WatchState, event: WatchEvent, context: Context): void {
     case 'rules':
       state.rules = event.rules.filter(({ enabled }) => enabled !== false).map(watched);
       seed(state, event.stays);
-      return assess(state, context);
+      assess(state, context);
+      return;
     case 'changed':
-      return assess(state, context);
+      assess(state, context);
+      return;
     case 'entered':
-      return onEntry(state, event, context);
+      onEntry(state, event, context);
+      return;
     case 'left':
-      return onExit(state, event, context);
+      onExit(state, event, context);
+      return;
     case 'collided':
     case 'parted':
-      return onCollision(state, event, context);
+      onCollision(state, event, context);
+      return;
     case 'heard':
       state.heard = event.heard;
-      return assessSilence(state, context);
+      assessSilence(state, context);
+      return;
     case 'acknowledge':
     case 'clear':
       for (const id of event.ids) {

@@ -302,7 +302,7 @@ export const ABOUT = {
   AlertSelection: { description: 'Alerts by their ids, or all that are open.' },
   MapView: {
     description: 'A view of the map that is kept under a name: the address by which the page shows it.',
-    examples: [{ id: '2f0f1d6a-6d0c-4c38-9a35-0a9f6f1c8d21', name: 'Hall 1', address: '/ui/map?at=50.1,8.6,18' }],
+    examples: [{ id: '2f0f1d6a-6d0c-4c38-9a35-0a9f6f1c8d21', name: 'Hall 1', address: '?at=50.1100,8.6820,19' }],
   },
   FenceEventCollection: { description: 'A list of fence events as GeoJSON features.' },
 } as const;

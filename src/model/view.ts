@@ -8,7 +8,7 @@ export const MapView = Named('MapView', {
   address: Type.String({
     minLength: 1,
     maxLength: 4000,
-    description: 'Path and query by which the page shows it: place, zoom, floor, layers and what is selected.',
+    description: 'The query of the address by which the page shows it: place, zoom, floor, layers, what is selected.',
   }),
   is_start: Maybe(Type.Boolean({ description: 'Whether the map opens with it. One view at most is the start.' })),
 });

@@ -1,0 +1,216 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Alert } from '../../model/alert.ts';
+import { Badge } from '../controls/badge.tsx';
+import { Button, IconLink } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import { confirm } from '../controls/dialog.tsx';
+import fieldStyles from '../controls/field.module.css';
+import flow from '../controls/flow.module.css';
+import { Link } from '../controls/link.tsx';
+import { Empty, Spinner } from '../controls/notice.tsx';
+import { countText } from '../controls/number_text.ts';
+import { ago, useNow } from '../controls/time.ts';
+import { toastError } from '../controls/toasts.tsx';
+import { can } from '../hub/access.ts';
+import { request } from '../hub/rest.ts';
+import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import styles from './alerts.module.css';
+import { alerts, alertsState, count, newestFirst } from './alert_store.ts';
+import { SEVERITY_LOOKS, STATE_LABELS, sentenceOf } from './alert_text.ts';
+
+type Shown = Alert['state'] | 'open' | 'all';
+
+const FILTERS: readonly (readonly [Shown, string])[] = [
+  ['open', 'Open'],
+  ['raised', 'Raised'],
+  ['acknowledged', 'Acknowledged'],
+  ['cleared', 'Cleared'],
+  ['all', 'All'],
+];
+
+/** Alerts are shown so many at a time. */
+const SHOWN_STEP = 100;
+
+/** What the hub has alerted of, the newest first. */
+export function AlertList() {
+  const [most, setMost] = useState(SHOWN_STEP);
+  const shown = (urlParam('show') ?? 'open') as Shown;
+  const severity = urlParam('severity') ?? '';
+  const text = (urlParam('q') ?? '').toLowerCase();
+  const all = alerts.value;
+  const found = useMemo(
+    () => newestFirst(all).filter((alert) => isWanted(alert, { shown, severity, text })),
+    [all, shown, severity, text],
+  );
+  const mayChange = can('UPDATE', '/alerts/clear');
+  if (alertsState.value === 'waiting') return <Spinner />;
+  return (
+    <>
+      <div class={flow.row}>
+        <input
+          class={`${fieldStyles.input} ${styles.search}`}
+          type="search"
+          aria-label="Search alerts"
+          placeholder="Search names"
+          value={urlParam('q') ?? ''}
+          onInput={(event) => setUrlParams({ q: event.currentTarget.value })}
+        />
+        <fieldset class={`${flow.row} ${styles.filters}`} aria-label="Shown alerts">
+          {FILTERS.map(([value, label]) => (
+            <Button
+              key={value}
+              aria-pressed={value === shown}
+              onClick={() => setUrlParams({ show: value === 'open' ? undefined : value })}
+            >
+              {label}
+            </Button>
+          ))}
+        </fieldset>
+        <select
+          class={`${fieldStyles.input} ${styles.severity}`}
+          aria-label="Severity"
+          value={severity}
+          onChange={(event) => setUrlParams({ severity: event.currentTarget.value })}
+        >
+          <option value="">Any severity</option>
+          {Object.entries(SEVERITY_LOOKS).map(([value, { label }]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+        <span class={flow.space} />
+        {mayChange && <ActOnAll found={found} />}
+      </div>
+      <Card flush>
+        {found.length === 0 ? (
+          <Nothing isFiltered={all.size > 0} />
+        ) : (
+          <ol class={styles.alerts} aria-label="Alerts">
+            {found.slice(0, most).map((alert) => (
+              <Row key={alert.id} alert={alert} mayChange={mayChange} />
+            ))}
+          </ol>
+        )}
+        {found.length > most && (
+          <div class={styles.more}>
+            <Button kind="quiet" onClick={() => setMost(most + SHOWN_STEP)}>
+              Show older
+            </Button>
+          </div>
+        )}
+      </Card>
+    </>
+  );
+}
+
+function isWanted(
+  alert: Alert,
+  { shown, severity, text }: { readonly shown: Shown; readonly severity: string; readonly text: string },
+): boolean {
+  const { state } = alert;
+  if (shown === 'open' ? state === 'cleared' : shown !== 'all' && state !== shown) return false;
+  if (severity !== '' && alert.severity !== severity) return false;
+  return text === '' || `${alert.name} ${sentenceOf(alert)}`.toLowerCase().includes(text);
+}
+
+/** All that are seen by the filter, at once. */
+function ActOnAll({ found }: { readonly found: readonly Alert[] }) {
+  const raised = found.filter(({ state }) => state === 'raised');
+  const open = found.filter(({ state }) => state !== 'cleared');
+  const act = async (verb: 'acknowledge' | 'clear', concerned: readonly Alert[]): Promise<void> => {
+    try {
+      await request('POST', `/alerts/${verb}`, { body: { ids: concerned.map(({ id }) => id) } });
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  const clear = async (): Promise<void> => {
+    const question = {
+      title: 'Clear all alerts that are shown?',
+      text: `${countText(open.length)} alerts are cleared for everybody. What lasts is not alerted of again before it was over.`,
+      action: 'Clear all',
+    };
+    if (await confirm(question)) await act('clear', open);
+  };
+  return (
+    <>
+      <Button icon="check" disabled={raised.length === 0} onClick={() => void act('acknowledge', raised)}>
+        Acknowledge all
+      </Button>
+      <Button disabled={open.length === 0} onClick={() => void clear()}>
+        Clear all
+      </Button>
+    </>
+  );
+}
+
+function Row({ alert, mayChange }: { readonly alert: Alert; readonly mayChange: boolean }) {
+  const nowMs = useNow(10_000);
+  const { label, tone } = SEVERITY_LOOKS[alert.severity];
+  const at = new Date(alert.raised_at);
+  const act = (verb: 'acknowledge' | 'clear'): void => {
+    void request('POST', `/alerts/${encodeURIComponent(alert.id)}/${verb}`).catch(toastError);
+  };
+  return (
+    <li class={styles.row} data-state={alert.state} data-severity={alert.severity}>
+      <Badge tone={alert.state === 'cleared' ? 'neutral' : tone}>{label}</Badge>
+      <div class={styles.text}>
+        <strong>{sentenceOf(alert)}</strong>
+        <span class={styles.facts}>
+          <span>{alert.name}</span>
+          <time dateTime={alert.raised_at} title={at.toLocaleString()}>
+            {ago(nowMs - at.getTime())}
+          </time>
+          <span>{stateText(alert)}</span>
+          {alert.times > 1 && <span>{`raised ${countText(alert.times)} times`}</span>}
+        </span>
+      </div>
+      <div class={styles.actions}>
+        {placeOf(alert) !== undefined && (
+          <IconLink href={placeOf(alert) ?? '/'} icon="map" label={`Show on the map: ${sentenceOf(alert)}`} title="Show on the map" />
+        )}
+        {mayChange && alert.state === 'raised' && (
+          <Button icon="check" aria-label={`Acknowledge: ${sentenceOf(alert)}`} onClick={() => act('acknowledge')}>
+            Acknowledge
+          </Button>
+        )}
+        {mayChange && alert.state !== 'cleared' && (
+          <Button kind="quiet" aria-label={`Clear: ${sentenceOf(alert)}`} onClick={() => act('clear')}>
+            Clear
+          </Button>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function stateText({ state, over_at: over }: Alert): string {
+  if (state === 'cleared') return STATE_LABELS.cleared;
+  if (over != null) return 'It is over, and nobody has acknowledged it';
+  return state === 'raised' ? 'Nobody has acknowledged it' : STATE_LABELS.acknowledged;
+}
+
+function placeOf({ trackable_id: trackable, fence_id: fence }: Alert): string | undefined {
+  if (trackable != null) return `/?sel=trackables:${encodeURIComponent(trackable)}&follow=1`;
+  return fence == null ? undefined : `/?sel=fences:${encodeURIComponent(fence)}`;
+}
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+  const open = count('raised') + count('acknowledged');
+  if (isFiltered && open > 0) {
+    return (
+      <Empty icon="filter" title="No alert matches">
+        <Button onClick={() => setUrlParams({ q: undefined, severity: undefined, show: 'all' })}>Show all alerts</Button>
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon="bell" title="Nothing to look at">
+      <p>Alerts appear here, and at the bell, as soon as one of your rules holds.</p>
+      <p>
+        <Link href="/alerts/rules">Say what to alert of</Link>
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,95 @@
+import { computed, signal } from '@preact/signals';
+import type { Alert, AlertChangeEvent } from '../../model/alert.ts';
+import { can } from '../hub/access.ts';
+import { subscribe } from '../hub/live.ts';
+import { get } from '../hub/rest.ts';
+
+/** The alerts of the hub, kept as they are there for as long as the page is open. */
+export const alerts = signal<ReadonlyMap<string, Alert>>(new Map());
+
+/** `waiting` until the first list is there; `refused` where the user may not see alerts. */
+export const alertsState = signal<'waiting' | 'ready' | 'refused'>('waiting');
+
+/** Those that nobody has acknowledged yet. */
+export const raisedCount = computed(() => count('raised'));
+
+/** What raised alerts are about, for the map. */
+export const alarmed = computed(() => {
+  const [trackables, fences] = [new Set<string>(), new Set<string>()];
+  for (const { state, fence_id: fence, trackable_id: trackable, other_trackable_id: other } of alerts.value.values()) {
+    if (state !== 'raised') continue;
+    if (fence != null) fences.add(fence);
+    for (const id of [trackable, other]) if (id != null) trackables.add(id);
+  }
+  return { trackables, fences };
+});
+
+export function count(state: Alert['state']): number {
+  let found = 0;
+  for (const alert of alerts.value.values()) if (alert.state === state) found++;
+  return found;
+}
+
+/** The newest first. */
+export function newestFirst(all: ReadonlyMap<string, Alert>): readonly Alert[] {
+  return [...all.values()].sort((one, other) => (one.raised_at < other.raised_at ? 1 : -1));
+}
+
+/** Told of each alert that is raised, or raised once more, while the page is open. */
+export type Hearer = (alert: Alert) => void;
+
+/** Follows the alerts of the hub; once, when the page starts. */
+export function followAlerts(hear: Hearer): void {
+  if (!can('READ', '/alerts')) {
+    alertsState.value = 'refused';
+    return;
+  }
+  /** Changes that arrive while the list is under way. */
+  let since: AlertChangeEvent[] | undefined;
+  const load = async (): Promise<void> => {
+    since = [];
+    const mine = since;
+    try {
+      const listed = await get<readonly Alert[]>('/alerts');
+      if (since !== mine) return;
+      alerts.value = changed(new Map(listed.map((alert) => [alert.id, alert])), mine);
+      alertsState.value = 'ready';
+    } catch {
+      // It is asked for again with the next subscription.
+    }
+    if (since === mine) since = undefined;
+  };
+  subscribe(
+    'alert_changes',
+    {},
+    {
+      subscribed: () => void load(),
+      refused: () => void load(),
+      events(changes: readonly AlertChangeEvent[]) {
+        since?.push(...changes);
+        const before = alerts.peek();
+        alerts.value = changed(before, changes);
+        for (const { event_type: type, object } of changes) {
+          if (type !== 'delete' && isNewlyRaised(object, before.get(object.id))) hear(object);
+        }
+      },
+    },
+  );
+}
+
+function isNewlyRaised(alert: Alert, before: Alert | undefined): boolean {
+  if (alert.state !== 'raised' || alert.over_at != null) return false;
+  return before === undefined || alert.times > before.times;
+}
+
+function changed(
+  all: ReadonlyMap<string, Alert>,
+  changes: readonly AlertChangeEvent[],
+): ReadonlyMap<string, Alert> {
+  const next = new Map(all);
+  for (const { event_type: type, id, object } of changes) {
+    if (type === 'delete') next.delete(id);
+    else next.set(id, object);
+  }
+  return next;
+}

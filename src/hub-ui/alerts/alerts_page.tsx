@@ -1,0 +1,71 @@
+import { useLocation, useRoute } from 'wouter-preact';
+import { Button } from '../controls/button.tsx';
+import { Page } from '../controls/page.tsx';
+import { Tabs } from '../controls/tabs.tsx';
+import { toastError } from '../controls/toasts.tsx';
+import { useEntities } from '../hub/stores.ts';
+import { AlertList } from './alert_list.tsx';
+import { canNotify, notifies, sound, soundIsOn, toggleNotifications } from './alert_notice.ts';
+import { RulesView } from './rules_view.tsx';
+
+type View = 'alerts' | 'rules';
+
+const VIEWS: readonly { value: View; label: string }[] = [
+  { value: 'alerts', label: 'Alerts' },
+  { value: 'rules', label: 'What to alert of' },
+];
+
+/** What the hub has alerted of, and the rules by which it does. */
+export function AlertsPage() {
+  const [isRules] = useRoute('/alerts/rules');
+  const [, navigate] = useLocation();
+  // Alerts name what they are about.
+  useEntities('fences');
+  useEntities('trackables');
+  const view: View = isRules ? 'rules' : 'alerts';
+  return (
+    <Page
+      title="Alerts"
+      lead="The hub watches by your rules, whether a page is open or not."
+      actions={<Attention />}
+    >
+      <Tabs
+        label="Views"
+        value={view}
+        options={VIEWS}
+        onChange={(next) => navigate(next === 'alerts' ? '/alerts' : '/alerts/rules')}
+      />
+      {view === 'alerts' ? <AlertList /> : <RulesView />}
+    </Page>
+  );
+}
+
+/** How this browser draws attention to alerts. */
+function Attention() {
+  return (
+    <>
+      <Button
+        icon={soundIsOn.value ? 'bell' : 'bellOff'}
+        aria-pressed={soundIsOn.value}
+        title="Play a sound in this browser when an alert is raised"
+        onClick={() => {
+          soundIsOn.value = !soundIsOn.value;
+          if (soundIsOn.value) sound('info');
+        }}
+      >
+        Sound
+      </Button>
+      <Button
+        icon="system"
+        aria-pressed={notifies.value}
+        disabled={!canNotify()}
+        title={
+          canNotify() ? 'Show a notification of this browser when an alert is raised' : 'This browser shows no notifications'
+        }
+        onClick={() => void toggleNotifications().catch(toastError)}
+      >
+        Notifications
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+import { useState } from 'preact/hooks';
+import fieldStyles from '../controls/field.module.css';
+import { Check } from '../controls/field.tsx';
+import typography from '../controls/typography.module.css';
+import { labelOf } from '../hub/kinds.ts';
+import { useEntities } from '../hub/stores.ts';
+import styles from './picker.module.css';
+
+/** Entities that are offered at once; others are found by their names. */
+const OFFERED_MAX = 100;
+
+/** Some of the fences or trackables that there are; those that are chosen stand first. */
+export function Picker({
+  kind,
+  label,
+  ids,
+  onChange,
+}: {
+  readonly kind: 'fences' | 'trackables';
+  readonly label: string;
+  readonly ids: readonly string[];
+  readonly onChange: (ids: readonly string[]) => void;
+}) {
+  const known = useEntities(kind);
+  const [text, setText] = useState('');
+  const words = text.trim().toLowerCase();
+  const named = [...known.values()]
+    .map((entity) => ({ id: entity.id, name: labelOf(entity) }))
+    .sort((one, other) => one.name.localeCompare(other.name));
+  const chosen = ids.map((id) => named.find((each) => each.id === id) ?? { id, name: id });
+  const others = named.filter(
+    ({ id, name }) => !ids.includes(id) && `${name} ${id}`.toLowerCase().includes(words),
+  );
+  return (
+    <fieldset class={styles.picker}>
+      <legend>{label}</legend>
+      <input
+        class={fieldStyles.input}
+        type="search"
+        aria-label={kind === 'fences' ? 'Search fences' : 'Search trackables'}
+        placeholder="Search names and ids"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <div class={styles.list}>
+        {chosen.map(({ id, name }) => (
+          <Check key={id} label={name} checked onChange={() => onChange(ids.filter((each) => each !== id))} />
+        ))}
+        {others.slice(0, OFFERED_MAX).map(({ id, name }) => (
+          <Check key={id} label={name} checked={false} onChange={() => onChange([...ids, id])} />
+        ))}
+        {others.length > OFFERED_MAX && <p class={typography.faint}>Search to find more</p>}
+        {chosen.length + others.length === 0 && <p class={typography.faint}>There is none</p>}
+      </div>
+    </fieldset>
+  );
+}

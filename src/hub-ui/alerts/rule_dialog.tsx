@@ -1,0 +1,333 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { type AlertPreview, type AlertRule, SEVERITIES } from '../../model/alert.ts';
+import { Button, Choice } from '../controls/button.tsx';
+import { Dialog } from '../controls/dialog.tsx';
+import fieldStyles from '../controls/field.module.css';
+import { SelectField, TextField } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
+import { Notice } from '../controls/notice.tsx';
+import { NumberInput } from '../controls/number_input.tsx';
+import { countText } from '../controls/number_text.ts';
+import { ago } from '../controls/time.ts';
+import { toast } from '../controls/toasts.tsx';
+import typography from '../controls/typography.module.css';
+import { errorAt, RequestError, request } from '../hub/rest.ts';
+import { errorText } from '../problems/sentences.ts';
+import { nameOf, SEVERITY_LOOKS } from './alert_text.ts';
+import { Picker } from './picker.tsx';
+import styles from './rule_dialog.module.css';
+
+type Draft = Omit<AlertRule, 'id'>;
+type Kind = AlertRule['kind'];
+
+/**
+ * What each kind of rule says, with places for what can be chosen: `{who}`, `{where}`, `{long}` and `{many}`. Sentences are
+ * whole, so that another language can have another order.
+ */
+const SENTENCES: Readonly<Record<Kind, string>> = {
+  entry: 'Alert when {who} enters {where}.',
+  exit: 'Alert when {who} leaves {where}.',
+  inside_longer: 'Alert when {who} is in {where} for longer than {long}.',
+  more_inside: 'Alert when {where} has more than {many} inside, counting {who}.',
+  silent: 'Alert when {who} is silent for longer than {long}.',
+  collision: 'Alert when {who} collides with another.',
+};
+
+const KINDS: readonly { value: Kind; label: string }[] = [
+  { value: 'entry', label: 'Enters' },
+  { value: 'exit', label: 'Leaves' },
+  { value: 'inside_longer', label: 'Stays too long' },
+  { value: 'more_inside', label: 'Too many inside' },
+  { value: 'silent', label: 'Falls silent' },
+  { value: 'collision', label: 'Collides' },
+];
+
+const SEVERITY_OPTIONS = SEVERITIES.map((value) => ({ value, label: SEVERITY_LOOKS[value].label }));
+const UNITS = [
+  { value: '1000', label: 'seconds' },
+  { value: '60000', label: 'minutes' },
+  { value: '3600000', label: 'hours' },
+] as const;
+const PATIENCE_MS = 300;
+
+/** Builds a rule as a sentence, and shows what it would alert of now. */
+export function RuleDialog({
+  rule,
+  onClose,
+  onSaved,
+}: {
+  /** Undefined for a new one. */
+  readonly rule: AlertRule | undefined;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}) {
+  const [draft, setDraft] = useState<Draft>(() => rule ?? { name: '', kind: 'entry', severity: 'warning' });
+  const [error, setError] = useState<unknown>();
+  const change = (changed: Partial<Draft>): void => {
+    setError(undefined);
+    setDraft({ ...draft, ...changed });
+  };
+  const body = bodyOf(draft);
+  const save = async (): Promise<void> => {
+    try {
+      if (rule === undefined) await request('POST', '/alerts/rules', { body });
+      else await request('PUT', `/alerts/rules/${encodeURIComponent(rule.id)}`, { body });
+      toast('The rule is saved');
+      onSaved();
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  const isNamed = error instanceof RequestError && ['name', 'property.name'].includes(error.field ?? '');
+  return (
+    <Dialog
+      wide
+      title={rule === undefined ? 'New alert rule' : 'Change the alert rule'}
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="main" onClick={() => void save()}>
+            Save rule
+          </Button>
+        </>
+      }
+    >
+      <div class={flow.stack}>
+        <Choice label="What to watch for" value={draft.kind} options={KINDS} onChange={(kind) => change({ kind })} />
+        <Sentence draft={draft} onChange={change} />
+        <WhoIsMeant draft={draft} error={error} onChange={change} />
+        {draft.fence_ids != null && SENTENCES[draft.kind].includes('{where}') && (
+          <Picker
+            kind="fences"
+            label="Any of these fences"
+            ids={draft.fence_ids}
+            onChange={(ids) => change({ fence_ids: ids })}
+          />
+        )}
+        <div class={styles.pair}>
+          <TextField
+            label="Name"
+            placeholder="What people see of an alert"
+            value={draft.name}
+            error={errorAt(error, 'name')}
+            onInput={(name) => change({ name })}
+          />
+          <SelectField
+            label="Severity"
+            value={draft.severity ?? 'warning'}
+            options={SEVERITY_OPTIONS}
+            onChange={(severity) => change({ severity })}
+          />
+        </div>
+        {error !== undefined && !isNamed && <Notice tone="danger">{errorText(error)}</Notice>}
+        <Preview body={body} />
+      </div>
+    </Dialog>
+  );
+}
+
+/** The rule as it is sent: nothing that its kind has no place for. */
+function bodyOf(draft: Draft): Draft {
+  const { fence_ids: fences, longer_than: long, more_than: many, ...rest } = draft;
+  const has = (place: string): boolean => SENTENCES[draft.kind].includes(place);
+  return {
+    ...rest,
+    ...(has('{where}') && fences != null && { fence_ids: fences }),
+    ...(has('{long}') && { longer_than: long ?? UNIT_MS }),
+    ...(has('{many}') && { more_than: many ?? 0 }),
+  };
+}
+
+/** What stands in a new rule. */
+const UNIT_MS = 10 * 60_000;
+
+interface PartProps {
+  readonly draft: Draft;
+  readonly onChange: (changed: Partial<Draft>) => void;
+}
+
+/** The sentence of a kind, with controls in its places. */
+function Sentence({ draft, onChange }: PartProps) {
+  const places: Readonly<Record<string, ComponentChildren>> = {
+    '{who}': <Who draft={draft} onChange={onChange} />,
+    '{where}': (
+      <select
+        class={fieldStyles.input}
+        aria-label="Which fences"
+        value={draft.fence_ids == null ? 'all' : 'some'}
+        onChange={(event) => onChange({ fence_ids: event.currentTarget.value === 'all' ? undefined : [] })}
+      >
+        <option value="all">any fence</option>
+        <option value="some">one of these fences</option>
+      </select>
+    ),
+    '{long}': <Long draft={draft} onChange={onChange} />,
+    '{many}': (
+      <NumberInput
+        class={styles.number}
+        aria-label="How many"
+        min={0}
+        step="1"
+        value={draft.more_than ?? 0}
+        onInput={(many) => onChange({ more_than: many ?? 0 })}
+      />
+    ),
+  };
+  return (
+    <p class={styles.sentence}>
+      {SENTENCES[draft.kind].split(/(\{\w+\})/).map((part) => (
+        <span key={part}>{places[part] ?? part}</span>
+      ))}
+    </p>
+  );
+}
+
+function Who({ draft, onChange }: PartProps) {
+  const value = draft.property != null ? 'property' : draft.trackable_ids != null ? 'some' : 'all';
+  return (
+    <select
+      class={fieldStyles.input}
+      aria-label="Which trackables"
+      value={value}
+      onChange={(event) => {
+        const chosen = event.currentTarget.value;
+        onChange({
+          trackable_ids: chosen === 'some' ? [] : undefined,
+          property: chosen === 'property' ? { name: '', value: '' } : undefined,
+        });
+      }}
+    >
+      <option value="all">any trackable</option>
+      <option value="some">one of these trackables</option>
+      <option value="property">a trackable with a property</option>
+    </select>
+  );
+}
+
+function Long({ draft, onChange }: PartProps) {
+  const ms = draft.longer_than ?? UNIT_MS;
+  const unit = UNITS.findLast(({ value }) => ms % Number(value) === 0)?.value ?? '1000';
+  const [chosen, setChosen] = useState<string>(unit);
+  return (
+    <>
+      <NumberInput
+        class={styles.number}
+        aria-label="How long"
+        min={1}
+        step="any"
+        value={ms / Number(chosen)}
+        onInput={(value) => {
+          if (value !== undefined) onChange({ longer_than: Math.round(value * Number(chosen)) });
+        }}
+      />{' '}
+      <select
+        class={fieldStyles.input}
+        aria-label="Unit of time"
+        value={chosen}
+        onChange={(event) => {
+          const next = event.currentTarget.value;
+          onChange({ longer_than: Math.round((ms / Number(chosen)) * Number(next)) });
+          setChosen(next);
+        }}
+      >
+        {UNITS.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </>
+  );
+}
+
+function WhoIsMeant({ draft, error, onChange }: PartProps & { readonly error: unknown }) {
+  const { property, trackable_ids: ids } = draft;
+  if (property != null) {
+    return (
+      <div class={styles.pair}>
+        <TextField
+          label="Property"
+          placeholder="type"
+          value={property.name}
+          error={errorAt(error, 'property.name')}
+          onInput={(name) => onChange({ property: { ...property, name } })}
+        />
+        <TextField
+          label="Its value"
+          placeholder="forklift"
+          value={String(property.value)}
+          onInput={(value) => onChange({ property: { ...property, value } })}
+        />
+      </div>
+    );
+  }
+  if (ids == null) return null;
+  return (
+    <Picker
+      kind="trackables"
+      label="Any of these trackables"
+      ids={ids}
+      onChange={(next) => onChange({ trackable_ids: next })}
+    />
+  );
+}
+
+/** What the rule would alert of at this moment. */
+function Preview({ body }: { readonly body: Draft }) {
+  const [found, setFound] = useState<AlertPreview>();
+  const text = JSON.stringify({ ...body, name: body.name || 'Preview' });
+  useEffect(() => {
+    const asking = new AbortController();
+    const timer = setTimeout(() => {
+      const options = { body: JSON.parse(text), signal: asking.signal };
+      request<AlertPreview>('POST', '/alerts/rules/preview', options).then(
+        (preview) => !asking.signal.aborted && setFound(preview),
+        () => !asking.signal.aborted && setFound(undefined),
+      );
+    }, PATIENCE_MS);
+    return () => {
+      clearTimeout(timer);
+      asking.abort();
+    };
+  }, [text]);
+  const nowMs = Date.now();
+  return (
+    <section class={styles.preview} aria-label="Preview" aria-live="polite">
+      <h3 class={typography.caption}>At this moment</h3>
+      <p>{found === undefined ? 'Complete the sentence to see what it is about.' : previewText(body.kind, found)}</p>
+      {found !== undefined && found.matches.length > 0 && (
+        <ul class={styles.matches}>
+          {found.matches.slice(0, 8).map((match) => (
+            <li key={`${match.fence_id} ${match.trackable_id}`}>
+              <strong>{nameOf(match.trackable_id == null ? 'fences' : 'trackables', match.trackable_id ?? match.fence_id)}</strong>
+              {match.trackable_id != null && match.fence_id != null && <span>{nameOf('fences', match.fence_id)}</span>}
+              {match.count != null && <span>{countText(match.count)}</span>}
+              {match.since != null && <span>{ago(nowMs - Date.parse(match.since))}</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function previewText(kind: Kind, { watched, total }: AlertPreview): string {
+  const all = countText(watched);
+  const some = countText(total);
+  switch (kind) {
+    case 'entry':
+      return `Trackables that are watched: ${all}. Inside now, whose entries it would have alerted of: ${some}.`;
+    case 'exit':
+      return `Trackables that are watched: ${all}. Inside now, whose exits it will alert of: ${some}.`;
+    case 'inside_longer':
+      return `Trackables that are watched: ${all}. Inside for longer than that: ${some}.`;
+    case 'more_inside':
+      return `Trackables that are counted: ${all}. Fences with more than that inside: ${some}.`;
+    case 'silent':
+      return `Trackables that are watched: ${all}. Silent for longer than that: ${some}.`;
+    case 'collision':
+      return `Trackables that are watched: ${all}. Collisions are alerted of as they begin.`;
+  }
+}

@@ -1,0 +1,124 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { AlertRule } from '../../model/alert.ts';
+import { Badge } from '../controls/badge.tsx';
+import { Button, IconButton } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import { confirm } from '../controls/dialog.tsx';
+import { Check } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
+import { Empty, Notice, Spinner } from '../controls/notice.tsx';
+import { toastError } from '../controls/toasts.tsx';
+import { can } from '../hub/access.ts';
+import { connection } from '../hub/live.ts';
+import { get, request } from '../hub/rest.ts';
+import { errorText } from '../problems/sentences.ts';
+import { SEVERITY_LOOKS, sentenceOfRule } from './alert_text.ts';
+import styles from './alerts.module.css';
+import { RuleDialog } from './rule_dialog.tsx';
+
+const PATH = '/alerts/rules';
+
+/** The rules by which the hub alerts. */
+export function RulesView() {
+  const [rules, setRules] = useState<readonly AlertRule[]>();
+  const [problem, setProblem] = useState<string>();
+  const [edited, setEdited] = useState<AlertRule | 'new'>();
+  const isConnected = connection.value.state === 'connected';
+  const load = async (): Promise<void> => {
+    try {
+      setRules(await get<readonly AlertRule[]>(PATH));
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(errorText(error));
+    }
+  };
+  useEffect(() => void load(), [isConnected]);
+  const mayCreate = can('CREATE', PATH);
+  const add = mayCreate && (
+    <Button kind="main" icon="plus" onClick={() => setEdited('new')}>
+      New rule
+    </Button>
+  );
+  return (
+    <>
+      <div class={flow.row}>
+        <span class={flow.space} />
+        {add}
+      </div>
+      {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+      {rules === undefined && problem === undefined && <Spinner />}
+      {rules !== undefined && (
+        <Card flush>
+          {rules.length === 0 ? (
+            <Empty icon="bell" title="No rules yet">
+              <p>Say what the hub is to alert of: who enters or leaves, stays too long, falls silent, or collides.</p>
+            </Empty>
+          ) : (
+            <ul class={styles.alerts} aria-label="Alert rules">
+              {rules.map((rule) => (
+                <RuleRow key={rule.id} rule={rule} onEdit={() => setEdited(rule)} onChanged={load} />
+              ))}
+            </ul>
+          )}
+        </Card>
+      )}
+      {edited !== undefined && (
+        <RuleDialog
+          rule={edited === 'new' ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={() => {
+            setEdited(undefined);
+            void load();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function RuleRow({
+  rule,
+  onEdit,
+  onChanged,
+}: {
+  readonly rule: AlertRule;
+  readonly onEdit: () => void;
+  readonly onChanged: () => Promise<void>;
+}) {
+  const path = `${PATH}/${encodeURIComponent(rule.id)}`;
+  const { label, tone } = SEVERITY_LOOKS[rule.severity ?? 'warning'];
+  const isOn = rule.enabled !== false;
+  const toggle = async (): Promise<void> => {
+    await request('PUT', path, { body: { ...rule, enabled: !isOn } }).catch(toastError);
+    await onChanged();
+  };
+  const remove = async (): Promise<void> => {
+    const question = {
+      title: `Delete the rule ${rule.name}?`,
+      text: 'The hub does not alert of it any more. What it has alerted of stays until it is cleared.',
+      action: 'Delete rule',
+    };
+    if (!(await confirm(question))) return;
+    await request('DELETE', path).catch(toastError);
+    await onChanged();
+  };
+  const mayChange = can('UPDATE', path);
+  return (
+    <li class={styles.row} data-state={isOn ? 'on' : 'cleared'}>
+      <Badge tone={isOn ? tone : 'neutral'}>{label}</Badge>
+      <div class={styles.text}>
+        <strong>{rule.name}</strong>
+        <span class={styles.facts}>
+          <span>{sentenceOfRule(rule)}</span>
+        </span>
+      </div>
+      <div class={styles.actions}>
+        <Check label="On" checked={isOn} disabled={!mayChange} onChange={() => void toggle()} />
+        {mayChange && <IconButton icon="edit" label={`Change ${rule.name}`} onClick={onEdit} />}
+        {can('DELETE', path) && (
+          <IconButton icon="trash" label={`Delete ${rule.name}`} onClick={() => void remove()} />
+        )}
+      </div>
+    </li>
+  );
+}
