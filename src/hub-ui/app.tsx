@@ -18,6 +18,7 @@ const TrackablesPage = setUpPage('trackables');
 const ProvidersPage = setUpPage('providers');
 const RulesPage = lazyPage(async () => (await import('./setup/rules/rules_page.tsx')).RulesPage);
 const ListsPage = lazyPage(async () => (await import('./lists/lists_page.tsx')).ListsPage);
+const AlertsPage = lazyPage(async () => (await import('./alerts/alerts_page.tsx')).AlertsPage);
 const EventsPage = lazyPage(async () => (await import('./events/events_page.tsx')).EventsPage);
 const FlowsPage = lazyPage(async () => (await import('./history/flows_page.tsx')).FlowsPage);
 const MethodsPage = lazyPage(async () => (await import('./methods/methods_page.tsx')).MethodsPage);
@@ -40,6 +41,7 @@ export function App() {
             <Route path="/providers/*?" component={ProvidersPage} />
             <Route path="/rules/*?" component={RulesPage} />
             <Route path="/lists/*?" component={ListsPage} />
+            <Route path="/alerts/*?" component={AlertsPage} />
             <Route path="/events/*?" component={EventsPage} />
             <Route path="/flows/*?" component={FlowsPage} />
             <Route path="/methods/*?" component={MethodsPage} />

@@ -1,6 +1,8 @@
 import { render } from 'preact';
 import './styles/tokens.css';
 import './styles/base.css';
+import { draw } from './alerts/alert_notice.ts';
+import { followAlerts } from './alerts/alert_store.ts';
 import { App } from './app.tsx';
 import { followLinks } from './controls/link.tsx';
 import { session } from './hub/access.ts';
@@ -19,6 +21,7 @@ if (await loadSettings({ isOnce: true })) await startSession();
 else void startLater();
 if (session.peek()?.state !== 'out') openLive();
 recordEvents();
+if (session.peek()?.state !== 'out') followAlerts(draw);
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
 keepShell();

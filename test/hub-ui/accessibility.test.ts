@@ -27,6 +27,8 @@ const VIEWS: readonly View[] = [
   { path: '?color=property:driver', seen: /^1 trackable/ },
   { path: '?wall=1&color=type', seen: 'Trackables in fences' },
   { path: `?sel=fences:${DOCK.id}`, seen: 'Providers inside' },
+  { path: 'alerts', seen: 'Nothing to look at' },
+  { path: 'alerts/rules', seen: 'No rules yet', act: click('New rule') },
   { path: 'events', seen: 'Nothing has happened yet' },
   { path: 'events/occupancy', seen: /^1 inside/ },
   { path: 'operations', seen: 'Up for' },

@@ -40,6 +40,9 @@ const VIEWS: Readonly<Record<string, string>> = {
   'map-colors-far': '?color=property:role&at=8.6007,50.0503&z=16.8',
   'map-names-all': '?labels=all&floor=0',
   'map-wall': '?wall=1&color=property:role&floor=0',
+  alerts: 'alerts?show=all',
+  'alerts-rules': 'alerts/rules',
+  'alerts-map': '?floor=0',
   events: 'events',
   'events-occupancy': 'events/occupancy',
   operations: 'operations',
@@ -121,6 +124,19 @@ async function recordShift(base: string): Promise<number> {
   return endMs - SHIFT_MS / 2;
 }
 
+/** Rules that the demo fulfils again and again. */
+async function alertOfDemo(base: string): Promise<void> {
+  for (const rule of [
+    { name: 'A forklift enters', kind: 'entry', severity: 'info' },
+    { name: 'Standing for too long', kind: 'inside_longer', longer_than: 5_000, severity: 'warning' },
+    { name: 'Crowded', kind: 'more_inside', more_than: 3, severity: 'critical' },
+    { name: 'Collision', kind: 'collision', severity: 'critical' },
+    { name: 'No sign of life', kind: 'silent', longer_than: 600_000, severity: 'warning', enabled: false },
+  ]) {
+    await fetch(`${base}/alerts/rules`, { method: 'POST', body: JSON.stringify(rule) });
+  }
+}
+
 /** The demo site, which moves until the process ends. */
 async function startDemo(origin: string): Promise<ChildProcess> {
   const demo = spawn(process.execPath, [join(ROOT, 'src', 'cli', 'cli.ts'), 'demo', '--hub', origin], {
@@ -196,6 +212,7 @@ async function main(part = ''): Promise<void> {
     if ('alone'.includes(part)) await takeAlone(browser, origin);
     const shiftMs = await recordShift(hub.base);
     demo = await startDemo(origin);
+    await alertOfDemo(hub.base);
     await take(VIEWS);
     await take(viewsOfThePast(shiftMs));
     process.stdout.write(`Written to ${FOLDER}\n`);

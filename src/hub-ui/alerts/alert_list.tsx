@@ -14,9 +14,9 @@ import { toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { request } from '../hub/rest.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import styles from './alerts.module.css';
 import { alerts, alertsState, count, newestFirst } from './alert_store.ts';
 import { SEVERITY_LOOKS, STATE_LABELS, sentenceOf } from './alert_text.ts';
+import styles from './alerts.module.css';
 
 type Shown = Alert['state'] | 'open' | 'all';
 
@@ -168,7 +168,12 @@ function Row({ alert, mayChange }: { readonly alert: Alert; readonly mayChange: 
       </div>
       <div class={styles.actions}>
         {placeOf(alert) !== undefined && (
-          <IconLink href={placeOf(alert) ?? '/'} icon="map" label={`Show on the map: ${sentenceOf(alert)}`} title="Show on the map" />
+          <IconLink
+            href={placeOf(alert) ?? '/'}
+            icon="map"
+            label={`Show on the map: ${sentenceOf(alert)}`}
+            title="Show on the map"
+          />
         )}
         {mayChange && alert.state === 'raised' && (
           <Button icon="check" aria-label={`Acknowledge: ${sentenceOf(alert)}`} onClick={() => act('acknowledge')}>
@@ -201,7 +206,9 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered && open > 0) {
     return (
       <Empty icon="filter" title="No alert matches">
-        <Button onClick={() => setUrlParams({ q: undefined, severity: undefined, show: 'all' })}>Show all alerts</Button>
+        <Button onClick={() => setUrlParams({ q: undefined, severity: undefined, show: 'all' })}>
+          Show all alerts
+        </Button>
       </Empty>
     );
   }

@@ -82,10 +82,7 @@ function isNewlyRaised(alert: Alert, before: Alert | undefined): boolean {
   return before === undefined || alert.times > before.times;
 }
 
-function changed(
-  all: ReadonlyMap<string, Alert>,
-  changes: readonly AlertChangeEvent[],
-): ReadonlyMap<string, Alert> {
+function changed(all: ReadonlyMap<string, Alert>, changes: readonly AlertChangeEvent[]): ReadonlyMap<string, Alert> {
   const next = new Map(all);
   for (const { event_type: type, id, object } of changes) {
     if (type === 'delete') next.delete(id);

@@ -24,11 +24,7 @@ export function AlertsPage() {
   useEntities('trackables');
   const view: View = isRules ? 'rules' : 'alerts';
   return (
-    <Page
-      title="Alerts"
-      lead="The hub watches by your rules, whether a page is open or not."
-      actions={<Attention />}
-    >
+    <Page title="Alerts" lead="The hub watches by your rules, whether a page is open or not." actions={<Attention />}>
       <Tabs
         label="Views"
         value={view}
@@ -60,7 +56,9 @@ function Attention() {
         aria-pressed={notifies.value}
         disabled={!canNotify()}
         title={
-          canNotify() ? 'Show a notification of this browser when an alert is raised' : 'This browser shows no notifications'
+          canNotify()
+            ? 'Show a notification of this browser when an alert is raised'
+            : 'This browser shows no notifications'
         }
         onClick={() => void toggleNotifications().catch(toastError)}
       >

@@ -28,9 +28,7 @@ export function Picker({
     .map((entity) => ({ id: entity.id, name: labelOf(entity) }))
     .sort((one, other) => one.name.localeCompare(other.name));
   const chosen = ids.map((id) => named.find((each) => each.id === id) ?? { id, name: id });
-  const others = named.filter(
-    ({ id, name }) => !ids.includes(id) && `${name} ${id}`.toLowerCase().includes(words),
-  );
+  const others = named.filter(({ id, name }) => !ids.includes(id) && `${name} ${id}`.toLowerCase().includes(words));
   return (
     <fieldset class={styles.picker}>
       <legend>{label}</legend>

@@ -69,7 +69,12 @@ export function RuleDialog({
     setDraft({ ...draft, ...changed });
   };
   const body = bodyOf(draft);
+  const lack = lackOf(body);
   const save = async (): Promise<void> => {
+    if (lack !== undefined || draft.name.trim() === '') {
+      setError(new RequestError(400, lack ?? 'name: Give it a name'));
+      return;
+    }
     try {
       if (rule === undefined) await request('POST', '/alerts/rules', { body });
       else await request('PUT', `/alerts/rules/${encodeURIComponent(rule.id)}`, { body });
@@ -103,7 +108,7 @@ export function RuleDialog({
             kind="fences"
             label="Any of these fences"
             ids={draft.fence_ids}
-            onChange={(ids) => change({ fence_ids: ids })}
+            onChange={(ids) => change({ fence_ids: [...ids] })}
           />
         )}
         <div class={styles.pair}>
@@ -122,7 +127,7 @@ export function RuleDialog({
           />
         </div>
         {error !== undefined && !isNamed && <Notice tone="danger">{errorText(error)}</Notice>}
-        <Preview body={body} />
+        <Preview body={body} lack={lack} />
       </div>
     </Dialog>
   );
@@ -138,6 +143,13 @@ function bodyOf(draft: Draft): Draft {
     ...(has('{long}') && { longer_than: long ?? UNIT_MS }),
     ...(has('{many}') && { more_than: many ?? 0 }),
   };
+}
+
+/** What is to be completed before the hub can look at it, as a message of the hub; undefined where nothing is. */
+function lackOf({ fence_ids: fences, trackable_ids: trackables, property }: Draft): string | undefined {
+  if (fences?.length === 0) return 'Choose at least one fence';
+  if (trackables?.length === 0) return 'Choose at least one trackable';
+  return property?.name === '' ? 'property.name: Name the property' : undefined;
 }
 
 /** What stands in a new rule. */
@@ -157,7 +169,7 @@ function Sentence({ draft, onChange }: PartProps) {
         class={fieldStyles.input}
         aria-label="Which fences"
         value={draft.fence_ids == null ? 'all' : 'some'}
-        onChange={(event) => onChange({ fence_ids: event.currentTarget.value === 'all' ? undefined : [] })}
+        onChange={(event) => onChange({ fence_ids: event.currentTarget.value === 'all' ? null : [] })}
       >
         <option value="all">any fence</option>
         <option value="some">one of these fences</option>
@@ -166,7 +178,7 @@ function Sentence({ draft, onChange }: PartProps) {
     '{long}': <Long draft={draft} onChange={onChange} />,
     '{many}': (
       <NumberInput
-        class={styles.number}
+        class={`${fieldStyles.input} ${styles.number}`}
         aria-label="How many"
         min={0}
         step="1"
@@ -194,8 +206,8 @@ function Who({ draft, onChange }: PartProps) {
       onChange={(event) => {
         const chosen = event.currentTarget.value;
         onChange({
-          trackable_ids: chosen === 'some' ? [] : undefined,
-          property: chosen === 'property' ? { name: '', value: '' } : undefined,
+          trackable_ids: chosen === 'some' ? [] : null,
+          property: chosen === 'property' ? { name: '', value: '' } : null,
         });
       }}
     >
@@ -213,7 +225,7 @@ function Long({ draft, onChange }: PartProps) {
   return (
     <>
       <NumberInput
-        class={styles.number}
+        class={`${fieldStyles.input} ${styles.number}`}
         aria-label="How long"
         min={1}
         step="any"
@@ -269,16 +281,18 @@ function WhoIsMeant({ draft, error, onChange }: PartProps & { readonly error: un
       kind="trackables"
       label="Any of these trackables"
       ids={ids}
-      onChange={(next) => onChange({ trackable_ids: next })}
+      onChange={(next) => onChange({ trackable_ids: [...next] })}
     />
   );
 }
 
 /** What the rule would alert of at this moment. */
-function Preview({ body }: { readonly body: Draft }) {
+function Preview({ body, lack }: { readonly body: Draft; readonly lack: string | undefined }) {
   const [found, setFound] = useState<AlertPreview>();
   const text = JSON.stringify({ ...body, name: body.name || 'Preview' });
   useEffect(() => {
+    setFound(undefined);
+    if (lack !== undefined) return;
     const asking = new AbortController();
     const timer = setTimeout(() => {
       const options = { body: JSON.parse(text), signal: asking.signal };
@@ -291,7 +305,7 @@ function Preview({ body }: { readonly body: Draft }) {
       clearTimeout(timer);
       asking.abort();
     };
-  }, [text]);
+  }, [text, lack]);
   const nowMs = Date.now();
   return (
     <section class={styles.preview} aria-label="Preview" aria-live="polite">
@@ -301,7 +315,9 @@ function Preview({ body }: { readonly body: Draft }) {
         <ul class={styles.matches}>
           {found.matches.slice(0, 8).map((match) => (
             <li key={`${match.fence_id} ${match.trackable_id}`}>
-              <strong>{nameOf(match.trackable_id == null ? 'fences' : 'trackables', match.trackable_id ?? match.fence_id)}</strong>
+              <strong>
+                {nameOf(match.trackable_id == null ? 'fences' : 'trackables', match.trackable_id ?? match.fence_id)}
+              </strong>
               {match.trackable_id != null && match.fence_id != null && <span>{nameOf('fences', match.fence_id)}</span>}
               {match.count != null && <span>{countText(match.count)}</span>}
               {match.since != null && <span>{ago(nowMs - Date.parse(match.since))}</span>}

@@ -115,9 +115,7 @@ function RuleRow({
       <div class={styles.actions}>
         <Check label="On" checked={isOn} disabled={!mayChange} onChange={() => void toggle()} />
         {mayChange && <IconButton icon="edit" label={`Change ${rule.name}`} onClick={onEdit} />}
-        {can('DELETE', path) && (
-          <IconButton icon="trash" label={`Delete ${rule.name}`} onClick={() => void remove()} />
-        )}
+        {can('DELETE', path) && <IconButton icon="trash" label={`Delete ${rule.name}`} onClick={() => void remove()} />}
       </div>
     </li>
   );

@@ -1,7 +1,9 @@
 import type { Signal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import type { Anchor } from '../../model/anchor.ts';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
+import { alarmed as alerted } from '../alerts/alert_store.ts';
 import { toast } from '../controls/toasts.tsx';
 import { AnchorLayer } from './anchor_layer.tsx';
 import { BaseLayer } from './ground/base_layer.tsx';
@@ -47,8 +49,11 @@ const NO_GLOWS: ReadonlyMap<string, FenceGlow> = new Map();
 export function LiveLayers(props: LiveLayersProps) {
   const { layers, selection, zones, fences, anchors, zoneOf, trackables, providers, labels, isPast, onMoved } = props;
   const names = namesFromUrl(layers);
-  const colliding = useColliding();
-  const glows = useGlows();
+  const { trackables: alarmed, fences: alarmedFences } = alerted.value;
+  const collide = useColliding();
+  const colliding = useMemo(() => new Set([...collide, ...alarmed]), [collide, alarmed]);
+  const glowing = useGlows();
+  const glows = useMemo(() => withAlarms(glowing, alarmedFences), [glowing, alarmedFences]);
   const selectedId = (kind: Selection['kind']): string | undefined =>
     selection?.kind === kind ? selection.id : undefined;
   const look = lookOf(props);
@@ -107,6 +112,14 @@ export function LiveLayers(props: LiveLayersProps) {
       )}
     </>
   );
+}
+
+/** What happens at a fence is seen for a moment, its alert all the time. */
+function withAlarms(
+  glows: ReadonlyMap<string, FenceGlow>,
+  alarmed: ReadonlySet<string>,
+): ReadonlyMap<string, FenceGlow> {
+  return new Map([...[...alarmed].map((id) => [id, 'danger'] as const), ...glows]);
 }
 
 /** How moving objects are shown by the layers that are switched on. */

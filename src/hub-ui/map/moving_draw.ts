@@ -23,7 +23,7 @@ export interface MovingLook {
   readonly accuracy: boolean;
   readonly clusters: boolean;
   readonly selectedId: string | undefined;
-  /** Objects that collide with another. */
+  /** Objects that collide with another, or that there is an alert of. */
   readonly colliding: ReadonlySet<string>;
   /** Floor to show; undefined: all. */
   readonly floor: number | undefined;

@@ -14,8 +14,8 @@ import { type Palette, palette } from './palette.ts';
 import { fenceFeature, zoneFeature } from './shapes.ts';
 import { useVectorLayer, Z } from './vector_layer.ts';
 
-/** What has just happened at a fence. */
-export type FenceGlow = 'entry' | 'exit';
+/** What has just happened at a fence, or that there is an alert of it. */
+export type FenceGlow = 'entry' | 'exit' | 'danger';
 
 const FONT = '12px Inter, system-ui, sans-serif';
 
@@ -60,7 +60,7 @@ export function FenceLayer({
 }: {
   readonly fences: readonly Fence[];
   readonly selectedId?: string | undefined;
-  /** Fences by their ids that something has just entered or left. */
+  /** Fences by their ids that something has just entered or left, or that there is an alert of. */
   readonly glows?: ReadonlyMap<string, FenceGlow>;
   readonly labels?: boolean;
 }) {

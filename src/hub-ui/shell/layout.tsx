@@ -1,17 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
+import { raisedCount } from '../alerts/alert_store.ts';
 import { Choice } from '../controls/button.tsx';
 import { Dialog, Questions } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
 import { Icon, Mark } from '../controls/icons.tsx';
 import { Link } from '../controls/link.tsx';
+import { countText } from '../controls/number_text.ts';
 import { Toasts } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import type { Session } from '../hub/access.ts';
 import styles from './layout.module.css';
 import { LostBanner } from './lost_banner.tsx';
-import { isAt, isThere, PLACES, type Place, type PlaceGroup, TAB_PATHS } from './places.ts';
+import { isAt, isThere, PLACES, type Place, type PlaceGroup, placeAt, TAB_PATHS } from './places.ts';
 import { Status } from './status.tsx';
 import { type Theme, theme } from './theme.ts';
 import { urlParam } from './url_state.ts';
@@ -46,6 +48,7 @@ export function Layout({
       </a>
       <header class={styles.topbar}>
         <Brand />
+        <Bell />
         <Status />
       </header>
       <nav class={styles.rail} aria-label="Main">
@@ -111,8 +114,41 @@ function PlaceLink({
     >
       <Icon name={place.icon} />
       <span>{place.label}</span>
+      {place.path === '/alerts' && <RaisedCount />}
     </Link>
   );
+}
+
+/** How many alerts wait for somebody; nothing where none does. */
+function RaisedCount() {
+  const raised = raisedCount.value;
+  if (raised === 0) return null;
+  return (
+    <b class={styles.count}>
+      {raised > 99 ? '99+' : countText(raised)}
+      <span class={typography.hidden}> not acknowledged</span>
+    </b>
+  );
+}
+
+/** The way to the alerts at the top of a narrow screen. */
+function Bell() {
+  const place = placeAt('/alerts');
+  if (place === undefined || !isThere(place)) return null;
+  return (
+    <Link href="/alerts" class={styles.bell} title={place.label} aria-label={bellText(raisedCount.value)}>
+      <Icon name="bell" />
+      {raisedCount.value > 0 && (
+        <b class={styles.count} aria-hidden="true">
+          {raisedCount.value > 99 ? '99+' : countText(raisedCount.value)}
+        </b>
+      )}
+    </Link>
+  );
+}
+
+function bellText(raised: number): string {
+  return raised === 0 ? 'Alerts' : `Alerts, ${countText(raised)} not acknowledged`;
 }
 
 const THEMES: readonly { value: Theme; label: string }[] = [

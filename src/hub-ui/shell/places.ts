@@ -24,6 +24,7 @@ export const PLACES: readonly PlaceGroup[] = [
     title: 'Live',
     places: [
       { path: '/', label: 'Map', icon: 'map' },
+      { path: '/alerts', label: 'Alerts', icon: 'bell', reads: ['/alerts'] },
       { path: '/events', label: 'Events', icon: 'event', reads: topics('fence_events', 'collision_events') },
       { path: '/operations', label: 'Operations', icon: 'operation' },
       { path: '/methods', label: 'Methods', icon: 'code', reads: ['/rpc/available'] },
