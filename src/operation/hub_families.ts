@@ -30,6 +30,18 @@ export interface Measured {
   held(): number;
   /** Remote procedure calls. */
   rpc(): RpcCounts;
+  readonly alerts?: MeasuredAlerts | undefined;
+}
+
+/** Alerts, and the rules that raise them. */
+export interface MeasuredAlerts {
+  counts(): {
+    readonly rules: number;
+    /** By their states. */
+    readonly states: Readonly<Record<string, number>>;
+    readonly raisedTotal: number;
+    readonly dropped: number;
+  };
 }
 
 const KINDS: readonly Kind[] = ['zone', 'fence', 'provider', 'trackable', 'anchor'];
@@ -43,6 +55,7 @@ export function hubFamilies(hub: Measured): readonly Family[] {
     ...eventFamilies(hub),
     ...stateFamilies(hub),
     ...rpcFamilies(hub),
+    ...(hub.alerts === undefined ? [] : alertFamilies(hub.alerts)),
   ];
 }
 
@@ -208,6 +221,29 @@ function rpcFamilies({ rpc }: Measured): readonly Family[] {
       labels: ['way'],
       read: () => labelled('way', rpc().handlers),
     },
+  ];
+}
+
+function alertFamilies(alerts: MeasuredAlerts): readonly Family[] {
+  return [
+    gauge('hub_alert_rules', 'Rules that people have defined.', () => alerts.counts().rules),
+    {
+      name: 'hub_alerts',
+      help: 'Alerts that are kept, by their states.',
+      kind: 'gauge',
+      labels: ['state'],
+      read: () => labelled('state', Object.entries(alerts.counts().states)),
+    },
+    counter(
+      'hub_alerts_raised_total',
+      'Alerts that this hub has raised since it watches.',
+      () => alerts.counts().raisedTotal,
+    ),
+    counter(
+      'hub_alerts_dropped_total',
+      'Alerts that were not raised, since too many were open.',
+      () => alerts.counts().dropped,
+    ),
   ];
 }
 

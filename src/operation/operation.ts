@@ -24,7 +24,7 @@ import type { DatabaseState } from './database_state.ts';
 import { type AllHubs, answerProblem, ownAnswer } from './gathered.ts';
 import { type ClusterState, Health } from './health.ts';
 import { historyFamilies, type MeasuredCopy, type MeasuredHistory } from './history_families.ts';
-import { hubFamilies } from './hub_families.ts';
+import { hubFamilies, type MeasuredAlerts } from './hub_families.ts';
 import { type KeptLicense, License } from './license.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { monthOf, startOf } from './month.ts';
@@ -48,6 +48,7 @@ export interface Operated {
   readonly databaseState: DatabaseState;
   /** `held`: events that wait for the database. */
   readonly outcomes: { readonly held: number };
+  readonly alerts?: MeasuredAlerts;
   /** Where the hub is one of several. */
   readonly cluster: OperatedCluster | undefined;
 }
@@ -131,6 +132,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     writer,
     held: () => hub.outcomes.held,
     rpc: () => rpc.counts,
+    alerts: hub.alerts,
   });
   const ofMqtt = mqtt === undefined ? [] : mqttFamilies(mqtt);
   const ofHistory = history === undefined ? [] : historyFamilies(history, copy);

@@ -50,6 +50,14 @@ const ANCHORS: CoveredBy = [
   ANCHORS_AND_RULES,
   'anchors move what is local to their zone, everywhere and at once, and after a restart',
 ];
+const ALERTS: CoveredBy = [
+  'e2e/alerts.test.ts',
+  'alerts are raised by what happens, told at once, acknowledged and cleared, and survive a restart',
+];
+const ALERT_REFUSALS: CoveredBy = [
+  'e2e/alerts.test.ts',
+  'what makes no sense in a rule or a view is refused, by its name',
+];
 const DOCUMENTS: CoveredBy = [
   'contract/documents.test.ts',
   'openapi.json of v2 refers to nothing that it does not have',
@@ -106,6 +114,19 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/fences/{fence_id}/events': [
     [ANCHORS_AND_RULES, 'events of third parties reach the subscribers of fence_events and of its GeoJSON'],
   ],
+  '/alerts': [ALERTS],
+  '/alerts/acknowledge': [ALERTS],
+  '/alerts/clear': [ALERTS],
+  '/alerts/rules': [ALERTS, ALERT_REFUSALS],
+  '/alerts/rules/preview': [
+    ['e2e/alerts.test.ts', 'stays and silences are alerted of when they last too long, by the clock of the hub'],
+  ],
+  '/alerts/rules/{rule_id}': [ALERTS],
+  '/alerts/{alert_id}': [ALERTS],
+  '/alerts/{alert_id}/acknowledge': [ALERTS],
+  '/alerts/{alert_id}/clear': [ALERTS],
+  '/views': [ALERT_REFUSALS],
+  '/views/{view_id}': [ALERT_REFUSALS],
   '/anchors': [ANCHORS],
   '/anchors/summary': [
     ['api/anchor_endpoints.test.ts', 'show georeferenced positions that the zone computes, where that is possible'],
@@ -173,6 +194,7 @@ export const OF_TOPICS: Readonly<Record<string, readonly CoveredBy[]>> = {
   provider_changes: [EVERY_CHANGE],
   trackable_changes: [EVERY_CHANGE],
   anchor_changes: [ANCHORS],
+  alert_changes: [ALERTS],
 };
 
 /** The text of COVERAGE.md. */

@@ -4,7 +4,8 @@ import type { TestHub } from '../support/running_hub.ts';
 
 /** One of everything, which every call of the contract tests finds in place. */
 
-export const IDS: Readonly<Record<string, string>> = {
+/** Ids that the hub makes are there after `restore`. */
+export const IDS: Record<string, string> = {
   zone_id: 'eeeeeeee-0000-4000-8000-000000000001',
   fence_id: 'ffffffff-0000-4000-8000-000000000001',
   trackable_id: '0b680db2-b39b-45be-be77-40d7d2296cb4',
@@ -124,6 +125,13 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
   'PATCH /fences/{fence_id}': () => addProperties,
   'PUT /fences/fromlocal': () => fromLocal,
   'POST /fences/{fence_id}/events': () => ({ event_type: 'region_entry', provider_id: 'tag-1' }),
+  'POST /alerts/acknowledge': () => ({ ids: [IDS['alert_id']] }),
+  'POST /alerts/clear': () => ({ ids: [IDS['alert_id']] }),
+  'POST /alerts/rules': () => alertRule,
+  'POST /alerts/rules/preview': () => alertRule,
+  'PUT /alerts/rules/{rule_id}': () => alertRule,
+  'POST /views': () => mapView,
+  'PUT /views/{view_id}': () => mapView,
   'POST /anchors': () => ({ ...anchor, id: newName() }),
   'PUT /anchors/{anchor_id}': () => anchor,
   'PATCH /anchors/{anchor_id}': () => addProperties,
@@ -133,6 +141,9 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
   'PUT /rpc': () => ({ jsonrpc: '2.0', id: 1, method: 'com.omlox.ping' }),
   'PUT /license/key': () => ({ license_key: '00000000-0000-4000-8000-000000000000' }),
 };
+
+const alertRule = { name: 'Somebody is there', kind: 'more_inside', more_than: 0 };
+const mapView = { name: 'The hall', address: '?at=8.6828,50.1113&z=18' };
 
 const THINGS: readonly [path: string, id: string, body: object][] = [
   ['/zones', IDS['zone_id'] ?? '', hall],
@@ -158,6 +169,22 @@ export async function restore(hub: TestHub): Promise<void> {
   }
   const put = await hub.put('/providers/tag-1/location', location);
   assert.equal(put.status, 204, put.text);
+  if (!COLLECTIONS.has('/alerts/rules')) return;
+  IDS['view_id'] = await firstOf(hub, '/views', mapView);
+  IDS['rule_id'] = await firstOf(hub, '/alerts/rules', alertRule);
+  // It is raised a moment after the rule was made, and stays whatever becomes of that.
+  for (;;) {
+    const [alert] = (await hub.get('/alerts')).body as { id: string }[];
+    IDS['alert_id'] = alert?.id ?? '';
+    if (alert !== undefined) return;
+    await hub.settle();
+  }
+}
+
+/** The id of the first of a list, which is made where there is none. */
+async function firstOf(hub: TestHub, path: string, body: object): Promise<string> {
+  const [first] = (await hub.get(path)).body as { id: string }[];
+  return first?.id ?? (await hub.post(path, body)).body.id;
 }
 
 /** The path of an operation, its parameters filled in. */

@@ -40,9 +40,6 @@ const VIEWS: Readonly<Record<string, string>> = {
   'map-colors-far': '?color=property:role&at=8.6007,50.0503&z=16.8',
   'map-names-all': '?labels=all&floor=0',
   'map-wall': '?wall=1&color=property:role&floor=0',
-  alerts: 'alerts?show=all',
-  'alerts-rules': 'alerts/rules',
-  'alerts-map': '?floor=0',
   events: 'events',
   'events-occupancy': 'events/occupancy',
   operations: 'operations',
@@ -75,6 +72,13 @@ const EMPTY_VIEWS = { 'map-empty': '', 'map-world': '?at=11,49&z=4.6' };
 /** Views of a hub whose map is a file, in a town at the halls of the demo, and of one that has lost it. */
 const TOWN_VIEWS = { 'map-town': '?at=8.6007,50.0503&z=15.6', 'map-town-near': '' };
 const LOST_TOWN_VIEWS = { 'map-town-lost': '?at=8.6014,50.0585&z=4' };
+/** Views once there are alerts. */
+const ALERT_VIEWS: Readonly<Record<string, string>> = {
+  alerts: 'alerts?show=all',
+  'alerts-rules': 'alerts/rules',
+  'alerts-builder': 'alerts/rules?rule=new',
+  'alerts-map': '?floor=0',
+};
 
 /** The shift that is recorded before the demo begins: it ends so long ago, and the crew takes its time. */
 const SHIFT_MS = 8 * 3_600_000;
@@ -127,10 +131,10 @@ async function recordShift(base: string): Promise<number> {
 /** Rules that the demo fulfils again and again. */
 async function alertOfDemo(base: string): Promise<void> {
   for (const rule of [
-    { name: 'A forklift enters', kind: 'entry', severity: 'info' },
-    { name: 'Standing for too long', kind: 'inside_longer', longer_than: 5_000, severity: 'warning' },
-    { name: 'Crowded', kind: 'more_inside', more_than: 3, severity: 'critical' },
-    { name: 'Collision', kind: 'collision', severity: 'critical' },
+    { name: 'The dock is in use', kind: 'entry', fence_ids: [FENCE], severity: 'info' },
+    { name: 'Standing for too long', kind: 'inside_longer', longer_than: 15_000, severity: 'warning' },
+    { name: 'Crowded', kind: 'more_inside', more_than: 5, severity: 'critical' },
+    { name: 'Forklift 29', kind: 'collision', trackable_ids: [FORKLIFT], severity: 'critical' },
     { name: 'No sign of life', kind: 'silent', longer_than: 600_000, severity: 'warning', enabled: false },
   ]) {
     await fetch(`${base}/alerts/rules`, { method: 'POST', body: JSON.stringify(rule) });
@@ -212,8 +216,9 @@ async function main(part = ''): Promise<void> {
     if ('alone'.includes(part)) await takeAlone(browser, origin);
     const shiftMs = await recordShift(hub.base);
     demo = await startDemo(origin);
-    await alertOfDemo(hub.base);
     await take(VIEWS);
+    await alertOfDemo(hub.base);
+    await take(ALERT_VIEWS);
     await take(viewsOfThePast(shiftMs));
     process.stdout.write(`Written to ${FOLDER}\n`);
   } finally {

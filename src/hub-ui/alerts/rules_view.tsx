@@ -12,6 +12,7 @@ import { can } from '../hub/access.ts';
 import { connection } from '../hub/live.ts';
 import { get, request } from '../hub/rest.ts';
 import { errorText } from '../problems/sentences.ts';
+import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { SEVERITY_LOOKS, sentenceOfRule } from './alert_text.ts';
 import styles from './alerts.module.css';
 import { RuleDialog } from './rule_dialog.tsx';
@@ -22,7 +23,8 @@ const PATH = '/alerts/rules';
 export function RulesView() {
   const [rules, setRules] = useState<readonly AlertRule[]>();
   const [problem, setProblem] = useState<string>();
-  const [edited, setEdited] = useState<AlertRule | 'new'>();
+  const edited = urlParam('rule');
+  const rule = rules?.find(({ id }) => id === edited);
   const isConnected = connection.value.state === 'connected';
   const load = async (): Promise<void> => {
     try {
@@ -35,7 +37,7 @@ export function RulesView() {
   useEffect(() => void load(), [isConnected]);
   const mayCreate = can('CREATE', PATH);
   const add = mayCreate && (
-    <Button kind="main" icon="plus" onClick={() => setEdited('new')}>
+    <Button kind="main" icon="plus" onClick={() => edit('new')}>
       New rule
     </Button>
   );
@@ -56,24 +58,29 @@ export function RulesView() {
           ) : (
             <ul class={styles.alerts} aria-label="Alert rules">
               {rules.map((rule) => (
-                <RuleRow key={rule.id} rule={rule} onEdit={() => setEdited(rule)} onChanged={load} />
+                <RuleRow key={rule.id} rule={rule} onEdit={() => edit(rule.id)} onChanged={load} />
               ))}
             </ul>
           )}
         </Card>
       )}
-      {edited !== undefined && (
+      {(edited === 'new' || rule !== undefined) && (
         <RuleDialog
-          rule={edited === 'new' ? undefined : edited}
-          onClose={() => setEdited(undefined)}
+          rule={rule}
+          onClose={() => edit(undefined)}
           onSaved={() => {
-            setEdited(undefined);
+            edit(undefined);
             void load();
           }}
         />
       )}
     </>
   );
+}
+
+/** Which rule is open in the dialog stands in the address. */
+function edit(rule: string | undefined): void {
+  setUrlParams({ rule });
 }
 
 function RuleRow({
