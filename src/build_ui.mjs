@@ -24,7 +24,7 @@ export function builtFolder(root = ROOT) {
 /** A hash of what the page is made from: its sources, what it shares with the hub, and its packages. */
 export function sourcesHash(root = ROOT) {
   const hash = createHash('sha256');
-  const files = ['src/hub-ui', 'src/model', 'src/core/geo'].flatMap((folder) =>
+  const files = ['src/hub-ui', 'src/model', 'src/core/geo', 'src/core/rules'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1)),

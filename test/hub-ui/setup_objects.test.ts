@@ -19,6 +19,7 @@ test('A trackable is created with providers, a shape and a rule that is checked 
   await page.getByLabel('Length').fill('3');
   await page.getByLabel('Width').fill('1');
   await page.getByRole('button', { name: 'Add rule' }).click();
+  await page.getByRole('button', { name: 'Text', exact: true }).click();
   const rule = page.getByLabel('Rule 1', { exact: true });
   await rule.fill('type = ');
   await page.getByText(/^Expected .* at column 8/).waitFor();
@@ -43,6 +44,7 @@ test('A trackable keeps what has no control on the page, and says which rule is 
   const page = await openPage(t, `${hub.origin}/hub-ui/trackables/${FORKLIFT.id}`, { mayFail: true });
   await page.getByLabel('Timeout without positions', { exact: true }).fill('2.5');
   await page.getByRole('button', { name: 'Add rule' }).click();
+  await page.getByRole('button', { name: 'Text', exact: true }).click();
   await page.getByLabel('Rule 1', { exact: true }).fill('nonsense >');
   await page.getByRole('button', { name: 'Save' }).click();
   const field = page.getByLabel('Rule 1', { exact: true });
@@ -92,18 +94,40 @@ test('A provider is named, and deleted after a question', { skip }, async (t) =>
   assert.equal((await hub.get('/providers/tag-1')).status, 404);
 });
 
-test('The rules of the hub are written, taken back and saved', { skip }, async (t) => {
+test('The rules of the hub are built, tried on live locations, taken back and saved', { skip }, async (t) => {
   const hub = await openUiHub(t);
+  const providers = ['tag-1', 'tag-2'];
+  await hub.post('/trackables', { ...FORKLIFT, location_providers: providers });
+  for (const [i, id] of providers.entries()) {
+    const position = { type: 'Point', coordinates: [8.68, 50.11 + i / 1_000] };
+    const location = { position, source: 'yard', provider_type: i === 0 ? 'gps' : 'uwb', accuracy: i === 0 ? 5 : 0.5 };
+    await hub.put(`/providers/${id}/location`, { ...location, crs: 'EPSG:4326' });
+  }
   const page = await openPage(t, `${hub.origin}/hub-ui/rules`, { mayFail: true });
   await page.getByRole('button', { name: 'Add rule' }).click();
-  await page.getByLabel('Rule 1', { exact: true }).fill('accuracy < 1');
+  await page.getByText('Holds of 1 of 2 live locations').waitFor();
+  await page.getByLabel('Property 1').selectOption('Accuracy in meters');
+  await page.getByLabel('Operator 1').selectOption('is above');
+  await page.getByLabel('Value 1').fill('far');
+  await page.getByText('This must be a number').waitFor();
+  await page.getByLabel('Value 1').fill('1');
+  const decided = page.getByRole('table').getByRole('row').filter({ hasText: FORKLIFT.name });
+  await decided.filter({ hasText: 'tag-1' }).filter({ hasText: 'changes when saved' }).waitFor();
+  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  assert.equal(await page.getByLabel('Rule 1', { exact: true }).inputValue(), 'accuracy > 1');
   await page.getByText('Valid', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Builder' }).click();
   await page.getByRole('button', { name: 'Add rule' }).click();
-  await page.getByLabel('Rule 2', { exact: true }).waitFor();
+  await page.getByRole('group', { name: 'Locating rule 2' }).waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByLabel('Rule 2', { exact: true }).waitFor({ state: 'detached' });
+  await page.getByRole('group', { name: 'Locating rule 2' }).waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The rules are saved').waitFor();
   const kept = (await hub.get('/trackables/rules/locating')).body;
-  assert.deepEqual(kept, [{ expression: 'accuracy < 1', priority: 0 }]);
+  assert.deepEqual(kept, [{ expression: 'accuracy > 1', priority: 1 }]);
+  await page.goto(`${hub.origin}/hub-ui/?sel=trackables:${FORKLIFT.id}`);
+  const why = page.getByRole('region', { name: 'Which location counts' });
+  await why.getByText('Its rule has the highest priority of all that hold, 1.').waitFor();
+  await why.getByRole('listitem').filter({ hasText: 'counts' }).filter({ hasText: 'tag-1' }).waitFor();
+  assert.equal(await why.getByRole('listitem').count(), 2);
 });

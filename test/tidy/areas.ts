@@ -86,7 +86,7 @@ export const AREAS: readonly Area[] = [
     ]),
   },
   { path: 'src/cli', mayImport: ['src/model', 'src/config/load.ts'] },
-  { path: 'src/hub-ui', mayImport: ['src/model', 'src/core/geo/plane_fit.ts'] },
+  { path: 'src/hub-ui', mayImport: ['src/model', 'src/core/geo/plane_fit.ts', 'src/core/rules'] },
   { path: 'src/site', mayImport: [] },
   { path: 'src/build_ui.mjs', mayImport: [] },
   { path: 'src/errors.ts', mayImport: [] },

@@ -13,10 +13,13 @@ import { type Entities, labelOf } from '../hub/kinds.ts';
 import { subscribe } from '../hub/live.ts';
 import { entityPath, get } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
+import { lazyPart } from '../shell/lazy.tsx';
 import { batteryText } from './battery.ts';
 import { Chip } from './chip.tsx';
 import { pastFromUrl, type Selection } from './map_url.ts';
 import { Gone, Properties } from './properties.tsx';
+
+const WhyHere = lazyPart(async () => (await import('../setup/rules/why_here.tsx')).WhyHere);
 
 /** What is known of an entity: of one that moves, where it is, how, and in which fences. */
 export function SelectionFacts({ selection }: { readonly selection: Selection }) {
@@ -137,10 +140,16 @@ function MovingFacts({ selection }: { readonly selection: Selection }) {
           ['In fences', location == null ? undefined : <FenceBadges key="fences" fences={fences} />],
         ]}
       />
+      {hasSeveral(selection.kind, entity) && pastFromUrl() === undefined && <WhyHere id={selection.id} />}
       <Properties properties={entity?.properties} />
       <Properties title="Sent with its position" properties={location?.properties} />
     </>
   );
+}
+
+/** Whether one of several locations counts for it. */
+function hasSeveral(kind: Selection['kind'], entity: object | undefined): boolean {
+  return kind === 'trackables' && ((entity as Trackable | undefined)?.location_providers?.length ?? 0) > 1;
 }
 
 /** How long ago the hub has heard of it, and when that was. */

@@ -1,14 +1,21 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Location } from '../../../model/location.ts';
 import type { LocatingRule } from '../../../model/rule.ts';
 import { Badge } from '../../controls/badge.tsx';
-import { Button, IconButton } from '../../controls/button.tsx';
+import { Button, Choice, IconButton } from '../../controls/button.tsx';
 import { Disclosure } from '../../controls/disclosure.tsx';
+import fieldStyles from '../../controls/field.module.css';
 import { NumberField, TextField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
+import { countText } from '../../controls/number_text.ts';
 import typography from '../../controls/typography.module.css';
 import { can } from '../../hub/access.ts';
 import { errorAt, RequestError, request } from '../../hub/rest.ts';
+import { ConditionBuilder, FIRST_CONDITION } from './condition_builder.tsx';
+import { type Condition, type Conditions, conditionsOf, expressionOf } from './rule_conditions.ts';
 import styles from './rule_list.module.css';
+import { useLive } from './use_live.ts';
+import { factsOf, holdsOf } from './winner.ts';
 
 const EXAMPLES = [
   "type = 'uwb' AND accuracy < 1",
@@ -16,6 +23,13 @@ const EXAMPLES = [
   "source LIKE 'hall-%' AND floor = 0",
   'speed IS NOT NULL',
 ];
+
+const WAYS: readonly { value: 'builder' | 'text'; label: string }[] = [
+  { value: 'builder', label: 'Builder' },
+  { value: 'text', label: 'Text' },
+];
+const FIRST_RULE = expressionOf({ join: 'all', list: [FIRST_CONDITION] });
+const OFFERED_MAX = 1_000;
 
 const VALIDATOR = '/validator/rules/locating';
 const PATIENCE_MS = 250;
@@ -37,6 +51,7 @@ export function RuleList({
   readonly onChange: (rules: readonly LocatingRule[], step?: string) => void;
 }) {
   const highest = Math.max(-1, ...rules.map(({ priority }) => priority));
+  const live = useLive();
   return (
     <div class={flow.stack}>
       {rules.length > 0 && (
@@ -46,6 +61,7 @@ export function RuleList({
               key={`${rules.length} ${i}`}
               rule={rule}
               number={i + 1}
+              live={live}
               error={errorAt(error, `${root}[${i}].expression`)}
               priorityError={errorAt(error, `${root}[${i}].priority`)}
               onChange={(next, step) => onChange(rules.with(i, next), `${step} ${i}`)}
@@ -55,7 +71,7 @@ export function RuleList({
         </ol>
       )}
       <div class={flow.row}>
-        <Button icon="plus" onClick={() => onChange([...rules, { expression: '', priority: highest + 1 }])}>
+        <Button icon="plus" onClick={() => onChange([...rules, { expression: FIRST_RULE, priority: highest + 1 }])}>
           Add rule
         </Button>
         <RuleHelp isOpen={showsHelp} />
@@ -67,6 +83,7 @@ export function RuleList({
 function RuleRow({
   rule,
   number,
+  live,
   error,
   priorityError,
   onChange,
@@ -74,23 +91,54 @@ function RuleRow({
 }: {
   readonly rule: LocatingRule;
   readonly number: number;
+  /** Where all is now; undefined until that is known. */
+  readonly live: readonly Location[] | undefined;
   readonly error: string | undefined;
   readonly priorityError: string | undefined;
   readonly onChange: (rule: LocatingRule, step: string) => void;
   readonly onRemove: () => void;
 }) {
-  const checked = useValidity(rule.expression);
+  const [isText, setText] = useState(() => conditionsOf(rule.expression) === undefined);
+  const [built, setBuilt] = useState<Conditions>();
+  const conditions =
+    built !== undefined && expressionOf(built) === rule.expression ? built : conditionsOf(rule.expression);
+  const build = (next: Conditions): void => {
+    setBuilt(next);
+    onChange({ ...rule, expression: expressionOf(next) }, 'expression');
+  };
   return (
     <li class={styles.rule}>
-      <TextField
-        label={`Rule ${number}`}
-        spellcheck={false}
-        placeholder={EXAMPLES[0] ?? ''}
-        value={rule.expression}
-        error={error ?? checked.problem}
-        help={checked.isValid ? <Badge tone="ok">Valid</Badge> : 'A condition on a location'}
-        onInput={(expression) => onChange({ ...rule, expression }, 'expression')}
-      />
+      <fieldset class={styles.body}>
+        <legend class={typography.hidden}>{`Locating rule ${number}`}</legend>
+        <div class={flow.row}>
+          <Choice
+            label={`How rule ${number} is written`}
+            value={isText ? 'text' : 'builder'}
+            options={WAYS}
+            onChange={(way) => setText(way === 'text')}
+          />
+          <Matches expression={rule.expression} live={live} />
+        </div>
+        {isText ? (
+          <RuleText
+            number={number}
+            expression={rule.expression}
+            error={error}
+            onChange={(expression) => onChange({ ...rule, expression }, 'expression')}
+          />
+        ) : conditions === undefined ? (
+          <p class={typography.soft}>This rule says more than the builder can show. Write it as a text.</p>
+        ) : (
+          <>
+            <ConditionBuilder conditions={conditions} offered={valuesOf(live)} onChange={build} />
+            {error !== undefined && (
+              <p class={fieldStyles.error} role="alert">
+                {error}
+              </p>
+            )}
+          </>
+        )}
+      </fieldset>
       <NumberField
         label="Priority"
         min={0}
@@ -101,6 +149,73 @@ function RuleRow({
       />
       <IconButton icon="trash" label={`Remove rule ${number}`} onClick={onRemove} />
     </li>
+  );
+}
+
+/** The expression as it is kept, with the place that is wrong in it. */
+function RuleText({
+  number,
+  expression,
+  error,
+  onChange,
+}: {
+  readonly number: number;
+  readonly expression: string;
+  readonly error: string | undefined;
+  readonly onChange: (expression: string) => void;
+}) {
+  const checked = useValidity(expression);
+  const problem = error ?? checked.problem;
+  const column = Number(/ at column (\d+)/.exec(problem ?? '')?.[1] ?? Number.NaN);
+  return (
+    <>
+      <TextField
+        label={`Rule ${number}`}
+        spellcheck={false}
+        placeholder={EXAMPLES[0] ?? ''}
+        value={expression}
+        error={problem}
+        help={checked.isValid ? <Badge tone="ok">Valid</Badge> : 'A condition on a location'}
+        onInput={onChange}
+      />
+      {Number.isFinite(column) && (
+        <code class={styles.place} aria-hidden="true">
+          {expression.slice(0, column - 1)}
+          <mark>{expression.slice(column - 1, column) || '\u00a0'}</mark>
+          {expression.slice(column)}
+        </code>
+      )}
+    </>
+  );
+}
+
+/** Of how many live locations the rule holds. */
+function Matches({
+  expression,
+  live,
+}: {
+  readonly expression: string;
+  readonly live: readonly Location[] | undefined;
+}) {
+  if (live === undefined || live.length === 0) return null;
+  const nowMs = Date.now();
+  const held = live.map((location) => holdsOf(expression, factsOf(location, nowMs)));
+  if (held.includes(undefined)) return null;
+  const count = held.filter((holds) => holds === true).length;
+  return (
+    <span class={typography.faint}>{`Holds of ${countText(count)} of ${countText(live.length)} live locations`}</span>
+  );
+}
+
+/** Values that the live locations have, so that nobody has to know them by heart. */
+function valuesOf(live: readonly Location[] | undefined): ReadonlyMap<Condition['property'], readonly string[]> {
+  const nowMs = Date.now();
+  const facts = (live ?? []).slice(0, OFFERED_MAX).map((location) => factsOf(location, nowMs));
+  return new Map(
+    (['provider_id', 'source', 'floor'] as const).map((property) => {
+      const values = facts.flatMap((each) => (each[property] == null ? [] : [String(each[property])]));
+      return [property, [...new Set(values)].sort()] as const;
+    }),
   );
 }
 

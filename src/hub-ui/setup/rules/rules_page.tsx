@@ -12,6 +12,7 @@ import { get, request } from '../../hub/rest.ts';
 import { equal } from '../../json/equal.ts';
 import { errorText } from '../../problems/sentences.ts';
 import layoutStyles from '../setup_layout.module.css';
+import { RuleEffect } from './rule_effect.tsx';
 import { RuleList } from './rule_list.tsx';
 
 const PATH = '/trackables/rules/locating';
@@ -79,7 +80,7 @@ export function RulesPage() {
       lead="Which location counts for a trackable with several providers. These rules apply to all trackables without rules of their own."
     >
       {error !== undefined && !isNamed && <Notice tone="danger">{errorText(error)}</Notice>}
-      {rules === undefined ? (
+      {rules === undefined || kept === undefined ? (
         error === undefined && <Spinner />
       ) : (
         <Card
@@ -105,6 +106,7 @@ export function RulesPage() {
           </fieldset>
         </Card>
       )}
+      {rules !== undefined && kept !== undefined && <RuleEffect rules={rules} kept={kept} />}
     </Page>
   );
 }

@@ -1,0 +1,77 @@
+import type { Location } from '../../../model/location.ts';
+import type { LocatingRule } from '../../../model/rule.ts';
+import type { Trackable } from '../../../model/trackable.ts';
+import { Badge } from '../../controls/badge.tsx';
+import { Card } from '../../controls/card.tsx';
+import { countText } from '../../controls/number_text.ts';
+import { Table } from '../../controls/table.tsx';
+import typography from '../../controls/typography.module.css';
+import { labelOf } from '../../hub/kinds.ts';
+import { useEntities } from '../../hub/stores.ts';
+import styles from './rule_list.module.css';
+import { useLive } from './use_live.ts';
+import { type Candidate, ranked } from './winner.ts';
+
+type Rules = readonly LocatingRule[];
+
+const SHOWN_MAX = 20;
+
+/** What rules make of the trackables that are in several places now, beside what those that are kept make of them. */
+export function RuleEffect({ rules, kept }: { readonly rules: Rules; readonly kept: Rules }) {
+  const trackables = useEntities('trackables');
+  const live = useLive();
+  if (live === undefined) return null;
+  const nowMs = Date.now();
+  const rows = severalOf([...trackables.values()], live).flatMap(({ trackable, locations }) => {
+    const winner = ranked(locations, rules, nowMs).candidates[0];
+    const before = ranked(locations, kept, nowMs).candidates[0];
+    if (winner === undefined || before === undefined) return [];
+    return [{ trackable, winner, isOther: winner.location.provider_id !== before.location.provider_id }];
+  });
+  const others = rows.filter(({ isOther }) => isOther).length;
+  const shown = rows.toSorted((one, other) => Number(other.isOther) - Number(one.isOther)).slice(0, SHOWN_MAX);
+  return (
+    <Card title="What they decide now" flush={rows.length > 0}>
+      {rows.length === 0 ? (
+        <p class={typography.soft}>No trackable without rules of its own has several live locations at this moment.</p>
+      ) : (
+        <>
+          <Table
+            label="Locations that count now"
+            rows={shown}
+            keyOf={({ trackable }) => trackable.id}
+            columns={[
+              { key: 'trackable', title: 'Trackable', cell: ({ trackable }) => labelOf(trackable) },
+              { key: 'provider', title: 'Location that counts', cell: ({ winner }) => winner.location.provider_id },
+              { key: 'type', title: 'Type', cell: ({ winner }) => winner.location.provider_type },
+              { key: 'rule', title: 'By', cell: ({ winner }) => <By winner={winner} /> },
+              {
+                key: 'other',
+                title: 'Effect',
+                cell: ({ isOther }) =>
+                  isOther ? <Badge tone="warn">changes when saved</Badge> : <Badge>as it is</Badge>,
+              },
+            ]}
+          />
+          <p class={styles.foot}>
+            {`Trackables with several live locations: ${countText(rows.length)}. Elsewhere when these rules are saved: ${countText(others)}.`}
+          </p>
+        </>
+      )}
+    </Card>
+  );
+}
+
+function By({ winner: { rule } }: { readonly winner: Candidate }) {
+  return rule === undefined ? <span class={typography.faint}>the newest</span> : <code>{rule}</code>;
+}
+
+/** Trackables that follow the rules of the hub, with their locations where there are several. */
+function severalOf(trackables: readonly Trackable[], live: readonly Location[]) {
+  const byProvider = new Map(live.map((location) => [location.provider_id, location]));
+  return trackables.flatMap((trackable) => {
+    if ((trackable.locating_rules ?? []).length > 0) return [];
+    const locations = (trackable.location_providers ?? []).flatMap((id) => byProvider.get(id) ?? []);
+    return locations.length > 1 ? [{ trackable, locations }] : [];
+  });
+}

@@ -1,0 +1,81 @@
+import { compileExpression, type RuleFacts, significant } from '../../../core/rules/evaluate.ts';
+import { truth } from '../../../core/rules/operators.ts';
+import { parseRule } from '../../../core/rules/parse.ts';
+import type { Location } from '../../../model/location.ts';
+import type { LocatingRule } from '../../../model/rule.ts';
+
+/** A location of a trackable, with what the rules make of it. */
+export interface Candidate {
+  readonly location: Location;
+  readonly facts: RuleFacts;
+  readonly priority: number;
+  /** The expression that has given it that priority; undefined where no rule holds. */
+  readonly rule: string | undefined;
+  readonly isWinner: boolean;
+}
+
+/** Why a location counts. */
+export type Why = 'only' | 'rule' | 'newest' | 'newest_of_equals';
+
+export interface Ranked {
+  /** The one that counts first, then by priority, then the newest. */
+  readonly candidates: readonly Candidate[];
+  readonly why: Why | undefined;
+}
+
+/** What rules say of a location. */
+export function factsOf(location: Location, nowMs: number): RuleFacts {
+  const { provider_id, provider_type, source, accuracy, floor, speed } = location;
+  const atMs = Date.parse(location.timestamp_generated ?? '');
+  return {
+    timestamp_diff: Number.isFinite(atMs) ? nowMs - atMs : undefined,
+    ...{ accuracy, provider_id, type: provider_type, source, floor, speed },
+  };
+}
+
+/** Whether an expression holds of a location; undefined where it is not valid. */
+export function holdsOf(expression: string, facts: RuleFacts): boolean | undefined {
+  try {
+    return truth(compileExpression(parseRule(expression))(facts)) === true;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Which of a trackable's locations counts by some rules, as the hub decides it. */
+export function ranked(locations: readonly Location[], rules: readonly LocatingRule[], nowMs: number): Ranked {
+  const byPriority = rules.toSorted((one, other) => other.priority - one.priority);
+  const all = locations.map((location) => {
+    const facts = factsOf(location, nowMs);
+    const rule = byPriority.find(({ expression }) => holdsOf(expression, facts) === true);
+    const eventTimeMs = nowMs - (facts.timestamp_diff ?? Number.POSITIVE_INFINITY);
+    return { location, facts, priority: rule?.priority ?? 0, rule: rule?.expression, eventTimeMs };
+  });
+  const winner = significant(
+    all.map((each) => ({ facts: each.facts, eventTimeMs: each.eventTimeMs, value: each })),
+    (facts) => all.find((each) => each.facts === facts)?.priority ?? 0,
+  );
+  const candidates = all
+    .toSorted((one, other) => Number(other === winner) - Number(one === winner) || betterOf(one, other))
+    .map(({ eventTimeMs: _, ...each }) => ({ ...each, isWinner: each.location === winner?.location }));
+  return { candidates, why: winner && whyOf(all, winner) };
+}
+
+interface Rated {
+  readonly priority: number;
+  readonly eventTimeMs: number;
+}
+
+function betterOf(one: Rated, other: Rated): number {
+  return other.priority - one.priority || other.eventTimeMs - one.eventTimeMs;
+}
+
+function whyOf(
+  all: readonly { readonly priority: number }[],
+  winner: { readonly priority: number; readonly rule: string | undefined },
+): Why {
+  if (all.length === 1) return 'only';
+  const equals = all.filter(({ priority }) => priority === winner.priority).length;
+  if (equals === 1) return 'rule';
+  return winner.rule === undefined ? 'newest' : 'newest_of_equals';
+}
