@@ -1,4 +1,4 @@
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { Choice, IconButton } from '../controls/button.tsx';
 import { Check, SelectField } from '../controls/field.tsx';
 import typography from '../controls/typography.module.css';
@@ -9,6 +9,7 @@ import { type ColorBy, propertyNames } from './color_by.ts';
 import styles from './layer_menu.module.css';
 import { colorByFromUrl, type LayerName, type Names, namesFromUrl } from './map_url.ts';
 import popoverStyles from './popover.module.css';
+import { usePopover } from './use_popover.ts';
 
 const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string])[]])[] = [
   [
@@ -62,24 +63,7 @@ export function LayerMenu({
   readonly onChange: (layers: ReadonlySet<LayerName>) => void;
 }) {
   const [isOpen, setOpen] = useState(false);
-  const box = useRef<HTMLDivElement>(null);
-  // Before the menu is seen: whoever sees it may leave it at once.
-  useLayoutEffect(() => {
-    if (!isOpen) return;
-    const close = (event: Event): void => {
-      const isEscape = event instanceof KeyboardEvent && event.key === 'Escape';
-      if (event instanceof KeyboardEvent ? !isEscape : box.current?.contains(event.target as Node)) return;
-      // It closes the menu alone.
-      if (isEscape) event.preventDefault();
-      setOpen(false);
-    };
-    addEventListener('pointerdown', close);
-    addEventListener('keydown', close, { capture: true });
-    return () => {
-      removeEventListener('pointerdown', close);
-      removeEventListener('keydown', close, { capture: true });
-    };
-  }, [isOpen]);
+  const box = usePopover(isOpen, () => setOpen(false));
   const set = (name: LayerName, isOn: boolean): void => {
     const next = new Set(layers);
     if (isOn) next.add(name);

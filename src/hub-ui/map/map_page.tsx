@@ -1,4 +1,4 @@
-import { useCallback, useMemo } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import pageStyles from '../controls/page.module.css';
 import { useTitle } from '../controls/page.tsx';
 import typography from '../controls/typography.module.css';
@@ -9,7 +9,30 @@ import { floorFromUrl, layersFromUrl, lookFromUrl, lookToUrl, select, selectionF
 import mapStyles from './map_view.module.css';
 import { MapView } from './map_view.tsx';
 import { EARTH, planeOfZone } from './plane.ts';
+import { loadViews, mayReadViews, opened, openView } from './saved_views.ts';
 import { Site } from './site.tsx';
+
+/** How long the view that the map starts with is waited for. */
+const START_MS = 1_500;
+
+/** Opens the start view where the address asks for none; true until that is known. */
+function useStart(): boolean {
+  const [isStarting, setStarting] = useState(() => location.search === '' && mayReadViews());
+  useEffect(() => {
+    if (!isStarting) return;
+    const timer = setTimeout(() => setStarting(false), START_MS);
+    loadViews().then(
+      (found) => {
+        const start = found.find(({ is_start: isStart }) => isStart === true);
+        if (start !== undefined && location.search === '') openView(start, { replace: true });
+        setStarting(false);
+      },
+      () => setStarting(false),
+    );
+    return () => clearTimeout(timer);
+  }, []);
+  return isStarting;
+}
 
 /** The live map: where one looks, what is shown and what is selected stands in the address. */
 export function MapPage() {
@@ -17,22 +40,23 @@ export function MapPage() {
   const zones = useEntities('zones');
   useEntities('providers');
   const trackables = useEntities('trackables');
+  const isStarting = useStart();
   const zoneId = urlParam('zone');
   const zone = zoneId === undefined ? undefined : zones.get(zoneId);
   const plane = useMemo(() => (zone === undefined ? EARTH : planeOfZone(zone)), [zone]);
   // Until the zone is known, nobody can say what its meters are.
   const isWaiting = zoneId !== undefined && storeOf('zones').state.value === 'waiting';
   // Read once for each plane: when one goes back to another, the address says where one looked there.
-  const look = useMemo(() => ({ at: lookFromUrl(), on: plane.id }), [plane.id]);
+  const look = useMemo(() => ({ at: lookFromUrl(), on: plane.id }), [plane.id, opened.value, isStarting]);
   const changePlane = useCallback((id: string | undefined) => {
     setUrlParams({ zone: id, at: undefined, z: undefined, floor: undefined }, { replace: false });
   }, []);
   const hasTrackables = trackables.size > 0 || storeOf('trackables').state.value === 'waiting';
-  if (isWaiting) return <div class={`${pageStyles.full} ${mapStyles.map}`} />;
+  if (isWaiting || isStarting) return <div class={`${pageStyles.full} ${mapStyles.map}`} />;
   return (
     <div class={pageStyles.full}>
       <h1 class={typography.hidden}>Live map</h1>
-      <MapView plane={plane} look={look.at} onLook={lookToUrl} label="Live map">
+      <MapView key={opened.value} plane={plane} look={look.at} onLook={lookToUrl} label="Live map">
         <Site
           plane={plane}
           floor={floorFromUrl()}

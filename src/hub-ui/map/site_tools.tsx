@@ -17,6 +17,7 @@ import type { Plane } from './plane.ts';
 import { SearchBox } from './search_box.tsx';
 import styles from './site_tools.module.css';
 import { enterWall } from './wall.ts';
+import { ViewMenu } from './view_menu.tsx';
 
 interface SiteToolsProps {
   readonly plane: Plane;
@@ -44,6 +45,7 @@ export function SiteTools(props: SiteToolsProps) {
         <SearchBox onFound={onFound} />
         <div class={`${toolStyles.buttons} ${styles.bar}`}>
           <PlaneSelect plane={plane} onPlane={onPlane} />
+          <ViewMenu />
           <LayerMenu layers={layers} onChange={layersToUrl} />
           <IconButton
             icon="ruler"

@@ -16,6 +16,16 @@ export function urlParam(name: string): string | undefined {
   return query.value.get(name) ?? undefined;
 }
 
+/** Changes all parameters at once, to those of a query. */
+export function setQuery(search: string, { replace = false }: { readonly replace?: boolean } = {}): void {
+  const url = new URL(location.href);
+  url.search = search;
+  if (url.href === location.href) return;
+  if (replace) history.replaceState(history.state, '', url);
+  else history.pushState(null, '', url);
+  read();
+}
+
 /** Parameters, and which of them to set; undefined takes one away. */
 export type UrlChange = Readonly<Record<string, string | number | undefined>>;
 
