@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { CHANGE_TYPES } from './events.ts';
-import { Maybe, Named, OneOf, Time } from './schema.ts';
+import { Choice, Maybe, Named, OneOf, Time } from './schema.ts';
 
 /** What an alert rule watches for. */
 export const ALERT_KINDS = ['entry', 'exit', 'inside_longer', 'more_inside', 'silent', 'collision'] as const;
@@ -23,7 +23,10 @@ const SeverityWord = OneOf(SEVERITIES, { title: 'Severity', description: 'How mu
 /** Which trackables have a property of that value. */
 const PropertyCondition = Named('AlertProperty', {
   name: Type.String({ minLength: 1, description: 'Name of a member of the properties of trackables.' }),
-  value: Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description: 'What it must be.' }),
+  value: Choice([Type.String(), Type.Number(), Type.Boolean()], {
+    title: 'PropertyValue',
+    description: 'What a property must be: a text, a number, true or false.',
+  }),
 });
 
 /** What people want to be alerted of. It is evaluated in the hub, whether a page is open or not. */
@@ -87,7 +90,8 @@ export type AlertPreview = Static<typeof AlertPreview>;
 
 /** Alerts by their ids, or all that are open. */
 export const AlertSelection = Named('AlertSelection', {
-  ids: Maybe(Type.Array(Type.String(), { maxItems: 1000, description: 'These alone. All open ones when left out.' })),
+  ids: Maybe(Type.Array(Type.String(), { maxItems: 1000, description: 'These alone.' })),
+  all: Maybe(Type.Boolean({ description: 'All that are open, where no ids are given.' })),
 });
 
 /** An alert was raised, has changed, or is kept no more. */

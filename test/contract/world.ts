@@ -154,6 +154,9 @@ const THINGS: readonly [path: string, id: string, body: object][] = [
   ['/anchors', IDS['anchor_id'] ?? '', anchor],
 ];
 
+/** How often it is looked whether an alert is there. */
+const LOOKS = 200;
+
 /** Paths that the hub has. */
 const COLLECTIONS = new Set(ROUTES.map(({ path }) => path));
 
@@ -173,12 +176,13 @@ export async function restore(hub: TestHub): Promise<void> {
   IDS['view_id'] = await firstOf(hub, '/views', mapView);
   IDS['rule_id'] = await firstOf(hub, '/alerts/rules', alertRule);
   // It is raised a moment after the rule was made, and stays whatever becomes of that.
-  for (;;) {
+  for (let left = LOOKS; left > 0; left--) {
     const [alert] = (await hub.get('/alerts')).body as { id: string }[];
     IDS['alert_id'] = alert?.id ?? '';
     if (alert !== undefined) return;
     await hub.settle();
   }
+  assert.fail('no alert was raised');
 }
 
 /** The id of the first of a list, which is made where there is none. */

@@ -88,7 +88,7 @@ test('alerts are raised by what happens, told at once, acknowledged and cleared,
     'update entry cleared, over',
     'update more_inside raised, over',
   ]);
-  assert.equal((await second.post('/alerts/clear', {})).status, 204);
+  assert.equal((await second.post('/alerts/clear', { all: true })).status, 204);
   assert.deepEqual((await second.get('/alerts?state=raised')).body, []);
   assert.equal((await second.delete(`/alerts/rules/${rule.id}`)).status, 204);
   assert.equal((await second.get('/alerts/rules')).body.length, 2);

@@ -1,8 +1,11 @@
 import Type from 'typebox';
 import { cutTo } from '../../auth/shown.ts';
+import { HubError } from '../../errors.ts';
+import { asWord } from '../../fanout/coerce.ts';
 import { ALERT_STATES, Alert, AlertPreview, AlertRule, AlertSelection } from '../../model/alert.ts';
 import { checker } from '../../model/check.ts';
 import { ArrayOf, OneOf } from '../../model/schema.ts';
+import { show } from '../../model/show.ts';
 import { shownList } from '../list_body.ts';
 import { type Call, type Route, route } from '../route.ts';
 
@@ -16,7 +19,11 @@ function textOf(alert: Alert, { sight }: Pick<Call, 'sight'>): string {
 
 /** The ids that a body names; undefined for all that are open. Throws HUB_BAD_REQUEST. */
 function idsIn(body: unknown): readonly string[] | undefined {
-  return selection.parse(body ?? {}).ids ?? undefined;
+  const { ids, all } = selection.parse(body);
+  if (ids == null && all !== true) {
+    throw new HubError('HUB_BAD_REQUEST', `ids: are required unless all is true, found ${show(ids)}`);
+  }
+  return ids ?? undefined;
 }
 
 const RULE_ROUTES: readonly Route[] = [
@@ -89,6 +96,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     replies: { 200: { description: 'The alerts.', schema: ArrayOf(Alert) } },
     handle(call, { alerts }) {
       const { state } = call.query;
+      if (state !== undefined) asWord('state', state, ALERT_STATES);
       const wanted = alerts.list().filter((alert) => state === undefined || alert.state === state);
       return call.reply.json(shownList(wanted, (alert) => textOf(alert, call)));
     },
