@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { cutTo } from '../../auth/shown.ts';
 import { HubError } from '../../errors.ts';
-import { asWord } from '../../fanout/coerce.ts';
 import { ALERT_STATES, Alert, AlertPreview, AlertRule, AlertSelection } from '../../model/alert.ts';
 import { checker } from '../../model/check.ts';
 import { ArrayOf, OneOf } from '../../model/schema.ts';
@@ -24,6 +23,12 @@ function idsIn(body: unknown): readonly string[] | undefined {
     throw new HubError('HUB_BAD_REQUEST', `ids: are required unless all is true, found ${show(ids)}`);
   }
   return ids ?? undefined;
+}
+
+/** Throws HUB_BAD_REQUEST. */
+function checkState(state: string | undefined): void {
+  if (state === undefined || ALERT_STATES.some((word) => word === state)) return;
+  throw new HubError('HUB_BAD_REQUEST', `state: must be one of ${ALERT_STATES.join(', ')}, found ${show(state)}`);
 }
 
 const RULE_ROUTES: readonly Route[] = [
@@ -96,7 +101,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     replies: { 200: { description: 'The alerts.', schema: ArrayOf(Alert) } },
     handle(call, { alerts }) {
       const { state } = call.query;
-      if (state !== undefined) asWord('state', state, ALERT_STATES);
+      checkState(state);
       const wanted = alerts.list().filter((alert) => state === undefined || alert.state === state);
       return call.reply.json(shownList(wanted, (alert) => textOf(alert, call)));
     },
