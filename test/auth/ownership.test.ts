@@ -191,6 +191,7 @@ const TOPICS: readonly [topic: string, mine: (event: Event) => boolean][] = [
   ['fence_changes', ({ id: fence }) => fence === MINE.fence],
   ['zone_changes', ({ id: zone }) => zone === MY_ZONE],
   ['anchor_changes', ({ id: anchor }) => anchor === 'mine'],
+  ['alert_changes', ({ object }) => object.trackable_id === MINE.trackable],
 ];
 
 /** An event that names nothing but what is mine. */
@@ -231,6 +232,8 @@ async function happen(): Promise<void> {
 }
 
 test('A subscription gets the events of what is owned, all of them, and no other', async () => {
+  await done(admin.post('/alerts/rules', { name: 'Entries', kind: 'entry', fence_ids: [MINE.fence] }));
+  await admin.settle();
   const all = await admin.socket();
   const own = await tenant.socket();
   const records = [];
