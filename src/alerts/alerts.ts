@@ -74,6 +74,8 @@ interface Watching {
   readonly subscriptions: readonly number[];
   /** What was heard before it is known who is inside; undefined once that is. */
   early: WatchEvent[] | undefined;
+  /** Whether it was watched before, by other rules, which go on until then. */
+  readonly goesOn: boolean;
   cancelPoll: () => void;
 }
 
@@ -252,6 +254,7 @@ export class Alerts {
     const watching: Watching = {
       subscriptions: this.#subscribe(rules),
       early: [...(before?.early ?? [])],
+      goesOn: before !== undefined && (before.early === undefined || before.goesOn),
       cancelPoll: () => undefined,
     };
     this.#watching = watching;
@@ -265,10 +268,10 @@ export class Alerts {
       if (this.#watching !== watching) return;
       const early = watching.early ?? [];
       watching.early = undefined;
-      // Who has entered meanwhile is to be seen to enter.
-      const entered = new Set(early.flatMap((event) => (event.what === 'entered' ? [pairOf(event)] : [])));
-      const settled = stays.filter((stay) => !entered.has(pairOf(stay)));
-      this.#step([{ what: 'rules', rules, stays: settled }, ...early]);
+      // What was heard meanwhile has been acted on, or is to be: shards answer one after the other.
+      if (watching.goesOn)
+        this.#step([{ what: 'rules', rules, stays: withCrossings(stays, early, this.#deps.running()) }]);
+      else this.#step([{ what: 'rules', rules, stays: beforeCrossings(stays, early) }, ...early]);
       const silences = rules.flatMap(({ kind, longer_than: ms }) => (kind === 'silent' ? [ms ?? 0] : []));
       if (silences.length === 0) return;
       const pollMs = Math.min(POLL_MOST_MS, Math.max(POLL_LEAST_MS, Math.min(...silences) / 4));
@@ -341,12 +344,9 @@ export class Alerts {
   }
 
   #hear(events: readonly WatchEvent[]): void {
-    const early = this.#watching?.early;
-    if (early !== undefined) early.push(...events);
-    // While it is asked who is inside by other rules, those before go on.
-    if (this.#state !== undefined && this.#watching !== undefined) {
-      if (early === undefined || this.#state.rules.length > 0) this.#step(events);
-    }
+    const watching = this.#watching;
+    watching?.early?.push(...events);
+    if (watching !== undefined && (watching.early === undefined || watching.goesOn)) this.#step(events);
   }
 
   #step(events: readonly WatchEvent[]): void {
@@ -419,6 +419,24 @@ export class Alerts {
 function fencesOf(rules: readonly AlertRule[]): readonly string[] | undefined {
   const named = rules.filter(({ kind }) => FENCE_KINDS.has(kind)).map(({ fence_ids: ids }) => ids);
   return named.some((ids) => ids == null) ? undefined : [...new Set(named.flatMap((ids) => ids ?? []))];
+}
+
+/** Who is inside after what was heard. */
+function withCrossings(stays: readonly Stay[], events: readonly WatchEvent[], nowMs: number): readonly Stay[] {
+  const inside = new Map(stays.map((stay) => [pairOf(stay), stay]));
+  for (const event of events) {
+    if (event.what === 'left') inside.delete(pairOf(event));
+    if (event.what !== 'entered' || inside.has(pairOf(event))) continue;
+    const { fenceId, trackableId } = event;
+    inside.set(pairOf(event), { fenceId, trackableId, sinceMs: nowMs });
+  }
+  return [...inside.values()];
+}
+
+/** Who was inside before it: who has entered meanwhile is to be seen to enter. */
+function beforeCrossings(stays: readonly Stay[], events: readonly WatchEvent[]): readonly Stay[] {
+  const entered = new Set(events.flatMap((event) => (event.what === 'entered' ? [pairOf(event)] : [])));
+  return stays.filter((stay) => !entered.has(pairOf(stay)));
 }
 
 function pairOf({ fenceId, trackableId }: Pick<Stay, 'fenceId' | 'trackableId'>): string {
