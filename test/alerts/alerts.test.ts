@@ -140,3 +140,15 @@ test('What the database does not take is refused to whoever asks, and kept when 
   assert.deepEqual(seen(), [['t', 'acknowledged', 1, false]]);
   assert.deepEqual(store.kept.get(`alert ${alert.id}`), alerts.get(alert.id));
 });
+
+test('Who leaves while rules change has left, though the answer is older', async () => {
+  const { alerts, answer, crosses, seen, pass } = openAlerts();
+  await alerts.rules.create({ ...RULE, kind: 'inside_longer', longer_than: 10_000 });
+  await answer();
+  await crosses('region_entry');
+  await alerts.rules.create({ ...RULE, name: 'Another' });
+  await crosses('region_exit');
+  await answer('t');
+  await pass(20_000);
+  assert.deepEqual(seen(), []);
+});
