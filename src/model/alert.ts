@@ -8,10 +8,8 @@ export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /** How much an alert matters, the least first. */
 export const SEVERITIES = ['info', 'warning', 'critical'] as const;
-export type Severity = (typeof SEVERITIES)[number];
 
 export const ALERT_STATES = ['raised', 'acknowledged', 'cleared'] as const;
-export type AlertState = (typeof ALERT_STATES)[number];
 
 const AlertKindWord = OneOf(ALERT_KINDS, {
   title: 'AlertKind',

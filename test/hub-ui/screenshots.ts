@@ -128,6 +128,13 @@ async function recordShift(base: string): Promise<number> {
   return endMs - SHIFT_MS / 2;
 }
 
+/** Locating rules, of which one says more than the builder can show. */
+async function ruleDemo(base: string): Promise<void> {
+  const expressions = ["type = 'rfid'", "type = 'uwb' AND accuracy < 1", 'NOT (accuracy > 5 OR speed > 10)'];
+  const rules = expressions.map((expression, priority) => ({ expression, priority }));
+  await fetch(`${base}/trackables/rules/locating`, { method: 'PUT', body: JSON.stringify(rules) });
+}
+
 /** Rules that the demo fulfils again and again. */
 async function alertOfDemo(base: string): Promise<void> {
   for (const rule of [
@@ -216,6 +223,7 @@ async function main(part = ''): Promise<void> {
     if ('alone'.includes(part)) await takeAlone(browser, origin);
     const shiftMs = await recordShift(hub.base);
     demo = await startDemo(origin);
+    await ruleDemo(hub.base);
     await take(VIEWS);
     await alertOfDemo(hub.base);
     await take(ALERT_VIEWS);
