@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type AlertPreview, type AlertRule, SEVERITIES } from '../../model/alert.ts';
-import { Button, Choice } from '../controls/button.tsx';
+import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import fieldStyles from '../controls/field.module.css';
 import { SelectField, TextField } from '../controls/field.tsx';
@@ -26,12 +26,12 @@ type Kind = AlertRule['kind'];
  * whole, so that another language can have another order.
  */
 const SENTENCES: Readonly<Record<Kind, string>> = {
-  entry: 'Alert when {who} enters {where}.',
-  exit: 'Alert when {who} leaves {where}.',
-  inside_longer: 'Alert when {who} is in {where} for longer than {long}.',
-  more_inside: 'Alert when {where} has more than {many} inside, counting {who}.',
-  silent: 'Alert when {who} is silent for longer than {long}.',
-  collision: 'Alert when {who} collides with another.',
+  entry: 'Alert when {who} enters {where}',
+  exit: 'Alert when {who} leaves {where}',
+  inside_longer: 'Alert when {who} is in {where} for longer than {long}',
+  more_inside: 'Alert when {where} has more than {many} inside, counting {who}',
+  silent: 'Alert when {who} is silent for longer than {long}',
+  collision: 'Alert when {who} collides with another',
 };
 
 const KINDS: readonly { value: Kind; label: string }[] = [
@@ -100,7 +100,13 @@ export function RuleDialog({
       }
     >
       <div class={flow.stack}>
-        <Choice label="What to watch for" value={draft.kind} options={KINDS} onChange={(kind) => change({ kind })} />
+        <fieldset class={`${flow.row} ${styles.kinds}`} aria-label="What to watch for">
+          {KINDS.map(({ value, label }) => (
+            <Button key={value} aria-pressed={value === draft.kind} onClick={() => change({ kind: value })}>
+              {label}
+            </Button>
+          ))}
+        </fieldset>
         <Sentence draft={draft} onChange={change} />
         <WhoIsMeant draft={draft} error={error} onChange={change} />
         {draft.fence_ids != null && SENTENCES[draft.kind].includes('{where}') && (
