@@ -29,7 +29,7 @@ test('A trackable is created with providers, a shape and a rule that is checked 
   await page.getByText('Cart is saved').waitFor();
   const [kept] = (await hub.get('/trackables/summary')).body;
   assert.deepEqual(kept.location_providers, ['tag-9']);
-  assert.deepEqual(kept.locating_rules, [{ expression: "type = 'uwb'", priority: 0 }]);
+  assert.deepEqual(kept.locating_rules, [{ expression: "type = 'uwb'", priority: 1 }]);
   assert.deepEqual(kept.geometry.coordinates[0].slice(0, 3), [
     [-0.5, -1.5],
     [0.5, -1.5],

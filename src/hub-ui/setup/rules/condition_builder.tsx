@@ -63,12 +63,14 @@ export function ConditionBuilder({
   return (
     <div class={flow.stack}>
       {list.length > 1 && (
-        <Choice
-          label="Of these conditions"
-          value={join}
-          options={JOINS}
-          onChange={(next) => onChange({ join: next, list })}
-        />
+        <div class={flow.row}>
+          <Choice
+            label="Of these conditions"
+            value={join}
+            options={JOINS}
+            onChange={(next) => onChange({ join: next, list })}
+          />
+        </div>
       )}
       <ul class={styles.list} aria-label="Conditions">
         {list.map((condition, i) => (

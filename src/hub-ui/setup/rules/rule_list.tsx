@@ -50,7 +50,8 @@ export function RuleList({
   readonly showsHelp?: boolean;
   readonly onChange: (rules: readonly LocatingRule[], step?: string) => void;
 }) {
-  const highest = Math.max(-1, ...rules.map(({ priority }) => priority));
+  // Where nothing holds the priority is 0: a rule with that would decide nothing.
+  const highest = Math.max(0, ...rules.map(({ priority }) => priority));
   const live = useLive();
   return (
     <div class={flow.stack}>
