@@ -180,6 +180,7 @@ const FILTERS: Readonly<Record<Topic, readonly Row[]>> = {
     row('state', word(ALERT_STATES)),
     row('fence_id', anyOf),
     row('trackable_id', anyOf),
+    row('other_trackable_id', anyOf),
   ],
 };
 

@@ -59,7 +59,7 @@ export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
     resource: 'trackable_id',
     params: ['trackable_id'],
     fields: ['trackable_id', 'other_trackable_id'],
-    naming: { fence_id: 'fence_id' },
+    naming: { fence_id: 'fence_id', other_trackable_id: 'trackable_id' },
   },
 };
 

@@ -8,6 +8,7 @@ import { type DocumentKind, Documents } from '../../src/entities/documents.ts';
 import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import { MAP_VIEWS } from '../../src/entities/map_views.ts';
+import { HubError } from '../../src/errors.ts';
 import type { HttpReply } from '../../src/exchange.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { lend } from '../../src/model/borrowed.ts';
@@ -94,7 +95,9 @@ export function openApi(
     alerts: {
       rules: documents(ALERT_RULES),
       list: () => [],
-      get: (id) => assert.fail(`no alert ${id}`),
+      get(id) {
+        throw new HubError('HUB_NOT_FOUND', `Cannot find alert "${id}": none has that id`);
+      },
       act: async () => undefined,
       preview: async () => ({ watched: 0, matches: [], total: 0 }),
     },

@@ -115,7 +115,13 @@ test('compileFilter makes no filter of parameters that are absent, null, unknown
 });
 
 test('a filter stops every event that lacks the compared value', () => {
-  const values: Record<string, unknown> = { accuracy: 9e9, floor: 0, associated: false, provider_type: 'uwb' };
+  const values: Record<string, unknown> = {
+    accuracy: 9e9,
+    floor: 0,
+    associated: false,
+    provider_type: 'uwb',
+    state: 'raised',
+  };
   for (const topic of Object.keys(TOPICS) as Topic[]) {
     for (const param of TOPICS[topic]) {
       if (topic === 'collision_events' || param === 'event_type' || param === 'object_type') continue;
