@@ -1,6 +1,7 @@
 import type { Answer, Query } from '../core/item.ts';
 import type { Documents } from '../entities/documents.ts';
 import type { Entities } from '../entities/entities.ts';
+import type { Imports } from '../entities/imports.ts';
 import type { LocatingRules } from '../entities/locating_rules.ts';
 import type { HistoryAnswer } from '../history/queries/query_pool.ts';
 import type { Question } from '../history/queries/question.ts';
@@ -16,6 +17,7 @@ import type { MapView } from '../model/view.ts';
 import type { Zone } from '../model/zone.ts';
 import type { DescribeProtocol } from '../socket/docs/async_api.ts';
 import type { Turns } from '../time/turns.ts';
+import type { Method } from './route.ts';
 import type { ErrorTyping } from './versions.ts';
 
 /** What the API is given by the hub. */
@@ -52,6 +54,9 @@ export interface ApiDeps extends ErrorTyping {
   forgetAllLocations(): Promise<void>;
   /** The locating rules of trackables without own ones. */
   readonly rules: LocatingRules;
+  /** Imports of documents. */
+  readonly imports: Pick<Imports, 'start' | 'current' | 'cancel'>;
+  readonly permit: Permit;
   /** Checks an event of a fence that a third party has seen, and publishes it. Throws HUB_BAD_REQUEST. */
   publishFenceEvent(fence: Fence, body: unknown): void;
   readonly corsEnabled: boolean;
@@ -69,6 +74,12 @@ export interface ApiDeps extends ErrorTyping {
   /** Of all work that takes long on this thread. */
   readonly turns: Turns;
 }
+
+/**
+ * Resolves where a token may do to anything what a row of the API does, of which `path` is the one in version 2. Rejects as the
+ * row would, and with HUB_NOT_AUTHORIZED where it may only do that to what is owned.
+ */
+export type Permit = (method: Method, path: string, token: string | undefined) => Promise<void>;
 
 export interface AcceptOptions {
   readonly root: string;

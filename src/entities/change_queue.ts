@@ -28,13 +28,16 @@ import { Turns } from '../time/turns.ts';
  *   kept          the commit resolves or rejects  kept: the steps are answered
  *
  * A step may therefore run several times: what it changes besides handing changes to `write` it must change anew.
+ *
+ * Steps that are kept together or not at all are a group of their own, which is prepared first (`runTogether`), and again
+ * whenever it was overtaken. Nothing else changes while that goes on. If one of them throws, none of them has done anything.
  */
 export class ChangeQueue<Change> {
   readonly #on: ChangeHandlers<Change>;
   readonly #waitingMax: number;
   readonly #groupMax: number;
   readonly #turns: Turns;
-  #waiting: Waiting<Change>[] = [];
+  #waiting: (Waiting<Change> | Together<Change>)[] = [];
   #busy = false;
   /** The one that is not answered yet. */
   #group: Group<Change> | undefined;
@@ -60,12 +63,20 @@ export class ChangeQueue<Change> {
   run<Result>(step: Step<Change, Result>): Promise<Result> {
     if (this.#waiting.length >= this.#waitingMax) return Promise.reject(full(this.#waiting.length));
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#waiting.push({ step, resolve: resolve as (result: unknown) => void, reject });
-    // A microtask later, so that steps queued by one piece of code form one group.
-    if (!this.#busy) {
-      this.#busy = true;
-      queueMicrotask(() => void this.#drain());
-    }
+    this.#wait({ step, resolve: resolve as (result: unknown) => void, reject });
+    return promise;
+  }
+
+  /**
+   * Queues steps that are kept all or none, in a transaction of their own. `prepare` says what they are when their turn has
+   * come: from then on nothing else changes until they are kept, unless they are overtaken, and then it is asked again.
+   * Resolves with what was prepared. Rejects with what `prepare`, a step or the commit threw, and with HUB_UNAVAILABLE when
+   * they were overtaken too often, or too many steps wait.
+   */
+  runTogether<Kept extends Prepared<Change>>(prepare: () => Promise<Kept>): Promise<Kept> {
+    if (this.#waiting.length >= this.#waitingMax) return Promise.reject(full(this.#waiting.length));
+    const { promise, resolve, reject } = Promise.withResolvers<Kept>();
+    this.#wait({ prepare, resolve: resolve as (result: unknown) => void, reject });
     return promise;
   }
 
@@ -88,9 +99,29 @@ export class ChangeQueue<Change> {
     apply();
   }
 
+  #wait(waiting: Waiting<Change> | Together<Change>): void {
+    this.#waiting.push(waiting);
+    if (this.#busy) return;
+    this.#busy = true;
+    // A microtask later, so that steps queued by one piece of code form one group.
+    queueMicrotask(() => void this.#drain());
+  }
+
+  /** Takes the steps that share the next transaction. */
+  #next(): Group<Change> {
+    const [first] = this.#waiting;
+    if (first !== undefined && 'prepare' in first) {
+      this.#waiting.shift();
+      return new Group<Change>(this.#on, [], first);
+    }
+    const together = this.#waiting.findIndex((waiting) => 'prepare' in waiting);
+    const count = Math.min(this.#groupMax, together === -1 ? this.#groupMax : together);
+    return new Group<Change>(this.#on, this.#waiting.splice(0, count) as Waiting<Change>[]);
+  }
+
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const group = new Group<Change>(this.#on, this.#waiting.splice(0, this.#groupMax));
+      const group = this.#next();
       this.#group = group;
       this.#committing = this.#perform(group);
       // The failure is answered to each step; here it only ends the wait.
@@ -106,17 +137,19 @@ export class ChangeQueue<Change> {
     let isLong = false;
     do {
       this.#waiting.unshift(...group.shed());
+      if (group.isUnprepared) await group.prepare();
       let begun = this.#turns.begin();
       while (group.performNext()) {
         if (!this.#turns.isLong(begun)) continue;
         isLong = true;
         await this.#turns.next();
         this.#waiting.unshift(...group.shed());
+        if (group.isUnprepared) await group.prepare();
         begun = this.#turns.begin();
       }
     } while ((await group.commit()) === 'overtaken');
     if (isLong && group.isUntold) await this.#turns.next();
-    group.tell();
+    while (group.tell(TOLD_AT_ONCE)) await this.#turns.next();
     if (isLong) await this.#turns.next();
     if (group.failure !== undefined) throw group.failure.error;
   }
@@ -124,6 +157,10 @@ export class ChangeQueue<Change> {
 
 /** So often a group may be overtaken before it gives up half of its steps each time. */
 const OVERTAKEN_MAX = 3;
+/** And so often one whose steps are kept together, before it gives up. */
+const PREPARED_MAX = 10;
+/** Everybody is told of that many changes in a turn. */
+const TOLD_AT_ONCE = 1000;
 
 export interface ChangeQueueOptions {
   /** Steps that may wait; 100,000 when left out. */
@@ -144,14 +181,26 @@ type Overtaken = 'overtaken';
 export interface ChangeHandlers<Change> {
   /** Applies a change in memory; returns how to take it back. */
   apply(change: Change): () => void;
-  /** Keeps the changes, all or none. */
-  commit(changes: readonly Change[]): Committing;
+  /** Keeps the changes, all or none. `prepared`: what the steps are of, where they are kept together. */
+  commit(changes: readonly Change[], prepared: Prepared<Change> | undefined): Committing;
+  /** Tells of changes that are kept, in their order: of many in several calls. */
   committed(changes: readonly Change[]): void;
   /** All changes of a group are taken back, and its steps will run anew. */
   takenBack?(): void;
 }
 
 export type Step<Change, Result> = (write: (change: Change) => void) => Result;
+
+/** Steps that are kept together. */
+export interface Prepared<Change> {
+  readonly steps: readonly Step<Change, unknown>[];
+}
+
+interface Together<Change> {
+  readonly prepare: () => Promise<Prepared<Change>>;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
 
 interface Waiting<Change> {
   readonly step: Step<Change, unknown>;
@@ -162,7 +211,10 @@ interface Waiting<Change> {
 /** The steps that share one transaction. */
 class Group<Change> {
   readonly #on: ChangeHandlers<Change>;
-  readonly #steps: Waiting<Change>[];
+  #steps: Waiting<Change>[];
+  /** Where the steps are kept together: who prepares them, and what was prepared. */
+  readonly #together: Together<Change> | undefined;
+  #prepared: Prepared<Change> | undefined;
   #at: 'performing' | 'committing' | 'overtaken' | 'kept' | 'failed' = 'performing';
   #performed = 0;
   #changes: Change[] = [];
@@ -170,12 +222,13 @@ class Group<Change> {
   #refusals: (() => void)[] = [];
   #answers: { readonly done: () => void; readonly failed: (error: unknown) => void }[] = [];
   #failure: { readonly error: unknown } | undefined;
-  #isTold = false;
+  #told = 0;
   #timesTakenBack = 0;
 
-  constructor(on: ChangeHandlers<Change>, steps: Waiting<Change>[]) {
+  constructor(on: ChangeHandlers<Change>, steps: Waiting<Change>[], together?: Together<Change>) {
     this.#on = on;
     this.#steps = steps;
+    this.#together = together;
   }
 
   get failure(): { readonly error: unknown } | undefined {
@@ -183,7 +236,29 @@ class Group<Change> {
   }
 
   get isUntold(): boolean {
-    return this.#at === 'kept' && !this.#isTold;
+    return this.#at === 'kept' && this.#told < this.#changes.length;
+  }
+
+  /** Whether it is not known yet what the steps are. */
+  get isUnprepared(): boolean {
+    return this.#together !== undefined && this.#prepared === undefined && this.#refusals.length === 0;
+  }
+
+  async prepare(): Promise<void> {
+    const together = this.#together;
+    while (together !== undefined && this.isUnprepared) {
+      const before = this.#timesTakenBack;
+      try {
+        if (before > PREPARED_MAX) throw overtaken(before);
+        const prepared = await together.prepare();
+        if (this.#timesTakenBack !== before) continue;
+        this.#prepared = prepared;
+        this.#steps = prepared.steps.map((step) => ({ step, resolve: ignore, reject: ignore }));
+        this.#answers = [{ done: () => together.resolve(prepared), failed: together.reject }];
+      } catch (error) {
+        if (this.#timesTakenBack === before || before > PREPARED_MAX) this.#refuse(error);
+      }
+    }
   }
 
   /**
@@ -191,7 +266,7 @@ class Group<Change> {
    * to perform a group would always be late.
    */
   shed(): readonly Waiting<Change>[] {
-    if (this.#timesTakenBack < OVERTAKEN_MAX || this.#performed > 0) return [];
+    if (this.#together !== undefined || this.#timesTakenBack < OVERTAKEN_MAX || this.#performed > 0) return [];
     return this.#steps.splice(Math.ceil(this.#steps.length / 2));
   }
 
@@ -207,7 +282,7 @@ class Group<Change> {
   async commit(): Promise<Overtaken | undefined> {
     this.#at = 'committing';
     try {
-      const outcome = this.#changes.length === 0 ? undefined : await this.#on.commit(this.#changes);
+      const outcome = this.#changes.length === 0 ? undefined : await this.#on.commit(this.#changes, this.#prepared);
       if (outcome === 'overtaken') {
         this.#beginAnew();
         return outcome;
@@ -247,16 +322,18 @@ class Group<Change> {
     }
   }
 
-  tell(): void {
-    if (!this.isUntold) return;
-    this.#isTold = true;
-    if (this.#changes.length === 0) return;
+  /** Tells of so many changes more, by default of all. Returns whether there are others. */
+  tell(count: number = Number.POSITIVE_INFINITY): boolean {
+    if (!this.isUntold) return false;
+    const changes = this.#changes.slice(this.#told, this.#told + count);
+    this.#told += changes.length;
     try {
-      this.#on.committed(this.#changes);
+      this.#on.committed(changes);
     } catch (error) {
       // The changes are kept and stay; whoever asked for them learns that not everybody was told.
       this.#failure = { error };
     }
+    return this.isUntold;
   }
 
   answer(): void {
@@ -278,6 +355,16 @@ class Group<Change> {
     this.#performed = 0;
     this.#refusals = [];
     this.#answers = [];
+    this.#prepared = undefined;
+    if (this.#together !== undefined) this.#steps = [];
+  }
+
+  /** Of steps that are kept together none does anything. */
+  #refuse(error: unknown): void {
+    this.#undoFrom(0);
+    this.#steps = [];
+    this.#answers = [];
+    this.#refusals = [() => this.#together?.reject(error)];
   }
 
   #perform({ step, resolve, reject }: Waiting<Change>): void {
@@ -290,7 +377,8 @@ class Group<Change> {
       this.#answers.push({ done: () => resolve(result), failed: reject });
     } catch (error) {
       this.#undoFrom(start);
-      this.#refusals.push(() => reject(error));
+      if (this.#together === undefined) this.#refusals.push(() => reject(error));
+      else this.#refuse(error);
     }
   }
 
@@ -318,6 +406,12 @@ class Group<Change> {
     while (this.#undos.length > start) this.#undos.pop()?.();
     this.#changes.length = start;
   }
+}
+
+const ignore = (): void => undefined;
+
+function overtaken(times: number): HubError {
+  return new HubError('HUB_UNAVAILABLE', `Cannot change entities together: others came first ${times} times`);
 }
 
 function full(waiting: number): HubError {

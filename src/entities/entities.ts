@@ -5,12 +5,13 @@ import { type Bounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import type { ProviderType } from '../model/location.ts';
 import type { LocationProvider } from '../model/provider.ts';
+import type { LocatingRule } from '../model/rule.ts';
 import { show } from '../model/show.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
 import { type Change, type ForeignChange, foreignEntity } from './change.ts';
-import { ChangeQueue, type ChangeQueueOptions, type Committing, type Step } from './change_queue.ts';
+import { ChangeQueue, type ChangeQueueOptions, type Committing, type Prepared, type Step } from './change_queue.ts';
 import { checkBounds } from './check_bounds.ts';
 import type { Carried, EntityMap, Kind, Known } from './known.ts';
 import { withLeftBehind } from './left_behind.ts';
@@ -25,15 +26,30 @@ export type { EntityMap, Kind } from './known.ts';
 
 /** What the entities are given by the hub. */
 export interface EntitiesDeps extends ChangeQueueOptions {
-  /** Keeps the changes, all or none, or says that others came first. Rejects with HUB_UNAVAILABLE when it cannot. */
-  commit(changes: readonly Change[]): Committing;
-  /** Tells everybody else, in the order of the changes, as soon as they are kept. */
+  /**
+   * Keeps the changes, all or none, or says that others came first. Rejects with HUB_UNAVAILABLE when it cannot. `together`:
+   * what they were made by, where that was `changeTogether`.
+   */
+  commit(changes: readonly Change[], together?: ChangesTogether): Committing;
+  /** Tells everybody else, in the order of the changes, as soon as they are kept: of many in several calls. */
   committed(changes: readonly Change[]): void;
   newId(): string;
   /** By a geometry engine. */
   readonly shapes: ShapeChecks;
   /** What may be kept; DEFAULT_BOUNDS when left out. */
   readonly bounds?: Bounds;
+}
+
+/** Changes that are kept all or none. */
+export interface ChangesTogether {
+  /** Already checked; in an order in which everybody can be told of them. */
+  readonly changes: readonly Change[];
+  /** Locating rules that are to be kept with them, where that can be done. */
+  readonly rules?: readonly LocatingRule[] | undefined;
+}
+
+interface Planned extends Prepared<Change> {
+  readonly planned: ChangesTogether;
 }
 
 interface CreateOptions {
@@ -52,6 +68,8 @@ export type ReplaceOptions = Omit<CreateOptions, 'replaceId' | 'asKept'>;
 
 const KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor'] as const satisfies Kind[];
 
+/** Changes that are made in one piece where they are many. */
+const STEP_CHANGES = 500;
 /** Looks at geometries for one change. */
 const ROUNDS_MAX = 5;
 
@@ -78,9 +96,9 @@ export class Entities implements Known {
     this.#queue = new ChangeQueue<Change>(
       {
         apply: (change) => this.#apply(change),
-        commit: (changes) => deps.commit(changes),
+        commit: (changes, together) => deps.commit(changes, (together as Planned | undefined)?.planned),
         committed: (changes) => {
-          this.#fresh.clear();
+          for (const { kind, id } of changes) if (kind === 'provider') this.#fresh.delete(idKey(id));
           deps.committed(changes);
         },
         takenBack: () => this.#pending.takenBack(),
@@ -145,6 +163,17 @@ export class Entities implements Known {
     const entities = this.#state.list(kind);
     if (kind !== 'provider' || this.#pending.size === 0) return entities;
     return [...entities, ...(this.#unseen() as EntityMap[K][])];
+  }
+
+  /** Everything that is configured, each kind in the order of creation. */
+  lists(): { readonly [K in Kind]: readonly EntityMap[K][] } {
+    return {
+      zone: this.#state.list('zone'),
+      fence: this.#state.list('fence'),
+      trackable: this.#state.list('trackable'),
+      provider: this.#state.list('provider'),
+      anchor: this.#state.list('anchor'),
+    };
   }
 
   count(kind: Kind): number {
@@ -246,6 +275,24 @@ export class Entities implements Known {
     return this.#queue.run((write) => {
       for (const change of movedZones(moves(), this.#state, this.bounds.parents)) write(change);
     });
+  }
+
+  /**
+   * Makes changes that are kept all or none, in a transaction of their own. `plan` says which when their turn has come, and
+   * again when a record of the log came first; until they are kept nothing else changes. They are not checked. Resolves with
+   * what was planned. Rejects with what `plan` rejects with, and with HUB_UNAVAILABLE.
+   */
+  async changeTogether<Plan extends ChangesTogether>(plan: () => Promise<Plan>): Promise<Plan> {
+    const { planned } = await this.#queue.runTogether(async () => {
+      const planned = await plan();
+      const steps: Step<Change, void>[] = [];
+      for (let from = 0; from < planned.changes.length; from += STEP_CHANGES) {
+        const some = planned.changes.slice(from, from + STEP_CHANGES);
+        steps.push((write) => some.forEach((change) => void write(change)));
+      }
+      return { steps, planned };
+    });
+    return planned;
   }
 
   /** Deletes an entity. Those that it carried lose their parent. Rejects with HUB_NOT_FOUND for an unknown id. */

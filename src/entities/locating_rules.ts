@@ -50,12 +50,18 @@ export class LocatingRules {
 
   /** Replaces all rules. Rejects with HUB_BAD_REQUEST for what is no list of rules, and then leaves them as they were. */
   async replace(body: unknown): Promise<readonly LocatingRule[]> {
-    const rules = schema.parse(body, 'rules').map((rule) => onlyMembers(LocatingRule, rule));
-    checkBounds({ rules }, this.#deps.bounds ?? DEFAULT_BOUNDS);
-    checkRules(rules, 'rules');
+    const rules = checkedRules(body, 'rules', this.#deps.bounds);
     if ((await this.#deps.commit(rules)) !== 'applied') this.apply(rules);
     return rules;
   }
+}
+
+/** The rules as they are kept. Throws HUB_BAD_REQUEST naming the field under `root` for what is no list of rules. */
+export function checkedRules(body: unknown, root: string, bounds: Bounds = DEFAULT_BOUNDS): readonly LocatingRule[] {
+  const rules = schema.parse(body, root).map((rule) => onlyMembers(LocatingRule, rule));
+  checkBounds({ [root]: rules }, bounds);
+  checkRules(rules, root);
+  return rules;
 }
 
 /** Throws HUB_BAD_REQUEST naming the rule under `root` whose priority is no integer, or whose expression is none. */

@@ -6,6 +6,7 @@ import type { ZoneTable } from '../core/zone/zone_table.ts';
 import { asShown } from '../entities/as_shown.ts';
 import { writtenChange } from '../entities/change.ts';
 import { type Change, Entities } from '../entities/entities.ts';
+import { Imports } from '../entities/imports.ts';
 import { isSilent } from '../entities/left_behind.ts';
 import { LocatingRules, RULES_SETTING } from '../entities/locating_rules.ts';
 import { placedChanges } from '../entities/placed_changes.ts';
@@ -17,6 +18,7 @@ import { entityWrites, settingWrite } from '../store/entity_text.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Database } from './connect_database.ts';
 import type { Stages } from './connect_stages.ts';
+import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
 
 /** What is configured, and how everybody else hears of it. */
@@ -24,14 +26,19 @@ export interface Configured {
   readonly entities: Entities;
   readonly rules: LocatingRules;
   readonly zoneMoves: ZoneMoves;
+  readonly imports: Imports;
   /** Tells shards, collisions and ingest of changed entities. */
   tell(changes: readonly Change[]): void;
 }
+
+/** Of the changes in one record of the log of a cluster, whose messages may have 8 MB. */
+const RECORD_BYTES = 4_000_000;
 
 interface EntityDeps {
   readonly clock: Clock;
   readonly machine: Machine;
   readonly config: Config;
+  readonly log: Log;
   readonly shapes: ShapeChecks;
   readonly database: Database;
   readonly stages: Stages;
@@ -46,7 +53,7 @@ interface EntityDeps {
 }
 
 export function connectEntities(deps: EntityDeps): Configured {
-  const { clock, machine, config, shapes, zones, cluster, toSources, toAlerts } = deps;
+  const { clock, machine, config, log, shapes, zones, cluster, toSources, toAlerts } = deps;
   const { writer } = deps.database;
   const { fanout, shards, collisions } = deps.stages;
   const bounds = boundsOf(config);
@@ -64,8 +71,11 @@ export function connectEntities(deps: EntityDeps): Configured {
     shapes,
     bounds,
     turns: machine.turns,
-    commit: (changes) =>
-      cluster === undefined ? writer.writeEntities(entityWrites(changes)) : cluster.commit(changes.map(writtenChange)),
+    commit(changes, { rules: changed } = { changes }) {
+      if (cluster !== undefined) return cluster.commit(changes.map(writtenChange));
+      const settings = changed === undefined ? [] : [settingWrite(RULES_SETTING, changed)];
+      return writer.writeEntities([...entityWrites(changes), ...settings]);
+    },
     committed(changes) {
       tell(changes);
       for (const change of changes) {
@@ -92,5 +102,13 @@ export function connectEntities(deps: EntityDeps): Configured {
     },
     committed: (changed) => shards.rules(changed),
   });
-  return { entities, rules, zoneMoves, tell };
+  const imports = new Imports({
+    entities,
+    rules,
+    turns: machine.turns,
+    now: clock.now,
+    report: (error) => log.error('An import has failed', { error: String(error) }),
+    ...(cluster && { bytesMax: RECORD_BYTES }),
+  });
+  return { entities, rules, zoneMoves, imports, tell };
 }

@@ -159,6 +159,7 @@ async function openOn(
       authorization?.close();
       cluster?.ending();
       rpc.close();
+      await parts.imports.close();
       await listening.close(cluster?.isOut ? OUT : undefined);
       await waiting.settled();
       await parts.alerts.close().catch(() => undefined);

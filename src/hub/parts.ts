@@ -78,6 +78,7 @@ export function connectParts(deps: PartsDeps): Parts {
     clock,
     machine,
     config,
+    log,
     shapes,
     database,
     stages,

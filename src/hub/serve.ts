@@ -1,14 +1,16 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { admitBodies, createApi, type GuardedApiDeps } from '../api/api.ts';
+import { type Authorization, admitBodies, createApi, type GuardedApiDeps } from '../api/api.ts';
+import type { Permit } from '../api/deps.ts';
 import { fenceEventPublisher } from '../api/fence_event_input.ts';
 import { siteOf } from '../api/naming.ts';
 import { Replies } from '../api/replies.ts';
+import { ROUTES } from '../api/routes/routes.ts';
 import { PREFIXES } from '../api/versions.ts';
 import { viewOf } from '../api/view.ts';
 import type { Config } from '../config/schema.ts';
 import { listenSettings } from '../config/settings.ts';
-import type { HubError } from '../errors.ts';
+import { HubError } from '../errors.ts';
 import type { Peer } from '../exchange.ts';
 import type { Mqtt } from '../mqtt/mqtt.ts';
 import type { Operation } from '../operation/operation.ts';
@@ -94,7 +96,7 @@ function isForRpc({ path }: Peer): boolean {
 }
 
 function apiDeps(parts: Served, config: Config): GuardedApiDeps {
-  const { now, counts, turns, cluster, fanout, shards, entities, rules, ingest, sources } = parts;
+  const { now, counts, turns, cluster, fanout, shards, entities, rules, imports, ingest, sources } = parts;
   const { operation, authorization, mqtt, recording, alerts, views } = parts;
   return {
     entities,
@@ -122,6 +124,8 @@ function apiDeps(parts: Served, config: Config): GuardedApiDeps {
       else for (const id of ids) shards.forget(id);
     },
     rules,
+    imports,
+    permit: permitBy(authorization?.api),
     publishFenceEvent: fenceEventPublisher({
       ...{ fanout, entities, counts, now },
       announced: (event) => cluster?.fanout?.announce('fenceEvent', JSON.stringify(event)),
@@ -138,6 +142,22 @@ function apiDeps(parts: Served, config: Config): GuardedApiDeps {
     rpc: rpcDeps(parts.rpc, authorization, config),
     turns,
     ...(authorization && { authorization: authorization.api }),
+  };
+}
+
+/** Asks for what a row of the API needs, on behalf of another row. */
+function permitBy(authorization: Authorization | undefined): Permit {
+  return async (method, path, token) => {
+    if (authorization === undefined) return;
+    const row = ROUTES.find((route) => route.method === method && route.path === path);
+    const target = row && authorization.targets.of(row, { version: 'v2', versioned: true });
+    if (target === undefined) throw new Error(`Cannot authorize ${method} ${path}: there is no such row`);
+    const { owned } = await authorization.admit(target, token);
+    if (owned === undefined) return;
+    throw new HubError(
+      'HUB_NOT_AUTHORIZED',
+      `Cannot ${target.name}: the access token permits it for what is owned only`,
+    );
   };
 }
 

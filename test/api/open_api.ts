@@ -6,6 +6,7 @@ import type { Answer, Query } from '../../src/core/item.ts';
 import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
 import { type DocumentKind, Documents } from '../../src/entities/documents.ts';
 import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
+import { Imports } from '../../src/entities/imports.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import { MAP_VIEWS } from '../../src/entities/map_views.ts';
 import { HubError } from '../../src/errors.ts';
@@ -81,8 +82,11 @@ export function openApi(
   const accepted: OpenApi['accepted'] = [];
   const ruled: OpenApi['ruled'] = [];
   const fanout = new Fanout({ variantsChanged: () => undefined });
+  const rules = new LocatingRules({ commit: async () => undefined, committed: (changed) => void ruled.push(changed) });
   const api = createApi({
     entities,
+    imports: new Imports({ entities, rules, turns: new Turns(), now: () => NOW_MS, report: fail }),
+    permit: async () => undefined,
     turns: new Turns(),
     async read(query) {
       asked.push(query);
@@ -107,7 +111,7 @@ export function openApi(
     acceptCisco: (body) => void accepted.push({ what: 'cisco', values: [body] }),
     forgetLocation: async (id) => void accepted.push({ what: 'forget', values: [id] }),
     forgetAllLocations: async () => void accepted.push({ what: 'forget all', values: [] }),
-    rules: new LocatingRules({ commit: async () => undefined, committed: (rules) => void ruled.push(rules) }),
+    rules,
     publishFenceEvent: fenceEventPublisher({ fanout, entities, counts: newCounts(), now: () => NOW_MS }),
     corsEnabled: true,
     errorTypes: 'by_version',
@@ -152,4 +156,8 @@ export function assertNear(actual: unknown, expected: number, tolerance: number)
     typeof actual === 'number' && Math.abs(actual - expected) <= tolerance,
     `${actual} is not near ${expected}`,
   );
+}
+
+function fail(error: unknown): never {
+  throw error;
 }

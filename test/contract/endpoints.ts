@@ -108,6 +108,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
       },
     ];
   }),
+  {
+    path: '/import',
+    answers: { GET: 200, POST: 202, DELETE: 204 },
+    writes: ['dry_run=true', 'replace=false'],
+    versions: ['v2'],
+  },
   { path: '/license/info', answers: { GET: 200 } },
   { path: '/license/key', answers: { PUT: 204 } },
   { path: '/license/starttrial', answers: { GET: 201 } },

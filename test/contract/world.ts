@@ -138,6 +138,7 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
   'POST /adapters/cisco/locations': () => CISCO,
   'PUT /adapters/cisco/locations': () => CISCO,
   'PUT /fences/{fence_id}/events': () => ({ event_type: 'region_exit', trackable_id: IDS['trackable_id'] }),
+  'POST /import': () => ({ format: 'location-hub-entities', version: 1, anchors: [{ ...anchor, id: newName() }] }),
   'PUT /rpc': () => ({ jsonrpc: '2.0', id: 1, method: 'com.omlox.ping' }),
   'PUT /license/key': () => ({ license_key: '00000000-0000-4000-8000-000000000000' }),
 };

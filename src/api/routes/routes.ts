@@ -8,6 +8,7 @@ import { entityRows } from './entity_rows.ts';
 import { FENCE_ROUTES } from './fences.ts';
 import { FROM_LOCAL_ROUTES } from './from_local.ts';
 import { HISTORY_ROUTES } from './history.ts';
+import { IMPORT_ROUTES } from './import.ts';
 import { LOCATION_ROUTES } from './locations.ts';
 import { MOVING_FEATURES_ROUTES } from './moving_features.ts';
 import { OPERATION_ROUTES } from './operation.ts';
@@ -35,6 +36,7 @@ export const ROUTES: readonly Route[] = [
   ...RPC_ROUTES,
   ...HISTORY_ROUTES,
   ...MOVING_FEATURES_ROUTES,
+  ...IMPORT_ROUTES,
   ...OPERATION_ROUTES,
   ...docsRoutes(() => ROUTES),
 ];

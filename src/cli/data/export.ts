@@ -5,7 +5,7 @@ import { replaceByPrivate } from '../../store/private_files.ts';
 import { type Entities, readEntities } from '../../store/read_entities.ts';
 import { CommandError } from '../command_error.ts';
 import { interruption } from '../options.ts';
-import { FORMAT, FORMAT_VERSION, LISTS } from './document.ts';
+import { FORMAT, FORMAT_VERSION, LISTS } from '../../entities/import_document.ts';
 import { clusterHere, databaseHere, refuseOwnFiles } from './place.ts';
 import { Steps } from './steps.ts';
 

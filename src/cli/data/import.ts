@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { KeptConfig } from '../../cluster/kept_config.ts';
 import type { Kept } from '../../core/kept.ts';
+import type { EntityDocument } from '../../entities/import_document.ts';
 import { openShapeChecks } from '../../fence_index/shape_checks.ts';
 import { SqliteStore } from '../../store/sqlite.ts';
 import { reasonOf } from '../../store/start_errors.ts';
 import { CommandError } from '../command_error.ts';
 import { interruption } from '../options.ts';
-import { type EntityDocument, readDocument, refused } from './document.ts';
+import { readDocumentFile, refused } from './document.ts';
 import { type Overlay, overlay } from './overlay.ts';
 import { clusterHere, databaseHere } from './place.ts';
 import { Steps } from './steps.ts';
@@ -19,7 +20,7 @@ const TRIES_MAX = 5;
  * when one does not fit, none; or into a cluster, whose hubs may be running.
  */
 export async function importCommand(from: string, { replace = false }: { readonly replace?: boolean }): Promise<void> {
-  const document = readDocument(from);
+  const document = readDocumentFile(from);
   const steps = new Steps();
   const cluster = await clusterHere();
   if (cluster !== undefined) {

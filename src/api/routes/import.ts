@@ -1,0 +1,102 @@
+import Type from 'typebox';
+import { HubError } from '../../errors.ts';
+import { EntityDocument, Import } from '../../model/import.ts';
+import { show } from '../../model/show.ts';
+import type { Permit } from '../deps.ts';
+import { type Call, type Route, route } from '../route.ts';
+
+const Order = Type.Object({
+  dry_run: Type.Optional(Type.Boolean({ description: 'Whether only to say what the import would do.' })),
+  replace: Type.Optional(
+    Type.Boolean({
+      description: 'Whether what the document does not name is deleted, of those kinds whose list it has.',
+    }),
+  ),
+});
+
+type Document = Readonly<Record<string, unknown>>;
+
+/** Where the entities of each list are: the collection, and one of them. */
+const PATHS: Readonly<Record<string, readonly [collection: string, item: string]>> = {
+  zones: ['/zones', '/zones/:zone_id'],
+  fences: ['/fences', '/fences/:fence_id'],
+  trackables: ['/trackables', '/trackables/:trackable_id'],
+  providers: ['/providers', '/providers/:provider_id'],
+  anchors: ['/anchors', '/anchors/:anchor_id'],
+};
+
+const RULES = '/trackables/rules/locating';
+
+export const IMPORT_ROUTES: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/import',
+    summary: 'Import a document of entities, all of it or nothing',
+    versions: ['v2'],
+    permission: { operation: 'CREATE' },
+    query: Order,
+    body: EntityDocument,
+    notes: {
+      description:
+        'The answer comes at once; GET says how far the import is, and what does not fit. There is one import at a time. ' +
+        'It needs the permissions to read, create and replace any entity of the kinds in the document, and with ' +
+        '`replace` to delete it.',
+      refusals: { 503: 'Another import is under way, or the hub is busy.' },
+    },
+    replies: { 202: { description: 'The import, which has begun.', schema: Import } },
+    async handle(call, hub) {
+      const document = objectOf(call.body);
+      await checkPermitted(document, call, hub.permit);
+      const { dry_run: dryRun = false, replace = false } = call.query;
+      const { reply } = call;
+      return { ...reply.json(JSON.stringify(hub.imports.start(document, { dryRun, replace }))), status: 202 };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/import',
+    summary: 'The import that is under way, or the last one since the start of the hub',
+    versions: ['v2'],
+    permission: { operation: 'READ' },
+    notes: { description: 'In a cluster: of the hub that is asked.' },
+    replies: { 200: { description: 'The import.', schema: Import } },
+    handle: ({ reply }, { imports }) => reply.json(JSON.stringify(imports.current)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/import',
+    summary: 'Cancel the import that is under way',
+    versions: ['v2'],
+    permission: { operation: 'DELETE' },
+    notes: { refusals: { 400: 'It is being kept, and will be there in a moment.' } },
+    replies: { 204: { description: 'It ends, and nothing is changed.' } },
+    handle({ reply }, { imports }) {
+      imports.cancel();
+      return reply.noContent;
+    },
+  }),
+];
+
+function objectOf(body: unknown): Document {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Document;
+  throw new HubError('HUB_BAD_REQUEST', `body: must be an object, found ${show(body)}`);
+}
+
+/** Rejects with HUB_NOT_AUTHORIZED where the token does not permit what the import may do, with anything of each kind. */
+async function checkPermitted(
+  document: Document,
+  { token, query }: Pick<Call<{ readonly dry_run?: boolean; readonly replace?: boolean }>, 'token' | 'query'>,
+  permit: Permit,
+): Promise<void> {
+  for (const [name, [collection, item]] of Object.entries(PATHS)) {
+    if (document[name] === undefined) continue;
+    await permit('GET', `${collection}/summary`, token);
+    if (query.dry_run === true) continue;
+    await permit('POST', collection, token);
+    await permit('PUT', item, token);
+    if (query.replace === true) await permit('DELETE', item, token);
+  }
+  if (document['locating_rules'] === undefined) return;
+  await permit('GET', RULES, token);
+  if (query.dry_run !== true) await permit('PUT', RULES, token);
+}

@@ -1,0 +1,89 @@
+import { isUnset } from '../model/id.ts';
+import { show } from '../model/show.ts';
+import type { Body } from './body.ts';
+import type { Kind } from './known.ts';
+
+/**
+ * All entities as one JSON document:
+ *
+ *     { "format": "location-hub-entities", "version": 1, "exported_at": "2026-11-21T03:04:52.000Z",
+ *       "anchors": […], "zones": […], "trackables": […], "providers": […], "fences": […], "locating_rules": […] }
+ *
+ * An entity stands there as the API takes it; a local fence whose zone is gone has in `former_zone` what places it. A list
+ * that is missing says nothing.
+ */
+export const FORMAT = 'location-hub-entities';
+export const FORMAT_VERSION = 1;
+
+/** The lists, in the order in which their entities need each other, and the kind of each. */
+export const LISTS = [
+  ['anchors', 'anchor'],
+  ['trackables', 'trackable'],
+  ['zones', 'zone'],
+  ['providers', 'provider'],
+  ['fences', 'fence'],
+] as const satisfies readonly (readonly [string, Kind])[];
+export type ListName = (typeof LISTS)[number][0];
+
+/** An entity of a document, with its place there: `fences[3]`. */
+export interface Listed {
+  readonly kind: Kind;
+  readonly place: string;
+  readonly id: string;
+  readonly body: Body;
+}
+
+export interface EntityDocument {
+  /** In the order of LISTS. */
+  readonly entities: readonly Listed[];
+  /** The kinds whose list is there, if only an empty one. */
+  readonly kinds: ReadonlySet<Kind>;
+  /** Undefined when the document says nothing of them. */
+  readonly locatingRules: unknown;
+}
+
+/** Something that does not fit: `place` says where the field stands, `message` what is wrong with it, and what was found. */
+export interface Problem {
+  /** A field of a document: `fences[3].region.coordinates[0]`. */
+  readonly place: string;
+  readonly message: string;
+  /** Of the entity that it is about. */
+  readonly id?: string;
+}
+
+const MEMBERS = ['format', 'version', 'exported_at', ...LISTS.map(([name]) => name), 'locating_rules'];
+
+/** Reads a document. What its entities hold is checked later. Returns what is wrong instead, where anything is. */
+export function readDocument(value: Body): EntityDocument | readonly Problem[] {
+  const { format, version } = value;
+  if (format !== FORMAT) return [{ place: 'format', message: `must be "${FORMAT}", found ${show(format)}` }];
+  if (version !== FORMAT_VERSION) {
+    return [{ place: 'version', message: `must be ${FORMAT_VERSION}, found ${show(version)}` }];
+  }
+  const problems: Problem[] = Object.keys(value).flatMap((name) =>
+    MEMBERS.includes(name) ? [] : [{ place: name, message: 'is no list of entities' }],
+  );
+  const entities = LISTS.flatMap(([name, kind]) => listed(value[name], { name, kind, problems }));
+  if (problems.length > 0) return problems;
+  const kinds = new Set(LISTS.filter(([name]) => value[name] !== undefined).map(([, kind]) => kind));
+  return { entities, kinds, locatingRules: value['locating_rules'] };
+}
+
+function listed(
+  list: unknown,
+  { name, kind, problems }: { name: ListName; kind: Kind; problems: Problem[] },
+): readonly Listed[] {
+  if (list === undefined) return [];
+  if (!Array.isArray(list)) {
+    problems.push({ place: name, message: `must be a list, found ${show(list)}` });
+    return [];
+  }
+  return list.flatMap((body: unknown, index): Listed[] => {
+    const place = `${name}[${index}]`;
+    const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : undefined;
+    // Without an id, the same import again would make everything twice.
+    if (typeof id === 'string' && !isUnset(id)) return [{ kind, place, id, body: body as Body }];
+    problems.push({ place: `${place}.id`, message: `must be the id of the entity, found ${show(id)}` });
+    return [];
+  });
+}

@@ -1,0 +1,344 @@
+import { dequal } from 'dequal/lite';
+import { planeOnly } from '../core/fence/fence_plane.ts';
+import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
+import { zoneTransform } from '../core/zone/zone_transform.ts';
+import { HubError } from '../errors.ts';
+import { type Bounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
+import { checker } from '../model/check.ts';
+import type { KeptFence } from '../model/fence.ts';
+import { idKey, isUnset } from '../model/id.ts';
+import type { LocatingRule } from '../model/rule.ts';
+import { show } from '../model/show.ts';
+import type { Trackable } from '../model/trackable.ts';
+import { Zone } from '../model/zone.ts';
+import { type Body, bodyObject, withId } from './body.ts';
+import type { Change } from './change.ts';
+import { checkBounds } from './check_bounds.ts';
+import { type EntityDocument, LISTS, type Listed, type Problem } from './import_document.ts';
+import type { EntityMap, Kind, Known } from './known.ts';
+import { checkedRules } from './locating_rules.ts';
+import { carriedAlong } from './moved_zones.ts';
+import { State } from './state.ts';
+import { VALIDATE } from './validate.ts';
+
+/** What an import does. */
+export interface ImportPlan {
+  /** In an order in which everybody can be told of them. */
+  readonly changes: readonly Change[];
+  /** Undefined where they stay as they are. */
+  readonly rules: readonly LocatingRule[] | undefined;
+  readonly counts: Readonly<Partial<Record<Kind, ImportCounts>>>;
+  readonly problems: readonly Problem[];
+}
+
+export interface ImportCounts {
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly deleted: number;
+}
+
+/** What is kept now, each kind in the order of creation. */
+export type KeptLists = { readonly [K in Kind]: readonly EntityMap[K][] };
+
+export interface ImportOptions {
+  /** Kinds of which everything is deleted that the document does not name. */
+  readonly replaced: ReadonlySet<Kind>;
+  readonly shapes: ShapeChecks;
+  /** What may be kept; DEFAULT_BOUNDS when left out. */
+  readonly bounds?: Bounds;
+  readonly rules: readonly LocatingRule[];
+  /** Told from time to time how many entities are checked, and waited for. A rejection ends it. */
+  checked(count: number): Promise<void>;
+}
+
+const zoneSchema = checker(Zone);
+
+/** So many are checked before others may have their turn. */
+const AT_ONCE = 20;
+/** And so many are put in their place. */
+const LOADED_AT_ONCE = 200;
+/** Looks at one large geometry. */
+const LOOKS_MAX = 5;
+
+/**
+ * Lays a document over what is kept. Each of its entities is checked as the API does, among those that there will be: the
+ * kept ones that it does not name, and its own before it. Where anything does not fit, the plan has problems and no changes.
+ * Nothing but the plan is changed.
+ */
+export async function planImport(
+  kept: KeptLists,
+  document: EntityDocument,
+  options: ImportOptions,
+): Promise<ImportPlan> {
+  const draft = new Draft(document, options);
+  for (const _part of draft.load(kept)) await options.checked(0);
+  const { inOrder, problems } = draft;
+  for (let done = 0; done < inOrder.length; done += AT_ONCE) {
+    for (const each of inOrder.slice(done, done + AT_ONCE)) await draft.add(each);
+    await options.checked(Math.min(done + AT_ONCE, inOrder.length));
+  }
+  // Anchors lie in zones, and zones at anchors: the first are complete last.
+  for (const each of inOrder.filter(({ kind }) => kind === 'anchor')) await draft.complete(each);
+  const rules = rulesOf(document, problems);
+  const counts = draft.counts();
+  if (problems.length > 0) return { changes: [], rules: undefined, counts, problems };
+  const isNews = rules !== undefined && !dequal(rules, options.rules);
+  const changes: Change[] = [];
+  for (const change of draft.changes()) {
+    changes.push(change);
+    if (changes.length % LOADED_AT_ONCE === 0) await options.checked(inOrder.length);
+  }
+  return { changes, rules: isNews ? rules : undefined, counts, problems };
+}
+
+/** What there will be, while it is made. */
+class Draft implements Known {
+  readonly shapes: ShapeChecks;
+  readonly bounds: Bounds;
+  readonly problems: Problem[] = [];
+  /** The entities of the document, those first that others need. */
+  inOrder: readonly Listed[] = [];
+  readonly #document: EntityDocument;
+  readonly #replaced: ReadonlySet<Kind>;
+  /** The kept ones by kind and id: UUIDs are the same in any case. */
+  readonly #before = new Map<string, EntityMap[Kind]>();
+  readonly #named: ReadonlySet<string>;
+  /** Those of the document that differ from what is kept, by kind and id. */
+  readonly #news = new Set<string>();
+  readonly #gone: Change[] = [];
+  readonly #state = new State();
+  /** What is kept, and places fences. */
+  readonly #places = new State();
+
+  constructor(document: EntityDocument, { replaced, shapes, bounds }: ImportOptions) {
+    this.shapes = shapes;
+    this.bounds = bounds ?? DEFAULT_BOUNDS;
+    this.#document = document;
+    this.#replaced = replaced;
+    this.#named = new Set(document.entities.map(({ kind, id }) => keyOf(kind, id)));
+  }
+
+  /** Takes in what is kept, part by part. */
+  *load(kept: KeptLists): Generator<void> {
+    let loaded = 0;
+    // Whoever needs another goes first.
+    for (const [, kind] of LISTS.toReversed()) {
+      for (const entity of kept[kind]) {
+        this.#load(kind, entity);
+        if (++loaded % LOADED_AT_ONCE === 0) yield;
+      }
+    }
+    // An entity is kept under the id that it was created with.
+    const listed = this.#document.entities.map((each) => ({ ...each, id: this.#beforeOf(each)?.id ?? each.id }));
+    yield;
+    this.inOrder = LISTS.flatMap(([, kind]) => parentsFirst(listed.filter((each) => each.kind === kind)));
+  }
+
+  #load(kind: Kind, entity: EntityMap[Kind]): void {
+    const key = keyOf(kind, entity.id);
+    this.#before.set(key, entity);
+    if (kind === 'zone' || kind === 'anchor') this.#places.set(kind, entity.id, entity);
+    if (this.#named.has(key)) return;
+    if (this.#replaced.has(kind)) this.#gone.push({ kind, id: entity.id, before: entity, after: undefined });
+    else this.#state.set(kind, entity.id, entity);
+  }
+
+  get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined {
+    return this.#state.get(kind, id);
+  }
+
+  zoneBy(idOrForeignId: string): Zone | undefined {
+    const zone = this.#state.get('zone', idOrForeignId) ?? this.#state.zoneByForeignId(idOrForeignId);
+    return zone && this.#state.placed(zone);
+  }
+
+  zoneByForeignId(foreignId: string): Zone | undefined {
+    return this.#state.zoneByForeignId(foreignId);
+  }
+
+  carriedBy(kind: Kind, id: string) {
+    return this.#state.carriedBy(kind, id);
+  }
+
+  /** Checks an entity and puts it where it belongs, or notes what does not fit. An anchor has no zone before `complete`. */
+  async add({ kind, id, place, body }: Listed): Promise<void> {
+    if (this.#state.has(kind, id)) {
+      this.problems.push({ place: `${place}.id`, id, message: `${kind} ${show(id)} already exists` });
+      return;
+    }
+    const { zone_id: _later, ...first } = body;
+    await this.#put({ kind, id, place, body: kind === 'anchor' ? first : body });
+  }
+
+  async complete({ kind, id, place, body }: Listed): Promise<void> {
+    if (!isUnset(body['zone_id'] as string | undefined) && this.#state.has(kind, id)) {
+      await this.#put({ kind, id, place, body });
+    }
+  }
+
+  counts(): Partial<Record<Kind, ImportCounts>> {
+    const counts: Partial<Record<Kind, ImportCounts>> = {};
+    for (const [, kind] of LISTS) {
+      if (!this.#document.kinds.has(kind) && !this.#replaced.has(kind)) continue;
+      const listed = this.inOrder.filter((each) => each.kind === kind);
+      const created = listed.filter((each) => this.#beforeOf(each) === undefined).length;
+      const changed = listed.filter((each) => this.#beforeOf(each) !== undefined && this.#isNews(each)).length;
+      const deleted = this.#gone.filter((change) => change.kind === kind).length;
+      counts[kind] = { created, changed, unchanged: listed.length - created - changed, deleted };
+    }
+    return counts;
+  }
+
+  /** All changes of what is kept. */
+  *changes(): Generator<Change> {
+    yield* this.#gone;
+    yield* this.#leftBehind();
+    for (const each of this.inOrder) {
+      if (!this.#isNews(each)) continue;
+      const { kind, id } = each;
+      yield { kind, id, before: this.#beforeOf(each), after: this.#state.get(kind, id) };
+    }
+    yield* this.#carried();
+    yield* this.#withoutParent();
+  }
+
+  async #put({ kind, id, place, body }: Listed): Promise<void> {
+    for (let looks = 0; ; looks++) {
+      try {
+        const after = this.#checked({ kind, id, place, body });
+        this.#state.set(kind, id, after);
+        const key = keyOf(kind, id);
+        if (dequal(after, this.#before.get(key))) this.#news.delete(key);
+        else this.#news.add(key);
+        return;
+      } catch (error) {
+        if (error instanceof NotChecked && looks < LOOKS_MAX) {
+          await error.look();
+          continue;
+        }
+        if (!(error instanceof HubError) || error.code !== 'HUB_BAD_REQUEST') throw error;
+        this.problems.push({ ...problemAt(place, error.message), id });
+        return;
+      }
+    }
+  }
+
+  #checked({ kind, id, body }: Listed): EntityMap[Kind] {
+    const sent = withId(bodyObject(body), id);
+    const before = this.#before.get(keyOf(kind, id));
+    const validate = VALIDATE[kind] as (
+      body: Body,
+      known: Known,
+      before: EntityMap[Kind] | undefined,
+    ) => EntityMap[Kind];
+    if (kind !== 'fence') {
+      checkBounds(sent, this.bounds, before);
+      return validate(sent, this, before);
+    }
+    // A fence whose zone is gone is exported with what places it.
+    const { former_zone: former } = sent as Partial<KeptFence>;
+    const problem = former === undefined ? undefined : explainFormer(former);
+    if (problem !== undefined) throw new HubError('HUB_BAD_REQUEST', problem);
+    const left = former === undefined ? whereLeft(before as KeptFence | undefined) : (sent as unknown as KeptFence);
+    checkBounds(sent, this.bounds, former === undefined ? before : sent);
+    return validate(sent, this, left);
+  }
+
+  #beforeOf({ kind, id }: Pick<Listed, 'kind' | 'id'>): EntityMap[Kind] | undefined {
+    return this.#before.get(keyOf(kind, id));
+  }
+
+  #isNews({ kind, id }: Listed): boolean {
+    return this.#news.has(keyOf(kind, id));
+  }
+
+  /** The kept fences whose zone the document takes away, or names otherwise: they stay where they are. */
+  *#leftBehind(): Generator<Change> {
+    for (const fence of this.#state.list('fence')) {
+      if (fence.crs !== 'local' || isUnset(fence.zone_id) || this.#named.has(keyOf('fence', fence.id))) continue;
+      const was = this.#places.get('zone', fence.zone_id) ?? this.#places.zoneByForeignId(fence.zone_id);
+      const before = was && this.#places.placed(was);
+      if (before === undefined || zoneTransform(before) === undefined) continue;
+      const after = this.zoneBy(fence.zone_id);
+      if (after !== undefined && zoneTransform(after) !== undefined) continue;
+      yield { kind: 'fence', id: fence.id, before: fence, after: { ...fence, former_zone: planeOnly(before) } };
+    }
+  }
+
+  /** Zones that go where the zone goes that carries them, unless the document says where they are. */
+  *#carried(): Generator<Change> {
+    const carrying = { state: this.#state, levelsMax: this.bounds.parents };
+    for (const each of this.inOrder) {
+      const before = this.#beforeOf(each);
+      if (each.kind !== 'zone' || before === undefined || !this.#isNews(each)) continue;
+      const after = this.#state.get('zone', each.id) as Zone;
+      for (const change of carriedAlong(before as Zone, after, carrying)) {
+        if (this.#named.has(keyOf('zone', change.id))) continue;
+        this.#state.set('zone', change.id, change.after);
+        yield change;
+      }
+    }
+  }
+
+  /** What a deleted one has carried is carried by nobody. */
+  *#withoutParent(): Generator<Change> {
+    for (const { kind: goneKind, id: goneId } of this.#gone) {
+      for (const { kind, entity } of this.#state.carriedBy(goneKind, goneId)) {
+        const { parent: _gone, ...after } = entity;
+        this.#state.set(kind, entity.id, after as Trackable & Zone);
+        yield { kind, id: entity.id, before: entity, after: after as Trackable & Zone };
+      }
+    }
+  }
+}
+
+/** A fence that has lost its zone before may stay as it is. */
+function whereLeft(before: KeptFence | undefined): KeptFence | undefined {
+  return before?.former_zone === undefined ? undefined : before;
+}
+
+function explainFormer(former: unknown): string | undefined {
+  if (!zoneSchema.fits(former)) return zoneSchema.explain(former, 'former_zone');
+  if (zoneTransform(former) !== undefined) return undefined;
+  return `former_zone: must be a zone with local coordinates, found ${show(former)}`;
+}
+
+function rulesOf({ locatingRules }: EntityDocument, problems: Problem[]): readonly LocatingRule[] | undefined {
+  if (locatingRules === undefined) return undefined;
+  try {
+    return checkedRules(locatingRules, 'locating_rules');
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+    problems.push(problemAt('', error.message));
+    return undefined;
+  }
+}
+
+/** A message that begins with a field, as one at the place of the entity. */
+function problemAt(place: string, message: string): Problem {
+  const [, field = '', reason = message] = /^([\w.[\]]+): (.*)$/s.exec(message) ?? [];
+  const fields = field === 'body' ? '' : field;
+  return { place: [place, fields].filter((part) => part !== '').join('.'), message: reason };
+}
+
+/** Carriers before what they carry; a ring is left as it is, and refused by the check. */
+function parentsFirst(listed: readonly Listed[]): readonly Listed[] {
+  const byId = new Map(listed.map((each) => [idKey(each.id), each]));
+  const sorted = new Set<Listed>();
+  for (const each of listed) {
+    const line = new Set<Listed>();
+    for (let next: Listed | undefined = each; next !== undefined && !sorted.has(next) && !line.has(next); ) {
+      line.add(next);
+      const parent: unknown = next.body['parent'];
+      next = typeof parent === 'string' ? byId.get(idKey(parent)) : undefined;
+    }
+    for (const one of [...line].reverse()) sorted.add(one);
+  }
+  // An id that is there twice is refused by the check as well.
+  return [...sorted];
+}
+
+function keyOf(kind: string, id: string): string {
+  return `${kind} ${idKey(id)}`;
+}

@@ -1,0 +1,203 @@
+import { HubError } from '../errors.ts';
+import type { Import, ImportState } from '../model/import.ts';
+import { formatTime } from '../model/time.ts';
+import type { Turns } from '../time/turns.ts';
+import type { Body } from './body.ts';
+import type { Entities } from './entities.ts';
+import { type EntityDocument, LISTS, type Problem, readDocument } from './import_document.ts';
+import { type ImportPlan, planImport } from './import_plan.ts';
+import type { LocatingRules } from './locating_rules.ts';
+
+export interface ImportsDeps {
+  readonly entities: Entities;
+  readonly rules: LocatingRules;
+  readonly turns: Turns;
+  /** The time of day. */
+  now(): number;
+  /** Told of what is a fault of the hub. */
+  report(error: unknown): void;
+  /**
+   * Where hubs share a log: the most bytes that the changes of one import may have as JSON, since these are one record, which
+   * rules are not part of. Left out: there is no such limit, and rules are kept in the same transaction.
+   */
+  readonly bytesMax?: number;
+}
+
+export interface ImportOrder {
+  /** Whether only to say what it would do. */
+  readonly dryRun: boolean;
+  /** Whether what the document does not name is deleted, of those kinds whose list it has. */
+  readonly replace: boolean;
+}
+
+/** Problems that are told of one by one. */
+const PROBLEMS_MAX = 1000;
+
+/**
+ * Imports of documents, one at a time. An import goes on whether or not anybody waits for it, and what has become of the last
+ * one can be asked for until the hub ends.
+ *
+ *   it is      signal                        next
+ *   ---------  ----------------------------  ----------------------------------
+ *   (none)     start                         waiting
+ *   waiting    its turn has come             checking
+ *   checking   something does not fit        refused
+ *   checking   everything fits               keeping; done, for a dry run
+ *   checking   others came first (cluster)   checking, from the beginning
+ *   keeping    it is kept, and all are told  done
+ *   keeping    the database fails            failed: nothing was changed
+ *   waiting    cancel                        cancelled
+ *   checking   cancel                        cancelled
+ *   keeping    cancel                        keeping: it is refused
+ */
+export class Imports {
+  readonly #deps: ImportsDeps;
+  #shown: Import = { state: 'idle' };
+  #canceling = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(deps: ImportsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The import that is under way, or else the last one. */
+  get current(): Import {
+    return this.#shown;
+  }
+
+  /**
+   * Begins an import; what becomes of it is `current`. Returns it. Throws HUB_UNAVAILABLE while another one is under way, and
+   * HUB_BAD_REQUEST for what is no document.
+   */
+  start(body: Body, order: ImportOrder): Import {
+    if (this.#running !== undefined) {
+      throw new HubError('HUB_UNAVAILABLE', `Cannot import: the import ${this.#shown.id} is under way`);
+    }
+    const document = readDocument(body);
+    if (!('entities' in document)) throw refusedDocument(document);
+    this.#canceling = new AbortController();
+    this.#shown = {
+      state: 'waiting',
+      id: this.#deps.entities.newId(),
+      dry_run: order.dryRun,
+      replace: order.replace,
+      began_at: formatTime(this.#deps.now()),
+      total: document.entities.length,
+      checked: 0,
+    };
+    this.#running = this.#run(document, order).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#shown;
+  }
+
+  /** Ends the import that is under way, with nothing changed. Throws HUB_BAD_REQUEST once it is being kept. */
+  cancel(): void {
+    if (this.#running === undefined) return;
+    if (this.#shown.state === 'keeping') {
+      throw new HubError('HUB_BAD_REQUEST', `Cannot cancel the import ${this.#shown.id}: it is being kept`);
+    }
+    this.#canceling.abort();
+  }
+
+  /** Cancels it where that can be done, and resolves when none is under way. */
+  async close(): Promise<void> {
+    this.#canceling.abort();
+    await this.#running;
+  }
+
+  async #run(document: EntityDocument, order: ImportOrder): Promise<void> {
+    try {
+      const plan = order.dryRun
+        ? await this.#plan(document, order)
+        : await this.#deps.entities.changeTogether(() => this.#planToKeep(document, order));
+      if (!order.dryRun) await this.#takeRules(plan);
+      this.#end(plan.problems.length > 0 ? 'refused' : 'done');
+    } catch (error) {
+      this.#endWith(error);
+    }
+  }
+
+  #endWith(error: unknown): void {
+    if (error instanceof Refused) return this.#end('refused');
+    if (error === this.#canceling.signal.reason) return this.#end('cancelled');
+    if (error instanceof HubError) return this.#end('failed', error.message);
+    this.#deps.report(error);
+    return this.#end('failed', 'Cannot import: the hub has failed');
+  }
+
+  async #plan(document: EntityDocument, order: ImportOrder): Promise<ImportPlan> {
+    const { entities, rules, turns } = this.#deps;
+    const { signal } = this.#canceling;
+    let begun = turns.begin();
+    this.#show({ state: 'checking', checked: 0 });
+    signal.throwIfAborted();
+    const plan = await planImport(entities.lists(), document, {
+      replaced: order.replace ? document.kinds : new Set(),
+      shapes: entities.shapes,
+      bounds: entities.bounds,
+      rules: rules.current,
+      checked: async (checked) => {
+        this.#show({ checked });
+        if (turns.isLong(begun)) {
+          await turns.next();
+          begun = turns.begin();
+        }
+        signal.throwIfAborted();
+      },
+    });
+    const { problems, counts } = plan;
+    this.#show({
+      counts: Object.fromEntries(LISTS.flatMap(([name, kind]) => (counts[kind] ? [[name, counts[kind]]] : []))),
+      rules: plan.rules === undefined ? 'unchanged' : 'changed',
+      problem_count: problems.length,
+      problems: problems.slice(0, PROBLEMS_MAX),
+    });
+    return plan;
+  }
+
+  async #planToKeep(document: EntityDocument, order: ImportOrder): Promise<ImportPlan> {
+    const plan = await this.#plan(document, order);
+    if (plan.problems.length > 0) throw new Refused();
+    this.#checkSize(plan);
+    this.#show({ state: 'keeping' });
+    return plan;
+  }
+
+  #checkSize({ changes }: ImportPlan): void {
+    const { bytesMax = Number.POSITIVE_INFINITY } = this.#deps;
+    if (bytesMax === Number.POSITIVE_INFINITY) return;
+    let bytes = 0;
+    for (const { after } of changes) bytes += after === undefined ? 0 : Buffer.byteLength(JSON.stringify(after));
+    if (bytes <= bytesMax) return;
+    throw new HubError(
+      'HUB_BAD_REQUEST',
+      `Cannot import all or nothing in a cluster: changes may have ${bytesMax} bytes as JSON, found ${bytes}`,
+    );
+  }
+
+  /** Rules that were kept with entities only have to be told of. */
+  async #takeRules({ changes, rules: changed }: ImportPlan): Promise<void> {
+    const { rules, bytesMax } = this.#deps;
+    if (changed === undefined) return;
+    if (changes.length > 0 && bytesMax === undefined) rules.apply(changed);
+    else await rules.replace(changed);
+  }
+
+  #show(members: Partial<Import>): void {
+    this.#shown = { ...this.#shown, ...members };
+  }
+
+  #end(state: ImportState, error?: string): void {
+    this.#show({ state, ended_at: formatTime(this.#deps.now()), ...(error !== undefined && { error }) });
+  }
+}
+
+/** Something does not fit; what is told with the import. */
+class Refused extends Error {}
+
+function refusedDocument(problems: readonly Problem[]): HubError {
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more problems)` : '';
+  return new HubError('HUB_BAD_REQUEST', `${first?.place}: ${first?.message}${more}`);
+}

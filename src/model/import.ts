@@ -1,0 +1,72 @@
+import Type, { type Static } from 'typebox';
+import { Anchor } from './anchor.ts';
+import { Fence } from './fence.ts';
+import { LocationProvider } from './provider.ts';
+import { RuleSet } from './rule.ts';
+import { ArrayOf, Named, OneOf, Time } from './schema.ts';
+import { Trackable } from './trackable.ts';
+import { Zone } from './zone.ts';
+
+const Timestamp = Time('RFC 3339 date and time.');
+
+/** All entities, or some, in one document. */
+export const EntityDocument = Named('EntityDocument', {
+  format: Type.String({ description: 'Always "location-hub-entities".' }),
+  version: Type.Integer({ description: 'Always 1.' }),
+  exported_at: Type.Optional(Timestamp),
+  anchors: Type.Optional(ArrayOf(Anchor)),
+  zones: Type.Optional(ArrayOf(Zone)),
+  trackables: Type.Optional(ArrayOf(Trackable)),
+  providers: Type.Optional(ArrayOf(LocationProvider)),
+  fences: Type.Optional(ArrayOf(Fence)),
+  locating_rules: Type.Optional(RuleSet),
+});
+
+const ImportState = OneOf(['idle', 'waiting', 'checking', 'keeping', 'done', 'refused', 'cancelled', 'failed'], {
+  title: 'ImportState',
+  description:
+    'idle: there was none since the start; waiting: for other changes; keeping: it is being written, and cannot be ' +
+    'cancelled any more; done: all of it is kept, or was checked where it is a dry run; refused: something does not fit. ' +
+    'Whatever else it ends as, nothing was changed.',
+});
+export type ImportState = Static<typeof ImportState>;
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const ImportCounts = Named('ImportCounts', {
+  created: count('Those that the hub does not have.'),
+  changed: count('Those that differ from what the hub has.'),
+  unchanged: count('Those that are as the hub has them.'),
+  deleted: count('Those of the hub that the document does not name, where it replaces them.'),
+});
+
+const ImportProblem = Named('ImportProblem', {
+  place: Type.String({ description: 'The field, by its place in the document: `fences[3].region.coordinates[0]`.' }),
+  message: Type.String({ description: 'What is wrong with it, and what was found.' }),
+  id: Type.Optional(Type.String({ description: 'Of the entity.' })),
+});
+export type ImportProblem = Static<typeof ImportProblem>;
+
+const kinds = (['anchors', 'zones', 'trackables', 'providers', 'fences'] as const).map(
+  (name) => [name, Type.Optional(ImportCounts)] as const,
+);
+
+/** An import, while it is under way and afterwards. */
+export const Import = Named('Import', {
+  state: ImportState,
+  id: Type.Optional(Type.String({ description: 'Another one for each import.' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Whether it only says what it would do.' })),
+  replace: Type.Optional(Type.Boolean({ description: 'Whether it deletes what the document does not name.' })),
+  began_at: Type.Optional(Timestamp),
+  ended_at: Type.Optional(Timestamp),
+  total: Type.Optional(count('Entities in the document.')),
+  checked: Type.Optional(count('How many of them are checked.')),
+  counts: Type.Optional(
+    Type.Object(Object.fromEntries(kinds), { description: 'What it does to each kind whose list is in the document.' }),
+  ),
+  rules: Type.Optional(OneOf(['changed', 'unchanged'], 'What it does to the locating rules.')),
+  problem_count: Type.Optional(count('How many fields do not fit.')),
+  problems: Type.Optional(ArrayOf(ImportProblem)),
+  error: Type.Optional(Type.String({ description: 'Why it has failed.' })),
+});
+export type Import = Static<typeof Import>;

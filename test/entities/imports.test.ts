@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Change, Entities, EntitiesDeps } from '../../src/entities/entities.ts';
+import { type ImportOrder, Imports } from '../../src/entities/imports.ts';
+import { LocatingRules } from '../../src/entities/locating_rules.ts';
+import { HubError } from '../../src/errors.ts';
+import type { LocatingRule } from '../../src/model/rule.ts';
+import { Turns } from '../../src/time/turns.ts';
+import { openEntities, point, polygon, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from './open_entities.ts';
+
+const DOCUMENT = { format: 'location-hub-entities', version: 1 };
+const HALL = uwbZone({ id: UUID_A, foreign_id: 'hall' });
+const FENCE = { id: UUID_B, region: polygon() };
+const LOCAL = { id: UUID_C, region: point(5, 5), radius: 2, crs: 'local', zone_id: 'hall' };
+const cart = (id: string, more: object = {}) => ({ id, type: 'omlox', ...more });
+
+interface Opened {
+  readonly entities: Entities;
+  readonly imports: Imports;
+  readonly told: readonly Change[];
+  /** What was kept in one transaction each, and the rules beside it. */
+  readonly commits: { readonly changes: readonly Change[]; readonly rules: readonly LocatingRule[] | undefined }[];
+  /** Imports a document to its end. */
+  run(document: object, order?: Partial<ImportOrder>): Promise<Imports['current']>;
+}
+
+function open(deps: Partial<EntitiesDeps> = {}, more: { bytesMax?: number } = {}): Opened {
+  const commits: Opened['commits'] = [];
+  const commit: EntitiesDeps['commit'] = async (changes, together) => {
+    commits.push({ changes: [...changes], rules: together?.rules });
+  };
+  const { entities, told } = openEntities({ commit, ...deps });
+  const rules = new LocatingRules({ commit: async () => undefined, committed: () => undefined });
+  const report = (error: unknown): never => {
+    throw error;
+  };
+  const imports = new Imports({ entities, rules, turns: new Turns(), now: () => 0, report, ...more });
+  const run: Opened['run'] = async (document, order) => {
+    imports.start({ ...DOCUMENT, ...document }, { dryRun: false, replace: false, ...order });
+    while (imports.current.ended_at === undefined) await new Promise((resolve) => setImmediate(resolve));
+    return imports.current;
+  };
+  return { entities, imports, told, commits, run };
+}
+
+const keptIds = ({ entities }: Opened): string[] =>
+  Object.values(entities.lists()).flatMap((list) => list.map(({ id }) => id));
+
+test('An import is one transaction with its rules, and tells what it has done to each kind', async () => {
+  const hub = open();
+  await hub.entities.create('zone', { ...HALL, name: 'before' });
+  await hub.entities.create('provider', { id: 'tag-1', type: 'uwb' });
+  hub.commits.length = 0;
+  const rules = [{ expression: 'accuracy < 2', priority: 1 }];
+  const lists = { zones: [HALL], providers: [{ id: 'tag-1', type: 'uwb' }], fences: [FENCE, LOCAL] };
+  const done = await hub.run({ ...lists, locating_rules: rules });
+  assert.deepEqual(done.counts, {
+    zones: { created: 0, changed: 1, unchanged: 0, deleted: 0 },
+    providers: { created: 0, changed: 0, unchanged: 1, deleted: 0 },
+    fences: { created: 2, changed: 0, unchanged: 0, deleted: 0 },
+  });
+  assert.deepEqual([done.state, done.rules, done.checked, done.total], ['done', 'changed', 4, 4]);
+  assert.equal(hub.commits.length, 1);
+  assert.deepEqual(hub.commits[0]?.rules, rules);
+  assert.deepEqual(
+    hub.commits[0]?.changes.map(({ kind, before }) => [kind, before === undefined]),
+    [
+      ['zone', false],
+      ['fence', true],
+      ['fence', true],
+    ],
+  );
+  assert.equal(hub.told.length, 5);
+});
+
+test('A dry run says the same and changes nothing', async () => {
+  const hub = open();
+  const done = await hub.run({ zones: [HALL] }, { dryRun: true });
+  assert.deepEqual([done.state, done.dry_run, done.counts?.['zones']?.created], ['done', true, 1]);
+  assert.deepEqual([hub.commits, keptIds(hub)], [[], []]);
+});
+
+test('Of an import nothing is kept where one field does not fit, and every such field is named with what was found', async () => {
+  const hub = open();
+  const fences = [FENCE, { ...FENCE, id: UUID_A, region: point(9, 95), radius: 1 }, { ...LOCAL, zone_id: 'nowhere' }];
+  const trackables = [cart(UUID_A), cart(UUID_A), cart(UUID_B, { radius: -1 }), cart(UUID_C, { parent: UUID_B })];
+  const refused = await hub.run({ fences, trackables, locating_rules: [{ expression: '((', priority: 1 }] });
+  assert.equal(refused.state, 'refused');
+  assert.deepEqual(
+    refused.problems?.map(({ place, id, message }) => [place, id, /found (.*)$/.exec(message)?.[1] ?? message]),
+    [
+      ['trackables[1].id', UUID_A, `trackable "${UUID_A}" already exists`],
+      ['trackables[2].radius', UUID_B, '-1'],
+      ['trackables[3].parent', UUID_C, `"${UUID_B}"`],
+      ['fences[1].region.coordinates[1]', UUID_A, '95'],
+      ['fences[2].zone_id', UUID_C, '"nowhere"'],
+      ['locating_rules[0].expression', undefined, refused.problems?.[5]?.message.replace(/^.*found /, '')],
+    ],
+  );
+  assert.deepEqual([refused.problem_count, hub.commits, keptIds(hub)], [6, [], []]);
+});
+
+/** What can only be seen to fit when all of it is there. */
+const TOGETHER: readonly [what: string, before: object, document: object, replace?: true][] = [
+  [
+    'zones that swap their foreign ids',
+    { zone: [rfidZone({ id: UUID_A, foreign_id: 'a' }), rfidZone({ id: UUID_B, foreign_id: 'b' })] },
+    { zones: [rfidZone({ id: UUID_A, foreign_id: 'b' }), rfidZone({ id: UUID_B, foreign_id: 'a' })] },
+  ],
+  [
+    'a carrier and what it carries that change places',
+    { trackable: [cart(UUID_A), cart(UUID_B, { parent: UUID_A })] },
+    { trackables: [cart(UUID_A, { parent: UUID_B }), cart(UUID_B)] },
+  ],
+  [
+    'a zone at an anchor that lies in it',
+    {},
+    { anchors: [{ id: 'a', zone_id: 'hall' }], zones: [{ ...HALL, anchor_ids: ['a'] }] },
+  ],
+  ['a fence in a zone that is in the document', {}, { fences: [LOCAL], zones: [HALL] }],
+  ['a foreign id of a zone that is deleted', { zone: [HALL] }, { zones: [{ ...HALL, id: UUID_B }] }, true],
+];
+
+for (const [what, before, document, replace] of TOGETHER) {
+  test(`An import takes ${what}`, async () => {
+    const hub = open();
+    for (const [kind, list] of Object.entries(before) as ['zone', object[]][]) {
+      for (const entity of list) await hub.entities.create(kind, entity);
+    }
+    const done = await hub.run(document, { replace: replace === true });
+    assert.deepEqual([done.state, done.problems], ['done', []]);
+    for (const [name, list] of Object.entries(document) as [string, { id: string }[]][]) {
+      for (const entity of list) assert.deepEqual(hub.entities.get(name.slice(0, -1) as 'zone', entity.id), entity);
+    }
+  });
+}
+
+test('An import that replaces a kind leaves other kinds, which are carried by nobody and stay where they are', async () => {
+  const hub = open();
+  await hub.entities.create('zone', HALL);
+  await hub.entities.create('fence', LOCAL);
+  await hub.entities.create('trackable', cart(UUID_C));
+  await hub.entities.create('zone', rfidZone({ id: UUID_B, parent: UUID_C }));
+  const done = await hub.run({ trackables: [] }, { replace: true });
+  assert.deepEqual(done.counts, { trackables: { created: 0, changed: 0, unchanged: 0, deleted: 1 } });
+  assert.equal(hub.entities.get('zone', UUID_B)?.parent, undefined);
+  await hub.run({ zones: [] }, { replace: true });
+  assert.deepEqual(hub.entities.lists().zone, []);
+  assert.equal(hub.entities.get('fence', UUID_C)?.former_zone?.id, UUID_A);
+});
+
+test('An import that the database does not take has changed nothing', async () => {
+  const hub = open({ commit: () => Promise.reject(new HubError('HUB_UNAVAILABLE', 'Cannot write: the disk is full')) });
+  const failed = await hub.run({ zones: [HALL], fences: [LOCAL] });
+  assert.deepEqual([failed.state, failed.error], ['failed', 'Cannot write: the disk is full']);
+  assert.deepEqual([keptIds(hub), hub.told], [[], []]);
+});
+
+test('There is one import at a time, which is cancelled until it is being kept', async () => {
+  const kept = Promise.withResolvers<void>();
+  const hub = open({ commit: () => kept.promise });
+  const { imports } = hub;
+  const start = () => imports.start({ ...DOCUMENT, zones: [HALL] }, { dryRun: false, replace: false });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  start();
+  assert.throws(start, /^HubError: Cannot import: the import \S+ is under way$/);
+  imports.cancel();
+  while (imports.current.ended_at === undefined) await turn();
+  assert.deepEqual([imports.current.state, keptIds(hub)], ['cancelled', []]);
+  start();
+  while (imports.current.state !== 'keeping') await turn();
+  assert.throws(() => imports.cancel(), /^HubError: Cannot cancel the import \S+: it is being kept$/);
+  kept.resolve();
+  while (imports.current.ended_at === undefined) await turn();
+  assert.deepEqual([imports.current.state, keptIds(hub)], ['done', [UUID_A]]);
+});
+
+test('Where another hub has come first, an import is planned anew on what that has made', async () => {
+  const outcomes = ['overtaken', undefined] as const;
+  const deps = {
+    commit: async () => {
+      const outcome = outcomes[runs++];
+      if (outcome === undefined) hub.entities.kept();
+      else hub.entities.applyForeign([{ kind: 'zone', id: UUID_A, text: JSON.stringify(HALL), force: false }]);
+      return outcome;
+    },
+  };
+  let runs = 0;
+  const hub = open(deps, { bytesMax: 1000 });
+  const done = await hub.run({ zones: [{ ...HALL, name: 'ours' }] });
+  assert.deepEqual(
+    [done.state, done.counts?.['zones'], runs],
+    ['done', { created: 0, changed: 1, unchanged: 0, deleted: 0 }, 2],
+  );
+  assert.equal(hub.entities.get('zone', UUID_A)?.name, 'ours');
+});
+
+test('Where hubs share a log, an import must fit into a record', async () => {
+  const hub = open({}, { bytesMax: 100 });
+  const failed = await hub.run({ zones: [HALL] });
+  assert.match(
+    failed.error ?? '',
+    /^Cannot import all or nothing in a cluster: changes may have 100 bytes as JSON, found \d+$/,
+  );
+  assert.deepEqual([hub.commits, keptIds(hub)], [[], []]);
+});
