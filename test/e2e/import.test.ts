@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Import } from '../../src/model/import.ts';
+import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { waitsDuring } from '../support/waits.ts';
+
+const CARTS = 10_000;
+const FENCES = 10_000;
+/** Minutes is what it took one by one; a busy machine has its time. */
+const SECONDS_MAX = 30;
+
+const uuid = (kind: string, number: number) => `${kind}-0000-4000-8000-${String(number).padStart(12, '0')}`;
+const square = (x: number, y: number) => {
+  const corners = [
+    [x, y],
+    [x + 1e-4, y],
+    [x + 1e-4, y + 1e-4],
+    [x, y + 1e-4],
+    [x, y],
+  ];
+  return { type: 'Polygon', coordinates: [corners] };
+};
+
+function site(fences: number) {
+  return {
+    format: 'location-hub-entities',
+    version: 1,
+    trackables: Array.from({ length: CARTS }, (_, number) => {
+      return {
+        id: uuid('aaaaaaaa', number),
+        type: 'omlox',
+        name: `Cart ${number}`,
+        location_providers: [`tag-${number}`],
+      };
+    }),
+    fences: Array.from({ length: fences }, (_, number) => {
+      const region = square(9 + (number % 100) / 1000, 50 + Math.floor(number / 100) / 1000);
+      return { id: uuid('ffffffff', number), name: `Bay ${number}`, region };
+    }),
+    locating_rules: [{ expression: 'accuracy < 2', priority: 1 }],
+  };
+}
+
+const folder = newFolder();
+let hub = await HubProcess.start(folder, { num_threads: 2 });
+
+async function imported(document: object, query = ''): Promise<Import> {
+  const begun = await hub.post(`/import${query}`, document);
+  assert.equal(begun?.status, 202, JSON.stringify(begun?.body));
+  for (;;) {
+    const shown = (await hub.get('/import'))?.body as Import;
+    assert.equal(shown.id, (begun?.body as Import).id);
+    if (shown.ended_at !== undefined) return shown;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test('20,000 changes are imported in seconds, others are answered meanwhile, and a restart has them', async (t) => {
+  const document = site(FENCES);
+  const startMs = performance.now();
+  const dry = await imported(document, '?dry_run=true');
+  const dryMs = performance.now() - startMs;
+  assert.deepEqual([dry.state, (await hub.get('/fences'))?.body], ['done', []]);
+  const done = imported(document);
+  const waits = await waitsDuring(done, async () => assert.equal((await hub.get('/version'))?.status, 200));
+  const { state, counts } = await done;
+  t.diagnostic(
+    `dry run ${Math.round(dryMs)} ms, import ${Math.round(waits.tookMs)} ms, longest wait of others ${Math.round(waits.longestMs)} ms`,
+  );
+  const none = { changed: 0, unchanged: 0, deleted: 0 };
+  const created = { trackables: { created: CARTS, ...none }, fences: { created: FENCES, ...none } };
+  assert.deepEqual([state, counts], ['done', created]);
+  assert.ok(waits.tookMs < SECONDS_MAX * 1000, `it took ${waits.tookMs} ms`);
+  // The shards were told of all of it: a cart comes into the first bay by its tag.
+  const location = {
+    ...locationOf('tag-0', 1),
+    position: { type: 'Point', coordinates: [9.00005, 50.00005] },
+    crs: 'EPSG:4326',
+  };
+  assert.equal((await hub.put('/providers/locations', [location]))?.status, 204);
+  const inside = (await hub.get(`/trackables/${uuid('aaaaaaaa', 0)}/fences`))?.body as { id: string }[];
+  assert.deepEqual(
+    inside.map(({ id }) => id),
+    [uuid('ffffffff', 0)],
+  );
+
+  await hub.stop();
+  hub = await HubProcess.start(folder, { num_threads: 2 });
+  assert.equal((await hub.get('/fences'))?.body.length, FENCES);
+  assert.deepEqual((await hub.get('/trackables/rules/locating'))?.body, document.locating_rules);
+  assert.deepEqual((await hub.get('/import'))?.body, { state: 'idle' });
+  const { counts: again } = await imported(document, '?dry_run=true');
+  assert.deepEqual(again?.['fences'], { ...none, created: 0, unchanged: FENCES });
+});
+
+test('Of 20,000 changes none is made where one does not fit', async () => {
+  const document = site(FENCES);
+  const last = document.fences.at(-1) as { region: unknown };
+  last.region = { type: 'Point', coordinates: [9, 95] };
+  const first = document.trackables[0] as { name: string };
+  first.name = 'renamed';
+  const refused = await imported(document);
+  assert.deepEqual(
+    refused.problems?.map(({ place }) => place),
+    [`fences[${FENCES - 1}].region.coordinates[1]`],
+  );
+  assert.equal(((await hub.get(`/trackables/${uuid('aaaaaaaa', 0)}`))?.body as { name: string }).name, 'Cart 0');
+});
+
+test('What is no document, or comes while another is imported, is refused at once', async () => {
+  assert.match(
+    JSON.stringify((await hub.post('/import', { format: 'geojson' }))?.body),
+    /format: must be \\"location-hub-entities\\", found \\"geojson\\"/,
+  );
+  const begun = await hub.post('/import', site(0));
+  assert.equal(begun?.status, 202);
+  assert.equal((await hub.post('/import', site(0)))?.status, 503);
+  while (((await hub.get('/import'))?.body as Import).ended_at === undefined);
+});
