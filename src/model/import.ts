@@ -47,10 +47,6 @@ const ImportProblem = Named('ImportProblem', {
 });
 export type ImportProblem = Static<typeof ImportProblem>;
 
-const kinds = (['anchors', 'zones', 'trackables', 'providers', 'fences'] as const).map(
-  (name) => [name, Type.Optional(ImportCounts)] as const,
-);
-
 /** An import, while it is under way and afterwards. */
 export const Import = Named('Import', {
   state: ImportState,
@@ -62,7 +58,16 @@ export const Import = Named('Import', {
   total: Type.Optional(count('Entities in the document.')),
   checked: Type.Optional(count('How many of them are checked.')),
   counts: Type.Optional(
-    Type.Object(Object.fromEntries(kinds), { description: 'What it does to each kind whose list is in the document.' }),
+    Type.Object(
+      {
+        anchors: Type.Optional(ImportCounts),
+        zones: Type.Optional(ImportCounts),
+        trackables: Type.Optional(ImportCounts),
+        providers: Type.Optional(ImportCounts),
+        fences: Type.Optional(ImportCounts),
+      },
+      { description: 'What it does to each kind whose list is in the document.' },
+    ),
   ),
   rules: Type.Optional(OneOf(['changed', 'unchanged'], 'What it does to the locating rules.')),
   problem_count: Type.Optional(count('How many fields do not fit.')),

@@ -90,7 +90,7 @@ test('20,000 changes are imported in seconds, others are answered meanwhile, and
   assert.deepEqual((await hub.get('/trackables/rules/locating'))?.body, document.locating_rules);
   assert.deepEqual((await hub.get('/import'))?.body, { state: 'idle' });
   const { counts: again } = await imported(document, '?dry_run=true');
-  assert.deepEqual(again?.['fences'], { ...none, created: 0, unchanged: FENCES });
+  assert.deepEqual(again?.fences, { ...none, created: 0, unchanged: FENCES });
 });
 
 test('Of 20,000 changes none is made where one does not fit', async () => {

@@ -5,7 +5,7 @@ import { type Contents, countAt, type Passage, passagesOf, stepsOf } from '../..
 import type { Happening } from '../../src/hub-ui/hub/event_log.ts';
 import type { Entities, Kind } from '../../src/hub-ui/hub/kinds.ts';
 import { documentText, type EntityDocument, readDocument } from '../../src/hub-ui/lists/entity_document.ts';
-import { planOf, runSteps, type Step, stepsOf as stepsOfPlan } from '../../src/hub-ui/lists/import_plan.ts';
+import { withoutPlaces } from '../../src/hub-ui/lists/left_out.ts';
 import { runAll } from '../../src/hub-ui/lists/run_all.ts';
 import { pageOf, sortedBy } from '../../src/hub-ui/lists/sort_and_page.ts';
 import { rates, readMetrics, type Sample, sums } from '../../src/hub-ui/operations/metrics.ts';
@@ -74,61 +74,18 @@ test('readDocument names what is wrong with a file', () => {
   for (const [text, message] of cases) assert.throws(() => readDocument(text), { message });
 });
 
-test('planOf tells new, changed and equal entities apart, and those that only the hub has', () => {
-  const written = { ...FORKLIFT, geometry: null };
-  const hub = documentOf({ trackables: [FORKLIFT], zones: [HALL], fences: [DOCK, CELLAR] });
-  const cases: readonly [object, Record<string, number>][] = [
-    [{ trackables: [written] }, {}],
-    [{ trackables: [{ ...written, children: ['x'] }] }, {}],
-    [{ trackables: [{ ...FORKLIFT, properties: { driver: 'Kim', children: 2 } }] }, { changed: 1 }],
-    [{ trackables: [{ ...FORKLIFT, id: 'other' }] }, { created: 1, missing: 1 }],
-    [{ fences: [{ ...DOCK, region: { ...DOCK.region, coordinates: [] } }] }, { changed: 1, missing: 1 }],
-    [{ zones: [] }, { missing: 1 }],
+test('withoutPlaces leaves out what a problem is in, and nothing else', () => {
+  const document = documentOf({ fences: [DOCK, CELLAR], trackables: [FORKLIFT] }, []);
+  const cases: readonly [readonly string[], readonly string[], number, boolean][] = [
+    [[], [DOCK.id, CELLAR.id, FORKLIFT.id], 0, true],
+    [['fences[1].region.coordinates[0]', 'fences[1].id'], [DOCK.id, FORKLIFT.id], 1, true],
+    [['fences[0]', 'trackables[0].radius', 'locating_rules[0].priority'], [CELLAR.id], 2, false],
   ];
-  for (const [lists, expected] of cases) {
-    const [kind] = planOf(documentOf(lists), hub).kinds;
-    assert.ok(kind !== undefined);
-    const found = { created: kind.created.length, changed: kind.changed.length, missing: kind.missing.length };
-    assert.deepEqual(found, { created: 0, changed: 0, missing: 0, ...expected }, JSON.stringify(lists));
+  for (const [places, ids, count, withRules] of cases) {
+    const { document: rest, count: found } = withoutPlaces(document, places);
+    const left = [...rest.lists.values()].flat().map(({ id }) => id);
+    assert.deepEqual([left, found, rest.rules !== undefined], [ids, count, withRules], places.join());
   }
-});
-
-test('Steps delete in the order opposite to that in which they write, and only when they may', () => {
-  const plan = planOf(
-    documentOf({ zones: [], trackables: [FORKLIFT], fences: [] }),
-    documentOf({ zones: [HALL], fences: [DOCK] }),
-  );
-  const words = (withDeletions: boolean): string[] => {
-    return stepsOfPlan(plan, { withDeletions }).map((group) => group.map(({ what, kind }) => `${what} ${kind}`).join());
-  };
-  assert.deepEqual(words(false), ['create trackables']);
-  assert.deepEqual(words(true), ['create trackables', 'delete fences', 'delete zones']);
-});
-
-test('runSteps tries again what has failed, for as long as that helps', async () => {
-  const there = new Set<string>();
-  const step = (id: string, needs?: string): Step => ({
-    what: 'create',
-    kind: 'zones',
-    id,
-    async act() {
-      if (needs !== undefined && !there.has(needs)) throw new Error(`${needs} is missing`);
-      there.add(id);
-    },
-  });
-  let done = 0;
-  const { signal } = new AbortController();
-  const groups = [
-    [step('a', 'b'), step('b', 'c')],
-    [step('c'), step('d', 'nobody')],
-  ];
-  const failures = await runSteps(groups, { signal, onDone: () => done++ });
-  assert.deepEqual([...there].sort(), ['a', 'b', 'c']);
-  assert.deepEqual(
-    failures.map(({ item, reason }) => [item.id, reason]),
-    [['d', 'Nobody is missing.']],
-  );
-  assert.equal(done, 4);
 });
 
 test('runAll has six under way at most, and begins nothing once it is ended', async () => {

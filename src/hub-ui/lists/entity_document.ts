@@ -1,4 +1,5 @@
 import type { LocatingRule } from '../../model/rule.ts';
+import type { ImportBody } from '../hub/import_job.ts';
 import type { Entities, Kind } from '../hub/kinds.ts';
 
 /** Everything in one file, as the commands `hub export` and `hub import` have it, too. */
@@ -27,6 +28,17 @@ export function documentText({ lists, rules }: EntityDocument, exportedAt: strin
   });
   if (rules !== undefined) parts.push(`"locating_rules": ${JSON.stringify(rules)}`);
   return `${[head, ...parts].join(',\n')}}\n`;
+}
+
+/** The document as the hub takes it. */
+export function bodyOf({ lists, rules }: EntityDocument): ImportBody {
+  const ordered = NEEDED_ORDER.flatMap((kind) => (lists.has(kind) ? [[kind, lists.get(kind)] as const] : []));
+  return {
+    format: FORMAT,
+    version: VERSION,
+    ...Object.fromEntries(ordered),
+    ...(rules !== undefined && { locating_rules: rules }),
+  };
 }
 
 /** Reads a file. What its entities hold is the hub's to check. Throws an Error that names what is wrong. */

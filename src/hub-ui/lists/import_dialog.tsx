@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { LocatingRule } from '../../model/rule.ts';
+import type { Import } from '../../model/import.ts';
 import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import { Check } from '../controls/field.tsx';
@@ -9,82 +9,132 @@ import { countText } from '../controls/number_text.ts';
 import tableStyles from '../controls/table.module.css';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
-import { SINGULAR } from '../hub/kinds.ts';
-import { get } from '../hub/rest.ts';
+import { importJob, isUnderWay, runImport } from '../hub/import_job.ts';
+import { storeOf } from '../hub/stores.ts';
 import { errorText } from '../problems/sentences.ts';
-import { readDocument } from './entity_document.ts';
-import { listAllKept } from './exportable.ts';
+import { bodyOf, type EntityDocument, NEEDED_ORDER, readDocument } from './entity_document.ts';
 import styles from './import_dialog.module.css';
-import { type Plan, planOf, runSteps, type Step, stepsOf } from './import_plan.ts';
+import { ImportProblems } from './import_problems.tsx';
+import { CancelImport, ImportProgress, ImportResult } from './import_status.tsx';
 import kindStyles from './kind.module.css';
-import { Failures, Progress, useCount } from './progress.tsx';
-import type { Failure } from './run_all.ts';
+import { withoutPlaces } from './left_out.ts';
+
+/** What was read, and what the hub says would become of it. */
+interface Checked {
+  readonly name: string;
+  readonly document: EntityDocument;
+  readonly plan: Import;
+  /** Entities that were left out since they do not fit. */
+  readonly leftOut: number;
+}
 
 type Stage =
   | { readonly at: 'choosing'; readonly problem?: string }
   | { readonly at: 'reading' }
-  | { readonly at: 'preview'; readonly name: string; readonly plan: Plan }
-  | { readonly at: 'running'; readonly total: number }
-  | { readonly at: 'done'; readonly total: number; readonly failures: readonly Failure<Step>[] };
+  | ({ readonly at: 'preview' } & Checked)
+  | { readonly at: 'running' };
 
-/** Reads a file, shows what it would change, and does that. */
+/** Reads a file, shows what it would change, and has the hub do that, all of it or nothing. */
 export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
-  const [stage, setStage] = useState<Stage>({ at: 'choosing' });
+  const [stage, setStage] = useState<Stage>({ at: isUnderWay(importJob.peek()) ? 'running' : 'choosing' });
   const [withDeletions, setWithDeletions] = useState(false);
-  const [stop] = useState(() => new AbortController());
-  const { count, add } = useCount();
-  const read = async (file: File): Promise<void> => {
+  const attempt = async (work: () => Promise<Stage>): Promise<void> => {
     setStage({ at: 'reading' });
     try {
-      const document = readDocument(await file.text());
-      const lists = await listAllKept([...document.lists.keys()]);
-      const rules = document.rules && (await get<readonly LocatingRule[]>('/trackables/rules/locating'));
-      setStage({ at: 'preview', name: file.name, plan: planOf(document, { lists, rules }) });
+      setStage(await work());
     } catch (error) {
       setStage({ at: 'choosing', problem: errorText(error) });
     }
   };
-  const run = async (groups: readonly (readonly Step[])[]): Promise<void> => {
-    const total = groups.flat().length;
-    setStage({ at: 'running', total });
-    const failures = await runSteps(groups, { signal: stop.signal, onDone: add });
-    setStage({ at: 'done', total, failures });
-    if (failures.length === 0 && !stop.signal.aborted) toast('Import finished');
+  const check = async (read: Omit<Checked, 'plan'>, deletions: boolean): Promise<Stage> => {
+    const plan = await runImport(bodyOf(read.document), { isDry: true, withDeletions: deletions });
+    if (plan.state === 'failed') throw new Error(plan.error);
+    return { at: 'preview', ...read, plan };
   };
-  const close = (): void => {
-    stop.abort();
-    onClose();
+  const read = (file: File): Promise<void> => {
+    return attempt(async () => {
+      const document = readDocument(await file.text());
+      return await check({ name: file.name, document, leftOut: 0 }, withDeletions);
+    });
   };
-  const groups = stage.at === 'preview' ? stepsOf(stage.plan, { withDeletions }) : [];
-  const changes = groups.flat().length;
+  const leaveOut = ({ name, document, plan, leftOut }: Checked): Promise<void> => {
+    return attempt(async () => {
+      const { document: rest, count } = withoutPlaces(document, plan.problems?.map(({ place }) => place) ?? []);
+      return await check({ name, document: rest, leftOut: leftOut + count }, withDeletions);
+    });
+  };
+  const run = async ({ document }: Checked): Promise<void> => {
+    setStage({ at: 'running' });
+    try {
+      const job = await runImport(bodyOf(document), { isDry: false, withDeletions });
+      if (job.state === 'done') toast('Import finished');
+    } catch (error) {
+      setStage({ at: 'choosing', problem: errorText(error) });
+    }
+  };
+  const isRunning = stage.at === 'running' && isUnderWay(importJob.value);
   return (
     <Dialog
       wide={stage.at === 'preview'}
       title="Import from a file"
-      onClose={close}
+      onClose={onClose}
       foot={
         <>
-          <Button onClick={close}>{stage.at === 'running' ? 'Stop' : stage.at === 'done' ? 'Close' : 'Cancel'}</Button>
-          {stage.at === 'preview' && (
-            <Button kind="main" icon="upload" disabled={changes === 0} onClick={() => void run(groups)}>
-              {changes === 1 ? 'Make 1 change' : `Make ${changes} changes`}
-            </Button>
-          )}
+          {isRunning && <CancelImport />}
+          <Button onClick={onClose}>{stage.at === 'running' ? 'Close' : 'Cancel'}</Button>
+          {stage.at === 'preview' && <Begin {...stage} onBegin={() => void run(stage)} />}
         </>
       }
     >
       <div class={flow.stack}>
         {stage.at === 'choosing' && <Choosing problem={stage.problem} onFile={(file) => void read(file)} />}
-        {stage.at === 'reading' && <Spinner label="Comparing the file with the hub" />}
+        {stage.at === 'reading' && <Reading />}
         {stage.at === 'preview' && (
-          <Preview {...stage} withDeletions={withDeletions} onWithDeletions={setWithDeletions} changes={changes} />
+          <Preview
+            {...stage}
+            withDeletions={withDeletions}
+            onWithDeletions={(isOn) => {
+              setWithDeletions(isOn);
+              void attempt(() => check(stage, isOn));
+            }}
+            onLeaveOut={() => void leaveOut(stage)}
+          />
         )}
-        {stage.at === 'running' && (
-          <Progress label="Importing" done={Math.min(count, stage.total)} total={stage.total} />
-        )}
-        {stage.at === 'done' && <Done {...stage} isStopped={stop.signal.aborted} />}
+        {stage.at === 'running' && <Running />}
       </div>
     </Dialog>
+  );
+}
+
+function Begin({ plan, onBegin }: Pick<Checked, 'plan'> & { readonly onBegin: () => void }) {
+  const changes = changesOf(plan);
+  return (
+    <Button kind="main" icon="upload" disabled={changes === 0 || plan.state !== 'done'} onClick={onBegin}>
+      {changes === 1 ? 'Make 1 change' : `Make ${countText(changes)} changes`}
+    </Button>
+  );
+}
+
+/** How many changes an import makes; rules count as one. */
+function changesOf({ counts = {}, rules }: Import): number {
+  const entities = Object.values(counts).map(({ created, changed, deleted }) => created + changed + deleted);
+  return entities.reduce((sum, each) => sum + each, rules === 'changed' ? 1 : 0);
+}
+
+function Reading() {
+  const job = importJob.value;
+  return isUnderWay(job) ? <ImportProgress job={job} /> : <Spinner label="Reading the file" />;
+}
+
+function Running() {
+  const job = importJob.value;
+  if (job === undefined) return <Spinner label="Sending the file" />;
+  if (!isUnderWay(job)) return <ImportResult job={job} />;
+  return (
+    <>
+      <ImportProgress job={job} />
+      <p class={typography.soft}>It goes on when this page is left. The lists tell how far it is.</p>
+    </>
   );
 }
 
@@ -131,20 +181,21 @@ function Choosing({
   );
 }
 
-function Preview(props: {
-  readonly name: string;
-  readonly plan: Plan;
-  readonly withDeletions: boolean;
-  readonly onWithDeletions: (isOn: boolean) => void;
-  readonly changes: number;
-}) {
-  const { name, plan, withDeletions } = props;
-  const missing = plan.kinds.reduce((sum, kind) => sum + kind.missing.length, 0);
+function Preview(
+  props: Checked & {
+    readonly withDeletions: boolean;
+    readonly onWithDeletions: (isOn: boolean) => void;
+    readonly onLeaveOut: () => void;
+  },
+) {
+  const { name, document, plan, withDeletions, leftOut } = props;
+  const missing = new Map(NEEDED_ORDER.map((kind) => [kind, missingIn(document, kind)]));
+  const allMissing = [...missing.values()].reduce((sum, count) => sum + count, 0);
   return (
     <>
       <p class={typography.soft}>
         <strong>{name}</strong>
-        {props.changes === 0 ? ' has nothing that the hub does not have.' : ' compared with the hub:'}
+        {changesOf(plan) === 0 ? ' has nothing that the hub does not have.' : ' compared with the hub:'}
       </p>
       <div class={tableStyles.box}>
         <table class={tableStyles.table} aria-label="Preview">
@@ -159,24 +210,30 @@ function Preview(props: {
             </tr>
           </thead>
           <tbody>
-            {plan.kinds.map(({ kind, created, changed, unchanged, missing: only }) => (
-              <tr key={kind}>
-                <th scope="row" class={kindStyles.kind}>
-                  {kind}
-                </th>
-                <Count count={created.length} tone="ok" />
-                <Count count={changed.length} tone="info" />
-                <Count count={unchanged} />
-                <Count count={only.length} tone={withDeletions ? 'danger' : undefined} />
-              </tr>
-            ))}
+            {NEEDED_ORDER.filter((kind) => document.lists.has(kind)).map((kind) => {
+              const counts = plan.counts?.[kind];
+              return (
+                <tr key={kind}>
+                  <th scope="row" class={kindStyles.kind}>
+                    {kind}
+                  </th>
+                  <Count count={counts?.created ?? 0} tone="ok" />
+                  <Count count={counts?.changed ?? 0} tone="info" />
+                  <Count count={counts?.unchanged ?? 0} />
+                  <Count count={missing.get(kind) ?? 0} tone={withDeletions ? 'danger' : undefined} />
+                </tr>
+              );
+            })}
           </tbody>
         </table>
       </div>
-      {plan.rules !== undefined && <p class={typography.soft}>The locating rules of the hub are replaced.</p>}
-      {missing > 0 && (
+      {plan.rules === 'changed' && <p class={typography.soft}>The locating rules of the hub are replaced.</p>}
+      {leftOut === 1 && <Notice>1 entity is left out.</Notice>}
+      {leftOut > 1 && <Notice>{`${countText(leftOut)} entities are left out.`}</Notice>}
+      <ImportProblems plan={plan} document={document} onLeaveOut={props.onLeaveOut} />
+      {allMissing > 0 && (
         <Check
-          label={`Delete what is only in the hub: ${missing}`}
+          label={`Delete what is only in the hub: ${countText(allMissing)}`}
           checked={withDeletions}
           onChange={props.onWithDeletions}
         />
@@ -185,31 +242,18 @@ function Preview(props: {
   );
 }
 
+/** How many the hub has of a kind that a file does not name, where it has the kind. */
+function missingIn({ lists }: EntityDocument, kind: (typeof NEEDED_ORDER)[number]): number {
+  const list = lists.get(kind);
+  if (list === undefined) return 0;
+  const named = new Set(list.map(({ id }) => id.toLowerCase()));
+  return [...storeOf(kind).items.value.keys()].filter((id) => !named.has(id.toLowerCase())).length;
+}
+
 function Count({ count, tone }: { readonly count: number; readonly tone?: string | undefined }) {
   return (
     <td class={`${tableStyles.number} ${styles.count}`} data-tone={count > 0 ? tone : undefined}>
       {countText(count)}
     </td>
-  );
-}
-
-function Done(props: {
-  readonly total: number;
-  readonly failures: readonly Failure<Step>[];
-  readonly isStopped: boolean;
-}) {
-  const { total, failures, isStopped } = props;
-  const done = total - failures.length;
-  return (
-    <>
-      <p>{isStopped ? 'The import was stopped.' : `${countText(done)} of ${countText(total)} changes made.`}</p>
-      <Failures
-        title={`${countText(failures.length)} could not be made`}
-        rows={failures.map(({ item, reason }) => [
-          `${item.what === 'rules' ? '' : `${item.what} ${item.kind && SINGULAR[item.kind]} `}${item.id}:`,
-          reason,
-        ])}
-      />
-    </>
   );
 }

@@ -18,6 +18,7 @@ import { DeleteDialog } from './delete_dialog.tsx';
 import { EntityList } from './entity_list.tsx';
 import { ExportDialog } from './export_dialog.tsx';
 import { ImportDialog } from './import_dialog.tsx';
+import { ImportStatus } from './import_status.tsx';
 import kindStyles from './kind.module.css';
 import styles from './lists_page.module.css';
 
@@ -46,7 +47,7 @@ export function ListsPage() {
       lead="Everything that is configured in the hub."
       actions={
         <>
-          {can('CREATE', `/${kind}`) && (
+          {can('CREATE', '/import') && (
             <Button icon="upload" onClick={() => setDialog('import')}>
               Import
             </Button>
@@ -57,6 +58,7 @@ export function ListsPage() {
         </>
       }
     >
+      <ImportStatus />
       <input
         class={`${fieldStyles.input} ${styles.search}`}
         type="search"

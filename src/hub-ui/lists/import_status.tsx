@@ -1,0 +1,67 @@
+import { useEffect } from 'preact/hooks';
+import type { Import } from '../../model/import.ts';
+import { Button } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import flow from '../controls/flow.module.css';
+import { Notice, Spinner } from '../controls/notice.tsx';
+import { countText } from '../controls/number_text.ts';
+import { toastError } from '../controls/toasts.tsx';
+import { can } from '../hub/access.ts';
+import { cancelImport, importJob, isUnderWay, watchImport } from '../hub/import_job.ts';
+import { Progress } from './progress.tsx';
+
+/** The import that is under way, for whoever comes back to it. Nothing where there is none. */
+export function ImportStatus() {
+  useEffect(() => {
+    // Whoever may not see it is not told of it, and a hub that does not answer says so elsewhere.
+    if (can('READ', '/import')) void watchImport().catch(() => undefined);
+  }, []);
+  const job = importJob.value;
+  if (!isUnderWay(job) || job.dry_run === true) return null;
+  return (
+    <Card title="Import">
+      <div class={flow.stack}>
+        <ImportProgress job={job} />
+        <div>
+          <CancelImport />
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+export function ImportProgress({ job }: { readonly job: Import }) {
+  const { state, total = 0, checked = 0 } = job;
+  if (state === 'waiting') return <Spinner label="Waiting for other changes" />;
+  if (state === 'keeping') return <Spinner label={`Writing ${countText(total)} entities`} />;
+  return <Progress label="Checking" done={checked} total={total} />;
+}
+
+/** Ends the import, as long as nothing is written. */
+export function CancelImport() {
+  const job = importJob.value;
+  if (!can('DELETE', '/import') || !isUnderWay(job)) return null;
+  return (
+    <Button disabled={job.state === 'keeping'} onClick={() => void cancelImport().catch(toastError)}>
+      Stop the import
+    </Button>
+  );
+}
+
+/** What has become of an import. */
+export function ImportResult({ job }: { readonly job: Import }) {
+  const { state, counts = {}, error, problem_count: problems = 0 } = job;
+  const sum = (name: 'created' | 'changed' | 'deleted'): number =>
+    Object.values(counts).reduce((total, each) => total + each[name], 0);
+  if (state === 'done') {
+    const [created, changed, deleted] = [sum('created'), sum('changed'), sum('deleted')].map(countText);
+    return <p>{`All of it is in the hub: ${created} created, ${changed} changed, ${deleted} deleted.`}</p>;
+  }
+  if (state === 'cancelled') return <p>The import was stopped. Nothing has changed.</p>;
+  if (state === 'refused') {
+    const text = `The hub has changed meanwhile, and ${countText(problems)} fields do not fit any more. Nothing was imported.`;
+    return <Notice tone="danger">{text}</Notice>;
+  }
+  if (state === 'failed') return <Notice tone="danger">{`${error}. Nothing has changed.`}</Notice>;
+  return <Notice tone="warn">The hub was started anew meanwhile: look whether the import is there.</Notice>;
+}
