@@ -7,6 +7,7 @@ import type { HistoryAnswer } from '../history/queries/query_pool.ts';
 import type { Question } from '../history/queries/question.ts';
 import type { Alert, AlertPreview, AlertRule } from '../model/alert.ts';
 import type { Borrowed } from '../model/borrowed.ts';
+import type { Demo } from '../model/demo.ts';
 import type { Fence } from '../model/fence.ts';
 import type { HealthSource, MqttHealth, SocketHealth, SystemHealth } from '../model/health.ts';
 import type { HistoryHealth } from '../model/history.ts';
@@ -57,6 +58,7 @@ export interface ApiDeps extends ErrorTyping {
   /** Imports of documents. */
   readonly imports: Pick<Imports, 'start' | 'current' | 'cancel'>;
   readonly permit: Permit;
+  readonly demo: DemoDeps;
   /** Checks an event of a fence that a third party has seen, and publishes it. Throws HUB_BAD_REQUEST. */
   publishFenceEvent(fence: Fence, body: unknown): void;
   readonly corsEnabled: boolean;
@@ -80,6 +82,15 @@ export interface ApiDeps extends ErrorTyping {
  * row would, and with HUB_NOT_AUTHORIZED where it may only do that to what is owned.
  */
 export type Permit = (method: Method, path: string, token: string | undefined) => Promise<void>;
+
+/** The demo in this hub. */
+export interface DemoDeps {
+  readonly current: Demo;
+  /** Throws HUB_BAD_REQUEST where the hub has a site, unless it may be `beside` one. */
+  start(options: { readonly beside: boolean }): Demo;
+  /** Resolves when there is nothing of it any more. Rejects with HUB_UNAVAILABLE where that has failed. */
+  stop(): Promise<void>;
+}
 
 export interface AcceptOptions {
   readonly root: string;

@@ -119,11 +119,13 @@ export class Imports {
   }
 
   #endWith(error: unknown): void {
-    if (error instanceof Refused) return this.#end('refused');
-    if (error === this.#canceling.signal.reason) return this.#end('cancelled');
-    if (error instanceof HubError) return this.#end('failed', error.message);
-    this.#deps.report(error);
-    return this.#end('failed', 'Cannot import: the hub has failed');
+    const isCancelled = error === this.#canceling.signal.reason;
+    if (error instanceof Refused || isCancelled) {
+      this.#end(isCancelled ? 'cancelled' : 'refused');
+      return;
+    }
+    if (!(error instanceof HubError)) this.#deps.report(error);
+    this.#end('failed', error instanceof HubError ? error.message : 'Cannot import: the hub has failed');
   }
 
   async #plan(document: EntityDocument, order: ImportOrder): Promise<ImportPlan> {

@@ -143,7 +143,11 @@ async function openOn(
     };
     const operation = await openOperation(parts, options);
     const waiting = new WaitingFrames();
-    const listening = await serve({ ...parts, operation, rpc, mqtt, recording, authorization, waiting }, config, log);
+    const { listening, demo } = await serve(
+      { ...parts, operation, rpc, mqtt, recording, authorization, waiting },
+      config,
+      log,
+    );
     await cluster?.join();
     operation.start();
     sources.start();
@@ -159,7 +163,7 @@ async function openOn(
       authorization?.close();
       cluster?.ending();
       rpc.close();
-      await parts.imports.close();
+      await Promise.all([parts.imports.close(), demo.close()]);
       await listening.close(cluster?.isOut ? OUT : undefined);
       await waiting.settled();
       await parts.alerts.close().catch(() => undefined);

@@ -30,6 +30,7 @@ import { Unsent } from '../transport/unsent.ts';
 import type { HubAuthorization } from './authorization.ts';
 import type { Recording } from './connect_history.ts';
 import { rpcDeps } from './connect_rpc.ts';
+import { HubDemo } from './demo.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 import { VERSION_INFO } from './version_info.ts';
@@ -50,12 +51,25 @@ export interface Served extends Parts {
   readonly waiting: WaitingFrames;
 }
 
+export interface Serving {
+  readonly listening: Listening;
+  readonly demo: HubDemo;
+}
+
 /** Opens the port, with the API, the WebSocket and the web UI behind it. Throws a StartupError when it cannot be had. */
-export async function serve(parts: Served, config: Config, log: Log): Promise<Listening> {
+export async function serve(parts: Served, config: Config, log: Log): Promise<Serving> {
   const { turns, authorization } = parts;
   const unsent = new Unsent(config.max_unsent_memory * 2 ** 20);
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
-  const api = apiDeps(parts, config);
+  const demo = new HubDemo({
+    entities: parts.entities,
+    handle: (request) => handleOwn(request),
+    warn: (text, facts) => log.warn(text, facts),
+  });
+  const api: GuardedApiDeps = { ...apiDeps(parts, config), demo };
+  // What the hub asks of itself needs no token.
+  const { authorization: _asked, ...own } = api;
+  const handleOwn = createApi(own);
   const replies = new Replies(api);
   const refuse = (error: HubError, path: string) => replies.error(error, path);
   const watched: Pick<SocketDeps, 'unsent' | 'tooSlow' | 'report'> = {
@@ -65,7 +79,7 @@ export async function serve(parts: Served, config: Config, log: Log): Promise<Li
   };
   const handleEvents = createSocket({ ...socketDeps(parts, config), ...watched });
   const handleRpc = createRpcSocket({ ...rpcSocketDeps(parts, config), ...watched });
-  return listen({
+  const listening = await listen({
     ...listenSettings(config),
     socketPaths: [...SOCKET_PATHS, ...RPC_PATHS],
     refuse,
@@ -84,6 +98,7 @@ export async function serve(parts: Served, config: Config, log: Log): Promise<Li
     tooLong: (peer, maxBytes) => log.warn('A WebSocket frame is too long', { userAgent: peer.userAgent, maxBytes }),
     handlePeer: (peer) => (isForRpc(peer) ? handleRpc(peer) : handleEvents(peer)),
   });
+  return { listening, demo };
 }
 
 function pathsOf(socket: string): string[] {
@@ -95,7 +110,7 @@ function isForRpc({ path }: Peer): boolean {
   return path.includes('/ws/rpc');
 }
 
-function apiDeps(parts: Served, config: Config): GuardedApiDeps {
+function apiDeps(parts: Served, config: Config): Omit<GuardedApiDeps, 'demo'> {
   const { now, counts, turns, cluster, fanout, shards, entities, rules, imports, ingest, sources } = parts;
   const { operation, authorization, mqtt, recording, alerts, views } = parts;
   return {

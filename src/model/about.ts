@@ -201,6 +201,7 @@ export const ABOUT = {
       'global_reference or by the zone of zone_id, or a radius around the local_reference in that zone.',
   },
   ZoneCreationParameters: { description: 'From what a zone is made that was measured in local coordinates.' },
+  Demo: { description: 'A simulated site that the hub runs itself.' },
   EntityDocument: { description: 'All entities, or some of them, in one document, as the command export writes it.' },
   Import: { description: 'An import of a document, while it is under way and afterwards.' },
   ImportCounts: { description: 'What an import does to the entities of one kind.' },

@@ -87,6 +87,7 @@ export function openApi(
     entities,
     imports: new Imports({ entities, rules, turns: new Turns(), now: () => NOW_MS, report: fail }),
     permit: async () => undefined,
+    demo: { current: { state: 'stopped', is_there: false }, start: fail, stop: async () => undefined },
     turns: new Turns(),
     async read(query) {
       asked.push(query);

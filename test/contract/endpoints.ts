@@ -114,6 +114,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     writes: ['dry_run=true', 'replace=false'],
     versions: ['v2'],
   },
+  { path: '/demo', answers: { GET: 200, POST: 202, DELETE: 204 }, needs: 'beside=true', versions: ['v2'] },
   { path: '/license/info', answers: { GET: 200 } },
   { path: '/license/key', answers: { PUT: 204 } },
   { path: '/license/starttrial', answers: { GET: 201 } },

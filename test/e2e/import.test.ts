@@ -44,11 +44,16 @@ function site(fences: number) {
 const folder = newFolder();
 let hub = await HubProcess.start(folder, { num_threads: 2 });
 
+async function current(): Promise<Import> {
+  const answered = await hub.get('/import');
+  return answered?.body;
+}
+
 async function imported(document: object, query = ''): Promise<Import> {
   const begun = await hub.post(`/import${query}`, document);
   assert.equal(begun?.status, 202, JSON.stringify(begun?.body));
   for (;;) {
-    const shown = (await hub.get('/import'))?.body as Import;
+    const shown = await current();
     assert.equal(shown.id, (begun?.body as Import).id);
     if (shown.ended_at !== undefined) return shown;
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -104,7 +109,8 @@ test('Of 20,000 changes none is made where one does not fit', async () => {
     refused.problems?.map(({ place }) => place),
     [`fences[${FENCES - 1}].region.coordinates[1]`],
   );
-  assert.equal(((await hub.get(`/trackables/${uuid('aaaaaaaa', 0)}`))?.body as { name: string }).name, 'Cart 0');
+  const kept = await hub.get(`/trackables/${uuid('aaaaaaaa', 0)}`);
+  assert.equal(kept?.body.name, 'Cart 0');
 });
 
 test('What is no document, or comes while another is imported, is refused at once', async () => {
@@ -115,5 +121,5 @@ test('What is no document, or comes while another is imported, is refused at onc
   const begun = await hub.post('/import', site(0));
   assert.equal(begun?.status, 202);
   assert.equal((await hub.post('/import', site(0)))?.status, 503);
-  while (((await hub.get('/import'))?.body as Import).ended_at === undefined);
+  while ((await current()).ended_at === undefined);
 });

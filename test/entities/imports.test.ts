@@ -178,7 +178,7 @@ test('There is one import at a time, which is cancelled until it is being kept',
 test('Where another hub has come first, an import is planned anew on what that has made', async () => {
   const outcomes = ['overtaken', undefined] as const;
   const deps = {
-    commit: async () => {
+    commit: async (): Promise<'overtaken' | undefined> => {
       const outcome = outcomes[runs++];
       if (outcome === undefined) hub.entities.kept();
       else hub.entities.applyForeign([{ kind: 'zone', id: UUID_A, text: JSON.stringify(HALL), force: false }]);

@@ -47,6 +47,10 @@ export const AREAS: readonly Area[] = [
   { path: 'workers/history_query.ts', mayImport: ['src/history', 'src/time/clock.ts'] },
   { path: 'workers/history_postgres.ts', mayImport: ['src/history', 'src/time/clock.ts'] },
   { path: 'workers/history.ts', mayImport: ['src/history', 'src/time/clock.ts'] },
+  {
+    path: 'workers/demo.ts',
+    mayImport: ['src/model', 'src/cli/demo', 'src/cli/hub_client.ts'],
+  },
   { path: 'workers/bus.ts', mayImport: ['src/cluster/nats'] },
   { path: 'workers/mqtt.ts', mayImport: ['src/mqtt', 'src/time/clock.ts'] },
   { path: 'workers', mayImport: [...INNER, 'src/wire', 'src/fence_index', 'src/store', 'src/time/clock.ts'] },

@@ -3,6 +3,7 @@ import { afterMoves, readingLatest } from '../latest.ts';
 import type { Route } from '../route.ts';
 import { ADAPTER_ROUTES } from './adapters.ts';
 import { ALERT_ROUTES } from './alerts.ts';
+import { DEMO_ROUTES } from './demo.ts';
 import { docsRoutes } from './docs.ts';
 import { entityRows } from './entity_rows.ts';
 import { FENCE_ROUTES } from './fences.ts';
@@ -37,6 +38,7 @@ export const ROUTES: readonly Route[] = [
   ...HISTORY_ROUTES,
   ...MOVING_FEATURES_ROUTES,
   ...IMPORT_ROUTES,
+  ...DEMO_ROUTES,
   ...OPERATION_ROUTES,
   ...docsRoutes(() => ROUTES),
 ];

@@ -1,5 +1,5 @@
 import type { Trackable } from '../../model/trackable.ts';
-import { demoId } from './ids.ts';
+import { demoId } from '../../model/demo_id.ts';
 import { type Gait, type Mover, moverAt, type Stop } from './motion.ts';
 import type { FloorName } from './plan.ts';
 

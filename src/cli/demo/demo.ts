@@ -1,7 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
-import { CommandError } from '../command_error.ts';
-import { describePlaced, type EntityKind, placeEntities } from '../entities.ts';
+import { describePlaced } from '../entities.ts';
 import { countEvents, EventCounts } from '../event_counts.ts';
 import type { EventStream } from '../event_stream.ts';
 import { type HubClient, hubClient } from '../hub_client.ts';
@@ -9,11 +7,8 @@ import { brokerAddress, hubOption, interruption, number } from '../options.ts';
 import { StatusLine } from '../status_line.ts';
 import { demoCrew, type Member } from './crew.ts';
 import { type Feed, restFeed } from './feed.ts';
-import { demoFences } from './fences.ts';
-import { move } from './motion.ts';
-import { locationOf, proximityOf } from './observe.ts';
 import { feedPast, requireHistory } from './past.ts';
-import { demoZones } from './zones.ts';
+import { feedCrew, placeSite, type Sent } from './run.ts';
 
 /** `demo`: feeds a simulated warehouse into a hub. */
 export function demoCommand(): Command {
@@ -45,16 +40,7 @@ interface Options {
   readonly history?: number | true;
 }
 
-const TICK_MS = 100;
 const DAY_HOURS = 24;
-/** The gate reads once a second. */
-const TICKS_PER_READING = 10;
-
-interface Sent {
-  ticks: number;
-  locations: number;
-  proximities: number;
-}
 
 /** Places the warehouse in the hub and moves its crew at 10 Hz, until interrupted or the time is over. */
 async function demo({ hub, seed, mqtt, history, seconds = Number.POSITIVE_INFINITY }: Options): Promise<void> {
@@ -70,27 +56,17 @@ async function demo({ hub, seed, mqtt, history, seconds = Number.POSITIVE_INFINI
   try {
     if (history !== undefined) await requireHistory(client);
     feed = mqtt === undefined ? restFeed(client, hub) : await throughBroker(client, { hub, mqtt, signal });
-    await placeSite(client, { crew, status });
+    await placeSite(client, { crew, placed: (placed) => status.print(describePlaced(placed)) });
     if (history !== undefined) {
       const hours = history === true ? DAY_HOURS : history;
       crew = await feedPast(client, { crew, feed, status, signal, hours, untilMs: Date.now() });
     }
     stream = await countEvents(events, { hub, status, signal });
     status.print(`Feeding ${crew.length} tags into ${feed.to}. Stop with Ctrl-C`);
-    const feedMs = performance.now();
-    // Counted from the first tick, in whole ticks as long as nothing is late: sums of clock readings would be rounded,
-    // and a last tick at 499.999999 ms would be one too many.
-    let nextMs = 0;
-    while (nextMs < seconds * 1000) {
-      crew = crew.map((member) => ({ ...member, mover: move(member.mover, TICK_MS / 1000) }));
-      await send(feed, { crew, sent });
-      sent.ticks += 1;
-      const nowMs = performance.now();
-      status.show(nowMs, () => describe({ sent, events, seconds: (nowMs - startMs) / 1000 }));
-      // Due times do not add up delays. After a slow reply the next tick is late, and no others hurry after it.
-      nextMs = Math.max(nextMs + TICK_MS, nowMs - feedMs);
-      await delay(feedMs + nextMs - nowMs, undefined, { signal });
-    }
+    await feedCrew(feed, {
+      ...{ crew, sent, signal, seconds },
+      ticked: (nowMs) => status.show(nowMs, () => describe({ sent, events, seconds: (nowMs - startMs) / 1000 })),
+    });
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
@@ -100,23 +76,6 @@ async function demo({ hub, seed, mqtt, history, seconds = Number.POSITIVE_INFINI
   status.print(`Stopped. ${describe({ sent, events, seconds: (performance.now() - startMs) / 1000 })}`);
 }
 
-async function placeSite(
-  client: HubClient,
-  { crew, status }: { crew: readonly Member[]; status: StatusLine },
-): Promise<void> {
-  const trackables = crew.map((member) => member.trackable);
-  const site = [
-    ['zones', demoZones()],
-    ['fences', demoFences()],
-    ['trackables', trackables],
-  ] as const;
-  for (const [kind, entities] of site satisfies readonly (readonly [EntityKind, unknown])[]) {
-    const placed = await placeEntities(client, kind, entities);
-    status.print(describePlaced(placed));
-    if (placed.rejected > 0) throw new CommandError(`The hub does not accept the ${kind} of the demo`);
-  }
-}
-
 /** Loads the client of brokers where one is wanted. */
 async function throughBroker(
   client: HubClient,
@@ -124,17 +83,6 @@ async function throughBroker(
 ): Promise<Feed> {
   const { brokerFeed } = await import('./broker_feed.ts');
   return await brokerFeed(client, { hub, address: mqtt === true ? undefined : mqtt, signal });
-}
-
-async function send(feed: Feed, { crew, sent }: { crew: readonly Member[]; sent: Sent }): Promise<void> {
-  const nowMs = Date.now();
-  const locations = crew.map((member) => locationOf(member, nowMs)).filter((location) => location !== undefined);
-  if (locations.length > 0) await feed.locations(locations);
-  sent.locations += locations.length;
-  if (sent.ticks % TICKS_PER_READING !== 0) return;
-  const read = crew.map((member) => proximityOf(member, nowMs)).filter((proximity) => proximity !== undefined);
-  if (read.length > 0) await feed.proximities(read);
-  sent.proximities += read.length;
 }
 
 function describe({ sent, events, seconds }: { sent: Sent; events: EventCounts; seconds: number }): string {

@@ -1,5 +1,5 @@
 import type { Fence } from '../../model/fence.ts';
-import { demoId } from './ids.ts';
+import { demoId } from '../../model/demo_id.ts';
 import { type FloorName, HALL, type Metres, onEarth } from './plan.ts';
 import { FLOORS } from './zones.ts';
 

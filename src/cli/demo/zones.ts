@@ -1,5 +1,5 @@
 import type { Zone } from '../../model/zone.ts';
-import { demoId } from './ids.ts';
+import { demoId } from '../../model/demo_id.ts';
 import { type FloorName, type Frame, HALL, type Metres, onEarth, UPPER } from './plan.ts';
 
 /** A floor of the warehouse, with its locating system. */

@@ -29,7 +29,7 @@ export function ImportProblems({
         <strong>
           {count === 1 ? '1 problem: nothing can be imported' : `${countText(count)} problems: nothing can be imported`}
         </strong>
-        <ul class={styles.failures} tabIndex={0} aria-label="Problems">
+        <ul class={styles.failures} aria-label="Problems">
           {problems.slice(0, SHOWN).map(({ place, message }) => (
             <li key={place}>
               <strong>{nameOf(document, place)}</strong> {sentenceOf(message)}

@@ -1,0 +1,61 @@
+import Type from 'typebox';
+import { Demo } from '../../model/demo.ts';
+import type { Permit } from '../deps.ts';
+import { type Route, route } from '../route.ts';
+
+const COLLECTIONS = ['/zones', '/fences', '/trackables', '/providers'];
+const ITEMS = ['/zones/:zone_id', '/fences/:fence_id', '/trackables/:trackable_id', '/providers/:provider_id'];
+
+/** A simulated site that runs in the hub, for whoever wants to see what it does. */
+export const DEMO_ROUTES: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/demo',
+    summary: 'Start the demo in the hub: a simulated warehouse with 40 tags and 12 fences',
+    versions: ['v2'],
+    permission: { operation: 'CREATE' },
+    query: Type.Object({
+      beside: Type.Optional(Type.Boolean({ description: 'Whether to start it also where the hub has a site.' })),
+    }),
+    notes: {
+      description:
+        'It goes on until it is stopped, or the hub ends. It needs the permissions to create and to delete any zone, ' +
+        'fence, trackable and provider.',
+      refusals: { 400: 'The hub has a site already.', 503: 'The demo is being removed.' },
+    },
+    replies: { 202: { description: 'The demo, which is starting.', schema: Demo } },
+    async handle({ reply, query, token }, { demo, permit }) {
+      for (const path of COLLECTIONS) await permit('POST', path, token);
+      await checkMayRemove(permit, token);
+      return { ...reply.json(JSON.stringify(demo.start({ beside: query.beside === true }))), status: 202 };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/demo',
+    summary: 'Whether the demo runs in the hub',
+    versions: ['v2'],
+    permission: { operation: 'READ' },
+    notes: { description: 'In a cluster: in the hub that is asked.' },
+    replies: { 200: { description: 'The demo.', schema: Demo } },
+    handle: ({ reply }, { demo }) => reply.json(JSON.stringify(demo.current)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/demo',
+    summary: 'Stop the demo and remove everything that it has made',
+    versions: ['v2'],
+    permission: { operation: 'DELETE' },
+    notes: { description: 'So does the next stop with what a hub that ended before has left.' },
+    replies: { 204: { description: 'There is nothing of it any more.' } },
+    async handle({ reply, token }, { demo, permit }) {
+      await checkMayRemove(permit, token);
+      await demo.stop();
+      return reply.noContent;
+    },
+  }),
+];
+
+async function checkMayRemove(permit: Permit, token: string | undefined): Promise<void> {
+  for (const path of ITEMS) await permit('DELETE', path, token);
+}

@@ -1,6 +1,0 @@
-const KINDS = { zone: 1, fence: 2, trackable: 3 } as const;
-
-/** A fixed UUID of the demo, so that starting it again updates its entities instead of adding to them. */
-export function demoId(kind: keyof typeof KINDS, number: number): string {
-  return `5170a000-0000-4000-800${KINDS[kind]}-${String(number).padStart(12, '0')}`;
-}

@@ -1,0 +1,12 @@
+const KINDS = { zone: 1, fence: 2, trackable: 3 } as const;
+const PREFIX = '5170a000-0000-4000-800';
+
+/** A fixed UUID of the demo, so that starting it again updates its entities instead of adding to them. */
+export function demoId(kind: keyof typeof KINDS, number: number): string {
+  return `${PREFIX}${KINDS[kind]}-${String(number).padStart(12, '0')}`;
+}
+
+/** Whether an entity is one of the demo. */
+export function isDemoId(id: string): boolean {
+  return id.toLowerCase().startsWith(PREFIX);
+}
