@@ -1,15 +1,14 @@
-import { Mark } from '../controls/icons.tsx';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Button, ButtonLink } from '../controls/button.tsx';
+import { Icon, type IconName, Mark } from '../controls/icons.tsx';
 import { Link } from '../controls/link.tsx';
+import { toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
+import { startDemo } from '../hub/demo.ts';
 import { storeOf } from '../hub/stores.ts';
 import styles from './first_run.module.css';
-
-/** The command that feeds this hub, wherever it is: by itself it takes the one that is set up where it runs. */
-function demoCommand(): string {
-  const { port, origin } = location;
-  return port === '8081' ? 'npm run demo' : `npm run demo -- --hub ${origin}`;
-}
 
 /** What to do with a hub that knows nothing yet. Nothing is shown once it does. */
 export function FirstRun() {
@@ -20,31 +19,66 @@ export function FirstRun() {
   if (!isEmpty) return null;
   return (
     <section class={styles.steps} aria-label="First steps">
-      <Mark />
-      <h1>Nothing here yet</h1>
-      <p class={typography.soft}>This map shows what moves, as soon as the hub hears of it.</p>
+      <div class={styles.head}>
+        <Mark />
+        <div>
+          <h1>Nothing here yet</h1>
+          <p class={typography.soft}>This map shows what moves, as soon as the hub hears of it.</p>
+        </div>
+      </div>
       <ol>
-        <li>
-          <h2>See the demo site</h2>
-          <p class={typography.soft}>
-            A simulated warehouse with 40 tags and 12 fences. In a terminal beside the hub's:
-          </p>
-          <code class={styles.command}>{demoCommand()}</code>
-        </li>
-        <li>
-          <h2>Or set up your own</h2>
-          <p class={typography.soft}>
-            Begin with a <Link href="/zones">zone</Link>: where a locating system measures. Then draw{' '}
-            <Link href="/fences">fences</Link>, and give <Link href="/trackables">trackables</Link> their providers.
-          </p>
-        </li>
-        <li>
-          <h2>Or send a position</h2>
-          <p class={typography.soft}>
-            Every provider is created with its first one: see the <a href="/hub/docs">API pages</a>.
-          </p>
-        </li>
+        <Step icon="frame" title="Draw your site" about="Click the corners of the area in which you locate things.">
+          <ButtonLink kind="main" href="/zones/new?start=area">
+            Draw it
+          </ButtonLink>
+        </Step>
+        <Step icon="upload" title="Load a floor plan" about="Lay an image of your floor on the map, and measure in it.">
+          <ButtonLink href="/zones/new?start=plan">Choose a plan</ButtonLink>
+        </Step>
+        {can('CREATE', '/demo') && (
+          <Step icon="play" title="See the demo" about="A warehouse with 40 tags and 12 fences, until you stop it.">
+            <StartDemo />
+          </Step>
+        )}
       </ol>
+      <p class={`${typography.soft} ${styles.else}`}>
+        <Link href="/lists">Import a file</Link>, or send a position: every provider is created with its first one, as
+        the <a href="/hub/docs">API pages</a> tell.
+      </p>
     </section>
+  );
+}
+
+function Step(props: {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly about: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <li>
+      <Icon name={props.icon} />
+      <h2>{props.title}</h2>
+      <p class={typography.soft}>{props.about}</p>
+      {props.children}
+    </li>
+  );
+}
+
+function StartDemo() {
+  const [isStarting, setStarting] = useState(false);
+  const start = async (): Promise<void> => {
+    setStarting(true);
+    try {
+      await startDemo();
+    } catch (error) {
+      toastError(error);
+      setStarting(false);
+    }
+  };
+  return (
+    <Button disabled={isStarting} onClick={() => void start()}>
+      {isStarting ? 'Starting the demo' : 'Start the demo'}
+    </Button>
   );
 }

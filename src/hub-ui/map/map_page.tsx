@@ -4,6 +4,7 @@ import { useTitle } from '../controls/page.tsx';
 import typography from '../controls/typography.module.css';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { DemoNote } from './demo_note.tsx';
 import { FirstRun } from './first_run.tsx';
 import { floorFromUrl, layersFromUrl, lookFromUrl, lookToUrl, select, selectionFromUrl } from './map_url.ts';
 import mapStyles from './map_view.module.css';
@@ -68,6 +69,7 @@ export function MapPage() {
           onSelect={select}
         />
       </MapView>
+      <DemoNote />
       <FirstRun />
     </div>
   );

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
 import { Button } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
@@ -9,6 +9,7 @@ import typography from '../../controls/typography.module.css';
 import type { Draft } from '../../hub/rest.ts';
 import { floorPlanOf, placeOnEarth, placePlan } from '../../map/placement.ts';
 import { EARTH, fromMap, type MapPoint } from '../../map/plane.ts';
+import { urlParam } from '../../shell/url_state.ts';
 import type { PlanImage } from './image_layer.tsx';
 import { PairTable } from './pair_table.tsx';
 import { type Pair, pairsOf, pairsOfArea, rowsOf } from './pairs.ts';
@@ -28,6 +29,11 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
   const value = draft.value.value;
   const plan = floorPlanOf(drawable(value));
   const input = useRef<HTMLInputElement>(null);
+  const choosing = useRef<HTMLButtonElement>(null);
+  // Whoever comes with a plan finds where it goes.
+  useEffect(() => {
+    if (urlParam('start') === 'plan') choosing.current?.focus();
+  }, []);
   const [problem, setProblem] = useState<string>();
   const choose = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
@@ -75,7 +81,7 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
           <p class={fieldStyles.help}>An image of the floor, which every map then shows where it belongs.</p>
         )}
         <div class={flow.row}>
-          <Button icon="upload" onClick={() => input.current?.click()}>
+          <Button icon="upload" innerRef={choosing} onClick={() => input.current?.click()}>
             {plan === undefined ? 'Choose an image' : 'Another image'}
           </Button>
           {plan !== undefined && (

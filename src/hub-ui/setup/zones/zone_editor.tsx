@@ -6,6 +6,7 @@ import flow from '../../controls/flow.module.css';
 import type { Draft } from '../../hub/rest.ts';
 import { floorPlanOf } from '../../map/placement.ts';
 import { EARTH } from '../../map/plane.ts';
+import { urlParam } from '../../shell/url_state.ts';
 import { ContextMap } from '../context_map.tsx';
 import type { EntityDraft } from '../draft.ts';
 import { DraftDuration, DraftNumber, DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
@@ -41,7 +42,9 @@ const FIELDS = ['name', 'foreign_id', 'type', 'floor', 'description', 'building'
 /** Creates and edits a zone. */
 export function ZoneEditor({ id }: { readonly id: string | undefined }) {
   const editor = useEditor('zones', { id, stored: useStored('zones', id), first: FIRST });
-  const [tool, setTool] = useState<ZoneTool>('look');
+  const [tool, setTool] = useState<ZoneTool>(() =>
+    id === undefined && urlParam('start') === 'area' ? 'area' : 'look',
+  );
   const [selected, setSelected] = useState<number>();
   if (typeof editor === 'string') return <NoEditor kind="zones" state={editor} />;
   const { draft, mayChange } = editor;
