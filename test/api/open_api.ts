@@ -87,7 +87,11 @@ export function openApi(
     entities,
     imports: new Imports({ entities, rules, turns: new Turns(), now: () => NOW_MS, report: fail }),
     permit: async () => undefined,
-    demo: { current: { state: 'stopped', is_there: false }, start: fail, stop: async () => undefined },
+    demo: {
+      current: { state: 'stopped', is_there: false },
+      start: () => ({ state: 'starting', is_there: false }),
+      stop: async () => undefined,
+    },
     turns: new Turns(),
     async read(query) {
       asked.push(query);

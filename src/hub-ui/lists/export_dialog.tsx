@@ -1,44 +1,60 @@
 import { useState } from 'preact/hooks';
 import type { LocatingRule } from '../../model/rule.ts';
-import { Button } from '../controls/button.tsx';
+import { Button, Choice } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import { Check } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { toast, toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { KINDS, type Kind } from '../hub/kinds.ts';
-import { get } from '../hub/rest.ts';
+import { get, listEntities } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
 import { documentText } from './entity_document.ts';
 import { listKept } from './exportable.ts';
 import kindStyles from './kind.module.css';
 import { Progress } from './progress.tsx';
 
-/** Everything in one file, or the kinds that are chosen. */
+/** What each format has of the hub, and what it is good for. */
+const FORMATS = {
+  json: { label: 'Hub', kinds: KINDS, about: 'Can be imported here or into another hub, also by the command line.' },
+  geojson: {
+    label: 'GeoJSON',
+    kinds: ['zones', 'fences'],
+    about: 'For maps and GIS. Imported again, it keeps its ids.',
+  },
+  kml: {
+    label: 'KML',
+    kinds: ['zones', 'fences'],
+    about: 'For Google Earth and other maps. Imported again, it keeps its ids.',
+  },
+  csv: { label: 'CSV', kinds: ['trackables', 'providers'], about: 'For spreadsheets: a file for each kind.' },
+} as const satisfies Readonly<Record<string, { label: string; kinds: readonly Kind[]; about: string }>>;
+type Format = keyof typeof FORMATS;
+const OPTIONS = (Object.keys(FORMATS) as Format[]).map((value) => ({ value, label: FORMATS[value].label }));
+
+/** Everything in one file, or the kinds that are chosen, in one of the formats that others read. */
 export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
-  const [kinds, setKinds] = useState<ReadonlySet<Kind>>(new Set(KINDS));
+  const [format, setFormat] = useState<Format>('json');
+  const [left, setLeft] = useState<ReadonlySet<Kind>>(new Set());
   const [withRules, setWithRules] = useState(true);
   const [done, setDone] = useState<number>();
-  const total = kinds.size + Number(withRules);
+  const offered: readonly Kind[] = FORMATS[format].kinds;
+  const kinds = offered.filter((kind) => !left.has(kind));
+  const hasRules = format === 'json' && withRules;
+  const total = kinds.length + Number(hasRules);
   const toggle = (kind: Kind, isOn: boolean): void => {
-    const next = new Set(kinds);
-    if (isOn) next.add(kind);
-    else next.delete(kind);
-    setKinds(next);
+    const next = new Set(left);
+    if (isOn) next.delete(kind);
+    else next.add(kind);
+    setLeft(next);
   };
   const write = async (): Promise<void> => {
     setDone(0);
     try {
-      const lists = new Map();
-      for (const kind of kinds) {
-        lists.set(kind, await listKept(kind));
-        setDone(lists.size);
-      }
-      const rules = withRules ? await get<readonly LocatingRule[]>('/trackables/rules/locating') : undefined;
       const now = new Date().toISOString();
-      const name = `location-hub-${now.slice(0, 19).replaceAll(':', '')}.json`;
-      download(documentText({ lists, rules }, now), name);
-      toast(`Exported to ${name}`);
+      const files = await filesOf(format, { kinds, hasRules, now, onRead: setDone });
+      for (const { text, name, type } of files) download(text, name, type);
+      toast(`Exported to ${files.map(({ name }) => name).join(', ')}`);
       onClose();
     } catch (error) {
       toastError(error);
@@ -59,9 +75,10 @@ export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
       }
     >
       <div class={flow.stack}>
-        <p class={typography.soft}>The file can be imported here or into another hub, also by the command line.</p>
+        <Choice label="Format" value={format} options={OPTIONS} onChange={setFormat} />
+        <p class={typography.soft}>{FORMATS[format].about}</p>
         <div>
-          {KINDS.map((kind) => (
+          {offered.map((kind) => (
             <Check
               key={kind}
               label={
@@ -70,11 +87,11 @@ export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
                   <span class={typography.faint}>{storeOf(kind).items.value.size}</span>
                 </>
               }
-              checked={kinds.has(kind)}
+              checked={!left.has(kind)}
               onChange={(isOn) => toggle(kind, isOn)}
             />
           ))}
-          <Check label="Locating rules of the hub" checked={withRules} onChange={setWithRules} />
+          {format === 'json' && <Check label="Locating rules of the hub" checked={withRules} onChange={setWithRules} />}
         </div>
         {done !== undefined && <Progress label="Exporting" done={done} total={total} />}
       </div>
@@ -82,8 +99,50 @@ export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function download(text: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+interface Exported {
+  readonly text: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+interface Wanted {
+  readonly kinds: readonly Kind[];
+  readonly hasRules: boolean;
+  readonly now: string;
+  /** Told how many kinds are read. */
+  onRead(count: number): void;
+}
+
+async function filesOf(format: Format, { kinds, hasRules, now, onRead }: Wanted): Promise<readonly Exported[]> {
+  const stem = `location-hub-${now.slice(0, 19).replaceAll(':', '')}`;
+  // What is drawn is needed on the earth, whatever plane it is kept in.
+  const isDrawn = format === 'geojson' || format === 'kml';
+  const lists = new Map();
+  for (const kind of kinds) {
+    lists.set(kind, await (isDrawn ? listEntities(kind) : listKept(kind)));
+    onRead(lists.size);
+  }
+  if (isDrawn) {
+    const { geoJsonText, kmlText } = await import('../formats/write_drawing.ts');
+    const site = { zones: lists.get('zones') ?? [], fences: lists.get('fences') ?? [] };
+    if (format === 'kml')
+      return [{ text: kmlText(site), name: `${stem}.kml`, type: 'application/vnd.google-earth.kml+xml' }];
+    return [{ text: geoJsonText(site), name: `${stem}.geojson`, type: 'application/geo+json' }];
+  }
+  if (format === 'csv') {
+    const { entitiesCsv } = await import('../formats/write_table.ts');
+    return (['trackables', 'providers'] as const).flatMap((kind) =>
+      lists.has(kind)
+        ? [{ text: entitiesCsv(kind, lists.get(kind)), name: `${stem}-${kind}.csv`, type: 'text/csv' }]
+        : [],
+    );
+  }
+  const rules = hasRules ? await get<readonly LocatingRule[]>('/trackables/rules/locating') : undefined;
+  return [{ text: documentText({ lists, rules }, now), name: `${stem}.json`, type: 'application/json' }];
+}
+
+function download(text: string, name: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

@@ -9,15 +9,24 @@ import { countText } from '../controls/number_text.ts';
 import tableStyles from '../controls/table.module.css';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
+import type { FileContents } from '../formats/read_file.ts';
+import { ACCEPTED } from '../formats/accepted.ts';
 import { importJob, isUnderWay, runImport } from '../hub/import_job.ts';
 import { storeOf } from '../hub/stores.ts';
+import { lazyPart } from '../shell/lazy.tsx';
 import { errorText } from '../problems/sentences.ts';
-import { bodyOf, type EntityDocument, NEEDED_ORDER, readDocument } from './entity_document.ts';
+import { bodyOf, type EntityDocument, NEEDED_ORDER } from './entity_document.ts';
 import styles from './import_dialog.module.css';
 import { ImportProblems } from './import_problems.tsx';
 import { CancelImport, ImportProgress, ImportResult } from './import_status.tsx';
 import kindStyles from './kind.module.css';
 import { withoutPlaces } from './left_out.ts';
+
+const MatchDrawing = lazyPart(async () => (await import('../formats/match_drawing.tsx')).MatchDrawing);
+const MatchTable = lazyPart(async () => (await import('../formats/match_table.tsx')).MatchTable);
+
+/** What has to be told what it becomes. */
+type Matched = Exclude<FileContents, { readonly is: 'document' }>;
 
 /** What was read, and what the hub says would become of it. */
 interface Checked {
@@ -31,6 +40,7 @@ interface Checked {
 type Stage =
   | { readonly at: 'choosing'; readonly problem?: string }
   | { readonly at: 'reading' }
+  | ({ readonly at: 'matching'; readonly name: string } & Matched)
   | ({ readonly at: 'preview' } & Checked)
   | { readonly at: 'running' };
 
@@ -53,9 +63,13 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   };
   const read = (file: File): Promise<void> => {
     return attempt(async () => {
-      const document = readDocument(await file.text());
-      return await check({ name: file.name, document, leftOut: 0 }, withDeletions);
+      const contents = await (await import('../formats/read_file.ts')).readFile(file);
+      if (contents.is !== 'document') return { at: 'matching', name: file.name, ...contents };
+      return await check({ name: file.name, document: contents.document, leftOut: 0 }, withDeletions);
     });
+  };
+  const matched = (name: string) => (document: EntityDocument) => {
+    void attempt(() => check({ name, document, leftOut: 0 }, withDeletions));
   };
   const leaveOut = ({ name, document, plan, leftOut }: Checked): Promise<void> => {
     return attempt(async () => {
@@ -75,7 +89,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   const isRunning = stage.at === 'running' && isUnderWay(importJob.value);
   return (
     <Dialog
-      wide={stage.at === 'preview'}
+      wide={stage.at === 'preview' || stage.at === 'matching'}
       title="Import from a file"
       onClose={onClose}
       foot={
@@ -89,6 +103,10 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
       <div class={flow.stack}>
         {stage.at === 'choosing' && <Choosing problem={stage.problem} onFile={(file) => void read(file)} />}
         {stage.at === 'reading' && <Reading />}
+        {stage.at === 'matching' && stage.is === 'drawing' && (
+          <MatchDrawing {...stage} onMatched={matched(stage.name)} />
+        )}
+        {stage.at === 'matching' && stage.is === 'table' && <MatchTable {...stage} onMatched={matched(stage.name)} />}
         {stage.at === 'preview' && (
           <Preview
             {...stage}
@@ -166,10 +184,11 @@ function Choosing({
       >
         <strong>Choose a file</strong>
         <span class={typography.soft}>or drop it here. Nothing changes before you have seen what would.</span>
+        <span class={typography.faint}>An export of a hub, GeoJSON, KML, IMDF, DXF or CSV</span>
         <input
           type="file"
           class={typography.hidden}
-          accept=".json,application/json"
+          accept={ACCEPTED}
           aria-label="File to import"
           onChange={(event) => {
             const file = event.currentTarget.files?.[0];

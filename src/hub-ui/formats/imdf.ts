@@ -1,0 +1,40 @@
+import { type Drawing, Layers } from './drawing.ts';
+import { objectOf, parsed, readFeatures } from './geojson.ts';
+import { unzip } from './zip.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What an archive of the Indoor Mapping Data Format draws: a layer for each of its files, on the floors of its levels. */
+export async function readImdf(archive: Uint8Array): Promise<Drawing> {
+  const files = await unzip(archive, (name) => /(^|\/)[^/.][^/]*\.geojson$/i.test(name));
+  if (files.length === 0) throw new Error('The archive has no GeoJSON in it, as IMDF has');
+  const collections = files.map(({ name, bytes }) => {
+    const kind = name.replace(/^.*\//, '').replace(/\.geojson$/i, '');
+    const { features } = objectOf(parsed(new TextDecoder().decode(bytes)));
+    return { kind, features: Array.isArray(features) ? features.map(objectOf) : [] };
+  });
+  const floors = new Map<string, number>();
+  for (const { kind, features } of collections) {
+    if (kind !== 'level') continue;
+    for (const { id, properties } of features) {
+      const { ordinal } = objectOf(properties);
+      if (typeof id === 'string' && typeof ordinal === 'number') floors.set(id, ordinal);
+    }
+  }
+  const layers = new Layers();
+  for (const { kind, features } of collections) {
+    const drawn = features.filter(({ geometry }) => geometry !== null && geometry !== undefined);
+    const others = features.length - drawn.length;
+    if (others > 0) layers.refuse(kind, `${others} of ${features.length} features have no geometry.`);
+    readFeatures({ type: 'FeatureCollection', features: drawn }, layers, {
+      from: kind,
+      layerOf: () => kind,
+      floorOf: (properties) => floorOf(properties, floors),
+    });
+  }
+  return layers.drawing('earth');
+}
+
+function floorOf({ level_id: level, ordinal }: Json, floors: ReadonlyMap<string, number>): number | undefined {
+  return typeof ordinal === 'number' ? ordinal : floors.get(String(level));
+}

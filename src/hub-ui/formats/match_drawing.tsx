@@ -1,0 +1,153 @@
+import { useState } from 'preact/hooks';
+import { Button } from '../controls/button.tsx';
+import { SelectField } from '../controls/field.tsx';
+import fieldStyles from '../controls/field.module.css';
+import flow from '../controls/flow.module.css';
+import { Notice } from '../controls/notice.tsx';
+import { NumberInput } from '../controls/number_input.tsx';
+import { NumberField } from '../controls/field.tsx';
+import { countText } from '../controls/number_text.ts';
+import tableStyles from '../controls/table.module.css';
+import typography from '../controls/typography.module.css';
+import { labelOf } from '../hub/kinds.ts';
+import { useEntities } from '../hub/stores.ts';
+import type { EntityDocument } from '../lists/entity_document.ts';
+import { Failures } from '../lists/progress.tsx';
+import { placingOf } from '../setup/zones/zone_placing.ts';
+import type { Drawing, Layer } from './drawing.ts';
+import { entitiesOfDrawing, type LayerChoice, type PlaneChoice } from './drawn_entities.ts';
+import styles from './match.module.css';
+
+/** Asks what becomes of each layer of a drawing: fences, zones or nothing, on which floor, and where its meters are. */
+export function MatchDrawing({
+  name,
+  drawing,
+  onMatched,
+}: {
+  readonly name: string;
+  readonly drawing: Drawing;
+  readonly onMatched: (document: EntityDocument) => void;
+}) {
+  const [layers, setLayers] = useState<readonly LayerChoice[]>(() => drawing.layers.map(firstChoice));
+  const [plane, setPlane] = useState<PlaneChoice>({ zoneId: '', x: 0, y: 0, turn: 0 });
+  const zones = [...useEntities('zones').values()].filter((zone) => placingOf(zone) === 'gcp');
+  const zoneId = plane.zoneId || (zones[0]?.id ?? '');
+  const isInMeters = drawing.plane === 'meters';
+  const used = layers.some(({ becomes }) => becomes !== 'none') && !(isInMeters && zoneId === '');
+  const change = (index: number, choice: Partial<LayerChoice>): void => {
+    setLayers(layers.map((each, i) => (i === index ? { ...each, ...choice } : each)));
+  };
+  const match = (): void => {
+    const place = isInMeters ? { ...plane, zoneId } : undefined;
+    onMatched(entitiesOfDrawing(drawing, { layers, plane: place, name }));
+  };
+  return (
+    <div class={flow.stack}>
+      <p class={typography.soft}>Say what each layer becomes. What has a floor of its own keeps it.</p>
+      <section class={tableStyles.box} aria-label="Layers" tabIndex={0}>
+        <table class={tableStyles.table}>
+          <thead>
+            <tr>
+              <th scope="col">Layer</th>
+              <th scope="col" class={tableStyles.number}>
+                Shapes
+              </th>
+              <th scope="col">Becomes</th>
+              <th scope="col">Floor</th>
+            </tr>
+          </thead>
+          <tbody>
+            {drawing.layers.map((layer, index) => (
+              <LayerRow
+                key={layer.name}
+                layer={layer}
+                choice={layers[index] ?? firstChoice(layer)}
+                mayBeZones={!isInMeters}
+                onChange={(choice) => change(index, choice)}
+              />
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {isInMeters && zones.length === 0 && (
+        <Notice tone="warn">
+          The file does not say where it is on the earth: create a zone first, whose meters it has.
+        </Notice>
+      )}
+      {isInMeters && zones.length > 0 && (
+        <div class={fieldStyles.fields}>
+          <SelectField
+            label="In the meters of"
+            value={zoneId}
+            options={zones.map((zone) => ({ value: zone.id, label: labelOf(zone) }))}
+            onChange={(id) => setPlane({ ...plane, zoneId: id })}
+          />
+          <NumberField label="Origin, x" unit="m" value={plane.x} onInput={(x = 0) => setPlane({ ...plane, x })} />
+          <NumberField label="Origin, y" unit="m" value={plane.y} onInput={(y = 0) => setPlane({ ...plane, y })} />
+          <NumberField
+            label="Turned by"
+            unit="°"
+            value={plane.turn}
+            onInput={(turn = 0) => setPlane({ ...plane, turn })}
+          />
+        </div>
+      )}
+      <Failures
+        title={`${countText(drawing.unusable.length)} cannot be used`}
+        rows={drawing.unusable.map(({ where, why }) => [`${where}:`, why])}
+      />
+      <div>
+        <Button kind="main" disabled={!used} onClick={match}>
+          Compare with the hub
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function LayerRow({
+  layer,
+  choice,
+  mayBeZones,
+  onChange,
+}: {
+  readonly layer: Layer;
+  readonly choice: LayerChoice;
+  readonly mayBeZones: boolean;
+  readonly onChange: (choice: Partial<LayerChoice>) => void;
+}) {
+  return (
+    <tr>
+      <th scope="row">{layer.name}</th>
+      <td class={tableStyles.number}>{countText(layer.shapes.length)}</td>
+      <td>
+        <select
+          class={`${fieldStyles.input} ${styles.becomes}`}
+          aria-label={`${layer.name} becomes`}
+          value={choice.becomes}
+          onChange={({ currentTarget }) => onChange({ becomes: currentTarget.value as LayerChoice['becomes'] })}
+        >
+          <option value="fences">Fences</option>
+          {mayBeZones && <option value="zones">Zones</option>}
+          <option value="none">Left out</option>
+        </select>
+      </td>
+      <td>
+        <NumberInput
+          class={`${fieldStyles.input} ${styles.floor}`}
+          aria-label={`Floor of ${layer.name}`}
+          placeholder="All"
+          step="1"
+          disabled={choice.becomes === 'none'}
+          value={choice.floor}
+          onInput={(floor) => onChange({ floor })}
+        />
+      </td>
+    </tr>
+  );
+}
+
+/** What is called a zone, or was one in another hub, is one. */
+function firstChoice({ name }: Layer): LayerChoice {
+  return { becomes: /^(zone|level)s?$/i.test(name) ? 'zones' : 'fences', floor: undefined };
+}
