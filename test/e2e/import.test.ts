@@ -54,7 +54,7 @@ async function imported(document: object, query = ''): Promise<Import> {
   assert.equal(begun?.status, 202, JSON.stringify(begun?.body));
   for (;;) {
     const shown = await current();
-    assert.equal(shown.id, (begun?.body as Import).id);
+    assert.equal(shown.id, begun?.body.id);
     if (shown.ended_at !== undefined) return shown;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -150,7 +150,10 @@ test('An import that replaces a kind leaves other kinds, which are carried by no
 });
 
 test('An import that the database does not take has changed nothing', async () => {
-  const hub = open({ commit: () => Promise.reject(new HubError('HUB_UNAVAILABLE', 'Cannot write: the disk is full')) });
+  const full = async () => {
+    throw new HubError('HUB_UNAVAILABLE', 'Cannot write: the disk is full');
+  };
+  const hub = open({ commit: full });
   const failed = await hub.run({ zones: [HALL], fences: [LOCAL] });
   assert.deepEqual([failed.state, failed.error], ['failed', 'Cannot write: the disk is full']);
   assert.deepEqual([keptIds(hub), hub.told], [[], []]);

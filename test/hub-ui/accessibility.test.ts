@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
+import { violationsIn } from '../support/axe.ts';
 import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openSignedSite } from './signed_site.ts';
 import { createSite, DOCK, FORKLIFT, HALL, move } from './ui_site.ts';
@@ -63,14 +63,6 @@ async function askToDelete(page: Page): Promise<void> {
   await page.getByLabel('Select Dock A').check();
   await click('Delete')(page);
   await page.getByRole('dialog').waitFor();
-}
-
-/** What axe has against a page as it is, its best practices included. What can be unfolded is. */
-async function violationsIn(page: Page): Promise<string[]> {
-  await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
-  await page.evaluate(axe.source);
-  const { violations }: AxeResults = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`);
-  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
 }
 
 // Each theme and each width once: what the colors are does not depend on the width.

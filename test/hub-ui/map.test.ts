@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { violationsIn } from '../support/axe.ts';
 import { colorsAt, openPage, openUiHub, type PageOptions, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { createSite, DOCK, earth, FORKLIFT, HALL, move } from './ui_site.ts';
@@ -35,6 +36,8 @@ test('An empty hub leads to a drawn site, to a floor plan and to the demo, which
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`);
   const guide = page.getByRole('region', { name: 'First steps' });
+  await guide.waitFor();
+  assert.deepEqual(await violationsIn(page), []);
   await guide.getByRole('link', { name: 'Draw it' }).click();
   await page.getByText('Click the corners; double click ends.').waitFor();
   await page.goBack();
@@ -48,6 +51,7 @@ test('An empty hub leads to a drawn site, to a floor plan and to the demo, which
   await counts(page, '40 trackables');
   const note = page.getByRole('region', { name: 'Demo' });
   await note.getByText('The demo is running.').waitFor();
+  assert.deepEqual(await violationsIn(page), []);
   assert.deepEqual((await hub.get('/demo')).body, { state: 'running', is_there: true });
   await note.getByRole('button', { name: 'Stop and remove it' }).click();
   await guide.waitFor();

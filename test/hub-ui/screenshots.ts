@@ -11,7 +11,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { ensureBuilt, HubChild } from '../../bench/ui/hub_child.ts';
 import { demoCrew } from '../../src/cli/demo/crew.ts';
 import { demoFences } from '../../src/cli/demo/fences.ts';
@@ -79,6 +79,24 @@ const ALERT_VIEWS: Readonly<Record<string, string>> = {
   'alerts-builder': 'alerts/rules?rule=new',
   'alerts-map': '?floor=0',
 };
+
+/** Views that follow from what somebody does on the page of lists. */
+const ACTS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+  'import-choose': (page) => page.getByRole('button', { name: 'Import' }).click(),
+  'import-match': (page) => openFile(page, 'site.geojson'),
+  'import-columns': (page) => openFile(page, 'carts.csv'),
+  'import-preview': async (page) => {
+    await openFile(page, 'site.geojson');
+    await page.getByRole('button', { name: 'Compare with the hub' }).click();
+  },
+  export: (page) => page.getByRole('button', { name: 'Export' }).click(),
+};
+const LISTS = Object.fromEntries(Object.keys(ACTS).map((name) => [name, 'lists/fences']));
+
+async function openFile(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Import' }).click();
+  await page.getByLabel('File to import').setInputFiles(join(ROOT, 'test', 'hub-ui', 'files', name));
+}
 
 /** The shift that is recorded before the demo begins: it ends so long ago, and the crew takes its time. */
 const SHIFT_MS = 8 * 3_600_000;
@@ -210,6 +228,7 @@ async function main(part = ''): Promise<void> {
         const page = await browser.newPage({ viewport, colorScheme: theme });
         for (const [name, path] of Object.entries(views).filter(([name]) => name.includes(part))) {
           await page.goto(`${from}/hub-ui/${path}`);
+          await ACTS[name]?.(page);
           await page.waitForTimeout(name === 'operations' ? RATES_MS : SETTLE_MS);
           await page.screenshot({ path: join(FOLDER, `${name}-${theme}-${width}.png`) });
         }
@@ -221,10 +240,13 @@ async function main(part = ''): Promise<void> {
     await take(EMPTY_VIEWS);
     await takeTown(take);
     if ('alone'.includes(part)) await takeAlone(browser, origin);
+    await fetch(`${hub.base}/demo`, { method: 'POST' });
+    await take({ 'map-demo': '' });
+    await fetch(`${hub.base}/demo`, { method: 'DELETE' });
     const shiftMs = await recordShift(hub.base);
     demo = await startDemo(origin);
     await ruleDemo(hub.base);
-    await take(VIEWS);
+    await take({ ...VIEWS, ...LISTS });
     await alertOfDemo(hub.base);
     await take(ALERT_VIEWS);
     await take(viewsOfThePast(shiftMs));

@@ -24,10 +24,10 @@ export function readKml(text: string): Drawing {
 function featureOf(placemark: Element): Feature {
   const properties: Record<string, unknown> = {};
   for (const each of placemark.getElementsByTagNameNS('*', 'Data')) {
-    properties[each.getAttribute('name') ?? ''] = valueOf(childText(each, 'value') ?? '');
+    properties[each.getAttribute('name') ?? ''] = readValue(childText(each, 'value') ?? '');
   }
   for (const each of placemark.getElementsByTagNameNS('*', 'SimpleData')) {
-    properties[each.getAttribute('name') ?? ''] = valueOf(each.textContent ?? '');
+    properties[each.getAttribute('name') ?? ''] = readValue(each.textContent ?? '');
   }
   const description = childText(placemark, 'description');
   const name = childText(placemark, 'name');
@@ -86,7 +86,7 @@ function childText(parent: Element, name: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
-function valueOf(text: string): unknown {
+function readValue(text: string): unknown {
   return numberOf(text) ?? text;
 }
 

@@ -44,6 +44,7 @@ export function MatchDrawing({
   return (
     <div class={flow.stack}>
       <p class={typography.soft}>Say what each layer becomes. What has a floor of its own keeps it.</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
       <section class={tableStyles.box} aria-label="Layers" tabIndex={0}>
         <table class={tableStyles.table}>
           <thead>

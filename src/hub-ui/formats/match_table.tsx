@@ -46,6 +46,7 @@ export function MatchTable({
         class={typography.soft}
       >{`${countText(rows.length)} rows. Say what they become, and what each column means.`}</p>
       <Choice label="Rows become" value={kind} options={KINDS} onChange={pick} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
       <section class={tableStyles.box} aria-label="Columns" tabIndex={0}>
         <table class={tableStyles.table}>
           <thead>

@@ -87,7 +87,7 @@ export function entitiesOfTable({ columns, rows }: Table, { kind, meanings, name
       const meaning = meanings[i] ?? 'none';
       if (text === '' || meaning === 'none') continue;
       if (meaning === 'property') properties[columns[i] ?? ''] = text;
-      else members[meaning] = valueOf(text, MEMBERS[kind][meaning]);
+      else members[meaning] = readValue(text, MEMBERS[kind][meaning]);
     }
     const key = String(members['name'] ?? index);
     if (kind === 'trackables') members['id'] ??= stableId(`${name} ${key}`);
@@ -99,7 +99,7 @@ export function entitiesOfTable({ columns, rows }: Table, { kind, meanings, name
 }
 
 /** What is no number stays a text, which the hub refuses with its place. */
-function valueOf(text: string, as: 'text' | 'number' | 'list' | undefined): unknown {
+function readValue(text: string, as: 'text' | 'number' | 'list' | undefined): unknown {
   if (as === 'list') return text.split(/[;|\s]+/).filter((each) => each !== '');
   if (as !== 'number') return text;
   const number = Number(text.replace(',', '.'));

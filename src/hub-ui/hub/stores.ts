@@ -23,6 +23,8 @@ export interface EntityStore<K extends Kind> {
   reload(): Promise<void>;
 }
 
+/** Changes that come one upon the other are shown so often: an import brings thousands, and each draws whole pages. */
+const SHOW_MS = 250;
 /** A list that no hub has answered, however often it was asked, is asked for again after so long. */
 const RELOAD_MS = 5_000;
 
@@ -48,6 +50,10 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
   const problem = signal<string | undefined>(undefined);
   /** Changes that arrive while a list is under way, which may or may not have them in it. */
   let since: ChangeEvent[] | undefined;
+  /** Changes that are to be shown, and when the last were. */
+  let unshown: ChangeEvent[] = [];
+  let shownMs = Number.NEGATIVE_INFINITY;
+  let showing: ReturnType<typeof setTimeout> | undefined;
   let loads = 0;
   let followers = 0;
   let reloading: ReturnType<typeof setTimeout> | undefined;
@@ -59,6 +65,14 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
       else next.set(id, object as Entities[K]);
     }
     return next;
+  };
+  const show = (): void => {
+    clearTimeout(showing);
+    showing = undefined;
+    shownMs = performance.now();
+    const changes = unshown;
+    unshown = [];
+    items.value = apply(changes, items.value);
   };
   const reload = async (): Promise<void> => {
     if (!can('READ', `/${kind}/summary`)) {
@@ -73,6 +87,8 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
     try {
       const listed = await listEntities(kind);
       if (load !== loads) return;
+      // Those that are not shown yet are in the list, or came since.
+      unshown = [];
       items.value = apply(since, new Map(listed.map((entity) => [entity.id, entity])));
       state.value = 'ready';
       problem.value = undefined;
@@ -89,7 +105,10 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
     subscribed: () => void reload(),
     events(changes: readonly ChangeEvent[]) {
       since?.push(...changes);
-      items.value = apply(changes, items.value);
+      unshown.push(...changes);
+      const waitMs = shownMs + SHOW_MS - performance.now();
+      if (waitMs <= 0) show();
+      else showing ??= setTimeout(show, waitMs);
     },
     // Whoever may not follow the changes may still see the list.
     refused: () => void reload(),

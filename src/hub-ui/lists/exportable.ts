@@ -1,5 +1,5 @@
 import type { Fence } from '../../model/fence.ts';
-import { type Entities, KINDS, type Kind } from '../hub/kinds.ts';
+import type { Entities, Kind } from '../hub/kinds.ts';
 import { get, listEntities } from '../hub/rest.ts';
 
 /** All entities of a kind in the form in which they can be sent back. */
@@ -13,13 +13,6 @@ export async function listKept<K extends Kind>(kind: K): Promise<readonly Entiti
 export async function readKept<K extends Kind>(kind: K, entity: Entities[K]): Promise<Entities[K]> {
   if (kind !== 'fences') return withoutRead(entity);
   return (await inTheirZones([entity as Fence]))[0] as Entities[K];
-}
-
-/** The collections that there are, as far as they can be read. */
-export async function listAllKept(
-  kinds: readonly Kind[] = KINDS,
-): Promise<ReadonlyMap<Kind, readonly Entities[Kind][]>> {
-  return new Map(await Promise.all(kinds.map(async (kind) => [kind, await listKept(kind)] as const)));
 }
 
 /** Children follow from the parents of others. */

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { violationsIn } from '../support/axe.ts';
+import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
+
+import { HALL } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+async function open(page: Page, name: string): Promise<Locator> {
+  await page.getByRole('button', { name: 'Import' }).click();
+  await page.getByLabel('File to import').setInputFiles(fileURLToPath(new URL(`files/${name}`, import.meta.url)));
+  return page.getByRole('dialog', { name: 'Import from a file' });
+}
+
+/** Makes the changes that are shown, and closes the dialog. */
+async function make(dialog: Locator, button: string, result: RegExp): Promise<void> {
+  await dialog.getByRole('button', { name: button }).click();
+  await dialog.getByText(result).waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+}
+
+test('Drawings and tables become a site, and what does not fit of them is named and left out', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const names = async (kind: string): Promise<string[]> => {
+    const { body } = await hub.get(`/${kind}/summary`);
+    return body.map(({ name }: { readonly name: string }) => name).sort();
+  };
+  await hub.post('/zones', HALL);
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`);
+
+  let dialog = await open(page, 'site.geojson');
+  await dialog.getByText('A line that is not closed has no area.').waitFor();
+  assert.equal(await dialog.getByLabel('zones becomes').inputValue(), 'zones');
+  await dialog.getByLabel('trees becomes').selectOption('none');
+  await dialog.getByLabel('Floor of docks').fill('3');
+  assert.deepEqual(await violationsIn(page), []);
+  await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
+  await dialog.getByText('Fence 2, Bow tie, Shape').waitFor();
+  assert.deepEqual(await violationsIn(page), []);
+  await dialog.getByRole('button', { name: 'Leave out what does not fit' }).click();
+  await dialog.getByText('1 entity is left out.').waitFor();
+  await make(dialog, 'Make 3 changes', /3 created/);
+  assert.deepEqual(await names('fences'), ['Charger', 'Dock 1']);
+  assert.deepEqual(await names('zones'), ['Hall', 'Yard']);
+  const floors = (await hub.get('/fences/summary')).body.map(({ floor }: { floor: number }) => floor);
+  assert.deepEqual(floors.sort(), [1, 3]);
+
+  dialog = await open(page, 'site.kml');
+  await dialog.getByText('Feature 3, Way in:').waitFor();
+  await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
+  await make(dialog, 'Make 3 changes', /3 created/);
+  assert.deepEqual(await names('fences'), ['Charger', 'Dock & ramp', 'Dock 1', 'Two bays', 'Two bays']);
+
+  dialog = await open(page, 'venue.zip');
+  await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
+  await make(dialog, 'Make 3 changes', /3 created/);
+
+  dialog = await open(page, 'hall.dxf');
+  await dialog.getByLabel('In the meters of').selectOption({ label: 'Hall' });
+  await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
+  await make(dialog, 'Make 4 changes', /4 created/);
+  const local = await hub.get(`/fences/summary?crs=local&zone_id=${HALL.id}`);
+  const column = local.body.find(({ name }: { name: string }) => name === 'COLUMNS 1');
+  assert.deepEqual([column.region.coordinates, column.radius], [[3, 4], 0.5]);
+
+  dialog = await open(page, 'carts.csv');
+  await dialog.getByLabel('Cost centre means').selectOption('property');
+  await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
+  await dialog.getByText('Trackable 3, Cart 3, Radius').waitFor();
+  await dialog.getByRole('button', { name: 'Leave out what does not fit' }).click();
+  await make(dialog, 'Make 3 changes', /3 created/);
+  assert.deepEqual(await names('trackables'), ['Cart "2"; blue', 'Cart 1', 'Cart 4']);
+
+  for (const [format, pattern] of [
+    ['GeoJSON', /"name":"Dock & ramp"/],
+    ['KML', /<name>Dock &amp; ramp<\/name>/],
+    ['CSV', /"Cart ""2""; blue"/],
+  ] as const) {
+    await page.getByRole('button', { name: 'Export' }).click();
+    const exporting = page.getByRole('dialog', { name: 'Export to a file' });
+    await exporting.getByRole('button', { name: format, exact: true }).click();
+    if (format === 'CSV') await exporting.getByLabel('providers').uncheck();
+    const waiting = page.waitForEvent('download');
+    await exporting.getByRole('button', { name: 'Export', exact: true }).click();
+    const download = await waiting;
+    assert.match(await readFile(await download.path(), 'utf8'), pattern);
+  }
+});
