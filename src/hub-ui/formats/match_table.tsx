@@ -60,7 +60,9 @@ export function MatchTable({
             {columns.map((column, index) => (
               <tr key={column}>
                 <th scope="row">{column}</th>
-                <td class={typography.soft}>{rows.find((row) => row[index] !== '')?.[index] ?? ''}</td>
+                <td class={`${typography.soft} ${styles.example}`}>
+                  {rows.find((row) => row[index] !== '')?.[index] ?? ''}
+                </td>
                 <td>
                   <select
                     class={`${fieldStyles.input} ${styles.becomes}`}

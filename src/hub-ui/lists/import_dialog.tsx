@@ -35,6 +35,8 @@ interface Checked {
   readonly plan: Import;
   /** Entities that were left out since they do not fit. */
   readonly leftOut: number;
+  /** Whether the file is all that a hub has of its kinds, and not a part that was drawn elsewhere. */
+  readonly isWhole: boolean;
 }
 
 type Stage =
@@ -65,16 +67,18 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
     return attempt(async () => {
       const contents = await (await import('../formats/read_file.ts')).readFile(file);
       if (contents.is !== 'document') return { at: 'matching', name: file.name, ...contents };
-      return await check({ name: file.name, document: contents.document, leftOut: 0 }, withDeletions);
+      const { document } = contents;
+      return await check({ name: file.name, document, leftOut: 0, isWhole: true }, withDeletions);
     });
   };
   const matched = (name: string) => (document: EntityDocument) => {
-    void attempt(() => check({ name, document, leftOut: 0 }, withDeletions));
+    setWithDeletions(false);
+    void attempt(() => check({ name, document, leftOut: 0, isWhole: false }, false));
   };
-  const leaveOut = ({ name, document, plan, leftOut }: Checked): Promise<void> => {
+  const leaveOut = ({ name, document, plan, leftOut, isWhole }: Checked): Promise<void> => {
     return attempt(async () => {
       const { document: rest, count } = withoutPlaces(document, plan.problems?.map(({ place }) => place) ?? []);
-      return await check({ name, document: rest, leftOut: leftOut + count }, withDeletions);
+      return await check({ name, document: rest, leftOut: leftOut + count, isWhole }, withDeletions);
     });
   };
   const run = async ({ document }: Checked): Promise<void> => {
@@ -250,7 +254,7 @@ function Preview(
       {leftOut === 1 && <Notice>1 entity is left out.</Notice>}
       {leftOut > 1 && <Notice>{`${countText(leftOut)} entities are left out.`}</Notice>}
       <ImportProblems plan={plan} document={document} onLeaveOut={props.onLeaveOut} />
-      {allMissing > 0 && (
+      {props.isWhole && allMissing > 0 && (
         <Check
           label={`Delete what is only in the hub: ${countText(allMissing)}`}
           checked={withDeletions}
