@@ -18,7 +18,6 @@ import type { MapView } from '../model/view.ts';
 import type { Zone } from '../model/zone.ts';
 import type { DescribeProtocol } from '../socket/docs/async_api.ts';
 import type { Turns } from '../time/turns.ts';
-import type { Method } from './route.ts';
 import type { ErrorTyping } from './versions.ts';
 
 /** What the API is given by the hub. */
@@ -81,7 +80,7 @@ export interface ApiDeps extends ErrorTyping {
  * Resolves where a token may do to anything what a row of the API does, of which `path` is the one in version 2. Rejects as the
  * row would, and with HUB_NOT_AUTHORIZED where it may only do that to what is owned.
  */
-export type Permit = (method: Method, path: string, token: string | undefined) => Promise<void>;
+export type Permit = (method: string, path: string, token: string | undefined) => Promise<void>;
 
 /** The demo in this hub. */
 export interface DemoDeps {

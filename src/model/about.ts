@@ -205,6 +205,7 @@ export const ABOUT = {
   EntityDocument: { description: 'All entities, or some of them, in one document, as the command export writes it.' },
   Import: { description: 'An import of a document, while it is under way and afterwards.' },
   ImportCounts: { description: 'What an import does to the entities of one kind.' },
+  ImportCountsByKind: { description: 'What an import does to each kind whose list is in the document.' },
   ImportProblem: { description: 'A field of a document that does not fit.' },
   HealthSource: { description: 'What has come from a zone, or from a source of locations that is no zone.' },
   SystemHealth: { description: 'The hub itself, since its start.' },

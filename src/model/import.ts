@@ -47,6 +47,14 @@ const ImportProblem = Named('ImportProblem', {
 });
 export type ImportProblem = Static<typeof ImportProblem>;
 
+const CountsByKind = Named('ImportCountsByKind', {
+  anchors: Type.Optional(ImportCounts),
+  zones: Type.Optional(ImportCounts),
+  trackables: Type.Optional(ImportCounts),
+  providers: Type.Optional(ImportCounts),
+  fences: Type.Optional(ImportCounts),
+});
+
 /** An import, while it is under way and afterwards. */
 export const Import = Named('Import', {
   state: ImportState,
@@ -57,18 +65,7 @@ export const Import = Named('Import', {
   ended_at: Type.Optional(Timestamp),
   total: Type.Optional(count('Entities in the document.')),
   checked: Type.Optional(count('How many of them are checked.')),
-  counts: Type.Optional(
-    Type.Object(
-      {
-        anchors: Type.Optional(ImportCounts),
-        zones: Type.Optional(ImportCounts),
-        trackables: Type.Optional(ImportCounts),
-        providers: Type.Optional(ImportCounts),
-        fences: Type.Optional(ImportCounts),
-      },
-      { description: 'What it does to each kind whose list is in the document.' },
-    ),
-  ),
+  counts: Type.Optional(CountsByKind),
   rules: Type.Optional(OneOf(['changed', 'unchanged'], 'What it does to the locating rules.')),
   problem_count: Type.Optional(count('How many fields do not fit.')),
   problems: Type.Optional(ArrayOf(ImportProblem)),

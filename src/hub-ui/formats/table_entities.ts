@@ -1,5 +1,7 @@
+import type { LocationProvider } from '../../model/provider.ts';
+import type { Trackable } from '../../model/trackable.ts';
 import type { EntityDocument } from '../lists/entity_document.ts';
-import type { Table } from './csv.ts';
+import { csvText, type Table } from './csv.ts';
 import { stableId } from './stable_id.ts';
 
 export type TableKind = 'trackables' | 'providers';
@@ -104,4 +106,22 @@ function readValue(text: string, as: 'text' | 'number' | 'list' | undefined): un
   if (as !== 'number') return text;
   const number = Number(text.replace(',', '.'));
   return Number.isNaN(number) ? text : number;
+}
+
+/** Trackables or providers as a table: a column for each member that a table can have, and for each property. */
+export function entitiesCsv(kind: TableKind, entities: readonly (Trackable | LocationProvider)[]): string {
+  const members = meaningsOf(kind).slice(2);
+  const properties = new Set(entities.flatMap(({ properties }) => Object.keys(properties ?? {})));
+  const own = [...properties].filter((name) => !members.includes(name)).sort();
+  const rows = entities.map((entity) => {
+    const its = entity as unknown as Readonly<Record<string, unknown>>;
+    return [...members.map((name) => textOf(its[name])), ...own.map((name) => textOf(entity.properties?.[name]))];
+  });
+  return csvText({ columns: [...members, ...own], rows });
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value.join(';');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -130,7 +130,7 @@ async function filesOf(format: Format, { kinds, hasRules, now, onRead }: Wanted)
     return [{ text: geoJsonText(site), name: `${stem}.geojson`, type: 'application/geo+json' }];
   }
   if (format === 'csv') {
-    const { entitiesCsv } = await import('../formats/write_table.ts');
+    const { entitiesCsv } = await import('../formats/table_entities.ts');
     return (['trackables', 'providers'] as const).flatMap((kind) =>
       lists.has(kind)
         ? [{ text: entitiesCsv(kind, lists.get(kind)), name: `${stem}-${kind}.csv`, type: 'text/csv' }]

@@ -10,7 +10,6 @@ import tableStyles from '../controls/table.module.css';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import type { FileContents } from '../formats/read_file.ts';
-import { ACCEPTED } from '../formats/accepted.ts';
 import { importJob, isUnderWay, runImport } from '../hub/import_job.ts';
 import { storeOf } from '../hub/stores.ts';
 import { lazyPart } from '../shell/lazy.tsx';
@@ -24,6 +23,9 @@ import { withoutPlaces } from './left_out.ts';
 
 const MatchDrawing = lazyPart(async () => (await import('../formats/match_drawing.tsx')).MatchDrawing);
 const MatchTable = lazyPart(async () => (await import('../formats/match_table.tsx')).MatchTable);
+
+/** The endings of the files that can be read, for the browser's dialog. */
+const ACCEPTED = '.json,.geojson,.kml,.csv,.zip,.dxf,application/json,application/geo+json,text/csv';
 
 /** What has to be told what it becomes. */
 type Matched = Exclude<FileContents, { readonly is: 'document' }>;
