@@ -47,6 +47,11 @@ const ImportProblem = Named('ImportProblem', {
 });
 export type ImportProblem = Static<typeof ImportProblem>;
 
+const ImportedRules = OneOf(['changed', 'unchanged'], {
+  title: 'ImportedRules',
+  description: 'What an import does to the locating rules.',
+});
+
 const CountsByKind = Named('ImportCountsByKind', {
   anchors: Type.Optional(ImportCounts),
   zones: Type.Optional(ImportCounts),
@@ -66,7 +71,7 @@ export const Import = Named('Import', {
   total: Type.Optional(count('Entities in the document.')),
   checked: Type.Optional(count('How many of them are checked.')),
   counts: Type.Optional(CountsByKind),
-  rules: Type.Optional(OneOf(['changed', 'unchanged'], 'What it does to the locating rules.')),
+  rules: Type.Optional(ImportedRules),
   problem_count: Type.Optional(count('How many fields do not fit.')),
   problems: Type.Optional(ArrayOf(ImportProblem)),
   error: Type.Optional(Type.String({ description: 'Why it has failed.' })),
