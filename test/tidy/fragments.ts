@@ -43,7 +43,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/map/demo_note.tsx': 'a component with a state of its own',
   'src/hub-ui/map/label_place.ts': 'geometry without a map',
   'src/hub-ui/map/map_page.tsx': 'a page',
-  'src/hub-ui/map/label_place.ts': 'geometry without a map',
   'src/hub-ui/map/properties.tsx': 'the same for every kind of entity',
   'src/hub-ui/setup/fences/fence_live.tsx': 'a component with a state of its own',
   'src/hub-ui/shell/lost_banner.tsx': 'a component with a state of its own',
