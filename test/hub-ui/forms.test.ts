@@ -126,6 +126,7 @@ test('What somebody else has made of a field stays in sight while one scrolls', 
   await page.getByLabel('Properties').scrollIntoViewIfNeeded();
   const box = await news.boundingBox();
   assert.ok(box !== null && box.y >= 0 && box.y + box.height < 800, JSON.stringify(box));
+  await news.getByRole('radio', { name: 'yours: Dock C' }).check();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Dock C is saved').waitFor();
   const { name, exit_delay: exitDelay } = (await hub.get(`/fences/${DOCK.id}`)).body;

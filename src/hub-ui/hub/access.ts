@@ -8,6 +8,8 @@ export interface Session {
   /** `in`: signed in. `out`: not yet. `ended`: was signed in, and the token could not be renewed. */
   readonly state: 'in' | 'out' | 'ended';
   readonly name: string;
+  /** Tells people apart who have the same name. */
+  readonly subject: string;
   /** Why the last attempt has failed. */
   readonly problem?: string | undefined;
   signIn(): void;

@@ -1,8 +1,23 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { KeptDraft } from '../hub/kept_drafts.ts';
 import type { Entities, Kind } from '../hub/kinds.ts';
 import { createEntity, type Draft, patchEntity } from '../hub/rest.ts';
 import { equal } from '../json/equal.ts';
 import { type Problems, problemsOf } from '../problems/draft_problems.ts';
+import {
+  type Answers,
+  changesBetween,
+  type DraftChanges,
+  isUndecided,
+  keyOf,
+  type MemberChange,
+  type Members,
+  memberChanges,
+  set,
+  type ThreeVersions,
+  type Whose,
+  withMember,
+} from './member_changes.ts';
 
 /** Steps back that are kept. */
 const PAST_MAX = 200;
@@ -26,15 +41,11 @@ export interface AnyDraft {
   await<T>(part: Promise<T>): Promise<T>;
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
-/** A member that somebody else has changed. */
-export interface MemberChange {
-  readonly name: string;
-  readonly theirs: unknown;
-  readonly mine: unknown;
-  /** Whether it was changed here, too. */
-  readonly isMine: boolean;
+/** The version of the hub's that a draft was last compared with, other than by a change event. */
+interface ReadAgain<K extends Kind> {
+  readonly theirs: Entities[K];
+  /** The newest version that was known then: with a newer one, this one is old. */
+  readonly after: Entities[K] | undefined;
 }
 
 /**
@@ -56,12 +67,16 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly kept: Signal<Entities[K] | undefined>;
   /** The last version of the hub's that was taken over here, or that was replaced knowingly. */
   seen: Entities[K] | undefined;
+  /** What was left unsaved of it before the page was loaded, and may be taken up again. */
+  readonly offered = signal<KeptDraft | undefined>(undefined);
   /** The newest version of the hub's. */
   latest: Entities[K] | undefined;
   readonly #first: Signal<Draft<K>>;
   readonly #past = signal<readonly Draft<K>[]>([]);
   readonly #future = signal<readonly Draft<K>[]>([]);
   readonly #awaited = signal(0);
+  readonly #answers = signal<Answers>(new Map());
+  readonly #readAgain = signal<ReadAgain<K> | undefined>(undefined);
   /** Whoever has just begun is not told of what is still to come. */
   readonly #isTried = signal(false);
   #lastStep: string | undefined;
@@ -124,45 +139,93 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.problems.value = next;
   }
 
+  /** What the hub has, where `stored` is what its events have told: the answer to a question may be newer. */
+  newest(stored: Entities[K] | undefined): Entities[K] | undefined {
+    if (stored !== undefined) this.latest = stored;
+    const read = this.#readAgain.value;
+    return stored !== undefined && read?.after === stored ? read.theirs : stored;
+  }
+
   /** What somebody else has made of the members since they were taken over here, and what was made of them here. */
   changesOf(theirs: Entities[K]): readonly MemberChange[] {
-    const [first, mine, other] = [this.#first.value, this.value.value, withoutShown(theirs)] as readonly Members[];
-    const names = new Set([...Object.keys(first ?? {}), ...Object.keys(other ?? {})]);
-    return [...names].flatMap((name) => {
-      const change = { name, theirs: other?.[name], mine: mine?.[name] };
-      if (equal(change.theirs ?? null, first?.[name] ?? null)) return [];
-      return [{ ...change, isMine: !equal(change.mine ?? null, first?.[name] ?? null) }];
-    });
+    const three = { first: this.#first.value, mine: this.value.value, theirs: withoutShown(theirs) };
+    return memberChanges(three as ThreeVersions, this.#answers.value);
+  }
+
+  /** Keeps one of the two values of a member that was changed here and elsewhere. It can be undone, and chosen again. */
+  choose(change: MemberChange, whose: Whose): void {
+    this.#answers.value = new Map(this.#answers.peek()).set(keyOf(change.path), change);
+    const value = withMember(this.value.peek() as Members, change.path, change[whose]);
+    const [name = ''] = change.path;
+    this.change({ [name]: value[name] } as Patch<K>);
+  }
+
+  /** What was changed here, in the form in which it can be kept elsewhere. */
+  changed(): DraftChanges {
+    return changesBetween(this.#first.value as Members, this.value.value as Members);
+  }
+
+  /** Changes what was changed before, on top of what the hub had then: what it has now by others is shown as theirs. */
+  restore(changes: DraftChanges): void {
+    const first: Record<string, unknown> = { ...this.#first.peek() };
+    const next: Record<string, unknown> = { ...this.value.peek() };
+    for (const [name, { was, is }] of Object.entries(changes)) {
+      set(first, name, was);
+      set(next, name, is);
+    }
+    this.#past.value = [...this.#past.peek().slice(-PAST_MAX), this.value.peek()];
+    this.#future.value = [];
+    if (this.kept.peek() !== undefined) {
+      this.#first.value = first as Draft<K>;
+      this.seen = undefined;
+    }
+    this.#go(next as Draft<K>);
   }
 
   /** Takes over what the hub has now. The way back stays open. */
   follow(kept: Entities[K]): void {
     this.kept.value = kept;
-    this.seen = kept;
+    this.seen = this.latest ?? kept;
     const next = withoutShown(kept);
     this.#first.value = next;
+    this.#answers.value = new Map();
+    this.#readAgain.value = undefined;
     if (!equal(next, this.value.peek())) this.#go(next);
   }
 
   /**
    * Creates the entity, or changes what was changed here; returns its id, or undefined where something is wrong with it:
-   * `found` says what, all at once, or, where only the hub knows, `error`. `alsoPlane` keeps a region in the plane of the
-   * draft, where it was kept in another.
+   * `found` says what, all at once, or, where only the hub knows, `error`. What `read` says that the hub has is compared
+   * first: where somebody else has changed what was changed here, and nobody has chosen, nothing is saved, and `newest`
+   * has theirs. `alsoPlane` keeps a region in the plane of the draft, where it was kept in another.
    */
-  async save({ alsoPlane = false } = {}): Promise<string | undefined> {
+  async save({
+    alsoPlane = false,
+    read,
+  }: {
+    readonly alsoPlane?: boolean;
+    readonly read?: () => Promise<Entities[K]>;
+  } = {}): Promise<string | undefined> {
     const sent = this.value.peek();
     const kept = this.kept.peek();
     this.#isTried.value = true;
     if (this.found.peek().size > 0) return undefined;
     this.isSaving.value = true;
-    this.seen = this.latest;
     try {
       if (kept === undefined) this.kept.value = await createEntity(this.kind, sent);
       else {
-        await patchEntity(this.kind, kept.id, { before: this.#first.peek(), after: sent, alsoPlane });
+        const theirs = await read?.();
+        if (theirs !== undefined && this.changesOf(theirs).some(isUndecided)) {
+          this.#readAgain.value = { theirs, after: this.latest };
+          return undefined;
+        }
+        this.seen = this.latest;
+        await patchEntity(this.kind, kept.id, { before: this.#before(theirs), after: sent, alsoPlane });
         this.kept.value = { ...sent, id: kept.id } as Entities[K];
       }
       this.#first.value = sent;
+      this.#answers.value = new Map();
+      this.#readAgain.value = undefined;
       this.error.value = undefined;
       this.#isTried.value = false;
       return this.kept.peek()?.id;
@@ -172,6 +235,17 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     } finally {
       this.isSaving.value = false;
     }
+  }
+
+  /** What is to be changed into the draft: of members that somebody has chosen, the value that was chosen against. */
+  #before(theirs: Entities[K] | undefined): Draft<K> {
+    const first = this.#first.peek();
+    if (theirs === undefined) return first;
+    const chosen = this.changesOf(theirs).filter(({ isMine }) => isMine);
+    return chosen.reduce(
+      (before, change) => withMember(before, change.path, change.theirs),
+      first as Members,
+    ) as Draft<K>;
   }
 
   async await<T>(part: Promise<T>): Promise<T> {

@@ -3,13 +3,14 @@ import { Button } from '../controls/button.tsx';
 import { confirm } from '../controls/dialog.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
-import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { deleteEntity, entityPath, OtherPlaneError } from '../hub/rest.ts';
 import { keptBefore, undoing, undoNote } from '../lists/undo_deletion.ts';
 import { placeOf } from '../problems/sentences.ts';
-import { type EntityDraft, nameOf } from './draft.ts';
+import { nameOf } from './draft.ts';
+import { isUndecided } from './member_changes.ts';
 import layoutStyles from './setup_layout.module.css';
-import { type Editor, editorPath, forgetDraft, moveDraft } from './use_editor.ts';
+import { type Editor, editorPath, forgetDraft, moveDraft, readAgain } from './use_editor.ts';
 
 /** What saves an entity, and what deletes it. */
 export function EditorFoot<K extends Kind>({
@@ -21,16 +22,17 @@ export function EditorFoot<K extends Kind>({
   readonly editor: Editor<K>;
   readonly name: string;
 }) {
-  const { draft, stored, mayChange } = editor;
+  const { draft, mayChange } = editor;
   const [, go] = useLocation();
   const kept = draft.kept.value;
   const value = draft.value.value as { readonly crs?: string | null };
   const path = kept === undefined ? `/${kind}` : entityPath(kind, kept.id);
   const save = async (): Promise<void> => {
-    let id = await draft.save();
+    const read = kept === undefined ? undefined : () => readAgain(kind, kept);
+    let id = await draft.save({ ...(read && { read }) });
     const problem = draft.error.peek();
     if (problem instanceof OtherPlaneError && (await mayChangePlane(kind, problem.kept, value.crs))) {
-      id = await draft.save({ alsoPlane: true });
+      id = await draft.save({ alsoPlane: true, ...(read && { read }) });
     }
     if (id === undefined) {
       focusProblem();
@@ -55,7 +57,7 @@ export function EditorFoot<K extends Kind>({
       toastError(error);
     }
   };
-  const why = whyNot(draft, stored);
+  const why = whyNot(editor);
   return (
     <footer class={layoutStyles.foot}>
       {kept !== undefined && can('DELETE', path) && (
@@ -84,12 +86,13 @@ export function EditorFoot<K extends Kind>({
 const WHY_ID = 'why-not-saved';
 
 /** Why there is nothing to be saved, or not yet; undefined where it can be. */
-function whyNot<K extends Kind>(draft: EntityDraft<K>, stored: Entities[K] | undefined): string | undefined {
+function whyNot<K extends Kind>({ draft, stored, overtakenBy: theirs }: Editor<K>): string | undefined {
   const kept = draft.kept.value;
   if (draft.isSaving.value) return 'Saving …';
   if (kept !== undefined && stored === undefined) return 'This has been deleted';
   const wrong = new Set([...draft.problems.value.keys(), ...draft.found.value.keys()].map(placeOf));
   if (wrong.size > 0) return `Not saved yet. Please check: ${[...wrong].join('; ')}`;
+  if (theirs !== undefined && draft.changesOf(theirs).some(isUndecided)) return 'Choose whose values to keep';
   if (draft.isAwaited.value) return 'Waiting for the hub to place it';
   return kept !== undefined && !draft.isChanged.value ? 'No changes to save' : undefined;
 }

@@ -6,11 +6,12 @@ import { Notice } from '../controls/notice.tsx';
 import { useTitle } from '../controls/page.tsx';
 import typography from '../controls/typography.module.css';
 import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
-import { errorAt } from '../hub/rest.ts';
+import { errorAt, RequestError } from '../hub/rest.ts';
 import { errorText } from '../problems/sentences.ts';
 import { nameOf } from './draft.ts';
 import { EditorFoot } from './editor_foot.tsx';
 import styles from './editor_frame.module.css';
+import { OfferedNotice } from './offered_notice.tsx';
 import { OvertakenNotice } from './overtaken_notice.tsx';
 import layoutStyles from './setup_layout.module.css';
 import { SetupLayout } from './setup_layout.tsx';
@@ -28,7 +29,7 @@ interface EditorFrameProps<K extends Kind> {
 
 /** The editor of an entity: what it is called, the ways back, the form, and what saves it. */
 export function EditorFrame<K extends Kind>({ kind, editor, fields, map, children }: EditorFrameProps<K>) {
-  const { draft, isOvertaken, stored, mayChange } = editor;
+  const { draft, overtakenBy, stored, mayChange } = editor;
   const kept = draft.kept.value;
   const value = draft.value.value;
   const isNew = kept === undefined;
@@ -55,12 +56,13 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
         </div>
       </header>
       {/* Outside what scrolls, so that it stays in sight. */}
-      {isOvertaken && stored !== undefined && <OvertakenNotice kind={kind} draft={draft} theirs={stored} />}
+      {overtakenBy !== undefined && <OvertakenNotice kind={kind} draft={draft} theirs={overtakenBy} />}
       {!isNew && stored === undefined && (
         <div class={layoutStyles.news}>
           <Notice tone="warn">This {SINGULAR[kind]} has been deleted. It can no longer be saved.</Notice>
         </div>
       )}
+      {draft.offered.value !== undefined && <OfferedNotice draft={draft} offered={draft.offered.value} />}
       <div class={layoutStyles.form} data-editor>
         <OtherError error={draft.error.value} fields={fields} />
         <fieldset class={layoutStyles.fieldset} disabled={!mayChange}>
@@ -75,7 +77,13 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
 /** A message that no field shows. */
 function OtherError({ error, fields }: { readonly error: unknown; readonly fields: readonly string[] }) {
   if (error === undefined || fields.some((field) => errorAt(error, field) !== undefined)) return null;
-  return <Notice tone="danger">{errorText(error)}</Notice>;
+  const isLost = error instanceof RequestError && error.status === 0;
+  return (
+    <Notice tone="danger">
+      <p>{errorText(error)}</p>
+      {isLost && <p>What you have changed is kept in this browser until you save it.</p>}
+    </Notice>
+  );
 }
 
 /** Undo and redo wherever no text is being written, and saving from everywhere. */

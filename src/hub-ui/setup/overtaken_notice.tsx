@@ -1,8 +1,12 @@
+import { useId } from 'preact/hooks';
 import { Button } from '../controls/button.tsx';
+import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
+import typography from '../controls/typography.module.css';
 import { type Entities, type Kind, SINGULAR } from '../hub/kinds.ts';
-import { labelOfMember } from '../problems/sentences.ts';
 import type { EntityDraft } from './draft.ts';
+import { keyOf, type MemberChange, type Whose } from './member_changes.ts';
+import { labelOfPath, valueText } from './member_text.ts';
 import styles from './overtaken_notice.module.css';
 import layoutStyles from './setup_layout.module.css';
 
@@ -13,50 +17,75 @@ interface OvertakenProps<K extends Kind> {
   readonly theirs: Entities[K];
 }
 
-/** Says that somebody else has changed what is being edited, and what they have made of it. */
+/**
+ * Says that somebody else has changed what is being edited, and what they have made of it. Of a field that both have
+ * changed, the user chooses whose value is kept.
+ */
 export function OvertakenNotice<K extends Kind>({ kind, draft, theirs }: OvertakenProps<K>) {
   const changes = draft.changesOf(theirs);
+  const both = changes.filter(({ isMine }) => isMine);
+  const others = changes.filter(({ isMine }) => !isMine);
+  const keepMine = (): void => {
+    for (const change of both) draft.choose(change, 'mine');
+  };
   return (
     <div class={layoutStyles.news} role="status">
       <Notice tone="warn">
-        <p>
-          Somebody else has changed this {SINGULAR[kind]} in the meantime.{' '}
-          {changes.some(({ isMine }) => isMine)
-            ? 'Saving replaces their values with yours.'
-            : 'Saving changes only what you have changed.'}
-        </p>
-        <dl class={styles.changes}>
-          {changes.map(({ name, theirs: their, mine, isMine }) => (
-            <div key={name}>
-              <dt>{labelOfMember(name)}</dt>
-              <dd>
-                theirs: <strong>{valueText(name, their)}</strong>
-              </dd>
-              {isMine && (
-                <dd>
-                  yours: <strong>{valueText(name, mine)}</strong>
-                </dd>
-              )}
-            </div>
-          ))}
-        </dl>
-        <Button onClick={() => draft.follow(theirs)}>Take theirs</Button>
+        <p>{`Somebody else has changed this ${SINGULAR[kind]} in the meantime.`}</p>
+        {both.length > 0 && (
+          <>
+            <p class={typography.soft}>You have both changed these fields. Choose which value to keep of each.</p>
+            {both.map((change) => (
+              <WhoseValue key={keyOf(change.path)} change={change} onChoose={(whose) => draft.choose(change, whose)} />
+            ))}
+          </>
+        )}
+        {others.length > 0 && (
+          <>
+            <p class={typography.soft}>They have also changed what you have not. That stays when you save.</p>
+            <dl class={styles.changes}>
+              {others.map(({ path, theirs: their }) => (
+                <div key={keyOf(path)}>
+                  <dt>{labelOfPath(path)}</dt>
+                  <dd>
+                    theirs: <strong>{valueText(path, their)}</strong>
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </>
+        )}
+        <div class={flow.row}>
+          <Button onClick={() => draft.follow(theirs)}>Take theirs</Button>
+          {both.length > 0 && <Button onClick={keepMine}>Keep yours</Button>}
+        </div>
       </Notice>
     </div>
   );
 }
 
-const DURATION = /(delay|timeout)$/;
-
-/** A value as one reads it in the form. */
-function valueText(name: string, value: unknown): string {
-  if (value == null || value === '') return 'empty';
-  if (typeof value === 'number' && DURATION.test(name)) return value === -1 ? 'forever' : `${value / 1_000} s`;
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value !== 'object') return String(value);
-  const { type, coordinates } = value as { readonly type?: unknown; readonly coordinates?: readonly unknown[] };
-  if (type === 'Polygon') return `${((coordinates?.[0] as readonly unknown[] | undefined)?.length ?? 1) - 1} corners`;
-  if (type === 'Point') return `at ${coordinates?.join(', ')}`;
-  const text = JSON.stringify(value);
-  return text.length > 120 ? `${text.slice(0, 119)}…` : text;
+/** The two values of a field, of which one is chosen. */
+function WhoseValue({
+  change,
+  onChoose,
+}: {
+  readonly change: MemberChange;
+  readonly onChoose: (whose: Whose) => void;
+}) {
+  const name = useId();
+  const { path, whose } = change;
+  return (
+    <fieldset class={styles.whose} data-open={whose === undefined || undefined}>
+      <legend>{labelOfPath(path)}</legend>
+      {(['theirs', 'mine'] as const).map((each) => (
+        <label key={each}>
+          <input type="radio" name={name} checked={whose === each} onChange={() => onChoose(each)} />
+          <span>
+            {each === 'theirs' ? 'theirs: ' : 'yours: '}
+            <strong>{valueText(path, change[each])}</strong>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
 }

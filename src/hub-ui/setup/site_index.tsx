@@ -2,6 +2,7 @@ import type MapBrowserEvent from 'ol/MapBrowserEvent.js';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
+import { Badge } from '../controls/badge.tsx';
 import { Button, ButtonLink } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
 import { Icon, type IconName } from '../controls/icons.tsx';
@@ -12,6 +13,7 @@ import pageStyles from '../controls/page.module.css';
 import { useTitle } from '../controls/page.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
+import { keptDraftIds } from '../hub/kept_drafts.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { useMap } from '../map/map_view.tsx';
@@ -97,6 +99,7 @@ function IndexList<K extends Kind>({
   const { state, problem } = storeOf(kind);
   const text = urlParam('q') ?? '';
   const [most, setMost] = useState(SHOWN_STEP);
+  const unsaved = useMemo(() => keptDraftIds(kind), [kind]);
   const found = useMemo(() => {
     const words = wordsOf(text);
     const matching = [...items.values()].filter((entity) => isMatch(entity, words));
@@ -109,7 +112,7 @@ function IndexList<K extends Kind>({
           <h1>{title}</h1>
           {can('CREATE', `/${kind}`) && (
             <ButtonLink href={`/${kind}/new`} kind="main" icon="plus">
-              {`New ${SINGULAR[kind]}`}
+              {unsaved.has('') ? `Go on with the new ${SINGULAR[kind]}` : `New ${SINGULAR[kind]}`}
             </ButtonLink>
           )}
         </div>
@@ -136,7 +139,13 @@ function IndexList<K extends Kind>({
         {items.size > 0 && found.length === 0 && <p class={typography.faint}>Nothing has “{text}” in it</p>}
         <ul class={styles.list}>
           {found.slice(0, most).map((entity) => (
-            <IndexRow key={entity.id} {...{ kind, icon, onHover }} entity={entity} about={about(entity)} />
+            <IndexRow
+              key={entity.id}
+              {...{ kind, icon, onHover }}
+              entity={entity}
+              about={about(entity)}
+              isUnsaved={unsaved.has(entity.id)}
+            />
           ))}
         </ul>
         {found.length > most && (
@@ -154,12 +163,15 @@ function IndexRow({
   icon,
   entity,
   about,
+  isUnsaved,
   onHover,
 }: {
   readonly kind: Kind;
   readonly icon: IconName;
   readonly entity: Entities[Kind];
   readonly about: ComponentChildren;
+  /** Whether changes of it were left unsaved. */
+  readonly isUnsaved: boolean;
   readonly onHover: OnHover;
 }) {
   const hover = (id: string | undefined) => () => onHover?.(id);
@@ -178,6 +190,7 @@ function IndexRow({
           <span class={typography.cut}>{labelOf(entity)}</span>
           <span class={`${typography.faint} ${typography.cut}`}>{about}</span>
         </span>
+        {isUnsaved && <Badge tone="warn">Not saved</Badge>}
         <Icon name="right" />
       </Link>
     </li>

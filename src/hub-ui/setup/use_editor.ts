@@ -1,10 +1,11 @@
+import { effect } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { useRoute } from 'wouter-preact';
 import { can } from '../hub/access.ts';
+import { type DraftPlace, keepDraft, keptDraft } from '../hub/kept_drafts.ts';
 import type { Entities, Kind } from '../hub/kinds.ts';
-import { type Draft, entityPath } from '../hub/rest.ts';
+import { type Draft, entityPath, request } from '../hub/rest.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
-import { equal } from '../json/equal.ts';
 import { EntityDraft } from './draft.ts';
 
 /** Drafts that were left unsaved, by kind and id: whoever comes back finds them. */
@@ -35,8 +36,8 @@ export interface Editor<K extends Kind> {
   readonly draft: EntityDraft<K>;
   /** What the hub has now; undefined for what is new. */
   readonly stored: Entities[K] | undefined;
-  /** Whether somebody else has changed or deleted it since the draft began. */
-  readonly isOvertaken: boolean;
+  /** What somebody else has made of it since the draft began; undefined where nobody has. */
+  readonly overtakenBy: Entities[K] | undefined;
   /** Whether the user may create it, or change it. */
   readonly mayChange: boolean;
 }
@@ -66,6 +67,7 @@ export function useEditor<K extends Kind>(
     if (!isKnown) return undefined;
     const left = drafts.get(key) as unknown as EntityDraft<K> | undefined;
     const found = left ?? new EntityDraft(kind, id === undefined ? { first } : { kept: stored });
+    if (left === undefined) found.offered.value = keptDraft({ kind, id: id ?? '' }, Date.now());
     drafts.set(key, found as unknown as EntityDraft<Kind>);
     return found;
   }, [key, isKnown]);
@@ -75,27 +77,73 @@ export function useEditor<K extends Kind>(
       if (draft !== undefined && drafts.get(key) === draft && !draft.isChanged.peek()) drafts.delete(key);
     };
   }, [key, draft]);
+  useEffect(() => (draft === undefined ? undefined : keepWhatIsWritten(draft, { kind, id: id ?? '' })), [key, draft]);
   // What others change is taken over, unless it would undo what is being done here.
-  if (draft !== undefined && stored !== undefined) draft.latest = stored;
+  const theirs = draft?.newest(stored);
   const isChanged = draft?.isChanged.value === true;
   const isSaving = draft?.isSaving.value === true;
-  const isNewer = draft !== undefined && stored !== undefined && !isSaving && stored !== draft.seen;
+  const isNewer = draft !== undefined && stored !== undefined && !isSaving && theirs !== draft.seen;
   useEffect(() => {
     // Asked anew: somebody may have begun to write since this was drawn.
-    if (isNewer && !draft.isChanged.peek()) draft.follow(stored);
-  }, [isNewer, isChanged, stored, draft]);
+    if (isNewer && theirs !== undefined && !draft.isChanged.peek()) draft.follow(theirs);
+  }, [isNewer, isChanged, theirs, draft]);
   useUnsavedWarning(isChanged);
   const isNew = draft?.kept.value === undefined;
   const mayChange = isNew ? can('CREATE', `/${kind}`) : can('UPDATE', entityPath(kind, id ?? ''));
   const isThere = items.value.has(id ?? '');
   if (draft === undefined) return state.value === 'waiting' || isThere ? 'waiting' : 'missing';
   if (isNew && !mayChange) return 'forbidden';
-  return { draft, stored, isOvertaken: isNewer && isChanged && !equal(stored, draft.kept.value), mayChange };
+  const isOvertaken = isNewer && isChanged && theirs !== undefined && draft.changesOf(theirs).length > 0;
+  return { draft, stored, overtakenBy: isOvertaken ? theirs : undefined, mayChange };
+}
+
+/** How long somebody goes on writing before it is kept. */
+const KEEP_AFTER_MS = 300;
+
+/** Keeps what is written in the browser until it is saved or taken back; returns what ends that. */
+function keepWhatIsWritten<K extends Kind>(draft: EntityDraft<K>, place: DraftPlace): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const write = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    // What is offered and not answered yet stays, below what is written now.
+    keepDraft(place, { atMs: Date.now(), changes: { ...draft.offered.peek()?.changes, ...draft.changed() } });
+  };
+  const flush = (): void => {
+    if (timer !== undefined) write();
+  };
+  let isFirst = true;
+  const end = effect(() => {
+    const isChanged = draft.isChanged.value && draft.value.value !== undefined;
+    const isUntouched = isFirst && draft.offered.value !== undefined && !isChanged;
+    isFirst = false;
+    if (isUntouched) return;
+    // What is saved or taken back is not offered again, however soon the page is left.
+    if (isChanged) timer ??= setTimeout(write, KEEP_AFTER_MS);
+    else write();
+  });
+  addEventListener('pagehide', flush);
+  return () => {
+    removeEventListener('pagehide', flush);
+    end();
+    flush();
+  };
+}
+
+/** What the hub has now of an entity, in the form in which it is edited: a region in the plane that it is kept in. */
+export function readAgain<K extends Kind>(kind: K, edited: Entities[K]): Promise<Entities[K]> {
+  const { crs, zone_id: zoneId } = edited as { readonly crs?: string | null; readonly zone_id?: string | null };
+  const isLocal = kind === 'fences' && crs === 'local' && zoneId != null;
+  return request<Entities[K]>('GET', entityPath(kind, edited.id), {
+    isOnce: true,
+    ...(isLocal && { query: { crs: 'local', zone_id: zoneId } }),
+  }).then((read) => (isLocal ? { ...read, zone_id: zoneId } : read));
 }
 
 /** Forgets the draft of what is deleted. */
 export function forgetDraft(kind: Kind, id: string): void {
   drafts.delete(`${kind} ${id}`);
+  keepDraft({ kind, id }, { atMs: 0, changes: {} });
 }
 
 /** What was new has its id by now, and is edited on. */

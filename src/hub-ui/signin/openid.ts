@@ -119,6 +119,12 @@ export function nameIn({ id, access }: Tokens): string {
   return found.find((value): value is string => typeof value === 'string' && value !== '') ?? 'Signed in';
 }
 
+/** What stands for a person whatever they are called. */
+export function subjectIn({ id, access }: Tokens): string {
+  const { iss = '', sub = '' } = { ...claimsOf(access), ...claimsOf(id) };
+  return `${String(iss)} ${String(sub)}`;
+}
+
 function clientOf({ client_id }: SignInSettings): oauth.Client {
   return { client_id, [oauth.clockTolerance]: CLOCK_SECONDS };
 }

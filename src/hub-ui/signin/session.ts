@@ -1,4 +1,5 @@
 import { accessToken, permits, renewWith, type Session, session } from '../hub/access.ts';
+import { forgetDrafts } from '../hub/kept_drafts.ts';
 import { getText } from '../hub/rest.ts';
 import type { SignInSettings } from '../hub/settings.ts';
 import {
@@ -10,6 +11,7 @@ import {
   Refused,
   redeem,
   refresh,
+  subjectIn,
   type Tokens,
 } from './openid.ts';
 import { type Permitted, permitsOf } from './permits.ts';
@@ -138,6 +140,8 @@ function leave(): void {
 }
 
 async function signOut(): Promise<void> {
+  // Whoever comes next at this computer is somebody else.
+  forgetDrafts();
   const idToken = tokens?.id;
   leave();
   const end = await discover(settings).then(
@@ -151,6 +155,7 @@ function change(state: Session['state'], problem?: string): void {
   session.value = {
     state,
     name: tokens === undefined ? '' : nameIn(tokens),
+    subject: tokens === undefined ? '' : subjectIn(tokens),
     problem,
     signIn: () => void begin({ isSilent: false }),
     signOut: () => void signOut(),

@@ -1,0 +1,27 @@
+import { labelOfMember } from '../problems/sentences.ts';
+
+const DURATION = /(delay|timeout)$/;
+const SHOWN_MAX = 120;
+
+/** What a member is called in the form; a property by its own name. */
+export function labelOfPath([name = '', ...inner]: readonly string[]): string {
+  return [labelOfMember(name), ...inner].join(', ');
+}
+
+/** The value of a member as one reads it in the form. */
+export function valueText([name = '', ...inner]: readonly string[], value: unknown): string {
+  if (value == null || value === '') return 'empty';
+  if (typeof value === 'number' && inner.length === 0 && DURATION.test(name)) {
+    return value === -1 ? 'forever' : `${value / 1_000} s`;
+  }
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value !== 'object') return cut(String(value));
+  const { type, coordinates } = value as { readonly type?: unknown; readonly coordinates?: readonly unknown[] };
+  if (type === 'Polygon') return `${((coordinates?.[0] as readonly unknown[] | undefined)?.length ?? 1) - 1} corners`;
+  if (type === 'Point') return `at ${coordinates?.join(', ')}`;
+  return cut(JSON.stringify(value));
+}
+
+function cut(text: string): string {
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX - 1)}…` : text;
+}

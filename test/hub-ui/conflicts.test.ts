@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { createSite, DOCK } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+const nameOf = (page: Page) => page.getByLabel('Name', { exact: true });
+const delayOf = (page: Page) => page.getByLabel('Exit delay', { exact: true });
+const saveOf = (page: Page) => page.getByRole('button', { name: 'Save' });
+
+test('Two people who change one fence choose field by field, and neither loses what they wrote', {
+  skip,
+}, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const address = `${hub.origin}/hub-ui/fences/${DOCK.id}`;
+  const kim = await openPage(t, address);
+  const sam = await openPage(t, address);
+  const kept = async () => (await hub.get(`/fences/${DOCK.id}`)).body;
+
+  await nameOf(kim).fill('Dock Kim');
+  await delayOf(kim).fill('5');
+  await kim.getByLabel('Properties').fill('{"by": "Kim", "gate": 1}');
+  await nameOf(sam).fill('Dock Sam');
+  await delayOf(sam).fill('9');
+  await sam.getByLabel('Properties').fill('{"by": "Sam", "lamp": 2}');
+  await saveOf(sam).click();
+  await sam.getByText('Dock Sam is saved').waitFor();
+
+  const news = kim.getByRole('status').filter({ hasText: 'Somebody else has changed this fence' });
+  await news.getByRole('group', { name: 'Name' }).getByRole('radio', { name: 'theirs: Dock Sam' }).waitFor();
+  await kim.getByText('Choose whose values to keep').waitFor();
+  assert.ok(await saveOf(kim).isDisabled(), 'nothing is saved before somebody has chosen');
+  // What was chosen can be chosen again.
+  await news.getByRole('radio', { name: 'theirs: Dock Sam' }).check();
+  assert.equal(await nameOf(kim).inputValue(), 'Dock Sam');
+  await news.getByRole('radio', { name: 'yours: Dock Kim' }).check();
+  assert.equal(await nameOf(kim).inputValue(), 'Dock Kim');
+  await news.getByRole('radio', { name: 'theirs: 9 s' }).check();
+  await news.getByRole('group', { name: 'Properties, by' }).getByRole('radio', { name: 'yours: Kim' }).check();
+  await saveOf(kim).click();
+  await kim.getByText('Dock Kim is saved').waitFor();
+  const { name, exit_delay: delay, properties } = await kept();
+  assert.deepEqual([name, delay, properties], ['Dock Kim', 9_000, { by: 'Kim', gate: 1, lamp: 2 }]);
+  await untilHolds(sam, async () => (await nameOf(sam).inputValue()) === 'Dock Kim');
+
+  // Somebody changes it after the last look at it: the hub is asked before anything is saved.
+  let isFirst = true;
+  await kim.route(`**/fences/${DOCK.id}*`, async (route) => {
+    if (isFirst && route.request().method() === 'GET') {
+      isFirst = false;
+      await hub.put(`/fences/${DOCK.id}`, { ...DOCK, name: 'Dock Lee' });
+    }
+    await route.continue();
+  });
+  await nameOf(kim).fill('Dock Kim 2');
+  await saveOf(kim).click();
+  await news.getByRole('radio', { name: 'theirs: Dock Lee' }).waitFor();
+  assert.equal((await kept()).name, 'Dock Lee', 'what was not seen is not replaced');
+  await news.getByRole('button', { name: 'Keep yours' }).click();
+  await saveOf(kim).click();
+  await untilHolds(kim, async () => (await kept()).name === 'Dock Kim 2');
+});
+
+test('What is written without a connection outlives a reload, and is offered until it is saved', {
+  skip,
+}, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const address = `${hub.origin}/hub-ui/fences/${DOCK.id}`;
+  const page = await openPage(t, address, { mayFail: true });
+  page.on('dialog', (question) => void question.accept());
+  await page.getByText('No changes to save').waitFor();
+  await page.context().setOffline(true);
+  await nameOf(page).fill('Dock kept');
+  await delayOf(page).fill('5');
+  await saveOf(page).click();
+  await page.getByText('What you have changed is kept in this browser').waitFor();
+  await page.context().setOffline(false);
+  await hub.put(`/fences/${DOCK.id}`, { ...DOCK, name: 'Dock meanwhile' });
+
+  await page.goto(`${hub.origin}/hub-ui/fences`);
+  await page.getByRole('link', { name: /Dock meanwhile.*Not saved/ }).click();
+  const offer = page.getByRole('status').filter({ hasText: 'You left changes here that are not saved' });
+  await offer.getByText('Dock kept').waitFor();
+  assert.equal(await nameOf(page).inputValue(), 'Dock meanwhile', 'nothing is restored unasked');
+  await offer.getByRole('button', { name: 'Restore' }).click();
+  assert.equal(await delayOf(page).inputValue(), '5');
+  await page.getByRole('radio', { name: 'yours: Dock kept' }).check();
+  await saveOf(page).click();
+  await page.getByText('Dock kept is saved').waitFor();
+  const { name, exit_delay: delay } = (await hub.get(`/fences/${DOCK.id}`)).body;
+  assert.deepEqual([name, delay], ['Dock kept', 5_000]);
+  await page.goto(address);
+  await page.getByText('No changes to save').waitFor();
+  assert.equal(await offer.count(), 0, 'what is saved is offered no more');
+
+  // Of what is new, too; until it is discarded.
+  await page.goto(`${hub.origin}/hub-ui/trackables/new`);
+  await nameOf(page).fill('Cart 9');
+  await page.reload();
+  await offer.getByText('Cart 9').waitFor();
+  await offer.getByRole('button', { name: 'Discard' }).click();
+  await page.reload();
+  await page.getByRole('button', { name: 'Create trackable' }).waitFor();
+  assert.equal(await offer.count(), 0, 'what is discarded is offered no more');
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { session } from '../../src/hub-ui/hub/access.ts';
+import { forgetDrafts, keepDraft, keptDraft, keptDraftIds } from '../../src/hub-ui/hub/kept_drafts.ts';
+import {
+  changesBetween,
+  isUndecided,
+  keyOf,
+  type MemberChange,
+  type Members,
+  memberChanges,
+  withMember,
+} from '../../src/hub-ui/setup/member_changes.ts';
+
+const NAMED: Members = { name: 'A', floor: 1 };
+
+for (const [what, [first, mine, theirs], expected] of [
+  ['nothing of what nobody has changed', [NAMED, NAMED, NAMED], []],
+  ['nothing of what was changed here alone', [NAMED, { ...NAMED, name: 'B' }, NAMED], []],
+  ['what was changed elsewhere alone', [NAMED, NAMED, { ...NAMED, name: 'C' }], ['name']],
+  ['a choice of what was changed on both sides', [NAMED, { name: 'B', floor: 1 }, { name: 'C', floor: 1 }], ['name ?']],
+  ['no choice where both have made the same of it', [NAMED, { name: 'C' }, { name: 'C', floor: 1 }], ['name']],
+  ['a choice of what was taken away there', [NAMED, { name: 'B', floor: 1 }, { floor: 1 }], ['name ?']],
+  ['a choice of what is new on both sides', [{}, { floor: 1 }, { floor: 2 }], ['floor ?']],
+  ['nothing of what is null there and absent here', [{}, {}, { floor: null }], []],
+  [
+    'each property by itself',
+    [{ properties: { a: 1, b: 1 } }, { properties: { a: 2, b: 1, c: 3 } }, { properties: { a: 3, b: 4 } }],
+    ['properties.a ?', 'properties.b'],
+  ],
+  ['properties that are new on both sides', [{}, { properties: { a: 1 } }, { properties: { b: 1 } }], ['properties.b']],
+  ['a shape as a whole', [{ region: [0, 0] }, { region: [1, 0] }, { region: [0, 1] }], ['region ?']],
+] as const) {
+  test(`memberChanges tells ${what}`, () => {
+    const found = memberChanges({ first, mine, theirs }, new Map());
+    assert.deepEqual(
+      found.map((change) => change.path.join('.') + (isUndecided(change) ? ' ?' : '')),
+      expected,
+    );
+  });
+}
+
+test('A choice holds until the member is changed elsewhere again, whatever is written here since', () => {
+  const first = { name: 'A' };
+  const theirs = { name: 'C' };
+  const [asked] = memberChanges({ first, mine: { name: 'B' }, theirs }, new Map()) as [MemberChange];
+  const answers = new Map([[keyOf(asked.path), asked]]);
+  for (const [mine, whose, shown] of [
+    ['B', 'mine', 'B'],
+    ['C', 'theirs', 'B'],
+    ['D', 'mine', 'D'],
+  ] as const) {
+    const [change] = memberChanges({ first, mine: { name: mine }, theirs }, answers);
+    assert.deepEqual([change?.whose, change?.mine, change?.theirs], [whose, shown, 'C']);
+  }
+  const [again] = memberChanges({ first, mine: { name: 'B' }, theirs: { name: 'E' } }, answers);
+  assert.equal(again?.whose, undefined);
+});
+
+test('withMember sets what is deep, and leaves no empty properties behind', () => {
+  assert.deepEqual(withMember({ a: 1 }, ['properties', 'x'], 2), { a: 1, properties: { x: 2 } });
+  assert.deepEqual(withMember({ properties: { x: 2 } }, ['properties', 'x'], undefined), {});
+});
+
+test('changesBetween tells what was and what is, and nothing of what is the same', () => {
+  const changes = changesBetween({ name: 'A', floor: 1, radius: 2 }, { name: 'B', floor: 1, extrusion: 3 });
+  assert.deepEqual(changes, { name: { was: 'A', is: 'B' }, radius: { was: 2 }, extrusion: { is: 3 } });
+});
+
+/** The storage of a browser, with room for so many characters. */
+class Shelf {
+  readonly #texts = new Map<string, string>();
+  room = 5_000_000;
+
+  get length(): number {
+    return this.#texts.size;
+  }
+
+  key(index: number): string | null {
+    return [...this.#texts.keys()][index] ?? null;
+  }
+
+  getItem(key: string): string | null {
+    return this.#texts.get(key) ?? null;
+  }
+
+  setItem(key: string, text: string): void {
+    if (text.length > this.room) throw new DOMException('QuotaExceededError');
+    this.#texts.set(key, text);
+  }
+
+  removeItem(key: string): void {
+    this.#texts.delete(key);
+  }
+}
+
+const shelf = { now: new Shelf() };
+Object.defineProperty(globalThis, 'localStorage', { get: () => shelf.now, configurable: true });
+
+beforeEach(() => {
+  shelf.now = new Shelf();
+  session.value = undefined;
+});
+
+const DAY_MS = 86_400_000;
+const draft = (atMs: number, is: unknown = 'B') => ({ atMs, changes: { name: { was: 'A', is } } });
+
+test('A draft is kept for its person until it is forgotten, and no longer than a month', () => {
+  const place = { kind: 'fences', id: 'f' } as const;
+  const signedIn = (subject: string) => {
+    session.value = { state: 'in', name: 'Kim', subject, signIn: () => undefined, signOut: () => undefined };
+  };
+  signedIn('issuer kim-1');
+  assert.ok(keepDraft(place, draft(1_000)));
+  assert.deepEqual(keptDraft(place, 2_000), draft(1_000));
+  assert.equal(keptDraft(place, 31 * DAY_MS), undefined);
+  signedIn('issuer kim-2');
+  assert.equal(keptDraft(place, 2_000), undefined, 'another person of that name has none');
+  forgetDrafts();
+  signedIn('issuer kim-1');
+  assert.deepEqual([...keptDraftIds('fences')], ['f']);
+  keepDraft(place, { atMs: 3_000, changes: {} });
+  assert.deepEqual([...keptDraftIds('fences')], []);
+  keepDraft(place, draft(4_000));
+  forgetDrafts();
+  assert.equal(keptDraft(place, 4_000), undefined);
+});
+
+test('Of many drafts the newest are kept, and one that is too large for the browser is none', () => {
+  for (let i = 0; i < 60; i++) keepDraft({ kind: 'trackables', id: `t${i}` }, draft(i));
+  const ids = keptDraftIds('trackables');
+  assert.deepEqual([ids.size, ids.has('t9'), ids.has('t10')], [50, false, true]);
+  assert.equal(keepDraft({ kind: 'zones', id: 'z' }, draft(100, 'x'.repeat(1_000_001))), false);
+  shelf.now.room = 10;
+  assert.equal(keepDraft({ kind: 'zones', id: 'z' }, draft(100)), false);
+  assert.equal(keptDraft({ kind: 'zones', id: 'z' }, 100), undefined);
+});
