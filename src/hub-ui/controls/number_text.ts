@@ -31,6 +31,11 @@ export function rateText(value: number): string {
   return `${value < 10 && value % 1 !== 0 ? value.toFixed(1) : compact.format(Math.round(value))}/s`;
 }
 
+/** Per second, or per minute of what is rarer than ten times a minute. */
+export function seldomRateText(value: number): string {
+  return value > 0 && value < 1 / 6 ? `${(value * 60).toFixed(1)}/min` : rateText(value);
+}
+
 export function millisecondsText(value: number): string {
   return `${value < 10 && value % 1 !== 0 ? value.toFixed(1) : compact.format(Math.round(value))} ms`;
 }

@@ -38,6 +38,11 @@ export type Operation = 'CREATE' | 'READ' | 'UPDATE' | 'DELETE';
 /** What the user may do: asked before a control is shown. Everything, where the hub does not ask who somebody is. */
 export const permits = signal<(operation: Operation, path: string) => boolean>(() => true);
 
+/** Whether the user may assign a provider to some trackable, or to a new one. */
+export function mayAssign(): boolean {
+  return can('CREATE', '/trackables') || can('UPDATE', '/trackables/any');
+}
+
 /** Whether the user may do something with a path below the version, for example `can('CREATE', '/fences')`. */
 export function can(operation: Operation, path: string): boolean {
   return permits.value(operation, path);

@@ -1,6 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import { accessToken } from './access.ts';
-import type { FromThread, ToThread, Traffic } from './live_protocol.ts';
+import type { HeardBatch } from './heard.ts';
+import type { FeedOptions, FromThread, ToThread, Traffic } from './live_protocol.ts';
 import type { SocketState } from './live_socket.ts';
 import type { MoveBatch } from './moves.ts';
 
@@ -27,6 +28,7 @@ export interface Subscriber {
   subscribed?(): void;
   events?(payload: readonly never[]): void;
   moves?(batch: MoveBatch): void;
+  heard?(batch: HeardBatch): void;
   refused?(description: string): void;
 }
 
@@ -82,21 +84,33 @@ export function subscribeMoves(
 ): () => void {
   const key = lastKey + 1;
   const next = (): void => tell({ do: 'taken', key });
-  return join({ topic, params, from }, { moves: (batch) => moves(batch, next), refused });
+  const feed = { of: 'moves', from } as const;
+  return join({ topic, params, feed }, { moves: (batch) => moves(batch, next), refused });
+}
+
+/** Subscribes to when and how often each provider is heard of: `heard` gets a batch a second at most. */
+export function subscribeHeard(heard: (batch: HeardBatch) => void, refused: (description: string) => void): () => void {
+  const key = lastKey + 1;
+  const feed = { of: 'heard', from: '/providers/locations' } as const;
+  const take = (batch: HeardBatch): void => {
+    heard(batch);
+    tell({ do: 'taken', key });
+  };
+  return join({ topic: 'location_updates', params: {}, feed }, { heard: take, refused });
 }
 
 function join(
-  { topic, params, from }: { readonly topic: string; readonly params: Params; readonly from?: string },
+  { topic, params, feed }: { readonly topic: string; readonly params: Params; readonly feed?: FeedOptions },
   subscriber: Subscriber,
 ): () => void {
-  const identity = from === undefined ? JSON.stringify([topic, params]) : `moves ${lastKey + 1}`;
+  const identity = feed === undefined ? JSON.stringify([topic, params]) : `${feed.of} ${lastKey + 1}`;
   let group = shared.get(identity);
   if (group === undefined) {
     lastKey++;
     group = { key: lastKey, subscribers: new Set(), isTaken: false, refusal: undefined, ending: undefined };
     shared.set(identity, group);
     byKey.set(group.key, group);
-    tell({ do: 'subscribe', key: group.key, topic, params, movesFrom: from });
+    tell({ do: 'subscribe', key: group.key, topic, params, feed });
   } else if (group.isTaken) {
     queueMicrotask(() => subscriber.subscribed?.());
   } else if (group.refusal !== undefined) {
@@ -105,7 +119,7 @@ function join(
   }
   clearTimeout(group.ending);
   group.subscribers.add(subscriber);
-  return () => leave(identity, subscriber, from === undefined ? 1_000 : 0);
+  return () => leave(identity, subscriber, feed === undefined ? 1_000 : 0);
 }
 
 /** The subscription of a page that is left lingers: the next page may want the same. */
@@ -149,6 +163,9 @@ function receive(told: FromThread): void {
       break;
     case 'moves':
       for (const { moves } of byKey.get(told.key)?.subscribers ?? []) moves?.(told.batch);
+      break;
+    case 'heard':
+      for (const { heard } of byKey.get(told.key)?.subscribers ?? []) heard?.(told.batch);
       break;
   }
 }

@@ -1,5 +1,14 @@
+import type { HeardBatch } from './heard.ts';
 import type { SocketState } from './live_socket.ts';
 import type { MoveBatch } from './moves.ts';
+
+/** What is collected until the page is ready to take it. */
+export interface FeedOptions {
+  /** Where things are, or when and how often they were heard of. */
+  readonly of: 'moves' | 'heard';
+  /** Path of the list of what is there now. */
+  readonly from: string;
+}
 
 /** What the page tells the thread that holds the connection. */
 export type ToThread =
@@ -11,8 +20,8 @@ export type ToThread =
       readonly key: number;
       readonly topic: string;
       readonly params: Readonly<Record<string, unknown>>;
-      /** Where the present state of a feed of moving objects is asked for; undefined for plain events. */
-      readonly movesFrom?: string | undefined;
+      /** What is collected before it is told; undefined for plain events. */
+      readonly feed?: FeedOptions | undefined;
     }
   | { readonly do: 'unsubscribe'; readonly key: number }
   /** The page has taken the last batch, and wants the next. */
@@ -25,6 +34,7 @@ export type FromThread =
   | { readonly say: 'refused'; readonly key: number; readonly description: string }
   | { readonly say: 'events'; readonly key: number; readonly payload: readonly unknown[] }
   | { readonly say: 'moves'; readonly key: number; readonly batch: MoveBatch }
+  | { readonly say: 'heard'; readonly key: number; readonly batch: HeardBatch }
   /** Once a second: what came in, and the round trip of the last beat. */
   | { readonly say: 'traffic'; readonly traffic: Traffic };
 

@@ -4,17 +4,20 @@
  */
 import { isPassing, pause, waitBefore } from './again.ts';
 import { API_PATH } from './api_path.ts';
-import type { FromThread, ToThread } from './live_protocol.ts';
+import { Heard } from './heard.ts';
+import type { FeedOptions, FromThread, ToThread } from './live_protocol.ts';
 import { LiveSocket } from './live_socket.ts';
 import { Moves } from './moves.ts';
 
-/** Batches a second at most: positions do not look smoother than this. */
-const BATCH_MS = 50;
+/** How far apart batches are at least: positions do not look smoother than this, and nobody reads faster. */
+const BATCH_MS = { moves: 50, heard: 1_000 } as const;
 /** How often a feed of one floor looks for what has left it. */
 const RELIST_MS = 5_000;
 
+type Collected = { readonly of: 'moves'; readonly items: Moves } | { readonly of: 'heard'; readonly items: Heard };
+
 interface Feed {
-  readonly moves: Moves;
+  readonly collected: Collected;
   readonly from: string;
   readonly floor: number | undefined;
   /** Whether the page waits for a batch. */
@@ -52,7 +55,7 @@ addEventListener('message', ({ data }: MessageEvent<ToThread>) => {
       socket?.retryNow();
       break;
     case 'subscribe':
-      if (data.movesFrom !== undefined) openFeed(data.key, data.movesFrom, data.params['floor']);
+      if (data.feed !== undefined) openFeed(data.key, data.feed, data.params['floor']);
       socket?.subscribe(data.key, data.topic, data.params);
       break;
     case 'unsubscribe':
@@ -91,7 +94,7 @@ function open(): void {
           say({ say: 'events', key, payload });
           return;
         }
-        feed.moves.add(payload);
+        feed.collected.items.add(payload);
         offer(key, feed);
       },
       beat(milliseconds) {
@@ -115,10 +118,10 @@ function open(): void {
   }, 1_000);
 }
 
-function openFeed(key: number, from: string, floor: unknown): void {
+function openFeed(key: number, { of, from }: FeedOptions, floor: unknown): void {
   const known = typeof floor === 'number' ? floor : undefined;
-  const moves = new Moves();
-  feeds.set(key, { moves, from, floor: known, isWanted: true, timer: undefined, lastMs: 0, begun: 0 });
+  const collected: Collected = of === 'moves' ? { of, items: new Moves() } : { of, items: new Heard() };
+  feeds.set(key, { collected, from, floor: known, isWanted: true, timer: undefined, lastMs: 0, begun: 0 });
 }
 
 /**
@@ -128,7 +131,7 @@ function openFeed(key: number, from: string, floor: unknown): void {
 async function startFeed(key: number): Promise<void> {
   const feed = feeds.get(key);
   if (feed === undefined) return;
-  feed.moves.restart();
+  feed.collected.items.restart();
   feed.begun++;
   const { begun } = feed;
   for (let attempt = 1; ; attempt++) {
@@ -151,14 +154,15 @@ async function list(key: number, feed: Feed): Promise<boolean> {
   try {
     const response = await fetch(`${origin}${API_PATH}${feed.from}`, { headers });
     if (!response.ok) return !isPassing(response.status);
-    const { floor, moves } = feed;
+    const { floor } = feed;
+    const known = feed.collected.items;
     const items = (await response.json()) as readonly Listed[];
     if (feeds.get(key) !== feed || feed.begun !== begun) return true;
     const wanted = items.filter((item) => {
       const { floor: its, provider_id: providerId } = item.location ?? item;
-      return floor === undefined || its === floor || moves.knows(item.id ?? providerId ?? '');
+      return floor === undefined || its === floor || known.knows(item.id ?? providerId ?? '');
     });
-    moves.add(wanted, { isList: true });
+    known.add(wanted, { isList: true });
     return true;
   } catch {
     return false;
@@ -181,8 +185,8 @@ function want(key: number): void {
 
 /** Sends a batch when there is something to send, the page waits, and the last one is long enough ago. */
 function offer(key: number, feed: Feed): void {
-  if (!feed.isWanted || feed.moves.isEmpty || feed.timer !== undefined) return;
-  const waitMs = feed.lastMs + BATCH_MS - performance.now();
+  if (!feed.isWanted || feed.collected.items.isEmpty || feed.timer !== undefined) return;
+  const waitMs = feed.lastMs + BATCH_MS[feed.collected.of] - performance.now();
   if (waitMs > 0) {
     feed.timer = setTimeout(() => {
       feed.timer = undefined;
@@ -192,6 +196,11 @@ function offer(key: number, feed: Feed): void {
   }
   feed.isWanted = false;
   feed.lastMs = performance.now();
-  const batch = feed.moves.take();
+  if (feed.collected.of === 'heard') {
+    const batch = feed.collected.items.take();
+    say({ say: 'heard', key, batch }, [batch.rows.buffer] as ArrayBuffer[]);
+    return;
+  }
+  const batch = feed.collected.items.take();
   say({ say: 'moves', key, batch }, [batch.rows.buffer, batch.outlines.buffer] as ArrayBuffer[]);
 }

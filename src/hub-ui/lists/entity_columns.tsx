@@ -1,13 +1,16 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { IconButton, IconLink } from '../controls/button.tsx';
+import { Badge } from '../controls/badge.tsx';
+import { Button, IconButton, IconLink } from '../controls/button.tsx';
 import { copyText } from '../controls/clipboard.ts';
 import flow from '../controls/flow.module.css';
 import { Link } from '../controls/link.tsx';
 import type { Column } from '../controls/table.tsx';
 import typography from '../controls/typography.module.css';
+import { mayAssign } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
 import { setUrlParams } from '../shell/url_state.ts';
+import { isHeard, isUnassigned } from './at_a_glance.ts';
 import { curlOf } from './curl.ts';
 import styles from './entity_columns.module.css';
 import { FACTS } from './entity_facts.ts';
@@ -68,11 +71,19 @@ function CheckAll({
 
 /** What is shown of each entity of a kind. */
 export function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
-  const facts = FACTS[kind].map(({ key, title, isNumber = false, value }, index): Column<Entities[K]> => {
-    const cell = (entity: Entities[K]) => (
-      <span class={`${typography.cut} ${styles.fact}`}>{value(entity) ?? <span class={typography.faint}>–</span>}</span>
-    );
-    return { key, title, isNumber, sorts: true, cell, ...(index > 0 && { class: flow.wideOnly }) };
+  const hasNarrow = FACTS[kind].some(({ isNarrow }) => isNarrow);
+  const facts = FACTS[kind].map((fact, index): Column<Entities[K]> => {
+    const { key, title, isNumber = false, value, text = value } = fact;
+    const isShown = hasNarrow ? fact.isNarrow === true : index === 0;
+    const cell = (entity: Entities[K]) =>
+      key === 'trackables' && isHeard(kind) && isUnassigned(kind, entity as Entities[typeof kind]) ? (
+        <AssignButton provider={entity as Entities['providers']} />
+      ) : (
+        <span class={`${typography.cut} ${styles.fact}`}>
+          {text(entity) ?? <span class={typography.faint}>–</span>}
+        </span>
+      );
+    return { key, title, isNumber, sorts: true, cell, ...(!isShown && { class: flow.wideOnly }) };
   });
   return [
     {
@@ -102,6 +113,21 @@ export function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
       cell: (entity) => <Actions kind={kind} entity={entity} />,
     },
   ];
+}
+
+/** What is assigned to nothing says so, and can be assigned. */
+function AssignButton({ provider }: { readonly provider: Entities['providers'] }) {
+  if (!mayAssign()) return <Badge tone="warn">Unassigned</Badge>;
+  return (
+    <Button
+      class={styles.assign}
+      icon="plus"
+      aria-label={`Assign ${labelOf(provider)}`}
+      onClick={() => setUrlParams({ assign: provider.id })}
+    >
+      Assign
+    </Button>
+  );
 }
 
 function Name({ kind, entity }: { readonly kind: Kind; readonly entity: Entities[Kind] }) {

@@ -1,6 +1,9 @@
-import { metersText, positionText } from '../controls/number_text.ts';
-import type { Entities, Kind } from '../hub/kinds.ts';
+import { metersText, positionText, seldomRateText } from '../controls/number_text.ts';
+import { ago } from '../controls/time.ts';
+import { carriers } from '../hub/carriers.ts';
+import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
 import { storeOf } from '../hub/stores.ts';
+import { batteryOf, type HeardKind, isHeardKnown, lastHeardMs, ownerOf, rateOf } from './at_a_glance.ts';
 
 /** What a list shows of an entity beside its name and id. */
 export interface Fact<K extends Kind> {
@@ -9,6 +12,48 @@ export interface Fact<K extends Kind> {
   readonly isNumber?: boolean;
   /** What is shown, and by what is sorted; undefined where there is nothing. */
   readonly value: (entity: Entities[K]) => string | number | undefined;
+  /** What is shown where that is not the value itself. */
+  readonly text?: (entity: Entities[K]) => string | undefined;
+  /** Whether it is another every second: then the order follows now and then, and not under the pointer. */
+  readonly isLive?: boolean;
+  /** Whether it is something that a narrow screen has room for. */
+  readonly isNarrow?: boolean;
+}
+
+/** What is heard of a tag, and whose it is. */
+function tagFacts<K extends HeardKind>(kind: K): readonly Fact<K>[] {
+  const agoMs = (tag: Entities[K]): number | undefined => {
+    const lastMs = lastHeardMs(kind, tag);
+    return lastMs === undefined ? undefined : Math.max(0, Date.now() - lastMs);
+  };
+  const rate = (tag: Entities[K]): number | undefined => rateOf(kind, tag, Date.now());
+  return [
+    {
+      key: 'heard',
+      title: 'Last heard',
+      isLive: true,
+      isNarrow: true,
+      value: agoMs,
+      text: (tag) => {
+        const silentMs = agoMs(tag);
+        if (!isHeardKnown.value) return '…';
+        return silentMs === undefined ? 'never' : ago(silentMs);
+      },
+    },
+    {
+      key: 'rate',
+      title: 'Rate',
+      isNumber: true,
+      isLive: true,
+      value: rate,
+      text: (tag) => {
+        const perSecond = rate(tag);
+        return perSecond === undefined ? undefined : seldomRateText(perSecond);
+      },
+    },
+    { key: 'battery', title: 'Battery', isLive: true, value: (tag) => batteryOf(kind, tag) },
+    { key: 'owner', title: 'Owner', value: ownerOf },
+  ];
 }
 
 export const FACTS: { readonly [K in Kind]: readonly Fact<K>[] } = {
@@ -26,12 +71,13 @@ export const FACTS: { readonly [K in Kind]: readonly Fact<K>[] } = {
   ],
   trackables: [
     { key: 'type', title: 'Type', value: ({ type }) => type },
+    ...tagFacts('trackables'),
     { key: 'providers', title: 'Providers', value: ({ location_providers: ids }) => few(ids ?? []) },
-    { key: 'radius', title: 'Radius, m', isNumber: true, value: ({ radius }) => radius ?? undefined },
   ],
   providers: [
     { key: 'type', title: 'Type', value: ({ type }) => type },
-    { key: 'trackables', title: 'Trackables', value: ({ id }) => few(trackablesOf(id)) },
+    ...tagFacts('providers'),
+    { key: 'trackables', title: 'Assigned to', isNarrow: true, value: ({ id }) => few(trackablesOf(id)) },
   ],
   anchors: [
     { key: 'zone', title: 'Zone', value: ({ zone_id: id }) => zoneName(id) },
@@ -71,8 +117,6 @@ function zoneName(idOrForeignId: string | null | undefined): string | undefined 
   return zones.get(idOrForeignId)?.name ?? idOrForeignId;
 }
 
-function trackablesOf(providerId: string): string[] {
-  const all = [...storeOf('trackables').items.peek().values()];
-  const its = all.filter(({ location_providers: ids }) => ids?.includes(providerId));
-  return its.map(({ id, name }) => name || id);
+function trackablesOf(providerId: string): readonly string[] {
+  return (carriers.value.get(providerId) ?? []).map(labelOf);
 }

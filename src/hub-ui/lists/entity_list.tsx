@@ -4,11 +4,14 @@ import { confirm } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
 import { countText } from '../controls/number_text.ts';
 import { Table } from '../controls/table.tsx';
+import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
+import { storeOf } from '../hub/stores.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { AssignDialog } from './assign_dialog.tsx';
 import { choiceColumn, columnsOf } from './entity_columns.tsx';
 import { EntityDialog } from './entity_dialog.tsx';
 import { FACTS } from './entity_facts.ts';
@@ -17,6 +20,8 @@ import { Pager, SIZES } from './pager.tsx';
 import { pageOf, sortedBy } from './sort_and_page.ts';
 import { undoNote } from './undo_deletion.ts';
 
+/** How often what is another every second is put in order. */
+const SORT_AGAIN_MS = 5_000;
 /** Names in the question before a deletion. */
 const NAMED_MAX = 500;
 
@@ -33,9 +38,10 @@ export function EntityList<K extends Kind>({
 }) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const sorting = useSorting(kind);
+  const nowMs = useNow(SORT_AGAIN_MS);
   const rows = useMemo(
     () => sortedBy(found, sorting.value, sorting.descending),
-    [found, kind, sorting.key, sorting.descending],
+    [found, kind, sorting.key, sorting.descending, sorting.isLive && nowMs],
   );
   const size = SIZES.find((each) => String(each) === urlParam('size')) ?? SIZES[0];
   const part = pageOf(rows, Number(urlParam('page') ?? 1), size);
@@ -43,6 +49,7 @@ export function EntityList<K extends Kind>({
   const chosen = useMemo(() => rows.filter(({ id }) => selected.has(id)).map(({ id }) => id), [rows, selected]);
   const shownId = urlParam('json');
   const shown = shownId === undefined ? undefined : found.find(({ id }) => id === shownId);
+  const unassigned = kind === 'providers' ? storeOf('providers').items.value.get(urlParam('assign') ?? '') : undefined;
   const ask = async (): Promise<void> => {
     const isOne = chosen.length === 1;
     const yes = await confirm({
@@ -94,6 +101,7 @@ export function EntityList<K extends Kind>({
         isSelected={({ id }) => selected.has(id)}
       />
       <Pager {...part} total={rows.length} size={size} />
+      {unassigned && <AssignDialog provider={unassigned} onClose={() => setUrlParams({ assign: undefined })} />}
       {shown && <EntityDialog kind={kind} entity={shown} onClose={() => setUrlParams({ json: undefined })} />}
     </>
   );
@@ -124,5 +132,5 @@ function useSorting<K extends Kind>(kind: K) {
   const fact = FACTS[kind].find(({ key }) => key === asked);
   const key = fact?.key ?? (asked === 'id' ? 'id' : 'name');
   const value = fact?.value ?? ((entity: Entities[K]) => (key === 'id' ? entity.id : labelOf(entity)));
-  return { key, descending: text.startsWith('-'), value };
+  return { key, descending: text.startsWith('-'), value, isLive: fact?.isLive === true };
 }

@@ -14,6 +14,7 @@ import { type Entities, type Kind, SINGULAR } from '../hub/kinds.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { isMatch, wordsOf } from '../map/search.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { heardProblem, isHeard, isHeardKnown } from './at_a_glance.ts';
 import { DeleteDialog } from './delete_dialog.tsx';
 import { EntityList } from './entity_list.tsx';
 import { ExportDialog } from './export_dialog.tsx';
@@ -21,6 +22,7 @@ import { ImportDialog } from './import_dialog.tsx';
 import { ImportStatus } from './import_status.tsx';
 import kindStyles from './kind.module.css';
 import styles from './lists_page.module.css';
+import { NO_FILTER, TagFilterBar, useFiltered } from './tag_filter.tsx';
 
 /** In the order in which they are asked for most. */
 const SHOWN: readonly Kind[] = ['trackables', 'providers', 'fences', 'zones', 'anchors'];
@@ -74,7 +76,8 @@ export function ListsPage() {
           onChange={go}
           options={SHOWN.map((each) => ({ value: each, label: <TabLabel kind={each} count={found[each].length} /> }))}
         />
-        <Body key={kind} kind={kind} found={found[kind]} onDelete={(ids) => setDoomed({ kind, ids })} />
+        {isHeard(kind) && <TagFilterBar kind={kind} />}
+        <Body key={kind} kind={kind} matching={found[kind]} onDelete={(ids) => setDoomed({ kind, ids })} />
       </Card>
       {dialog === 'import' && <ImportDialog onClose={close} />}
       {doomed && <DeleteDialog {...doomed} onClose={() => setDoomed(undefined)} />}
@@ -85,15 +88,17 @@ export function ListsPage() {
 
 function Body<K extends Kind>({
   kind,
-  found,
+  matching,
   onDelete,
 }: {
   readonly kind: K;
-  readonly found: readonly Entities[K][];
+  readonly matching: readonly Entities[K][];
   readonly onDelete: (ids: readonly string[]) => void;
 }) {
   const { state, problem, items } = storeOf(kind);
-  if (state.value === 'waiting') {
+  const found = useFiltered(kind, matching);
+  const isWaitingForTags = urlParam('silent') !== undefined && isHeard(kind) && !isHeardKnown.value;
+  if (state.value === 'waiting' || (isWaitingForTags && heardProblem.value === undefined)) {
     return (
       <div class={cardStyles.padded}>
         <Spinner />
@@ -108,6 +113,14 @@ function Body<K extends Kind>({
     );
   }
   if (items.value.size === 0) return <Nothing kind={kind} />;
+  if (matching.length > 0 && found.length === 0) {
+    return (
+      <Empty icon="check" title="Nothing to worry about">
+        <p>{`None of the ${kind} is left by the filter.`}</p>
+        <Button onClick={() => setUrlParams(NO_FILTER)}>Clear the filter</Button>
+      </Empty>
+    );
+  }
   if (found.length === 0) {
     return (
       <Empty icon="search" title={`None of the ${kind} matches`}>

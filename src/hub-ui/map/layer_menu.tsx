@@ -17,6 +17,7 @@ const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string]
     [
       ['trackables', 'Trackables'],
       ['providers', 'Location providers'],
+      ['unassigned', 'Unassigned providers'],
       ['fences', 'Fences'],
       ['zones', 'Zones'],
       ['anchors', 'Anchors'],

@@ -129,6 +129,17 @@ function rowsIn(colors: Palette): readonly Row[] {
     ],
     [<circle key="sign" {...ring} r="3.5" stroke={colors.provider} stroke-width="1.75" />, 'Provider, such as a tag'],
     [
+      <path
+        key="sign"
+        d="M12 3l5 5-5 5-5-5z"
+        fill="none"
+        stroke={colors.unassigned}
+        stroke-width="1.75"
+        stroke-linejoin="round"
+      />,
+      'Violet diamond: provider that belongs to no trackable',
+    ],
+    [
       <circle key="sign" cx="12" cy="8" r="5" fill={colors.trackable} opacity="0.4" />,
       'Faint: silent for more than 15 s',
       true,

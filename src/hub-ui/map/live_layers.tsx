@@ -1,10 +1,11 @@
 import type { Signal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
+import { useCallback, useMemo } from 'preact/hooks';
 import type { Anchor } from '../../model/anchor.ts';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import { alarmed as alerted } from '../alerts/alert_store.ts';
 import { toast } from '../controls/toasts.tsx';
+import { carriers } from '../hub/carriers.ts';
 import { AnchorLayer } from './anchor_layer.tsx';
 import { BaseLayer } from './ground/base_layer.tsx';
 import { useColliding, useGlows } from './happenings.ts';
@@ -57,6 +58,8 @@ export function LiveLayers(props: LiveLayersProps) {
   const selectedId = (kind: Selection['kind']): string | undefined =>
     selection?.kind === kind ? selection.id : undefined;
   const look = lookOf(props);
+  const assigned = carriers.value;
+  const isUnassigned = useCallback((id: string) => !assigned.has(id), [assigned]);
   return (
     <>
       <BaseLayer />
@@ -73,10 +76,12 @@ export function LiveLayers(props: LiveLayersProps) {
       {layers.has('anchors') && (
         <AnchorLayer anchors={anchors} zoneOf={zoneOf} selectedId={selectedId('anchors')} labels={names !== 'off'} />
       )}
-      {layers.has('providers') && !isPast && (
+      {(layers.has('providers') || layers.has('unassigned')) && !isPast && (
         <MovingLayer
           {...look}
           symbol="provider"
+          marked={{ symbol: 'unassigned', isOnly: !layers.has('providers') }}
+          isMarked={isUnassigned}
           selectedId={selectedId('providers')}
           colliding={NONE}
           holder={providers.layer}

@@ -17,6 +17,7 @@ export interface Selection {
 export const LAYERS = [
   'trackables',
   'providers',
+  'unassigned',
   'zones',
   'fences',
   'anchors',

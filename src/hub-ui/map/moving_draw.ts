@@ -6,7 +6,7 @@ import { type Density, densityOf } from './density.ts';
 import { type MovingObjects, TAIL } from './moving_objects.ts';
 import type { Palette } from './palette.ts';
 import { unitsPerMeter } from './plane.ts';
-import { type SymbolName, spriteColumn, spritesOf } from './sprites.ts';
+import { type Sprites, type SymbolName, spriteColumn, spritesOf } from './sprites.ts';
 import type { Trail } from './trail.ts';
 
 /** How moving objects are shown. */
@@ -25,6 +25,8 @@ export interface MovingLook {
   readonly selectedId: string | undefined;
   /** Objects that collide with another, or that there is an alert of. */
   readonly colliding: ReadonlySet<string>;
+  /** How marked objects are drawn, and whether they alone are; undefined: as all others. */
+  readonly marked?: { readonly symbol: SymbolName; readonly isOnly: boolean } | undefined;
   /** Floor to show; undefined: all. */
   readonly floor: number | undefined;
 }
@@ -94,7 +96,8 @@ export function drawMoving(
 function place(frame: Frame, objects: MovingObjects, look: MovingLook, screen: OnScreen, nowMs: number): void {
   const { toPixel, width, height } = frame;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
-  const { count, x, y, gone, floor, heardMs } = objects;
+  const { count, x, y, gone, marked, floor, heardMs } = objects;
+  const isOnlyMarked = look.marked?.isOnly === true;
   if (screen.x.length < count) {
     Object.assign(screen, columns(x.length));
   }
@@ -102,6 +105,7 @@ function place(frame: Frame, objects: MovingObjects, look: MovingLook, screen: O
   let stale = 0;
   for (let i = 0; i < count; i++) {
     if (gone[i] === 1) continue;
+    if (isOnlyMarked && marked[i] === 0) continue;
     if (look.floor !== undefined && floor[i] !== look.floor) continue;
     const px = a * x[i]! + c * y[i]! + e;
     const py = b * x[i]! + d * y[i]! + f;
@@ -300,9 +304,12 @@ function drawSymbols(frame: Frame, objects: MovingObjects, { look, screen, nowMs
   const isSmall = screen.density === 'small' || (screen.density === 'clusters' && !look.clusters);
   const scale = isCrowd ? 1 : look.scale;
   const pixelRatio = isCrowd ? 1 : frame.pixelRatio * scale;
-  const sprites = look.colors.map((color) => spritesOf(symbol, { color, halo: palette.halo, pixelRatio, isSmall }));
+  const sheet = (name: SymbolName, color: string): Sprites =>
+    spritesOf(name, { color, halo: palette.halo, pixelRatio, isSmall });
+  const sprites = look.colors.map((color) => sheet(symbol, color));
   const [usual] = sprites;
   if (usual === undefined) return;
+  const marked = look.marked && sheet(look.marked.symbol, palette[look.marked.symbol]);
   const side = usual.size * pixelRatio;
   const size = usual.size * scale;
   const turned = objects.north + (rotation * 180) / Math.PI;
@@ -313,7 +320,8 @@ function drawSymbols(frame: Frame, objects: MovingObjects, { look, screen, nowMs
     const y = screen.y[i]!;
     const alpha = alphaOf(nowMs - objects.heardMs[i]!);
     const column = spriteColumn(objects.heading[i]! + turned);
-    const its = sprites[objects.group[i]!] ?? usual;
+    const own = sprites[objects.group[i]!] ?? usual;
+    const its = marked !== undefined && objects.marked[i] === 1 ? marked : own;
     if (isCrowd) {
       screen.crowd.add(its, column, [x, y], alpha);
       continue;

@@ -21,7 +21,7 @@ interface Feed {
   readonly changes: string;
 }
 
-const FEEDS: Readonly<Record<MovingLook['symbol'], Feed>> = {
+const FEEDS: Readonly<Record<'trackable' | 'provider', Feed>> = {
   trackable: { topic: 'trackable_motions', list: '/trackables/motions', changes: 'trackable_changes' },
   provider: { topic: 'location_updates', list: '/providers/locations', changes: 'provider_changes' },
 };
@@ -38,10 +38,13 @@ export interface Seen {
   readonly stale: number;
 }
 
-export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail'> & {
+export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail' | 'symbol'> & {
+  readonly symbol: 'trackable' | 'provider';
   readonly colorBy: ColorBy;
   /** The one that is followed, whose way is shown. */
   readonly followedId: string | undefined;
+  /** Which objects are marked; what it is made of has changed where it is another function. */
+  readonly isMarked?: ((id: string) => boolean) | undefined;
   /** Told after every batch. */
   readonly onMoved?: (moving: Moving) => void;
   readonly holder: { current: Moving | undefined };
@@ -49,7 +52,7 @@ export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail'> & {
 };
 
 /** A layer of moving objects that nobody moves yet. How many are seen is told whenever it is drawn. */
-export function useMovingCanvas({ holder, seen, ...given }: LayerOptions, now: () => number) {
+export function useMovingCanvas({ holder, seen, isMarked, ...given }: LayerOptions, now: () => number) {
   const { map, plane } = useMap();
   const { symbol, colorBy, followedId } = given;
   const moving = useMemo<Moving>(() => ({ objects: new MovingObjects(plane), screen: newScreen() }), [plane]);
@@ -57,6 +60,7 @@ export function useMovingCanvas({ holder, seen, ...given }: LayerOptions, now: (
   const trail = useMemo(() => (followedId === undefined ? undefined : new Trail()), [followedId, moving]);
   const look = useRef<MovingLook>();
   look.current = { ...given, palette: palette(), colors: colorsOf(symbol, colorBy), trail };
+  useMemo(() => moving.objects.markBy(isMarked), [moving, isMarked]);
   const layer = useMemo(() => {
     const draw = (frame: Frame): void => {
       if (look.current === undefined) return;

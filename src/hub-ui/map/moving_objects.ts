@@ -39,6 +39,8 @@ export class MovingObjects {
   group = new Uint8Array(256);
   /** 1 for objects in a fence, as far as names are concerned. */
   inside = new Uint8Array(256);
+  /** 1 for objects that are drawn as something else, as `markBy` says. */
+  marked = new Uint8Array(256);
   /** The last positions, x and y in turn, as rings of TAIL. */
   tails = new Float64Array(256 * TAIL * 2);
   tailAt = new Uint8Array(256);
@@ -47,6 +49,7 @@ export class MovingObjects {
   /** Outlines on the map, x and y in turn. */
   outlines: (Float64Array | undefined)[] = [];
   readonly #indices = new Map<string, number>();
+  #isMarked: ((id: string) => boolean) | undefined;
 
   constructor(plane: Plane) {
     this.plane = plane;
@@ -68,6 +71,12 @@ export class MovingObjects {
   remove(id: string): void {
     const index = this.#indices.get(id);
     if (index !== undefined) this.gone[index] = 1;
+  }
+
+  /** Marks those that a test holds for, now and when they are met. */
+  markBy(isMarked: ((id: string) => boolean) | undefined): void {
+    this.#isMarked = isMarked;
+    for (let i = 0; i < this.count; i++) this.marked[i] = Number(isMarked?.(this.facts[i]?.id ?? '') === true);
   }
 
   /** Takes a batch. hot */
@@ -121,6 +130,7 @@ export class MovingObjects {
     this.#reserve(index + 1);
     this.facts[index] = { id, name, providerType };
     this.#indices.set(id, index);
+    this.marked[index] = Number(this.#isMarked?.(id) === true);
     this.count = Math.max(this.count, index + 1);
   }
 
@@ -172,6 +182,7 @@ export class MovingObjects {
     this.gone = grown(this.gone, new Uint8Array(length));
     this.group = grown(this.group, new Uint8Array(length));
     this.inside = grown(this.inside, new Uint8Array(length));
+    this.marked = grown(this.marked, new Uint8Array(length));
     this.tails = grown(this.tails, new Float64Array(length * TAIL * 2));
     this.tailAt = grown(this.tailAt, new Uint8Array(length));
     this.tailLength = grown(this.tailLength, new Uint8Array(length));

@@ -22,6 +22,7 @@ export interface Palette {
   readonly halo: string;
   readonly trackable: string;
   readonly provider: string;
+  readonly unassigned: string;
   readonly zone: string;
   readonly zoneFill: string;
   readonly proximity: string;
@@ -55,6 +56,7 @@ const LIGHT: Palette = {
   halo: 'rgb(255 255 255 / 0.9)',
   trackable: '#0b6e66',
   provider: '#5d6974',
+  unassigned: '#7a3db8',
   zone: '#5d6974',
   zoneFill: 'rgb(93 105 116 / 0.07)',
   proximity: '#8a5200',
@@ -88,6 +90,7 @@ const DARK: Palette = {
   halo: 'rgb(15 19 23 / 0.9)',
   trackable: '#3bd0bd',
   provider: '#a2adb8',
+  unassigned: '#c39bff',
   zone: '#8a96a1',
   zoneFill: 'rgb(138 150 161 / 0.07)',
   proximity: '#f2b65c',

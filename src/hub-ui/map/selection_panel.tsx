@@ -1,9 +1,12 @@
+import { useState } from 'preact/hooks';
+import type { LocationProvider } from '../../model/provider.ts';
 import type { Zone } from '../../model/zone.ts';
 import { Button, ButtonLink, IconButton } from '../controls/button.tsx';
 import flow from '../controls/flow.module.css';
 import { Icon } from '../controls/icons.tsx';
 import typography from '../controls/typography.module.css';
-import { can } from '../hub/access.ts';
+import { can, mayAssign } from '../hub/access.ts';
+import { carriers } from '../hub/carriers.ts';
 import { labelOf, SINGULAR } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
 import { hasHistory } from '../hub/settings.ts';
@@ -13,6 +16,7 @@ import { pastFromUrl, type Selection, select } from './map_url.ts';
 import { SelectionFacts } from './selection_facts.tsx';
 import styles from './selection_panel.module.css';
 
+const AssignDialog = lazyPart(async () => (await import('../lists/assign_dialog.tsx')).AssignDialog);
 const PanelHistory = lazyPart(async () => (await import('../history/panel_history.tsx')).PanelHistory);
 
 interface PanelProps {
@@ -61,6 +65,7 @@ export function SelectionPanel(props: PanelProps) {
               Local view
             </Button>
           )}
+          {kind === 'providers' && entity !== undefined && <AssignHere provider={entity as LocationProvider} />}
           <ButtonLink href={`/${kind}/${encodeURIComponent(id)}`} icon={mayChange ? 'edit' : 'info'}>
             {mayChange ? 'Edit' : 'Details'}
           </ButtonLink>
@@ -68,6 +73,20 @@ export function SelectionPanel(props: PanelProps) {
         {hasHistory() && <PanelHistory selection={props.selection} />}
       </div>
     </aside>
+  );
+}
+
+/** Assigns a provider that belongs to nothing. */
+function AssignHere({ provider }: { readonly provider: LocationProvider }) {
+  const [isAsked, setAsked] = useState(false);
+  if (!mayAssign() || (carriers.value.has(provider.id) && !isAsked)) return null;
+  return (
+    <>
+      <Button icon="plus" onClick={() => setAsked(true)}>
+        Assign
+      </Button>
+      {isAsked && <AssignDialog provider={provider} onClose={() => setAsked(false)} />}
+    </>
   );
 }
 

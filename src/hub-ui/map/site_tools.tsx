@@ -70,6 +70,9 @@ export function SiteTools(props: SiteToolsProps) {
         <span role="status" data-counts>
           {seenText(trackables.seen.value, 'trackable')}
           {layers.has('providers') && ` · ${seenText(providers.seen.value, 'provider')}`}
+          {layers.has('unassigned') &&
+            !layers.has('providers') &&
+            ` · ${seenText(providers.seen.value, 'unassigned provider')}`}
         </span>
       </ScaleBar>
     </>

@@ -6,7 +6,7 @@ export interface Sprites {
   readonly pixelRatio: number;
 }
 
-export type SymbolName = 'trackable' | 'provider';
+export type SymbolName = 'trackable' | 'provider' | 'unassigned';
 
 const DIRECTIONS = 36;
 const SIZE = 26;
@@ -67,6 +67,14 @@ function drawSymbol(
     const from = -Math.PI / 2 + 0.62;
     context.arc(0, 0, radius, from, from + 2 * Math.PI - 1.24);
     context.lineTo(0, -tip);
+    context.closePath();
+  } else if (symbol === 'unassigned' && !isSmall) {
+    // A diamond, so that it is told from the ring of a provider without any color.
+    const half = radius + 1.5;
+    context.moveTo(0, -half);
+    context.lineTo(half, 0);
+    context.lineTo(0, half);
+    context.lineTo(-half, 0);
     context.closePath();
   } else {
     context.arc(0, 0, radius, 0, 2 * Math.PI);

@@ -1,0 +1,16 @@
+import { computed } from '@preact/signals';
+import type { Trackable } from '../../model/trackable.ts';
+import { storeOf } from './stores.ts';
+
+/** The trackables by the providers that are assigned to them, for whoever follows the trackables. */
+export const carriers = computed(() => {
+  const found = new Map<string, Trackable[]>();
+  for (const trackable of storeOf('trackables').items.value.values()) {
+    for (const id of trackable.location_providers ?? []) {
+      const its = found.get(id);
+      if (its === undefined) found.set(id, [trackable]);
+      else its.push(trackable);
+    }
+  }
+  return found;
+});

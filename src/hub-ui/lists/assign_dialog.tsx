@@ -1,0 +1,87 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { LocationProvider } from '../../model/provider.ts';
+import type { Trackable } from '../../model/trackable.ts';
+import { Button } from '../controls/button.tsx';
+import { Dialog } from '../controls/dialog.tsx';
+import { TextField } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
+import { Icon } from '../controls/icons.tsx';
+import typography from '../controls/typography.module.css';
+import { can } from '../hub/access.ts';
+import { labelOf } from '../hub/kinds.ts';
+import { entityPath } from '../hub/rest.ts';
+import { useEntities } from '../hub/stores.ts';
+import { searchEntities } from '../map/search.ts';
+import { assign, assignToNew } from './assign.ts';
+import styles from './assign_dialog.module.css';
+
+const OFFERED_MAX = 8;
+
+/** Asks to which trackable a provider is to be assigned: one click is enough for a new one, and for one that is there. */
+export function AssignDialog({
+  provider,
+  onClose,
+}: {
+  readonly provider: LocationProvider;
+  readonly onClose: () => void;
+}) {
+  const [text, setText] = useState('');
+  const trackables = useEntities('trackables');
+  const offered = useMemo(() => offeredFor(trackables, text), [trackables, text]);
+  const name = text.trim() || labelOf(provider);
+  const done = (work: Promise<void>): void => {
+    void work;
+    onClose();
+  };
+  return (
+    <Dialog title={`Assign ${labelOf(provider)}`} onClose={onClose}>
+      <div class={flow.stack}>
+        <TextField
+          label="Trackable"
+          help="Search one that is there, or write the name of a new one."
+          value={text}
+          onInput={setText}
+        />
+        {can('CREATE', '/trackables') && (
+          <Button kind="main" icon="plus" onClick={() => done(assignToNew(provider.id, name))}>
+            {`Create “${name}” and assign it`}
+          </Button>
+        )}
+        {offered.length > 0 ? (
+          <ul class={styles.offered} aria-label="Trackables">
+            {offered.map((trackable) => (
+              <li key={trackable.id}>
+                <button type="button" onClick={() => done(assign(provider.id, trackable))}>
+                  <Icon name="trackable" />
+                  <span class={typography.cut}>{labelOf(trackable)}</span>
+                  <span class={typography.faint}>{carriesText(trackable)}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        ) : (
+          <p class={typography.faint}>No trackable of this name that you may change</p>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+/** Those that match; without a text those that have no provider yet come first. */
+function offeredFor(trackables: ReadonlyMap<string, Trackable>, text: string): readonly Trackable[] {
+  const found =
+    text.trim() === ''
+      ? [...trackables.values()].sort((a, b) => providerCount(a) - providerCount(b))
+      : searchEntities({ trackables }, text, 10 * OFFERED_MAX).map(({ entity }) => entity as Trackable);
+  return found.filter(({ id }) => can('UPDATE', entityPath('trackables', id))).slice(0, OFFERED_MAX);
+}
+
+function providerCount({ location_providers: ids }: Trackable): number {
+  return ids?.length ?? 0;
+}
+
+function carriesText(trackable: Trackable): string {
+  const count = providerCount(trackable);
+  if (count === 0) return 'no provider yet';
+  return count === 1 ? (trackable.location_providers?.[0] ?? '') : `${count} providers`;
+}

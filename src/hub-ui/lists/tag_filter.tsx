@@ -1,0 +1,87 @@
+import { useMemo } from 'preact/hooks';
+import { ButtonLink } from '../controls/button.tsx';
+import fieldStyles from '../controls/field.module.css';
+import { Check } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
+import { durationText, useNow } from '../controls/time.ts';
+import typography from '../controls/typography.module.css';
+import { carriers } from '../hub/carriers.ts';
+import type { Entities, Kind } from '../hub/kinds.ts';
+import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { filtered, type HeardKind, heardProblem, isHeard, type TagFilter, useHeard } from './at_a_glance.ts';
+import styles from './tag_filter.module.css';
+
+/** How often it is looked at who has fallen silent. */
+const LOOK_MS = 2_000;
+/** Offered in seconds; the address may name any other. */
+const SILENT_SECONDS: readonly number[] = [60, 300, 900, 3_600, 86_400];
+
+/** What the address is changed by so that nothing is left out. */
+export const NO_FILTER = { silent: undefined, unassigned: undefined, page: undefined } as const;
+
+/** Which tags are shown, as the address says. */
+function filterFromUrl(): TagFilter {
+  const seconds = Number(urlParam('silent') ?? Number.NaN);
+  return {
+    silentMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : undefined,
+    isUnassigned: urlParam('unassigned') !== undefined,
+  };
+}
+
+/** The entities that the filter of the address leaves; it listens to tags for as long as these are shown. */
+export function useFiltered<K extends Kind>(kind: K, matching: readonly Entities[K][]): readonly Entities[K][] {
+  const times = useHeard(isHeard(kind));
+  const nowMs = useNow(LOOK_MS);
+  const assigned = carriers.value;
+  const { silentMs, isUnassigned } = filterFromUrl();
+  return useMemo(
+    () => filtered(kind, matching, { silentMs, isUnassigned }, Date.now()),
+    [
+      kind,
+      matching,
+      isUnassigned,
+      isUnassigned && assigned,
+      silentMs,
+      silentMs !== undefined && [nowMs, times].join(' '),
+    ],
+  );
+}
+
+/** Leaves those tags that somebody should look at. */
+export function TagFilterBar({ kind }: { readonly kind: HeardKind }) {
+  const { silentMs, isUnassigned } = filterFromUrl();
+  const seconds = silentMs === undefined ? undefined : silentMs / 1_000;
+  const offered =
+    seconds === undefined || SILENT_SECONDS.includes(seconds) ? SILENT_SECONDS : [seconds, ...SILENT_SECONDS];
+  return (
+    <div class={styles.bar}>
+      <label class={styles.silent}>
+        <span class={typography.soft}>Not heard for</span>
+        <select
+          class={fieldStyles.input}
+          value={seconds === undefined ? '' : String(seconds)}
+          onChange={(event) => setUrlParams({ silent: event.currentTarget.value, page: undefined })}
+        >
+          <option value="">any time</option>
+          {offered.map((each) => (
+            <option key={each} value={String(each)}>
+              {durationText(each * 1_000)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Check
+        label={kind === 'providers' ? 'Unassigned' : 'Without providers'}
+        checked={isUnassigned}
+        onChange={(isOn) => setUrlParams({ unassigned: isOn ? 1 : undefined, page: undefined })}
+      />
+      {heardProblem.value !== undefined && <span class={typography.faint}>{heardProblem.value}</span>}
+      <span class={flow.space} />
+      {kind === 'providers' && isUnassigned && (
+        <ButtonLink kind="quiet" icon="map" href="/?layers=unassigned,zones,fences,plans,labels,tails,clusters">
+          Unassigned ones on the map
+        </ButtonLink>
+      )}
+    </div>
+  );
+}

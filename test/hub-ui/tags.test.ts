@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Heard } from '../../src/hub-ui/hub/heard.ts';
+import { HeardTags } from '../../src/hub-ui/lists/heard_tags.ts';
+import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { createSite, FORKLIFT, move } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+const T0 = Date.parse('2026-01-01T00:00:00Z');
+
+function location(id: string, atMs: number, properties?: object) {
+  const timestamp_generated = new Date(atMs).toISOString();
+  return { provider_id: id, timestamp_generated, ...(properties && { properties }) };
+}
+
+test('Heard counts what is told, not what is listed, and says each battery once', () => {
+  const heard = new Heard();
+  heard.add([location('a', T0 - 60_000, { battery: 80 }), location('b', T0)], { isList: true });
+  const first = heard.take();
+  assert.deepEqual([first.isFirst, first.fresh], [true, ['a', 'b']]);
+  assert.deepEqual([...first.rows], [0, T0 - 60_000, 0, 1, T0, 0]);
+  assert.deepEqual(first.batteries, [[0, '80']]);
+  heard.add([location('a', T0 + 1, { battery: 80 }), location('a', T0 + 2), location('c', T0 + 3)]);
+  heard.add([location('a', T0 - 60_000)], { isList: true });
+  const next = heard.take();
+  assert.deepEqual([next.isFirst, next.fresh, next.batteries], [false, ['c'], []]);
+  assert.deepEqual([...next.rows], [0, T0 + 2, 2, 2, T0 + 3, 1]);
+  assert.ok(heard.isEmpty);
+});
+
+test('HeardTags says the rate of the last minute, or of as much as was listened to', () => {
+  const heard = new Heard();
+  const tags = new HeardTags();
+  heard.add([location('a', T0 - 60_000, { battery: 7 })], { isList: true });
+  tags.take(heard.take(), T0);
+  assert.deepEqual([tags.lastMs('a'), tags.rate('a', T0), tags.lastMs('b')], [T0 - 60_000, undefined, undefined]);
+  // Twice a second for two minutes, one batch a second.
+  for (let second = 1; second <= 120; second++) {
+    const atMs = T0 + second * 1_000;
+    heard.add([location('a', atMs - 500), location('a', atMs)]);
+    tags.take(heard.take(), atMs);
+    if (second === 4) assert.equal(tags.rate('a', atMs), 2);
+  }
+  assert.ok(Math.abs((tags.rate('a', T0 + 120_000) ?? 0) - 2) < 0.05, String(tags.rate('a', T0 + 120_000)));
+  assert.equal(tags.lastMs('a'), T0 + 120_000);
+  assert.equal(tags.rate('a', T0 + 300_000), 0, 'what has fallen silent comes to nothing');
+  heard.restart();
+  heard.add([location('b', T0)], { isList: true });
+  tags.take(heard.take(), T0 + 300_000);
+  assert.deepEqual([tags.lastMs('a'), tags.lastMs('b'), tags.battery('a')], [undefined, T0, undefined]);
+});
+
+test('The state of twenty thousand tags is taken within a frame or two', () => {
+  const heard = new Heard();
+  const tags = new HeardTags();
+  const all = Array.from({ length: 20_000 }, (_, i) => location(`tag-${i}`, T0, { battery: i % 100 }));
+  heard.add(all, { isList: true });
+  tags.take(heard.take(), T0);
+  heard.add(all.map((each) => ({ ...each, timestamp_generated: new Date(T0 + 1_000).toISOString() })));
+  const batch = heard.take();
+  const beganMs = performance.now();
+  tags.take(batch, T0 + 1_000);
+  const tookMs = performance.now() - beganMs;
+  assert.ok(tookMs < 250, `${tookMs} ms`);
+  assert.equal(tags.battery('tag-19999'), '99');
+});
+
+test('Who looks after tags sees which are silent and which are nobody’s, and assigns them', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-1', [20, 20], { properties: { battery_percent: 71 } });
+  await move(hub, 'tag-9', [22, 20]);
+  const longAgo = new Date(Date.now() - 600_000).toISOString();
+  await move(hub, 'tag-old', [24, 20], { timestamp_generated: longAgo });
+  await hub.post('/providers', { id: 'tag-never', type: 'uwb', properties: { owner: 'Lab 3' } });
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists/providers`);
+  const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+  const shown = async () =>
+    (
+      await page
+        .getByRole('row')
+        .getByRole('checkbox', { name: /^Select tag/ })
+        .all()
+    ).length;
+  await row('tag-1').getByText('71 %').waitFor();
+  await row('tag-1').getByText('Forklift 7').waitFor();
+  await row('tag-old').getByText('10 min ago').waitFor();
+  await row('tag-never').getByText('never', { exact: true }).waitFor();
+  await row('tag-never').getByText('Lab 3').waitFor();
+  for (let i = 0; i < 10; i++) await move(hub, 'tag-9', [22 + i, 20]);
+  await row('tag-9')
+    .getByText(/^\d+(\.\d)?\/s$/)
+    .waitFor();
+
+  await page.getByLabel('Not heard for').selectOption('5 min');
+  await untilHolds(page, async () => (await shown()) === 2);
+  await page.reload();
+  await row('tag-old').waitFor();
+  assert.equal(await page.getByLabel('Not heard for').inputValue(), '300');
+  assert.equal(await shown(), 2);
+  await page.getByLabel('Not heard for').selectOption('any time');
+  await page.getByLabel('Unassigned', { exact: true }).check();
+  await untilHolds(page, async () => (await shown()) === 3);
+
+  // One click makes a trackable of it, and another one takes that back.
+  await page.getByRole('button', { name: 'Assign tag-9' }).click();
+  await page.getByRole('button', { name: 'Create “tag-9” and assign it' }).click();
+  await row('tag-9').waitFor({ state: 'detached' });
+  assert.equal((await hub.get('/trackables/summary')).body.length, 2);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await row('tag-9').waitFor();
+  await page.getByRole('button', { name: 'Assign tag-9' }).click();
+  await page.getByLabel('Trackable', { exact: true }).fill('fork');
+  await page.getByRole('button', { name: /Forklift 7/ }).click();
+  await row('tag-9').waitFor({ state: 'detached' });
+  assert.deepEqual((await hub.get(`/trackables/${FORKLIFT.id}`)).body.location_providers, ['tag-1', 'tag-9']);
+
+  await page.getByRole('link', { name: 'Unassigned ones on the map' }).click();
+  await page.getByText('1 unassigned provider, 1 silent').waitFor();
+  await page.getByRole('button', { name: 'Layers' }).click();
+  assert.ok(await page.getByLabel('Unassigned providers').isChecked());
+});
