@@ -29,8 +29,67 @@ const RATES_MS = 10_000;
 const ZONE = '5170a000-0000-4000-8001-000000000002';
 const FORKLIFT = '5170a000-0000-4000-8003-000000000029';
 
+/** A path of the page, and what is done there before a picture is taken. */
+type View = string | { readonly path: string; readonly act: (page: Page, base: string) => Promise<void> };
+
+const press = (page: Page, name: string): Promise<void> =>
+  page.getByRole('button', { name, exact: true }).first().click();
+
+/** Two people change a fence: one in the page, the other by the API. */
+async function conflict(page: Page, base: string): Promise<void> {
+  const name = page.getByLabel('Name', { exact: true });
+  const before = await name.inputValue();
+  await name.fill(`${before}, north`);
+  await page.getByLabel('Exit delay', { exact: true }).fill('12');
+  const [path, exit_delay] = [`${base}/fences/${FENCE}`, Date.now() % 60_000];
+  for (const [pointer, value] of Object.entries({ '/name': `${before} 1`, '/exit_delay': exit_delay, '/floor': 0 })) {
+    await fetch(path, { method: 'PATCH', body: JSON.stringify([{ op: 'add', path: pointer, value }]) });
+  }
+  await page.getByText('Somebody else has changed').waitFor();
+  await fetch(path, { method: 'PATCH', body: JSON.stringify([{ op: 'add', path: '/name', value: before }]) });
+}
+
+/** Something is written, and the page is loaded again. */
+async function leaveUnsaved(page: Page): Promise<void> {
+  page.once('dialog', (question) => void question.accept());
+  await page.getByLabel('Name', { exact: true }).fill('Cold store, new wing');
+  await page.getByLabel('Floor', { exact: true }).fill('1');
+  await page.waitForTimeout(500);
+  await page.reload();
+  await page.getByText('You left changes here').waitFor();
+}
+
+async function changeMany(page: Page): Promise<void> {
+  await page.getByLabel('Select this page').check();
+  await press(page, 'Change');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Field', { exact: true }).selectOption('Exit delay');
+  await dialog.getByLabel('New value').fill('7');
+}
+
+async function copyGrid(page: Page): Promise<void> {
+  await press(page, 'Copy');
+  await press(page, 'Grid or row');
+  await page.getByLabel('Rows', { exact: true }).fill('2');
+}
+
+async function drawLasso(page: Page): Promise<void> {
+  await press(page, 'Select several');
+  const box = await page.locator('[data-map]').boundingBox();
+  if (box === null) return;
+  const at = (turn: number): readonly [number, number] => [
+    box.x + box.width * (0.5 + 0.3 * Math.sin(2 * Math.PI * turn)),
+    box.y + box.height * (0.5 - 0.25 * Math.cos(2 * Math.PI * turn)),
+  ];
+  await page.mouse.move(...at(0));
+  await page.mouse.down();
+  for (let step = 1; step <= 24; step++) await page.mouse.move(...at(step / 24));
+  await page.mouse.up();
+  await page.getByRole('region', { name: 'Selected on the map' }).waitFor();
+}
+
 /** Views by the names of their files. */
-const VIEWS: Readonly<Record<string, string>> = {
+const VIEWS: Readonly<Record<string, View>> = {
   map: '',
   'map-floor': '?floor=1',
   'map-local': `?zone=${ZONE}&floor=1`,
@@ -60,6 +119,16 @@ const VIEWS: Readonly<Record<string, string>> = {
   rules: 'rules',
   methods: 'methods',
   lists: 'lists',
+  'tags-list': 'lists/providers?sort=-heard',
+  'tags-unassigned': 'lists/providers?unassigned=1',
+  'tags-assign': 'lists/providers?unassigned=1&assign=spare-tag-1',
+  'tags-map': '?layers=trackables,unassigned,zones,fences,plans,labels&floor=0',
+  'bulk-change': { path: 'lists/fences', act: changeMany },
+  'bulk-floor': { path: 'lists/fences', act: (page) => press(page, 'Copy a floor') },
+  'bulk-grid': { path: `fences/5170a000-0000-4000-8002-000000000003`, act: copyGrid },
+  'bulk-map': { path: '', act: drawLasso },
+  'conflict-fields': { path: `fences/5170a000-0000-4000-8002-000000000003`, act: conflict },
+  'conflict-restore': { path: 'fences/5170a000-0000-4000-8002-000000000004', act: leaveUnsaved },
   'lists-fences': 'lists/fences?q=dock&sort=-floor',
   'lists-json': `lists?json=${FORKLIFT}`,
   'lists-none': 'lists/anchors',
@@ -105,7 +174,7 @@ const SHIFT_STEP_MS = 10_000;
 const FENCE = '5170a000-0000-4000-8002-000000000003';
 
 /** Views of the shift, of which a time is given. */
-function viewsOfThePast(atMs: number): Readonly<Record<string, string>> {
+function viewsOfThePast(atMs: number): Readonly<Record<string, View>> {
   const [time, until] = [timeText(atMs), timeText(atMs + SHIFT_MS / 2)];
   const layers = 'layers=trackables,zones,fences,plans,labels,tails';
   return {
@@ -166,6 +235,21 @@ async function alertOfDemo(base: string): Promise<void> {
   }
 }
 
+/** Tags that belong to nothing, some of which have been silent for a while. */
+async function leaveSpareTags(base: string): Promise<void> {
+  const locations = [0, 40, 400, 4_000, 90_000].map((silentSeconds, i) => ({
+    provider_id: `spare-tag-${i + 1}`,
+    provider_type: 'uwb',
+    crs: 'EPSG:4326',
+    floor: 0,
+    position: { type: 'Point', coordinates: [8.6003 + i * 0.0002, 50.0503 + (i % 2) * 0.0001] },
+    timestamp_generated: new Date(Date.now() - silentSeconds * 1_000).toISOString(),
+    properties: { battery_percent: 91 - 17 * i },
+  }));
+  const answer = await fetch(`${base}/providers/locations`, { method: 'PUT', body: JSON.stringify(locations) });
+  if (!answer.ok) throw new Error(`Cannot leave spare tags: ${await answer.text()}`);
+}
+
 /** The demo site, which moves until the process ends. */
 async function startDemo(origin: string): Promise<ChildProcess> {
   const demo = spawn(process.execPath, [join(ROOT, 'src', 'cli', 'cli.ts'), 'demo', '--hub', origin], {
@@ -221,15 +305,16 @@ async function main(part = ''): Promise<void> {
   const executablePath = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
   let demo: ChildProcess | undefined;
-  const take = async (views: Readonly<Record<string, string>>, from = origin): Promise<void> => {
+  const take = async (views: Readonly<Record<string, View>>, from = origin): Promise<void> => {
     for (const theme of ['light', 'dark'] as const) {
       for (const width of [1280, 390]) {
         const viewport = { width, height: width === 390 ? 844 : 800 };
         const page = await browser.newPage({ viewport, colorScheme: theme });
-        for (const [name, path] of Object.entries(views).filter(([name]) => name.includes(part))) {
-          await page.goto(`${from}/hub-ui/${path}`);
+        for (const [name, view] of Object.entries(views).filter(([name]) => name.includes(part))) {
+          await page.goto(`${from}/hub-ui/${typeof view === 'string' ? view : view.path}`);
           await ACTS[name]?.(page);
           await page.waitForTimeout(name === 'operations' ? RATES_MS : SETTLE_MS);
+          if (typeof view !== 'string') await view.act(page, hub.base);
           await page.screenshot({ path: join(FOLDER, `${name}-${theme}-${width}.png`) });
         }
         await page.close();
@@ -246,6 +331,7 @@ async function main(part = ''): Promise<void> {
     const shiftMs = await recordShift(hub.base);
     demo = await startDemo(origin);
     await ruleDemo(hub.base);
+    await leaveSpareTags(hub.base);
     await take({ ...VIEWS, ...LISTS });
     await alertOfDemo(hub.base);
     await take(ALERT_VIEWS);

@@ -1,4 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
+import { BulkDialog } from '../bulk/bulk_dialog.tsx';
+import { CopyDialog } from '../bulk/copy_dialog.tsx';
 import { Button } from '../controls/button.tsx';
 import { confirm } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
@@ -67,9 +69,11 @@ export function EntityList<K extends Kind>({
     }
     setSelected(next);
   };
-  const maySelect = can('DELETE', entityPath(kind, 'any'));
+  const mayDelete = can('DELETE', entityPath(kind, 'any'));
+  const mayChange = can('UPDATE', entityPath(kind, 'any'));
+  const [dialog, setDialog] = useState<'change' | 'copy'>();
   const columns = [
-    ...(maySelect ? [choiceColumn<K>({ shown: part.rows, chosen: new Set(chosen), choose })] : []),
+    ...(mayDelete || mayChange ? [choiceColumn<K>({ shown: part.rows, chosen: new Set(chosen), choose })] : []),
     ...columnsOf(kind),
   ];
   return (
@@ -86,9 +90,21 @@ export function EntityList<K extends Kind>({
             Clear
           </Button>
           <span class={flow.space} />
-          <Button kind="danger" icon="trash" onClick={() => void ask()}>
-            Delete
-          </Button>
+          {mayChange && (
+            <Button icon="edit" onClick={() => setDialog('change')}>
+              Change
+            </Button>
+          )}
+          {kind === 'fences' && can('CREATE', '/fences') && (
+            <Button icon="copy" onClick={() => setDialog('copy')}>
+              Copy
+            </Button>
+          )}
+          {mayDelete && (
+            <Button kind="danger" icon="trash" onClick={() => void ask()}>
+              Delete
+            </Button>
+          )}
         </div>
       )}
       <Table
@@ -101,6 +117,14 @@ export function EntityList<K extends Kind>({
         isSelected={({ id }) => selected.has(id)}
       />
       <Pager {...part} total={rows.length} size={size} />
+      {dialog === 'change' && (
+        <BulkDialog
+          kind={kind}
+          entities={rows.filter(({ id }) => selected.has(id))}
+          onClose={() => setDialog(undefined)}
+        />
+      )}
+      {dialog === 'copy' && <CopyDialog ids={chosen} onClose={() => setDialog(undefined)} />}
       {unassigned && <AssignDialog provider={unassigned} onClose={() => setUrlParams({ assign: undefined })} />}
       {shown && <EntityDialog kind={kind} entity={shown} onClose={() => setUrlParams({ json: undefined })} />}
     </>

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'wouter-preact';
+import { CopyDialog } from '../bulk/copy_dialog.tsx';
 import { Button, ButtonLink } from '../controls/button.tsx';
 import cardStyles from '../controls/card.module.css';
 import { Card } from '../controls/card.tsx';
@@ -34,7 +35,7 @@ export function ListsPage() {
   const [, params] = useRoute('/lists/:kind');
   const [, navigate] = useLocation();
   const kind = SHOWN.find((each) => each === params?.kind) ?? 'trackables';
-  const [dialog, setDialog] = useState<'import' | 'export'>();
+  const [dialog, setDialog] = useState<'import' | 'export' | 'floor'>();
   // Here, and not in the list, which goes with the last entity that is deleted.
   const [doomed, setDoomed] = useState<{ readonly kind: Kind; readonly ids: readonly string[] }>();
   const found = useFound(urlParam('q') ?? '');
@@ -52,6 +53,11 @@ export function ListsPage() {
           {can('CREATE', '/import') && (
             <Button icon="upload" onClick={() => setDialog('import')}>
               Import
+            </Button>
+          )}
+          {kind === 'fences' && can('CREATE', '/fences') && (
+            <Button icon="copy" onClick={() => setDialog('floor')}>
+              Copy a floor
             </Button>
           )}
           <Button icon="download" onClick={() => setDialog('export')}>
@@ -79,6 +85,7 @@ export function ListsPage() {
         {isHeard(kind) && <TagFilterBar kind={kind} />}
         <Body key={kind} kind={kind} matching={found[kind]} onDelete={(ids) => setDoomed({ kind, ids })} />
       </Card>
+      {dialog === 'floor' && <CopyDialog ids={undefined} onClose={close} />}
       {dialog === 'import' && <ImportDialog onClose={close} />}
       {doomed && <DeleteDialog {...doomed} onClose={() => setDoomed(undefined)} />}
       {dialog === 'export' && <ExportDialog onClose={close} />}

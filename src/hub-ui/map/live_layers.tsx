@@ -7,6 +7,7 @@ import { alarmed as alerted } from '../alerts/alert_store.ts';
 import { toast } from '../controls/toasts.tsx';
 import { carriers } from '../hub/carriers.ts';
 import { AnchorLayer } from './anchor_layer.tsx';
+import { chosenIds } from './chosen.ts';
 import { BaseLayer } from './ground/base_layer.tsx';
 import { useColliding, useGlows } from './happenings.ts';
 import { LabelLayer } from './label_layer.tsx';
@@ -80,6 +81,7 @@ export function LiveLayers(props: LiveLayersProps) {
         <MovingLayer
           {...look}
           symbol="provider"
+          chosen={chosenIds.value.get('providers')}
           marked={{ symbol: 'unassigned', isOnly: !layers.has('providers') }}
           isMarked={isUnassigned}
           selectedId={selectedId('providers')}
@@ -94,6 +96,7 @@ export function LiveLayers(props: LiveLayersProps) {
         <MovingLayer
           {...look}
           symbol="trackable"
+          chosen={chosenIds.value.get('trackables')}
           selectedId={selectedId('trackables')}
           colliding={colliding}
           holder={trackables.layer}

@@ -23,6 +23,8 @@ export interface MovingLook {
   readonly accuracy: boolean;
   readonly clusters: boolean;
   readonly selectedId: string | undefined;
+  /** Objects that were chosen among others. */
+  readonly chosen?: ReadonlySet<string> | undefined;
   /** Objects that collide with another, or that there is an alert of. */
   readonly colliding: ReadonlySet<string>;
   /** How marked objects are drawn, and whether they alone are; undefined: as all others. */
@@ -351,6 +353,23 @@ function drawRings({ context }: Frame, objects: MovingObjects, look: MovingLook,
     context.lineWidth = 2.5 * look.scale;
     context.stroke();
   };
+  drawChosen(context, objects, look, screen);
   for (const id of look.colliding) ring(id, look.palette.danger, 13);
   if (look.selectedId !== undefined) ring(look.selectedId, look.palette.selected, 11);
+}
+
+/** One path for all: hundreds may be chosen. */
+function drawChosen(context: Frame['context'], objects: MovingObjects, look: MovingLook, screen: OnScreen): void {
+  const { chosen } = look;
+  if (chosen === undefined || chosen.size === 0) return;
+  context.beginPath();
+  for (let s = 0; s < screen.drawn; s++) {
+    const i = screen.indices[s]!;
+    if (!chosen.has(objects.facts[i]?.id ?? '')) continue;
+    context.moveTo(screen.x[i]! + 10, screen.y[i]!);
+    context.arc(screen.x[i]!, screen.y[i]!, 10, 0, 2 * Math.PI);
+  }
+  context.strokeStyle = look.palette.selected;
+  context.lineWidth = 2.5;
+  context.stroke();
 }

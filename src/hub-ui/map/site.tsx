@@ -1,9 +1,11 @@
 import type MapBrowserEvent from 'ol/MapBrowserEvent.js';
-import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import { hasHistory } from '../hub/settings.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { lazyPart } from '../shell/lazy.tsx';
+import { setUrlParams } from '../shell/url_state.ts';
+import { chosen, clearChosen, toggleChosen } from './chosen.ts';
 import { clusterAt, extentOf } from './clusters.ts';
 import { useFencesInPlane } from './fences_in_plane.ts';
 import { fitEverything, goIntoCluster } from './first_look.ts';
@@ -33,6 +35,7 @@ interface SiteProps {
 }
 
 const WallView = lazyPart(async () => (await import('./wall_view.tsx')).WallView);
+const ChooseMany = lazyPart(async () => (await import('./choose_many.tsx')).ChooseMany);
 const HistoryOnMap = lazyPart(async () => (await import('../history/history_on_map.tsx')).HistoryOnMap);
 
 const NO_FENCES: readonly Fence[] = [];
@@ -59,6 +62,8 @@ export function Site(props: SiteProps) {
   };
   const labels = useRef<{ redraw(): void }>();
   const [isMeasuring, setMeasuring] = useState(false);
+  const [isChoosing, setChoosing] = useState(false);
+  const endChoosing = useCallback(() => setChoosing(false), []);
   const fit = useCallback(
     () =>
       fitEverything(map, plane, { zones, fences, objects: [trackables.current?.objects, providers.current?.objects] }),
@@ -75,8 +80,9 @@ export function Site(props: SiteProps) {
     isWaiting ? undefined : (selection !== undefined && goTo(selection)) || fit(),
   );
   const isFollowed = isFollowing && isMovable(selection);
-  useFollow(selection, { isFollowed, hasEscape: !isMeasuring && !isWall });
-  useSelectOnClick(!isMeasuring, { trackables, providers, onSelect });
+  useFollow(selection, { isFollowed, hasEscape: !isMeasuring && !isChoosing && !isWall });
+  useSelectOnClick(!isMeasuring, { trackables, providers, onSelect, isChoosing });
+  useEffect(() => clearChosen, [plane]);
 
   const moved = (kind: 'trackables' | 'providers', { objects }: Moving): void => {
     labels.current?.redraw();
@@ -102,13 +108,23 @@ export function Site(props: SiteProps) {
         <WallView layers={layers} fences={fences} {...movables} />
       ) : (
         <SiteTools
-          {...{ plane, floor, layers, isMeasuring, onPlane }}
+          {...{ plane, floor, layers, isMeasuring, isChoosing, onPlane }}
           {...movables}
           floors={floorsOf([...allZones.values(), ...allFences])}
-          onMeasuring={setMeasuring}
+          onMeasuring={(isOn) => {
+            setMeasuring(isOn);
+            setChoosing(false);
+          }}
+          onChoosing={(isOn) => {
+            setChoosing(isOn);
+            setMeasuring(false);
+          }}
           onFound={show}
           onFit={fit}
         />
+      )}
+      {(isChoosing || chosen.value.size > 0) && !isWall && (
+        <ChooseMany {...{ layers, floor, isChoosing, trackables, providers }} onEnd={endChoosing} />
       )}
       {hasHistory() && !isWall && (
         <HistoryOnMap {...{ layers, floor, selection, isFollowing, isPast }} {...movables} onMoved={moved} />
@@ -128,16 +144,29 @@ export function Site(props: SiteProps) {
   );
 }
 
-/** A click opens a cluster, or selects what is nearest: what moves goes before fences, these before zones. */
+/**
+ * A click opens a cluster, or selects what is nearest: what moves goes before fences, these before zones. With the Shift
+ * key, and while many are chosen, it chooses that as well, or leaves it out.
+ */
 function useSelectOnClick(
   isOn: boolean,
-  { trackables, providers, onSelect }: Movers & { readonly onSelect: (selection: Selection | undefined) => void },
+  {
+    trackables,
+    providers,
+    onSelect,
+    isChoosing,
+  }: Movers & { readonly onSelect: (selection: Selection | undefined) => void; readonly isChoosing: boolean },
 ): void {
   const { map } = useMap();
   // Before the map is seen: whoever sees it may click at once.
   useLayoutEffect(() => {
     if (!isOn) return;
-    const click = ({ pixel }: MapBrowserEvent): void => {
+    const click = ({ pixel, originalEvent }: MapBrowserEvent): void => {
+      const isMany = isChoosing || (originalEvent as { readonly shiftKey?: boolean }).shiftKey === true;
+      const take = (found: Selection | undefined): void => {
+        if (!isMany) onSelect(found);
+        else if (found !== undefined) toggleChosen(found);
+      };
       for (const { current } of [trackables, providers]) {
         const cluster = clusterAt(current?.screen.clusters ?? [], pixel);
         if (current === undefined || cluster === undefined) continue;
@@ -147,14 +176,14 @@ function useSelectOnClick(
       for (const [kind, { current }] of [['trackables', trackables] as const, ['providers', providers] as const]) {
         const id = current && objectAt(current, pixel);
         if (id === undefined) continue;
-        onSelect({ kind, id });
+        take({ kind, id });
         return;
       }
-      onSelect(map.forEachFeatureAtPixel(pixel, drawnBy, { hitTolerance: 4 }));
+      take(map.forEachFeatureAtPixel(pixel, drawnBy, { hitTolerance: 4 }));
     };
     map.on('singleclick', click);
     return () => {
       map.un('singleclick', click);
     };
-  }, [map, isOn, trackables, providers, onSelect]);
+  }, [map, isOn, isChoosing, trackables, providers, onSelect]);
 }

@@ -29,6 +29,9 @@ interface SiteToolsProps {
   readonly providers: Movables;
   readonly isMeasuring: boolean;
   readonly onMeasuring: (isMeasuring: boolean) => void;
+  /** Whether many are being chosen. */
+  readonly isChoosing: boolean;
+  readonly onChoosing: (isChoosing: boolean) => void;
   readonly onPlane: (zoneId: string | undefined) => void;
   readonly onFound: (found: Selection) => void;
   readonly onFit: () => void;
@@ -52,6 +55,12 @@ export function SiteTools(props: SiteToolsProps) {
             label="Measure"
             aria-pressed={isMeasuring}
             onClick={() => onMeasuring(!isMeasuring)}
+          />
+          <IconButton
+            icon="lasso"
+            label="Select several"
+            aria-pressed={props.isChoosing}
+            onClick={() => props.onChoosing(!props.isChoosing)}
           />
           <IconButton icon="system" label="Wall view" onClick={enterWall} />
         </div>

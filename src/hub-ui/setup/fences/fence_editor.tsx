@@ -1,9 +1,12 @@
 import { useMemo, useState } from 'preact/hooks';
+import { Button } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import flow from '../../controls/flow.module.css';
+import { can } from '../../hub/access.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { EARTH, type Plane } from '../../map/plane.ts';
+import { lazyPart } from '../../shell/lazy.tsx';
 import { ContextMap } from '../context_map.tsx';
 import type { EntityDraft } from '../draft.ts';
 import { DraftNumber, DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
@@ -19,6 +22,8 @@ import type { FenceTools } from './fence_shape.tsx';
 import { FenceShape } from './fence_shape.tsx';
 import { replacing } from './heights.ts';
 import { RegionLayer, radiusBetween } from './region_layer.tsx';
+
+const CopyDialog = lazyPart(async () => (await import('../../bulk/copy_dialog.tsx')).CopyDialog);
 
 const FIRST: Draft<'fences'> = {};
 
@@ -48,7 +53,7 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
   return (
     <EditorFrame kind="fences" editor={editor} fields={FIELDS} map={<FenceMap {...tools} mayChange={mayChange} />}>
       {stored !== undefined && <FenceLive id={stored.id} />}
-      <Card title="General">
+      <Card title="General" actions={stored !== undefined && <CopyButton id={stored.id} />}>
         <div class={flow.stack}>
           <DraftText draft={draft} field="name" label="Name" example="For example Dock A" />
           <div class={fieldStyles.fields}>
@@ -78,6 +83,20 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
         </div>
       </Card>
     </EditorFrame>
+  );
+}
+
+/** Copies the fence as it is kept: to another floor, or to a grid of its like. */
+function CopyButton({ id }: { readonly id: string }) {
+  const [isOpen, setOpen] = useState(false);
+  if (!can('CREATE', '/fences')) return null;
+  return (
+    <>
+      <Button icon="copy" onClick={() => setOpen(true)}>
+        Copy
+      </Button>
+      {isOpen && <CopyDialog ids={[id]} onClose={() => setOpen(false)} />}
+    </>
   );
 }
 

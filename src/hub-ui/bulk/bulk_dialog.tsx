@@ -1,0 +1,298 @@
+import { useEffect, useId, useMemo, useState } from 'preact/hooks';
+import type { Trackable } from '../../model/trackable.ts';
+import { Button, IconButton } from '../controls/button.tsx';
+import { Dialog } from '../controls/dialog.tsx';
+import fieldStyles from '../controls/field.module.css';
+import { Field, NumberField, SelectField, TextField } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
+import { countedText, countText } from '../controls/number_text.ts';
+import { toast } from '../controls/toasts.tsx';
+import typography from '../controls/typography.module.css';
+import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { useEntities } from '../hub/stores.ts';
+import { Failures, Progress, useCount } from '../lists/progress.tsx';
+import type { Failure } from '../lists/run_all.ts';
+import { labelOfPath, valueText } from '../setup/member_text.ts';
+import styles from './bulk_dialog.module.css';
+import { BULK_FIELDS, type BulkField, propertyValue } from './bulk_fields.ts';
+import { type BulkPlan, type Edit, type PreviewRow, planAssignment, planEdits, type Write } from './bulk_plan.ts';
+import { sendWrites, undoingWrites } from './bulk_work.ts';
+
+const SHOWN_MAX = 200;
+const OFFERED_MAX = 200;
+
+type How = 'set' | 'forever' | 'clear';
+
+/** One line of the form: which field, and what becomes of it. */
+interface Line {
+  readonly key: number;
+  readonly field: BulkField;
+  readonly how: How;
+  readonly number: number | undefined;
+  /** The name of a property, or of a trackable. */
+  readonly name: string;
+  readonly text: string;
+}
+
+interface BulkDialogProps<K extends Kind> {
+  readonly kind: K;
+  readonly entities: readonly Entities[K][];
+  readonly onClose: () => void;
+}
+
+/** Changes fields of many entities at once: what becomes of each is seen before, and taken back by one click after. */
+export function BulkDialog<K extends Kind>({ kind, entities, onClose }: BulkDialogProps<K>) {
+  const fields = BULK_FIELDS[kind];
+  const [lines, setLines] = useState<readonly Line[]>(() => [lineOf(fields[0] as BulkField, 0)]);
+  const trackables = useEntities('trackables');
+  const [failures, setFailures] = useState<readonly Failure<Write>[]>();
+  const [work, setWork] = useState<AbortController>();
+  const { count, add, reset } = useCount();
+  const plan = useMemo(() => planOf(kind, entities, { lines, trackables }), [kind, entities, lines, trackables]);
+  useEffect(() => () => work?.abort(), [work]);
+  const change = (key: number, to: Partial<Line>): void =>
+    setLines(lines.map((line) => (line.key === key ? { ...line, ...to } : line)));
+  const what = countedText(plan?.changed ?? 0, SINGULAR[kind]);
+  const run = async (): Promise<void> => {
+    if (plan === undefined) return;
+    const controller = new AbortController();
+    reset();
+    setFailures(undefined);
+    setWork(controller);
+    const { done, failures: failed } = await sendWrites(plan.writes, { signal: controller.signal, onDone: add });
+    const text = failed.length === 0 && !controller.signal.aborted ? what : countedText(done.length, SINGULAR[kind]);
+    if (done.length > 0) toast(`${text} changed`, 'ok', undoingWrites(done, text));
+    if (failed.length === 0) {
+      onClose();
+      return;
+    }
+    setWork(undefined);
+    setFailures(failed);
+  };
+  return (
+    <Dialog
+      wide
+      title={`Change ${countedText(entities.length, SINGULAR[kind])}`}
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>{work === undefined ? 'Cancel' : 'Stop'}</Button>
+          <Button
+            kind="main"
+            disabled={work !== undefined || plan === undefined || plan.changed === 0}
+            onClick={() => void run()}
+          >
+            {`Change ${what}`}
+          </Button>
+        </>
+      }
+    >
+      <div class={flow.stack}>
+        {lines.map((line) => (
+          <LineFields
+            key={line.key}
+            kind={kind}
+            line={line}
+            onChange={(to) => change(line.key, to)}
+            onRemove={lines.length === 1 ? undefined : () => setLines(lines.filter(({ key }) => key !== line.key))}
+          />
+        ))}
+        <div class={flow.row}>
+          <Button
+            kind="quiet"
+            icon="plus"
+            onClick={() => setLines([...lines, lineOf(nextField(fields, lines), (lines.at(-1)?.key ?? 0) + 1)])}
+          >
+            Another field
+          </Button>
+        </div>
+        {work !== undefined && <Progress label={`Changing ${what}`} done={count} total={plan?.writes.length ?? 0} />}
+        <Failures
+          title={`${countText(failures?.length ?? 0)} could not be changed`}
+          rows={(failures ?? []).map(({ item, reason }) => [item.label, reason])}
+        />
+        <Preview plan={plan} total={entities.length} kind={kind} />
+      </div>
+    </Dialog>
+  );
+}
+
+function lineOf(field: BulkField, key: number): Line {
+  return { key, field, how: 'set', number: undefined, name: '', text: '' };
+}
+
+function nextField(fields: readonly BulkField[], lines: readonly Line[]): BulkField {
+  const used = new Set(lines.map(({ field }) => field.name));
+  return (fields.find(({ name }) => !used.has(name)) ?? fields.at(-1)) as BulkField;
+}
+
+function LineFields({
+  kind,
+  line,
+  onChange,
+  onRemove,
+}: {
+  readonly kind: Kind;
+  readonly line: Line;
+  readonly onChange: (to: Partial<Line>) => void;
+  readonly onRemove: (() => void) | undefined;
+}) {
+  const { field, how } = line;
+  const { unit } = field;
+  const isNumber = unit === 's' || unit === 'm' || unit === 'floor';
+  const choose = (name: string): void => {
+    const next = BULK_FIELDS[kind].find((each) => each.name === name);
+    if (next !== undefined) onChange({ ...lineOf(next, line.key), field: next });
+  };
+  return (
+    <div class={styles.line}>
+      <SelectField
+        label="Field"
+        value={field.name}
+        options={BULK_FIELDS[kind].map(({ name }) => ({ value: name, label: fieldLabel(name) }))}
+        onChange={choose}
+      />
+      {unit === 'property' && (
+        <TextField label="Property" value={line.name} onInput={(name) => onChange({ name })} placeholder="owner" />
+      )}
+      <SelectField
+        label="Becomes"
+        value={how}
+        options={HOWS.filter(({ value }) => value !== 'forever' || unit === 's')}
+        onChange={(next) => onChange({ how: next })}
+      />
+      {how === 'set' && isNumber && (
+        <NumberField
+          label="New value"
+          value={line.number}
+          {...(unit === 'floor' ? { step: '1' } : { unit, min: 0 })}
+          onInput={(number) => onChange({ number })}
+        />
+      )}
+      {how === 'set' && unit === 'property' && (
+        <TextField label="New value" value={line.text} onInput={(text) => onChange({ text })} placeholder="Lab 3" />
+      )}
+      {how === 'set' && unit === 'trackable' && (
+        <TrackableField name={line.name} onInput={(name) => onChange({ name })} />
+      )}
+      {onRemove !== undefined && (
+        <IconButton class={styles.remove} icon="trash" label="Leave this field" onClick={onRemove} />
+      )}
+    </div>
+  );
+}
+
+const HOWS: readonly { readonly value: How; readonly label: string }[] = [
+  { value: 'set', label: 'Set to' },
+  { value: 'forever', label: 'Forever' },
+  { value: 'clear', label: 'Not set' },
+];
+
+/** A trackable by its name or id. */
+function TrackableField({ name, onInput }: { readonly name: string; readonly onInput: (name: string) => void }) {
+  const trackables = useEntities('trackables');
+  const listId = useId();
+  const isUnknown = name !== '' && trackableNamed(trackables, name) === undefined;
+  return (
+    <Field label="Trackable" error={isUnknown ? 'No trackable has this name or id.' : undefined}>
+      {(ids) => (
+        <>
+          <input
+            {...ids}
+            class={fieldStyles.input}
+            list={listId}
+            value={name}
+            onInput={(event) => onInput(event.currentTarget.value)}
+          />
+          <datalist id={listId}>
+            {[...trackables.values()].slice(0, OFFERED_MAX).map((trackable) => (
+              <option key={trackable.id} value={labelOf(trackable)} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  );
+}
+
+function trackableNamed(trackables: ReadonlyMap<string, Trackable>, name: string): Trackable | undefined {
+  return trackables.get(name) ?? [...trackables.values()].find((each) => each.name === name);
+}
+
+/** What the lines make of the entities; undefined while one of them is not complete. */
+function planOf<K extends Kind>(
+  kind: K,
+  entities: readonly Entities[K][],
+  { lines, trackables }: { readonly lines: readonly Line[]; readonly trackables: ReadonlyMap<string, Trackable> },
+): BulkPlan | undefined {
+  const edits: Edit[] = [];
+  const plans: BulkPlan[] = [];
+  for (const { field, how, number, name, text } of lines) {
+    const path = field.unit === 'property' ? [field.name, name.trim()] : [field.name];
+    if (field.unit === 'property' && name.trim() === '') return undefined;
+    if (field.unit === 'trackable') {
+      const target = how === 'clear' ? undefined : trackableNamed(trackables, name);
+      if (how !== 'clear' && target === undefined) return undefined;
+      plans.push(planAssignment(entities as readonly Entities['providers'][], trackables.values(), target));
+    } else if (how === 'clear') edits.push({ path, value: undefined });
+    else if (how === 'forever') edits.push({ path, value: -1 });
+    else if (field.unit === 'property') edits.push({ path, value: propertyValue(text) });
+    else if (number === undefined) return undefined;
+    else edits.push({ path, value: field.unit === 's' ? Math.round(number * 1_000) : number });
+  }
+  if (edits.length > 0) plans.push(planEdits(kind, entities, edits));
+  const rows = plans.flatMap((plan) => plan.rows);
+  return {
+    writes: plans.flatMap(({ writes }) => writes),
+    rows,
+    changed: new Set(rows.map(({ id }) => id)).size,
+  };
+}
+
+/** What becomes of each, the first of them. */
+function Preview({
+  plan,
+  total,
+  kind,
+}: {
+  readonly plan: BulkPlan | undefined;
+  readonly total: number;
+  readonly kind: Kind;
+}) {
+  if (plan === undefined) return <p class={typography.faint}>Say what to set to see what changes.</p>;
+  const same = total - plan.changed;
+  return (
+    <section aria-label="Preview">
+      <p class={styles.summary}>
+        <strong>{`${countText(plan.changed)} of ${countText(total)} ${kind} change`}</strong>
+        {same > 0 && <span class={typography.faint}>{`${countText(same)} are so already`}</span>}
+      </p>
+      {plan.rows.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reachable
+        <ul class={styles.preview} tabIndex={0} aria-label="What changes">
+          {plan.rows.slice(0, SHOWN_MAX).map((row) => (
+            <PreviewLine key={`${row.id} ${row.path.join(' ')}`} row={row} />
+          ))}
+          {plan.rows.length > SHOWN_MAX && <li>{`… and ${countText(plan.rows.length - SHOWN_MAX)} more`}</li>}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function PreviewLine({ row: { label, path, from, to } }: { readonly row: PreviewRow }) {
+  return (
+    <li>
+      <span class={typography.cut}>{label}</span>
+      <span class={typography.soft}>{labelOfPath(path)}</span>
+      <span class={typography.cut}>
+        <del>{valueText(path, from)}</del> → <strong>{valueText(path, to)}</strong>
+      </span>
+    </li>
+  );
+}
+
+function fieldLabel(name: string): string {
+  if (name === 'assignment') return 'Assigned to';
+  return name === 'properties' ? 'A property' : labelOfPath([name]);
+}

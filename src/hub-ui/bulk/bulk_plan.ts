@@ -1,0 +1,112 @@
+import type { Trackable } from '../../model/trackable.ts';
+import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
+import { equal } from '../json/equal.ts';
+import { type Members, withMember } from '../setup/member_changes.ts';
+
+/** A member, or a property, and what it is to be in every one of many entities; undefined takes it away. */
+export interface Edit {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/** What is sent for one entity: the members that change, as they were and as they are to be. */
+export interface Write {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly label: string;
+  readonly before: Members;
+  readonly after: Members;
+}
+
+/** A line of the preview. */
+export interface PreviewRow {
+  readonly id: string;
+  readonly label: string;
+  readonly path: readonly string[];
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+export interface BulkPlan {
+  readonly writes: readonly Write[];
+  readonly rows: readonly PreviewRow[];
+  /** How many of the chosen entities change; the others are so already. */
+  readonly changed: number;
+}
+
+/** What becomes of entities by edits, later ones on top of earlier ones. */
+export function planEdits<K extends Kind>(kind: K, entities: readonly Entities[K][], edits: readonly Edit[]): BulkPlan {
+  const writes: Write[] = [];
+  const rows: PreviewRow[] = [];
+  for (const entity of entities) {
+    const first = entity as unknown as Members;
+    const last = edits.reduce((members, { path, value }) => withMember(members, path, value), first);
+    const names = [...new Set(edits.map(({ path: [name = ''] }) => name))];
+    const changed = names.filter((name) => !equal(first[name] ?? null, last[name] ?? null));
+    if (changed.length === 0) continue;
+    const label = labelOf(entity);
+    writes.push({ kind, id: entity.id, label, before: only(first, changed), after: only(last, changed) });
+    const paths = new Map(edits.map(({ path }) => [JSON.stringify(path), path]));
+    for (const path of paths.values()) {
+      const [from, to] = [valueAt(first, path), valueAt(last, path)];
+      if (!equal(from ?? null, to ?? null)) rows.push({ id: entity.id, label, path, from, to });
+    }
+  }
+  return { writes, rows, changed: writes.length };
+}
+
+/** What has to change so that providers belong to one trackable and to no other; to none where that is undefined. */
+export function planAssignment(
+  providers: readonly Entities['providers'][],
+  trackables: Iterable<Trackable>,
+  target: Trackable | undefined,
+): BulkPlan {
+  const all = [...trackables];
+  const moved = new Set(providers.map(({ id }) => id));
+  const owners = new Map<string, Trackable[]>();
+  for (const trackable of all) {
+    for (const id of trackable.location_providers ?? []) {
+      if (moved.has(id)) owners.set(id, [...(owners.get(id) ?? []), trackable]);
+    }
+  }
+  const rows = providers.flatMap((provider): PreviewRow[] => {
+    const its = owners.get(provider.id) ?? [];
+    const isSo = target === undefined ? its.length === 0 : its.length === 1 && its[0]?.id === target.id;
+    const from = its.length === 0 ? undefined : its.map(labelOf).join(', ');
+    const to = target === undefined ? undefined : labelOf(target);
+    return isSo ? [] : [{ id: provider.id, label: labelOf(provider), path: ['assigned to'], from, to }];
+  });
+  const changing = new Set(rows.map(({ id }) => id));
+  const writes = all.flatMap((trackable): Write[] => {
+    const before = trackable.location_providers ?? [];
+    const kept = before.filter((id) => !changing.has(id) || (trackable.id === target?.id && moved.has(id)));
+    const added = trackable.id === target?.id ? [...changing].filter((id) => !kept.includes(id)) : [];
+    const after = [...kept, ...added];
+    if (equal(before, after)) return [];
+    const members = (ids: readonly string[]): Members => (ids.length === 0 ? {} : { location_providers: ids });
+    return [
+      {
+        kind: 'trackables',
+        id: trackable.id,
+        label: labelOf(trackable),
+        before: members(before),
+        after: members(after),
+      },
+    ];
+  });
+  return { writes, rows, changed: rows.length };
+}
+
+/** The same the other way round. */
+export function undone(writes: readonly Write[]): readonly Write[] {
+  return writes.map((write) => ({ ...write, before: write.after, after: write.before }));
+}
+
+function only(members: Members, names: readonly string[]): Members {
+  return Object.fromEntries(names.flatMap((name) => (members[name] === undefined ? [] : [[name, members[name]]])));
+}
+
+function valueAt(members: Members, [name = '', ...inner]: readonly string[]): unknown {
+  const value = members[name];
+  return inner.length === 0 || value == null ? value : valueAt(value as Members, inner);
+}

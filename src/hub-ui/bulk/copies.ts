@@ -1,0 +1,145 @@
+import type { Fence } from '../../model/fence.ts';
+import type { Zone } from '../../model/zone.ts';
+
+/** Copies of fences: on another floor, or in a grid. Positions and lengths are in meters, whatever plane a fence is in. */
+
+/** What the names of copies are made of. */
+export interface NameParts {
+  readonly name: string;
+  readonly floor: number | undefined;
+  /** Counted from 1; the original of a grid is the first. */
+  readonly n: number;
+  readonly row: number;
+  readonly column: number;
+}
+
+/** A name by a pattern such as `{name} on floor {floor}`; what is in braces and means nothing stays as it is. */
+export function nameFrom(pattern: string, parts: NameParts): string {
+  return pattern.replace(/\{(name|floor|n|row|column)\}/g, (_, key: keyof NameParts) => String(parts[key] ?? ''));
+}
+
+/** Fences as they are to be on another floor. Those of copied zones belong to the copies, by the ids of these. */
+export function fencesOnFloor(
+  fences: readonly Fence[],
+  {
+    floor,
+    pattern,
+    zoneIds = new Map(),
+  }: { readonly floor: number; readonly pattern: string; readonly zoneIds?: ReadonlyMap<string, string> },
+): readonly Partial<Fence>[] {
+  return fences.map((fence, index) => {
+    const zoneId = fence.zone_id == null ? undefined : zoneIds.get(fence.zone_id);
+    return {
+      ...withoutIdentity(fence),
+      ...(zoneId !== undefined && { zone_id: zoneId }),
+      floor,
+      name: nameFrom(pattern, { name: fence.name || fence.id, floor, n: index + 1, row: 1, column: index + 1 }),
+    };
+  });
+}
+
+/** A zone as it is to be on another floor. */
+export function zoneOnFloor(
+  zone: Zone,
+  { floor, pattern, n }: { readonly floor: number; readonly pattern: string; readonly n: number },
+): Partial<Zone> {
+  const name = nameFrom(pattern, { name: zone.name || zone.id, floor, n, row: 1, column: n });
+  return { ...withoutIdentity(zone), floor, name };
+}
+
+export interface Grid {
+  readonly columns: number;
+  readonly rows: number;
+  /** Meters from one to the next, along the columns and along the rows. */
+  readonly stepX: number;
+  readonly stepY: number;
+  /** Where the columns lead, in degrees counterclockwise from the x axis, or from east. */
+  readonly angle: number;
+  readonly pattern: string;
+}
+
+/** The copies that make a grid of a fence, which is its first; row by row. */
+export function gridOf(fence: Fence, { columns, rows, stepX, stepY, angle, pattern }: Grid): readonly Partial<Fence>[] {
+  const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
+  const copies: Partial<Fence>[] = [];
+  for (let row = 1; row <= rows; row++) {
+    for (let column = 1; column <= columns; column++) {
+      if (row === 1 && column === 1) continue;
+      const [along, across] = [(column - 1) * stepX, (row - 1) * stepY];
+      const moved = movedBy(fence, [along * cos - across * sin, along * sin + across * cos]);
+      const n = (row - 1) * columns + column;
+      const parts = { name: fence.name || fence.id, floor: fence.floor ?? undefined, n, row, column };
+      copies.push({ ...withoutIdentity(moved), name: nameFrom(pattern, parts) });
+    }
+  }
+  return copies;
+}
+
+/** How large a fence is along an angle and across it, in meters. */
+export function sizeOf(fence: Fence, angle: number): { readonly width: number; readonly height: number } {
+  const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
+  if (fence.region.type === 'Point') return { width: 2 * (fence.radius ?? 0), height: 2 * (fence.radius ?? 0) };
+  const points = ringInMeters(fence);
+  const along = points.map(([x, y]) => x * cos + y * sin);
+  const across = points.map(([x, y]) => y * cos - x * sin);
+  return { width: Math.max(...along) - Math.min(...along), height: Math.max(...across) - Math.min(...across) };
+}
+
+/** Where the longest edge of a fence leads, between -45° and 45°: along it a grid lies as the fence does. */
+export function angleOf(fence: Fence): number {
+  const points = ringInMeters(fence);
+  let longest = 0;
+  let angle = 0;
+  for (const [i, [x, y]] of points.entries()) {
+    const [nextX, nextY] = points[i + 1] ?? [x, y];
+    const length = Math.hypot(nextX - x, nextY - y);
+    if (length <= longest * 1.000_001) continue;
+    longest = length;
+    angle = (Math.atan2(nextY - y, nextX - x) * 180) / Math.PI;
+  }
+  const turned = ((((angle + 45) % 90) + 90) % 90) - 45;
+  return Math.round(turned * 100) / 100;
+}
+
+/** The outer ring in meters from its first corner; a circle has its middle alone. */
+export function ringInMeters({ region, crs }: Fence): readonly (readonly [number, number])[] {
+  const ring = region.type === 'Point' ? [region.coordinates] : (region.coordinates[0] ?? []);
+  const [[firstX = 0, firstY = 0] = []] = ring;
+  const [perX, perY] = isEarth(crs) ? degreesPerMeter(firstY) : [1, 1];
+  return ring.map(([x = 0, y = 0]) => [(x - firstX) / perX, (y - firstY) / perY]);
+}
+
+/** A fence that is moved by meters; its heights and all else stay. */
+function movedBy(fence: Fence, [dx, dy]: readonly [number, number]): Fence {
+  const { region, crs } = fence;
+  const [, firstY = 0] = region.type === 'Point' ? region.coordinates : (region.coordinates[0]?.[0] ?? []);
+  const [perX, perY] = isEarth(crs) ? degreesPerMeter(firstY) : [1, 1];
+  const move = ([x = 0, y = 0, ...heights]: readonly number[]): number[] => [x + dx * perX, y + dy * perY, ...heights];
+  const moved =
+    region.type === 'Point'
+      ? { ...region, coordinates: move(region.coordinates) }
+      : { ...region, coordinates: region.coordinates.map((ring) => ring.map(move)) };
+  return { ...fence, region: moved as Fence['region'] };
+}
+
+function isEarth(crs: string | null | undefined): boolean {
+  return crs == null || crs === 'EPSG:4326';
+}
+
+/** Degrees of longitude and latitude of a meter on the WGS 84 ellipsoid, at a latitude. */
+function degreesPerMeter(latitude: number): readonly [number, number] {
+  const [a, e2] = [6_378_137, 0.006_694_379_990_14];
+  const sin = Math.sin((latitude * Math.PI) / 180);
+  const w = Math.sqrt(1 - e2 * sin * sin);
+  const acrossMeters = (a / w) * Math.cos((latitude * Math.PI) / 180);
+  const alongMeters = (a * (1 - e2)) / w ** 3;
+  return [180 / Math.PI / acrossMeters, 180 / Math.PI / alongMeters];
+}
+
+/** A copy is another thing: it has no id yet, nor a name in somebody else's system. */
+function withoutIdentity<T extends { readonly id: string; readonly foreign_id?: string | null }>(
+  entity: T,
+): Omit<T, 'id' | 'foreign_id'> {
+  const { id: _id, foreign_id: _foreignId, ...rest } = entity;
+  return rest;
+}

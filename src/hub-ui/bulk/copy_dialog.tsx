@@ -1,0 +1,352 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Fence } from '../../model/fence.ts';
+import type { Zone } from '../../model/zone.ts';
+import { Button, Choice } from '../controls/button.tsx';
+import { Dialog } from '../controls/dialog.tsx';
+import fieldStyles from '../controls/field.module.css';
+import { Check, NumberField, SelectField, TextField } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
+import { Spinner } from '../controls/notice.tsx';
+import { countedText, countText } from '../controls/number_text.ts';
+import { toast, toastError } from '../controls/toasts.tsx';
+import typography from '../controls/typography.module.css';
+import { can } from '../hub/access.ts';
+import type { Kind } from '../hub/kinds.ts';
+import { createEntity } from '../hub/rest.ts';
+import { listKept } from '../lists/exportable.ts';
+import { Failures, Progress, useCount } from '../lists/progress.tsx';
+import { type Failure, runAll } from '../lists/run_all.ts';
+import { floorsOf } from '../map/floors.ts';
+import { undoingCreations } from './bulk_work.ts';
+import { angleOf, fencesOnFloor, type Grid, gridOf, ringInMeters, sizeOf, zoneOnFloor } from './copies.ts';
+import styles from './copy_dialog.module.css';
+
+/** More than that is a mistake more often than a wish. */
+const COPIES_MAX = 2_000;
+const NAMED_MAX = 100;
+const PATTERN_HELP =
+  'In it {name} is the old name, {floor} the floor, {n} a number, {row} and {column} the place in a grid.';
+
+interface CopyDialogProps {
+  /** Ids of the fences to be copied; undefined: those of a whole floor, which is asked for. */
+  readonly ids: readonly string[] | undefined;
+  readonly onClose: () => void;
+}
+
+/** Copies fences to another floor, or makes a grid of one. What comes of it is seen before. */
+export function CopyDialog({ ids, onClose }: CopyDialogProps) {
+  const kept = useKept();
+  const [mode, setMode] = useState<'floor' | 'grid'>('floor');
+  const title = ids === undefined ? 'Copy a floor' : `Copy ${countedText(ids.length, 'fence')}`;
+  if (kept === undefined) {
+    return (
+      <Dialog wide title={title} onClose={onClose}>
+        <Spinner />
+      </Dialog>
+    );
+  }
+  const fences = ids === undefined ? undefined : kept.fences.filter(({ id }) => ids.includes(id));
+  const [only] = fences ?? [];
+  const choice = fences?.length === 1 && (
+    <Choice
+      label="What to make"
+      value={mode}
+      onChange={setMode}
+      options={[
+        { value: 'floor', label: 'To a floor' },
+        { value: 'grid', label: 'Grid or row' },
+      ]}
+    />
+  );
+  if (mode === 'grid' && only !== undefined) {
+    return <GridCopies {...{ title, choice, onClose }} fence={only} />;
+  }
+  return <FloorCopies {...{ title, choice, onClose, kept }} fences={fences} />;
+}
+
+interface Kept {
+  readonly fences: readonly Fence[];
+  readonly zones: readonly Zone[];
+}
+
+/** Fences and zones in the form in which they can be sent; undefined until they are there. */
+function useKept(): Kept | undefined {
+  const [kept, setKept] = useState<Kept>();
+  useEffect(() => {
+    let isOver = false;
+    Promise.all([listKept('fences'), listKept('zones')]).then(([fences, zones]) => {
+      if (!isOver) setKept({ fences, zones });
+    }, toastError);
+    return () => {
+      isOver = true;
+    };
+  }, []);
+  return kept;
+}
+
+interface CopiesProps {
+  readonly title: string;
+  readonly choice: preact.ComponentChildren;
+  readonly onClose: () => void;
+}
+
+function FloorCopies({
+  fences: given,
+  kept,
+  ...frame
+}: CopiesProps & { readonly fences: readonly Fence[] | undefined; readonly kept: Kept }) {
+  const floors = floorsOf([...kept.fences, ...kept.zones.map(({ floor }) => ({ floor: floor ?? 0 }))]).sort(
+    (a, b) => a - b,
+  );
+  const [from, setFrom] = useState(floors[0] ?? 0);
+  const [to, setTo] = useState<number | undefined>(() => (floors.at(-1) ?? 0) + 1);
+  const [pattern, setPattern] = useState('{name}, floor {floor}');
+  const [hasZones, setHasZones] = useState(false);
+  const fences = given ?? kept.fences.filter(({ floor }) => floor === from);
+  const zones = given === undefined && hasZones ? kept.zones.filter((zone) => (zone.floor ?? 0) === from) : [];
+  const copies = useMemo(() => {
+    if (to === undefined) return [];
+    const made = zones.map((zone, i) => zoneOnFloor(zone, { floor: to, pattern, n: i + 1 }));
+    return [...made, ...fencesOnFloor(fences, { floor: to, pattern })];
+  }, [fences, zones.length, to, pattern]);
+  const make: Make = async (options) => {
+    if (to === undefined) return { created: [], failures: [] };
+    const zoneIds = new Map<string, string>();
+    const created: Created[] = [];
+    const zoneFailures = await runAll(
+      zones,
+      async (zone) => {
+        const { id } = await createEntity(
+          'zones',
+          zoneOnFloor(zone, { floor: to, pattern, n: zones.indexOf(zone) + 1 }),
+        );
+        created.push({ kind: 'zones', id });
+        for (const name of [zone.id, zone.foreign_id]) if (name != null) zoneIds.set(name, id);
+      },
+      options,
+    );
+    const made = fencesOnFloor(fences, { floor: to, pattern, zoneIds });
+    const fenceFailures = await createAll(made, created, options);
+    return { created, failures: [...named(zoneFailures), ...named(fenceFailures)] };
+  };
+  return (
+    <CopyFrame {...frame} copies={copies} make={make}>
+      <div class={fieldStyles.fields}>
+        {given === undefined && (
+          <SelectField
+            label="From floor"
+            value={String(from)}
+            options={floors.map((floor) => ({ value: String(floor), label: String(floor) }))}
+            onChange={(floor) => setFrom(Number(floor))}
+          />
+        )}
+        <NumberField label="To floor" step="1" value={to} onInput={setTo} />
+        <TextField label="Names" help={PATTERN_HELP} value={pattern} onInput={setPattern} />
+      </div>
+      {given === undefined && can('CREATE', '/zones') && (
+        <Check label="The zones of the floor, too, with their plans" checked={hasZones} onChange={setHasZones} />
+      )}
+    </CopyFrame>
+  );
+}
+
+function GridCopies({ fence, ...frame }: CopiesProps & { readonly fence: Fence }) {
+  const [columns, setColumns] = useState<number | undefined>(3);
+  const [rows, setRows] = useState<number | undefined>(1);
+  const [angle, setAngle] = useState<number | undefined>(() => angleOf(fence));
+  const size = useMemo(() => sizeOf(fence, angle ?? 0), [fence, angle]);
+  const [gapX, setGapX] = useState<number | undefined>(1);
+  const [gapY, setGapY] = useState<number | undefined>(1);
+  const [pattern, setPattern] = useState('{name} {n}');
+  const grid: Grid = {
+    columns: Math.max(1, Math.round(columns ?? 1)),
+    rows: Math.max(1, Math.round(rows ?? 1)),
+    stepX: size.width + (gapX ?? 0),
+    stepY: size.height + (gapY ?? 0),
+    angle: angle ?? 0,
+    pattern,
+  };
+  const isTooMany = grid.columns * grid.rows > COPIES_MAX;
+  const copies = useMemo(() => (isTooMany ? [] : gridOf(fence, grid)), [fence, JSON.stringify(grid), isTooMany]);
+  const make: Make = async (options) => {
+    const created: Created[] = [];
+    return { created, failures: named(await createAll(copies, created, options)) };
+  };
+  return (
+    <CopyFrame
+      {...frame}
+      copies={copies}
+      make={make}
+      picture={<GridPicture fences={[fence, ...copies] as readonly Fence[]} />}
+    >
+      <div class={fieldStyles.fields}>
+        <NumberField
+          label="Columns"
+          step="1"
+          min={1}
+          value={columns}
+          error={isTooMany ? `This would be more than ${countText(COPIES_MAX)} fences.` : undefined}
+          onInput={setColumns}
+        />
+        <NumberField label="Rows" step="1" min={1} value={rows} onInput={setRows} />
+        <NumberField label="Space between columns" unit="m" value={gapX} onInput={setGapX} />
+        <NumberField label="Space between rows" unit="m" value={gapY} onInput={setGapY} />
+        <NumberField
+          label="Turned by"
+          unit="°"
+          help="Along the longest edge of the fence, unless you change it."
+          value={angle}
+          onInput={setAngle}
+        />
+        <TextField label="Names" help={PATTERN_HELP} value={pattern} onInput={setPattern} />
+      </div>
+    </CopyFrame>
+  );
+}
+
+interface Created {
+  readonly kind: Kind;
+  readonly id: string;
+}
+
+interface Options {
+  readonly signal: AbortSignal;
+  readonly onDone: () => void;
+}
+
+interface NamedFailure {
+  readonly label: string;
+  readonly reason: string;
+}
+
+type Make = (
+  options: Options,
+) => Promise<{ readonly created: readonly Created[]; readonly failures: readonly NamedFailure[] }>;
+
+function createAll(
+  fences: readonly Partial<Fence>[],
+  created: Created[],
+  options: Options,
+): Promise<Failure<Partial<Fence>>[]> {
+  const create = async (fence: Partial<Fence>): Promise<void> => {
+    const { id } = await createEntity('fences', fence);
+    created.push({ kind: 'fences', id });
+  };
+  return runAll(fences, create, options);
+}
+
+function named(failures: readonly Failure<{ readonly name?: string | null }>[]): readonly NamedFailure[] {
+  return failures.map(({ item, reason }) => ({ label: item.name ?? '', reason }));
+}
+
+/** What is asked, what comes of it, and what makes it. */
+function CopyFrame({
+  title,
+  choice,
+  copies,
+  make,
+  picture,
+  onClose,
+  children,
+}: CopiesProps & {
+  readonly copies: readonly { readonly name?: string | null }[];
+  readonly make: Make;
+  readonly picture?: preact.ComponentChildren;
+  readonly children: preact.ComponentChildren;
+}) {
+  const [work, setWork] = useState<AbortController>();
+  const [failures, setFailures] = useState<readonly NamedFailure[]>([]);
+  const { count, add, reset } = useCount();
+  useEffect(() => () => work?.abort(), [work]);
+  const run = async (): Promise<void> => {
+    const controller = new AbortController();
+    reset();
+    setWork(controller);
+    const { created, failures: failed } = await make({ signal: controller.signal, onDone: add });
+    if (created.length > 0) toast(`${countText(created.length)} made`, 'ok', undoingCreations(created));
+    if (failed.length === 0) {
+      onClose();
+      return;
+    }
+    setWork(undefined);
+    setFailures(failed);
+  };
+  return (
+    <Dialog
+      wide
+      title={title}
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>{work === undefined ? 'Cancel' : 'Stop'}</Button>
+          <Button kind="main" disabled={work !== undefined || copies.length === 0} onClick={() => void run()}>
+            {copies.length === 1 ? 'Make 1 copy' : `Make ${countText(copies.length)} copies`}
+          </Button>
+        </>
+      }
+    >
+      <div class={flow.stack}>
+        {choice}
+        {children}
+        {work !== undefined && <Progress label="Copying" done={count} total={copies.length} />}
+        <Failures
+          title={`${countText(failures.length)} could not be made`}
+          rows={failures.map(({ label, reason }) => [label, reason])}
+        />
+        <div class={styles.outcome}>
+          {picture}
+          {copies.length === 0 ? (
+            <p class={typography.faint}>There is nothing to copy.</p>
+          ) : (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reachable
+            <ul class={styles.names} tabIndex={0} aria-label="What is made">
+              {copies.slice(0, NAMED_MAX).map(({ name }, index) => (
+                <li key={index} class={typography.cut}>
+                  {name}
+                </li>
+              ))}
+              {copies.length > NAMED_MAX && <li>{`… and ${countText(copies.length - NAMED_MAX)} more`}</li>}
+            </ul>
+          )}
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** The fence and its copies, drawn to scale: north, or the y of its zone, is up. */
+function GridPicture({ fences }: { readonly fences: readonly Fence[] }) {
+  const [first] = fences;
+  if (first === undefined) return null;
+  const origin = first.region.type === 'Point' ? first.region.coordinates : (first.region.coordinates[0]?.[0] ?? []);
+  const shapes = fences.map((fence) => outlineFrom(fence, origin));
+  const radius = first.region.type === 'Point' ? (first.radius ?? 1) : 0;
+  const xs = shapes.flatMap((shape) => shape.map(([x]) => x));
+  const ys = shapes.flatMap((shape) => shape.map(([, y]) => y));
+  const [left, right] = [Math.min(...xs) - radius, Math.max(...xs) + radius];
+  const [low, high] = [Math.min(...ys) - radius, Math.max(...ys) + radius];
+  const margin = Math.max(right - left, high - low, 1) * 0.04;
+  const box = [left - margin, -high - margin, right - left + 2 * margin, high - low + 2 * margin];
+  return (
+    <svg class={styles.picture} viewBox={box.join(' ')} role="img" aria-label="The fences from above">
+      {shapes.map((shape, i) =>
+        radius > 0 ? (
+          <circle key={i} data-first={i === 0 || undefined} cx={shape[0]?.[0]} cy={-(shape[0]?.[1] ?? 0)} r={radius} />
+        ) : (
+          <polygon key={i} data-first={i === 0 || undefined} points={shape.map(([x, y]) => `${x},${-y}`).join(' ')} />
+        ),
+      )}
+    </svg>
+  );
+}
+
+/** The outline of a fence in meters from another one's first corner. */
+function outlineFrom(fence: Fence, origin: readonly number[]): readonly (readonly [number, number])[] {
+  const { region } = fence;
+  if (region.type === 'Point') {
+    const line = { ...fence, region: { type: 'Polygon', coordinates: [[origin, region.coordinates]] } } as Fence;
+    return ringInMeters(line).slice(1);
+  }
+  const ring = [origin, ...(region.coordinates[0] ?? [])];
+  return ringInMeters({ ...fence, region: { type: 'Polygon', coordinates: [ring] } } as Fence).slice(1);
+}
