@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { violationsIn } from '../support/axe.ts';
 import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openSignedSite } from './signed_site.ts';
-import { createSite, DOCK, FORKLIFT, HALL, move } from './ui_site.ts';
+import { CELLAR, createSite, DOCK, FORKLIFT, HALL, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
@@ -56,6 +56,12 @@ const VIEWS: readonly View[] = [
   { path: `lists/trackables?json=${FORKLIFT.id}`, seen: 'Edit as JSON' },
   { path: 'lists', seen: 'Forklift 7', act: click('Export') },
   { path: 'lists', seen: 'Forklift 7', act: click('Import') },
+  { path: 'lists/providers?unassigned=1', seen: 'spare-tag', act: click('Assign spare-tag') },
+  { path: 'lists/fences', seen: 'Dock A', act: changeMany },
+  { path: `fences/${DOCK.id}`, seen: 'No changes to save', act: copyGrid },
+  { path: `fences/${DOCK.id}`, seen: 'No changes to save', act: conflict },
+  { path: `fences/${CELLAR.id}`, seen: 'No changes to save', act: leaveUnsaved },
+  { path: '', seen: /^1 trackable/, act: chooseAll },
   { path: 'no-such-page', seen: 'There is no such page' },
 ];
 
@@ -63,6 +69,45 @@ async function askToDelete(page: Page): Promise<void> {
   await page.getByLabel('Select Dock A').check();
   await click('Delete')(page);
   await page.getByRole('dialog').waitFor();
+}
+
+async function changeMany(page: Page): Promise<void> {
+  await page.getByLabel('Select this page').check();
+  await click('Change')(page);
+  await page.getByLabel('New value').fill('3');
+  await page.getByText(/ fences change$/).waitFor();
+}
+
+async function copyGrid(page: Page): Promise<void> {
+  await click('Copy')(page);
+  await click('Grid or row')(page);
+  await page.getByRole('list', { name: 'What is made' }).waitFor();
+}
+
+async function conflict(page: Page): Promise<void> {
+  await page.getByLabel('Name', { exact: true }).fill('Dock B');
+  const data = [{ op: 'add', path: '/name', value: 'Dock C' }];
+  await page.request.patch(`${new URL(page.url()).origin}/v2/fences/${DOCK.id}`, { data });
+  await page.getByRole('radio', { name: 'theirs: Dock C' }).waitFor();
+}
+
+async function leaveUnsaved(page: Page): Promise<void> {
+  page.once('dialog', (question) => void question.accept());
+  await page.getByLabel('Name', { exact: true }).fill('Cellar B');
+  await page.reload();
+  await page.getByText('You left changes here').waitFor();
+}
+
+async function chooseAll(page: Page): Promise<void> {
+  await click('Select several')(page);
+  await click('Rectangle')(page);
+  const box = await page.locator('[data-map]').boundingBox();
+  assert.ok(box !== null);
+  await page.mouse.move(box.x + 0.02 * box.width, box.y + 0.25 * box.height);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 0.9 * box.width, box.y + 0.9 * box.height, { steps: 3 });
+  await page.mouse.up();
+  await page.getByRole('region', { name: 'Selected on the map' }).waitFor();
 }
 
 // Each theme and each width once: what the colors are does not depend on the width.
@@ -76,6 +121,7 @@ for (const { theme, width } of [
     const local_position = { type: 'Point', coordinates: [1, 2, 3] };
     await hub.post('/anchors', { id: 'a1', name: 'Post', zone_id: HALL.id, local_position });
     await move(hub, 'tag-1', [20, 20]);
+    await hub.post('/providers', { id: 'spare-tag', type: 'uwb' });
     // Refusals of the hub are written to the console.
     const page = await openPage(t, 'about:blank', { theme, width, mayFail: true });
     await page.emulateMedia({ reducedMotion: 'reduce' });

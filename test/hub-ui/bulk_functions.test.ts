@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { propertyValue } from '../../src/hub-ui/bulk/bulk_fields.ts';
-import { type Edit, planAssignment, planEdits, undone } from '../../src/hub-ui/bulk/bulk_plan.ts';
+import { type Edit, planAssignment, planEdits, propertyValue, undone } from '../../src/hub-ui/bulk/bulk_plan.ts';
 import {
   angleOf,
   fencesOnFloor,

@@ -41,12 +41,15 @@ async function conflict(page: Page, base: string): Promise<void> {
   const before = await name.inputValue();
   await name.fill(`${before}, north`);
   await page.getByLabel('Exit delay', { exact: true }).fill('12');
-  const [path, exit_delay] = [`${base}/fences/${FENCE}`, Date.now() % 60_000];
-  for (const [pointer, value] of Object.entries({ '/name': `${before} 1`, '/exit_delay': exit_delay, '/floor': 0 })) {
-    await fetch(path, { method: 'PATCH', body: JSON.stringify([{ op: 'add', path: pointer, value }]) });
-  }
+  const isFirst = !before.endsWith('west');
+  const theirs = {
+    '/name': isFirst ? `${before}, west` : before.replace(', west', ''),
+    '/exit_delay': isFirst ? 6_000 : 4_000,
+    '/entry_delay': isFirst ? 2_000 : 3_000,
+  };
+  const patch = Object.entries(theirs).map(([pointer, value]) => ({ op: 'add', path: pointer, value }));
+  await fetch(`${base}/fences/${FENCE}`, { method: 'PATCH', body: JSON.stringify(patch) });
   await page.getByText('Somebody else has changed').waitFor();
-  await fetch(path, { method: 'PATCH', body: JSON.stringify([{ op: 'add', path: '/name', value: before }]) });
 }
 
 /** Something is written, and the page is loaded again. */
@@ -119,7 +122,14 @@ const VIEWS: Readonly<Record<string, View>> = {
   rules: 'rules',
   methods: 'methods',
   lists: 'lists',
-  'tags-list': 'lists/providers?sort=-heard',
+  'tags-list': {
+    path: 'lists/providers?sort=-heard',
+    act: (page) =>
+      page
+        .getByText(/^[0-9.]+\/s$/)
+        .first()
+        .waitFor(),
+  },
   'tags-unassigned': 'lists/providers?unassigned=1',
   'tags-assign': 'lists/providers?unassigned=1&assign=spare-tag-1',
   'tags-map': '?layers=trackables,unassigned,zones,fences,plans,labels&floor=0',

@@ -38,7 +38,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/history/tracks_thread.ts': 'the entry of a thread',
   'src/hub-ui/lists/import_problems.tsx': 'how places in a document are told',
   'src/hub-ui/lists/pager.tsx': 'a control',
-  'src/hub-ui/map/battery.ts': 'a rule of its own about properties',
   'src/hub-ui/map/first_run.tsx': 'what an empty map shows',
   'src/hub-ui/map/demo_note.tsx': 'a component with a state of its own',
   'src/hub-ui/map/label_place.ts': 'geometry without a map',

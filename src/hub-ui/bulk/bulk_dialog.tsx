@@ -14,8 +14,17 @@ import { Failures, Progress, useCount } from '../lists/progress.tsx';
 import type { Failure } from '../lists/run_all.ts';
 import { labelOfPath, valueText } from '../setup/member_text.ts';
 import styles from './bulk_dialog.module.css';
-import { BULK_FIELDS, type BulkField, propertyValue } from './bulk_fields.ts';
-import { type BulkPlan, type Edit, type PreviewRow, planAssignment, planEdits, type Write } from './bulk_plan.ts';
+import {
+  BULK_FIELDS,
+  type BulkField,
+  type BulkPlan,
+  type Edit,
+  type PreviewRow,
+  planAssignment,
+  planEdits,
+  propertyValue,
+  type Write,
+} from './bulk_plan.ts';
 import { sendWrites, undoingWrites } from './bulk_work.ts';
 
 const SHOWN_MAX = 200;

@@ -141,8 +141,8 @@ function FloorCopies({
           />
         )}
         <NumberField label="To floor" step="1" value={to} onInput={setTo} />
-        <TextField label="Names" help={PATTERN_HELP} value={pattern} onInput={setPattern} />
       </div>
+      <TextField label="Names" help={PATTERN_HELP} value={pattern} onInput={setPattern} />
       {given === undefined && can('CREATE', '/zones') && (
         <Check label="The zones of the floor, too, with their plans" checked={hasZones} onChange={setHasZones} />
       )}
@@ -198,8 +198,8 @@ function GridCopies({ fence, ...frame }: CopiesProps & { readonly fence: Fence }
           value={angle}
           onInput={setAngle}
         />
-        <TextField label="Names" help={PATTERN_HELP} value={pattern} onInput={setPattern} />
       </div>
+      <TextField label="Names" help={PATTERN_HELP} value={pattern} onInput={setPattern} />
     </CopyFrame>
   );
 }

@@ -6,13 +6,13 @@ import { Dialog } from '../controls/dialog.tsx';
 import { TextField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Icon } from '../controls/icons.tsx';
+import { toast, toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { labelOf } from '../hub/kinds.ts';
-import { entityPath } from '../hub/rest.ts';
+import { createEntity, deleteEntity, entityPath, patchEntity, request } from '../hub/rest.ts';
 import { useEntities } from '../hub/stores.ts';
 import { searchEntities } from '../map/search.ts';
-import { assign, assignToNew } from './assign.ts';
 import styles from './assign_dialog.module.css';
 
 const OFFERED_MAX = 8;
@@ -84,4 +84,39 @@ function carriesText(trackable: Trackable): string {
   const count = providerCount(trackable);
   if (count === 0) return 'no provider yet';
   return count === 1 ? (trackable.location_providers?.[0] ?? '') : `${count} providers`;
+}
+
+/** Assigns a provider to a trackable; it can be taken back. */
+async function assign(providerId: string, trackable: Trackable): Promise<void> {
+  const before = trackable.location_providers;
+  // At the end of whatever others have made of the list meanwhile.
+  const add =
+    before == null || before.length === 0
+      ? { op: 'add', path: '/location_providers', value: [providerId] }
+      : { op: 'add', path: '/location_providers/-', value: providerId };
+  try {
+    await request('PATCH', entityPath('trackables', trackable.id), { body: [add] });
+  } catch (error) {
+    toastError(error);
+    return;
+  }
+  const after = [...(before ?? []), providerId];
+  const act = (): void => {
+    patchEntity('trackables', trackable.id, {
+      before: { location_providers: after },
+      after: { location_providers: [...(before ?? [])] },
+    }).catch(toastError);
+  };
+  toast(`${providerId} is assigned to ${labelOf(trackable)}`, 'ok', { label: 'Undo', act });
+}
+
+/** Assigns a provider to a new trackable; it can be taken back. */
+async function assignToNew(providerId: string, name: string): Promise<void> {
+  try {
+    const { id } = await createEntity('trackables', { type: 'omlox', name, location_providers: [providerId] });
+    const act = (): void => void deleteEntity('trackables', id).catch(toastError);
+    toast(`${providerId} is assigned to ${name}, which is new`, 'ok', { label: 'Undo', act });
+  } catch (error) {
+    toastError(error);
+  }
 }

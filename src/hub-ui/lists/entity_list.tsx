@@ -14,6 +14,7 @@ import { entityPath } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { AssignDialog } from './assign_dialog.tsx';
+import { isHeardKnown } from './at_a_glance.ts';
 import { choiceColumn, columnsOf } from './entity_columns.tsx';
 import { EntityDialog } from './entity_dialog.tsx';
 import { FACTS } from './entity_facts.ts';
@@ -43,7 +44,7 @@ export function EntityList<K extends Kind>({
   const nowMs = useNow(SORT_AGAIN_MS);
   const rows = useMemo(
     () => sortedBy(found, sorting.value, sorting.descending),
-    [found, kind, sorting.key, sorting.descending, sorting.isLive && nowMs],
+    [found, kind, sorting.key, sorting.descending, sorting.isLive && [nowMs, isHeardKnown.value].join(' ')],
   );
   const size = SIZES.find((each) => String(each) === urlParam('size')) ?? SIZES[0];
   const part = pageOf(rows, Number(urlParam('page') ?? 1), size);

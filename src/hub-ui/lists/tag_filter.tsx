@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { ButtonLink } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
 import { Check } from '../controls/field.tsx';
@@ -34,7 +34,8 @@ export function useFiltered<K extends Kind>(kind: K, matching: readonly Entities
   const nowMs = useNow(LOOK_MS);
   const assigned = carriers.value;
   const { silentMs, isUnassigned } = filterFromUrl();
-  return useMemo(
+  const before = useRef<readonly Entities[K][]>(matching);
+  const found = useMemo(
     () => filtered(kind, matching, { silentMs, isUnassigned }, Date.now()),
     [
       kind,
@@ -45,6 +46,10 @@ export function useFiltered<K extends Kind>(kind: K, matching: readonly Entities
       silentMs !== undefined && [nowMs, times].join(' '),
     ],
   );
+  // Who has fallen silent is mostly who was so before, and putting thousands in order takes its time.
+  const isSame = found.length === before.current.length && found.every((each, index) => each === before.current[index]);
+  if (!isSame) before.current = found;
+  return before.current;
 }
 
 /** Leaves those tags that somebody should look at. */

@@ -23,7 +23,7 @@ import { type Entities, type Kind, SINGULAR } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
 import styles from './choose_many.module.css';
-import { addChosen, chosenIds, clearChosen } from './chosen.ts';
+import { addChosen, chosenIds, clearChosen, leaveOut } from './chosen.ts';
 import type { Movers } from './go_to.ts';
 import type { LayerName, Selection } from './map_url.ts';
 import { useMap } from './map_view.tsx';
@@ -133,6 +133,7 @@ function ChosenKind({
           Change
         </Button>
       )}
+      <IconButton icon="close" label={`Leave out ${text}`} onClick={() => leaveOut(kind)} />
     </div>
   );
 }
@@ -258,11 +259,7 @@ function Highlights() {
     const ring = new CircleStyle({ radius: 9, stroke: new Stroke({ color: selected, width: 2.5 }) });
     return [
       new Style({ stroke: new Stroke({ color: halo, width: 5 }) }),
-      new Style({
-        stroke: new Stroke({ color: selected, width: 2.5 }),
-        fill: new Fill({ color: `${selected}1f` }),
-        image: ring,
-      }),
+      new Style({ stroke: new Stroke({ color: selected, width: 2.5 }), image: ring }),
     ];
   }, [selected, halo]);
   useLayoutEffect(() => {

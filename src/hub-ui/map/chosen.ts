@@ -34,3 +34,8 @@ export function addChosen(selections: Iterable<Selection>): void {
 export function clearChosen(): void {
   chosen.value = new Map();
 }
+
+/** Leaves out everything of a kind. */
+export function leaveOut(kind: Kind): void {
+  chosen.value = new Map([...chosen.peek()].filter(([, each]) => each.kind !== kind));
+}

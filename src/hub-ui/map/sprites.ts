@@ -70,7 +70,7 @@ function drawSymbol(
     context.closePath();
   } else if (symbol === 'unassigned' && !isSmall) {
     // A diamond, so that it is told from the ring of a provider without any color.
-    const half = radius + 1.5;
+    const half = radius + 2.5;
     context.moveTo(0, -half);
     context.lineTo(half, 0);
     context.lineTo(0, half);
