@@ -9,6 +9,7 @@ import {
   type MemberChange,
   type Members,
   memberChanges,
+  merged,
   withMember,
 } from '../../src/hub-ui/setup/member_changes.ts';
 
@@ -55,6 +56,19 @@ test('A choice holds until the member is changed elsewhere again, whatever is wr
   }
   const [again] = memberChanges({ first, mine: { name: 'B' }, theirs: { name: 'E' } }, answers);
   assert.equal(again?.whose, undefined);
+});
+
+test('merged takes theirs where nothing was changed here, or where they were chosen', () => {
+  const three = {
+    first: { name: 'A', floor: 1, properties: { a: 1, b: 1 } },
+    mine: { name: 'B', floor: 1, properties: { a: 2, b: 1 } },
+    theirs: { name: 'C', floor: 2, properties: { a: 1, b: 3, c: 4 } },
+  };
+  assert.deepEqual(merged(three, memberChanges(three, new Map())), {
+    name: 'B',
+    floor: 2,
+    properties: { a: 2, b: 3, c: 4 },
+  });
 });
 
 test('withMember sets what is deep, and leaves no empty properties behind', () => {

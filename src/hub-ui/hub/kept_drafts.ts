@@ -12,9 +12,9 @@ const DRAFTS_MAX = 50;
 const CHARACTERS_MAX = 1_000_000;
 const KEPT_MS = 30 * 24 * 3_600_000;
 
-/** The entity that a draft is of; of a new one the id is empty. */
+/** What a draft is of: an entity, which has no id yet where it is new, or the rules of the hub. */
 export interface DraftPlace {
-  readonly kind: Kind;
+  readonly kind: Kind | 'rules';
   readonly id: string;
 }
 
@@ -69,7 +69,7 @@ function person(): string {
   return session.peek()?.subject ?? '';
 }
 
-function keyOf(kind: Kind, id: string): string {
+function keyOf(kind: DraftPlace['kind'], id: string): string {
   return PREFIX + JSON.stringify([person(), kind, id]);
 }
 

@@ -4,6 +4,7 @@ import { copyText } from '../controls/clipboard.ts';
 import { Dialog } from '../controls/dialog.tsx';
 import { AreaField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
+import { Notice } from '../controls/notice.tsx';
 import { toast } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
@@ -11,6 +12,19 @@ import { entityPath, replaceEntity } from '../hub/rest.ts';
 import jsonStyles from '../json/json.module.css';
 import { Json, jsonText } from '../json/json.tsx';
 import { errorText } from '../problems/sentences.ts';
+import { WhoseValue } from '../setup/editor_notices.tsx';
+import {
+  type Answers,
+  isUndecided,
+  keyOf,
+  type MemberChange,
+  type Members,
+  memberChanges,
+  merged,
+  type Whose,
+  withMember,
+} from '../setup/member_changes.ts';
+import { readAgain } from '../setup/use_editor.ts';
 import { type CurlVerb, curlOf } from './curl.ts';
 import { readKept } from './exportable.ts';
 
@@ -42,11 +56,13 @@ export function EntityDialog<K extends Kind>({
   const kept = useKept(kind, entity);
   const text = view === 'json' ? jsonText(kept) : curlOf(verb, kind, kept);
   if (draft !== undefined) {
-    const save = (next: Entities[K]): Promise<void> => replaceEntity(kind, { ...next, id: entity.id });
+    const hub: JsonSource<Entities[K]> = {
+      first: JSON.parse(draft) as Entities[K],
+      read: () => readAgain(kind, kept).then((found) => readKept(kind, found)),
+      save: (next) => replaceEntity(kind, { ...next, id: entity.id }),
+    };
     const title = `Edit ${labelOf(entity)}`;
-    return (
-      <JsonEditor title={title} text={draft} onSave={save} onClose={onClose} onCancel={() => setDraft(undefined)} />
-    );
+    return <JsonEditor title={title} hub={hub} onClose={onClose} onCancel={() => setDraft(undefined)} />;
   }
   return (
     <Dialog
@@ -80,24 +96,49 @@ export function EntityDialog<K extends Kind>({
   );
 }
 
-function JsonEditor<E>({
+/** Where a text of JSON comes from, and where it goes. */
+interface JsonSource<E extends object> {
+  /** What the hub had when somebody began to write. */
+  readonly first: E;
+  /** What it has now. */
+  read(): Promise<E>;
+  save(entity: E): Promise<void>;
+}
+
+function JsonEditor<E extends object>({
   title,
-  text,
-  onSave,
+  hub,
   onClose,
   onCancel,
 }: {
   readonly title: string;
-  readonly text: string;
-  readonly onSave: (entity: E) => Promise<void>;
+  readonly hub: JsonSource<E>;
   readonly onClose: () => void;
   readonly onCancel: () => void;
 }) {
-  const [draft, setDraft] = useState(text);
+  // Both are drawn anew with every change of the entity, of which the text knows nothing yet.
+  const [first] = useState(hub.first as Members);
+  const [draft, setDraft] = useState(() => jsonText(first));
   const [problem, setProblem] = useState<string>();
+  const [theirs, setTheirs] = useState<Members>();
+  const [answers, setAnswers] = useState<Answers>(new Map());
+  const mine = readMembers(draft);
+  const both =
+    theirs === undefined || mine === undefined
+      ? []
+      : memberChanges({ first, mine, theirs }, answers).filter(({ isMine }) => isMine);
+  const choose = (change: MemberChange, whose: Whose): void => {
+    if (mine === undefined) return;
+    setAnswers(new Map(answers).set(keyOf(change.path), change));
+    setDraft(jsonText(withMember(mine, change.path, change[whose])));
+  };
   const save = async (): Promise<void> => {
     try {
-      await onSave(JSON.parse(draft) as E);
+      const three = { first, mine: JSON.parse(draft) as Members, theirs: (await hub.read()) as Members };
+      const changes = memberChanges(three, answers);
+      setTheirs(three.theirs);
+      if (changes.some(isUndecided)) return;
+      await hub.save(merged(three, changes) as E);
       toast('Saved');
       onClose();
     } catch (error) {
@@ -118,9 +159,30 @@ function JsonEditor<E>({
         </>
       }
     >
-      <AreaField label="JSON" mono rows={18} value={draft} onInput={setDraft} error={problem} />
+      <div class={flow.stack}>
+        {both.length > 0 && (
+          <div role="status">
+            <Notice tone="warn">
+              <p>Somebody else has changed this in the meantime. Choose which value to keep, and save it again.</p>
+              {both.map((change) => (
+                <WhoseValue key={keyOf(change.path)} change={change} onChoose={(whose) => choose(change, whose)} />
+              ))}
+            </Notice>
+          </div>
+        )}
+        <AreaField label="JSON" mono rows={18} value={draft} onInput={setDraft} error={problem} />
+      </div>
     </Dialog>
   );
+}
+
+/** A text as an entity; undefined while it is none. */
+function readMembers(text: string): Members | undefined {
+  try {
+    return JSON.parse(text) as Members;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The entity as it can be sent back; as it is shown until that is known. */

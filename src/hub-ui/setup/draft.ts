@@ -165,6 +165,13 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     return changesBetween(this.#first.value as Members, this.value.value as Members);
   }
 
+  /** Takes up what was offered, or discards it. */
+  takeOffer({ isDiscarded = false } = {}): void {
+    const offered = this.offered.peek();
+    if (offered !== undefined && !isDiscarded) this.restore(offered.changes);
+    this.offered.value = undefined;
+  }
+
   /** Changes what was changed before, on top of what the hub had then: what it has now by others is shown as theirs. */
   restore(changes: DraftChanges): void {
     const first: Record<string, unknown> = { ...this.#first.peek() };

@@ -61,7 +61,13 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
           <Notice tone="warn">This {SINGULAR[kind]} has been deleted. It can no longer be saved.</Notice>
         </div>
       )}
-      {draft.offered.value !== undefined && <OfferedNotice draft={draft} offered={draft.offered.value} />}
+      {draft.offered.value !== undefined && (
+        <OfferedNotice
+          offered={draft.offered.value}
+          onRestore={() => draft.takeOffer()}
+          onDiscard={() => draft.takeOffer({ isDiscarded: true })}
+        />
+      )}
       <div class={layoutStyles.form} data-editor>
         <OtherError error={draft.error.value} fields={fields} />
         <fieldset class={layoutStyles.fieldset} disabled={!mayChange}>

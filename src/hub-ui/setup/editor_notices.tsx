@@ -67,7 +67,7 @@ export function OvertakenNotice<K extends Kind>({ kind, draft, theirs }: Overtak
 }
 
 /** The two values of a field, of which one is chosen. */
-function WhoseValue({
+export function WhoseValue({
   change,
   onChoose,
 }: {
@@ -93,18 +93,16 @@ function WhoseValue({
 }
 
 /** Offers what was left unsaved before the page was loaded. */
-export function OfferedNotice<K extends Kind>({
-  draft,
+export function OfferedNotice({
   offered,
+  onRestore,
+  onDiscard,
 }: {
-  readonly draft: EntityDraft<K>;
   readonly offered: KeptDraft;
+  readonly onRestore: () => void;
+  readonly onDiscard: () => void;
 }) {
   const nowMs = useNow(10_000);
-  const restore = (): void => {
-    draft.restore(offered.changes);
-    draft.offered.value = undefined;
-  };
   return (
     <div class={layoutStyles.news} role="status">
       <Notice>
@@ -120,16 +118,10 @@ export function OfferedNotice<K extends Kind>({
           ))}
         </dl>
         <div class={flow.row}>
-          <Button kind="main" onClick={restore}>
+          <Button kind="main" onClick={onRestore}>
             Restore
           </Button>
-          <Button
-            onClick={() => {
-              draft.offered.value = undefined;
-            }}
-          >
-            Discard
-          </Button>
+          <Button onClick={onDiscard}>Discard</Button>
         </div>
       </Notice>
     </div>

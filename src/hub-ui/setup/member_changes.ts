@@ -73,6 +73,12 @@ export function isUndecided({ isMine, whose }: MemberChange): boolean {
   return isMine && whose === undefined;
 }
 
+/** What is to be saved: what was made of it here, and, of what was not touched here or was left to them, theirs. */
+export function merged({ mine }: ThreeVersions, changes: readonly MemberChange[]): Members {
+  const taken = changes.filter(({ isMine, whose }) => !isMine || whose === 'theirs');
+  return taken.reduce((members, { path, theirs }) => withMember(members, path, theirs), mine);
+}
+
 /** What a path is called in a map. */
 export function keyOf(path: readonly string[]): string {
   return JSON.stringify(path);

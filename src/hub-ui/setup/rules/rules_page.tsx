@@ -2,20 +2,27 @@ import { useEffect, useState } from 'preact/hooks';
 import type { LocatingRule } from '../../../model/rule.ts';
 import { Button, IconButton } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
+import flow from '../../controls/flow.module.css';
 import { Notice, Spinner } from '../../controls/notice.tsx';
 import { Page } from '../../controls/page.tsx';
 import { toast } from '../../controls/toasts.tsx';
 import typography from '../../controls/typography.module.css';
 import { can } from '../../hub/access.ts';
+import { keepDraft, keptDraft } from '../../hub/kept_drafts.ts';
 import { connection } from '../../hub/live.ts';
 import { get, request } from '../../hub/rest.ts';
 import { equal } from '../../json/equal.ts';
 import { errorText } from '../../problems/sentences.ts';
+import { OfferedNotice } from '../editor_notices.tsx';
 import layoutStyles from '../setup_layout.module.css';
 import { RuleEffect } from './rule_effect.tsx';
 import { RuleList } from './rule_list.tsx';
 
 const PATH = '/trackables/rules/locating';
+
+const PLACE = { kind: 'rules', id: '' } as const;
+/** How long somebody goes on writing before it is kept. */
+const KEEP_AFTER_MS = 300;
 
 type Rules = readonly LocatingRule[];
 
@@ -30,6 +37,15 @@ export function RulesPage() {
   const mayChange = can('UPDATE', PATH);
   const isChanged = !equal(rules, kept);
   const isConnected = connection.value.state === 'connected';
+  /** What somebody else has made of them, until the user has chosen. */
+  const [theirs, setTheirs] = useState<Rules>();
+  const [offered, setOffered] = useState(() => keptDraft(PLACE, Date.now()));
+  useEffect(() => {
+    if (kept === undefined || rules === undefined) return;
+    const changes = isChanged ? { rules: { was: kept, is: rules } } : (offered?.changes ?? {});
+    const timer = setTimeout(() => keepDraft(PLACE, { atMs: Date.now(), changes }), isChanged ? KEEP_AFTER_MS : 0);
+    return () => clearTimeout(timer);
+  }, [rules, kept, isChanged, offered]);
   useEffect(() => {
     if (isChanged && kept !== undefined) return;
     let isOver = false;
@@ -62,8 +78,28 @@ export function RulesPage() {
     setError(undefined);
     setAt(to);
   };
+  const restore = (): void => {
+    const { is } = offered?.changes['rules'] ?? {};
+    if (Array.isArray(is)) change(is as Rules);
+    setOffered(undefined);
+  };
+  const takeTheirs = (): void => {
+    if (theirs === undefined) return;
+    setKept(theirs);
+    change(theirs);
+    setTheirs(undefined);
+  };
+  const keepMine = (): void => {
+    setKept(theirs);
+    setTheirs(undefined);
+  };
   const save = async (): Promise<void> => {
     try {
+      const now = await request<Rules>('GET', PATH, { isOnce: true });
+      if (!equal(now, kept) && !equal(now, rules)) {
+        setTheirs(now);
+        return;
+      }
       const saved = await request<Rules>('PUT', PATH, { body: rules });
       setKept(saved);
       setSteps([...steps.slice(0, at), saved]);
@@ -79,6 +115,10 @@ export function RulesPage() {
       title="Locating rules"
       lead="Which location counts for a trackable with several providers. These rules apply to all trackables without rules of their own."
     >
+      {theirs !== undefined && <TheirRules rules={theirs} onTake={takeTheirs} onKeep={keepMine} />}
+      {offered !== undefined && rules !== undefined && (
+        <OfferedNotice offered={offered} onRestore={restore} onDiscard={() => setOffered(undefined)} />
+      )}
       {error !== undefined && !isNamed && <Notice tone="danger">{errorText(error)}</Notice>}
       {rules === undefined || kept === undefined ? (
         error === undefined && <Spinner />
@@ -92,7 +132,7 @@ export function RulesPage() {
               <>
                 <IconButton icon="undo" label="Undo" disabled={at === 0} onClick={() => go(at - 1)} />
                 <IconButton icon="redo" label="Redo" disabled={at === steps.length - 1} onClick={() => go(at + 1)} />
-                <Button kind="main" disabled={!isChanged} onClick={() => void save()}>
+                <Button kind="main" disabled={!isChanged || theirs !== undefined} onClick={() => void save()}>
                   Save
                 </Button>
               </>
@@ -108,5 +148,39 @@ export function RulesPage() {
       )}
       {rules !== undefined && kept !== undefined && <RuleEffect rules={rules} kept={kept} />}
     </Page>
+  );
+}
+
+/** The rules that somebody else has written meanwhile; those of the user stand in the form. */
+function TheirRules({
+  rules,
+  onTake,
+  onKeep,
+}: {
+  readonly rules: Rules;
+  readonly onTake: () => void;
+  readonly onKeep: () => void;
+}) {
+  return (
+    <div role="status">
+      <Notice tone="warn">
+        <p>Somebody else has changed the rules in the meantime. Yours stand below, and theirs are:</p>
+        {rules.length === 0 ? (
+          <p class={typography.faint}>none</p>
+        ) : (
+          <ul>
+            {rules.map(({ expression, priority }, index) => (
+              <li key={index}>
+                <code>{expression}</code> <span class={typography.soft}>{`priority ${priority}`}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+        <div class={flow.row}>
+          <Button onClick={onTake}>Take theirs</Button>
+          <Button onClick={onKeep}>Keep yours</Button>
+        </div>
+      </Notice>
+    </div>
   );
 }
