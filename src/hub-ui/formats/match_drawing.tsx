@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../controls/button.tsx';
-import { SelectField } from '../controls/field.tsx';
 import fieldStyles from '../controls/field.module.css';
+import { NumberField, SelectField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import { NumberInput } from '../controls/number_input.tsx';
-import { NumberField } from '../controls/field.tsx';
 import { countText } from '../controls/number_text.ts';
 import tableStyles from '../controls/table.module.css';
 import typography from '../controls/typography.module.css';

@@ -5,7 +5,7 @@ import { type ColorBy, coloringTitle, OTHER } from './color_by.ts';
 import styles from './legend.module.css';
 import { colorByFromUrl, type LayerName } from './map_url.ts';
 import { categoryColors, type Palette, palette } from './palette.ts';
-import type { SymbolName } from './sprites.ts';
+import type { LayerSymbol } from './sprites.ts';
 import { groupCounts } from './use_groups.ts';
 
 /** A sign of the map, drawn in a box of 24 by 16, what it means, and whether it tells of now, as far as a wall goes. */
@@ -90,7 +90,7 @@ function ColorLegend({ by, layers }: { readonly by: ColorBy; readonly layers: Re
   );
 }
 
-function Dot({ symbol, group }: { readonly symbol: SymbolName; readonly group: number }) {
+function Dot({ symbol, group }: { readonly symbol: LayerSymbol; readonly group: number }) {
   const { values, other, none } = categoryColors();
   const color = [...values, other, none][group - 1];
   if (symbol === 'trackable') return <circle cx="12" cy="8" r="5.5" fill={color} />;

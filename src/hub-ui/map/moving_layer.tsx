@@ -9,7 +9,7 @@ import { drawMoving, type MovingLook, newScreen, type OnScreen } from './moving_
 import { MovingObjects } from './moving_objects.ts';
 import { categoryColors, palette } from './palette.ts';
 import { viewParams } from './plane.ts';
-import type { SymbolName } from './sprites.ts';
+import type { LayerSymbol } from './sprites.ts';
 import { Trail } from './trail.ts';
 import { useGroups } from './use_groups.ts';
 import { Z } from './vector_layer.ts';
@@ -39,7 +39,7 @@ export interface Seen {
 }
 
 export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail' | 'symbol'> & {
-  readonly symbol: 'trackable' | 'provider';
+  readonly symbol: LayerSymbol;
   readonly colorBy: ColorBy;
   /** The one that is followed, whose way is shown. */
   readonly followedId: string | undefined;
@@ -88,7 +88,7 @@ export function useMovingCanvas({ holder, seen, isMarked, ...given }: LayerOptio
 }
 
 /** The usual color, and those of the groups. */
-function colorsOf(symbol: SymbolName, colorBy: ColorBy): readonly string[] {
+function colorsOf(symbol: LayerSymbol, colorBy: ColorBy): readonly string[] {
   const usual = palette()[symbol];
   if (colorBy === 'state') return [usual];
   const { values, other, none } = categoryColors();

@@ -4,7 +4,6 @@ import type { Fence } from '../../model/fence.ts';
 import { hasHistory } from '../hub/settings.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { lazyPart } from '../shell/lazy.tsx';
-import { setUrlParams } from '../shell/url_state.ts';
 import { chosen, clearChosen, toggleChosen } from './chosen.ts';
 import { clusterAt, extentOf } from './clusters.ts';
 import { useFencesInPlane } from './fences_in_plane.ts';

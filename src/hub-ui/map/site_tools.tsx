@@ -16,8 +16,8 @@ import type { Seen } from './moving_layer.tsx';
 import type { Plane } from './plane.ts';
 import { SearchBox } from './search_box.tsx';
 import styles from './site_tools.module.css';
-import { enterWall } from './wall.ts';
 import { ViewMenu } from './view_menu.tsx';
+import { enterWall } from './wall.ts';
 
 interface SiteToolsProps {
   readonly plane: Plane;

@@ -6,7 +6,9 @@ export interface Sprites {
   readonly pixelRatio: number;
 }
 
-export type SymbolName = 'trackable' | 'provider' | 'unassigned';
+/** What a layer of moving objects shows. */
+export type LayerSymbol = 'trackable' | 'provider';
+export type SymbolName = LayerSymbol | 'unassigned';
 
 const DIRECTIONS = 36;
 const SIZE = 26;

@@ -5,7 +5,7 @@ import { storeOf } from '../hub/stores.ts';
 import type { CanvasLayer } from './canvas_layer.ts';
 import { assignColors, type ColorBy, colorValue, NONE, OTHER } from './color_by.ts';
 import type { MovingObjects } from './moving_objects.ts';
-import type { SymbolName } from './sprites.ts';
+import type { LayerSymbol } from './sprites.ts';
 
 /** How many objects have a color, and what for: `value` is undefined for all that are left over. */
 export interface GroupCount {
@@ -19,7 +19,7 @@ const GROUP_MS = 1_000;
 const NO_GROUPS: readonly GroupCount[] = [];
 
 /** What the colors on the map stand for, of the layer that was grouped last; for the legend. */
-export const groupCounts: Readonly<Record<SymbolName, Signal<readonly GroupCount[]>>> = {
+export const groupCounts: Readonly<Record<LayerSymbol, Signal<readonly GroupCount[]>>> = {
   trackable: signal(NO_GROUPS),
   provider: signal(NO_GROUPS),
 };
@@ -27,7 +27,7 @@ export const groupCounts: Readonly<Record<SymbolName, Signal<readonly GroupCount
 /** Keeps the objects of a layer in groups by a value of theirs, and tells how many are in each. */
 export function useGroups(
   { objects, layer }: { readonly objects: MovingObjects; readonly layer: CanvasLayer },
-  { symbol, colorBy }: { readonly symbol: SymbolName; readonly colorBy: ColorBy },
+  { symbol, colorBy }: { readonly symbol: LayerSymbol; readonly colorBy: ColorBy },
 ): void {
   useEffect(() => {
     const told = groupCounts[symbol];
@@ -59,7 +59,7 @@ function countGroups(
     symbol,
     colorBy,
     before,
-  }: { readonly symbol: SymbolName; readonly colorBy: ColorBy; readonly before: ReadonlyMap<string, number> },
+  }: { readonly symbol: LayerSymbol; readonly colorBy: ColorBy; readonly before: ReadonlyMap<string, number> },
 ): { readonly groups: readonly GroupCount[]; readonly colors: ReadonlyMap<string, number> } {
   const entities = storeOf(symbol === 'trackable' ? 'trackables' : 'providers').items.peek();
   const values: (string | undefined)[] = [];
