@@ -59,7 +59,7 @@ function named(name) {
   const names = Object.keys(nodeModule.createRequire(join(ROOT, 'package.json'))(name));
   return `import { createRequire } from 'node:module';
 const all = ${load};
-export default all;
+export { all as default };
 export const { ${names.filter((each) => /^[a-z]\w*$/i.test(each) && each !== 'default').join(', ')} } = all;
 `;
 }
