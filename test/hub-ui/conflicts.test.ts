@@ -132,10 +132,12 @@ test('The JSON of an entity and the rules of the hub replace nothing that was no
   const { name, radius, properties } = (await hub.get(`/trackables/${FORKLIFT.id}`)).body;
   assert.deepEqual([name, radius, properties], ['Theirs', 9, { driver: 'Lee', load: 2 }]);
 
-  const rule = (expression: string) => ({ expression, priority: 0 });
+  const rule = (expression: string) => ({ expression, priority: 1 });
   const keptRules = async () => (await hub.get('/trackables/rules/locating')).body;
   await page.goto(`${hub.origin}/hub-ui/rules`);
   await page.getByRole('button', { name: 'Add rule' }).click();
+  const asText = page.getByRole('button', { name: 'Text', exact: true });
+  await asText.click();
   await page.getByLabel('Rule 1', { exact: true }).fill('accuracy < 1');
   await page.getByText('Valid', { exact: true }).waitFor();
   await hub.put('/trackables/rules/locating', [rule("type = 'gps'")]);
@@ -145,6 +147,7 @@ test('The JSON of an entity and the rules of the hub replace nothing that was no
   await page.reload();
   await page.getByText('You left changes here that are not saved').waitFor();
   await page.getByRole('button', { name: 'Restore' }).click();
+  await asText.click();
   await page.getByText('Valid', { exact: true }).waitFor();
   await hub.put('/trackables/rules/locating', []);
   await saveOf(page).click();

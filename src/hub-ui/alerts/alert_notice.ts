@@ -12,8 +12,13 @@ export const soundIsOn = signal(localStorage.getItem(SOUND_KEY) === 'on');
 /** Whether the browser shows notifications: wanted, and permitted. */
 export const notifies = signal(localStorage.getItem(NOTIFY_KEY) === 'on' && permission() === 'granted');
 
-effect(() => localStorage.setItem(SOUND_KEY, soundIsOn.value ? 'on' : 'off'));
-effect(() => localStorage.setItem(NOTIFY_KEY, notifies.value ? 'on' : 'off'));
+effect(() => remember(SOUND_KEY, soundIsOn.value));
+effect(() => remember(NOTIFY_KEY, notifies.value));
+
+function remember(key: string, isOn: boolean): void {
+  if (isOn) localStorage.setItem(key, 'on');
+  else localStorage.removeItem(key);
+}
 
 /** Whether the browser has notifications at all, and has not been told to show none of this page. */
 export function canNotify(): boolean {
