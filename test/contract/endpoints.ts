@@ -111,7 +111,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     path: '/import',
     answers: { GET: 200, POST: 202, DELETE: 204 },
-    writes: ['dry_run=true', 'replace=false'],
+    writes: ['dry_run=true', 'delete_others=false'],
     versions: ['v2'],
   },
   { path: '/demo', answers: { GET: 200, POST: 202, DELETE: 204 }, needs: 'beside=true', versions: ['v2'] },

@@ -7,7 +7,7 @@ import { type Call, type Route, route } from '../route.ts';
 
 const Order = Type.Object({
   dry_run: Type.Optional(Type.Boolean({ description: 'Whether only to say what the import would do.' })),
-  replace: Type.Optional(
+  delete_others: Type.Optional(
     Type.Boolean({
       description: 'Whether what the document does not name is deleted, of those kinds whose list it has.',
     }),
@@ -40,14 +40,14 @@ export const IMPORT_ROUTES: readonly Route[] = [
       description:
         'The answer comes at once; GET says how far the import is, and what does not fit. There is one import at a time. ' +
         'It needs the permissions to read, create and replace any entity of the kinds in the document, and with ' +
-        '`replace` to delete it.',
+        '`delete_others` to delete it.',
       refusals: { 503: 'Another import is under way, or the hub is busy.' },
     },
     replies: { 202: { description: 'The import, which has begun.', schema: Import } },
     async handle(call, hub) {
       const document = objectOf(call.body);
       await checkPermitted(document, call, hub.permit);
-      const { dry_run: dryRun = false, replace = false } = call.query;
+      const { dry_run: dryRun = false, delete_others: replace = false } = call.query;
       const { reply } = call;
       return { ...reply.json(JSON.stringify(hub.imports.start(document, { dryRun, replace }))), status: 202 };
     },
@@ -85,7 +85,7 @@ function objectOf(body: unknown): Document {
 /** Rejects with HUB_NOT_AUTHORIZED where the token does not permit what the import may do, with anything of each kind. */
 async function checkPermitted(
   document: Document,
-  { token, query }: Pick<Call<{ readonly dry_run?: boolean; readonly replace?: boolean }>, 'token' | 'query'>,
+  { token, query }: Pick<Call<{ readonly dry_run?: boolean; readonly delete_others?: boolean }>, 'token' | 'query'>,
   permit: Permit,
 ): Promise<void> {
   for (const [name, [collection, item]] of Object.entries(PATHS)) {
@@ -94,7 +94,7 @@ async function checkPermitted(
     if (query.dry_run === true) continue;
     await permit('POST', collection, token);
     await permit('PUT', item, token);
-    if (query.replace === true) await permit('DELETE', item, token);
+    if (query.delete_others === true) await permit('DELETE', item, token);
   }
   if (document['locating_rules'] === undefined) return;
   await permit('GET', RULES, token);

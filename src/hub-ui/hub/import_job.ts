@@ -30,7 +30,7 @@ export function isUnderWay(job: Import | undefined): job is Import {
 
 /** Begins an import, and resolves when it is over. Throws a RequestError where the hub does not take it. */
 export async function runImport(body: ImportBody, { isDry, withDeletions }: ImportOrder): Promise<Import> {
-  const query = { dry_run: isDry, replace: withDeletions };
+  const query = { dry_run: isDry, delete_others: withDeletions };
   // The one before says nothing of this one.
   importJob.value = undefined;
   importJob.value = await request<Import>('POST', '/import', { query, body });
