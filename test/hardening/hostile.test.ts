@@ -6,7 +6,7 @@ import { attack, newReport } from './attack.ts';
 
 /** Run by itself, the file takes how many requests and frames to send, and the seed. */
 const COUNT = Number(process.argv[2] ?? 2_000);
-const SEED = Number(process.argv[3] ?? 6);
+const SEED = Number(process.argv[3] ?? 10);
 const MIB = 1 << 20;
 /** What the second half may add to the memory that the first has left. */
 const GROWTH_MAX_MIB = 96;
