@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { HttpReply } from '../../src/exchange.ts';
@@ -13,9 +10,8 @@ import { lend } from '../../src/model/borrowed.ts';
 import { withSite } from '../../src/site/site.ts';
 import { readSiteFiles, type SiteFiles } from '../../src/site/site_files.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
-import { openLine } from '../support/line.ts';
 import { openTestHub } from '../support/running_hub.ts';
-import { createSite, move } from './ui_site.ts';
+import { openSiteByLine } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
@@ -35,13 +31,7 @@ function sizeOf(png: Buffer): string {
 }
 
 test('The page can be installed, and its shell opens without the hub, which it says', { skip }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-ui-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  await openUiHub(t);
-  const first = await openTestHub({}, { folder });
-  await createSite(first);
-  await move(first, 'tag-1', [20, 20]);
-  const line = await openLine(t, first.hub.port);
+  const { folder, hub: first, line } = await openSiteByLine(t);
   const folderUrl = `http://127.0.0.1:${line.port}/hub-ui/`;
   const page = await openPage(t, folderUrl, { mayFail: true, keepsShell: true });
   await page.locator('[data-counts]', { hasText: '1 trackable' }).waitFor();

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
-import { openLine } from '../support/line.ts';
 import { openTestHub } from '../support/running_hub.ts';
-import { createSite, DOCK, move } from './ui_site.ts';
+import { createSite, DOCK, move, openSiteByLine } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
@@ -84,13 +80,7 @@ test('A theme that was chosen stays', { skip }, async (t) => {
 });
 
 test('The page says that the connection is lost, comes back by itself, and shows what is then', { skip }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-ui-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  await openUiHub(t);
-  const first = await openTestHub({}, { folder });
-  await createSite(first);
-  await move(first, 'tag-1', [20, 20]);
-  const line = await openLine(t, first.hub.port);
+  const { folder, hub: first, line } = await openSiteByLine(t);
   const page = await openPage(t, `http://127.0.0.1:${line.port}/hub-ui/`, { mayFail: true });
   await page.locator('[data-counts]', { hasText: '1 trackable' }).waitFor();
   await page.getByRole('button', { name: 'Connected' }).first().waitFor();

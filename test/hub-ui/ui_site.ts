@@ -1,4 +1,10 @@
-import type { TestHub } from '../support/running_hub.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { openUiHub } from '../support/browser.ts';
+import { openLine } from '../support/line.ts';
+import { openTestHub, type TestHub } from '../support/running_hub.ts';
 
 /** Degrees of a meter, near enough where the hall is. */
 const METER_NORTH = 1 / 111_229;
@@ -78,4 +84,19 @@ export async function move(hub: TestHub, provider: string, at: readonly number[]
     ...more,
   });
   if (status !== 204) throw new Error(text);
+}
+
+/**
+ * A hub with the site and a tag in it, and a line to its port that can be cut. Whatever hub takes its place has the same
+ * folder.
+ */
+export async function openSiteByLine(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'hub-ui-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  // It builds the web UI, if need be.
+  await openUiHub(t);
+  const hub = await openTestHub({}, { folder });
+  await createSite(hub);
+  await move(hub, 'tag-1', [20, 20]);
+  return { folder, hub, line: await openLine(t, hub.hub.port) };
 }

@@ -9,6 +9,7 @@ import flow from '../controls/flow.module.css';
 import { Link } from '../controls/link.tsx';
 import { Empty, Spinner } from '../controls/notice.tsx';
 import { countText } from '../controls/number_text.ts';
+import { SearchInput } from '../controls/search_input.tsx';
 import { ago, useNow } from '../controls/time.ts';
 import { toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
@@ -47,13 +48,12 @@ export function AlertList() {
   return (
     <>
       <div class={flow.row}>
-        <input
-          class={`${fieldStyles.input} ${styles.search}`}
-          type="search"
-          aria-label="Search alerts"
-          placeholder="Search names"
-          value={urlParam('q') ?? ''}
-          onInput={(event) => setUrlParams({ q: event.currentTarget.value })}
+        <SearchInput
+          label="Search alerts"
+          hint="Search names"
+          text={urlParam('q') ?? ''}
+          isInToolbar
+          onInput={(q) => setUrlParams({ q })}
         />
         <fieldset class={`${flow.row} ${styles.filters}`} aria-label="Shown alerts">
           {FILTERS.map(([value, label]) => (
@@ -93,7 +93,7 @@ export function AlertList() {
           </ol>
         )}
         {found.length > most && (
-          <div class={styles.more}>
+          <div class={flow.more}>
             <Button kind="quiet" onClick={() => setMost(most + SHOWN_STEP)}>
               Show older
             </Button>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import fieldStyles from '../controls/field.module.css';
 import { Check } from '../controls/field.tsx';
+import { SearchInput } from '../controls/search_input.tsx';
 import typography from '../controls/typography.module.css';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
@@ -32,13 +32,11 @@ export function Picker({
   return (
     <fieldset class={styles.picker}>
       <legend>{label}</legend>
-      <input
-        class={fieldStyles.input}
-        type="search"
-        aria-label={kind === 'fences' ? 'Search fences' : 'Search trackables'}
-        placeholder="Search names and ids"
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+      <SearchInput
+        label={kind === 'fences' ? 'Search fences' : 'Search trackables'}
+        hint="Search names and ids"
+        text={text}
+        onInput={setText}
       />
       <div class={styles.list}>
         {chosen.map(({ id, name }) => (

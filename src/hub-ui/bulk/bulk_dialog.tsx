@@ -1,4 +1,4 @@
-import { useEffect, useId, useMemo, useState } from 'preact/hooks';
+import { useId, useMemo, useState } from 'preact/hooks';
 import type { Trackable } from '../../model/trackable.ts';
 import { Button, IconButton } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
@@ -10,8 +10,7 @@ import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
-import { Failures, Progress, useCount } from '../lists/progress.tsx';
-import type { Failure } from '../lists/run_all.ts';
+import { Failures, Progress } from '../lists/progress.tsx';
 import { labelOfPath, valueText } from '../setup/member_text.ts';
 import styles from './bulk_dialog.module.css';
 import {
@@ -23,9 +22,8 @@ import {
   planAssignment,
   planEdits,
   propertyValue,
-  type Write,
 } from './bulk_plan.ts';
-import { sendWrites, undoingWrites } from './bulk_work.ts';
+import { type NamedFailure, sendWrites, undoingWrites, useWork, type WorkOptions } from './bulk_work.ts';
 
 const SHOWN_MAX = 200;
 const OFFERED_MAX = 200;
@@ -54,29 +52,16 @@ export function BulkDialog<K extends Kind>({ kind, entities, onClose }: BulkDial
   const fields = BULK_FIELDS[kind];
   const [lines, setLines] = useState<readonly Line[]>(() => [lineOf(fields[0] as BulkField, 0)]);
   const trackables = useEntities('trackables');
-  const [failures, setFailures] = useState<readonly Failure<Write>[]>();
-  const [work, setWork] = useState<AbortController>();
-  const { count, add, reset } = useCount();
+  const { isUnderWay, failures, count, run } = useWork(onClose);
   const plan = useMemo(() => planOf(kind, entities, { lines, trackables }), [kind, entities, lines, trackables]);
-  useEffect(() => () => work?.abort(), [work]);
   const change = (key: number, to: Partial<Line>): void =>
     setLines(lines.map((line) => (line.key === key ? { ...line, ...to } : line)));
   const what = countedText(plan?.changed ?? 0, SINGULAR[kind]);
-  const run = async (): Promise<void> => {
-    if (plan === undefined) return;
-    const controller = new AbortController();
-    reset();
-    setFailures(undefined);
-    setWork(controller);
-    const { done, failures: failed } = await sendWrites(plan.writes, { signal: controller.signal, onDone: add });
-    const text = failed.length === 0 && !controller.signal.aborted ? what : countedText(done.length, SINGULAR[kind]);
+  const send = async (options: WorkOptions): Promise<readonly NamedFailure[]> => {
+    const { done, failures: failed } = await sendWrites(plan?.writes ?? [], options);
+    const text = failed.length === 0 && !options.signal.aborted ? what : countedText(done.length, SINGULAR[kind]);
     if (done.length > 0) toast(`${text} changed`, 'ok', undoingWrites(done, text));
-    if (failed.length === 0) {
-      onClose();
-      return;
-    }
-    setWork(undefined);
-    setFailures(failed);
+    return failed.map(({ item, reason }) => ({ label: item.label, reason }));
   };
   return (
     <Dialog
@@ -85,11 +70,11 @@ export function BulkDialog<K extends Kind>({ kind, entities, onClose }: BulkDial
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>{work === undefined ? 'Cancel' : 'Stop'}</Button>
+          <Button onClick={onClose}>{isUnderWay ? 'Stop' : 'Cancel'}</Button>
           <Button
             kind="main"
-            disabled={work !== undefined || plan === undefined || plan.changed === 0}
-            onClick={() => void run()}
+            disabled={isUnderWay || plan === undefined || plan.changed === 0}
+            onClick={() => void run(send)}
           >
             {`Change ${what}`}
           </Button>
@@ -115,10 +100,10 @@ export function BulkDialog<K extends Kind>({ kind, entities, onClose }: BulkDial
             Another field
           </Button>
         </div>
-        {work !== undefined && <Progress label={`Changing ${what}`} done={count} total={plan?.writes.length ?? 0} />}
+        {isUnderWay && <Progress label={`Changing ${what}`} done={count} total={plan?.writes.length ?? 0} />}
         <Failures
-          title={`${countText(failures?.length ?? 0)} could not be changed`}
-          rows={(failures ?? []).map(({ item, reason }) => [item.label, reason])}
+          title={`${countText(failures.length)} could not be changed`}
+          rows={failures.map(({ label, reason }) => [label, reason])}
         />
         <Preview plan={plan} total={entities.length} kind={kind} />
       </div>

@@ -1,13 +1,43 @@
+import { useEffect, useState } from 'preact/hooks';
 import { countedText } from '../controls/number_text.ts';
 import { type ToastAction, toast } from '../controls/toasts.tsx';
 import { type Kind, SINGULAR } from '../hub/kinds.ts';
 import { type Draft, deleteEntity, patchEntity } from '../hub/rest.ts';
+import { useCount } from '../lists/progress.tsx';
 import { type Failure, runAll } from '../lists/run_all.ts';
 import { undone, type Write } from './bulk_plan.ts';
 
-interface WorkOptions {
+export interface WorkOptions {
   readonly signal: AbortSignal;
   readonly onDone: () => void;
+}
+
+/** What could not be done, by its name, and why. */
+export interface NamedFailure {
+  readonly label: string;
+  readonly reason: string;
+}
+
+/**
+ * Work that a dialog does and shows: under way or not, how much of it is done, and what could not be. When all of it could,
+ * the dialog closes; when the dialog goes, the work ends.
+ */
+export function useWork(onClose: () => void) {
+  const [controller, setController] = useState<AbortController>();
+  const [failures, setFailures] = useState<readonly NamedFailure[]>([]);
+  const { count, add, reset } = useCount();
+  useEffect(() => () => controller?.abort(), [controller]);
+  const run = async (work: (options: WorkOptions) => Promise<readonly NamedFailure[]>): Promise<void> => {
+    const started = new AbortController();
+    reset();
+    setFailures([]);
+    setController(started);
+    const failed = await work({ signal: started.signal, onDone: add });
+    if (failed.length === 0) return onClose();
+    setController(undefined);
+    setFailures(failed);
+  };
+  return { isUnderWay: controller !== undefined, failures, count, run };
 }
 
 /** Sends writes, several at once; returns those that were done and those that could not be. */

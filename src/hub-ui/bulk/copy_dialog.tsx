@@ -14,10 +14,10 @@ import { can } from '../hub/access.ts';
 import type { Kind } from '../hub/kinds.ts';
 import { createEntity } from '../hub/rest.ts';
 import { listKept } from '../lists/exportable.ts';
-import { Failures, Progress, useCount } from '../lists/progress.tsx';
+import { Failures, Progress } from '../lists/progress.tsx';
 import { type Failure, runAll } from '../lists/run_all.ts';
 import { floorsOf } from '../map/floors.ts';
-import { undoingCreations } from './bulk_work.ts';
+import { type NamedFailure, undoingCreations, useWork, type WorkOptions } from './bulk_work.ts';
 import { angleOf, fencesOnFloor, type Grid, gridOf, ringInMeters, sizeOf, zoneOnFloor } from './copies.ts';
 import styles from './copy_dialog.module.css';
 
@@ -209,24 +209,14 @@ interface Created {
   readonly id: string;
 }
 
-interface Options {
-  readonly signal: AbortSignal;
-  readonly onDone: () => void;
-}
-
-interface NamedFailure {
-  readonly label: string;
-  readonly reason: string;
-}
-
 type Make = (
-  options: Options,
+  options: WorkOptions,
 ) => Promise<{ readonly created: readonly Created[]; readonly failures: readonly NamedFailure[] }>;
 
 function createAll(
   fences: readonly Partial<Fence>[],
   created: Created[],
-  options: Options,
+  options: WorkOptions,
 ): Promise<Failure<Partial<Fence>>[]> {
   const create = async (fence: Partial<Fence>): Promise<void> => {
     const { id } = await createEntity('fences', fence);
@@ -254,22 +244,11 @@ function CopyFrame({
   readonly picture?: preact.ComponentChildren;
   readonly children: preact.ComponentChildren;
 }) {
-  const [work, setWork] = useState<AbortController>();
-  const [failures, setFailures] = useState<readonly NamedFailure[]>([]);
-  const { count, add, reset } = useCount();
-  useEffect(() => () => work?.abort(), [work]);
-  const run = async (): Promise<void> => {
-    const controller = new AbortController();
-    reset();
-    setWork(controller);
-    const { created, failures: failed } = await make({ signal: controller.signal, onDone: add });
+  const { isUnderWay, failures, count, run } = useWork(onClose);
+  const create = async (options: WorkOptions): Promise<readonly NamedFailure[]> => {
+    const { created, failures: failed } = await make(options);
     if (created.length > 0) toast(`${countText(created.length)} made`, 'ok', undoingCreations(created));
-    if (failed.length === 0) {
-      onClose();
-      return;
-    }
-    setWork(undefined);
-    setFailures(failed);
+    return failed;
   };
   return (
     <Dialog
@@ -278,8 +257,8 @@ function CopyFrame({
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>{work === undefined ? 'Cancel' : 'Stop'}</Button>
-          <Button kind="main" disabled={work !== undefined || copies.length === 0} onClick={() => void run()}>
+          <Button onClick={onClose}>{isUnderWay ? 'Stop' : 'Cancel'}</Button>
+          <Button kind="main" disabled={isUnderWay || copies.length === 0} onClick={() => void run(create)}>
             {copies.length === 1 ? 'Make 1 copy' : `Make ${countText(copies.length)} copies`}
           </Button>
         </>
@@ -288,7 +267,7 @@ function CopyFrame({
       <div class={flow.stack}>
         {choice}
         {children}
-        {work !== undefined && <Progress label="Copying" done={count} total={copies.length} />}
+        {isUnderWay && <Progress label="Copying" done={count} total={copies.length} />}
         <Failures
           title={`${countText(failures.length)} could not be made`}
           rows={failures.map(({ label, reason }) => [label, reason])}

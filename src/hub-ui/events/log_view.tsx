@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
-import fieldStyles from '../controls/field.module.css';
 import flow from '../controls/flow.module.css';
 import { Link } from '../controls/link.tsx';
 import { Empty, Notice } from '../controls/notice.tsx';
+import { SearchInput } from '../controls/search_input.tsx';
 import { clearEvents, type Happening, happenings, refusals } from '../hub/event_log.ts';
 import { connection } from '../hub/live.ts';
 import { useEntities } from '../hub/stores.ts';
@@ -14,7 +14,6 @@ import { GROUPS, type Group, LOOKS } from './event_looks.ts';
 import { searchedIn } from './happening_text.ts';
 import { LogRows } from './log_rows.tsx';
 import styles from './log_view.module.css';
-import toolbarStyles from './toolbar.module.css';
 
 const SHOWN_STEP = 100;
 
@@ -46,13 +45,12 @@ export function LogView() {
   return (
     <>
       <div class={flow.row}>
-        <input
-          class={`${fieldStyles.input} ${toolbarStyles.search}`}
-          type="search"
-          aria-label="Search events"
-          placeholder="Search names and ids"
-          value={text}
-          onInput={(event) => setUrlParams({ q: event.currentTarget.value })}
+        <SearchInput
+          label="Search events"
+          hint="Search names and ids"
+          text={text}
+          isInToolbar
+          onInput={(q) => setUrlParams({ q })}
         />
         <fieldset class={`${flow.row} ${styles.groups}`} aria-label="Shown events">
           {GROUPS.map((group) => (
@@ -86,7 +84,7 @@ export function LogView() {
       <Card flush>
         {found.length === 0 ? <Nothing hasAny={all.length > 0} /> : <LogRows rows={found} />}
         {found.length >= most && (
-          <div class={toolbarStyles.more}>
+          <div class={flow.more}>
             <Button kind="quiet" onClick={() => setMost(most + SHOWN_STEP)}>
               Show older
             </Button>

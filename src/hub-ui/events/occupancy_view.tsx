@@ -4,10 +4,10 @@ import { Chart, type Line, rangeOf } from '../charts/chart.tsx';
 import { Sparkline } from '../charts/sparkline.tsx';
 import { Button, ButtonLink, Choice, IconLink } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
-import fieldStyles from '../controls/field.module.css';
 import flow from '../controls/flow.module.css';
 import { Empty, Spinner } from '../controls/notice.tsx';
 import { countedText, countText } from '../controls/number_text.ts';
+import { SearchInput } from '../controls/search_input.tsx';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { happenings, heardSinceMs } from '../hub/event_log.ts';
@@ -20,7 +20,6 @@ import { isMatch, wordsOf } from '../map/search.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { type Contents, type Counted, countAt, passagesOf, type Step, stepsOf } from './occupancy.ts';
 import styles from './occupancy_view.module.css';
-import toolbarStyles from './toolbar.module.css';
 
 const SHOWN_STEP = 24;
 /** More lines in one chart cannot be told apart. */
@@ -81,13 +80,12 @@ export function OccupancyView() {
   return (
     <>
       <div class={flow.row}>
-        <input
-          class={`${fieldStyles.input} ${toolbarStyles.search}`}
-          type="search"
-          aria-label="Search fences"
-          placeholder="Search fences"
-          value={text}
-          onInput={(event) => setUrlParams({ q: event.currentTarget.value })}
+        <SearchInput
+          label="Search fences"
+          hint="Search fences"
+          text={text}
+          isInToolbar
+          onInput={(q) => setUrlParams({ q })}
         />
         <span class={flow.space} />
         <Choice label="Counted" value={counted} options={COUNTED} onChange={(of) => setUrlParams({ of })} />
@@ -114,7 +112,7 @@ export function OccupancyView() {
       </ul>
       {found.length === 0 && <Empty icon="search" title="No fence matches" />}
       {found.length > most && (
-        <div class={toolbarStyles.more}>
+        <div class={flow.more}>
           <Button
             kind="quiet"
             onClick={() => setMost(most + SHOWN_STEP)}

@@ -4,13 +4,13 @@ import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { Badge } from '../controls/badge.tsx';
 import { Button, ButtonLink } from '../controls/button.tsx';
-import fieldStyles from '../controls/field.module.css';
 import { Icon, type IconName } from '../controls/icons.tsx';
 import { Link } from '../controls/link.tsx';
 import { Empty, Notice, Spinner } from '../controls/notice.tsx';
 import { countText } from '../controls/number_text.ts';
 import pageStyles from '../controls/page.module.css';
 import { useTitle } from '../controls/page.tsx';
+import { SearchInput } from '../controls/search_input.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { keptDraftIds } from '../hub/kept_drafts.ts';
@@ -118,13 +118,11 @@ function IndexList<K extends Kind>({
         </div>
         <p class={pageStyles.lead}>{lead}</p>
         {items.size > 0 && (
-          <input
-            class={fieldStyles.input}
-            type="search"
-            aria-label={`Search ${kind}`}
-            placeholder="Search name, id and properties"
-            value={text}
-            onInput={(event) => setUrlParams({ q: event.currentTarget.value })}
+          <SearchInput
+            label={`Search ${kind}`}
+            hint="Search name, id and properties"
+            text={text}
+            onInput={(q) => setUrlParams({ q })}
           />
         )}
       </header>
