@@ -6,10 +6,10 @@ import type { Fix } from './location/fix.ts';
 import type { NewRecordBuffer } from './location/record.ts';
 
 /**
- * Where objects have been, as bytes for the history: rows of numbers, written once, before any text is made of a location, and
- * copied as they are on their way. Ids and other names are numbers, from 1 on, that the shard has given them; a step brings those
- * that it names for the first time. Whoever reads misses none as long as each step begins with as many names as those before it
- * have brought, or with none: then the shard has begun to number anew.
+ * Where objects have been, as bytes for the history: rows of numbers, written once, before any text is made of a location,
+ * and copied as they are on their way. Ids and other names are numbers, from 1 on, that the shard has given them; a step
+ * brings those that it names for the first time. Whoever reads misses none as long as each step begins with as many names
+ * as those before it have brought, or with none: then the shard has begun to number anew.
  *
  * The places of a step, little-endian, from a multiple of 8 on, padded to one:
  *
@@ -27,8 +27,8 @@ export const PLACE_TOPICS = ['locations', 'motions'] as const;
 export type PlaceTopic = (typeof PLACE_TOPICS)[number];
 
 /**
- * Degrees in WGS 84; metres per second; degrees clockwise from north; metres in the plane of the zone, of the height, and of the
- * accuracy. Times of day in milliseconds since 1970: when it was there, and when that was received. In the order of
+ * Degrees in WGS 84; metres per second; degrees clockwise from north; metres in the plane of the zone, of the height, and
+ * of the accuracy. Times of day in milliseconds since 1970: when it was there, and when that was received. In the order of
  * Fix.copyNumbers.
  */
 export const PLACE_NUMBERS = [
