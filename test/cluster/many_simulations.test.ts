@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { playSeeds } from './simulation/play_seeds.ts';
 
-const SEEDS = 300;
+const SEEDS = 400;
 
 test(`Hubs are one hub through the faults of ${SEEDS} seeds`, async () => {
   const wrongs: string[] = [];
