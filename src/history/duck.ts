@@ -20,6 +20,7 @@ import type { Value } from './event_rows.ts';
 /** Rows that a chunk of DuckDB has at most. */
 const CHUNK_ROWS = 2048;
 
+/** Forgets the names of the statement before, however that has ended. */
 const NO_NAMES = 'DROP TYPE IF EXISTS name; TRUNCATE names';
 
 /** The table function that has the rows of Duck.runWith. */
@@ -161,12 +162,12 @@ export class Duck {
       await this.run(sql);
     } finally {
       this.#rows = undefined;
-      await this.run(NO_NAMES);
     }
   }
 
   /** A type whose values are some texts. Made of a table: DuckDB's own function ends a text at a zero. */
   async #nameType(names: readonly string[]): Promise<DuckDBLogicalType> {
+    await this.run(NO_NAMES);
     await this.appendTexts('names', names);
     await this.run('CREATE TYPE name AS ENUM (SELECT text FROM names ORDER BY number)');
     const result = await following(() => this.#connection.run('SELECT NULL::name'));
@@ -217,8 +218,7 @@ function append(appender: DuckDBAppender, type: ColumnType, value: Value): void 
 type Items = Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
 
 /**
- * Rows on their way into a statement, a chunk at a time: DuckDB asks for them, so they are in no table before, which would take
- * as long as to write them.
+ * Rows on their way into a statement, a chunk at a time: DuckDB asks for them, and no table is filled with them before.
  */
 class RowFeed {
   readonly #rows: RowsToWrite;
