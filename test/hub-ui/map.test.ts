@@ -44,7 +44,7 @@ test('An empty hub leads to a drawn site, to a floor plan and to the demo, which
   await guide.getByRole('link', { name: 'Choose a plan' }).click();
   await page.locator('button:focus', { hasText: 'Choose an image' }).waitFor();
   await page.goBack();
-  assert.equal(await page.title(), 'Map · Location hub');
+  await untilHolds(page, async () => (await page.title()) === 'Map · Location hub');
 
   await guide.getByRole('button', { name: 'Start the demo' }).click();
   await guide.waitFor({ state: 'hidden' });
