@@ -23,20 +23,28 @@ export interface HubClient {
 
 /** A client of the hub at the address, for as long as the signal is not aborted. */
 export function hubClient(hub: string, { signal }: { signal: AbortSignal }): HubClient {
-  async function ask(method: string, path: string, body: unknown): Promise<Response> {
+  async function ask(method: string, path: string, body: unknown): Promise<{ response: Response; text: string }> {
+    signal.throwIfAborted();
+    // fetch leaves its listener at a signal until the request is collected: thousands of requests have one each.
+    const request = new AbortController();
+    const abort = (): void => request.abort(signal.reason);
+    signal.addEventListener('abort', abort);
     try {
-      const init = { method, signal, headers: { 'content-type': 'application/json' } };
-      return await fetch(`${hub}/hub/v2${path}`, body === undefined ? init : { ...init, body: JSON.stringify(body) });
+      const init = { method, signal: request.signal, headers: { 'content-type': 'application/json' } };
+      const sent = body === undefined ? init : { ...init, body: JSON.stringify(body) };
+      const response = await fetch(`${hub}/hub/v2${path}`, sent);
+      return { response, text: await response.text() };
     } catch (error) {
       signal.throwIfAborted();
       throw unreachable(hub, error);
+    } finally {
+      signal.removeEventListener('abort', abort);
     }
   }
   return {
     async send(method, path, body) {
       for (;;) {
-        const response = await ask(method, path, body);
-        const text = await response.text();
+        const { response, text } = await ask(method, path, body);
         const { status, ok } = response;
         const isGone = status === 502 && method !== 'POST';
         if (status !== 503 && !isGone) return { status, ok, text, message: messageOf(text) };
