@@ -23,7 +23,7 @@ const LENT_MS = 150;
 /** Nobody waits longer for a takeover. */
 const OUTAGE_MS = 30_000;
 /** No round takes longer. */
-const ROUND_MS = 90_000;
+const ROUND_MS = 240_000;
 /** Log lines shown of a hub when a round goes wrong. */
 const LOG_SHOWN = 20;
 /** Within this time everything is where it belongs, where nothing ends or begins. */
