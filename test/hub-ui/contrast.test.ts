@@ -28,8 +28,8 @@ function contrast(one: string, other: string): number {
 
 const SURFACES = ['sunken', 'ground', 'surface', 'raised', 'hover'];
 const TEXTS: readonly (readonly [string, readonly string[]])[] = [
-  ['ink', [...SURFACES, 'accent-soft', 'danger-soft', 'warn-soft', 'info-soft']],
-  ['ink-soft', SURFACES],
+  ['ink', [...SURFACES, 'chip', 'accent-soft', 'danger-soft', 'warn-soft', 'info-soft']],
+  ['ink-soft', [...SURFACES, 'chip']],
   ['ink-faint', SURFACES],
   ['accent', ['ground', 'surface', 'raised', 'accent-soft']],
   ['accent-ink', ['accent', 'accent-hover']],
@@ -44,7 +44,6 @@ const EDGES: readonly (readonly [string, readonly string[]])[] = [
   ['line-strong', ['surface', 'raised', 'ground']],
   ['focus', ['surface', 'raised', 'ground']],
 ];
-
 for (const [least, pairs] of [[4.5, TEXTS] as const, [3, EDGES] as const]) {
   for (const theme of THEMES) {
     for (const [front, backs] of pairs) {
@@ -57,3 +56,10 @@ for (const [least, pairs] of [[4.5, TEXTS] as const, [3, EDGES] as const]) {
     }
   }
 }
+
+test('chip has a contrast of 1.4 to 1 at least to what lies below it, in the dark theme', () => {
+  for (const back of ['ground', 'surface', 'raised']) {
+    const found = contrast(token('chip', 'dark'), token(back, 'dark'));
+    assert.ok(found >= 1.4, `${found.toFixed(2)} on ${back}`);
+  }
+});
