@@ -9,6 +9,8 @@ test('Many are changed at once from a list: seen before, done, and taken back by
   const hub = await openUiHub(t);
   await createSite(hub);
   await hub.post('/fences', { ...CELLAR, id: 'gate', name: 'Gate', floor: 3, exit_delay: 5_000 });
+  const local_position = { type: 'Point', coordinates: [12, 34] };
+  await hub.post('/anchors', { id: 'north', name: 'North', zone_id: 'hall', local_position });
   const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`);
   const dialog = page.getByRole('dialog');
   await page.getByLabel('Select this page').check();
@@ -45,7 +47,8 @@ test('Many are changed at once from a list: seen before, done, and taken back by
   await dialog.getByLabel('Names').fill('{name}, upstairs');
   await dialog.getByLabel('The zones of the floor').check();
   await dialog.getByRole('listitem').filter({ hasText: 'Dock A, upstairs' }).waitFor();
-  await dialog.getByRole('button', { name: 'Make 2 copies' }).click();
+  await dialog.getByRole('listitem').filter({ hasText: 'North, upstairs' }).waitFor();
+  await dialog.getByRole('button', { name: 'Make 3 copies' }).click();
   await page.getByRole('link', { name: 'Dock A, upstairs', exact: true }).waitFor();
   const zones = (await hub.get('/zones/summary')).body as { id: string; name: string; floor: number }[];
   const upstairs = zones.find(({ name }) => name === 'Hall, upstairs');
@@ -54,9 +57,16 @@ test('Many are changed at once from a list: seen before, done, and taken back by
     ({ name }: { name: string }) => name === 'Dock A, upstairs',
   );
   assert.deepEqual([copied.zone_id, copied.floor, copied.region], [upstairs?.id, 1, DOCK.region]);
+  const anchors = async () => (await hub.get('/anchors/summary')).body as Record<string, unknown>[];
+  const north = (await anchors()).find(({ name }) => name === 'North, upstairs');
+  assert.deepEqual([north?.['zone_id'], north?.['local_position']], [upstairs?.id, local_position]);
   await page.getByRole('button', { name: 'Undo' }).last().click();
   await page.getByRole('link', { name: 'Dock A, upstairs', exact: true }).waitFor({ state: 'detached' });
   await untilHolds(page, async () => (await hub.get('/zones/summary')).body.length === 1);
+  assert.deepEqual(
+    (await anchors()).map(({ name }) => name),
+    ['North'],
+  );
 
   await page.goto(`${hub.origin}/hub-ui/fences/${DOCK.id}`);
   await page.getByRole('button', { name: 'Copy', exact: true }).click();

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Edit, planAssignment, planEdits, propertyValue, undone } from '../../src/hub-ui/bulk/bulk_plan.ts';
 import {
+  anchorsIn,
+  anchorsOnFloor,
   angleOf,
   fencesOnFloor,
   gridOf,
@@ -10,6 +12,7 @@ import {
   sizeOf,
   zoneOnFloor,
 } from '../../src/hub-ui/bulk/copies.ts';
+import type { Anchor } from '../../src/model/anchor.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import type { Zone } from '../../src/model/zone.ts';
@@ -182,4 +185,28 @@ test('A floor is copied with names of its own, and its fences follow their zones
     n: 1,
   });
   assert.deepEqual(zone, { type: 'uwb', name: 'Hall F3', floor: 3 });
+});
+
+test('Anchors of a floor are those of its zones, and are copied into the copies of these', () => {
+  const zones = [{ id: 'z1', foreign_id: 'hall', type: 'uwb' }] as readonly Zone[];
+  const place = { local_position: { type: 'Point' as const, coordinates: [3, 4, 2] } };
+  const anchors: readonly Anchor[] = [
+    { id: 'a1', name: 'North', zone_id: 'z1', ...place },
+    { id: 'a2', zone_id: 'hall', properties: { rack: 7 } },
+    { id: 'a3', zone_id: 'yard' },
+    { id: 'a4' },
+  ];
+  const theirs = anchorsIn(anchors, zones);
+  assert.deepEqual(
+    theirs.map(({ id }) => id),
+    ['a1', 'a2'],
+  );
+  const zoneIds = new Map([
+    ['z1', 'z2'],
+    ['hall', 'z2'],
+  ]);
+  assert.deepEqual(anchorsOnFloor(anchors, { floor: 3, pattern: '{name} F{floor} {n}', zoneIds }), [
+    { id: 'a1-floor-3', name: 'North F3 1', zone_id: 'z2', ...place },
+    { id: 'a2-floor-3', name: 'a2 F3 2', zone_id: 'z2', properties: { rack: 7 } },
+  ]);
 });

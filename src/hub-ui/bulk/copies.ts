@@ -1,7 +1,8 @@
+import type { Anchor } from '../../model/anchor.ts';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 
-/** Copies of fences: on another floor, or in a grid. Positions and lengths are in meters, whatever plane a fence is in. */
+/** Copies of fences, zones and anchors: on another floor, or in a grid. Positions and lengths are in meters, whatever plane a fence is in. */
 
 /** What the names of copies are made of. */
 export interface NameParts {
@@ -45,6 +46,32 @@ export function zoneOnFloor(
 ): Partial<Zone> {
   const name = nameFrom(pattern, { name: zone.name || zone.id, floor, n, row: 1, column: n });
   return { ...withoutIdentity(zone), floor, name };
+}
+
+/** The anchors of zones: an anchor names its zone by the id of that or by its foreign id. */
+export function anchorsIn(anchors: readonly Anchor[], zones: readonly Zone[]): readonly Anchor[] {
+  const names = new Set(zones.flatMap(({ id, foreign_id: foreignId }) => [id, foreignId]));
+  return anchors.filter(({ zone_id: zoneId }) => zoneId != null && names.has(zoneId));
+}
+
+/**
+ * Anchors as they are to be in the copies of their zones, by the ids of these. Those whose zone has no copy have none. The
+ * hub makes no ids for anchors, which are devices: theirs get the floor behind them.
+ */
+export function anchorsOnFloor(
+  anchors: readonly Anchor[],
+  {
+    floor,
+    pattern,
+    zoneIds,
+  }: { readonly floor: number; readonly pattern: string; readonly zoneIds: ReadonlyMap<string, string> },
+): readonly Partial<Anchor>[] {
+  return anchors.flatMap((anchor, index) => {
+    const zoneId = zoneIds.get(anchor.zone_id ?? '');
+    if (zoneId === undefined) return [];
+    const parts = { name: anchor.name || anchor.id, floor, n: index + 1, row: 1, column: index + 1 };
+    return [{ ...anchor, id: `${anchor.id}-floor-${floor}`, zone_id: zoneId, name: nameFrom(pattern, parts) }];
+  });
 }
 
 export interface Grid {

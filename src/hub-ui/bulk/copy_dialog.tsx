@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Anchor } from '../../model/anchor.ts';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import { Button, Choice } from '../controls/button.tsx';
@@ -11,14 +12,24 @@ import { countedText, countText } from '../controls/number_text.ts';
 import { toast, toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
-import type { Kind } from '../hub/kinds.ts';
+import type { Entities, Kind } from '../hub/kinds.ts';
 import { createEntity } from '../hub/rest.ts';
 import { listKept } from '../lists/exportable.ts';
 import { Failures, Progress } from '../lists/progress.tsx';
 import { type Failure, runAll } from '../lists/run_all.ts';
 import { floorsOf } from '../map/floors.ts';
 import { type NamedFailure, undoingCreations, useWork, type WorkOptions } from './bulk_work.ts';
-import { angleOf, fencesOnFloor, type Grid, gridOf, ringInMeters, sizeOf, zoneOnFloor } from './copies.ts';
+import {
+  anchorsIn,
+  anchorsOnFloor,
+  angleOf,
+  fencesOnFloor,
+  type Grid,
+  gridOf,
+  ringInMeters,
+  sizeOf,
+  zoneOnFloor,
+} from './copies.ts';
 import styles from './copy_dialog.module.css';
 
 /** More than that is a mistake more often than a wish. */
@@ -67,16 +78,21 @@ export function CopyDialog({ ids, onClose }: CopyDialogProps) {
 interface Kept {
   readonly fences: readonly Fence[];
   readonly zones: readonly Zone[];
+  readonly anchors: readonly Anchor[];
 }
 
-/** Fences and zones in the form in which they can be sent; undefined until they are there. */
+/** Fences, zones and anchors in the form in which they can be sent; undefined until they are there. */
 function useKept(): Kept | undefined {
   const [kept, setKept] = useState<Kept>();
   useEffect(() => {
     let isOver = false;
-    Promise.all([listKept('fences'), listKept('zones')]).then(([fences, zones]) => {
-      if (!isOver) setKept({ fences, zones });
-    }, toastError);
+    const mayCopyAnchors = can('READ', '/anchors/summary') && can('CREATE', '/anchors');
+    Promise.all([listKept('fences'), listKept('zones'), mayCopyAnchors ? listKept('anchors') : []]).then(
+      ([fences, zones, anchors]) => {
+        if (!isOver) setKept({ fences, zones, anchors });
+      },
+      toastError,
+    );
     return () => {
       isOver = true;
     };
@@ -104,10 +120,13 @@ function FloorCopies({
   const [hasZones, setHasZones] = useState(false);
   const fences = given ?? kept.fences.filter(({ floor }) => floor === from);
   const zones = given === undefined && hasZones ? kept.zones.filter((zone) => (zone.floor ?? 0) === from) : [];
+  const anchors = anchorsIn(kept.anchors, zones);
   const copies = useMemo(() => {
     if (to === undefined) return [];
     const made = zones.map((zone, i) => zoneOnFloor(zone, { floor: to, pattern, n: i + 1 }));
-    return [...made, ...fencesOnFloor(fences, { floor: to, pattern })];
+    const zoneIds = new Map(anchors.map(({ zone_id: zoneId }) => [zoneId ?? '', '']));
+    const theirs = anchorsOnFloor(anchors, { floor: to, pattern, zoneIds });
+    return [...made, ...theirs, ...fencesOnFloor(fences, { floor: to, pattern })];
   }, [fences, zones.length, to, pattern]);
   const make: Make = async (options) => {
     if (to === undefined) return { created: [], failures: [] };
@@ -125,9 +144,10 @@ function FloorCopies({
       },
       options,
     );
-    const made = fencesOnFloor(fences, { floor: to, pattern, zoneIds });
-    const fenceFailures = await createAll(made, created, options);
-    return { created, failures: [...named(zoneFailures), ...named(fenceFailures)] };
+    const on = { floor: to, pattern, zoneIds };
+    const anchorFailures = await createAll('anchors', anchorsOnFloor(anchors, on), created, options);
+    const fenceFailures = await createAll('fences', fencesOnFloor(fences, on), created, options);
+    return { created, failures: [...named(zoneFailures), ...named(anchorFailures), ...named(fenceFailures)] };
   };
   return (
     <CopyFrame {...frame} copies={copies} make={make}>
@@ -144,7 +164,11 @@ function FloorCopies({
       </div>
       <TextField label="Names" help={PATTERN_HELP} value={pattern} onInput={setPattern} />
       {given === undefined && can('CREATE', '/zones') && (
-        <Check label="The zones of the floor, too, with their plans" checked={hasZones} onChange={setHasZones} />
+        <Check
+          label="The zones of the floor, too, with their plans and anchors"
+          checked={hasZones}
+          onChange={setHasZones}
+        />
       )}
     </CopyFrame>
   );
@@ -170,7 +194,7 @@ function GridCopies({ fence, ...frame }: CopiesProps & { readonly fence: Fence }
   const copies = useMemo(() => (isTooMany ? [] : gridOf(fence, grid)), [fence, JSON.stringify(grid), isTooMany]);
   const make: Make = async (options) => {
     const created: Created[] = [];
-    return { created, failures: named(await createAll(copies, created, options)) };
+    return { created, failures: named(await createAll('fences', copies, created, options)) };
   };
   return (
     <CopyFrame
@@ -213,16 +237,17 @@ type Make = (
   options: WorkOptions,
 ) => Promise<{ readonly created: readonly Created[]; readonly failures: readonly NamedFailure[] }>;
 
-function createAll(
-  fences: readonly Partial<Fence>[],
+function createAll<K extends Kind>(
+  kind: K,
+  entities: readonly Partial<Entities[K]>[],
   created: Created[],
   options: WorkOptions,
-): Promise<Failure<Partial<Fence>>[]> {
-  const create = async (fence: Partial<Fence>): Promise<void> => {
-    const { id } = await createEntity('fences', fence);
-    created.push({ kind: 'fences', id });
+): Promise<Failure<Partial<Entities[K]>>[]> {
+  const create = async (entity: Partial<Entities[K]>): Promise<void> => {
+    const { id } = await createEntity(kind, entity);
+    created.push({ kind, id });
   };
-  return runAll(fences, create, options);
+  return runAll(entities, create, options);
 }
 
 function named(failures: readonly Failure<{ readonly name?: string | null }>[]): readonly NamedFailure[] {
