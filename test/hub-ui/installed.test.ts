@@ -9,8 +9,11 @@ import type { HttpReply } from '../../src/exchange.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { withSite } from '../../src/site/site.ts';
 import { readSiteFiles, type SiteFiles } from '../../src/site/site_files.ts';
+import { freePort } from '../../bench/process/free_port.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { openLine } from '../support/line.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { openSignedSite, signIn } from './signed_site.ts';
 import { openSiteByLine } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
@@ -72,6 +75,38 @@ test('The page can be installed, and its shell opens without the hub, which it s
   await page.getByRole('button', { name: 'Connected' }).first().waitFor();
   await page.getByRole('link', { name: 'Zones' }).first().click();
   await page.getByRole('link', { name: /Hall/ }).waitFor();
+  await page.close();
+});
+
+test('Where people sign in the shell opens without the hub, and they are signed in again when it is back', {
+  skip,
+}, async (t) => {
+  const port = await freePort();
+  const line = await openLine(t, port);
+  await openSignedSite(t, { ports: { hub: port, page: line.port } });
+  const folderUrl = `http://127.0.0.1:${line.port}/hub-ui/`;
+  const page = await openPage(t, folderUrl, { mayFail: true, keepsShell: true });
+  await signIn(page, 'hub-admin');
+  await untilKept(page);
+  const go = async (tab: Page, path: string): Promise<void> => {
+    await tab.goto(folderUrl + path);
+    await tab.getByText('The hub cannot be reached.').waitFor();
+    assert.equal(await tab.getByRole('button', { name: 'Sign in' }).count(), 0, 'nobody is asked before a hub answers');
+  };
+  const seesHall = async (tab: Page): Promise<void> => {
+    await tab.getByRole('link', { name: /Hall/ }).waitFor();
+    await tab.getByRole('navigation', { name: 'Main' }).getByTitle('hub-admin', { exact: true }).waitFor();
+    assert.equal(tab.url(), `${folderUrl}zones?q=hall`);
+  };
+  line.target = undefined;
+  line.drop();
+  await go(page, 'zones?q=hall');
+  const tab = await page.context().newPage();
+  await go(tab, 'zones?q=hall');
+  line.target = port;
+  await seesHall(page);
+  await seesHall(tab);
+  await tab.close();
   await page.close();
 });
 

@@ -12,22 +12,34 @@ import { openUiHub } from '../support/browser.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { DOCK, HALL } from './ui_site.ts';
 
-/**
- * A hub that wants to know who somebody is, with the identity server of the development set-up. `viewerMay` is a line of
- * what viewers may do besides.
- */
+interface SignedSite {
+  readonly tokenSeconds?: number;
+  /** Lines of what viewers may do besides. */
+  readonly viewerMay?: string;
+  /** What is in the hub, by the paths where it is created. */
+  readonly site?: readonly (readonly [path: string, body: object])[];
+  /** The port of the hub, and the one by which its page is seen. */
+  readonly ports?: { readonly hub: number; readonly page: number };
+}
+
+const SITE = [
+  ['/zones', HALL],
+  ['/fences', DOCK],
+] as const;
+
+/** A hub that wants to know who somebody is, with the identity server of the development set-up. */
 export async function openSignedSite(
   t: TestContext,
-  { tokenSeconds, viewerMay = '' }: { readonly tokenSeconds?: number; readonly viewerMay?: string } = {},
+  { tokenSeconds, viewerMay = '', site = SITE, ports }: SignedSite = {},
 ): Promise<TestHub> {
-  const port = await freePort();
+  const port = ports?.hub ?? (await freePort());
   const folder = await mkdtemp(join(tmpdir(), 'hub-signin-'));
   const permissions = await readFile(new URL('../auth/dev/permissions.yaml', import.meta.url), 'utf8');
   await writeFile(join(folder, 'permissions.yaml'), permissions.replace('viewer:\n', `viewer:\n  ${viewerMay}\n`));
   const provider = await openIdentityProvider({
     port: 0,
     ...DEV,
-    redirectUris: [`http://127.0.0.1:${port}/hub-ui/`],
+    redirectUris: [`http://127.0.0.1:${ports?.page ?? port}/hub-ui/`],
     ...(tokenSeconds !== undefined && { tokenSeconds }),
   });
   const settings = {
@@ -48,10 +60,7 @@ export async function openSignedSite(
   const form = { grant_type: 'client_credentials', client_id: 'hub-release-client', client_secret, scope: 'openid' };
   const answer = await fetch(provider.tokenUrl, { method: 'POST', body: new URLSearchParams(form) });
   const { access_token: token } = (await answer.json()) as { readonly access_token: string };
-  for (const [path, body] of [
-    ['/zones', HALL],
-    ['/fences', DOCK],
-  ] as const) {
+  for (const [path, body] of site) {
     const { status, text } = await hub.request('POST', path, body, { Authorization: `Bearer ${token}` });
     assert.equal(status, 201, text);
   }

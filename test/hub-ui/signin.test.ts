@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Locator } from 'playwright-core';
+import { demoZones } from '../../src/cli/demo/zones.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openSignedSite, signIn } from './signed_site.ts';
+import { DOCK, HALL } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
@@ -66,6 +69,80 @@ test('Who may delete but not create is told that nothing brings a fence back', {
   await question.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('1 fence deleted').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0);
+});
+
+const IMPORTS = "'/v2/import': [CREATE_ANY, READ_ANY, DELETE_ANY]";
+const FENCES = "'/v2/fences': [CREATE_ANY]\n  '/v2/fences/:fence_id': [READ_ANY, UPDATE_ANY]";
+const ZONES = "'/v2/zones': [CREATE_ANY]";
+const DEMO = "'/v2/demo': [CREATE_ANY, READ_ANY, DELETE_ANY]";
+
+/** Why a button is off, as the browser tells it to assistive technology too; that a click does nothing is seen elsewhere. */
+async function whyOff(button: Locator): Promise<string | null> {
+  await button.waitFor();
+  assert.equal(await button.getAttribute('aria-disabled'), 'true');
+  return await button.getAttribute('title');
+}
+
+for (const [who, viewerMay, why] of [
+  ['may not import', '', 'You are not allowed to import.'],
+  ['may import no kind', IMPORTS, 'You are not allowed to create and change all of any kind.'],
+] as const) {
+  test(`Who ${who} sees the button off, with the reason`, { skip }, async (t) => {
+    const hub = await openSignedSite(t, { viewerMay });
+    const page = await openPage(t, `${hub.origin}/hub-ui/lists`, { mayFail: true });
+    await signIn(page, 'viewer');
+    const button = page.getByRole('button', { name: 'Import', exact: true });
+    assert.equal(await whyOff(button), why);
+    await button.click({ force: true });
+    assert.equal(await page.getByRole('dialog').count(), 0);
+  });
+}
+
+test('Who may import some kinds imports these, and is told of which others that is not so', { skip }, async (t) => {
+  const hub = await openSignedSite(t, { viewerMay: `${IMPORTS}\n  ${FENCES}` });
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`, { mayFail: true });
+  await signIn(page, 'viewer');
+  const dialog = page.getByRole('dialog');
+  const open = async (lists: object): Promise<void> => {
+    const document = { format: 'location-hub-entities', version: 1, ...lists };
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const file = { name: 'all.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(document)) };
+    await page.getByLabel('File to import').setInputFiles(file);
+  };
+  const fences = [{ ...DOCK, name: 'Dock, new' }];
+  await open({ fences, zones: [{ ...HALL, name: 'Hall, new' }] });
+  const reason = 'This needs more than you are allowed to: create any zones, change any zones.';
+  assert.equal(await whyOff(dialog.getByRole('button', { name: 'Make 2 changes' })), reason);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await open({ fences });
+  await dialog.getByRole('button', { name: 'Make 1 change' }).click();
+  await dialog
+    .getByText(/finished|1 changed/i)
+    .first()
+    .waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await page.getByRole('link', { name: 'Dock, new', exact: true }).waitFor();
+});
+
+test('Who may not make and remove all of a demo sees its buttons off, with the reason', { skip }, async (t) => {
+  const empty = await openSignedSite(t, { viewerMay: `${ZONES}\n  ${DEMO}`, site: [] });
+  const page = await openPage(t, `${empty.origin}/hub-ui/`, { mayFail: true });
+  await signIn(page, 'viewer');
+  const start = page.getByRole('region', { name: 'First steps' }).getByRole('button', { name: 'Start the demo' });
+  const reason = await whyOff(start);
+  assert.match(reason ?? '', /: create any fences, create any trackables, .*delete any zones,/);
+  await start.click({ force: true });
+
+  const left = await openSignedSite(t, { site: demoZones().map((zone) => ['/zones', zone]) });
+  const other = await openPage(t, `${left.origin}/hub-ui/`, { mayFail: true });
+  await signIn(other, 'viewer');
+  const note = other.getByRole('region', { name: 'Demo' });
+  const notStart = await whyOff(note.getByRole('button', { name: 'Start it' }));
+  const notRemove = await whyOff(note.getByRole('button', { name: 'Remove it' }));
+  assert.deepEqual(
+    [notStart, notRemove],
+    ['You are not allowed to start the demo.', 'You are not allowed to remove the demo.'],
+  );
 });
 
 test('Who may see some things is led to these, and to nothing else', { skip }, async (t) => {

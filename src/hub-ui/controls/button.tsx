@@ -8,15 +8,18 @@ export type ButtonKind = 'plain' | 'main' | 'danger' | 'quiet';
 interface ButtonProps extends Omit<JSX.ButtonHTMLAttributes<HTMLButtonElement>, 'icon' | 'ref'> {
   readonly kind?: ButtonKind;
   readonly icon?: IconName;
+  /** Why it is off, for whoever points at it or reaches it by keys; undefined: it is not. */
+  readonly off?: string | undefined;
   readonly children?: ComponentChildren;
   readonly innerRef?: Ref<HTMLButtonElement>;
 }
 
 /** A button with a text, and perhaps an icon before it. */
-export function Button({ kind = 'plain', icon, children, type = 'button', innerRef, ...rest }: ButtonProps) {
+export function Button({ kind = 'plain', icon, children, type = 'button', innerRef, off, ...rest }: ButtonProps) {
   return (
     <button
       {...rest}
+      {...(off !== undefined && { 'aria-disabled': true, title: off, onClick: undefined })}
       ref={innerRef ?? null}
       type={type}
       class={`${styles.button} ${rest.class ?? ''}`}

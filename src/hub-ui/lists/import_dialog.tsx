@@ -11,6 +11,7 @@ import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import type { FileContents } from '../formats/read_file.ts';
 import { importJob, isUnderWay, runImport } from '../hub/import_job.ts';
+import { whyNoImportOf } from '../hub/rights.ts';
 import { storeOf } from '../hub/stores.ts';
 import { errorText } from '../problems/sentences.ts';
 import { lazyPart } from '../shell/lazy.tsx';
@@ -102,7 +103,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
         <>
           {isRunning && <CancelImport />}
           <Button onClick={onClose}>{stage.at === 'running' ? 'Close' : 'Cancel'}</Button>
-          {stage.at === 'preview' && <Begin {...stage} onBegin={() => void run(stage)} />}
+          {stage.at === 'preview' && <Begin {...stage} {...{ withDeletions }} onBegin={() => void run(stage)} />}
         </>
       }
     >
@@ -130,10 +131,17 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function Begin({ plan, onBegin }: Pick<Checked, 'plan'> & { readonly onBegin: () => void }) {
+function Begin({
+  plan,
+  document,
+  withDeletions,
+  onBegin,
+}: Pick<Checked, 'plan' | 'document'> & { readonly withDeletions: boolean; readonly onBegin: () => void }) {
   const changes = changesOf(plan);
+  const off = whyNoImportOf(document.lists.keys(), withDeletions);
+  const isNothing = changes === 0 || plan.state !== 'done';
   return (
-    <Button kind="main" icon="upload" disabled={changes === 0 || plan.state !== 'done'} onClick={onBegin}>
+    <Button kind="main" icon="upload" disabled={isNothing} off={off} onClick={onBegin}>
       {changes === 1 ? 'Make 1 change' : `Make ${countText(changes)} changes`}
     </Button>
   );

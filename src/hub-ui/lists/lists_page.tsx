@@ -12,6 +12,7 @@ import { Page } from '../controls/page.tsx';
 import { Tabs } from '../controls/tabs.tsx';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, SINGULAR } from '../hub/kinds.ts';
+import { whyNoImport } from '../hub/rights.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { isMatch, wordsOf } from '../map/search.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
@@ -50,11 +51,9 @@ export function ListsPage() {
       lead="Everything that is configured in the hub."
       actions={
         <>
-          {can('CREATE', '/import') && (
-            <Button icon="upload" onClick={() => setDialog('import')}>
-              Import
-            </Button>
-          )}
+          <Button icon="upload" off={whyNoImport()} onClick={() => setDialog('import')}>
+            Import
+          </Button>
           {kind === 'fences' && can('CREATE', '/fences') && (
             <Button icon="copy" onClick={() => setDialog('floor')}>
               Copy a floor

@@ -4,6 +4,7 @@ import { Button } from '../controls/button.tsx';
 import { toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { demo, lookAtDemo, startDemo, stopDemo } from '../hub/demo.ts';
+import { whyNoDemo, whyNoEndOfDemo } from '../hub/rights.ts';
 import { useEntities } from '../hub/stores.ts';
 import styles from './demo_note.module.css';
 
@@ -26,16 +27,14 @@ export function DemoNote() {
   return (
     <section class={styles.note} aria-label="Demo">
       <span>{isRunning ? 'The demo is running.' : 'This is the site of the demo, which does not run here.'}</span>
-      {!isRunning && can('CREATE', '/demo') && (
-        <Button disabled={isBusy} onClick={() => void act(() => startDemo({ isBeside: true }))}>
+      {!isRunning && (
+        <Button disabled={isBusy} off={whyNoDemo()} onClick={() => void act(() => startDemo({ isBeside: true }))}>
           Start it
         </Button>
       )}
-      {can('DELETE', '/demo') && (
-        <Button disabled={isBusy} onClick={() => void act(stopDemo)}>
-          {isRunning ? 'Stop and remove it' : 'Remove it'}
-        </Button>
-      )}
+      <Button disabled={isBusy} off={whyNoEndOfDemo()} onClick={() => void act(stopDemo)}>
+        {isRunning ? 'Stop and remove it' : 'Remove it'}
+      </Button>
     </section>
   );
 }

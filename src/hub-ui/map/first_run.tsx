@@ -7,6 +7,7 @@ import { toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { startDemo } from '../hub/demo.ts';
+import { whyNoDemo } from '../hub/rights.ts';
 import { storeOf } from '../hub/stores.ts';
 import styles from './first_run.module.css';
 
@@ -35,11 +36,9 @@ export function FirstRun() {
         <Step icon="upload" title="Load a floor plan" about="Lay an image of your floor on the map, and measure in it.">
           <ButtonLink href="/zones/new?start=plan">Choose a plan</ButtonLink>
         </Step>
-        {can('CREATE', '/demo') && (
-          <Step icon="play" title="See the demo" about="A warehouse with 40 tags and 12 fences, until you stop it.">
-            <StartDemo />
-          </Step>
-        )}
+        <Step icon="play" title="See the demo" about="A warehouse with 40 tags and 12 fences, until you stop it.">
+          <StartDemo />
+        </Step>
       </ol>
       <p class={`${typography.soft} ${styles.else}`}>
         <Link href="/lists">Import a file</Link>, or send a position: every provider is created with its first one, as
@@ -77,7 +76,7 @@ function StartDemo() {
     }
   };
   return (
-    <Button disabled={isStarting} onClick={() => void start()}>
+    <Button disabled={isStarting} off={whyNoDemo()} onClick={() => void start()}>
       {isStarting ? 'Starting the demo' : 'Start the demo'}
     </Button>
   );
