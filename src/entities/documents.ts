@@ -4,7 +4,7 @@ import { idKey } from '../model/id.ts';
 import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
 
 /** What people define in the page and the hub keeps beside entities: each under a name of its own, among the settings. */
-export interface DocumentKind<T extends Kept> {
+export interface DocumentKind<T extends Defined> {
   /** Begins the names of its documents. */
   readonly prefix: string;
   /** As messages call one. */
@@ -17,12 +17,15 @@ export interface DocumentKind<T extends Kept> {
   besides?(written: T, others: readonly T[]): readonly T[];
 }
 
-interface Kept {
+export interface Defined {
   readonly id: string;
   readonly name: string;
 }
 
-function orderOf({ name, id }: Kept): string {
+/** A document under the name by which it is kept; undefined: none any more. */
+export type DefinedWrite = readonly [name: string, document: object | undefined];
+
+function orderOf({ name, id }: Defined): string {
   return `${name.toLowerCase()} ${id}`;
 }
 
@@ -32,13 +35,13 @@ export interface DocumentsDeps {
    * Keeps documents by their names, all or none; undefined deletes one. Resolves with `applied` where `apply` has taken
    * them already, as it takes all that hubs keep in a log that they share. Rejects with HUB_UNAVAILABLE.
    */
-  commit(documents: readonly (readonly [name: string, document: object | undefined])[]): Promise<'applied' | undefined>;
+  commit(documents: readonly DefinedWrite[]): Promise<'applied' | undefined>;
   /** Documents have changed. */
   changed(): void;
 }
 
 /** The documents of one kind. */
-export class Documents<T extends Kept> {
+export class Documents<T extends Defined> {
   readonly #kind: DocumentKind<T>;
   readonly #deps: DocumentsDeps;
   readonly #documents = new Map<string, T>();
@@ -95,22 +98,28 @@ export class Documents<T extends Kept> {
 
   /** Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */
   async remove(id: string): Promise<void> {
-    await this.#commit([[this.#nameOf(this.get(id)), undefined]]);
+    await this.keep([[this.#nameOf(this.get(id)), undefined]]);
+  }
+
+  /** Keeps documents of this kind, which are checked already, all or none. Rejects with HUB_UNAVAILABLE. */
+  async keep(documents: readonly DefinedWrite[]): Promise<void> {
+    if ((await this.#deps.commit(documents)) === 'applied') return;
+    this.take(documents);
+  }
+
+  /** Takes documents of this kind that are kept. */
+  take(documents: readonly DefinedWrite[]): void {
+    for (const [name, document] of documents)
+      this.apply(name, document === undefined ? null : JSON.stringify(document));
   }
 
   #write(written: T): Promise<void> {
     const others = this.list.filter(({ id }) => id !== written.id);
     const all = [written, ...(this.#kind.besides?.(written, others) ?? [])];
-    return this.#commit(all.map((document) => [this.#nameOf(document), document]));
+    return this.keep(all.map((document) => [this.#nameOf(document), document]));
   }
 
-  async #commit(documents: Parameters<DocumentsDeps['commit']>[0]): Promise<void> {
-    if ((await this.#deps.commit(documents)) === 'applied') return;
-    for (const [name, document] of documents)
-      this.apply(name, document === undefined ? null : JSON.stringify(document));
-  }
-
-  #nameOf({ id }: Kept): string {
+  #nameOf({ id }: Defined): string {
     return this.#kind.prefix + id;
   }
 }

@@ -13,6 +13,7 @@ import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
 import { type Change, type ForeignChange, foreignEntity } from './change.ts';
 import { ChangeQueue, type ChangeQueueOptions, type Committing, type Prepared, type Step } from './change_queue.ts';
 import { checkBounds } from './check_bounds.ts';
+import type { DefinedWrite } from './documents.ts';
 import type { Carried, EntityMap, Kind, Known } from './known.ts';
 import { withLeftBehind } from './left_behind.ts';
 import { carriedAlong, movedZones } from './moved_zones.ts';
@@ -46,6 +47,8 @@ export interface ChangesTogether {
   readonly changes: readonly Change[];
   /** Locating rules that are to be kept with them, where that can be done. */
   readonly rules?: readonly LocatingRule[] | undefined;
+  /** What people define in the page, likewise. */
+  readonly defined?: readonly DefinedWrite[] | undefined;
 }
 
 interface Planned extends Prepared<Change> {

@@ -7,7 +7,8 @@ import type { Kind } from './known.ts';
  * All entities as one JSON document:
  *
  *     { "format": "location-hub-entities", "version": 1, "exported_at": "2026-11-21T03:04:52.000Z",
- *       "anchors": […], "zones": […], "trackables": […], "providers": […], "fences": […], "locating_rules": […] }
+ *       "anchors": […], "zones": […], "trackables": […], "providers": […], "fences": […], "locating_rules": […],
+ *       "alert_rules": […], "views": […] }
  *
  * An entity stands there as the API takes it; a local fence whose zone is gone has in `former_zone` what places it. A list
  * that is missing says nothing.
@@ -25,12 +26,20 @@ export const LISTS = [
 ] as const satisfies readonly (readonly [string, Kind])[];
 export type ListName = (typeof LISTS)[number][0];
 
-/** An entity of a document, with its place there: `fences[3]`. */
-export interface Listed {
-  readonly kind: Kind;
+/** The lists of what people define in the page. */
+export const DEFINED_NAMES = ['alert_rules', 'views'] as const;
+export type DefinedName = (typeof DEFINED_NAMES)[number];
+
+/** A member of a list of a document, with its place there: `fences[3]`. */
+export interface Placed {
   readonly place: string;
   readonly id: string;
   readonly body: Body;
+}
+
+/** An entity of a document. */
+export interface Listed extends Placed {
+  readonly kind: Kind;
 }
 
 export interface EntityDocument {
@@ -40,6 +49,16 @@ export interface EntityDocument {
   readonly kinds: ReadonlySet<Kind>;
   /** Undefined when the document says nothing of them. */
   readonly locatingRules: unknown;
+  /** The lists that are there. */
+  readonly defined: ReadonlyMap<DefinedName, readonly Placed[]>;
+}
+
+/** What an import does to the members of a list. */
+export interface ImportCounts {
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly deleted: number;
 }
 
 /** Something that does not fit: `place` says where the field stands, `message` what is wrong with it, and what was found. */
@@ -51,7 +70,14 @@ export interface Problem {
   readonly id?: string;
 }
 
-const MEMBERS = ['format', 'version', 'exported_at', ...LISTS.map(([name]) => name), 'locating_rules'];
+const MEMBERS = [
+  'format',
+  'version',
+  'exported_at',
+  ...LISTS.map(([name]) => name),
+  'locating_rules',
+  ...DEFINED_NAMES,
+];
 
 /** Reads a document. What its entities hold is checked later. Returns what is wrong instead, where anything is. */
 export function readDocument(value: Body): EntityDocument | readonly Problem[] {
@@ -63,27 +89,41 @@ export function readDocument(value: Body): EntityDocument | readonly Problem[] {
   const problems: Problem[] = Object.keys(value).flatMap((name) =>
     MEMBERS.includes(name) ? [] : [{ place: name, message: 'is no list of entities' }],
   );
-  const entities = LISTS.flatMap(([name, kind]) => listed(value[name], { name, kind, problems }));
+  const entities = LISTS.flatMap(([name, kind]) => {
+    return listed(value[name], { name, problems }).map((each) => ({ kind, ...each }));
+  });
+  const defined = new Map(
+    DEFINED_NAMES.filter((name) => value[name] !== undefined).map((name) => {
+      return [name, listed(value[name], { name, problems })] as const;
+    }),
+  );
   if (problems.length > 0) return problems;
   const kinds = new Set(LISTS.filter(([name]) => value[name] !== undefined).map(([, kind]) => kind));
-  return { entities, kinds, locatingRules: value['locating_rules'] };
+  return { entities, kinds, locatingRules: value['locating_rules'], defined };
 }
 
 function listed(
   list: unknown,
-  { name, kind, problems }: { name: ListName; kind: Kind; problems: Problem[] },
-): readonly Listed[] {
+  { name, problems }: { name: ListName | DefinedName; problems: Problem[] },
+): readonly Placed[] {
   if (list === undefined) return [];
   if (!Array.isArray(list)) {
     problems.push({ place: name, message: `must be a list, found ${show(list)}` });
     return [];
   }
-  return list.flatMap((body: unknown, index): Listed[] => {
+  return list.flatMap((body: unknown, index): Placed[] => {
     const place = `${name}[${index}]`;
     const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : undefined;
     // Without an id, the same import again would make everything twice.
-    if (typeof id === 'string' && !isUnset(id)) return [{ kind, place, id, body: body as Body }];
+    if (typeof id === 'string' && !isUnset(id)) return [{ place, id, body: body as Body }];
     problems.push({ place: `${place}.id`, message: `must be the id of the entity, found ${show(id)}` });
     return [];
   });
+}
+
+/** A message that begins with a field, as one at the place of the entity. */
+export function problemAt(place: string, message: string): Problem {
+  const [, field = '', reason = message] = /^([\w.[\]]+): (.*)$/s.exec(message) ?? [];
+  const fields = field === 'body' ? '' : field;
+  return { place: [place, fields].filter((part) => part !== '').join('.'), message: reason };
 }

@@ -14,7 +14,16 @@ import { Zone } from '../model/zone.ts';
 import { type Body, bodyObject, withId } from './body.ts';
 import type { Change } from './change.ts';
 import { checkBounds } from './check_bounds.ts';
-import { type EntityDocument, LISTS, type Listed, type Problem } from './import_document.ts';
+import { type DefinedLists, type DefinedPlan, planDefined } from './defined_lists.ts';
+import type { DefinedWrite } from './documents.ts';
+import {
+  type EntityDocument,
+  type ImportCounts,
+  LISTS,
+  type Listed,
+  type Problem,
+  problemAt,
+} from './import_document.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
 import { checkedRules } from './locating_rules.ts';
 import { carriedAlong } from './moved_zones.ts';
@@ -27,15 +36,11 @@ export interface ImportPlan {
   readonly changes: readonly Change[];
   /** Undefined where they stay as they are. */
   readonly rules: readonly LocatingRule[] | undefined;
+  /** Of what people define in the page. */
+  readonly defined: readonly DefinedWrite[];
   readonly counts: Readonly<Partial<Record<Kind, ImportCounts>>>;
+  readonly definedCounts: DefinedPlan['counts'];
   readonly problems: readonly Problem[];
-}
-
-export interface ImportCounts {
-  readonly created: number;
-  readonly changed: number;
-  readonly unchanged: number;
-  readonly deleted: number;
 }
 
 /** What is kept now, each kind in the order of creation. */
@@ -48,6 +53,9 @@ export interface ImportOptions {
   /** What may be kept; DEFAULT_BOUNDS when left out. */
   readonly bounds?: Bounds;
   readonly rules: readonly LocatingRule[];
+  /** What people have defined in the page, and whether what the lists of the document do not name of it is deleted. */
+  readonly defined: DefinedLists;
+  readonly replacesDefined: boolean;
   /** Told from time to time how many entities are checked, and waited for. A rejection ends it. */
   checked(count: number): Promise<void>;
 }
@@ -82,14 +90,16 @@ export async function planImport(
   for (const each of inOrder.filter(({ kind }) => kind === 'anchor')) await draft.complete(each);
   const rules = rulesOf(document, problems);
   const counts = draft.counts();
-  if (problems.length > 0) return { changes: [], rules: undefined, counts, problems };
+  const { replacesDefined: replace } = options;
+  const { writes: defined, counts: definedCounts } = planDefined(options.defined, document, { replace, problems });
+  if (problems.length > 0) return { changes: [], rules: undefined, defined: [], counts, definedCounts, problems };
   const isNews = rules !== undefined && !dequal(rules, options.rules);
   const changes: Change[] = [];
   for (const change of draft.changes()) {
     changes.push(change);
     if (changes.length % LOADED_AT_ONCE === 0) await options.checked(inOrder.length);
   }
-  return { changes, rules: isNews ? rules : undefined, counts, problems };
+  return { changes, rules: isNews ? rules : undefined, defined, counts, definedCounts, problems };
 }
 
 /** What there will be, while it is made. */
@@ -313,13 +323,6 @@ function rulesOf({ locatingRules }: EntityDocument, problems: Problem[]): readon
     problems.push(problemAt('', error.message));
     return undefined;
   }
-}
-
-/** A message that begins with a field, as one at the place of the entity. */
-function problemAt(place: string, message: string): Problem {
-  const [, field = '', reason = message] = /^([\w.[\]]+): (.*)$/s.exec(message) ?? [];
-  const fields = field === 'body' ? '' : field;
-  return { place: [place, fields].filter((part) => part !== '').join('.'), message: reason };
 }
 
 /** Carriers before what they carry; a ring is left as it is, and refused by the check. */

@@ -4,13 +4,26 @@ import { formatTime } from '../model/time.ts';
 import type { Turns } from '../time/turns.ts';
 import type { Body } from './body.ts';
 import type { Entities } from './entities.ts';
-import { type EntityDocument, LISTS, type Problem, readDocument } from './import_document.ts';
+import { DEFINED_KINDS, type DefinedLists } from './defined_lists.ts';
+import type { Defined, Documents } from './documents.ts';
+import {
+  DEFINED_NAMES,
+  type DefinedName,
+  type EntityDocument,
+  LISTS,
+  type Problem,
+  readDocument,
+} from './import_document.ts';
 import { type ImportPlan, planImport } from './import_plan.ts';
 import type { LocatingRules } from './locating_rules.ts';
+
+type DefinedDocuments = Pick<Documents<Defined>, 'list' | 'keep' | 'take'>;
 
 export interface ImportsDeps {
   readonly entities: Entities;
   readonly rules: LocatingRules;
+  /** What people define in the page. */
+  defined(): Readonly<Record<DefinedName, DefinedDocuments>>;
   readonly turns: Turns;
   /** The time of day. */
   now(): number;
@@ -18,7 +31,7 @@ export interface ImportsDeps {
   report(error: unknown): void;
   /**
    * Where hubs share a log: the most bytes that the changes of one import may have as JSON, since these are one record, which
-   * rules are not part of. Left out: there is no such limit, and rules are kept in the same transaction.
+   * rules, alert rules and views are not part of. Left out: there is no such limit, and all is kept in one transaction.
    */
   readonly bytesMax?: number;
 }
@@ -111,7 +124,10 @@ export class Imports {
       const plan = order.dryRun
         ? await this.#plan(document, order)
         : await this.#deps.entities.changeTogether(() => this.#planToKeep(document, order));
-      if (!order.dryRun) await this.#takeRules(plan);
+      if (!order.dryRun) {
+        await this.#takeRules(plan);
+        await this.#takeDefined(plan);
+      }
       this.#end(plan.problems.length > 0 ? 'refused' : 'done');
     } catch (error) {
       this.#endWith(error);
@@ -129,7 +145,7 @@ export class Imports {
   }
 
   async #plan(document: EntityDocument, order: ImportOrder): Promise<ImportPlan> {
-    const { entities, rules, turns } = this.#deps;
+    const { entities, rules, defined, turns } = this.#deps;
     const { signal } = this.#canceling;
     let begun = turns.begin();
     this.#show({ state: 'checking', checked: 0 });
@@ -139,6 +155,8 @@ export class Imports {
       shapes: entities.shapes,
       bounds: entities.bounds,
       rules: rules.current,
+      defined: { alert_rules: defined().alert_rules.list, views: defined().views.list } as DefinedLists,
+      replacesDefined: order.replace,
       checked: async (checked) => {
         this.#show({ checked });
         if (turns.isLong(begun)) {
@@ -148,9 +166,10 @@ export class Imports {
         signal.throwIfAborted();
       },
     });
-    const { problems, counts } = plan;
+    const { problems, counts, definedCounts } = plan;
+    const byList = Object.fromEntries(LISTS.flatMap(([name, kind]) => (counts[kind] ? [[name, counts[kind]]] : [])));
     this.#show({
-      counts: Object.fromEntries(LISTS.flatMap(([name, kind]) => (counts[kind] ? [[name, counts[kind]]] : []))),
+      counts: { ...byList, ...definedCounts },
       rules: plan.rules === undefined ? 'unchanged' : 'changed',
       problem_count: problems.length,
       problems: problems.slice(0, PROBLEMS_MAX),
@@ -184,6 +203,17 @@ export class Imports {
     if (changed === undefined) return;
     if (changes.length > 0 && bytesMax === undefined) rules.apply(changed);
     else await rules.replace(changed);
+  }
+
+  async #takeDefined({ changes, defined }: ImportPlan): Promise<void> {
+    const { bytesMax } = this.#deps;
+    for (const name of DEFINED_NAMES) {
+      const its = defined.filter(([each]) => each.startsWith(DEFINED_KINDS[name].prefix));
+      if (its.length === 0) continue;
+      const documents = this.#deps.defined()[name];
+      if (changes.length > 0 && bytesMax === undefined) documents.take(its);
+      else await documents.keep(its);
+    }
   }
 
   #show(members: Partial<Import>): void {

@@ -1,10 +1,10 @@
 import { Alerts } from '../alerts/alerts.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { EntityWrite } from '../core/kept.ts';
 import { Documents, type DocumentsDeps } from '../entities/documents.ts';
 import type { Entities } from '../entities/entities.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
 import type { MapView } from '../model/view.ts';
+import { definedWrites } from '../store/entity_text.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Stages } from './connect_stages.ts';
@@ -32,10 +32,7 @@ interface DefinedDeps {
 export function connectDefined({ clock, machine, log, writer, stages, entities, cluster }: DefinedDeps): Defined {
   const { fanout, shards } = stages;
   const commit: DocumentsDeps['commit'] = async (documents) => {
-    const writes = documents.map(([name, document]): EntityWrite => {
-      return { kind: 'setting', id: name, text: document && JSON.stringify(document) };
-    });
-    await writer.writeEntities(writes);
+    await writer.writeEntities(definedWrites(documents));
     return cluster === undefined ? undefined : 'applied';
   };
   const { newId, schedule } = machine;

@@ -6,7 +6,7 @@ import type { ZoneTable } from '../core/zone/zone_table.ts';
 import { asShown } from '../entities/as_shown.ts';
 import { writtenChange } from '../entities/change.ts';
 import { type Change, Entities } from '../entities/entities.ts';
-import { Imports } from '../entities/imports.ts';
+import { Imports, type ImportsDeps } from '../entities/imports.ts';
 import { isSilent } from '../entities/left_behind.ts';
 import { LocatingRules, RULES_SETTING } from '../entities/locating_rules.ts';
 import { placedChanges } from '../entities/placed_changes.ts';
@@ -14,7 +14,7 @@ import { ZoneMoves } from '../entities/zone_moves.ts';
 import { announceChange } from '../fanout/front_events.ts';
 import type { Zone } from '../model/zone.ts';
 import { commandsOf } from '../shards/shard_commands.ts';
-import { entityWrites, settingWrite } from '../store/entity_text.ts';
+import { definedWrites, entityWrites, settingWrite } from '../store/entity_text.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Database } from './connect_database.ts';
 import type { Stages } from './connect_stages.ts';
@@ -50,6 +50,8 @@ interface EntityDeps {
   toSources(id: string, zone: Zone | undefined): void;
   /** Tells the alerts that fences or trackables have changed. */
   toAlerts(): void;
+  /** What people define in the page. */
+  defined: ImportsDeps['defined'];
 }
 
 export function connectEntities(deps: EntityDeps): Configured {
@@ -71,10 +73,10 @@ export function connectEntities(deps: EntityDeps): Configured {
     shapes,
     bounds,
     turns: machine.turns,
-    commit(changes, { rules: changed } = { changes }) {
+    commit(changes, { rules: changed, defined = [] } = { changes }) {
       if (cluster !== undefined) return cluster.commit(changes.map(writtenChange));
       const settings = changed === undefined ? [] : [settingWrite(RULES_SETTING, changed)];
-      return writer.writeEntities([...entityWrites(changes), ...settings]);
+      return writer.writeEntities([...entityWrites(changes), ...settings, ...definedWrites(defined)]);
     },
     committed(changes) {
       tell(changes);
@@ -105,6 +107,7 @@ export function connectEntities(deps: EntityDeps): Configured {
   const imports = new Imports({
     entities,
     rules,
+    defined: deps.defined,
     turns: machine.turns,
     now: clock.now,
     report: (error) => log.error('An import has failed', { error: String(error) }),

@@ -86,6 +86,7 @@ export function connectParts(deps: PartsDeps): Parts {
     zones,
     toSources: (id, zone) => incoming.sources.zone(id, zone),
     toAlerts: () => defined.alerts.entitiesChanged(),
+    defined: () => ({ alert_rules: defined.alerts.rules, views: defined.views }),
   });
   const { entities } = configured;
   const incoming = connectIngest({

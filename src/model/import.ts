@@ -1,10 +1,12 @@
 import Type, { type Static } from 'typebox';
+import { AlertRule } from './alert.ts';
 import { Anchor } from './anchor.ts';
 import { Fence } from './fence.ts';
 import { LocationProvider } from './provider.ts';
 import { RuleSet } from './rule.ts';
 import { ArrayOf, Named, OneOf, Time } from './schema.ts';
 import { Trackable } from './trackable.ts';
+import { MapView } from './view.ts';
 import { Zone } from './zone.ts';
 
 const Timestamp = Time('RFC 3339 date and time.');
@@ -20,6 +22,8 @@ export const EntityDocument = Named('EntityDocument', {
   providers: Type.Optional(ArrayOf(LocationProvider)),
   fences: Type.Optional(ArrayOf(Fence)),
   locating_rules: Type.Optional(RuleSet),
+  alert_rules: Type.Optional(ArrayOf(AlertRule)),
+  views: Type.Optional(ArrayOf(MapView)),
 });
 
 const ImportState = OneOf(['idle', 'waiting', 'checking', 'keeping', 'done', 'refused', 'cancelled', 'failed'], {
@@ -58,6 +62,8 @@ const CountsByKind = Named('ImportCountsByKind', {
   trackables: Type.Optional(ImportCounts),
   providers: Type.Optional(ImportCounts),
   fences: Type.Optional(ImportCounts),
+  alert_rules: Type.Optional(ImportCounts),
+  views: Type.Optional(ImportCounts),
 });
 
 /** An import, while it is under way and afterwards. */

@@ -49,6 +49,13 @@ export function settingWrite(name: string, value: unknown): EntityWrite {
   return { kind: 'setting', id: name, text: JSON.stringify(value) };
 }
 
+/** What people define in the page, as the store keeps it. */
+export function definedWrites(documents: readonly (readonly [name: string, document: object | undefined])[]) {
+  return documents.map(([id, document]): EntityWrite => {
+    return { kind: 'setting', id, text: document && JSON.stringify(document) };
+  });
+}
+
 /** A kept setting; undefined when there is none of that name. */
 export function keptSetting<T>(entities: readonly EntityWrite[], name: string): T | undefined {
   const text = entities.find(({ kind, id }) => kind === 'setting' && id === name)?.text;

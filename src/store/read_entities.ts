@@ -12,6 +12,8 @@ export interface Entities {
   texts(kind: Exclude<EntityKind, 'setting'>): IterableIterator<string>;
   /** A setting of that name; undefined when there is none. */
   setting(name: string): string | undefined;
+  /** Settings whose names begin so, in the order of these. */
+  settings(prefix: string): IterableIterator<string>;
   close(): void;
 }
 
@@ -42,6 +44,14 @@ export function readEntities(path: string): Entities {
       if (value !== undefined && sum !== rowSum('setting', name, value))
         throw refuse(path, `setting "${name}" is damaged`);
       return value;
+    },
+    *settings(prefix) {
+      const rows = db.prepare('SELECT name, value, sum FROM setting WHERE substr(name, 1, ?) = ? ORDER BY name');
+      const found = rows.all(prefix.length, prefix) as readonly { name: string; value: string; sum: number }[];
+      for (const { name, value, sum } of found) {
+        if (sum !== rowSum('setting', name, value)) throw refuse(path, `setting "${name}" is damaged`);
+        yield value;
+      }
     },
     close: () => db.close(),
   };

@@ -83,9 +83,10 @@ export function openApi(
   const ruled: OpenApi['ruled'] = [];
   const fanout = new Fanout({ variantsChanged: () => undefined });
   const rules = new LocatingRules({ commit: async () => undefined, committed: (changed) => void ruled.push(changed) });
+  const defined = () => ({ alert_rules: documents(ALERT_RULES), views: documents(MAP_VIEWS) });
   const api = createApi({
     entities,
-    imports: new Imports({ entities, rules, turns: new Turns(), now: () => NOW_MS, report: fail }),
+    imports: new Imports({ entities, rules, defined, turns: new Turns(), now: () => NOW_MS, report: fail }),
     permit: async () => undefined,
     demo: {
       current: { state: 'stopped', is_there: false },

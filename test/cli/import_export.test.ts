@@ -54,6 +54,8 @@ const ALL = {
     },
   ],
   locating_rules: [{ expression: 'accuracy < 5', priority: 3 }],
+  alert_rules: [{ id: uuid(21), name: 'Silent', kind: 'silent', longer_than: 60_000, severity: 'critical' }],
+  views: [{ id: uuid(22), name: 'Hall', address: '?floor=0&z=18', is_start: true }],
 };
 
 function written(document: unknown): string {
@@ -77,12 +79,12 @@ const withoutTime = (path: string) => readFileSync(path, 'utf8').replace(/"expor
 test('import takes in every kind of entity, and what export writes of them is imported to the same', async () => {
   const first = newFolder();
   const { code, out, err } = await runCliIn(first, 'import', written(ALL));
-  assert.match(out, /: 6 created, 0 changed, 0 as they were, 0 deleted\n$/, err);
+  assert.match(out, /: 8 created, 0 changed, 0 as they were, 0 deleted\n$/, err);
   assert.equal(code, 0);
   const exported = join(first, 'out.json');
   assert.equal((await runCliIn(first, 'export', exported)).code, 0);
   const document = JSON.parse(readFileSync(exported, 'utf8'));
-  for (const name of ['anchors', 'zones', 'providers', 'fences', 'locating_rules'] as const) {
+  for (const name of ['anchors', 'zones', 'providers', 'fences', 'locating_rules', 'alert_rules', 'views'] as const) {
     assert.deepEqual(document[name], ALL[name], name);
   }
   assert.deepEqual(document.trackables, ALL.trackables.toReversed());
@@ -94,12 +96,14 @@ test('import takes in every kind of entity, and what export writes of them is im
   assert.equal(withoutTime(again), withoutTime(exported));
   assert.match(
     (await runCliIn(second, 'import', exported)).out,
-    /: 0 created, 0 changed, 6 as they were, 0 deleted\n$/,
+    /: 0 created, 0 changed, 8 as they were, 0 deleted\n$/,
   );
 
   const hub = await HubProcess.start(second);
   assert.deepEqual((await hub.get(`/trackables/${CARRIED}`))?.body, ALL.trackables[0]);
   assert.deepEqual((await hub.get('/trackables/rules/locating'))?.body, ALL.locating_rules);
+  assert.deepEqual((await hub.get('/alerts/rules'))?.body, ALL.alert_rules);
+  assert.deepEqual((await hub.get('/views'))?.body, ALL.views);
   assert.equal((await hub.put('/providers/tag-2/location', locationOf('tag-2', 1)))?.status, 204);
   assert.equal((await hub.get(`/trackables/${CARRIED}/motion`))?.status, 200);
   await hub.crash();
@@ -141,11 +145,13 @@ test('import changes what is there under the same id, in any case, and leaves th
     /: 0 created, 1 changed, 0 as they were, 0 deleted/,
   );
   const merged = keptIn(folder);
-  assert.equal(merged.entities.length, 7);
+  assert.equal(merged.entities.length, 9);
   assert.match(merged.entities.find(({ id }) => id === CARRIER)?.text ?? '', /"name":"changed"/);
-  const replaced = await runCliIn(folder, 'import', written(small), '--replace');
-  assert.match(replaced.out, /: 0 created, 0 changed, 1 as they were, 5 deleted/);
-  assert.deepEqual(idsOf(keptIn(folder)), ['setting locating_rules', `trackable ${CARRIER}`]);
+  // What a document says nothing of, and is no entity, stays.
+  const replaced = await runCliIn(folder, 'import', written({ ...small, alert_rules: [] }), '--replace');
+  assert.match(replaced.out, /: 0 created, 0 changed, 1 as they were, 6 deleted/);
+  const left = ['setting locating_rules', `setting map_view ${uuid(22)}`, `trackable ${CARRIER}`];
+  assert.deepEqual(idsOf(keptIn(folder)), left);
 });
 
 test('import --replace forgets the last locations of what it deletes', async () => {

@@ -2,6 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Change, Entities, EntitiesDeps } from '../../src/entities/entities.ts';
 import { type ImportOrder, Imports } from '../../src/entities/imports.ts';
+import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
+import { type DefinedWrite, Documents, type DocumentsDeps } from '../../src/entities/documents.ts';
+import { MAP_VIEWS } from '../../src/entities/map_views.ts';
+import type { AlertRule } from '../../src/model/alert.ts';
+import type { MapView } from '../../src/model/view.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import { HubError } from '../../src/errors.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
@@ -18,8 +23,15 @@ interface Opened {
   readonly entities: Entities;
   readonly imports: Imports;
   readonly told: readonly Change[];
+  readonly documents: { readonly alert_rules: Documents<AlertRule>; readonly views: Documents<MapView> };
+  /** What people define that was kept without entities. */
+  readonly written: readonly DefinedWrite[];
   /** What was kept in one transaction each, and the rules beside it. */
-  readonly commits: { readonly changes: readonly Change[]; readonly rules: readonly LocatingRule[] | undefined }[];
+  readonly commits: {
+    readonly changes: readonly Change[];
+    readonly rules: readonly LocatingRule[] | undefined;
+    readonly defined: readonly DefinedWrite[] | undefined;
+  }[];
   /** Imports a document to its end. */
   run(document: object, order?: Partial<ImportOrder>): Promise<Imports['current']>;
 }
@@ -27,20 +39,25 @@ interface Opened {
 function open(deps: Partial<EntitiesDeps> = {}, more: { bytesMax?: number } = {}): Opened {
   const commits: Opened['commits'] = [];
   const commit: EntitiesDeps['commit'] = async (changes, together) => {
-    commits.push({ changes: [...changes], rules: together?.rules });
+    commits.push({ changes: [...changes], rules: together?.rules, defined: together?.defined });
   };
   const { entities, told } = openEntities({ commit, ...deps });
   const rules = new LocatingRules({ commit: async () => undefined, committed: () => undefined });
   const report = (error: unknown): never => {
     throw error;
   };
-  const imports = new Imports({ entities, rules, turns: new Turns(), now: () => 0, report, ...more });
+  const written: DefinedWrite[] = [];
+  const keep: DocumentsDeps['commit'] = async (writes) => void written.push(...writes);
+  const deps_ = { newId: () => 'new', commit: keep, changed: () => undefined };
+  const documents = { alert_rules: new Documents(ALERT_RULES, deps_), views: new Documents(MAP_VIEWS, deps_) };
+  const defined = () => documents;
+  const imports = new Imports({ entities, rules, defined, turns: new Turns(), now: () => 0, report, ...more });
   const run: Opened['run'] = async (document, order) => {
     imports.start({ ...DOCUMENT, ...document }, { dryRun: false, replace: false, ...order });
     while (imports.current.ended_at === undefined) await new Promise((resolve) => setImmediate(resolve));
     return imports.current;
   };
-  return { entities, imports, told, commits, run };
+  return { entities, imports, told, commits, documents, written, run };
 }
 
 const keptIds = ({ entities }: Opened): string[] =>
@@ -206,4 +223,59 @@ test('Where hubs share a log, an import must fit into a record', async () => {
     /^Cannot import all or nothing in a cluster: changes may have 100 bytes as JSON, found \d+$/,
   );
   assert.deepEqual([hub.commits, keptIds(hub)], [[], []]);
+});
+
+const RULE: AlertRule = { id: UUID_A, name: 'Silent', kind: 'silent', longer_than: 60_000 };
+const START: MapView = { id: UUID_B, name: 'Hall', address: '?z=18', is_start: true };
+const OTHER_START: MapView = { id: UUID_C, name: 'Yard', address: '?z=16', is_start: true };
+
+test('An import keeps alert rules and views in the transaction of its entities, with one start', async () => {
+  const hub = open();
+  hub.documents.views.take([[`map_view ${UUID_B}`, START]]);
+  const lists = { alert_rules: [RULE], views: [OTHER_START] };
+  const done = await hub.run({ fences: [FENCE], ...lists });
+  const created = { created: 1, changed: 0, unchanged: 0, deleted: 0 };
+  assert.deepEqual([done.state, done.counts], ['done', { fences: created, alert_rules: created, views: created }]);
+  const kept = [
+    [`alert_rule ${UUID_A}`, RULE],
+    [`map_view ${UUID_B}`, { ...START, is_start: false }],
+    [`map_view ${UUID_C}`, OTHER_START],
+  ];
+  assert.deepEqual(hub.commits[0]?.defined, kept);
+  assert.deepEqual(hub.written, [], 'not once more');
+  assert.deepEqual(hub.documents.alert_rules.list, [RULE]);
+  assert.equal(hub.documents.views.get(UUID_B).is_start, false);
+
+  const again = await hub.run(lists);
+  assert.deepEqual(again.counts?.alert_rules, { created: 0, changed: 0, unchanged: 1, deleted: 0 });
+  const louder = { ...RULE, id: UUID_A.toUpperCase(), severity: 'critical' };
+  const replaced = await hub.run({ alert_rules: [louder], views: [OTHER_START] }, { replace: true });
+  assert.deepEqual(replaced.counts?.alert_rules, { created: 0, changed: 1, unchanged: 0, deleted: 0 });
+  assert.deepEqual(replaced.counts?.views, { created: 0, changed: 0, unchanged: 1, deleted: 1 });
+  assert.deepEqual(hub.written.slice(0, 2), [
+    [`alert_rule ${UUID_A}`, { ...louder, id: UUID_A }],
+    [`map_view ${UUID_B}`, undefined],
+  ]);
+  await hub.run({ fences: [FENCE] }, { replace: true });
+  assert.equal(hub.documents.views.list.length, 1, 'a document without a list says nothing of it');
+});
+
+test('Alert rules and views that do not fit are named by their places, and nothing is kept', async () => {
+  const hub = open();
+  const many = Array.from({ length: 201 }, (_, i) => ({ ...START, id: `view-${i}`, is_start: false }));
+  assert.throws(
+    () => hub.imports.start({ ...DOCUMENT, alert_rules: [{ name: 'a' }] }, { dryRun: true, replace: false }),
+    {
+      message: /^alert_rules\[0\]\.id: must be the id/,
+    },
+  );
+  const twice = await hub.run({ fences: [FENCE], alert_rules: [RULE, RULE] });
+  assert.deepEqual([twice.state, twice.problems?.[0]?.place], ['refused', 'alert_rules[1].id']);
+  const places = (await hub.run({ alert_rules: [RULE, { ...RULE, id: UUID_B, longer_than: 1 }], views: many }))
+    .problems;
+  assert.deepEqual(
+    places?.map(({ place }) => place),
+    ['alert_rules[1].longer_than', 'views'],
+  );
+  assert.deepEqual([hub.commits, hub.written, hub.documents.alert_rules.list], [[], [], []]);
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type Contents, countAt, type Passage, passagesOf, stepsOf } from '../../src/hub-ui/events/occupancy.ts';
 import type { Happening } from '../../src/hub-ui/hub/event_log.ts';
 import type { Entities, Kind } from '../../src/hub-ui/hub/kinds.ts';
-import { documentText, type EntityDocument, readDocument } from '../../src/hub-ui/lists/entity_document.ts';
+import { bodyOf, documentText, type EntityDocument, readDocument } from '../../src/hub-ui/lists/entity_document.ts';
 import { withoutPlaces } from '../../src/hub-ui/lists/left_out.ts';
 import { runAll } from '../../src/hub-ui/lists/run_all.ts';
 import { pageOf, sortedBy } from '../../src/hub-ui/lists/sort_and_page.ts';
@@ -58,6 +58,18 @@ test('A document that is written is read the same', () => {
   const read = readDocument(documentText(document, '2026-01-01T00:00:00Z'));
   assert.deepEqual([...read.lists].sort(), [...document.lists].sort());
   assert.deepEqual(read.rules, rules);
+});
+
+test('A file with alert rules and views is sent with them, as they are', () => {
+  const defined = { alert_rules: [{ id: 'r' }], views: [] };
+  const head = { format: 'location-hub-entities', version: 1 };
+  const read = readDocument(JSON.stringify({ ...head, ...defined }));
+  assert.deepEqual(bodyOf(read), { ...head, ...defined });
+  assert.throws(() => readDocument(JSON.stringify({ ...head, views: 7 })), {
+    message: 'views: must be a list, found 7',
+  });
+  const { document } = withoutPlaces(read, ['alert_rules[0].kind']);
+  assert.deepEqual(bodyOf(document), { ...head, views: [] });
 });
 
 test('readDocument names what is wrong with a file', () => {

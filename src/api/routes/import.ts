@@ -14,6 +14,12 @@ const Order = Type.Object({
   ),
 });
 
+/** The same of what people define in the page, and where it is read. */
+const DEFINED_PATHS: Readonly<Record<string, readonly [collection: string, item: string]>> = {
+  alert_rules: ['/alerts/rules', '/alerts/rules/:rule_id'],
+  views: ['/views', '/views/:view_id'],
+};
+
 type Document = Readonly<Record<string, unknown>>;
 
 /** Where the entities of each list are: the collection, and one of them. */
@@ -88,9 +94,9 @@ async function checkPermitted(
   { token, query }: Pick<Call<{ readonly dry_run?: boolean; readonly delete_others?: boolean }>, 'token' | 'query'>,
   permit: Permit,
 ): Promise<void> {
-  for (const [name, [collection, item]] of Object.entries(PATHS)) {
+  for (const [name, [collection, item]] of Object.entries({ ...PATHS, ...DEFINED_PATHS })) {
     if (document[name] === undefined) continue;
-    await permit('GET', `${collection}/summary`, token);
+    await permit('GET', name in PATHS ? `${collection}/summary` : collection, token);
     if (query.dry_run === true) continue;
     await permit('POST', collection, token);
     await permit('PUT', item, token);

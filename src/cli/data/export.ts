@@ -5,7 +5,8 @@ import { replaceByPrivate } from '../../store/private_files.ts';
 import { type Entities, readEntities } from '../../store/read_entities.ts';
 import { CommandError } from '../command_error.ts';
 import { interruption } from '../options.ts';
-import { FORMAT, FORMAT_VERSION, LISTS } from '../../entities/import_document.ts';
+import { DEFINED_KINDS } from '../../entities/defined_lists.ts';
+import { DEFINED_NAMES, FORMAT, FORMAT_VERSION, LISTS } from '../../entities/import_document.ts';
 import { clusterHere, databaseHere, refuseOwnFiles } from './place.ts';
 import { Steps } from './steps.ts';
 
@@ -63,6 +64,12 @@ async function entitiesHere(to: string): Promise<{ readonly entities: Entities; 
     count: kept.length - textsOf('setting').length,
     texts: (kind) => textsOf(kind).values(),
     setting: (name) => kept.find(({ kind, id }) => kind === 'setting' && id === name)?.text,
+    settings: (prefix) =>
+      kept
+        .filter(({ kind, id }) => kind === 'setting' && id.startsWith(prefix))
+        .sort((one, other) => (one.id < other.id ? -1 : 1))
+        .flatMap(({ text }) => text ?? [])
+        .values(),
     close: () => undefined,
   };
   return { entities, from: 'the cluster' };
@@ -88,5 +95,9 @@ function* documentOf(entities: Entities, now: Date): Generator<{ text: string; c
   }
   const rules = entities.setting(RULES_SETTING);
   if (rules !== undefined) yield { text: `,\n"locating_rules": ${rules}`, count: 0 };
+  for (const name of DEFINED_NAMES) {
+    const lines = [...entities.settings(DEFINED_KINDS[name].prefix)];
+    yield { text: `,\n"${name}": [${lines.length === 0 ? '' : '\n'}${lines.join(',\n')}]`, count: 0 };
+  }
   yield { text: '}\n', count: 0 };
 }

@@ -1,10 +1,11 @@
 import type { EntityWrite, Kept, StoreBatch } from '../../core/kept.ts';
 import type { ShapeChecks } from '../../core/shape_checks.ts';
+import { definedIn } from '../../entities/defined_lists.ts';
 import { type EntityDocument, LISTS, type Problem } from '../../entities/import_document.ts';
 import { planImport } from '../../entities/import_plan.ts';
 import { RULES_SETTING } from '../../entities/locating_rules.ts';
 import type { LocatingRule } from '../../model/rule.ts';
-import { entityWrites, keptByKind, keptSetting, settingWrite } from '../../store/entity_text.ts';
+import { definedWrites, entityWrites, keptByKind, keptSetting, settingWrite } from '../../store/entity_text.ts';
 
 /** What an import does to a database. */
 export interface Overlay {
@@ -37,6 +38,8 @@ export async function overlay(
   const plan = await planImport(keptByKind(kept.entities), document, {
     replaced: replace ? ALL_KINDS : new Set(),
     shapes,
+    defined: definedIn(kept.entities),
+    replacesDefined: replace,
     rules: keptSetting<readonly LocatingRule[]>(kept.entities, RULES_SETTING) ?? [],
     async checked(count) {
       if (count - shown < AT_ONCE && count < document.entities.length) return;
@@ -48,13 +51,14 @@ export async function overlay(
   if (plan.problems.length > 0) return plan.problems;
   const entities: EntityWrite[] = entityWrites(plan.changes);
   if (plan.rules !== undefined) entities.push(settingWrite(RULES_SETTING, plan.rules));
+  entities.push(...definedWrites(plan.defined));
   const rows = plan.changes.flatMap(({ kind, id, after }) => {
     return after === undefined && (kind === 'provider' || kind === 'trackable')
       ? [{ kind, id, gone: true as const }]
       : [];
   });
   const sum = (name: 'created' | 'changed' | 'unchanged' | 'deleted') =>
-    Object.values(plan.counts).reduce((total, counts) => total + counts[name], 0);
+    Object.values({ ...plan.counts, ...plan.definedCounts }).reduce((total, counts) => total + counts[name], 0);
   const counts = { created: sum('created'), changed: sum('changed'), unchanged: sum('unchanged') };
   return { batch: { entities, rows }, ...counts, deleted: sum('deleted') };
 }

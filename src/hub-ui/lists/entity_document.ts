@@ -15,7 +15,13 @@ type Any = Entities[Kind];
 export interface EntityDocument {
   readonly lists: ReadonlyMap<Kind, readonly Any[]>;
   readonly rules: readonly LocatingRule[] | undefined;
+  /** Alert rules and saved views, which the hub looks into. */
+  readonly defined?: Readonly<Partial<Record<DefinedName, readonly unknown[]>>>;
 }
+
+/** What people define in the page, as files name it. */
+export const DEFINED_NAMES = ['alert_rules', 'views'] as const;
+export type DefinedName = (typeof DEFINED_NAMES)[number];
 
 /** The file, an entity a line. */
 export function documentText({ lists, rules }: EntityDocument, exportedAt: string): string {
@@ -31,13 +37,14 @@ export function documentText({ lists, rules }: EntityDocument, exportedAt: strin
 }
 
 /** The document as the hub takes it. */
-export function bodyOf({ lists, rules }: EntityDocument): ImportBody {
+export function bodyOf({ lists, rules, defined }: EntityDocument): ImportBody {
   const ordered = NEEDED_ORDER.flatMap((kind) => (lists.has(kind) ? [[kind, lists.get(kind)] as const] : []));
   return {
     format: FORMAT,
     version: VERSION,
     ...Object.fromEntries(ordered),
     ...(rules !== undefined && { locating_rules: rules }),
+    ...defined,
   };
 }
 
@@ -51,7 +58,13 @@ export function readDocument(text: string): EntityDocument {
   if (rules !== undefined && !Array.isArray(rules)) {
     throw new Error(`locating_rules: must be a list, found ${shown(rules)}`);
   }
-  return { lists, rules };
+  const defined = DEFINED_NAMES.flatMap((name) => {
+    const list = value[name];
+    if (list === undefined) return [];
+    if (!Array.isArray(list)) throw new Error(`${name}: must be a list, found ${shown(list)}`);
+    return [[name, list] as const];
+  });
+  return { lists, rules, ...(defined.length > 0 && { defined: Object.fromEntries(defined) }) };
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {

@@ -15,7 +15,7 @@ import { whyNoImportOf } from '../hub/rights.ts';
 import { storeOf } from '../hub/stores.ts';
 import { errorText } from '../problems/sentences.ts';
 import { lazyPart } from '../shell/lazy.tsx';
-import { bodyOf, type EntityDocument, NEEDED_ORDER } from './entity_document.ts';
+import { bodyOf, DEFINED_NAMES, type DefinedName, type EntityDocument, NEEDED_ORDER } from './entity_document.ts';
 import styles from './import_dialog.module.css';
 import { ImportProblems } from './import_problems.tsx';
 import { CancelImport, ImportProgress, ImportResult } from './import_status.tsx';
@@ -27,6 +27,8 @@ const MatchTable = lazyPart(async () => (await import('../formats/match_table.ts
 
 /** The endings of the files that can be read, for the browser's dialog. */
 const ACCEPTED = '.json,.geojson,.kml,.csv,.zip,.dxf,application/json,application/geo+json,text/csv';
+
+const DEFINED_LABELS: Readonly<Record<DefinedName, string>> = { alert_rules: 'Alert rules', views: 'Saved views' };
 
 /** What has to be told what it becomes. */
 type Matched = Exclude<FileContents, { readonly is: 'document' }>;
@@ -254,6 +256,19 @@ function Preview(
                   <Count count={counts?.changed ?? 0} tone="info" />
                   <Count count={counts?.unchanged ?? 0} />
                   <Count count={missing.get(kind) ?? 0} tone={withDeletions ? 'danger' : undefined} />
+                </tr>
+              );
+            })}
+            {DEFINED_NAMES.map((list) => {
+              const counts = plan.counts?.[list];
+              if (counts === undefined) return null;
+              return (
+                <tr key={list}>
+                  <th scope="row">{DEFINED_LABELS[list]}</th>
+                  <Count count={counts.created} tone="ok" />
+                  <Count count={counts.changed} tone="info" />
+                  <Count count={counts.unchanged} />
+                  <Count count={counts.deleted} tone="danger" />
                 </tr>
               );
             })}

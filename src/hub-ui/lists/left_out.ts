@@ -15,7 +15,7 @@ export function placeIn(document: EntityDocument, place: string): Place | undefi
   return document.lists.has(kind as Kind) ? { kind: kind as Kind, index: Number(index), field } : undefined;
 }
 
-/** A document without the entities, or the rules, in which one of the places is, and how many that were. */
+/** A document without the entities, or whole lists of rules or views, in which one of the places is, and how many that were. */
 export function withoutPlaces(
   document: EntityDocument,
   places: readonly string[],
@@ -26,5 +26,9 @@ export function withoutPlaces(
     return [kind, list.filter((_, index) => !keys.has(`${kind} ${index}`))] as const;
   });
   const withRules = !places.some((place) => place.startsWith('locating_rules'));
-  return { document: { lists: new Map(lists), rules: withRules ? document.rules : undefined }, count: keys.size };
+  const defined = Object.entries(document.defined ?? {}).filter(([name]) => {
+    return !places.some((place) => place.startsWith(name));
+  });
+  const rest = { rules: withRules ? document.rules : undefined, defined: Object.fromEntries(defined) };
+  return { document: { lists: new Map(lists), ...rest }, count: keys.size };
 }

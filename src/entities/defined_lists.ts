@@ -1,0 +1,95 @@
+import { dequal } from 'dequal/lite';
+import type { EntityWrite } from '../core/kept.ts';
+import { HubError } from '../errors.ts';
+import type { AlertRule } from '../model/alert.ts';
+import { grouped } from '../model/bounds.ts';
+import { idKey } from '../model/id.ts';
+import { show } from '../model/show.ts';
+import type { MapView } from '../model/view.ts';
+import { ALERT_RULES } from './alert_rules.ts';
+import { bodyObject, withId } from './body.ts';
+import type { Defined, DefinedWrite, DocumentKind } from './documents.ts';
+import {
+  DEFINED_NAMES,
+  type DefinedName,
+  type EntityDocument,
+  type ImportCounts,
+  type Problem,
+  problemAt,
+} from './import_document.ts';
+import { MAP_VIEWS } from './map_views.ts';
+
+/** What people define in the page, in a document of entities: a list of each kind. */
+
+export interface DefinedLists {
+  readonly alert_rules: readonly AlertRule[];
+  readonly views: readonly MapView[];
+}
+
+export const DEFINED_KINDS: Readonly<Record<DefinedName, DocumentKind<Defined>>> = {
+  alert_rules: ALERT_RULES,
+  views: MAP_VIEWS,
+};
+
+export interface DefinedPlan {
+  readonly writes: readonly DefinedWrite[];
+  readonly counts: Readonly<Partial<Record<DefinedName, ImportCounts>>>;
+}
+
+/** What is kept of each kind, among all that is. */
+export function definedIn(kept: readonly EntityWrite[]): DefinedLists {
+  const listOf = (name: DefinedName): readonly Defined[] => {
+    const { prefix } = DEFINED_KINDS[name];
+    return kept.flatMap(({ kind, id, text }) => {
+      return kind === 'setting' && id.startsWith(prefix) && text !== undefined ? [JSON.parse(text) as Defined] : [];
+    });
+  };
+  return { alert_rules: listOf('alert_rules') as readonly AlertRule[], views: listOf('views') as readonly MapView[] };
+}
+
+/**
+ * Lays the lists of a document over what is kept, each checked as the API does; notes what does not fit. `replace`: what a
+ * list does not name is deleted.
+ */
+export function planDefined(
+  kept: DefinedLists,
+  document: EntityDocument,
+  { replace, problems }: { readonly replace: boolean; readonly problems: Problem[] },
+): DefinedPlan {
+  const writes: DefinedWrite[] = [];
+  const counts: Partial<Record<DefinedName, ImportCounts>> = {};
+  for (const name of DEFINED_NAMES) {
+    const listed = document.defined.get(name);
+    if (listed === undefined) continue;
+    const { prefix, noun, max, ...kind } = DEFINED_KINDS[name];
+    const before = new Map<string, Defined>(kept[name].map((each) => [idKey(each.id), each]));
+    const after = new Map(replace ? [] : before);
+    const named = new Set<string>();
+    for (const { id, place, body } of listed) {
+      const key = idKey(id);
+      if (named.has(key)) problems.push({ place: `${place}.id`, id, message: `${noun} ${show(id)} already exists` });
+      named.add(key);
+      try {
+        const next = kind.check(withId(bodyObject(body), before.get(key)?.id ?? id));
+        after.delete(key);
+        for (const other of kind.besides?.(next, [...after.values()]) ?? []) after.set(idKey(other.id), other);
+        after.set(key, next);
+      } catch (error) {
+        if (!(error instanceof HubError)) throw error;
+        problems.push({ ...problemAt(place, error.message), id });
+      }
+    }
+    if (after.size > max) {
+      const message = `must leave at most ${grouped(max)} ${noun}s in the hub, found ${grouped(after.size)}`;
+      problems.push({ place: name, message });
+    }
+    const isNews = (key: string): boolean => !dequal(before.get(key), after.get(key));
+    const gone = [...before].filter(([key]) => !after.has(key));
+    const created = [...named].filter((key) => !before.has(key)).length;
+    const changed = [...named].filter((key) => before.has(key) && isNews(key)).length;
+    counts[name] = { created, changed, unchanged: named.size - created - changed, deleted: gone.length };
+    for (const [, { id }] of gone) writes.push([prefix + id, undefined]);
+    for (const [key, each] of after) if (isNews(key)) writes.push([prefix + each.id, each]);
+  }
+  return { writes, counts };
+}
