@@ -5,6 +5,7 @@ import { Empty } from './controls/notice.tsx';
 import { Page } from './controls/page.tsx';
 import { session } from './hub/access.ts';
 import type { Kind } from './hub/kinds.ts';
+import { t } from './languages/language.ts';
 import { Account, Layout } from './shell/layout.tsx';
 import { lazyPage } from './shell/lazy.tsx';
 import { mayOpen, placeAt } from './shell/places.ts';
@@ -65,8 +66,8 @@ function Permitted({ children }: { readonly children: ComponentChildren }) {
   if (place === undefined || mayOpen(place)) return <>{children}</>;
   return (
     <Page title={place.label}>
-      <Empty icon="lock" title="You do not have access to this page">
-        <p>Access depends on your roles. Whoever runs the hub can change them.</p>
+      <Empty icon="lock" title={t('You do not have access to this page')}>
+        <p>{t('Access depends on your roles. Whoever runs the hub can change them.')}</p>
       </Empty>
     </Page>
   );
@@ -74,10 +75,10 @@ function Permitted({ children }: { readonly children: ComponentChildren }) {
 
 function NoSuchPage() {
   return (
-    <Page title="Nothing here">
-      <Empty icon="map" title="There is no such page">
+    <Page title={t('Nothing here')}>
+      <Empty icon="map" title={t('There is no such page')}>
         <p>
-          <Link href="/">Go to the map</Link>
+          <Link href="/">{t('Go to the map')}</Link>
         </p>
       </Empty>
     </Page>

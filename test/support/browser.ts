@@ -68,6 +68,10 @@ export interface PageOptions {
   readonly mayFail?: boolean;
   /** Whether its shell is kept. Most tests do without what that fetches. */
   readonly keepsShell?: boolean;
+  /** The reader's language and country; a reader in the United States without. */
+  readonly locale?: string;
+  /** Where the reader is: an IANA name; where the machine is without. */
+  readonly timezoneId?: string;
 }
 
 /**
@@ -76,11 +80,14 @@ export interface PageOptions {
  */
 export async function openPage(t: TestContext, url: string, options: PageOptions = {}): Promise<Page> {
   const { width = 1280, height = width < 500 ? 844 : 800, theme = 'light', mayFail = false } = options;
+  const { locale = 'en-US', timezoneId } = options;
   const serviceWorkers = options.keepsShell === true ? 'allow' : 'block';
   const context = await (await openBrowser()).newContext({
     viewport: { width, height },
     colorScheme: theme,
     serviceWorkers,
+    locale,
+    ...(timezoneId !== undefined && { timezoneId }),
   });
   contexts.set(t, [...(contexts.get(t) ?? []), context]);
   context.setDefaultTimeout(PATIENCE_MS);

@@ -41,6 +41,7 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/map/properties.tsx': 'the same for every kind of entity',
   'src/hub-ui/setup/fences/fence_live.tsx': 'a component with a state of its own',
   'src/hub-ui/shell/lost_banner.tsx': 'a component with a state of its own',
+  'src/hub-ui/shell/preferences.tsx': 'a dialog with choices of its own',
   'src/hub-ui/signin/permits.ts': 'what a token permits, beside how it is had',
   'src/hub-ui/signin/sign_in.tsx': 'a page',
   'src/hub/connect_alerts.ts': 'what people define in the page, and what keeps it',

@@ -14,6 +14,8 @@ import { ago, useNow } from '../controls/time.ts';
 import { toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { request } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
+import { wholeText } from '../languages/times.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { alerts, alertsState, count, newestFirst } from './alert_store.ts';
 import { SEVERITY_LOOKS, STATE_LABELS, sentenceOf } from './alert_text.ts';
@@ -22,11 +24,11 @@ import styles from './alerts.module.css';
 type Shown = Alert['state'] | 'open' | 'all';
 
 const FILTERS: readonly (readonly [Shown, string])[] = [
-  ['open', 'Open'],
-  ['raised', 'Raised'],
-  ['acknowledged', 'Acknowledged'],
-  ['cleared', 'Cleared'],
-  ['all', 'All'],
+  ['open', t('Open')],
+  ['raised', t('Raised')],
+  ['acknowledged', t('Acknowledged')],
+  ['cleared', t('Cleared')],
+  ['all', t('All')],
 ];
 
 /** Alerts are shown so many at a time. */
@@ -49,13 +51,13 @@ export function AlertList() {
     <>
       <div class={flow.row}>
         <SearchInput
-          label="Search alerts"
-          hint="Search names"
+          label={t('Search alerts')}
+          hint={t('Search names')}
           text={urlParam('q') ?? ''}
           isInToolbar
           onInput={(q) => setUrlParams({ q })}
         />
-        <fieldset class={`${flow.row} ${styles.filters}`} aria-label="Shown alerts">
+        <fieldset class={`${flow.row} ${styles.filters}`} aria-label={t('Shown alerts')}>
           {FILTERS.map(([value, label]) => (
             <Button
               key={value}
@@ -68,11 +70,11 @@ export function AlertList() {
         </fieldset>
         <select
           class={`${fieldStyles.input} ${styles.severity}`}
-          aria-label="Severity"
+          aria-label={t('Severity')}
           value={severity}
           onChange={(event) => setUrlParams({ severity: event.currentTarget.value })}
         >
-          <option value="">Any severity</option>
+          <option value="">{t('Any severity')}</option>
           {Object.entries(SEVERITY_LOOKS).map(([value, { label }]) => (
             <option key={value} value={value}>
               {label}
@@ -86,7 +88,7 @@ export function AlertList() {
         {found.length === 0 ? (
           <Nothing isFiltered={all.size > 0} />
         ) : (
-          <ol class={styles.alerts} aria-label="Alerts">
+          <ol class={styles.alerts} aria-label={t('Alerts')}>
             {found.slice(0, most).map((alert) => (
               <Row key={alert.id} alert={alert} mayChange={mayChange} />
             ))}
@@ -95,7 +97,7 @@ export function AlertList() {
         {found.length > most && (
           <div class={flow.more}>
             <Button kind="quiet" onClick={() => setMost(most + SHOWN_STEP)}>
-              Show older
+              {t('Show older')}
             </Button>
           </div>
         )}
@@ -127,19 +129,21 @@ function ActOnAll({ found }: { readonly found: readonly Alert[] }) {
   };
   const clear = async (): Promise<void> => {
     const question = {
-      title: 'Clear all alerts that are shown?',
-      text: `${countText(open.length)} alerts are cleared for everybody. What lasts is not alerted of again before it was over.`,
-      action: 'Clear all',
+      title: t('Clear all alerts that are shown?'),
+      text: t('{count} alerts are cleared for everybody. What lasts is not alerted of again before it was over.', {
+        count: countText(open.length),
+      }),
+      action: t('Clear all'),
     };
     if (await confirm(question)) await act('clear', open);
   };
   return (
     <>
       <Button icon="check" disabled={raised.length === 0} onClick={() => void act('acknowledge', raised)}>
-        Acknowledge all
+        {t('Acknowledge all')}
       </Button>
       <Button disabled={open.length === 0} onClick={() => void clear()}>
-        Clear all
+        {t('Clear all')}
       </Button>
     </>
   );
@@ -159,11 +163,11 @@ function Row({ alert, mayChange }: { readonly alert: Alert; readonly mayChange: 
         <strong>{sentenceOf(alert)}</strong>
         <span class={styles.facts}>
           <span>{alert.name}</span>
-          <time dateTime={alert.raised_at} title={at.toLocaleString()}>
+          <time dateTime={alert.raised_at} title={wholeText(at.getTime())}>
             {ago(nowMs - at.getTime())}
           </time>
           <span>{stateText(alert)}</span>
-          {alert.times > 1 && <span>{`raised ${countText(alert.times)} times`}</span>}
+          {alert.times > 1 && <span>{t('raised {count} times', { count: countText(alert.times) })}</span>}
         </span>
       </div>
       <div class={styles.actions}>
@@ -171,18 +175,26 @@ function Row({ alert, mayChange }: { readonly alert: Alert; readonly mayChange: 
           <IconLink
             href={placeOf(alert) ?? '/'}
             icon="map"
-            label={`Show on the map: ${sentenceOf(alert)}`}
-            title="Show on the map"
+            label={t('Show on the map: {alert}', { alert: sentenceOf(alert) })}
+            title={t('Show on the map')}
           />
         )}
         {mayChange && alert.state === 'raised' && (
-          <Button icon="check" aria-label={`Acknowledge: ${sentenceOf(alert)}`} onClick={() => act('acknowledge')}>
-            Acknowledge
+          <Button
+            icon="check"
+            aria-label={t('Acknowledge: {alert}', { alert: sentenceOf(alert) })}
+            onClick={() => act('acknowledge')}
+          >
+            {t('Acknowledge')}
           </Button>
         )}
         {mayChange && alert.state !== 'cleared' && (
-          <Button kind="quiet" aria-label={`Clear: ${sentenceOf(alert)}`} onClick={() => act('clear')}>
-            Clear
+          <Button
+            kind="quiet"
+            aria-label={t('Clear: {alert}', { alert: sentenceOf(alert) })}
+            onClick={() => act('clear')}
+          >
+            {t('Clear')}
           </Button>
         )}
       </div>
@@ -192,8 +204,8 @@ function Row({ alert, mayChange }: { readonly alert: Alert; readonly mayChange: 
 
 function stateText({ state, over_at: over }: Alert): string {
   if (state === 'cleared') return STATE_LABELS.cleared;
-  if (over != null) return 'It is over, and nobody has acknowledged it';
-  return state === 'raised' ? 'Nobody has acknowledged it' : STATE_LABELS.acknowledged;
+  if (over != null) return t('It is over, and nobody has acknowledged it');
+  return state === 'raised' ? t('Nobody has acknowledged it') : STATE_LABELS.acknowledged;
 }
 
 function placeOf({ trackable_id: trackable, fence_id: fence }: Alert): string | undefined {
@@ -205,18 +217,18 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   const open = count('raised') + count('acknowledged');
   if (isFiltered && open > 0) {
     return (
-      <Empty icon="filter" title="No alert matches">
+      <Empty icon="filter" title={t('No alert matches')}>
         <Button onClick={() => setUrlParams({ q: undefined, severity: undefined, show: 'all' })}>
-          Show all alerts
+          {t('Show all alerts')}
         </Button>
       </Empty>
     );
   }
   return (
-    <Empty icon="bell" title="Nothing to look at">
-      <p>Alerts appear here, and at the bell, as soon as one of your rules holds.</p>
+    <Empty icon="bell" title={t('Nothing to look at')}>
+      <p>{t('Alerts appear here, and at the bell, as soon as one of your rules holds.')}</p>
       <p>
-        <Link href="/alerts/rules">Say what to alert of</Link>
+        <Link href="/alerts/rules">{t('Say what to alert of')}</Link>
       </p>
     </Empty>
   );

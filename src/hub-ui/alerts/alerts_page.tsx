@@ -4,6 +4,7 @@ import { Page } from '../controls/page.tsx';
 import { Tabs } from '../controls/tabs.tsx';
 import { toastError } from '../controls/toasts.tsx';
 import { useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { AlertList } from './alert_list.tsx';
 import { canNotify, notifies, sound, soundIsOn, toggleNotifications } from './alert_notice.ts';
 import { RulesView } from './rules_view.tsx';
@@ -11,8 +12,8 @@ import { RulesView } from './rules_view.tsx';
 type View = 'alerts' | 'rules';
 
 const VIEWS: readonly { value: View; label: string }[] = [
-  { value: 'alerts', label: 'Alerts' },
-  { value: 'rules', label: 'What to alert of' },
+  { value: 'alerts', label: t('Alerts') },
+  { value: 'rules', label: t('What to alert of') },
 ];
 
 /** What the hub has alerted of, and the rules by which it does. */
@@ -24,9 +25,13 @@ export function AlertsPage() {
   useEntities('trackables');
   const view: View = isRules ? 'rules' : 'alerts';
   return (
-    <Page title="Alerts" lead="The hub watches by your rules, whether a page is open or not." actions={<Attention />}>
+    <Page
+      title={t('Alerts')}
+      lead={t('The hub watches by your rules, whether a page is open or not.')}
+      actions={<Attention />}
+    >
       <Tabs
-        label="Views"
+        label={t('Views')}
         value={view}
         options={VIEWS}
         onChange={(next) => navigate(next === 'alerts' ? '/alerts' : '/alerts/rules')}
@@ -43,13 +48,13 @@ function Attention() {
       <Button
         icon={soundIsOn.value ? 'bell' : 'bellOff'}
         aria-pressed={soundIsOn.value}
-        title="Play a sound in this browser when an alert is raised"
+        title={t('Play a sound in this browser when an alert is raised')}
         onClick={() => {
           soundIsOn.value = !soundIsOn.value;
           if (soundIsOn.value) sound('info');
         }}
       >
-        Sound
+        {t('Sound')}
       </Button>
       <Button
         icon="system"
@@ -57,12 +62,12 @@ function Attention() {
         disabled={!canNotify()}
         title={
           canNotify()
-            ? 'Show a notification of this browser when an alert is raised'
-            : 'This browser shows no notifications'
+            ? t('Show a notification of this browser when an alert is raised')
+            : t('This browser shows no notifications')
         }
         onClick={() => void toggleNotifications().catch(toastError)}
       >
-        Notifications
+        {t('Notifications')}
       </Button>
     </>
   );

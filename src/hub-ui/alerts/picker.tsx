@@ -4,6 +4,7 @@ import { SearchInput } from '../controls/search_input.tsx';
 import typography from '../controls/typography.module.css';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import styles from './picker.module.css';
 
 /** Entities that are offered at once; others are found by their names. */
@@ -33,8 +34,8 @@ export function Picker({
     <fieldset class={styles.picker}>
       <legend>{label}</legend>
       <SearchInput
-        label={kind === 'fences' ? 'Search fences' : 'Search trackables'}
-        hint="Search names and ids"
+        label={kind === 'fences' ? t('Search fences') : t('Search trackables')}
+        hint={t('Search names and ids')}
         text={text}
         onInput={setText}
       />
@@ -45,8 +46,8 @@ export function Picker({
         {others.slice(0, OFFERED_MAX).map(({ id, name }) => (
           <Check key={id} label={name} checked={false} onChange={() => onChange([...ids, id])} />
         ))}
-        {others.length > OFFERED_MAX && <p class={typography.faint}>Search to find more</p>}
-        {chosen.length + others.length === 0 && <p class={typography.faint}>There is none</p>}
+        {others.length > OFFERED_MAX && <p class={typography.faint}>{t('Search to find more')}</p>}
+        {chosen.length + others.length === 0 && <p class={typography.faint}>{t('There is none')}</p>}
       </div>
     </fieldset>
   );

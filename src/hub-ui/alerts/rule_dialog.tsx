@@ -13,6 +13,7 @@ import { ago } from '../controls/time.ts';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { errorAt, RequestError, request } from '../hub/rest.ts';
+import { type Text, t, tParts } from '../languages/language.ts';
 import { errorText } from '../problems/sentences.ts';
 import { nameOf, SEVERITY_LOOKS } from './alert_text.ts';
 import { Picker } from './picker.tsx';
@@ -25,29 +26,29 @@ type Kind = AlertRule['kind'];
  * What each kind of rule says, with places for what can be chosen: `{who}`, `{where}`, `{long}` and `{many}`. Sentences are
  * whole, so that another language can have another order.
  */
-const SENTENCES: Readonly<Record<Kind, string>> = {
+const SENTENCES = {
   entry: 'Alert when {who} enters {where}',
   exit: 'Alert when {who} leaves {where}',
   inside_longer: 'Alert when {who} is in {where} for longer than {long}',
   more_inside: 'Alert when {where} has more than {many} inside, counting {who}',
   silent: 'Alert when {who} is silent for longer than {long}',
   collision: 'Alert when {who} collides with another',
-};
+} as const satisfies Readonly<Record<Kind, Text>>;
 
 const KINDS: readonly { value: Kind; label: string }[] = [
-  { value: 'entry', label: 'Enters' },
-  { value: 'exit', label: 'Leaves' },
-  { value: 'inside_longer', label: 'Stays too long' },
-  { value: 'more_inside', label: 'Too many inside' },
-  { value: 'silent', label: 'Falls silent' },
-  { value: 'collision', label: 'Collides' },
+  { value: 'entry', label: t('Enters') },
+  { value: 'exit', label: t('Leaves') },
+  { value: 'inside_longer', label: t('Stays too long') },
+  { value: 'more_inside', label: t('Too many inside') },
+  { value: 'silent', label: t('Falls silent') },
+  { value: 'collision', label: t('Collides') },
 ];
 
 const SEVERITY_OPTIONS = SEVERITIES.map((value) => ({ value, label: SEVERITY_LOOKS[value].label }));
 const UNITS = [
-  { value: '1000', label: 'seconds' },
-  { value: '60000', label: 'minutes' },
-  { value: '3600000', label: 'hours' },
+  { value: '1000', label: t('seconds') },
+  { value: '60000', label: t('minutes') },
+  { value: '3600000', label: t('hours') },
 ] as const;
 const PATIENCE_MS = 300;
 
@@ -72,13 +73,13 @@ export function RuleDialog({
   const lack = lackOf(body);
   const save = async (): Promise<void> => {
     if (lack !== undefined || draft.name.trim() === '') {
-      setError(new RequestError(400, lack ?? 'name: Give it a name'));
+      setError(new RequestError(400, lack ?? `name: ${t('Give it a name')}`));
       return;
     }
     try {
       if (rule === undefined) await request('POST', '/alerts/rules', { body });
       else await request('PUT', `/alerts/rules/${encodeURIComponent(rule.id)}`, { body });
-      toast('The rule is saved');
+      toast(t('The rule is saved'));
       onSaved();
     } catch (problem) {
       setError(problem);
@@ -88,19 +89,19 @@ export function RuleDialog({
   return (
     <Dialog
       wide
-      title={rule === undefined ? 'New alert rule' : 'Change the alert rule'}
+      title={rule === undefined ? t('New alert rule') : t('Change the alert rule')}
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('Cancel')}</Button>
           <Button kind="main" onClick={() => void save()}>
-            Save rule
+            {t('Save rule')}
           </Button>
         </>
       }
     >
       <div class={flow.stack}>
-        <fieldset class={`${flow.row} ${styles.kinds}`} aria-label="What to watch for">
+        <fieldset class={`${flow.row} ${styles.kinds}`} aria-label={t('What to watch for')}>
           {KINDS.map(({ value, label }) => (
             <Button key={value} aria-pressed={value === draft.kind} onClick={() => change({ kind: value })}>
               {label}
@@ -112,21 +113,21 @@ export function RuleDialog({
         {draft.fence_ids != null && SENTENCES[draft.kind].includes('{where}') && (
           <Picker
             kind="fences"
-            label="Any of these fences"
+            label={t('Any of these fences')}
             ids={draft.fence_ids}
             onChange={(ids) => change({ fence_ids: [...ids] })}
           />
         )}
         <div class={styles.pair}>
           <TextField
-            label="Name"
-            placeholder="What people see of an alert"
+            label={t('Name')}
+            placeholder={t('What people see of an alert')}
             value={draft.name}
             error={errorAt(error, 'name')}
             onInput={(name) => change({ name })}
           />
           <SelectField
-            label="Severity"
+            label={t('Severity')}
             value={draft.severity ?? 'warning'}
             options={SEVERITY_OPTIONS}
             onChange={(severity) => change({ severity })}
@@ -153,9 +154,9 @@ function bodyOf(draft: Draft): Draft {
 
 /** What is to be completed before the hub can look at it, as a message of the hub; undefined where nothing is. */
 function lackOf({ fence_ids: fences, trackable_ids: trackables, property }: Draft): string | undefined {
-  if (fences?.length === 0) return 'Choose at least one fence';
-  if (trackables?.length === 0) return 'Choose at least one trackable';
-  return property?.name === '' ? 'property.name: Name the property' : undefined;
+  if (fences?.length === 0) return t('Choose at least one fence');
+  if (trackables?.length === 0) return t('Choose at least one trackable');
+  return property?.name === '' ? `property.name: ${t('Name the property')}` : undefined;
 }
 
 /** What stands in a new rule. */
@@ -168,24 +169,24 @@ interface PartProps {
 
 /** The sentence of a kind, with controls in its places. */
 function Sentence({ draft, onChange }: PartProps) {
-  const places: Readonly<Record<string, ComponentChildren>> = {
-    '{who}': <Who draft={draft} onChange={onChange} />,
-    '{where}': (
+  const places: Readonly<Record<'who' | 'where' | 'long' | 'many', ComponentChildren>> = {
+    who: <Who draft={draft} onChange={onChange} />,
+    where: (
       <select
         class={fieldStyles.input}
-        aria-label="Which fences"
+        aria-label={t('Which fences')}
         value={draft.fence_ids == null ? 'all' : 'some'}
         onChange={(event) => onChange({ fence_ids: event.currentTarget.value === 'all' ? null : [] })}
       >
-        <option value="all">any fence</option>
-        <option value="some">one of these fences</option>
+        <option value="all">{t('any fence')}</option>
+        <option value="some">{t('one of these fences')}</option>
       </select>
     ),
-    '{long}': <Long draft={draft} onChange={onChange} />,
-    '{many}': (
+    long: <Long draft={draft} onChange={onChange} />,
+    many: (
       <NumberInput
         class={`${fieldStyles.input} ${styles.number}`}
-        aria-label="How many"
+        aria-label={t('How many')}
         min={0}
         step="1"
         value={draft.more_than ?? 0}
@@ -195,8 +196,8 @@ function Sentence({ draft, onChange }: PartProps) {
   };
   return (
     <p class={styles.sentence}>
-      {SENTENCES[draft.kind].split(/(\{\w+\})/).map((part) => (
-        <span key={part}>{places[part] ?? part}</span>
+      {tParts(SENTENCES[draft.kind], places).map((part, i) => (
+        <span key={i}>{part}</span>
       ))}
     </p>
   );
@@ -207,7 +208,7 @@ function Who({ draft, onChange }: PartProps) {
   return (
     <select
       class={fieldStyles.input}
-      aria-label="Which trackables"
+      aria-label={t('Which trackables')}
       value={value}
       onChange={(event) => {
         const chosen = event.currentTarget.value;
@@ -217,9 +218,9 @@ function Who({ draft, onChange }: PartProps) {
         });
       }}
     >
-      <option value="all">any trackable</option>
-      <option value="some">one of these trackables</option>
-      <option value="property">a trackable with a property</option>
+      <option value="all">{t('any trackable')}</option>
+      <option value="some">{t('one of these trackables')}</option>
+      <option value="property">{t('a trackable with a property')}</option>
     </select>
   );
 }
@@ -232,7 +233,7 @@ function Long({ draft, onChange }: PartProps) {
     <>
       <NumberInput
         class={`${fieldStyles.input} ${styles.number}`}
-        aria-label="How long"
+        aria-label={t('How long')}
         min={1}
         step="any"
         value={ms / Number(chosen)}
@@ -242,7 +243,7 @@ function Long({ draft, onChange }: PartProps) {
       />{' '}
       <select
         class={fieldStyles.input}
-        aria-label="Unit of time"
+        aria-label={t('Unit of time')}
         value={chosen}
         onChange={(event) => {
           const next = event.currentTarget.value;
@@ -266,14 +267,14 @@ function WhoIsMeant({ draft, error, onChange }: PartProps & { readonly error: un
     return (
       <div class={styles.pair}>
         <TextField
-          label="Property"
+          label={t('Property')}
           placeholder="type"
           value={property.name}
           error={errorAt(error, 'property.name')}
           onInput={(name) => onChange({ property: { ...property, name } })}
         />
         <TextField
-          label="Its value"
+          label={t('Its value')}
           placeholder="forklift"
           value={String(property.value)}
           onInput={(value) => onChange({ property: { ...property, value } })}
@@ -285,7 +286,7 @@ function WhoIsMeant({ draft, error, onChange }: PartProps & { readonly error: un
   return (
     <Picker
       kind="trackables"
-      label="Any of these trackables"
+      label={t('Any of these trackables')}
       ids={ids}
       onChange={(next) => onChange({ trackable_ids: [...next] })}
     />
@@ -295,7 +296,7 @@ function WhoIsMeant({ draft, error, onChange }: PartProps & { readonly error: un
 /** What the rule would alert of at this moment. */
 function Preview({ body, lack }: { readonly body: Draft; readonly lack: string | undefined }) {
   const [found, setFound] = useState<AlertPreview>();
-  const text = JSON.stringify({ ...body, name: body.name || 'Preview' });
+  const text = JSON.stringify({ ...body, name: body.name || t('Preview') });
   useEffect(() => {
     setFound(undefined);
     if (lack !== undefined) return;
@@ -314,9 +315,9 @@ function Preview({ body, lack }: { readonly body: Draft; readonly lack: string |
   }, [text, lack]);
   const nowMs = Date.now();
   return (
-    <section class={styles.preview} aria-label="Preview" aria-live="polite">
-      <h3 class={typography.caption}>At this moment</h3>
-      <p>{found === undefined ? 'Complete the sentence to see what it is about.' : previewText(body.kind, found)}</p>
+    <section class={styles.preview} aria-label={t('Preview')} aria-live="polite">
+      <h3 class={typography.caption}>{t('At this moment')}</h3>
+      <p>{found === undefined ? t('Complete the sentence to see what it is about.') : previewText(body.kind, found)}</p>
       {found !== undefined && found.matches.length > 0 && (
         <ul class={styles.matches}>
           {found.matches.slice(0, 8).map((match) => (
@@ -340,16 +341,19 @@ function previewText(kind: Kind, { watched, total }: AlertPreview): string {
   const some = countText(total);
   switch (kind) {
     case 'entry':
-      return `Trackables that are watched: ${all}. Inside now, whose entries it would have alerted of: ${some}.`;
+      return t('Trackables that are watched: {all}. Inside now, whose entries it would have alerted of: {some}.', {
+        all,
+        some,
+      });
     case 'exit':
-      return `Trackables that are watched: ${all}. Inside now, whose exits it will alert of: ${some}.`;
+      return t('Trackables that are watched: {all}. Inside now, whose exits it will alert of: {some}.', { all, some });
     case 'inside_longer':
-      return `Trackables that are watched: ${all}. Inside for longer than that: ${some}.`;
+      return t('Trackables that are watched: {all}. Inside for longer than that: {some}.', { all, some });
     case 'more_inside':
-      return `Trackables that are counted: ${all}. Fences with more than that inside: ${some}.`;
+      return t('Trackables that are counted: {all}. Fences with more than that inside: {some}.', { all, some });
     case 'silent':
-      return `Trackables that are watched: ${all}. Silent for longer than that: ${some}.`;
+      return t('Trackables that are watched: {all}. Silent for longer than that: {some}.', { all, some });
     case 'collision':
-      return `Trackables that are watched: ${all}. Collisions are alerted of as they begin.`;
+      return t('Trackables that are watched: {all}. Collisions are alerted of as they begin.', { all });
   }
 }

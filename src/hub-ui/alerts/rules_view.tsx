@@ -11,6 +11,7 @@ import { toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { connection } from '../hub/live.ts';
 import { get, request } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
 import { errorText } from '../problems/sentences.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { SEVERITY_LOOKS, sentenceOfRule } from './alert_text.ts';
@@ -38,7 +39,7 @@ export function RulesView() {
   const mayCreate = can('CREATE', PATH);
   const add = mayCreate && (
     <Button kind="main" icon="plus" onClick={() => edit('new')}>
-      New rule
+      {t('New rule')}
     </Button>
   );
   return (
@@ -52,11 +53,13 @@ export function RulesView() {
       {rules !== undefined && (
         <Card flush>
           {rules.length === 0 ? (
-            <Empty icon="bell" title="No rules yet">
-              <p>Say what the hub is to alert of: who enters or leaves, stays too long, falls silent, or collides.</p>
+            <Empty icon="bell" title={t('No rules yet')}>
+              <p>
+                {t('Say what the hub is to alert of: who enters or leaves, stays too long, falls silent, or collides.')}
+              </p>
             </Empty>
           ) : (
-            <ul class={styles.alerts} aria-label="Alert rules">
+            <ul class={styles.alerts} aria-label={t('Alert rules')}>
               {rules.map((rule) => (
                 <RuleRow key={rule.id} rule={rule} onEdit={() => edit(rule.id)} onChanged={load} />
               ))}
@@ -101,9 +104,9 @@ function RuleRow({
   };
   const remove = async (): Promise<void> => {
     const question = {
-      title: `Delete the rule ${rule.name}?`,
-      text: 'The hub does not alert of it any more. What it has alerted of stays until it is cleared.',
-      action: 'Delete rule',
+      title: t('Delete the rule {name}?', { name: rule.name }),
+      text: t('The hub does not alert of it any more. What it has alerted of stays until it is cleared.'),
+      action: t('Delete rule'),
     };
     if (!(await confirm(question))) return;
     await request('DELETE', path).catch(toastError);
@@ -120,9 +123,11 @@ function RuleRow({
         </span>
       </div>
       <div class={styles.actions}>
-        <Check label="On" checked={isOn} disabled={!mayChange} onChange={() => void toggle()} />
-        {mayChange && <IconButton icon="edit" label={`Change ${rule.name}`} onClick={onEdit} />}
-        {can('DELETE', path) && <IconButton icon="trash" label={`Delete ${rule.name}`} onClick={() => void remove()} />}
+        <Check label={t('On')} checked={isOn} disabled={!mayChange} onChange={() => void toggle()} />
+        {mayChange && <IconButton icon="edit" label={t('Change {name}', { name: rule.name })} onClick={onEdit} />}
+        {can('DELETE', path) && (
+          <IconButton icon="trash" label={t('Delete {name}', { name: rule.name })} onClick={() => void remove()} />
+        )}
       </div>
     </li>
   );

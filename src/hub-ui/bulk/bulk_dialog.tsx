@@ -8,8 +8,9 @@ import flow from '../controls/flow.module.css';
 import { countedText, countText } from '../controls/number_text.ts';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
-import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { type Entities, type Kind, kindsText, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { Failures, Progress } from '../lists/progress.tsx';
 import { labelOfPath, valueText } from '../setup/member_text.ts';
 import styles from './bulk_dialog.module.css';
@@ -60,23 +61,23 @@ export function BulkDialog<K extends Kind>({ kind, entities, onClose }: BulkDial
   const send = async (options: WorkOptions): Promise<readonly NamedFailure[]> => {
     const { done, failures: failed } = await sendWrites(plan?.writes ?? [], options);
     const text = failed.length === 0 && !options.signal.aborted ? what : countedText(done.length, SINGULAR[kind]);
-    if (done.length > 0) toast(`${text} changed`, 'ok', undoingWrites(done, text));
+    if (done.length > 0) toast(t('{what} changed', { what: text }), 'ok', undoingWrites(done, text));
     return failed.map(({ item, reason }) => ({ label: item.label, reason }));
   };
   return (
     <Dialog
       wide
-      title={`Change ${countedText(entities.length, SINGULAR[kind])}`}
+      title={t('Change {what}', { what: countedText(entities.length, SINGULAR[kind]) })}
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>{isUnderWay ? 'Stop' : 'Cancel'}</Button>
+          <Button onClick={onClose}>{isUnderWay ? t('Stop') : t('Cancel')}</Button>
           <Button
             kind="main"
             disabled={isUnderWay || plan === undefined || plan.changed === 0}
             onClick={() => void run(send)}
           >
-            {`Change ${what}`}
+            {t('Change {what}', { what })}
           </Button>
         </>
       }
@@ -97,12 +98,14 @@ export function BulkDialog<K extends Kind>({ kind, entities, onClose }: BulkDial
             icon="plus"
             onClick={() => setLines([...lines, lineOf(nextField(fields, lines), (lines.at(-1)?.key ?? 0) + 1)])}
           >
-            Another field
+            {t('Another field')}
           </Button>
         </div>
-        {isUnderWay && <Progress label={`Changing ${what}`} done={count} total={plan?.writes.length ?? 0} />}
+        {isUnderWay && (
+          <Progress label={t('Changing {what}', { what })} done={count} total={plan?.writes.length ?? 0} />
+        )}
         <Failures
-          title={`${countText(failures.length)} could not be changed`}
+          title={t('{count} could not be changed', { count: countText(failures.length) })}
           rows={failures.map(({ label, reason }) => [label, reason])}
         />
         <Preview plan={plan} total={entities.length} kind={kind} />
@@ -141,45 +144,50 @@ function LineFields({
   return (
     <div class={styles.line}>
       <SelectField
-        label="Field"
+        label={t('Field')}
         value={field.name}
         options={BULK_FIELDS[kind].map(({ name }) => ({ value: name, label: fieldLabel(name) }))}
         onChange={choose}
       />
       {unit === 'property' && (
-        <TextField label="Property" value={line.name} onInput={(name) => onChange({ name })} placeholder="owner" />
+        <TextField label={t('Property')} value={line.name} onInput={(name) => onChange({ name })} placeholder="owner" />
       )}
       <SelectField
-        label="Becomes"
+        label={t('Becomes')}
         value={how}
         options={HOWS.filter(({ value }) => value !== 'forever' || unit === 's')}
         onChange={(next) => onChange({ how: next })}
       />
       {how === 'set' && isNumber && (
         <NumberField
-          label="New value"
+          label={t('New value')}
           value={line.number}
           {...(unit === 'floor' ? { step: '1' } : { unit, min: 0 })}
           onInput={(number) => onChange({ number })}
         />
       )}
       {how === 'set' && unit === 'property' && (
-        <TextField label="New value" value={line.text} onInput={(text) => onChange({ text })} placeholder="Lab 3" />
+        <TextField
+          label={t('New value')}
+          value={line.text}
+          onInput={(text) => onChange({ text })}
+          placeholder={t('Lab 3')}
+        />
       )}
       {how === 'set' && unit === 'trackable' && (
         <TrackableField name={line.name} onInput={(name) => onChange({ name })} />
       )}
       {onRemove !== undefined && (
-        <IconButton class={styles.remove} icon="trash" label="Leave this field" onClick={onRemove} />
+        <IconButton class={styles.remove} icon="trash" label={t('Leave this field')} onClick={onRemove} />
       )}
     </div>
   );
 }
 
 const HOWS: readonly { readonly value: How; readonly label: string }[] = [
-  { value: 'set', label: 'Set to' },
-  { value: 'forever', label: 'Forever' },
-  { value: 'clear', label: 'Not set' },
+  { value: 'set', label: t('Set to') },
+  { value: 'forever', label: t('Forever') },
+  { value: 'clear', label: t('Not set') },
 ];
 
 /** A trackable by its name or id. */
@@ -188,7 +196,7 @@ function TrackableField({ name, onInput }: { readonly name: string; readonly onI
   const listId = useId();
   const isUnknown = name !== '' && trackableNamed(trackables, name) === undefined;
   return (
-    <Field label="Trackable" error={isUnknown ? 'No trackable has this name or id.' : undefined}>
+    <Field label={t('Trackable')} error={isUnknown ? t('No trackable has this name or id.') : undefined}>
       {(ids) => (
         <>
           <input
@@ -253,21 +261,29 @@ function Preview({
   readonly total: number;
   readonly kind: Kind;
 }) {
-  if (plan === undefined) return <p class={typography.faint}>Say what to set to see what changes.</p>;
+  if (plan === undefined) return <p class={typography.faint}>{t('Say what to set to see what changes.')}</p>;
   const same = total - plan.changed;
   return (
-    <section aria-label="Preview">
+    <section aria-label={t('Preview')}>
       <p class={styles.summary}>
-        <strong>{`${countText(plan.changed)} of ${countText(total)} ${kind} change`}</strong>
-        {same > 0 && <span class={typography.faint}>{`${countText(same)} are so already`}</span>}
+        <strong>
+          {t('{changed} of {total} {kind} change', {
+            changed: countText(plan.changed),
+            total: countText(total),
+            kind: kindsText(kind),
+          })}
+        </strong>
+        {same > 0 && <span class={typography.faint}>{t('{count} are so already', { count: countText(same) })}</span>}
       </p>
       {plan.rows.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reachable
-        <ul class={styles.preview} tabIndex={0} aria-label="What changes">
+        <ul class={styles.preview} tabIndex={0} aria-label={t('What changes')}>
           {plan.rows.slice(0, SHOWN_MAX).map((row) => (
             <PreviewLine key={`${row.id} ${row.path.join(' ')}`} row={row} />
           ))}
-          {plan.rows.length > SHOWN_MAX && <li>{`… and ${countText(plan.rows.length - SHOWN_MAX)} more`}</li>}
+          {plan.rows.length > SHOWN_MAX && (
+            <li>{t('… and {count} more', { count: countText(plan.rows.length - SHOWN_MAX) })}</li>
+          )}
         </ul>
       )}
     </section>
@@ -287,6 +303,6 @@ function PreviewLine({ row: { label, path, from, to } }: { readonly row: Preview
 }
 
 function fieldLabel(name: string): string {
-  if (name === 'assignment') return 'Assigned to';
-  return name === 'properties' ? 'A property' : labelOfPath([name]);
+  if (name === 'assignment') return t('Assigned to');
+  return name === 'properties' ? t('A property') : labelOfPath([name]);
 }

@@ -125,7 +125,7 @@ export function planAssignment(
     const isSo = target === undefined ? its.length === 0 : its.length === 1 && its[0]?.id === target.id;
     const from = its.length === 0 ? undefined : its.map(labelOf).join(', ');
     const to = target === undefined ? undefined : labelOf(target);
-    return isSo ? [] : [{ id: provider.id, label: labelOf(provider), path: ['assigned to'], from, to }];
+    return isSo ? [] : [{ id: provider.id, label: labelOf(provider), path: ['assignment'], from, to }];
   });
   const changing = new Set(rows.map(({ id }) => id));
   const writes = all.flatMap((trackable): Write[] => {

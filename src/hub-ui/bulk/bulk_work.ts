@@ -3,6 +3,7 @@ import { countedText } from '../controls/number_text.ts';
 import { type ToastAction, toast } from '../controls/toasts.tsx';
 import { type Kind, SINGULAR } from '../hub/kinds.ts';
 import { type Draft, deleteEntity, patchEntity } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
 import { useCount } from '../lists/progress.tsx';
 import { type Failure, runAll } from '../lists/run_all.ts';
 import { undone, type Write } from './bulk_plan.ts';
@@ -63,17 +64,20 @@ export function undoingWrites(done: readonly Write[], what: string): ToastAction
   const act = async (): Promise<void> => {
     const { failures } = await sendWrites(undone(done), quietly());
     if (failures.length === 0) {
-      toast(`${what} as before`);
+      toast(t('{what} as before', { what }));
       return;
     }
     const left = failures.map(({ item }) => undone([item])[0] as Write);
     toast(
-      `${countedText(left.length, 'change')} could not be taken back. ${failures[0]?.reason ?? ''}`,
+      t('{what} could not be taken back. {reason}', {
+        what: countedText(left.length, 'change'),
+        reason: failures[0]?.reason ?? '',
+      }),
       'danger',
       undoingWrites(left, what),
     );
   };
-  return { label: 'Undo', act: () => void act() };
+  return { label: t('Undo'), act: () => void act() };
 }
 
 /** Takes away everything that was created with one click, what was created last first. */
@@ -81,17 +85,17 @@ export function undoingCreations(created: readonly { readonly kind: Kind; readon
   const act = async (): Promise<void> => {
     const failures = await runAll([...created].reverse(), ({ kind, id }) => deleteEntity(kind, id), quietly());
     const [first] = failures;
-    if (first === undefined) toast('What was made is gone again');
+    if (first === undefined) toast(t('What was made is gone again'));
     else {
       const text = countedText(failures.length, SINGULAR[first.item.kind]);
       toast(
-        `${text} could not be taken away. ${first.reason}`,
+        t('{what} could not be taken away. {reason}', { what: text, reason: first.reason }),
         'danger',
         undoingCreations(failures.map(({ item }) => item)),
       );
     }
   };
-  return { label: 'Undo', act: () => void act() };
+  return { label: t('Undo'), act: () => void act() };
 }
 
 function quietly(): WorkOptions {

@@ -14,6 +14,7 @@ import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import type { Entities, Kind } from '../hub/kinds.ts';
 import { createEntity } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
 import { listKept } from '../lists/exportable.ts';
 import { Failures, Progress } from '../lists/progress.tsx';
 import { type Failure, runAll } from '../lists/run_all.ts';
@@ -35,8 +36,10 @@ import styles from './copy_dialog.module.css';
 /** More than that is a mistake more often than a wish. */
 const COPIES_MAX = 2_000;
 const NAMED_MAX = 100;
-const PATTERN_HELP =
-  'In it {name} is the old name, {floor} the floor, {n} a number, {row} and {column} the place in a grid.';
+const PATTERN_HELP = t(
+  'In it {name} is the old name, {floor} the floor, {n} a number, {row} and {column} the place in a grid.',
+  { name: '{name}', floor: '{floor}', n: '{n}', row: '{row}', column: '{column}' },
+);
 
 interface CopyDialogProps {
   /** Ids of the fences to be copied; undefined: those of a whole floor, which is asked for. */
@@ -48,7 +51,7 @@ interface CopyDialogProps {
 export function CopyDialog({ ids, onClose }: CopyDialogProps) {
   const kept = useKept();
   const [mode, setMode] = useState<'floor' | 'grid'>('floor');
-  const title = ids === undefined ? 'Copy a floor' : `Copy ${countedText(ids.length, 'fence')}`;
+  const title = ids === undefined ? t('Copy a floor') : t('Copy {what}', { what: countedText(ids.length, 'fence') });
   if (kept === undefined) {
     return (
       <Dialog wide title={title} onClose={onClose}>
@@ -60,12 +63,12 @@ export function CopyDialog({ ids, onClose }: CopyDialogProps) {
   const [only] = fences ?? [];
   const choice = fences?.length === 1 && (
     <Choice
-      label="What to make"
+      label={t('What to make')}
       value={mode}
       onChange={setMode}
       options={[
-        { value: 'floor', label: 'To a floor' },
-        { value: 'grid', label: 'Grid or row' },
+        { value: 'floor', label: t('To a floor') },
+        { value: 'grid', label: t('Grid or row') },
       ]}
     />
   );
@@ -154,18 +157,18 @@ function FloorCopies({
       <div class={fieldStyles.fields}>
         {given === undefined && (
           <SelectField
-            label="From floor"
+            label={t('From floor')}
             value={String(from)}
             options={floors.map((floor) => ({ value: String(floor), label: String(floor) }))}
             onChange={(floor) => setFrom(Number(floor))}
           />
         )}
-        <NumberField label="To floor" step="1" value={to} onInput={setTo} />
+        <NumberField label={t('To floor')} step="1" value={to} onInput={setTo} />
       </div>
-      <TextField label="Names" help={PATTERN_HELP} value={pattern} onInput={setPattern} />
+      <TextField label={t('Names')} help={PATTERN_HELP} value={pattern} onInput={setPattern} />
       {given === undefined && can('CREATE', '/zones') && (
         <Check
-          label="The zones of the floor, too, with their plans and anchors"
+          label={t('The zones of the floor, too, with their plans and anchors')}
           checked={hasZones}
           onChange={setHasZones}
         />
@@ -205,25 +208,25 @@ function GridCopies({ fence, ...frame }: CopiesProps & { readonly fence: Fence }
     >
       <div class={fieldStyles.fields}>
         <NumberField
-          label="Columns"
+          label={t('Columns')}
           step="1"
           min={1}
           value={columns}
-          error={isTooMany ? `This would be more than ${countText(COPIES_MAX)} fences.` : undefined}
+          error={isTooMany ? t('This would be more than {most} fences.', { most: countText(COPIES_MAX) }) : undefined}
           onInput={setColumns}
         />
-        <NumberField label="Rows" step="1" min={1} value={rows} onInput={setRows} />
-        <NumberField label="Space between columns" unit="m" value={gapX} onInput={setGapX} />
-        <NumberField label="Space between rows" unit="m" value={gapY} onInput={setGapY} />
+        <NumberField label={t('Rows')} step="1" min={1} value={rows} onInput={setRows} />
+        <NumberField label={t('Space between columns')} unit="m" value={gapX} onInput={setGapX} />
+        <NumberField label={t('Space between rows')} unit="m" value={gapY} onInput={setGapY} />
         <NumberField
-          label="Turned by"
+          label={t('Turned by')}
           unit="°"
-          help="Along the longest edge of the fence, unless you change it."
+          help={t('Along the longest edge of the fence, unless you change it.')}
           value={angle}
           onInput={setAngle}
         />
       </div>
-      <TextField label="Names" help={PATTERN_HELP} value={pattern} onInput={setPattern} />
+      <TextField label={t('Names')} help={PATTERN_HELP} value={pattern} onInput={setPattern} />
     </CopyFrame>
   );
 }
@@ -272,7 +275,8 @@ function CopyFrame({
   const { isUnderWay, failures, count, run } = useWork(onClose);
   const create = async (options: WorkOptions): Promise<readonly NamedFailure[]> => {
     const { created, failures: failed } = await make(options);
-    if (created.length > 0) toast(`${countText(created.length)} made`, 'ok', undoingCreations(created));
+    if (created.length > 0)
+      toast(t('{count} made', { count: countText(created.length) }), 'ok', undoingCreations(created));
     return failed;
   };
   return (
@@ -282,9 +286,9 @@ function CopyFrame({
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>{isUnderWay ? 'Stop' : 'Cancel'}</Button>
+          <Button onClick={onClose}>{isUnderWay ? t('Stop') : t('Cancel')}</Button>
           <Button kind="main" disabled={isUnderWay || copies.length === 0} onClick={() => void run(create)}>
-            {copies.length === 1 ? 'Make 1 copy' : `Make ${countText(copies.length)} copies`}
+            {copies.length === 1 ? t('Make 1 copy') : t('Make {count} copies', { count: countText(copies.length) })}
           </Button>
         </>
       }
@@ -292,24 +296,26 @@ function CopyFrame({
       <div class={flow.stack}>
         {choice}
         {children}
-        {isUnderWay && <Progress label="Copying" done={count} total={copies.length} />}
+        {isUnderWay && <Progress label={t('Copying')} done={count} total={copies.length} />}
         <Failures
-          title={`${countText(failures.length)} could not be made`}
+          title={t('{count} could not be made', { count: countText(failures.length) })}
           rows={failures.map(({ label, reason }) => [label, reason])}
         />
         <div class={styles.outcome}>
           {picture}
           {copies.length === 0 ? (
-            <p class={typography.faint}>There is nothing to copy.</p>
+            <p class={typography.faint}>{t('There is nothing to copy.')}</p>
           ) : (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reachable
-            <ul class={styles.names} tabIndex={0} aria-label="What is made">
+            <ul class={styles.names} tabIndex={0} aria-label={t('What is made')}>
               {copies.slice(0, NAMED_MAX).map(({ name }, index) => (
                 <li key={index} class={typography.cut}>
                   {name}
                 </li>
               ))}
-              {copies.length > NAMED_MAX && <li>{`… and ${countText(copies.length - NAMED_MAX)} more`}</li>}
+              {copies.length > NAMED_MAX && (
+                <li>{t('… and {count} more', { count: countText(copies.length - NAMED_MAX) })}</li>
+              )}
             </ul>
           )}
         </div>
@@ -332,7 +338,7 @@ function GridPicture({ fences }: { readonly fences: readonly Fence[] }) {
   const margin = Math.max(right - left, high - low, 1) * 0.04;
   const box = [left - margin, -high - margin, right - left + 2 * margin, high - low + 2 * margin];
   return (
-    <svg class={styles.picture} viewBox={box.join(' ')} role="img" aria-label="The fences from above">
+    <svg class={styles.picture} viewBox={box.join(' ')} role="img" aria-label={t('The fences from above')}>
       {shapes.map((shape, i) =>
         radius > 0 ? (
           <circle key={i} data-first={i === 0 || undefined} cx={shape[0]?.[0]} cy={-(shape[0]?.[1] ?? 0)} r={radius} />

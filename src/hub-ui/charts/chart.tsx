@@ -1,3 +1,4 @@
+import { clockText, shortClockText } from '../languages/times.ts';
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
@@ -121,9 +122,7 @@ export function Chart({ label, times, lines, format, range, height = 150 }: Char
             {line.label} <strong>{shown[i] == null ? '–' : format(shown[i])}</strong>
           </span>
         ))}
-        {index !== undefined && (
-          <span class={typography.faint}>{new Date((times[index] ?? 0) * 1_000).toLocaleTimeString()}</span>
-        )}
+        {index !== undefined && <span class={typography.faint}>{clockText((times[index] ?? 0) * 1_000)}</span>}
       </figcaption>
       <div ref={box} class={styles.plot} style={{ height }} aria-hidden="true" />
     </figure>
@@ -140,10 +139,7 @@ function lastOf(values: readonly (number | null)[]): number | null {
 
 function clockTexts(_plot: unknown, seconds: readonly number[]): string[] {
   const isFine = (seconds[1] ?? 60) - (seconds[0] ?? 0) < 60;
-  return seconds.map((second) => {
-    const text = new Date(second * 1_000).toTimeString();
-    return isFine ? text.slice(0, 8) : text.slice(0, 5);
-  });
+  return seconds.map((second) => (isFine ? clockText(second * 1_000) : shortClockText(second * 1_000)));
 }
 
 /** The color of the line at an index; reads the theme. */

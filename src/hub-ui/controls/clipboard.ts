@@ -1,3 +1,4 @@
+import { t } from '../languages/language.ts';
 import { toast } from './toasts.tsx';
 import typography from './typography.module.css';
 
@@ -5,10 +6,10 @@ import typography from './typography.module.css';
 export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    toast(`${what} copied`);
+    toast(t('{what} copied', { what }));
   } catch {
-    if (copySelected(text)) toast(`${what} copied`);
-    else toast(`${what} could not be copied: the browser does not allow it`, 'danger');
+    if (copySelected(text)) toast(t('{what} copied', { what }));
+    else toast(t('{what} could not be copied: the browser does not allow it', { what }), 'danger');
   }
 }
 

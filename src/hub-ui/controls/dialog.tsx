@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { t } from '../languages/language.ts';
 import { Button, type ButtonKind, IconButton } from './button.tsx';
 import styles from './dialog.module.css';
 import flow from './flow.module.css';
@@ -46,7 +47,7 @@ export function Dialog({
     >
       <div class={styles.head}>
         <h2 id={titleId}>{title}</h2>
-        <IconButton icon="close" label="Close" onClick={onClose} />
+        <IconButton icon="close" label={t('Close')} onClick={onClose} />
       </div>
       <div class={styles.body}>{children}</div>
       {foot && <div class={styles.foot}>{foot}</div>}
@@ -88,7 +89,7 @@ export function Questions() {
       onClose={() => question.answer(false)}
       foot={
         <>
-          <Button onClick={() => question.answer(false)}>Cancel</Button>
+          <Button onClick={() => question.answer(false)}>{t('Cancel')}</Button>
           <Button kind={question.kind ?? 'danger'} onClick={() => question.answer(true)}>
             {question.action}
           </Button>

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { t } from '../languages/language.ts';
 import flow from './flow.module.css';
 import { Icon, type IconName } from './icons.tsx';
 import styles from './notice.module.css';
@@ -38,7 +39,7 @@ export function Empty({
   );
 }
 
-export function Spinner({ label = 'Loading' }: { readonly label?: string }) {
+export function Spinner({ label = t('Loading') }: { readonly label?: string }) {
   return (
     <div class={flow.row} role="status">
       <span class={styles.spinner} />

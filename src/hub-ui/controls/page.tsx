@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { t } from '../languages/language.ts';
 import flow from './flow.module.css';
 import styles from './page.module.css';
 
@@ -33,6 +34,6 @@ export function Page({
 /** Names the browser's tab after what it shows. */
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = `${title} · Location hub`;
+    document.title = t('{title} · Location hub', { title });
   }, [title]);
 }

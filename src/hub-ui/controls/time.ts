@@ -1,4 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
+import { t } from '../languages/language.ts';
+import { countedText } from './number_text.ts';
 
 /** The time now, as often as asked: a component that uses it is drawn again each time. */
 export function useNow(everyMs: number): number {
@@ -12,9 +14,9 @@ export function useNow(everyMs: number): number {
 
 /** How long ago, in words. */
 export function ago(milliseconds: number): string {
-  if (!Number.isFinite(milliseconds)) return 'at an unknown time';
-  if (milliseconds < 2_000) return 'just now';
-  return `${durationText(milliseconds)} ago`;
+  if (!Number.isFinite(milliseconds)) return t('at an unknown time');
+  if (milliseconds < 2_000) return t('just now');
+  return t('{long} ago', { long: durationText(milliseconds) });
 }
 
 /** A duration in its largest unit. */
@@ -24,5 +26,5 @@ export function durationText(milliseconds: number): string {
   const minutes = Math.floor(seconds / 60);
   if (minutes < 90) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+  return hours < 48 ? `${hours} h` : countedText(Math.floor(hours / 24), 'day');
 }

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { t } from '../languages/language.ts';
 import { errorText } from '../problems/sentences.ts';
 import { Icon } from './icons.tsx';
 import styles from './toasts.module.css';
@@ -60,7 +61,7 @@ export function Toasts() {
               {action.label}
             </button>
           )}
-          <button type="button" aria-label="Dismiss" onClick={() => dismiss(id)}>
+          <button type="button" aria-label={t('Dismiss')} onClick={() => dismiss(id)}>
             <Icon name="close" width={14} height={14} />
           </button>
         </div>

@@ -1,14 +1,15 @@
 import { useLocation, useRoute } from 'wouter-preact';
 import { Page } from '../controls/page.tsx';
 import { Tabs } from '../controls/tabs.tsx';
+import { t } from '../languages/language.ts';
 import { LogView } from './log_view.tsx';
 import { OccupancyView } from './occupancy_view.tsx';
 
 type View = 'log' | 'occupancy';
 
 const VIEWS: readonly { value: View; label: string }[] = [
-  { value: 'log', label: 'Log' },
-  { value: 'occupancy', label: 'Occupancy' },
+  { value: 'log', label: t('Log') },
+  { value: 'occupancy', label: t('Occupancy') },
 ];
 
 /** What happens at the site, and how full its fences are. */
@@ -17,9 +18,9 @@ export function EventsPage() {
   const [, navigate] = useLocation();
   const view: View = isOccupancy ? 'occupancy' : 'log';
   return (
-    <Page title="Events" lead="Entries, exits, collisions and changes, as they happen.">
+    <Page title={t('Events')} lead={t('Entries, exits, collisions and changes, as they happen.')}>
       <Tabs
-        label="Views"
+        label={t('Views')}
         value={view}
         options={VIEWS}
         onChange={(next) => navigate(next === 'log' ? '/events' : '/events/occupancy')}

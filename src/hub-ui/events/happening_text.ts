@@ -1,7 +1,8 @@
-import { metersText } from '../controls/number_text.ts';
+import { countedText, fixedText, metersText } from '../controls/number_text.ts';
 import type { Happening } from '../hub/event_log.ts';
 import { type Kind, labelOf } from '../hub/kinds.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t, tParts } from '../languages/language.ts';
 import { type Searched, searchedTexts } from '../map/search.ts';
 
 /** Something that an event is about. */
@@ -18,26 +19,44 @@ export function wordsOfHappening(happening: Happening): readonly (string | Subje
     case 'exit': {
       const { trackable_id: trackable, provider_id: provider, fence_id: fence } = happening.event;
       const object = trackable != null ? subject('trackables', trackable) : provided(provider);
-      return [object, happening.is === 'entry' ? ' entered ' : ' left ', subject('fences', fence)];
+      const parts = { object, fence: subject('fences', fence) };
+      return happening.is === 'entry'
+        ? tParts('{object} entered {fence}', parts)
+        : tParts('{object} left {fence}', parts);
     }
     case 'collision_start':
     case 'collision_end': {
       const { collisions, center_distance: meters, start_time: start } = happening.event;
-      const [one, other] = collisions;
-      const pair = [collider(one?.id), ' and ', collider(other?.id)];
-      if (happening.is === 'collision_start') return [...pair, ` touch, centers ${metersText(meters)} apart`];
+      const one = collider(collisions[0]?.id);
+      const other = collider(collisions[1]?.id);
+      if (happening.is === 'collision_start') {
+        return tParts('{one} and {other} touch, centers {distance} apart', {
+          one,
+          other,
+          distance: metersText(meters),
+        });
+      }
       const seconds = Math.max(0, happening.atMs - Date.parse(start)) / 1_000;
-      return [...pair, ` came apart after ${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`];
+      const long = `${fixedText(seconds, seconds < 10 ? 1 : 0)} s`;
+      return tParts('{one} and {other} came apart after {long}', { one, other, long });
     }
     case 'create':
     case 'update':
     case 'delete': {
       const { event, kind, times } = happening;
-      const did = { create: ' was created', update: ' was changed', delete: ' was deleted' }[happening.is];
-      return [subject(kind, event.id, event.object), `${did}${times > 1 ? ` ${times} times` : ''}`];
+      const said = tParts<(typeof DONE)[keyof typeof DONE], Subject>(DONE[happening.is], {
+        object: subject(kind, event.id, event.object),
+      });
+      return times > 1 ? [...said, ` ${countedText(times, 'time')}`] : said;
     }
   }
 }
+
+const DONE = {
+  create: '{object} was created',
+  update: '{object} was changed',
+  delete: '{object} was deleted',
+} as const;
 
 /** The words, with the ids and the kinds. */
 export function searchedIn(happening: Happening): Searched {
@@ -53,12 +72,12 @@ function subject(kind: Kind, id: string, object: { readonly id: string } = { id 
 
 /** What may not be read is not named. */
 function provided(id: string | null | undefined): Subject | string {
-  return id == null ? 'Something' : subject('providers', id);
+  return id == null ? t('Something') : subject('providers', id);
 }
 
 /** One that may not be read has no id. */
 function collider(id = ''): Subject | string {
-  return id === '' ? 'something else' : subject('trackables', id);
+  return id === '' ? t('something else') : subject('trackables', id);
 }
 
 /** Where on the map it happened. */

@@ -6,6 +6,8 @@ import { Link } from '../controls/link.tsx';
 import type { Happening } from '../hub/event_log.ts';
 import jsonStyles from '../json/json.module.css';
 import { Json, jsonText } from '../json/json.tsx';
+import { t } from '../languages/language.ts';
+import { clockText, wholeText } from '../languages/times.ts';
 import { LOOKS } from './event_looks.ts';
 import { hasPlace, placeOf, type Subject, wordsOfHappening } from './happening_text.ts';
 import styles from './log_rows.module.css';
@@ -14,7 +16,7 @@ import styles from './log_rows.module.css';
 export function LogRows({ rows }: { readonly rows: readonly Happening[] }) {
   const [openKey, setOpenKey] = useState<number>();
   return (
-    <ol class={styles.log} aria-label="Events">
+    <ol class={styles.log} aria-label={t('Events')}>
       {rows.map((happening) => (
         <Row
           key={happening.key}
@@ -41,8 +43,8 @@ function Row({
   return (
     <li>
       <div class={styles.row}>
-        <time class={styles.time} dateTime={at.toISOString()} title={at.toLocaleString()}>
-          {at.toTimeString().slice(0, 8)}
+        <time class={styles.time} dateTime={at.toISOString()} title={wholeText(happening.atMs)}>
+          {clockText(happening.atMs)}
         </time>
         <span class={styles.kind}>
           <Badge tone={tone}>
@@ -55,8 +57,12 @@ function Row({
             return typeof part === 'string' ? part : <SubjectLink key={part.kind + part.id} subject={part} />;
           })}
         </span>
-        {hasPlace(happening) ? <IconLink href={placeOf(happening)} icon="map" label="Show on the map" /> : <span />}
-        <IconButton icon="code" label="JSON of the event" aria-expanded={isOpen} onClick={onToggle} />
+        {hasPlace(happening) ? (
+          <IconLink href={placeOf(happening)} icon="map" label={t('Show on the map')} />
+        ) : (
+          <span />
+        )}
+        <IconButton icon="code" label={t('JSON of the event')} aria-expanded={isOpen} onClick={onToggle} />
       </div>
       {isOpen && (
         <pre class={`${jsonStyles.box} ${styles.json}`}>

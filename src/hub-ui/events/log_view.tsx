@@ -8,9 +8,10 @@ import { SearchInput } from '../controls/search_input.tsx';
 import { clearEvents, type Happening, happenings, refusals } from '../hub/event_log.ts';
 import { connection } from '../hub/live.ts';
 import { useEntities } from '../hub/stores.ts';
+import { t, tParts } from '../languages/language.ts';
 import { hasWords, wordsOf } from '../map/search.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { GROUPS, type Group, LOOKS } from './event_looks.ts';
+import { GROUP_NAMES, GROUPS, type Group, LOOKS } from './event_looks.ts';
 import { searchedIn } from './happening_text.ts';
 import { LogRows } from './log_rows.tsx';
 import styles from './log_view.module.css';
@@ -46,24 +47,24 @@ export function LogView() {
     <>
       <div class={flow.row}>
         <SearchInput
-          label="Search events"
-          hint="Search names and ids"
+          label={t('Search events')}
+          hint={t('Search names and ids')}
           text={text}
           isInToolbar
           onInput={(q) => setUrlParams({ q })}
         />
-        <fieldset class={`${flow.row} ${styles.groups}`} aria-label="Shown events">
+        <fieldset class={`${flow.row} ${styles.groups}`} aria-label={t('Shown events')}>
           {GROUPS.map((group) => (
             <Button key={group} aria-pressed={groups.has(group)} onClick={() => toggle(group)}>
-              {`${group.charAt(0).toUpperCase()}${group.slice(1)}`}
+              {GROUP_NAMES[group]}
             </Button>
           ))}
           <Button
             aria-pressed={withCarried}
-            title="Entries and exits of providers, also where those of their trackables say the same"
+            title={t('Entries and exits of providers, also where those of their trackables say the same')}
             onClick={() => setUrlParams({ tags: withCarried ? undefined : 1 })}
           >
-            Providers
+            {t('Providers')}
           </Button>
         </fieldset>
         <span class={flow.space} />
@@ -72,21 +73,23 @@ export function LogView() {
           aria-pressed={paused !== undefined}
           onClick={() => setPaused(paused === undefined ? happenings.peek() : undefined)}
         >
-          {paused === undefined ? 'Pause' : missed > 0 ? `Resume, ${missed} new` : 'Resume'}
+          {paused === undefined ? t('Pause') : missed > 0 ? t('Resume, {count} new', { count: missed }) : t('Resume')}
         </Button>
         <Button kind="quiet" disabled={all.length === 0} onClick={() => clear(() => setPaused(undefined))}>
-          Clear
+          {t('Clear')}
         </Button>
       </div>
       {refusals.value.length > 0 && (
-        <Notice tone="warn">{`You may not follow ${refusals.value.join(', ').replaceAll('_', ' ')}.`}</Notice>
+        <Notice tone="warn">
+          {t('You may not follow {topics}.', { topics: refusals.value.join(', ').replaceAll('_', ' ') })}
+        </Notice>
       )}
       <Card flush>
         {found.length === 0 ? <Nothing hasAny={all.length > 0} /> : <LogRows rows={found} />}
         {found.length >= most && (
           <div class={flow.more}>
             <Button kind="quiet" onClick={() => setMost(most + SHOWN_STEP)}>
-              Show older
+              {t('Show older')}
             </Button>
           </div>
         )}
@@ -135,18 +138,24 @@ function isCarried(happening: Happening, carried: ReadonlySet<string>): boolean 
 function Nothing({ hasAny }: { readonly hasAny: boolean }) {
   if (hasAny) {
     return (
-      <Empty icon="filter" title="No event matches">
-        <Button onClick={() => setUrlParams({ q: undefined, show: undefined, tags: 1 })}>Show all events</Button>
+      <Empty icon="filter" title={t('No event matches')}>
+        <Button onClick={() => setUrlParams({ q: undefined, show: undefined, tags: 1 })}>{t('Show all events')}</Button>
       </Empty>
     );
   }
   const isConnected = connection.value.state === 'connected';
   return (
-    <Empty icon="event" title={isConnected ? 'Nothing has happened yet' : 'Not connected'}>
-      <p>Entries and exits, collisions and changes appear here as they happen, from the moment this page was opened.</p>
+    <Empty icon="event" title={isConnected ? t('Nothing has happened yet') : t('Not connected')}>
+      <p>
+        {t(
+          'Entries and exits, collisions and changes appear here as they happen, from the moment this page was opened.',
+        )}
+      </p>
       {isConnected && (
         <p>
-          Whatever moves into a <Link href="/fences">fence</Link> makes an entry.
+          {tParts('Whatever moves into a {fence} makes an entry.', {
+            fence: <Link href="/fences">{t('fence')}</Link>,
+          })}
         </p>
       )}
     </Empty>

@@ -14,6 +14,7 @@ import { happenings, heardSinceMs } from '../hub/event_log.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { entityPath, get } from '../hub/rest.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { runAll } from '../lists/run_all.ts';
 import { sortedBy } from '../lists/sort_and_page.ts';
 import { isMatch, wordsOf } from '../map/search.ts';
@@ -27,13 +28,13 @@ const CHARTED_MAX = 8;
 const CHARTED_FIRST = 4;
 
 const WINDOWS = [
-  { value: '5', label: '5 min' },
-  { value: '15', label: '15 min' },
+  { value: '5', label: t('5 min') },
+  { value: '15', label: t('15 min') },
   { value: '60', label: '1 h' },
 ] as const;
 const COUNTED: readonly { value: Counted; label: string }[] = [
-  { value: 'trackables', label: 'Trackables' },
-  { value: 'providers', label: 'Providers' },
+  { value: 'trackables', label: t('Trackables') },
+  { value: 'providers', label: t('Providers') },
 ];
 
 /** How many are in each fence, now and since the page was opened. */
@@ -81,17 +82,17 @@ export function OccupancyView() {
     <>
       <div class={flow.row}>
         <SearchInput
-          label="Search fences"
-          hint="Search fences"
+          label={t('Search fences')}
+          hint={t('Search fences')}
           text={text}
           isInToolbar
           onInput={(q) => setUrlParams({ q })}
         />
         <span class={flow.space} />
-        <Choice label="Counted" value={counted} options={COUNTED} onChange={(of) => setUrlParams({ of })} />
-        <Choice label="Time" value={minutes} options={WINDOWS} onChange={(window) => setUrlParams({ window })} />
+        <Choice label={t('Counted')} value={counted} options={COUNTED} onChange={(of) => setUrlParams({ of })} />
+        <Choice label={t('Time')} value={minutes} options={WINDOWS} onChange={(window) => setUrlParams({ window })} />
       </div>
-      <Card title="Inside, over time">
+      <Card title={t('Inside, over time')}>
         <OccupancyChart
           lines={inChart.map((id) => ({ label: nameOf(fences.get(id), id), steps: steps.get(id) ?? [] }))}
           range={range}
@@ -110,13 +111,12 @@ export function OccupancyView() {
           />
         ))}
       </ul>
-      {found.length === 0 && <Empty icon="search" title="No fence matches" />}
+      {found.length === 0 && <Empty icon="search" title={t('No fence matches')} />}
       {found.length > most && (
         <div class={flow.more}>
-          <Button
-            kind="quiet"
-            onClick={() => setMost(most + SHOWN_STEP)}
-          >{`Show more of ${countedText(found.length, 'fence')}`}</Button>
+          <Button kind="quiet" onClick={() => setMost(most + SHOWN_STEP)}>
+            {t('Show more of {what}', { what: countedText(found.length, 'fence') })}
+          </Button>
         </div>
       )}
     </>
@@ -143,7 +143,7 @@ function OccupancyChart({
   readonly firstMs: number;
 }) {
   const [fromMs, toMs] = range;
-  if (lines.length === 0) return <p class={typography.soft}>Choose fences below to see them here.</p>;
+  if (lines.length === 0) return <p class={typography.soft}>{t('Choose fences below to see them here.')}</p>;
   const within = lines.flatMap(({ steps }) => steps.map(({ atMs }) => atMs)).filter((ms) => ms > fromMs && ms < toMs);
   const times = [...new Set([Math.max(fromMs, firstMs), ...within, toMs])].sort((a, b) => a - b);
   const drawn: Line[] = lines.map(({ label, steps }) => {
@@ -151,7 +151,7 @@ function OccupancyChart({
   });
   return (
     <Chart
-      label="Inside fences over time"
+      label={t('Inside fences over time')}
       height={220}
       times={times.map((ms) => ms / 1_000)}
       lines={drawn}
@@ -184,7 +184,7 @@ function Tile({
           type="button"
           class={styles.name}
           aria-pressed={isCharted}
-          title={isCharted ? 'Remove from the chart' : 'Show in the chart'}
+          title={isCharted ? t('Remove from the chart') : t('Show in the chart')}
           onClick={onToggle}
         >
           {label}
@@ -192,15 +192,16 @@ function Tile({
         <IconLink
           href={`/?sel=fences:${encodeURIComponent(fence.id)}`}
           icon="map"
-          label={`Show ${label} on the map`}
-          title="Show on the map"
+          label={t('Show {name} on the map', { name: label })}
+          title={t('Show on the map')}
         />
       </div>
       <div class={styles.body}>
         <span class={styles.count}>
-          <strong>{now === undefined ? '–' : countText(now)}</strong> <span class={typography.faint}>inside</span>
+          <strong>{now === undefined ? '–' : countText(now)}</strong>{' '}
+          <span class={typography.faint}>{t('inside')}</span>
         </span>
-        <span class={typography.faint}>{`most ${countText(peak)}`}</span>
+        <span class={typography.faint}>{t('most {count}', { count: countText(peak) })}</span>
       </div>
       <Sparkline steps={steps ?? []} range={range} />
     </li>
@@ -209,10 +210,10 @@ function Tile({
 
 function Nothing() {
   return (
-    <Empty icon="fence" title="No fences yet">
-      <p>Once there are fences, this page shows how many are inside each, and how that changes.</p>
+    <Empty icon="fence" title={t('No fences yet')}>
+      <p>{t('Once there are fences, this page shows how many are inside each, and how that changes.')}</p>
       <ButtonLink href="/fences/new" kind="main" icon="plus">
-        New fence
+        {t('New fence')}
       </ButtonLink>
     </Empty>
   );

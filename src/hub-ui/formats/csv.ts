@@ -1,3 +1,4 @@
+import { t } from '../languages/language.ts';
 /** A table of texts. */
 export interface Table {
   readonly columns: readonly string[];
@@ -16,12 +17,12 @@ export function readCsv(text: string): Table {
   const [heading = ''] = source.split(/\r?\n/, 1);
   const separator = SEPARATORS.toSorted((a, b) => heading.split(b).length - heading.split(a).length)[0] ?? ',';
   const [columns = [], ...rows] = recordsOf(source, separator).filter((record) => record.some((field) => field !== ''));
-  if (columns.length === 0) throw new Error('The file is empty');
+  if (columns.length === 0) throw new Error(t('The file is empty'));
   const names = columns.map((name) => name.trim());
   const unnamed = names.indexOf('');
-  if (unnamed !== -1) throw new Error(`Column ${unnamed + 1} has no heading`);
+  if (unnamed !== -1) throw new Error(t('Column {number} has no heading', { number: unnamed + 1 }));
   const long = rows.findIndex(({ length }) => length > names.length);
-  if (long !== -1) throw new Error(`Row ${long + 2} has more fields than there are headings`);
+  if (long !== -1) throw new Error(t('Row {number} has more fields than there are headings', { number: long + 2 }));
   return { columns: names, rows: rows.map((row) => names.map((_, i) => (row[i] ?? '').trim())) };
 }
 
@@ -48,7 +49,7 @@ function recordsOf(text: string, separator: string): string[][] {
       field = '';
     } else field += char;
   }
-  if (isQuoted) throw new Error(`Row ${records.length + 1} has a quote that does not end`);
+  if (isQuoted) throw new Error(t('Row {number} has a quote that does not end', { number: records.length + 1 }));
   if (field !== '' || record.length > 0) records.push([...record, field]);
   return records;
 }

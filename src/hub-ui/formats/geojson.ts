@@ -1,3 +1,4 @@
+import { t } from '../languages/language.ts';
 import { closedRing, type Drawing, Layers, type Position, type Shape } from './drawing.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -22,7 +23,7 @@ export function readFeatures(value: unknown, layers: Layers, reading: FeatureRea
   const { crs, type, features } = root;
   const named = objectOf(objectOf(crs)['properties'])['name'];
   if (typeof named === 'string' && !/CRS84|4326/.test(named)) {
-    throw new Error(`GeoJSON has longitude and latitude; this file is in ${named}`);
+    throw new Error(t('GeoJSON has longitude and latitude; this file is in {named}', { named }));
   }
   const from = reading.from === undefined ? 'Feature ' : `${reading.from}, feature `;
   if (type === 'FeatureCollection' && Array.isArray(features)) {
@@ -34,7 +35,7 @@ export function readFeatures(value: unknown, layers: Layers, reading: FeatureRea
   if (type === 'Feature') readFeature(root, { where: 'Feature 1', layers, reading });
   else if (typeof type === 'string' && ('coordinates' in root || 'geometries' in root)) {
     readFeature({ type: 'Feature', geometry: root, properties: {} }, { where: 'Geometry', layers, reading });
-  } else throw new Error('The file is JSON, but neither GeoJSON nor an export of a hub');
+  } else throw new Error(t('The file is JSON, but neither GeoJSON nor an export of a hub'));
 }
 
 interface Target {
@@ -54,7 +55,7 @@ function readFeature(feature: Json, { where, layers, reading }: Target): void {
     properties,
   };
   const parts = partsOf(objectOf(feature['geometry']));
-  if (parts.length === 0) layers.refuse(where, 'It has no geometry.');
+  if (parts.length === 0) layers.refuse(where, t('It has no geometry.'));
   const layer = reading.layerOf(feature);
   for (const [index, part] of parts.entries()) {
     const place = name === undefined ? where : `${where}, ${name}`;
@@ -88,10 +89,11 @@ function usable({ type, coordinates }: Json): Shape['geometry'] | string {
     return typeof at === 'string' ? at : { type: 'Point', coordinates: at };
   }
   const rings = type === 'LineString' ? [coordinates] : type === 'Polygon' ? coordinates : undefined;
-  if (!Array.isArray(rings) || rings.length === 0) return `Geometries of the type ${String(type)} cannot be used.`;
+  if (!Array.isArray(rings) || rings.length === 0)
+    return t('Geometries of the type {type} cannot be used.', { type: String(type) });
   const found: (readonly Position[])[] = [];
   for (const ring of rings) {
-    if (!Array.isArray(ring)) return 'Its coordinates are no list.';
+    if (!Array.isArray(ring)) return t('Its coordinates are no list.');
     const positions: Position[] = [];
     for (const each of ring) {
       const at = positionOf(each);
@@ -101,10 +103,10 @@ function usable({ type, coordinates }: Json): Shape['geometry'] | string {
     const [first] = positions;
     const last = positions.at(-1);
     if (type === 'LineString' && (positions.length < 4 || first?.[0] !== last?.[0] || first?.[1] !== last?.[1])) {
-      return 'A line that is not closed has no area.';
+      return t('A line that is not closed has no area.');
     }
     const closed = closedRing(positions);
-    if (closed === undefined) return 'It has less than three corners.';
+    if (closed === undefined) return t('It has less than three corners.');
     found.push(closed);
   }
   return { type: 'Polygon', coordinates: found };
@@ -112,11 +114,11 @@ function usable({ type, coordinates }: Json): Shape['geometry'] | string {
 
 function positionOf(value: unknown): Position | string {
   if (!Array.isArray(value) || value.length < 2 || !value.every((each) => typeof each === 'number')) {
-    return 'A position has to be a list of numbers.';
+    return t('A position has to be a list of numbers.');
   }
   const [longitude = 0, latitude = 0] = value as number[];
   if (Math.abs(longitude) <= 360 && Math.abs(latitude) <= 90) return value.slice(0, 2) as number[];
-  return `${longitude}, ${latitude} is no longitude and latitude.`;
+  return t('{longitude}, {latitude} is no longitude and latitude.', { longitude, latitude });
 }
 
 function layerNamed(feature: Json): string {
@@ -125,7 +127,7 @@ function layerNamed(feature: Json): string {
     const value = properties[name];
     if (typeof value === 'string' && value !== '') return value;
   }
-  return objectOf(feature['geometry'])['type'] === 'Point' ? 'Points' : 'Areas';
+  return objectOf(feature['geometry'])['type'] === 'Point' ? t('Points') : t('Areas');
 }
 
 function floorNamed(properties: Json): number | undefined {
@@ -151,7 +153,10 @@ export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Error(`The file is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new Error(
+      t('The file is not JSON: {message}', { message: cause instanceof Error ? cause.message : String(cause) }),
+      { cause },
+    );
   }
 }
 

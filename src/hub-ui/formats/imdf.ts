@@ -1,3 +1,4 @@
+import { t } from '../languages/language.ts';
 import { type Drawing, Layers } from './drawing.ts';
 import { objectOf, parsed, readFeatures } from './geojson.ts';
 import { unzip } from './zip.ts';
@@ -7,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** What an archive of the Indoor Mapping Data Format draws: a layer for each of its files, on the floors of its levels. */
 export async function readImdf(archive: Uint8Array): Promise<Drawing> {
   const files = await unzip(archive, (name) => /(^|\/)[^/.][^/]*\.geojson$/i.test(name));
-  if (files.length === 0) throw new Error('The archive has no GeoJSON in it, as IMDF has');
+  if (files.length === 0) throw new Error(t('The archive has no GeoJSON in it, as IMDF has'));
   const collections = files.map(({ name, bytes }) => {
     const kind = name.replace(/^.*\//, '').replace(/\.geojson$/i, '');
     const { features } = objectOf(parsed(new TextDecoder().decode(bytes)));
@@ -25,7 +26,11 @@ export async function readImdf(archive: Uint8Array): Promise<Drawing> {
   for (const { kind, features } of collections) {
     const drawn = features.filter(({ geometry }) => geometry !== null && geometry !== undefined);
     const others = features.length - drawn.length;
-    if (others > 0) layers.refuse(kind, `${others} of ${features.length} features have no geometry.`);
+    if (others > 0)
+      layers.refuse(
+        kind,
+        t('{count} of {total} features have no geometry.', { count: others, total: features.length }),
+      );
     readFeatures({ type: 'FeatureCollection', features: drawn }, layers, {
       from: kind,
       layerOf: () => kind,

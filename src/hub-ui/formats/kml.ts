@@ -1,3 +1,4 @@
+import { t } from '../languages/language.ts';
 import { type Drawing, Layers } from './drawing.ts';
 import { readFeatures } from './geojson.ts';
 
@@ -6,17 +7,20 @@ type Feature = Readonly<Record<string, unknown>>;
 /** What a file of KML draws: a layer for each folder. Throws an Error for what is none. */
 export function readKml(text: string): Drawing {
   const root = new DOMParser().parseFromString(text, 'application/xml');
-  if (root.querySelector('parsererror') !== null) throw new Error('The file is not XML');
+  if (root.querySelector('parsererror') !== null) throw new Error(t('The file is not XML'));
   const placemarks = [...root.getElementsByTagNameNS('*', 'Placemark')];
   if (root.documentElement.localName !== 'kml' && placemarks.length === 0)
-    throw new Error('The file is XML, but not KML');
+    throw new Error(t('The file is XML, but not KML'));
   const layers = new Layers();
   readFeatures({ type: 'FeatureCollection', features: placemarks.map(featureOf) }, layers, {
     layerOf: (feature) => String(feature['layer']),
     floorOf: ({ floor, level }) => numberOf(floor ?? level),
   });
   for (const overlay of root.getElementsByTagNameNS('*', 'GroundOverlay')) {
-    layers.refuse(childText(overlay, 'name') ?? 'Overlay', 'An image on the ground is loaded in the form of its zone.');
+    layers.refuse(
+      childText(overlay, 'name') ?? 'Overlay',
+      t('An image on the ground is loaded in the form of its zone.'),
+    );
   }
   return layers.drawing('earth');
 }
@@ -78,7 +82,7 @@ function folderOf(placemark: Element): string {
     const name = parent.localName === 'Folder' ? childText(parent, 'name') : undefined;
     if (name !== undefined) return name;
   }
-  return 'Placemarks';
+  return t('Placemarks');
 }
 
 function childText(parent: Element, name: string): string | undefined {

@@ -10,6 +10,7 @@ import tableStyles from '../controls/table.module.css';
 import typography from '../controls/typography.module.css';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import type { EntityDocument } from '../lists/entity_document.ts';
 import { Failures } from '../lists/progress.tsx';
 import { placingOf } from '../setup/zones/zone_placing.ts';
@@ -42,18 +43,18 @@ export function MatchDrawing({
   };
   return (
     <div class={flow.stack}>
-      <p class={typography.soft}>Say what each layer becomes. What has a floor of its own keeps it.</p>
+      <p class={typography.soft}>{t('Say what each layer becomes. What has a floor of its own keeps it.')}</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
-      <section class={tableStyles.box} aria-label="Layers" tabIndex={0}>
+      <section class={tableStyles.box} aria-label={t('Layers')} tabIndex={0}>
         <table class={tableStyles.table}>
           <thead>
             <tr>
-              <th scope="col">Layer</th>
+              <th scope="col">{t('Layer')}</th>
               <th scope="col" class={tableStyles.number}>
-                Shapes
+                {t('Shapes')}
               </th>
-              <th scope="col">Becomes</th>
-              <th scope="col">Floor</th>
+              <th scope="col">{t('Becomes')}</th>
+              <th scope="col">{t('Floor')}</th>
             </tr>
           </thead>
           <tbody>
@@ -71,21 +72,21 @@ export function MatchDrawing({
       </section>
       {isInMeters && zones.length === 0 && (
         <Notice tone="warn">
-          The file does not say where it is on the earth: create a zone first, whose meters it has.
+          {t('The file does not say where it is on the earth: create a zone first, whose meters it has.')}
         </Notice>
       )}
       {isInMeters && zones.length > 0 && (
         <div class={fieldStyles.fields}>
           <SelectField
-            label="In the meters of"
+            label={t('In the meters of')}
             value={zoneId}
             options={zones.map((zone) => ({ value: zone.id, label: labelOf(zone) }))}
             onChange={(id) => setPlane({ ...plane, zoneId: id })}
           />
-          <NumberField label="Origin, x" unit="m" value={plane.x} onInput={(x = 0) => setPlane({ ...plane, x })} />
-          <NumberField label="Origin, y" unit="m" value={plane.y} onInput={(y = 0) => setPlane({ ...plane, y })} />
+          <NumberField label={t('Origin, x')} unit="m" value={plane.x} onInput={(x = 0) => setPlane({ ...plane, x })} />
+          <NumberField label={t('Origin, y')} unit="m" value={plane.y} onInput={(y = 0) => setPlane({ ...plane, y })} />
           <NumberField
-            label="Turned by"
+            label={t('Turned by')}
             unit="°"
             value={plane.turn}
             onInput={(turn = 0) => setPlane({ ...plane, turn })}
@@ -93,12 +94,12 @@ export function MatchDrawing({
         </div>
       )}
       <Failures
-        title={`${countText(drawing.unusable.length)} cannot be used`}
+        title={t('{count} cannot be used', { count: countText(drawing.unusable.length) })}
         rows={drawing.unusable.map(({ where, why }) => [`${where}:`, why])}
       />
       <div>
         <Button kind="main" disabled={!used} onClick={match}>
-          Compare with the hub
+          {t('Compare with the hub')}
         </Button>
       </div>
     </div>
@@ -123,20 +124,20 @@ function LayerRow({
       <td>
         <select
           class={`${fieldStyles.input} ${styles.becomes}`}
-          aria-label={`${layer.name} becomes`}
+          aria-label={t('{name} becomes', { name: layer.name })}
           value={choice.becomes}
           onChange={({ currentTarget }) => onChange({ becomes: currentTarget.value as LayerChoice['becomes'] })}
         >
-          <option value="fences">Fences</option>
-          {mayBeZones && <option value="zones">Zones</option>}
-          <option value="none">Left out</option>
+          <option value="fences">{t('Fences')}</option>
+          {mayBeZones && <option value="zones">{t('Zones')}</option>}
+          <option value="none">{t('Left out')}</option>
         </select>
       </td>
       <td>
         <NumberInput
           class={`${fieldStyles.input} ${styles.floor}`}
-          aria-label={`Floor of ${layer.name}`}
-          placeholder="All"
+          aria-label={t('Floor of {name}', { name: layer.name })}
+          placeholder={t('All')}
           step="1"
           disabled={choice.becomes === 'none'}
           value={choice.floor}

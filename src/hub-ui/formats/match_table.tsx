@@ -5,6 +5,7 @@ import flow from '../controls/flow.module.css';
 import { countText } from '../controls/number_text.ts';
 import tableStyles from '../controls/table.module.css';
 import typography from '../controls/typography.module.css';
+import { t } from '../languages/language.ts';
 import type { EntityDocument } from '../lists/entity_document.ts';
 import { labelOfMember } from '../problems/sentences.ts';
 import type { Table } from './csv.ts';
@@ -19,8 +20,8 @@ import {
 } from './table_entities.ts';
 
 const KINDS = [
-  { value: 'trackables', label: 'Trackables' },
-  { value: 'providers', label: 'Providers' },
+  { value: 'trackables', label: t('Trackables') },
+  { value: 'providers', label: t('Providers') },
 ] as const;
 
 /** Asks what the rows of a table become, and what each column means. */
@@ -42,18 +43,18 @@ export function MatchTable({
   };
   return (
     <div class={flow.stack}>
-      <p
-        class={typography.soft}
-      >{`${countText(rows.length)} rows. Say what they become, and what each column means.`}</p>
-      <Choice label="Rows become" value={kind} options={KINDS} onChange={pick} />
+      <p class={typography.soft}>
+        {t('{count} rows. Say what they become, and what each column means.', { count: countText(rows.length) })}
+      </p>
+      <Choice label={t('Rows become')} value={kind} options={KINDS} onChange={pick} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
-      <section class={tableStyles.box} aria-label="Columns" tabIndex={0}>
+      <section class={tableStyles.box} aria-label={t('Columns')} tabIndex={0}>
         <table class={tableStyles.table}>
           <thead>
             <tr>
-              <th scope="col">Column</th>
-              <th scope="col">For example</th>
-              <th scope="col">Means</th>
+              <th scope="col">{t('Column')}</th>
+              <th scope="col">{t('For example')}</th>
+              <th scope="col">{t('Means')}</th>
             </tr>
           </thead>
           <tbody>
@@ -66,7 +67,7 @@ export function MatchTable({
                 <td>
                   <select
                     class={`${fieldStyles.input} ${styles.becomes}`}
-                    aria-label={`${column} means`}
+                    aria-label={t('{column} means', { column })}
                     value={meanings[index] ?? 'none'}
                     onChange={({ currentTarget: { value } }) =>
                       setMeanings(meanings.map((each, i) => (i === index ? value : each)))
@@ -90,7 +91,7 @@ export function MatchTable({
           disabled={rows.length === 0}
           onClick={() => onMatched(entitiesOfTable(table, { kind, meanings, name }))}
         >
-          Compare with the hub
+          {t('Compare with the hub')}
         </Button>
       </div>
     </div>
@@ -98,6 +99,6 @@ export function MatchTable({
 }
 
 function labelOfMeaning(meaning: Meaning): string {
-  if (meaning === 'none') return 'Left out';
-  return meaning === 'property' ? 'A property' : labelOfMember(meaning);
+  if (meaning === 'none') return t('Left out');
+  return meaning === 'property' ? t('A property') : labelOfMember(meaning);
 }

@@ -1,3 +1,4 @@
+import { t } from '../languages/language.ts';
 import { type EntityDocument, readDocument } from '../lists/entity_document.ts';
 import { readCsv, type Table } from './csv.ts';
 import type { Drawing } from './drawing.ts';
@@ -13,7 +14,8 @@ const LARGE_BYTES = 100_000_000;
 
 /** Reads a file by what its name ends in. What few files need is loaded then. Throws an Error that says what is wrong. */
 export async function readFile(file: File): Promise<FileContents> {
-  if (file.size > LARGE_BYTES) throw new Error(`The file has ${file.size} bytes; 100,000,000 can be read`);
+  if (file.size > LARGE_BYTES)
+    throw new Error(t('The file has {count} bytes; 100,000,000 can be read', { count: file.size }));
   const ending = /\.(\w+)$/.exec(file.name)?.[1]?.toLowerCase();
   switch (ending) {
     case 'csv':

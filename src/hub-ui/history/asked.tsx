@@ -4,6 +4,7 @@ import { Button } from '../controls/button.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice, Spinner } from '../controls/notice.tsx';
 import typography from '../controls/typography.module.css';
+import { capitalized, t } from '../languages/language.ts';
 import type { Answer } from './history_api.ts';
 
 /** A question about the past: `last` is what is shown until it is answered anew. */
@@ -43,7 +44,7 @@ export function useAsked<T>(key: string, ask: (signal: AbortSignal) => Promise<A
 /** What the hub has said, as a sentence. */
 export function sentenceOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+  return `${capitalized(text)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
 /** What came of a question, or why there is nothing to see. */
@@ -75,7 +76,7 @@ export function Failed({ problem, onAgain }: { readonly problem: string; readonl
       <div class={flow.stack}>
         <span>{problem}</span>
         <div>
-          <Button onClick={onAgain}>Try again</Button>
+          <Button onClick={onAgain}>{t('Try again')}</Button>
         </div>
       </div>
     </Notice>
@@ -83,5 +84,5 @@ export function Failed({ problem, onAgain }: { readonly problem: string; readonl
 }
 
 export function Incomplete() {
-  return <Notice tone="warn">Some files of this time cannot be read: what was in them is missing here.</Notice>;
+  return <Notice tone="warn">{t('Some files of this time cannot be read: what was in them is missing here.')}</Notice>;
 }

@@ -2,11 +2,14 @@ import { useMemo, useState } from 'preact/hooks';
 import { Chart } from '../charts/chart.tsx';
 import { Button } from '../controls/button.tsx';
 import { Facts } from '../controls/facts.tsx';
+import { countedText, countText } from '../controls/number_text.ts';
 import { type Column, Table } from '../controls/table.tsx';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { labelOf } from '../hub/kinds.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
+import { lengthOfTime, rangeText, timeWithin } from '../languages/times.ts';
 import { Chip } from '../map/chip.tsx';
 import { Told, useAsked } from './asked.tsx';
 import styles from './fence_history.module.css';
@@ -21,7 +24,6 @@ import {
 } from './history_api.ts';
 import { rangeFromUrl } from './past.ts';
 import { SpanSelect } from './span_select.tsx';
-import { lengthOfTime, rangeText, timeWithin } from './times.ts';
 
 const SHOWN_STEP = 20;
 const SAMPLES = 60;
@@ -41,11 +43,15 @@ export function FenceHistory({ id }: { readonly id: string }) {
   const { fromMs, toMs } = range;
   const asked = useAsked(JSON.stringify([id, fromMs, toMs, most]), (signal) => ask({ id, range, most }, signal));
   return (
-    <section class={styles.history} aria-label="History of the fence">
-      <h3>History</h3>
+    <section class={styles.history} aria-label={t('History of the fence')}>
+      <h3>{t('History')}</h3>
       <SpanSelect />
       <p class={typography.faint}>{rangeText(range)}</p>
-      <Told asked={asked} isEmpty={({ visits }) => visits.length === 0} nothing="Nothing was inside during this time.">
+      <Told
+        asked={asked}
+        isEmpty={({ visits }) => visits.length === 0}
+        nothing={t('Nothing was inside during this time.')}
+      >
         {(answer) => <Answered answer={answer} onMore={() => setMost(most + SHOWN_STEP)} />}
       </Told>
     </section>
@@ -79,16 +85,17 @@ function Answered({ answer, onMore }: { readonly answer: FenceAnswer; readonly o
   const spanMs = range.toMs - range.fromMs;
   const chart = useMemo(() => {
     const times = samples.map(({ time }) => Date.parse(time) / 1_000);
-    return { times, lines: [{ label: 'Inside', values: samples.map(({ count }) => count), isStepped: true }] };
+    return { times, lines: [{ label: t('Inside'), values: samples.map(({ count }) => count), isStepped: true }] };
   }, [samples]);
   const columns: readonly Column<Visit>[] = [
-    { key: 'object', title: 'Who', cell: ({ object }) => <Visitor object={object} /> },
-    { key: 'entry', title: 'Entered', cell: ({ entry_time: time }) => timeWithin(Date.parse(time), spanMs) },
+    { key: 'object', title: t('Who'), cell: ({ object }) => <Visitor object={object} /> },
+    { key: 'entry', title: t('Entered'), cell: ({ entry_time: time }) => timeWithin(Date.parse(time), spanMs) },
     {
       key: 'stay',
-      title: 'Stayed',
+      title: t('Stayed'),
       isNumber: true,
-      cell: ({ duration_ms: ms, still_inside: isInside }) => `${lengthOfTime(ms)}${isInside ? ' so far' : ''}`,
+      cell: ({ duration_ms: ms, still_inside: isInside }) =>
+        isInside ? t('{long} so far', { long: lengthOfTime(ms) }) : lengthOfTime(ms),
     },
   ];
   return (
@@ -97,19 +104,22 @@ function Answered({ answer, onMore }: { readonly answer: FenceAnswer; readonly o
         <Facts
           rows={[
             [
-              'Visits',
-              `${dwell.visits.toLocaleString()}, by ${dwell.objects.toLocaleString()} ${dwell.objects === 1 ? 'object' : 'objects'}`,
+              t('Visits'),
+              t('{visits}, by {objects}', {
+                visits: countText(dwell.visits),
+                objects: countedText(dwell.objects, 'object'),
+              }),
             ],
-            ['Median stay', lengthOfTime(dwell.median_ms)],
-            ['95 % of stays', `at most ${lengthOfTime(dwell.p95_ms)}`],
-            ['In total', lengthOfTime(dwell.total_ms)],
-            ['Still inside', dwell.still_inside],
+            [t('Median stay'), lengthOfTime(dwell.median_ms)],
+            [t('95 % of stays'), t('at most {long}', { long: lengthOfTime(dwell.p95_ms) })],
+            [t('In total'), lengthOfTime(dwell.total_ms)],
+            [t('Still inside'), dwell.still_inside],
           ]}
         />
       )}
       {samples.length > 1 && (
         <Chart
-          label="Inside, over time"
+          label={t('Inside, over time')}
           height={90}
           times={chart.times}
           lines={chart.lines}
@@ -117,10 +127,10 @@ function Answered({ answer, onMore }: { readonly answer: FenceAnswer; readonly o
           format={(count) => (Number.isInteger(count) ? String(count) : '')}
         />
       )}
-      <Table label="Visits" columns={columns} rows={visits} keyOf={({ id }) => id} />
+      <Table label={t('Visits')} columns={columns} rows={visits} keyOf={({ id }) => id} />
       {hasMore && (
         <Button kind="quiet" onClick={onMore}>
-          Show more visits
+          {t('Show more visits')}
         </Button>
       )}
     </>

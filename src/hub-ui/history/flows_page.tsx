@@ -4,12 +4,15 @@ import fieldStyles from '../controls/field.module.css';
 import { Field } from '../controls/field.tsx';
 import { Link } from '../controls/link.tsx';
 import { Empty } from '../controls/notice.tsx';
+import { countText } from '../controls/number_text.ts';
 import { Page } from '../controls/page.tsx';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { labelOf } from '../hub/kinds.ts';
 import { settings } from '../hub/settings.ts';
 import { useEntities } from '../hub/stores.ts';
+import { t, tParts } from '../languages/language.ts';
+import { inputText, inputTime, lengthOfTime, rangeText, zoneText } from '../languages/times.ts';
 import { setUrlParams } from '../shell/url_state.ts';
 import { Told, useAsked } from './asked.tsx';
 import { type FlowMatrix, matrixOf } from './flow_matrix.ts';
@@ -17,12 +20,11 @@ import styles from './flows_page.module.css';
 import { type Flow, fetchFlows } from './history_api.ts';
 import { rangeFromUrl, timeParam } from './past.ts';
 import { SpanSelect } from './span_select.tsx';
-import { inputText, lengthOfTime, rangeText, zoneText } from './times.ts';
 
 /** From which fence things went to which other one, how often, and how long that took. */
 export function FlowsPage() {
   return (
-    <Page title="Flows" lead="Which fence things went to next, how often, and how long it took them.">
+    <Page title={t('Flows')} lead={t('Which fence things went to next, how often, and how long it took them.')}>
       {settings.value.history ? <Flows /> : <NotRecorded />}
     </Page>
   );
@@ -30,10 +32,8 @@ export function FlowsPage() {
 
 function NotRecorded() {
   return (
-    <Empty icon="clock" title="This hub records no history">
-      <p>
-        With the setting <code>history: true</code> it does, from then on.
-      </p>
+    <Empty icon="clock" title={t('This hub records no history')}>
+      <p>{tParts('With the setting {setting} it does, from then on.', { setting: <code>history: true</code> })}</p>
     </Empty>
   );
 }
@@ -53,7 +53,7 @@ function Flows() {
       <Told
         asked={asked}
         isEmpty={({ flows }) => flows.length === 0}
-        nothing="Nothing went from one fence to another during this time."
+        nothing={t('Nothing went from one fence to another during this time.')}
       >
         {({ flows }) => (
           <Matrix
@@ -72,7 +72,7 @@ function Flows() {
 /** The end of what is looked at: now, where it is empty. */
 function UntilField({ toMs }: { readonly toMs: number }) {
   return (
-    <Field label={`Until (${zoneText(toMs)})`}>
+    <Field label={t('Until ({zone})', { zone: zoneText(toMs) })}>
       {(ids) => (
         <input
           {...ids}
@@ -80,7 +80,7 @@ function UntilField({ toMs }: { readonly toMs: number }) {
           type="datetime-local"
           value={inputText(toMs).slice(0, 16)}
           onChange={({ currentTarget: { value } }) => {
-            const atMs = new Date(value).getTime();
+            const atMs = inputTime(value);
             setUrlParams({ until: Number.isFinite(atMs) && atMs < Date.now() ? timeParam(atMs) : undefined });
           }}
         />
@@ -93,25 +93,26 @@ function Matrix({ flows, nameOf }: { readonly flows: readonly Flow[]; readonly n
   const matrix = useMemo(() => matrixOf(flows, nameOf), [flows, nameOf]);
   const { fences, flowOf, sumFrom, sumTo, total } = matrix;
   return (
-    <Card title="From fence to fence" flush>
+    <Card title={t('From fence to fence')} flush>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
-      <section class={styles.box} aria-label="Flow matrix" tabIndex={0}>
+      <section class={styles.box} aria-label={t('Flow matrix')} tabIndex={0}>
         <table class={styles.matrix}>
           <caption class={typography.hidden}>
-            Rows are the fences that things came from, columns those that they went to next. Each cell says how often,
-            and the median of the time on the way.
+            {t(
+              'Rows are the fences that things came from, columns those that they went to next. Each cell says how often, and the median of the time on the way.',
+            )}
           </caption>
           <thead>
             <tr>
               <td>
-                <span class={typography.faint}>from ↓ to →</span>
+                <span class={typography.faint}>{t('from ↓ to →')}</span>
               </td>
               {fences.map(({ id, name }) => (
                 <th key={id} scope="col">
                   {name}
                 </th>
               ))}
-              <th scope="col">All</th>
+              <th scope="col">{t('All')}</th>
             </tr>
           </thead>
           <tbody>
@@ -123,17 +124,17 @@ function Matrix({ flows, nameOf }: { readonly flows: readonly Flow[]; readonly n
                 {fences.map((to) => (
                   <Cell key={to.id} flow={flowOf(from.id, to.id)} matrix={matrix} />
                 ))}
-                <td class={styles.sum}>{sumFrom(from.id).toLocaleString()}</td>
+                <td class={styles.sum}>{countText(sumFrom(from.id))}</td>
               </tr>
             ))}
             <tr>
-              <th scope="row">All</th>
+              <th scope="row">{t('All')}</th>
               {fences.map(({ id }) => (
                 <td key={id} class={styles.sum}>
-                  {sumTo(id).toLocaleString()}
+                  {countText(sumTo(id))}
                 </td>
               ))}
-              <td class={styles.sum}>{total.toLocaleString()}</td>
+              <td class={styles.sum}>{countText(total)}</td>
             </tr>
           </tbody>
         </table>
@@ -150,7 +151,7 @@ function Cell({ flow, matrix }: { readonly flow: Flow | undefined; readonly matr
   const shade = Math.round(6 + (flow.count / matrix.most) * (SHADE_MAX - 6));
   return (
     <td style={{ background: `color-mix(in srgb, var(--accent) ${shade}%, var(--surface))` }}>
-      <strong>{flow.count.toLocaleString()}</strong>
+      <strong>{countText(flow.count)}</strong>
       {flow.median_ms !== null && <span class={styles.time}>{lengthOfTime(flow.median_ms)}</span>}
     </td>
   );

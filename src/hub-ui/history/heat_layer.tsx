@@ -2,6 +2,8 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Spinner } from '../controls/notice.tsx';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
+import { t } from '../languages/language.ts';
+import { lengthOfTime, rangeText } from '../languages/times.ts';
 import { CanvasLayer, type Frame } from '../map/canvas_layer.ts';
 import { lengthText } from '../map/map_tools.tsx';
 import { useMap } from '../map/map_view.tsx';
@@ -13,7 +15,6 @@ import { boxOf, cellFor, cornersOf, HEAT_DARK, HEAT_LIGHT, levelOf, thresholdsOf
 import styles from './heat_layer.module.css';
 import { fetchHeatmap, type Mover } from './history_api.ts';
 import { rangeFromUrl } from './past.ts';
-import { lengthOfTime, rangeText } from './times.ts';
 
 /** What is drawn: the corners of all cells of each color. */
 interface Heat {
@@ -52,14 +53,14 @@ export function HeatLayer({ floor, kind }: { readonly floor: number | undefined;
   }, [map, layer]);
   useEffect(() => layer.redraw(), [layer, levels, colors]);
   return (
-    <section class={styles.legend} aria-label="Heat map">
-      <h2>{`Time spent per ${lengthText(value?.cell_metres ?? cellMeters ?? 1)} square`}</h2>
+    <section class={styles.legend} aria-label={t('Heat map')}>
+      <h2>{t('Time spent per {length} square', { length: lengthText(value?.cell_metres ?? cellMeters ?? 1) })}</h2>
       <p class={typography.faint}>{rangeText({ fromMs, toMs })}</p>
       {asked.state === 'waiting' && asked.last !== undefined && <Spinner />}
       <Told
         asked={asked}
         isEmpty={({ cells }) => cells.length === 0}
-        nothing="Nothing was recorded here during this time."
+        nothing={t('Nothing was recorded here during this time.')}
       >
         {() => (
           <ul class={styles.scale}>
@@ -67,8 +68,8 @@ export function HeatLayer({ floor, kind }: { readonly floor: number | undefined;
               <li key={colors[level]}>
                 <span class={styles.swatch} style={{ background: colors[level] }} />
                 {threshold === undefined
-                  ? `${lengthOfTime((thresholds.at(-1) ?? 0) * 1_000)} or more`
-                  : `less than ${lengthOfTime(threshold * 1_000)}`}
+                  ? t('{long} or more', { long: lengthOfTime((thresholds.at(-1) ?? 0) * 1_000) })
+                  : t('less than {long}', { long: lengthOfTime(threshold * 1_000) })}
               </li>
             ))}
           </ul>

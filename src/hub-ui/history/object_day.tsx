@@ -1,9 +1,12 @@
 import { useState } from 'preact/hooks';
 import { IconButton } from '../controls/button.tsx';
+import { countText } from '../controls/number_text.ts';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
+import { clockText, dayText, endOfDay, lengthOfTime, startOfDay, zoneText } from '../languages/times.ts';
 import { pastFromUrl } from '../map/map_url.ts';
 import { Told, useAsked } from './asked.tsx';
 import { fetchVisits, type Range, type Visit } from './history_api.ts';
@@ -11,7 +14,6 @@ import styles from './object_day.module.css';
 import { goTo } from './past.ts';
 import { playback } from './playback.ts';
 import { colorOf, lanesOf } from './strip.ts';
-import { clockText, dayText, endOfDay, lengthOfTime, startOfDay, zoneText } from './times.ts';
 
 const VISITS_MAX = 5_000;
 const LISTED_MAX = 50;
@@ -28,18 +30,18 @@ export function ObjectDay({ id }: { readonly id: string }) {
     fetchVisits({ ...range, toMs: Math.min(range.toMs, nowMs), kind: 'trackables', id, limit: VISITS_MAX }, signal),
   );
   return (
-    <section class={styles.day} aria-label="Day">
+    <section class={styles.day} aria-label={t('Day')}>
       <div class={styles.head}>
-        <IconButton icon="left" label="Day before" onClick={() => setChosenMs(startOfDay(dayMs - 1))} />
+        <IconButton icon="left" label={t('Day before')} onClick={() => setChosenMs(startOfDay(dayMs - 1))} />
         <h3>{`${dayText(dayMs)}, ${zoneText(dayMs)}`}</h3>
         <IconButton
           icon="right"
-          label="Day after"
+          label={t('Day after')}
           disabled={range.toMs > nowMs}
           onClick={() => setChosenMs(range.toMs)}
         />
       </div>
-      <Told asked={asked} isEmpty={({ visits }) => visits.length === 0} nothing="It was in no fence on this day.">
+      <Told asked={asked} isEmpty={({ visits }) => visits.length === 0} nothing={t('It was in no fence on this day.')}>
         {({ visits, next_cursor: more }) => <Strip visits={visits} hasMore={more !== null} range={range} />}
       </Told>
     </section>
@@ -100,7 +102,9 @@ function Strip({
               <span class={styles.name}>{nameOf(visit.fence_id)}</span>
               <span>{clockText(Date.parse(visit.entry_time))}</span>
               <span class={styles.length}>
-                {visit.still_inside ? `${lengthOfTime(visit.duration_ms)} so far` : lengthOfTime(visit.duration_ms)}
+                {visit.still_inside
+                  ? t('{long} so far', { long: lengthOfTime(visit.duration_ms) })
+                  : lengthOfTime(visit.duration_ms)}
               </span>
             </button>
           </li>
@@ -108,8 +112,12 @@ function Strip({
       </ol>
       {visits.length > LISTED_MAX && (
         <p class={typography.soft}>
-          {`The list has the first ${LISTED_MAX} of ${hasMore ? 'more than ' : ''}${visits.length.toLocaleString()} visits.`}
-          {hasMore && ' Later ones are not in the strip either.'}
+          {t(
+            hasMore
+              ? 'The list has the first {listed} of more than {visits} visits. Later ones are not in the strip either.'
+              : 'The list has the first {listed} of {visits} visits.',
+            { listed: LISTED_MAX, visits: countText(visits.length) },
+          )}
         </p>
       )}
     </>

@@ -2,12 +2,13 @@ import { Facts } from '../controls/facts.tsx';
 import typography from '../controls/typography.module.css';
 import { entityPath } from '../hub/rest.ts';
 import { hasHistory } from '../hub/settings.ts';
+import { t } from '../languages/language.ts';
+import { clockText, lengthOfTime, zoneText } from '../languages/times.ts';
 import { pastFromUrl, type Selection } from '../map/map_url.ts';
 import { fromMap } from '../map/plane.ts';
 import { FenceHistory } from './fence_history.tsx';
 import { ObjectDay } from './object_day.tsx';
 import { playback } from './playback.ts';
-import { clockText, lengthOfTime, zoneText } from './times.ts';
 
 /** What was recorded of whatever is selected, as far as the user may see it. */
 export function PanelHistory({ selection }: { readonly selection: Selection }) {
@@ -33,7 +34,7 @@ function PastFacts({ selection: { kind, id } }: { readonly selection: Selection 
   const index = objects?.indexOf(id);
   if (atMs === undefined || state === 'loading') return <p class={typography.soft}>…</p>;
   if (objects === undefined || index === undefined || objects.gone[index] === 1) {
-    return <p class={typography.soft}>{`Nothing was heard of it around ${clockText(atMs)}.`}</p>;
+    return <p class={typography.soft}>{t('Nothing was heard of it around {time}.', { time: clockText(atMs) })}</p>;
   }
   const [x, y] = fromMap(objects.plane, [objects.x[index] ?? 0, objects.y[index] ?? 0]);
   const isEarth = objects.plane.kind === 'earth';
@@ -42,15 +43,15 @@ function PastFacts({ selection: { kind, id } }: { readonly selection: Selection 
   return (
     <Facts
       rows={[
-        ['Time', `${clockText(atMs)} ${zoneText(atMs)}`],
+        [t('Time'), `${clockText(atMs)} ${zoneText(atMs)}`],
         [
-          'Position',
+          t('Position'),
           <span key="position" class={typography.mono}>
             {isEarth ? `${y.toFixed(7)}, ${x.toFixed(7)}` : `${x.toFixed(2)} m, ${y.toFixed(2)} m`}
           </span>,
         ],
-        ['Floor', floor === undefined || Number.isNaN(floor) ? undefined : floor],
-        ['Silent for', silentMs < 1_000 ? undefined : lengthOfTime(silentMs)],
+        [t('Floor'), floor === undefined || Number.isNaN(floor) ? undefined : floor],
+        [t('Silent for'), silentMs < 1_000 ? undefined : lengthOfTime(silentMs)],
       ]}
     />
   );

@@ -1,3 +1,4 @@
+import { t } from '../languages/language.ts';
 import { pastFromUrl } from '../map/map_url.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import type { Range } from './history_api.ts';
@@ -15,14 +16,14 @@ interface Span {
 }
 
 export const SPANS: readonly Span[] = [
-  { seconds: 600, label: '10 minutes', stepSeconds: 1 },
-  { seconds: 3_600, label: '1 hour', stepSeconds: 5 },
-  { seconds: 6 * 3_600, label: '6 hours', stepSeconds: 30 },
-  { seconds: 24 * 3_600, label: '1 day', stepSeconds: 60 },
-  { seconds: 7 * 24 * 3_600, label: '1 week', stepSeconds: 600 },
+  { seconds: 600, label: t('10 minutes'), stepSeconds: 1 },
+  { seconds: 3_600, label: t('1 hour'), stepSeconds: 5 },
+  { seconds: 6 * 3_600, label: t('6 hours'), stepSeconds: 30 },
+  { seconds: 24 * 3_600, label: t('1 day'), stepSeconds: 60 },
+  { seconds: 7 * 24 * 3_600, label: t('1 week'), stepSeconds: 600 },
 ];
 
-const USUAL_SPAN = { seconds: 3_600, label: '1 hour', stepSeconds: 5 };
+const USUAL_SPAN = { seconds: 3_600, label: t('1 hour'), stepSeconds: 5 };
 
 export const SPEEDS: readonly number[] = [1, 5, 10, 30, 60, 120];
 const USUAL_SPEED = 10;

@@ -3,6 +3,8 @@ import { Button, IconButton } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
+import { t } from '../languages/language.ts';
+import { clockText, dayText, inputText, inputTime, timeWithin, wholeText, zoneText } from '../languages/times.ts';
 import { pastFromUrl } from '../map/map_url.ts';
 import { setUrlParams } from '../shell/url_state.ts';
 import { Failed, sentenceOf } from './asked.tsx';
@@ -10,7 +12,6 @@ import type { Range } from './history_api.ts';
 import { goLive, goTo, isWritten, rangeFromUrl, SPANS, SPEEDS, showSpan, spanFromUrl, speedFromUrl } from './past.ts';
 import { playback } from './playback.ts';
 import styles from './time_bar.module.css';
-import { clockText, dayText, inputText, timeWithin, wholeText, zoneText } from './times.ts';
 
 /** How often the address follows what is played. */
 const ADDRESS_MS = 2_000;
@@ -24,7 +25,7 @@ export function TimeBar() {
   return (
     <div class={styles.pill} data-time-bar="live">
       <Button kind="quiet" icon="clock" onClick={lookBack}>
-        Look back
+        {t('Look back')}
       </Button>
     </div>
   );
@@ -82,22 +83,22 @@ function PastBar({ pastMs }: { readonly pastMs: number }) {
     toggle();
   };
   return (
-    <section class={styles.bar} data-time-bar="past" aria-label="Time" onKeyDown={pressed}>
+    <section class={styles.bar} data-time-bar="past" aria-label={t('Time')} onKeyDown={pressed}>
       <div class={styles.row}>
         <IconButton
           icon={isPlaying ? 'pause' : 'play'}
           kind="main"
-          label={isPlaying ? 'Pause' : 'Play'}
+          label={isPlaying ? t('Pause') : t('Play')}
           onClick={toggle}
         />
-        <IconButton icon="left" label="Step back" onClick={() => go(atMs - stepSeconds * 1_000)} />
-        <IconButton icon="right" label="Step forward" onClick={() => go(atMs + stepSeconds * 1_000)} />
+        <IconButton icon="left" label={t('Step back')} onClick={() => go(atMs - stepSeconds * 1_000)} />
+        <IconButton icon="right" label={t('Step forward')} onClick={() => go(atMs + stepSeconds * 1_000)} />
         <Clock atMs={atMs} onGo={go} />
         <Standing />
         <span class={styles.space} />
         <select
           class={`${fieldStyles.input} ${styles.select}`}
-          aria-label="Speed"
+          aria-label={t('Speed')}
           value={String(speedFromUrl())}
           onChange={(event) => setUrlParams({ speed: event.currentTarget.value })}
         >
@@ -107,7 +108,7 @@ function PastBar({ pastMs }: { readonly pastMs: number }) {
         </select>
         <select
           class={`${fieldStyles.input} ${styles.select}`}
-          aria-label="Length of the time bar"
+          aria-label={t('Length of the time bar')}
           value={String(spanFromUrl().seconds)}
           onChange={(event) => showSpan(Number(event.currentTarget.value), Date.now())}
         >
@@ -118,7 +119,7 @@ function PastBar({ pastMs }: { readonly pastMs: number }) {
           ))}
         </select>
         <Button icon="target" onClick={goLive}>
-          Live
+          {t('Live')}
         </Button>
       </div>
       <div class={styles.slide}>
@@ -126,7 +127,7 @@ function PastBar({ pastMs }: { readonly pastMs: number }) {
         <input
           type="range"
           class={styles.slider}
-          aria-label="Time shown on the map"
+          aria-label={t('Time shown on the map')}
           aria-valuetext={wholeText(atMs)}
           min={range.fromMs}
           max={range.toMs}
@@ -168,7 +169,7 @@ function Clock({ atMs, onGo }: { readonly atMs: number; readonly onGo: (atMs: nu
   }, [isOpen]);
   const submit = (event: Event): void => {
     event.preventDefault();
-    const asked = new Date(typed ?? '').getTime();
+    const asked = inputTime(typed ?? '');
     if (!Number.isFinite(asked)) return;
     setTyped(undefined);
     onGo(asked);
@@ -179,7 +180,7 @@ function Clock({ atMs, onGo }: { readonly atMs: number; readonly onGo: (atMs: nu
         type="button"
         class={styles.time}
         aria-expanded={isOpen}
-        title="Go to a time"
+        title={t('Go to a time')}
         onClick={() => setTyped(isOpen ? undefined : inputText(atMs))}
       >
         <span class={styles.day}>{dayText(atMs)}</span> <strong data-clock>{clockText(atMs)}</strong>{' '}
@@ -192,13 +193,13 @@ function Clock({ atMs, onGo }: { readonly atMs: number; readonly onGo: (atMs: nu
             class={fieldStyles.input}
             type="datetime-local"
             step="1"
-            aria-label={`Date and time, ${zoneText(atMs)}`}
+            aria-label={t('Date and time, {zone}', { zone: zoneText(atMs) })}
             value={typed}
             max={inputText(Date.now())}
             onInput={(event) => setTyped(event.currentTarget.value)}
           />
           <Button kind="main" type="submit">
-            Go
+            {t('Go')}
           </Button>
         </form>
       )}
@@ -217,13 +218,13 @@ function Standing() {
     );
   }
   const text = isIncomplete
-    ? 'Some files of this time cannot be read'
+    ? t('Some files of this time cannot be read')
     : isEmpty
-      ? 'Nothing was recorded at this time'
+      ? t('Nothing was recorded at this time')
       : isCut
-        ? 'More moved than can be shown'
+        ? t('More moved than can be shown')
         : state === 'loading'
-          ? 'Loading …'
+          ? t('Loading …')
           : '';
   return (
     <span class={styles.standing} role="status" data-standing>

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ChangeEvent, CollisionEvent, FenceEvent } from '../../model/events.ts';
 import type { Zone } from '../../model/zone.ts';
+import { t } from '../languages/language.ts';
 import { KINDS, type Kind, SINGULAR } from './kinds.ts';
 import { subscribe } from './live.ts';
 
@@ -95,7 +96,7 @@ function withoutImage(event: ChangeEvent): ChangeEvent {
   const { properties, ...zone } = (event.object ?? {}) as Partial<Zone>;
   const plan = properties?.['floor_plan'] as { readonly image?: unknown } | null | undefined;
   if (typeof plan?.image !== 'string') return event;
-  const image = `${plan.image.slice(0, 40)}… (${plan.image.length} characters)`;
+  const image = t('{start}… ({count} characters)', { start: plan.image.slice(0, 40), count: plan.image.length });
   return {
     ...event,
     object: { ...zone, properties: { ...properties, floor_plan: { ...plan, image } } },

@@ -1,5 +1,6 @@
 import { signal as value } from '@preact/signals';
 import { whyUnfit } from '../../model/json.ts';
+import { t } from '../languages/language.ts';
 import { partsOf, placeOf } from '../problems/sentences.ts';
 import { accessToken, renewAccess } from './access.ts';
 import { isPassing, pause, waitBefore } from './again.ts';
@@ -35,7 +36,7 @@ export class OtherPlaneError extends Error {
   readonly kept: string;
 
   constructor(kept: string, options?: ErrorOptions) {
-    super(`It is kept in ${kept}`, options);
+    super(t('It is kept in {kept}', { kept }), options);
     this.name = 'OtherPlaneError';
     this.kept = kept;
   }
@@ -118,7 +119,7 @@ async function textOnce(method: Method, url: string, { body, signal, onWarning }
       return [response, await response.text()];
     } catch (cause) {
       if (signal?.aborted) throw cause;
-      throw new RequestError(0, 'The hub cannot be reached', { cause });
+      throw new RequestError(0, t('The hub cannot be reached'), { cause });
     }
   };
   let [response, text] = await send();
@@ -184,7 +185,7 @@ export async function patchEntity<K extends Kind>(
     await request('PATCH', entityPath(kind, id), { body: operations });
   } catch (error) {
     if (isGuarded && error instanceof RequestError && error.field?.startsWith('patch[0].')) {
-      throw new OtherPlaneError(/found "([^"]+)"$/.exec(error.told)?.[1] ?? 'another plane', { cause: error });
+      throw new OtherPlaneError(/found "([^"]+)"$/.exec(error.told)?.[1] ?? t('another plane'), { cause: error });
     }
     throw error;
   }
@@ -241,5 +242,5 @@ function refusal({ status, statusText }: Response, text: string): RequestError {
   } catch {
     // Not from the hub itself, but from a proxy before it.
   }
-  return new RequestError(status, `The hub answered ${status} ${statusText}`.trim());
+  return new RequestError(status, t('The hub answered {status} {statusText}', { status, statusText }).trim());
 }

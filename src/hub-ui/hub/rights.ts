@@ -1,33 +1,34 @@
+import { type Text, t } from '../languages/language.ts';
 import { can, type Operation } from './access.ts';
-import { KINDS, type Kind } from './kinds.ts';
+import { KINDS, type Kind, kindsText } from './kinds.ts';
 import { entityPath } from './rest.ts';
 
 /** Why somebody may not do what takes several rights: texts for the control that is off; undefined where they may. */
 
-const VERBS: Readonly<Record<Operation, string>> = {
-  CREATE: 'create',
-  READ: 'see',
-  UPDATE: 'change',
-  DELETE: 'delete',
-};
+const DOINGS = {
+  CREATE: 'create any {kind}',
+  READ: 'see any {kind}',
+  UPDATE: 'change any {kind}',
+  DELETE: 'delete any {kind}',
+} as const satisfies Readonly<Record<Operation, Text>>;
 
 const DEMO_KINDS: readonly Kind[] = ['zones', 'fences', 'trackables', 'providers'];
 
 export function whyNoDemo(): string | undefined {
-  if (!can('CREATE', '/demo')) return 'You are not allowed to start the demo.';
+  if (!can('CREATE', '/demo')) return t('You are not allowed to start the demo.');
   return whyNot(lacking(DEMO_KINDS, ['CREATE', 'DELETE']));
 }
 
 export function whyNoEndOfDemo(): string | undefined {
-  if (!can('DELETE', '/demo')) return 'You are not allowed to remove the demo.';
+  if (!can('DELETE', '/demo')) return t('You are not allowed to remove the demo.');
   return whyNot(lacking(DEMO_KINDS, ['DELETE']));
 }
 
 /** Of importing anything at all. */
 export function whyNoImport(): string | undefined {
-  if (!can('CREATE', '/import') || !can('READ', '/import')) return 'You are not allowed to import.';
+  if (!can('CREATE', '/import') || !can('READ', '/import')) return t('You are not allowed to import.');
   if (KINDS.some((kind) => lacking([kind], ['READ', 'CREATE', 'UPDATE']).length === 0)) return undefined;
-  return 'You are not allowed to create and change all of any kind.';
+  return t('You are not allowed to create and change all of any kind.');
 }
 
 /** Of importing these kinds, and deleting what is of them in the hub alone. */
@@ -40,7 +41,7 @@ function lacking(kinds: readonly Kind[], operations: readonly Operation[]): read
   return operations.flatMap((operation) => {
     return kinds
       .filter((kind) => !can(operation, pathOf(operation, kind)))
-      .map((kind) => `${VERBS[operation]} any ${kind}`);
+      .map((kind) => t(DOINGS[operation], { kind: kindsText(kind) }));
   });
 }
 
@@ -50,5 +51,6 @@ function pathOf(operation: Operation, kind: Kind): string {
 }
 
 function whyNot(missing: readonly string[]): string | undefined {
-  return missing.length === 0 ? undefined : `This needs more than you are allowed to: ${missing.join(', ')}.`;
+  if (missing.length === 0) return undefined;
+  return t('This needs more than you are allowed to: {missing}.', { missing: missing.join(', ') });
 }

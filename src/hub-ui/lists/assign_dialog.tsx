@@ -12,6 +12,7 @@ import { can } from '../hub/access.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { createEntity, deleteEntity, entityPath, patchEntity, request } from '../hub/rest.ts';
 import { useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { searchEntities } from '../map/search.ts';
 import styles from './assign_dialog.module.css';
 
@@ -34,21 +35,21 @@ export function AssignDialog({
     onClose();
   };
   return (
-    <Dialog title={`Assign ${labelOf(provider)}`} onClose={onClose}>
+    <Dialog title={t('Assign {name}', { name: labelOf(provider) })} onClose={onClose}>
       <div class={flow.stack}>
         <TextField
-          label="Trackable"
-          help="Search one that is there, or write the name of a new one."
+          label={t('Trackable')}
+          help={t('Search one that is there, or write the name of a new one.')}
           value={text}
           onInput={setText}
         />
         {can('CREATE', '/trackables') && (
           <Button kind="main" icon="plus" onClick={() => done(assignToNew(provider.id, name))}>
-            {`Create “${name}” and assign it`}
+            {t('Create “{name}” and assign it', { name })}
           </Button>
         )}
         {offered.length > 0 ? (
-          <ul class={styles.offered} aria-label="Trackables">
+          <ul class={styles.offered} aria-label={t('Trackables')}>
             {offered.map((trackable) => (
               <li key={trackable.id}>
                 <button type="button" onClick={() => done(assign(provider.id, trackable))}>
@@ -60,7 +61,7 @@ export function AssignDialog({
             ))}
           </ul>
         ) : (
-          <p class={typography.faint}>No trackable of this name that you may change</p>
+          <p class={typography.faint}>{t('No trackable of this name that you may change')}</p>
         )}
       </div>
     </Dialog>
@@ -82,8 +83,8 @@ function providerCount({ location_providers: ids }: Trackable): number {
 
 function carriesText(trackable: Trackable): string {
   const count = providerCount(trackable);
-  if (count === 0) return 'no provider yet';
-  return count === 1 ? (trackable.location_providers?.[0] ?? '') : `${count} providers`;
+  if (count === 0) return t('no provider yet');
+  return count === 1 ? (trackable.location_providers?.[0] ?? '') : t('{count} providers', { count });
 }
 
 /** Assigns a provider to a trackable; it can be taken back. */
@@ -107,7 +108,10 @@ async function assign(providerId: string, trackable: Trackable): Promise<void> {
       after: { location_providers: [...(before ?? [])] },
     }).catch(toastError);
   };
-  toast(`${providerId} is assigned to ${labelOf(trackable)}`, 'ok', { label: 'Undo', act });
+  toast(t('{provider} is assigned to {name}', { provider: providerId, name: labelOf(trackable) }), 'ok', {
+    label: t('Undo'),
+    act,
+  });
 }
 
 /** Assigns a provider to a new trackable; it can be taken back. */
@@ -115,7 +119,10 @@ async function assignToNew(providerId: string, name: string): Promise<void> {
   try {
     const { id } = await createEntity('trackables', { type: 'omlox', name, location_providers: [providerId] });
     const act = (): void => void deleteEntity('trackables', id).catch(toastError);
-    toast(`${providerId} is assigned to ${name}, which is new`, 'ok', { label: 'Undo', act });
+    toast(t('{provider} is assigned to {name}, which is new', { provider: providerId, name }), 'ok', {
+      label: t('Undo'),
+      act,
+    });
   } catch (error) {
     toastError(error);
   }

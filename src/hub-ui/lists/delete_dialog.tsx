@@ -4,9 +4,10 @@ import { Dialog } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
 import { countedText, countText } from '../controls/number_text.ts';
 import { toast, toastError } from '../controls/toasts.tsx';
-import { type Entities, type Kind, SINGULAR } from '../hub/kinds.ts';
+import { type Entities, type Kind, kindsText, SINGULAR } from '../hub/kinds.ts';
 import { deleteEntity, RequestError } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { Failures, Progress, useCount } from './progress.tsx';
 import { type Failure, runAll } from './run_all.ts';
 import { keptBefore, undoing } from './undo_deletion.ts';
@@ -36,11 +37,11 @@ export function DeleteDialog({
       const gone = kept.filter(({ id }) => !failedIds.has(id) && !(stop.signal.aborted && stayed.has(id)));
       const undo = undoing(kind, gone);
       if (stop.signal.aborted || failed.length > 0) {
-        if (gone.length > 0) toast(`${countedText(gone.length, SINGULAR[kind])} deleted`, 'ok', undo);
+        if (gone.length > 0) toast(t('{what} deleted', { what: countedText(gone.length, SINGULAR[kind]) }), 'ok', undo);
         if (!stop.signal.aborted) setFailures(failed);
         return;
       }
-      toast(`${countedText(ids.length, SINGULAR[kind])} deleted`, 'ok', undo);
+      toast(t('{what} deleted', { what: countedText(ids.length, SINGULAR[kind]) }), 'ok', undo);
       onClose();
     };
     removeAll().catch((error: unknown) => {
@@ -51,14 +52,19 @@ export function DeleteDialog({
   }, []);
   return (
     <Dialog
-      title={`Deleting ${kind}`}
+      title={t('Deleting {kind}', { kind: kindsText(kind) })}
       onClose={onClose}
-      foot={<Button onClick={onClose}>{failures === undefined ? 'Stop' : 'Close'}</Button>}
+      foot={<Button onClick={onClose}>{failures === undefined ? t('Stop') : t('Close')}</Button>}
     >
       <div class={flow.stack}>
-        {failures === undefined && <Progress label={`Deleting ${kind}`} done={count} total={ids.length} />}
+        {failures === undefined && (
+          <Progress label={t('Deleting {kind}', { kind: kindsText(kind) })} done={count} total={ids.length} />
+        )}
         <Failures
-          title={`${countText(failures?.length ?? 0)} of ${countText(ids.length)} could not be deleted`}
+          title={t('{count} of {total} could not be deleted', {
+            count: countText(failures?.length ?? 0),
+            total: countText(ids.length),
+          })}
           rows={(failures ?? []).map(({ item, reason }) => [item, reason])}
         />
       </div>

@@ -9,6 +9,7 @@ import typography from '../controls/typography.module.css';
 import { mayAssign } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
 import { setUrlParams } from '../shell/url_state.ts';
 import { isHeard, isUnassigned } from './at_a_glance.ts';
 import { curlOf } from './curl.ts';
@@ -28,7 +29,7 @@ export function choiceColumn<K extends Kind>({ shown, chosen, choose }: Choosing
   const ids = shown.map(({ id }) => id);
   return {
     key: 'choice',
-    title: 'Selected',
+    title: t('Selected'),
     class: styles.choice,
     head: (
       <CheckAll
@@ -39,7 +40,7 @@ export function choiceColumn<K extends Kind>({ shown, chosen, choose }: Choosing
     cell: (entity) => (
       <input
         type="checkbox"
-        aria-label={`Select ${labelOf(entity)}`}
+        aria-label={t('Select {name}', { name: labelOf(entity) })}
         checked={chosen.has(entity.id)}
         onChange={(event) => choose([entity.id], event.currentTarget.checked)}
       />
@@ -62,7 +63,7 @@ function CheckAll({
     <input
       ref={box}
       type="checkbox"
-      aria-label="Select this page"
+      aria-label={t('Select this page')}
       checked={state === 'all'}
       onChange={(event) => onChange(event.currentTarget.checked)}
     />
@@ -88,7 +89,7 @@ export function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
   return [
     {
       key: 'name',
-      title: 'Name',
+      title: t('Name'),
       sorts: true,
       class: styles.name,
       cell: (entity) => <Name kind={kind} entity={entity} />,
@@ -96,7 +97,7 @@ export function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
     ...facts,
     {
       key: 'id',
-      title: 'Id',
+      title: t('Id'),
       sorts: true,
       class: flow.wideOnly,
       cell: ({ id }) => (
@@ -107,8 +108,8 @@ export function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
     },
     {
       key: 'actions',
-      title: 'Actions',
-      head: <span class={typography.hidden}>Actions</span>,
+      title: t('Actions'),
+      head: <span class={typography.hidden}>{t('Actions')}</span>,
       class: styles.actions,
       cell: (entity) => <Actions kind={kind} entity={entity} />,
     },
@@ -117,15 +118,15 @@ export function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
 
 /** What is assigned to nothing says so, and can be assigned. */
 function AssignButton({ provider }: { readonly provider: Entities['providers'] }) {
-  if (!mayAssign()) return <Badge tone="warn">Unassigned</Badge>;
+  if (!mayAssign()) return <Badge tone="warn">{t('Unassigned')}</Badge>;
   return (
     <Button
       class={styles.assign}
       icon="plus"
-      aria-label={`Assign ${labelOf(provider)}`}
+      aria-label={t('Assign {name}', { name: labelOf(provider) })}
       onClick={() => setUrlParams({ assign: provider.id })}
     >
-      Assign
+      {t('Assign')}
     </Button>
   );
 }
@@ -139,18 +140,27 @@ function Actions<K extends Kind>({ kind, entity }: { readonly kind: K; readonly 
   const label = labelOf(entity);
   const copy = async (): Promise<void> => {
     const kept = await readKept(kind, entity).catch(() => entity);
-    await copyText(curlOf('PUT', kind, kept), 'Command');
+    await copyText(curlOf('PUT', kind, kept), t('Command'));
   };
   return (
     <span class={styles.buttons}>
       <IconLink
         href={`/?sel=${kind}:${encodeURIComponent(entity.id)}`}
         icon="map"
-        label={`Show ${label} on the map`}
-        title="Show on the map"
+        label={t('Show {name} on the map', { name: label })}
+        title={t('Show on the map')}
       />
-      <IconButton icon="code" label={`JSON of ${label}`} onClick={() => setUrlParams({ json: entity.id })} />
-      <IconButton class={flow.wideOnly} icon="copy" label={`Copy ${label} as curl`} onClick={() => void copy()} />
+      <IconButton
+        icon="code"
+        label={t('JSON of {name}', { name: label })}
+        onClick={() => setUrlParams({ json: entity.id })}
+      />
+      <IconButton
+        class={flow.wideOnly}
+        icon="copy"
+        label={t('Copy {name} as curl', { name: label })}
+        onClick={() => void copy()}
+      />
     </span>
   );
 }

@@ -11,6 +11,7 @@ import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
 import { entityPath, replaceEntity } from '../hub/rest.ts';
 import jsonStyles from '../json/json.module.css';
 import { Json, jsonText } from '../json/json.tsx';
+import { t } from '../languages/language.ts';
 import { errorText } from '../problems/sentences.ts';
 import { WhoseValue } from '../setup/editor_notices.tsx';
 import {
@@ -35,9 +36,9 @@ const VIEWS: readonly { value: View; label: string }[] = [
   { value: 'curl', label: 'curl' },
 ];
 const VERBS: readonly { value: CurlVerb; label: string }[] = [
-  { value: 'GET', label: 'Read' },
-  { value: 'PUT', label: 'Replace' },
-  { value: 'DELETE', label: 'Delete' },
+  { value: 'GET', label: t('Read') },
+  { value: 'PUT', label: t('Replace') },
+  { value: 'DELETE', label: t('Delete') },
 ];
 
 /** An entity as the API has it: to read, to copy, and to change. */
@@ -61,7 +62,7 @@ export function EntityDialog<K extends Kind>({
       read: () => readAgain(kind, kept).then((found) => readKept(kind, found)),
       save: (next) => replaceEntity(kind, { ...next, id: entity.id }),
     };
-    const title = `Edit ${labelOf(entity)}`;
+    const title = t('Edit {name}', { name: labelOf(entity) });
     return <JsonEditor title={title} hub={hub} onClose={onClose} onCancel={() => setDraft(undefined)} />;
   }
   return (
@@ -73,19 +74,21 @@ export function EntityDialog<K extends Kind>({
         <>
           {can('UPDATE', entityPath(kind, entity.id)) && (
             <Button icon="edit" onClick={() => setDraft(jsonText(kept))}>
-              Edit as JSON
+              {t('Edit as JSON')}
             </Button>
           )}
-          <Button kind="main" icon="copy" onClick={() => void copyText(text, view === 'json' ? 'JSON' : 'Command')}>
-            {view === 'json' ? 'Copy JSON' : 'Copy as curl'}
+          <Button kind="main" icon="copy" onClick={() => void copyText(text, view === 'json' ? 'JSON' : t('Command'))}>
+            {view === 'json' ? t('Copy JSON') : t('Copy as curl')}
           </Button>
         </>
       }
     >
       <div class={flow.stack}>
         <div class={flow.row}>
-          <Choice label="Show as" value={view} options={VIEWS} onChange={setView} />
-          {view === 'curl' && <Choice label="What the command does" value={verb} options={VERBS} onChange={setVerb} />}
+          <Choice label={t('Show as')} value={view} options={VIEWS} onChange={setView} />
+          {view === 'curl' && (
+            <Choice label={t('What the command does')} value={verb} options={VERBS} onChange={setVerb} />
+          )}
         </div>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
         <pre class={jsonStyles.box} tabIndex={0}>
@@ -139,7 +142,7 @@ function JsonEditor<E extends object>({
       setTheirs(three.theirs);
       if (changes.some(isUndecided)) return;
       await hub.save(merged(three, changes) as E);
-      toast('Saved');
+      toast(t('Saved'));
       onClose();
     } catch (error) {
       setProblem(errorText(error));
@@ -152,9 +155,9 @@ function JsonEditor<E extends object>({
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onCancel}>Cancel</Button>
+          <Button onClick={onCancel}>{t('Cancel')}</Button>
           <Button kind="main" onClick={() => void save()}>
-            Save
+            {t('Save')}
           </Button>
         </>
       }
@@ -163,7 +166,9 @@ function JsonEditor<E extends object>({
         {both.length > 0 && (
           <div role="status">
             <Notice tone="warn">
-              <p>Somebody else has changed this in the meantime. Choose which value to keep, and save it again.</p>
+              <p>
+                {t('Somebody else has changed this in the meantime. Choose which value to keep, and save it again.')}
+              </p>
               {both.map((change) => (
                 <WhoseValue key={keyOf(change.path)} change={change} onChoose={(whose) => choose(change, whose)} />
               ))}

@@ -3,6 +3,7 @@ import { ago } from '../controls/time.ts';
 import { carriers } from '../hub/carriers.ts';
 import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { batteryOf, type HeardKind, isHeardKnown, lastHeardMs, ownerOf, rateOf } from './at_a_glance.ts';
 
 /** What a list shows of an entity beside its name and id. */
@@ -30,7 +31,7 @@ function tagFacts<K extends HeardKind>(kind: K): readonly Fact<K>[] {
   return [
     {
       key: 'heard',
-      title: 'Last heard',
+      title: t('Last heard'),
       isLive: true,
       isNarrow: true,
       value: agoMs,
@@ -42,7 +43,7 @@ function tagFacts<K extends HeardKind>(kind: K): readonly Fact<K>[] {
     },
     {
       key: 'rate',
-      title: 'Rate',
+      title: t('Rate'),
       isNumber: true,
       isLive: true,
       value: rate,
@@ -51,44 +52,44 @@ function tagFacts<K extends HeardKind>(kind: K): readonly Fact<K>[] {
         return perSecond === undefined ? undefined : seldomRateText(perSecond);
       },
     },
-    { key: 'battery', title: 'Battery', isLive: true, value: (tag) => batteryOf(kind, tag) },
-    { key: 'owner', title: 'Owner', value: ownerOf },
+    { key: 'battery', title: t('Battery'), isLive: true, value: (tag) => batteryOf(kind, tag) },
+    { key: 'owner', title: t('Owner'), value: ownerOf },
   ];
 }
 
 export const FACTS: { readonly [K in Kind]: readonly Fact<K>[] } = {
   zones: [
-    { key: 'type', title: 'Type', value: ({ type }) => type },
-    { key: 'foreign', title: 'Foreign id', value: ({ foreign_id: id }) => id ?? undefined },
-    { key: 'floor', title: 'Floor', isNumber: true, value: ({ floor }) => floor ?? undefined },
-    { key: 'placed', title: 'Placed by', value: placing },
+    { key: 'type', title: t('Type'), value: ({ type }) => type },
+    { key: 'foreign', title: t('Foreign id'), value: ({ foreign_id: id }) => id ?? undefined },
+    { key: 'floor', title: t('Floor'), isNumber: true, value: ({ floor }) => floor ?? undefined },
+    { key: 'placed', title: t('Placed by'), value: placing },
   ],
   fences: [
-    { key: 'shape', title: 'Shape', value: shape },
-    { key: 'floor', title: 'Floor', isNumber: true, value: ({ floor }) => floor ?? undefined },
-    { key: 'zone', title: 'Zone', value: ({ zone_id: id }) => zoneName(id) },
-    { key: 'foreign', title: 'Foreign id', value: ({ foreign_id: id }) => id ?? undefined },
+    { key: 'shape', title: t('Shape'), value: shape },
+    { key: 'floor', title: t('Floor'), isNumber: true, value: ({ floor }) => floor ?? undefined },
+    { key: 'zone', title: t('Zone'), value: ({ zone_id: id }) => zoneName(id) },
+    { key: 'foreign', title: t('Foreign id'), value: ({ foreign_id: id }) => id ?? undefined },
   ],
   trackables: [
-    { key: 'type', title: 'Type', value: ({ type }) => type },
+    { key: 'type', title: t('Type'), value: ({ type }) => type },
     ...tagFacts('trackables'),
-    { key: 'providers', title: 'Providers', value: ({ location_providers: ids }) => few(ids ?? []) },
+    { key: 'providers', title: t('Providers'), value: ({ location_providers: ids }) => few(ids ?? []) },
   ],
   providers: [
-    { key: 'type', title: 'Type', value: ({ type }) => type },
+    { key: 'type', title: t('Type'), value: ({ type }) => type },
     ...tagFacts('providers'),
-    { key: 'trackables', title: 'Assigned to', isNarrow: true, value: ({ id }) => few(trackablesOf(id)) },
+    { key: 'trackables', title: t('Assigned to'), isNarrow: true, value: ({ id }) => few(trackablesOf(id)) },
   ],
   anchors: [
-    { key: 'zone', title: 'Zone', value: ({ zone_id: id }) => zoneName(id) },
+    { key: 'zone', title: t('Zone'), value: ({ zone_id: id }) => zoneName(id) },
     {
       key: 'local',
-      title: 'Local',
+      title: t('Local'),
       value: ({ local_position: at }) => (at == null ? undefined : positionText(at.coordinates, 'zone')),
     },
     {
       key: 'earth',
-      title: 'On earth',
+      title: t('On earth'),
       value: ({ georeferenced_position: at }) => (at == null ? undefined : positionText(at.coordinates, 'earth')),
     },
   ],
@@ -97,18 +98,20 @@ export const FACTS: { readonly [K in Kind]: readonly Fact<K>[] } = {
 /** A text and all entities of a kind that it names, the first of them at most. */
 function few(names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;
-  return names.length > 2 ? `${names.slice(0, 2).join(', ')} and ${names.length - 2} more` : names.join(', ');
+  return names.length > 2
+    ? t('{names} and {count} more', { names: names.slice(0, 2).join(', '), count: names.length - 2 })
+    : names.join(', ');
 }
 
 function placing({ ground_control_points: points, position, radius }: Entities['zones']): string | undefined {
-  if (points != null) return `${points.length / 2} control points`;
+  if (points != null) return t('{count} control points', { count: points.length / 2 });
   if (position == null) return undefined;
-  return radius == null ? 'position' : `position, ${metersText(radius)}`;
+  return radius == null ? t('position') : t('position, {radius}', { radius: metersText(radius) });
 }
 
 function shape({ region, radius }: Entities['fences']): string {
-  if (region.type === 'Point') return `circle, ${metersText(radius ?? 0)}`;
-  return `${(region.coordinates[0]?.length ?? 1) - 1} corners`;
+  if (region.type === 'Point') return t('circle, {radius}', { radius: metersText(radius ?? 0) });
+  return t('{count} corners', { count: (region.coordinates[0]?.length ?? 1) - 1 });
 }
 
 function zoneName(idOrForeignId: string | null | undefined): string | undefined {

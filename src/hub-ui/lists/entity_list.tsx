@@ -9,9 +9,10 @@ import { Table } from '../controls/table.tsx';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
-import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { type Entities, type Kind, kindsText, kindText, labelOf } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { AssignDialog } from './assign_dialog.tsx';
 import { isHeardKnown } from './at_a_glance.ts';
@@ -56,9 +57,15 @@ export function EntityList<K extends Kind>({
   const ask = async (): Promise<void> => {
     const isOne = chosen.length === 1;
     const yes = await confirm({
-      title: `Delete ${isOne ? `this ${SINGULAR[kind]}` : `these ${countText(chosen.length)} ${kind}`}?`,
+      title: t('Delete {what}?', {
+        what: isOne
+          ? t('this {kind}', { kind: kindText(kind) })
+          : t('these {count} {kind}', { count: countText(chosen.length), kind: kindsText(kind) }),
+      }),
       text: <Doomed kind={kind} labels={rows.filter(({ id }) => selected.has(id)).map(labelOf)} />,
-      action: isOne ? 'Delete' : `Delete ${countText(chosen.length)} ${kind}`,
+      action: isOne
+        ? t('Delete')
+        : t('Delete {count} {kind}', { count: countText(chosen.length), kind: kindsText(kind) }),
     });
     if (yes) onDelete(chosen);
   };
@@ -81,35 +88,35 @@ export function EntityList<K extends Kind>({
     <>
       {chosen.length > 0 && (
         <div class={styles.chosen} role="status">
-          <strong>{`${countText(chosen.length)} selected`}</strong>
+          <strong>{t('{count} selected', { count: countText(chosen.length) })}</strong>
           {chosen.length < rows.length && (
             <Button kind="quiet" onClick={() => setSelected(new Set(rows.map(({ id }) => id)))}>
-              {`Select all ${countText(rows.length)} found`}
+              {t('Select all {count} found', { count: countText(rows.length) })}
             </Button>
           )}
           <Button kind="quiet" onClick={() => setSelected(new Set())}>
-            Clear
+            {t('Clear')}
           </Button>
           <span class={flow.space} />
           {mayChange && (
             <Button icon="edit" onClick={() => setDialog('change')}>
-              Change
+              {t('Change')}
             </Button>
           )}
           {kind === 'fences' && can('CREATE', '/fences') && (
             <Button icon="copy" onClick={() => setDialog('copy')}>
-              Copy
+              {t('Copy')}
             </Button>
           )}
           {mayDelete && (
             <Button kind="danger" icon="trash" onClick={() => void ask()}>
-              Delete
+              {t('Delete')}
             </Button>
           )}
         </div>
       )}
       <Table
-        label={`All ${kind}`}
+        label={t('All {kind}', { kind: kindsText(kind) })}
         columns={columns}
         rows={part.rows}
         keyOf={({ id }) => id}
@@ -138,13 +145,13 @@ function Doomed({ kind, labels }: { readonly kind: Kind; readonly labels: readon
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reachable */}
-      <ul class={styles.doomed} tabIndex={0} aria-label="To be deleted">
+      <ul class={styles.doomed} tabIndex={0} aria-label={t('To be deleted')}>
         {labels.slice(0, NAMED_MAX).map((label, index) => (
           <li key={index} class={typography.cut}>
             {label}
           </li>
         ))}
-        {more > 0 && <li>{`… and ${countText(more)} more`}</li>}
+        {more > 0 && <li>{t('… and {count} more', { count: countText(more) })}</li>}
       </ul>
       <p>{undoNote(kind)}</p>
     </>

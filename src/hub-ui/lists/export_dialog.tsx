@@ -6,9 +6,10 @@ import { Check } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { toast, toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
-import { KINDS, type Kind } from '../hub/kinds.ts';
+import { KINDS, type Kind, kindsText } from '../hub/kinds.ts';
 import { get, listEntities } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { documentText } from './entity_document.ts';
 import { listKept } from './exportable.ts';
 import kindStyles from './kind.module.css';
@@ -16,18 +17,22 @@ import { Progress } from './progress.tsx';
 
 /** What each format has of the hub, and what it is good for. */
 const FORMATS = {
-  json: { label: 'Hub', kinds: KINDS, about: 'Can be imported here or into another hub, also by the command line.' },
+  json: {
+    label: t('Hub'),
+    kinds: KINDS,
+    about: t('Can be imported here or into another hub, also by the command line.'),
+  },
   geojson: {
     label: 'GeoJSON',
     kinds: ['zones', 'fences'],
-    about: 'For maps and GIS. Imported again, it keeps its ids.',
+    about: t('For maps and GIS. Imported again, it keeps its ids.'),
   },
   kml: {
     label: 'KML',
     kinds: ['zones', 'fences'],
-    about: 'For Google Earth and other maps. Imported again, it keeps its ids.',
+    about: t('For Google Earth and other maps. Imported again, it keeps its ids.'),
   },
-  csv: { label: 'CSV', kinds: ['trackables', 'providers'], about: 'For spreadsheets: a file for each kind.' },
+  csv: { label: 'CSV', kinds: ['trackables', 'providers'], about: t('For spreadsheets: a file for each kind.') },
 } as const satisfies Readonly<Record<string, { label: string; kinds: readonly Kind[]; about: string }>>;
 type Format = keyof typeof FORMATS;
 const OPTIONS = (Object.keys(FORMATS) as Format[]).map((value) => ({ value, label: FORMATS[value].label }));
@@ -54,7 +59,7 @@ export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
       const now = new Date().toISOString();
       const files = await filesOf(format, { kinds, hasRules, now, onRead: setDone });
       for (const { text, name, type } of files) download(text, name, type);
-      toast(`Exported to ${files.map(({ name }) => name).join(', ')}`);
+      toast(t('Exported to {names}', { names: files.map(({ name }) => name).join(', ') }));
       onClose();
     } catch (error) {
       toastError(error);
@@ -63,19 +68,19 @@ export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <Dialog
-      title="Export to a file"
+      title={t('Export to a file')}
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('Cancel')}</Button>
           <Button kind="main" icon="download" disabled={total === 0 || done !== undefined} onClick={() => void write()}>
-            Export
+            {t('Export')}
           </Button>
         </>
       }
     >
       <div class={flow.stack}>
-        <Choice label="Format" value={format} options={OPTIONS} onChange={setFormat} />
+        <Choice label={t('Format')} value={format} options={OPTIONS} onChange={setFormat} />
         <p class={typography.soft}>{FORMATS[format].about}</p>
         <div>
           {offered.map((kind) => (
@@ -83,7 +88,7 @@ export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
               key={kind}
               label={
                 <>
-                  <span class={kindStyles.kind}>{kind}</span>{' '}
+                  <span class={kindStyles.kind}>{kindsText(kind)}</span>{' '}
                   <span class={typography.faint}>{storeOf(kind).items.value.size}</span>
                 </>
               }
@@ -91,9 +96,11 @@ export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
               onChange={(isOn) => toggle(kind, isOn)}
             />
           ))}
-          {format === 'json' && <Check label="Locating rules of the hub" checked={withRules} onChange={setWithRules} />}
+          {format === 'json' && (
+            <Check label={t('Locating rules of the hub')} checked={withRules} onChange={setWithRules} />
+          )}
         </div>
-        {done !== undefined && <Progress label="Exporting" done={done} total={total} />}
+        {done !== undefined && <Progress label={t('Exporting')} done={done} total={total} />}
       </div>
     </Dialog>
   );

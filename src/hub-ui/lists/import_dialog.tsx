@@ -11,8 +11,10 @@ import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import type { FileContents } from '../formats/read_file.ts';
 import { importJob, isUnderWay, runImport } from '../hub/import_job.ts';
+import { kindsText } from '../hub/kinds.ts';
 import { whyNoImportOf } from '../hub/rights.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t, tParts } from '../languages/language.ts';
 import { errorText } from '../problems/sentences.ts';
 import { lazyPart } from '../shell/lazy.tsx';
 import { bodyOf, DEFINED_NAMES, type DefinedName, type EntityDocument, NEEDED_ORDER } from './entity_document.ts';
@@ -28,7 +30,10 @@ const MatchTable = lazyPart(async () => (await import('../formats/match_table.ts
 /** The endings of the files that can be read, for the browser's dialog. */
 const ACCEPTED = '.json,.geojson,.kml,.csv,.zip,.dxf,application/json,application/geo+json,text/csv';
 
-const DEFINED_LABELS: Readonly<Record<DefinedName, string>> = { alert_rules: 'Alert rules', views: 'Saved views' };
+const DEFINED_LABELS: Readonly<Record<DefinedName, string>> = {
+  alert_rules: t('Alert rules'),
+  views: t('Saved views'),
+};
 
 /** What has to be told what it becomes. */
 type Matched = Exclude<FileContents, { readonly is: 'document' }>;
@@ -90,7 +95,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
     setStage({ at: 'running' });
     try {
       const job = await runImport(bodyOf(document), { isDry: false, withDeletions });
-      if (job.state === 'done') toast('Import finished');
+      if (job.state === 'done') toast(t('Import finished'));
     } catch (error) {
       setStage({ at: 'choosing', problem: errorText(error) });
     }
@@ -99,12 +104,12 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog
       wide={stage.at === 'preview' || stage.at === 'matching'}
-      title="Import from a file"
+      title={t('Import from a file')}
       onClose={onClose}
       foot={
         <>
           {isRunning && <CancelImport />}
-          <Button onClick={onClose}>{stage.at === 'running' ? 'Close' : 'Cancel'}</Button>
+          <Button onClick={onClose}>{stage.at === 'running' ? t('Close') : t('Cancel')}</Button>
           {stage.at === 'preview' && <Begin {...stage} {...{ withDeletions }} onBegin={() => void run(stage)} />}
         </>
       }
@@ -144,7 +149,7 @@ function Begin({
   const isNothing = changes === 0 || plan.state !== 'done';
   return (
     <Button kind="main" icon="upload" disabled={isNothing} off={off} onClick={onBegin}>
-      {changes === 1 ? 'Make 1 change' : `Make ${countText(changes)} changes`}
+      {changes === 1 ? t('Make 1 change') : t('Make {count} changes', { count: countText(changes) })}
     </Button>
   );
 }
@@ -157,17 +162,17 @@ function changesOf({ counts = {}, rules }: Import): number {
 
 function Reading() {
   const job = importJob.value;
-  return isUnderWay(job) ? <ImportProgress job={job} /> : <Spinner label="Reading the file" />;
+  return isUnderWay(job) ? <ImportProgress job={job} /> : <Spinner label={t('Reading the file')} />;
 }
 
 function Running() {
   const job = importJob.value;
-  if (job === undefined) return <Spinner label="Sending the file" />;
+  if (job === undefined) return <Spinner label={t('Sending the file')} />;
   if (!isUnderWay(job)) return <ImportResult job={job} />;
   return (
     <>
       <ImportProgress job={job} />
-      <p class={typography.soft}>It goes on when this page is left. The lists tell how far it is.</p>
+      <p class={typography.soft}>{t('It goes on when this page is left. The lists tell how far it is.')}</p>
     </>
   );
 }
@@ -198,14 +203,14 @@ function Choosing({
           if (file !== undefined) onFile(file);
         }}
       >
-        <strong>Choose a file</strong>
-        <span class={typography.soft}>or drop it here. Nothing changes before you have seen what would.</span>
-        <span class={typography.faint}>An export of a hub, GeoJSON, KML, IMDF, DXF or CSV</span>
+        <strong>{t('Choose a file')}</strong>
+        <span class={typography.soft}>{t('or drop it here. Nothing changes before you have seen what would.')}</span>
+        <span class={typography.faint}>{t('An export of a hub, GeoJSON, KML, IMDF, DXF or CSV')}</span>
         <input
           type="file"
           class={typography.hidden}
           accept={ACCEPTED}
-          aria-label="File to import"
+          aria-label={t('File to import')}
           onChange={(event) => {
             const file = event.currentTarget.files?.[0];
             if (file !== undefined) onFile(file);
@@ -229,15 +234,19 @@ function Preview(
   return (
     <>
       <p class={typography.soft}>
-        <strong>{name}</strong>
-        {changesOf(plan) === 0 ? ' has nothing that the hub does not have.' : ' compared with the hub:'}
+        {tParts(
+          changesOf(plan) === 0 ? '{file} has nothing that the hub does not have.' : '{file} compared with the hub:',
+          {
+            file: <strong>{name}</strong>,
+          },
+        )}
       </p>
       <div class={tableStyles.box}>
-        <table class={tableStyles.table} aria-label="Preview">
+        <table class={tableStyles.table} aria-label={t('Preview')}>
           <thead>
             <tr>
-              <th scope="col">Kind</th>
-              {['New', 'Changed', 'As it is', 'Only in the hub'].map((title) => (
+              <th scope="col">{t('Kind')}</th>
+              {[t('New'), t('Changed'), t('As it is'), t('Only in the hub')].map((title) => (
                 <th scope="col" class={tableStyles.number} key={title}>
                   {title}
                 </th>
@@ -250,7 +259,7 @@ function Preview(
               return (
                 <tr key={kind}>
                   <th scope="row" class={kindStyles.kind}>
-                    {kind}
+                    {kindsText(kind)}
                   </th>
                   <Count count={counts?.created ?? 0} tone="ok" />
                   <Count count={counts?.changed ?? 0} tone="info" />
@@ -275,13 +284,13 @@ function Preview(
           </tbody>
         </table>
       </div>
-      {plan.rules === 'changed' && <p class={typography.soft}>The locating rules of the hub are replaced.</p>}
-      {leftOut === 1 && <Notice>1 entity is left out.</Notice>}
-      {leftOut > 1 && <Notice>{`${countText(leftOut)} entities are left out.`}</Notice>}
+      {plan.rules === 'changed' && <p class={typography.soft}>{t('The locating rules of the hub are replaced.')}</p>}
+      {leftOut === 1 && <Notice>{t('1 entity is left out.')}</Notice>}
+      {leftOut > 1 && <Notice>{t('{count} entities are left out.', { count: countText(leftOut) })}</Notice>}
       <ImportProblems plan={plan} document={document} onLeaveOut={props.onLeaveOut} />
       {props.isWhole && allMissing > 0 && (
         <Check
-          label={`Delete what is only in the hub: ${countText(allMissing)}`}
+          label={t('Delete what is only in the hub: {count}', { count: countText(allMissing) })}
           checked={withDeletions}
           onChange={props.onWithDeletions}
         />

@@ -3,7 +3,8 @@ import { Button } from '../controls/button.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import { countText } from '../controls/number_text.ts';
-import { labelOf, SINGULAR } from '../hub/kinds.ts';
+import { kindText, labelOf } from '../hub/kinds.ts';
+import { capitalized, t } from '../languages/language.ts';
 import { placeOf, sentenceOf } from '../problems/sentences.ts';
 import type { EntityDocument } from './entity_document.ts';
 import { placeIn } from './left_out.ts';
@@ -27,18 +28,20 @@ export function ImportProblems({
     <Notice tone="danger">
       <div class={flow.stack}>
         <strong>
-          {count === 1 ? '1 problem: nothing can be imported' : `${countText(count)} problems: nothing can be imported`}
+          {count === 1
+            ? t('1 problem: nothing can be imported')
+            : t('{count} problems: nothing can be imported', { count: countText(count) })}
         </strong>
-        <ul class={styles.failures} aria-label="Problems">
+        <ul class={styles.failures} aria-label={t('Problems')}>
           {problems.slice(0, SHOWN).map(({ place, message }) => (
             <li key={place}>
               <strong>{nameOf(document, place)}</strong> {sentenceOf(message)}
             </li>
           ))}
-          {count > SHOWN && <li>{`${countText(count - SHOWN)} more`}</li>}
+          {count > SHOWN && <li>{t('{count} more', { count: countText(count - SHOWN) })}</li>}
         </ul>
         <div>
-          <Button onClick={onLeaveOut}>Leave out what does not fit</Button>
+          <Button onClick={onLeaveOut}>{t('Leave out what does not fit')}</Button>
         </div>
       </div>
     </Notice>
@@ -50,8 +53,7 @@ function nameOf(document: EntityDocument, place: string): string {
   const at = placeIn(document, place);
   if (at === undefined) return `${placeOf(place)}:`;
   const entity = document.lists.get(at.kind)?.[at.index];
-  const kind = SINGULAR[at.kind];
-  const number = `${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${at.index + 1}`;
+  const number = `${capitalized(kindText(at.kind))} ${at.index + 1}`;
   const parts = [number, entity && labelOf(entity), at.field === '' ? undefined : placeOf(at.field)];
   return `${parts.filter((part) => part !== undefined).join(', ')}:`;
 }

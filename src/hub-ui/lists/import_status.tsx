@@ -8,6 +8,7 @@ import { countText } from '../controls/number_text.ts';
 import { toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { cancelImport, importJob, isUnderWay, watchImport } from '../hub/import_job.ts';
+import { t } from '../languages/language.ts';
 import { Progress } from './progress.tsx';
 
 /** The import that is under way, for whoever comes back to it. Nothing where there is none. */
@@ -19,7 +20,7 @@ export function ImportStatus() {
   const job = importJob.value;
   if (!isUnderWay(job) || job.dry_run === true) return null;
   return (
-    <Card title="Import">
+    <Card title={t('Import')}>
       <div class={flow.stack}>
         <ImportProgress job={job} />
         <div>
@@ -32,9 +33,9 @@ export function ImportStatus() {
 
 export function ImportProgress({ job }: { readonly job: Import }) {
   const { state, total = 0, checked = 0 } = job;
-  if (state === 'waiting') return <Spinner label="Waiting for other changes" />;
-  if (state === 'keeping') return <Spinner label={`Writing ${countText(total)} entities`} />;
-  return <Progress label="Checking" done={checked} total={total} />;
+  if (state === 'waiting') return <Spinner label={t('Waiting for other changes')} />;
+  if (state === 'keeping') return <Spinner label={t('Writing {count} entities', { count: countText(total) })} />;
+  return <Progress label={t('Checking')} done={checked} total={total} />;
 }
 
 /** Ends the import, as long as nothing is written. */
@@ -43,7 +44,7 @@ export function CancelImport() {
   if (!can('DELETE', '/import') || !isUnderWay(job)) return null;
   return (
     <Button disabled={job.state === 'keeping'} onClick={() => void cancelImport().catch(toastError)}>
-      Stop the import
+      {t('Stop the import')}
     </Button>
   );
 }
@@ -54,14 +55,24 @@ export function ImportResult({ job }: { readonly job: Import }) {
   const sum = (name: 'created' | 'changed' | 'deleted'): number =>
     Object.values(counts).reduce((total, each) => total + each[name], 0);
   if (state === 'done') {
-    const [created, changed, deleted] = [sum('created'), sum('changed'), sum('deleted')].map(countText);
-    return <p>{`All of it is in the hub: ${created} created, ${changed} changed, ${deleted} deleted.`}</p>;
+    return (
+      <p>
+        {t('All of it is in the hub: {created} created, {changed} changed, {deleted} deleted.', {
+          created: countText(sum('created')),
+          changed: countText(sum('changed')),
+          deleted: countText(sum('deleted')),
+        })}
+      </p>
+    );
   }
-  if (state === 'cancelled') return <p>The import was stopped. Nothing has changed.</p>;
+  if (state === 'cancelled') return <p>{t('The import was stopped. Nothing has changed.')}</p>;
   if (state === 'refused') {
-    const text = `The hub has changed meanwhile, and ${countText(problems)} fields do not fit any more. Nothing was imported.`;
+    const text = t('The hub has changed meanwhile, and {count} fields do not fit any more. Nothing was imported.', {
+      count: countText(problems),
+    });
     return <Notice tone="danger">{text}</Notice>;
   }
-  if (state === 'failed') return <Notice tone="danger">{`${error}. Nothing has changed.`}</Notice>;
-  return <Notice tone="warn">The hub was started anew meanwhile: look whether the import is there.</Notice>;
+  if (state === 'failed')
+    return <Notice tone="danger">{t('{error}. Nothing has changed.', { error: error ?? '' })}</Notice>;
+  return <Notice tone="warn">{t('The hub was started anew meanwhile: look whether the import is there.')}</Notice>;
 }

@@ -11,9 +11,10 @@ import { countText } from '../controls/number_text.ts';
 import { Page } from '../controls/page.tsx';
 import { Tabs } from '../controls/tabs.tsx';
 import { can } from '../hub/access.ts';
-import { type Entities, type Kind, SINGULAR } from '../hub/kinds.ts';
+import { type Entities, type Kind, kindsText, kindText, SINGULAR } from '../hub/kinds.ts';
 import { whyNoImport } from '../hub/rights.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { isMatch, wordsOf } from '../map/search.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { heardProblem, isHeard, isHeardKnown } from './at_a_glance.ts';
@@ -47,20 +48,20 @@ export function ListsPage() {
   };
   return (
     <Page
-      title="Lists"
-      lead="Everything that is configured in the hub."
+      title={t('Lists')}
+      lead={t('Everything that is configured in the hub.')}
       actions={
         <>
           <Button icon="upload" off={whyNoImport()} onClick={() => setDialog('import')}>
-            Import
+            {t('Import')}
           </Button>
           {kind === 'fences' && can('CREATE', '/fences') && (
             <Button icon="copy" onClick={() => setDialog('floor')}>
-              Copy a floor
+              {t('Copy a floor')}
             </Button>
           )}
           <Button icon="download" onClick={() => setDialog('export')}>
-            Export
+            {t('Export')}
           </Button>
         </>
       }
@@ -69,14 +70,14 @@ export function ListsPage() {
       <input
         class={`${fieldStyles.input} ${styles.search}`}
         type="search"
-        aria-label="Search all lists"
-        placeholder="Search names, ids and properties"
+        aria-label={t('Search all lists')}
+        placeholder={t('Search names, ids and properties')}
         value={urlParam('q') ?? ''}
         onInput={(event) => setUrlParams({ q: event.currentTarget.value, page: undefined })}
       />
       <Card flush>
         <Tabs
-          label="Kinds"
+          label={t('Kinds')}
           value={kind}
           onChange={go}
           options={SHOWN.map((each) => ({ value: each, label: <TabLabel kind={each} count={found[each].length} /> }))}
@@ -121,17 +122,17 @@ function Body<K extends Kind>({
   if (items.value.size === 0) return <Nothing kind={kind} />;
   if (matching.length > 0 && found.length === 0) {
     return (
-      <Empty icon="check" title="Nothing to worry about">
-        <p>{`None of the ${kind} is left by the filter.`}</p>
-        <Button onClick={() => setUrlParams(NO_FILTER)}>Clear the filter</Button>
+      <Empty icon="check" title={t('Nothing to worry about')}>
+        <p>{t('None of the {kind} is left by the filter.', { kind: kindsText(kind) })}</p>
+        <Button onClick={() => setUrlParams(NO_FILTER)}>{t('Clear the filter')}</Button>
       </Empty>
     );
   }
   if (found.length === 0) {
     return (
-      <Empty icon="search" title={`None of the ${kind} matches`}>
-        <p>The search looks for words in names, ids, foreign ids and properties that begin like yours.</p>
-        <Button onClick={() => setUrlParams({ q: undefined })}>Clear the search</Button>
+      <Empty icon="search" title={t('None of the {kind} matches', { kind: kindsText(kind) })}>
+        <p>{t('The search looks for words in names, ids, foreign ids and properties that begin like yours.')}</p>
+        <Button onClick={() => setUrlParams({ q: undefined })}>{t('Clear the search')}</Button>
       </Empty>
     );
   }
@@ -139,20 +140,20 @@ function Body<K extends Kind>({
 }
 
 const ABOUT: Readonly<Record<Kind, string>> = {
-  zones: 'A zone is the area of one locating system, and says where its meters are on the earth.',
-  fences: 'A fence is an area: the hub reports whatever enters or leaves it.',
-  trackables: 'A trackable is a thing that is located through its providers.',
-  providers: 'A provider is a source of positions, such as a tag. The hub creates it with its first position.',
-  anchors: 'An anchor is a fixed device by which a locating system measures.',
+  zones: t('A zone is the area of one locating system, and says where its meters are on the earth.'),
+  fences: t('A fence is an area: the hub reports whatever enters or leaves it.'),
+  trackables: t('A trackable is a thing that is located through its providers.'),
+  providers: t('A provider is a source of positions, such as a tag. The hub creates it with its first position.'),
+  anchors: t('An anchor is a fixed device by which a locating system measures.'),
 };
 
 function Nothing({ kind }: { readonly kind: Kind }) {
   return (
-    <Empty icon={SINGULAR[kind] as IconName} title={`No ${kind} yet`}>
+    <Empty icon={SINGULAR[kind] as IconName} title={t('No {kind} yet', { kind: kindsText(kind) })}>
       <p>{ABOUT[kind]}</p>
       {can('CREATE', `/${kind}`) && (
         <ButtonLink href={`/${kind}/new`} kind="main" icon="plus">
-          {`New ${SINGULAR[kind]}`}
+          {t('New {kind}', { kind: kindText(kind) })}
         </ButtonLink>
       )}
     </Empty>
@@ -162,7 +163,7 @@ function Nothing({ kind }: { readonly kind: Kind }) {
 function TabLabel({ kind, count }: { readonly kind: Kind; readonly count: number }) {
   return (
     <>
-      <span class={kindStyles.kind}>{kind}</span> <span class={styles.count}>{countText(count)}</span>
+      <span class={kindStyles.kind}>{kindsText(kind)}</span> <span class={styles.count}>{countText(count)}</span>
     </>
   );
 }

@@ -3,6 +3,7 @@ import fieldStyles from '../controls/field.module.css';
 import flow from '../controls/flow.module.css';
 import { countText } from '../controls/number_text.ts';
 import typography from '../controls/typography.module.css';
+import { t } from '../languages/language.ts';
 import { setUrlParams } from '../shell/url_state.ts';
 import styles from './pager.module.css';
 import type { PagePart } from './sort_and_page.ts';
@@ -20,13 +21,15 @@ export function Pager({
 }: Omit<PagePart<never>, 'rows'> & { readonly total: number; readonly size: number }) {
   const go = (next: number): void => setUrlParams({ page: next === 1 ? undefined : next });
   return (
-    <nav class={styles.pager} aria-label="Pages">
+    <nav class={styles.pager} aria-label={t('Pages')}>
       <span class={typography.soft} aria-live="polite">
-        {total === 0 ? 'Nothing found' : `${countText(from)} to ${countText(to)} of ${countText(total)}`}
+        {total === 0
+          ? t('Nothing found')
+          : t('{from} to {to} of {total}', { from: countText(from), to: countText(to), total: countText(total) })}
       </span>
       <span class={flow.space} />
       <label class={`${flow.row} ${flow.wideOnly}`}>
-        <span class={typography.soft}>Rows</span>
+        <span class={typography.soft}>{t('Rows')}</span>
         <select
           class={`${fieldStyles.input} ${styles.size}`}
           value={size}
@@ -39,9 +42,9 @@ export function Pager({
           ))}
         </select>
       </label>
-      <IconButton icon="left" label="Previous page" disabled={page <= 1} onClick={() => go(page - 1)} />
-      <span class={typography.soft}>{`Page ${page} of ${pages}`}</span>
-      <IconButton icon="right" label="Next page" disabled={page >= pages} onClick={() => go(page + 1)} />
+      <IconButton icon="left" label={t('Previous page')} disabled={page <= 1} onClick={() => go(page - 1)} />
+      <span class={typography.soft}>{t('Page {page} of {pages}', { page, pages })}</span>
+      <IconButton icon="right" label={t('Next page')} disabled={page >= pages} onClick={() => go(page + 1)} />
     </nav>
   );
 }

@@ -4,6 +4,7 @@ import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import { countText } from '../controls/number_text.ts';
 import typography from '../controls/typography.module.css';
+import { t } from '../languages/language.ts';
 import styles from './progress.module.css';
 
 /** How far something is, in words and as a bar. */
@@ -21,7 +22,7 @@ export function Progress({
       <div class={flow.row}>
         <span class={styles.label}>{label}</span>
         <span class={typography.soft} aria-live="polite">
-          {countText(done)} of {countText(total)}
+          {t('{done} of {total}', { done: countText(done), total: countText(total) })}
         </span>
       </div>
       <progress aria-label={label} value={done} max={Math.max(total, 1)} />
@@ -50,7 +51,7 @@ export function Failures({
           </li>
         ))}
       </ul>
-      {rows.length > 50 && <p>… and {rows.length - 50} more</p>}
+      {rows.length > 50 && <p>{t('… and {count} more', { count: rows.length - 50 })}</p>}
     </Notice>
   );
 }

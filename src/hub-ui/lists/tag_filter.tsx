@@ -7,6 +7,7 @@ import { durationText, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { carriers } from '../hub/carriers.ts';
 import type { Entities, Kind } from '../hub/kinds.ts';
+import { t } from '../languages/language.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { filtered, type HeardKind, heardProblem, isHeard, type TagFilter, useHeard } from './at_a_glance.ts';
 import styles from './tag_filter.module.css';
@@ -61,13 +62,13 @@ export function TagFilterBar({ kind }: { readonly kind: HeardKind }) {
   return (
     <div class={styles.bar}>
       <label class={styles.silent}>
-        <span class={typography.soft}>Not heard for</span>
+        <span class={typography.soft}>{t('Not heard for')}</span>
         <select
           class={fieldStyles.input}
           value={seconds === undefined ? '' : String(seconds)}
           onChange={(event) => setUrlParams({ silent: event.currentTarget.value, page: undefined })}
         >
-          <option value="">any time</option>
+          <option value="">{t('any time')}</option>
           {offered.map((each) => (
             <option key={each} value={String(each)}>
               {durationText(each * 1_000)}
@@ -76,7 +77,7 @@ export function TagFilterBar({ kind }: { readonly kind: HeardKind }) {
         </select>
       </label>
       <Check
-        label={kind === 'providers' ? 'Unassigned' : 'Without providers'}
+        label={kind === 'providers' ? t('Unassigned') : t('Without providers')}
         checked={isUnassigned}
         onChange={(isOn) => setUrlParams({ unassigned: isOn ? 1 : undefined, page: undefined })}
       />
@@ -84,7 +85,7 @@ export function TagFilterBar({ kind }: { readonly kind: HeardKind }) {
       <span class={flow.space} />
       {kind === 'providers' && isUnassigned && (
         <ButtonLink kind="quiet" icon="map" href="/?layers=unassigned,zones,fences,plans,labels,tails,clusters">
-          Unassigned ones on the map
+          {t('Unassigned ones on the map')}
         </ButtonLink>
       )}
     </div>

@@ -3,6 +3,7 @@ import { type ToastAction, toast } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { createEntity } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
 import { listKept, readKept } from './exportable.ts';
 import { runAll } from './run_all.ts';
 
@@ -19,13 +20,13 @@ export async function keptBefore<K extends Kind>(
 
 /** What is said of it before a deletion. */
 export function undoNote(kind: Kind): string {
-  return mayUndo(kind) ? 'You can undo this for half a minute.' : 'This cannot be undone.';
+  return mayUndo(kind) ? t('You can undo this for half a minute.') : t('This cannot be undone.');
 }
 
 /** Takes a deletion back; undefined for whoever may not create what was deleted. */
 export function undoing<K extends Kind>(kind: K, deleted: readonly Entities[K][]): ToastAction | undefined {
   if (!mayUndo(kind) || deleted.length === 0) return undefined;
-  return { label: 'Undo', act: () => void restore(kind, deleted) };
+  return { label: t('Undo'), act: () => void restore(kind, deleted) };
 }
 
 function mayUndo(kind: Kind): boolean {
@@ -48,10 +49,10 @@ async function restore<K extends Kind>(kind: K, deleted: readonly Entities[K][])
   }
   const [only] = deleted;
   const what = deleted.length === 1 && only !== undefined ? labelOf(only) : countedText(deleted.length, SINGULAR[kind]);
-  if (left.length === 0) toast(`${what} restored`);
+  if (left.length === 0) toast(t('{what} restored', { what }));
   else
     toast(
-      `${countedText(left.length, SINGULAR[kind])} could not be restored. ${reason}`,
+      t('{what} could not be restored. {reason}', { what: countedText(left.length, SINGULAR[kind]), reason }),
       'danger',
       undoing(kind, left),
     );

@@ -22,6 +22,7 @@ import { can } from '../hub/access.ts';
 import { type Entities, type Kind, SINGULAR } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import styles from './choose_many.module.css';
 import { addChosen, chosenIds, clearChosen, leaveOut } from './chosen.ts';
 import type { Movers } from './go_to.ts';
@@ -69,20 +70,20 @@ export function ChooseMany({ isChoosing, onEnd, ...shown }: ChooseManyProps) {
       {isChoosing && (
         <div class={styles.hint}>
           <Choice
-            label="Select by"
+            label={t('Select by')}
             value={shape}
             onChange={setShape}
             options={[
-              { value: 'lasso', label: 'Lasso' },
-              { value: 'rectangle', label: 'Rectangle' },
+              { value: 'lasso', label: t('Lasso') },
+              { value: 'rectangle', label: t('Rectangle') },
             ]}
           />
-          <span class={styles.text}>Draw around things, or click them one by one.</span>
-          <IconButton icon="close" label="Stop selecting" onClick={end} />
+          <span class={styles.text}>{t('Draw around things, or click them one by one.')}</span>
+          <IconButton icon="close" label={t('Stop selecting')} onClick={end} />
         </div>
       )}
       {kinds.length > 0 && (
-        <section class={styles.chosen} aria-label="Selected on the map" data-chosen>
+        <section class={styles.chosen} aria-label={t('Selected on the map')} data-chosen>
           {kinds.map((kind) => (
             <ChosenKind
               key={kind}
@@ -92,9 +93,9 @@ export function ChooseMany({ isChoosing, onEnd, ...shown }: ChooseManyProps) {
             />
           ))}
           <div class={styles.end}>
-            <span class={typography.faint}>Shift-click adds or leaves out one.</span>
+            <span class={typography.faint}>{t('Shift-click adds or leaves out one.')}</span>
             <Button kind="quiet" onClick={clearChosen}>
-              Clear
+              {t('Clear')}
             </Button>
           </div>
         </section>
@@ -124,16 +125,16 @@ function ChosenKind({
       <Icon name={SINGULAR[kind] as IconName} />
       <strong>{text}</strong>
       {kind === 'fences' && can('CREATE', '/fences') && (
-        <Button icon="copy" aria-label={`Copy ${text}`} onClick={() => onAsk('copy')}>
-          Copy
+        <Button icon="copy" aria-label={t('Copy {what}', { what: text })} onClick={() => onAsk('copy')}>
+          {t('Copy')}
         </Button>
       )}
       {can('UPDATE', entityPath(kind, 'any')) && (
-        <Button icon="edit" aria-label={`Change ${text}`} onClick={() => onAsk('change')}>
-          Change
+        <Button icon="edit" aria-label={t('Change {what}', { what: text })} onClick={() => onAsk('change')}>
+          {t('Change')}
         </Button>
       )}
-      <IconButton icon="close" label={`Leave out ${text}`} onClick={() => leaveOut(kind)} />
+      <IconButton icon="close" label={t('Leave out {what}', { what: text })} onClick={() => leaveOut(kind)} />
     </div>
   );
 }

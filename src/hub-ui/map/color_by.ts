@@ -1,5 +1,6 @@
 import type { LocationProvider } from '../../model/provider.ts';
 import type { Trackable } from '../../model/trackable.ts';
+import { t } from '../languages/language.ts';
 
 /** What moving objects have their colors by: how they are, or a value of theirs. */
 export type ColorBy = 'state' | 'type' | 'provider_type' | 'floor' | 'parent' | `property:${string}`;
@@ -70,18 +71,18 @@ export function coloringTitle(by: ColorBy, symbol: 'trackable' | 'provider'): st
   const isTrackable = symbol === 'trackable';
   switch (by) {
     case 'state':
-      return isTrackable ? 'Trackables' : 'Providers';
+      return isTrackable ? t('Trackables') : t('Providers');
     case 'type':
-      return isTrackable ? 'Trackables by type' : 'Providers by type';
+      return isTrackable ? t('Trackables by type') : t('Providers by type');
     case 'provider_type':
-      return isTrackable ? 'Trackables by the type of their provider' : 'Providers by type';
+      return isTrackable ? t('Trackables by the type of their provider') : t('Providers by type');
     case 'floor':
-      return isTrackable ? 'Trackables by floor' : 'Providers by floor';
+      return isTrackable ? t('Trackables by floor') : t('Providers by floor');
     case 'parent':
-      return isTrackable ? 'Trackables by what carries them' : 'Providers by what carries them';
+      return isTrackable ? t('Trackables by what carries them') : t('Providers by what carries them');
     default: {
       const name = by.slice('property:'.length);
-      return isTrackable ? `Trackables by “${name}”` : `Providers by “${name}”`;
+      return isTrackable ? t('Trackables by “{name}”', { name }) : t('Providers by “{name}”', { name });
     }
   }
 }

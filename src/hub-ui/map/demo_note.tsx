@@ -6,6 +6,7 @@ import { can } from '../hub/access.ts';
 import { demo, lookAtDemo, startDemo, stopDemo } from '../hub/demo.ts';
 import { whyNoDemo, whyNoEndOfDemo } from '../hub/rights.ts';
 import { useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import styles from './demo_note.module.css';
 
 /** Says on the map that what moves is made up, and ends it. Nothing where the hub has no site of the demo. */
@@ -25,15 +26,15 @@ export function DemoNote() {
     setBusy(false);
   };
   return (
-    <section class={styles.note} aria-label="Demo">
-      <span>{isRunning ? 'The demo is running.' : 'This is the site of the demo, which does not run here.'}</span>
+    <section class={styles.note} aria-label={t('Demo')}>
+      <span>{isRunning ? t('The demo is running.') : t('This is the site of the demo, which does not run here.')}</span>
       {!isRunning && (
         <Button disabled={isBusy} off={whyNoDemo()} onClick={() => void act(() => startDemo({ isBeside: true }))}>
-          Start it
+          {t('Start it')}
         </Button>
       )}
       <Button disabled={isBusy} off={whyNoEndOfDemo()} onClick={() => void act(stopDemo)}>
-        {isRunning ? 'Stop and remove it' : 'Remove it'}
+        {isRunning ? t('Stop and remove it') : t('Remove it')}
       </Button>
     </section>
   );

@@ -9,6 +9,7 @@ import { can } from '../hub/access.ts';
 import { startDemo } from '../hub/demo.ts';
 import { whyNoDemo } from '../hub/rights.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t, tParts } from '../languages/language.ts';
 import styles from './first_run.module.css';
 
 /** What to do with a hub that knows nothing yet. Nothing is shown once it does. */
@@ -19,30 +20,44 @@ export function FirstRun() {
   const isEmpty = stores.every(({ state, items }) => state.value === 'ready' && items.value.size === 0);
   if (!isEmpty) return null;
   return (
-    <section class={styles.steps} aria-label="First steps">
+    <section class={styles.steps} aria-label={t('First steps')}>
       <div class={styles.head}>
         <Mark />
         <div>
-          <h1>Nothing here yet</h1>
-          <p class={typography.soft}>This map shows what moves, as soon as the hub hears of it.</p>
+          <h1>{t('Nothing here yet')}</h1>
+          <p class={typography.soft}>{t('This map shows what moves, as soon as the hub hears of it.')}</p>
         </div>
       </div>
       <ol>
-        <Step icon="frame" title="Draw your site" about="Click the corners of the area in which you locate things.">
+        <Step
+          icon="frame"
+          title={t('Draw your site')}
+          about={t('Click the corners of the area in which you locate things.')}
+        >
           <ButtonLink kind="main" href="/zones/new?start=area">
-            Draw it
+            {t('Draw it')}
           </ButtonLink>
         </Step>
-        <Step icon="upload" title="Load a floor plan" about="Lay an image of your floor on the map, and measure in it.">
-          <ButtonLink href="/zones/new?start=plan">Choose a plan</ButtonLink>
+        <Step
+          icon="upload"
+          title={t('Load a floor plan')}
+          about={t('Lay an image of your floor on the map, and measure in it.')}
+        >
+          <ButtonLink href="/zones/new?start=plan">{t('Choose a plan')}</ButtonLink>
         </Step>
-        <Step icon="play" title="See the demo" about="A warehouse with 40 tags and 12 fences, until you stop it.">
+        <Step
+          icon="play"
+          title={t('See the demo')}
+          about={t('A warehouse with 40 tags and 12 fences, until you stop it.')}
+        >
           <StartDemo />
         </Step>
       </ol>
       <p class={`${typography.soft} ${styles.else}`}>
-        <Link href="/lists">Import a file</Link>, or send a position: every provider is created with its first one, as
-        the <a href="/hub/docs">API pages</a> tell.
+        {tParts('{import}, or send a position: every provider is created with its first one, as the {pages} tell.', {
+          import: <Link href="/lists">{t('Import a file')}</Link>,
+          pages: <a href="/hub/docs">{t('API pages')}</a>,
+        })}
       </p>
     </section>
   );
@@ -77,7 +92,7 @@ function StartDemo() {
   };
   return (
     <Button disabled={isStarting} off={whyNoDemo()} onClick={() => void start()}>
-      {isStarting ? 'Starting the demo' : 'Start the demo'}
+      {isStarting ? t('Starting the demo') : t('Start the demo')}
     </Button>
   );
 }

@@ -5,6 +5,7 @@ import { Icon } from '../controls/icons.tsx';
 import typography from '../controls/typography.module.css';
 import { labelOf } from '../hub/kinds.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { setUrlParams } from '../shell/url_state.ts';
 import styles from './follow.module.css';
 import type { Selection } from './map_url.ts';
@@ -60,9 +61,9 @@ export function FollowChip({ selection: { kind, id } }: { readonly selection: Se
   return (
     <div class={styles.chip} role="status" data-follow>
       <Icon name="target" />
-      <span class={typography.cut}>{`Following ${entity === undefined ? id : labelOf(entity)}`}</span>
+      <span class={typography.cut}>{t('Following {name}', { name: entity === undefined ? id : labelOf(entity) })}</span>
       <kbd class={styles.key}>Esc</kbd>
-      <IconButton icon="close" label="Stop following" onClick={() => follow(false)} />
+      <IconButton icon="close" label={t('Stop following')} onClick={() => follow(false)} />
     </div>
   );
 }

@@ -5,6 +5,7 @@ import type { Location } from '../../model/location.ts';
 import type { Zone } from '../../model/zone.ts';
 import { toast } from '../controls/toasts.tsx';
 import { entityPath, get } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
 import { setUrlParams } from '../shell/url_state.ts';
 import { anchorPlace } from './anchors.ts';
 import { fitExtent } from './first_look.ts';
@@ -70,7 +71,7 @@ export function useGoWhereItIs(): (selection: Selection) => Promise<void> {
   const { map, plane } = useMap();
   return async ({ kind, id }) => {
     if (pastFromUrl() !== undefined && kind !== 'fences') {
-      toast('It was not on this map at this time', 'danger');
+      toast(t('It was not on this map at this time'), 'danger');
       return;
     }
     try {
@@ -83,7 +84,7 @@ export function useGoWhereItIs(): (selection: Selection) => Promise<void> {
       }
       setUrlParams({ floor: undefined });
     } catch {
-      toast('Its position in this view is not known', 'danger');
+      toast(t('Its position in this view is not known'), 'danger');
     }
   };
 }

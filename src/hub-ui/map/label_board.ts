@@ -1,4 +1,5 @@
 import type Polygon from 'ol/geom/Polygon.js';
+import { t } from '../languages/language.ts';
 import type { Frame } from './canvas_layer.ts';
 import { boxesOf } from './clusters.ts';
 import { type AreaName, areaName } from './label_place.ts';
@@ -154,7 +155,7 @@ export class LabelBoard {
       if (!isCrowd) symbols.push(x, y);
       const isSelected = facts.id === selectedId;
       const isAlarmed = !isSelected && alarmed.size > 0 && alarmed.has(facts.id);
-      const key = isProvider ? `provider ${facts.id}` : facts.id;
+      const key = isProvider ? t('provider {id}', { id: facts.id }) : facts.id;
       if (!isSelected && !isAlarmed) {
         if (isCrowd && look.shown === 'auto') continue;
         // Of too many, those go on that have a name, and some more.

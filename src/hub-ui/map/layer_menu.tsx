@@ -4,6 +4,7 @@ import { Check, SelectField } from '../controls/field.tsx';
 import typography from '../controls/typography.module.css';
 import { hasHistory } from '../hub/settings.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { setUrlParams } from '../shell/url_state.ts';
 import { type ColorBy, propertyNames } from './color_by.ts';
 import styles from './layer_menu.module.css';
@@ -13,41 +14,41 @@ import { usePopover } from './use_popover.ts';
 
 const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string])[]])[] = [
   [
-    'Show',
+    t('Show'),
     [
-      ['trackables', 'Trackables'],
-      ['providers', 'Location providers'],
-      ['unassigned', 'Unassigned providers'],
-      ['fences', 'Fences'],
-      ['zones', 'Zones'],
-      ['anchors', 'Anchors'],
-      ['plans', 'Floor plans'],
-      ['heat', 'Heat map'],
+      ['trackables', t('Trackables')],
+      ['providers', t('Location providers')],
+      ['unassigned', t('Unassigned providers')],
+      ['fences', t('Fences')],
+      ['zones', t('Zones')],
+      ['anchors', t('Anchors')],
+      ['plans', t('Floor plans')],
+      ['heat', t('Heat map')],
     ],
   ],
   [
-    'Details',
+    t('Details'),
     [
-      ['tails', 'Tails'],
-      ['accuracy', 'Accuracy'],
-      ['clusters', 'Clusters where it is crowded'],
+      ['tails', t('Tails')],
+      ['accuracy', t('Accuracy')],
+      ['clusters', t('Clusters where it is crowded')],
     ],
   ],
 ];
 
 const NAMES: readonly { readonly value: Names; readonly label: string }[] = [
-  { value: 'off', label: 'Off' },
-  { value: 'auto', label: 'Auto' },
-  { value: 'all', label: 'All that fit' },
+  { value: 'off', label: t('Off') },
+  { value: 'auto', label: t('Auto') },
+  { value: 'all', label: t('All that fit') },
 ];
 
 /** What objects can have their colors by, whatever their properties. */
 const COLORINGS: readonly { readonly value: ColorBy; readonly label: string }[] = [
-  { value: 'state', label: 'State' },
-  { value: 'type', label: 'Type' },
-  { value: 'provider_type', label: 'Provider type' },
-  { value: 'floor', label: 'Floor' },
-  { value: 'parent', label: 'What carries it' },
+  { value: 'state', label: t('State') },
+  { value: 'type', label: t('Type') },
+  { value: 'provider_type', label: t('Provider type') },
+  { value: 'floor', label: t('Floor') },
+  { value: 'parent', label: t('What carries it') },
 ];
 
 /** Time that was spent somewhere is known where it was recorded. */
@@ -77,7 +78,7 @@ export function LayerMenu({
   };
   return (
     <div class={popoverStyles.box} ref={box}>
-      <IconButton icon="layers" label="Layers" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
+      <IconButton icon="layers" label={t('Layers')} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
       {isOpen && (
         <div class={`${popoverStyles.popover} ${styles.menu}`}>
           {LABELS.map(([title, rows]) => (
@@ -89,8 +90,8 @@ export function LayerMenu({
             </fieldset>
           ))}
           <div class={styles.choice}>
-            <span aria-hidden="true">Names</span>
-            <Choice label="Names" value={namesFromUrl(layers)} options={NAMES} onChange={setNames} />
+            <span aria-hidden="true">{t('Names')}</span>
+            <Choice label={t('Names')} value={namesFromUrl(layers)} options={NAMES} onChange={setNames} />
           </div>
           <ColorSelect />
         </div>
@@ -105,14 +106,17 @@ function ColorSelect() {
   const providers = storeOf('providers').items.value;
   const options = useMemo(() => {
     const names = propertyNames([...trackables.values(), ...providers.values()]);
-    const properties = names.map((name) => ({ value: `property:${name}` as const, label: `Property “${name}”` }));
+    const properties = names.map((name) => ({
+      value: `property:${name}` as const,
+      label: t('Property “{name}”', { name }),
+    }));
     const known = [...COLORINGS, ...properties];
     if (known.some(({ value }) => value === by)) return known;
-    return [...known, { value: by, label: `Property “${by.slice('property:'.length)}”` }];
+    return [...known, { value: by, label: t('Property “{name}”', { name: by.slice('property:'.length) }) }];
   }, [trackables, providers, by]);
   return (
     <SelectField
-      label="Color by"
+      label={t('Color by')}
       value={by}
       options={options}
       onChange={(next) => setUrlParams({ color: next === 'state' ? undefined : next })}

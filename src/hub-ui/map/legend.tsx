@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { countText } from '../controls/number_text.ts';
 import typography from '../controls/typography.module.css';
+import { t } from '../languages/language.ts';
 import { type ColorBy, coloringTitle, OTHER } from './color_by.ts';
 import styles from './legend.module.css';
 import { colorByFromUrl, type LayerName } from './map_url.ts';
@@ -27,17 +28,17 @@ export function Legend({ layers }: { readonly layers: ReadonlySet<LayerName> }) 
   if (by === 'state') {
     return (
       <details class={styles.legend}>
-        <summary>Legend</summary>
+        <summary>{t('Legend')}</summary>
         {signs}
       </details>
     );
   }
   return (
     <details key={by} class={styles.legend} open={innerWidth > NARROW_PIXELS}>
-      <summary>Legend</summary>
+      <summary>{t('Legend')}</summary>
       <ColorLegend by={by} layers={layers} />
       <details class={styles.signs}>
-        <summary>Signs</summary>
+        <summary>{t('Signs')}</summary>
         {signs}
       </details>
     </details>
@@ -48,7 +49,7 @@ export function Legend({ layers }: { readonly layers: ReadonlySet<LayerName> }) 
 export function WallLegend({ layers }: { readonly layers: ReadonlySet<LayerName> }) {
   const by = colorByFromUrl();
   return (
-    <section class={styles.wall} aria-label="Legend">
+    <section class={styles.wall} aria-label={t('Legend')}>
       {by !== 'state' && <ColorLegend by={by} layers={layers} />}
       <dl>
         {rowsIn(palette())
@@ -79,7 +80,7 @@ function ColorLegend({ by, layers }: { readonly by: ColorBy; readonly layers: Re
                 <LegendRow
                   key={group}
                   sign={<Dot symbol={symbol} group={group} />}
-                  meaning={value ?? (group === OTHER ? 'Other values' : 'Without a value')}
+                  meaning={value ?? (group === OTHER ? t('Other values') : t('Without a value'))}
                   count={count}
                 />
               ))}
@@ -125,9 +126,12 @@ function rowsIn(colors: Palette): readonly Row[] {
   return [
     [
       <circle key="sign" cx="12" cy="8" r="5" fill={colors.trackable} />,
-      'Trackable; the tip points where it is heading',
+      t('Trackable; the tip points where it is heading'),
     ],
-    [<circle key="sign" {...ring} r="3.5" stroke={colors.provider} stroke-width="1.75" />, 'Provider, such as a tag'],
+    [
+      <circle key="sign" {...ring} r="3.5" stroke={colors.provider} stroke-width="1.75" />,
+      t('Provider, such as a tag'),
+    ],
     [
       <path
         key="sign"
@@ -137,11 +141,11 @@ function rowsIn(colors: Palette): readonly Row[] {
         stroke-width="1.75"
         stroke-linejoin="round"
       />,
-      'Violet diamond: provider that belongs to no trackable',
+      t('Violet diamond: provider that belongs to no trackable'),
     ],
     [
       <circle key="sign" cx="12" cy="8" r="5" fill={colors.trackable} opacity="0.4" />,
-      'Faint: silent for more than 15 s',
+      t('Faint: silent for more than 15 s'),
       true,
     ],
     [
@@ -151,27 +155,27 @@ function rowsIn(colors: Palette): readonly Row[] {
           24
         </text>
       </g>,
-      'This many close together; click to zoom in',
+      t('This many close together; click to zoom in'),
     ],
-    [<circle key="sign" {...ring} r="6" stroke={colors.danger} />, 'Red ring: colliding', true],
-    [<circle key="sign" {...ring} r="6" stroke={colors.selected} />, 'Pink ring or edge: selected'],
+    [<circle key="sign" {...ring} r="6" stroke={colors.danger} />, t('Red ring: colliding'), true],
+    [<circle key="sign" {...ring} r="6" stroke={colors.selected} />, t('Pink ring or edge: selected')],
     [
       <rect key="sign" {...area} fill={colors.fenceFill} stroke={colors.fence} stroke-width="1.5" />,
-      'Blue edge: fence',
+      t('Blue edge: fence'),
     ],
     [
       <rect key="sign" {...area} fill={`${colors.entry}1c`} stroke={colors.entry} stroke-width="3" />,
-      'Green edge: something has just entered',
+      t('Green edge: something has just entered'),
       true,
     ],
     [
       <rect key="sign" {...area} fill={`${colors.exit}1c`} stroke={colors.exit} stroke-width="3" />,
-      'Amber edge: something has just left',
+      t('Amber edge: something has just left'),
       true,
     ],
     [
       <rect key="sign" {...area} fill={colors.zoneFill} stroke={colors.zone} stroke-dasharray="5 3" />,
-      'Dashed edge: zone',
+      t('Dashed edge: zone'),
     ],
     [
       <circle
@@ -183,7 +187,7 @@ function rowsIn(colors: Palette): readonly Row[] {
         stroke={colors.proximity}
         stroke-dasharray="2 3"
       />,
-      'Dotted circle: proximity zone',
+      t('Dotted circle: proximity zone'),
     ],
   ];
 }

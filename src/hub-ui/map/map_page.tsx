@@ -3,6 +3,7 @@ import pageStyles from '../controls/page.module.css';
 import { useTitle } from '../controls/page.tsx';
 import typography from '../controls/typography.module.css';
 import { storeOf, useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { DemoNote } from './demo_note.tsx';
 import { FirstRun } from './first_run.tsx';
@@ -37,7 +38,7 @@ function useStart(): boolean {
 
 /** The live map: where one looks, what is shown and what is selected stands in the address. */
 export function MapPage() {
-  useTitle('Map');
+  useTitle(t('Map'));
   const zones = useEntities('zones');
   useEntities('providers');
   const trackables = useEntities('trackables');
@@ -56,8 +57,8 @@ export function MapPage() {
   if (isWaiting || isStarting) return <div class={`${pageStyles.full} ${mapStyles.map}`} />;
   return (
     <div class={pageStyles.full}>
-      <h1 class={typography.hidden}>Live map</h1>
-      <MapView key={opened.value} plane={plane} look={look.at} onLook={lookToUrl} label="Live map">
+      <h1 class={typography.hidden}>{t('Live map')}</h1>
+      <MapView key={opened.value} plane={plane} look={look.at} onLook={lookToUrl} label={t('Live map')}>
         <Site
           plane={plane}
           floor={floorFromUrl()}

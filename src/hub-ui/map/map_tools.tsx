@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Button, IconButton } from '../controls/button.tsx';
 import { positionText } from '../controls/number_text.ts';
 import typography from '../controls/typography.module.css';
+import { t } from '../languages/language.ts';
 import { gridStep } from './ground/grid.ts';
 import styles from './map_tools.module.css';
 import { useMap } from './map_view.tsx';
@@ -16,9 +17,9 @@ export function ZoomButtons({ onFit }: { readonly onFit: () => void }) {
   };
   return (
     <div class={styles.buttons}>
-      <IconButton icon="plus" label="Zoom in" onClick={() => zoom(1)} />
-      <IconButton icon="minus" label="Zoom out" onClick={() => zoom(-1)} />
-      <IconButton icon="frame" label="Show everything" onClick={onFit} />
+      <IconButton icon="plus" label={t('Zoom in')} onClick={() => zoom(1)} />
+      <IconButton icon="minus" label={t('Zoom out')} onClick={() => zoom(-1)} />
+      <IconButton icon="frame" label={t('Show everything')} onClick={onFit} />
     </div>
   );
 }
@@ -36,20 +37,20 @@ export function FloorSwitch({
   if (floors.length < 2 && floor === undefined) return null;
   const sorted = [...new Set([...floors, ...(floor === undefined ? [] : [floor])])].sort((a, b) => b - a);
   return (
-    <fieldset class={`${styles.buttons} ${styles.floors}`} aria-label="Floor">
+    <fieldset class={`${styles.buttons} ${styles.floors}`} aria-label={t('Floor')}>
       {sorted.map((each) => (
         <Button
           key={each}
           kind="quiet"
           aria-pressed={each === floor}
-          aria-label={`Floor ${each}`}
+          aria-label={t('Floor {floor}', { floor: each })}
           onClick={() => onChange(each)}
         >
           {each < 0 ? `−${-each}` : each}
         </Button>
       ))}
       <Button kind="quiet" aria-pressed={floor === undefined} onClick={() => onChange(undefined)}>
-        All
+        {t('All')}
       </Button>
     </fieldset>
   );

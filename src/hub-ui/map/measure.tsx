@@ -9,6 +9,7 @@ import Stroke from 'ol/style/Stroke.js';
 import Style from 'ol/style/Style.js';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { IconButton } from '../controls/button.tsx';
+import { t } from '../languages/language.ts';
 import { lengthText } from './map_tools.tsx';
 import { useMap } from './map_view.tsx';
 import styles from './measure.module.css';
@@ -53,9 +54,9 @@ export function Measure({ onClose }: { readonly onClose: () => void }) {
   return (
     <div class={styles.measure} role="status">
       <span>
-        {meters === undefined ? 'Click points to measure between them' : <strong>{lengthText(meters)}</strong>}
+        {meters === undefined ? t('Click points to measure between them') : <strong>{lengthText(meters)}</strong>}
       </span>
-      <IconButton icon="close" label="Stop measuring" onClick={onClose} />
+      <IconButton icon="close" label={t('Stop measuring')} onClick={onClose} />
     </div>
   );
 }

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { Facts } from '../controls/facts.tsx';
 import typography from '../controls/typography.module.css';
+import { t } from '../languages/language.ts';
 
 /** What somebody has written of an entity; an image of its floor is left out. */
 export function Properties({
   properties,
-  title = 'Properties',
+  title = t('Properties'),
 }: {
   readonly title?: string;
   readonly properties: Readonly<Record<string, unknown>> | null | undefined;
@@ -32,5 +33,5 @@ function shown(value: unknown): ComponentChildren {
 }
 
 export function Gone() {
-  return <p class={typography.soft}>It no longer exists.</p>;
+  return <p class={typography.soft}>{t('It no longer exists.')}</p>;
 }

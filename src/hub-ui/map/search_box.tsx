@@ -4,6 +4,7 @@ import { Icon, type IconName } from '../controls/icons.tsx';
 import typography from '../controls/typography.module.css';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import type { Selection } from './map_url.ts';
 import popoverStyles from './popover.module.css';
 import { searchEntities } from './search.ts';
@@ -46,8 +47,8 @@ export function SearchBox({ onFound }: { readonly onFound: (selection: Selection
         class={fieldStyles.input}
         type="search"
         role="combobox"
-        placeholder="Search name, id, properties"
-        aria-label="Search the site"
+        placeholder={t('Search name, id, properties')}
+        aria-label={t('Search the site')}
         aria-expanded={isShown}
         aria-controls="map-found"
         aria-activedescendant={isShown && found.length > 0 ? `map-found-${at}` : undefined}
@@ -63,7 +64,7 @@ export function SearchBox({ onFound }: { readonly onFound: (selection: Selection
         onKeyDown={keys}
       />
       {isShown && (
-        <div class={`${popoverStyles.popover} ${styles.list}`} id="map-found" role="listbox" aria-label="Found">
+        <div class={`${popoverStyles.popover} ${styles.list}`} id="map-found" role="listbox" aria-label={t('Found')}>
           {found.map(({ kind, id, label }, index) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the input has the focus and the keys
             <div
@@ -80,7 +81,9 @@ export function SearchBox({ onFound }: { readonly onFound: (selection: Selection
               <span class={typography.faint}>{kind.slice(0, -1)}</span>
             </div>
           ))}
-          {found.length === 0 && <p class={`${styles.found} ${typography.faint}`}>Nothing has “{text}” in it</p>}
+          {found.length === 0 && (
+            <p class={`${styles.found} ${typography.faint}`}>{t('Nothing has “{text}” in it', { text })}</p>
+          )}
         </div>
       )}
     </div>

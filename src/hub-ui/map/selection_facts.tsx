@@ -13,6 +13,8 @@ import { type Entities, labelOf } from '../hub/kinds.ts';
 import { subscribe } from '../hub/live.ts';
 import { entityPath, get } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t, tParts } from '../languages/language.ts';
+import { clockText, wholeText } from '../languages/times.ts';
 import { lazyPart } from '../shell/lazy.tsx';
 import { batteryText } from './battery.ts';
 import { Chip } from './chip.tsx';
@@ -39,11 +41,11 @@ function ZoneFacts({ id }: { readonly id: string }) {
       <Facts
         rows={[
           idRow(id),
-          ['Foreign id', zone.foreign_id ?? undefined],
-          ['Floor', zone.floor ?? undefined],
-          ['Placed by', points > 0 ? `${points / 2} control points` : 'its position'],
-          ['Radius', zone.radius == null ? undefined : metersText(zone.radius)],
-          ['Site', [zone.site, zone.building].filter(Boolean).join(', ')],
+          [t('Foreign id'), zone.foreign_id ?? undefined],
+          [t('Floor'), zone.floor ?? undefined],
+          [t('Placed by'), points > 0 ? t('{count} control points', { count: points / 2 }) : t('its position')],
+          [t('Radius'), zone.radius == null ? undefined : metersText(zone.radius)],
+          [t('Site'), [zone.site, zone.building].filter(Boolean).join(', ')],
         ]}
       />
       <Properties properties={zone.properties} />
@@ -60,9 +62,9 @@ function AnchorFacts({ id }: { readonly id: string }) {
       <Facts
         rows={[
           idRow(id),
-          ['Zone', sourceName(zoneId)],
-          ['In its meters', local == null ? undefined : positionText(local.coordinates, 'zone')],
-          ['On the earth', earth == null ? undefined : positionText(earth.coordinates, 'earth')],
+          [t('Zone'), sourceName(zoneId)],
+          [t('In its meters'), local == null ? undefined : positionText(local.coordinates, 'zone')],
+          [t('On the earth'), earth == null ? undefined : positionText(earth.coordinates, 'earth')],
         ]}
       />
       <Properties properties={anchor.properties} />
@@ -74,16 +76,22 @@ function FenceFacts({ id }: { readonly id: string }) {
   const fence = storeOf('fences').items.value.get(id);
   const inside = useContents(id);
   if (fence === undefined) return <Gone />;
-  const now = pastFromUrl() === undefined ? '' : ' now';
+  const isPast = pastFromUrl() !== undefined;
   return (
     <>
       <Facts
         rows={[
           idRow(id),
-          ['Floor', fence.floor ?? 'all'],
-          ['Radius', fence.region.type === 'Point' ? metersText(fence.radius ?? 0) : undefined],
-          [`Trackables inside${now}`, <Contents key="trackables" of="trackables" inside={inside} />],
-          [`Providers inside${now}`, <Contents key="providers" of="providers" inside={inside} />],
+          [t('Floor'), fence.floor ?? t('all')],
+          [t('Radius'), fence.region.type === 'Point' ? metersText(fence.radius ?? 0) : undefined],
+          [
+            isPast ? t('Trackables inside now') : t('Trackables inside'),
+            <Contents key="trackables" of="trackables" inside={inside} />,
+          ],
+          [
+            isPast ? t('Providers inside now') : t('Providers inside'),
+            <Contents key="providers" of="providers" inside={inside} />,
+          ],
         ]}
       />
       <Properties properties={fence.properties} />
@@ -93,7 +101,7 @@ function FenceFacts({ id }: { readonly id: string }) {
 
 function idRow(id: string): FactRow {
   return [
-    'Id',
+    t('Id'),
     <span key="id" class={typography.mono}>
       {id}
     </span>,
@@ -108,9 +116,9 @@ function Contents({
   readonly of: keyof FenceContents;
   readonly inside: FenceContents | null | undefined;
 }) {
-  if (inside == null) return <span class={typography.faint}>{inside === null ? 'not known' : '…'}</span>;
+  if (inside == null) return <span class={typography.faint}>{inside === null ? t('not known') : '…'}</span>;
   const all = inside[of];
-  if (all.length === 0) return <span class={typography.faint}>none</span>;
+  if (all.length === 0) return <span class={typography.faint}>{t('none')}</span>;
   return (
     <span class={flow.row}>
       <strong>{countText(all.length)}</strong>
@@ -119,7 +127,9 @@ function Contents({
           <Badge tone={kind === 'trackables' ? 'accent' : 'neutral'}>{label}</Badge>
         </Chip>
       ))}
-      {all.length > 12 && <span class={typography.faint}>{`and ${countText(all.length - 12)} more`}</span>}
+      {all.length > 12 && (
+        <span class={typography.faint}>{t('and {count} more', { count: countText(all.length - 12) })}</span>
+      )}
     </span>
   );
 }
@@ -133,16 +143,16 @@ function MovingFacts({ selection }: { readonly selection: Selection }) {
       <Facts
         rows={[
           idRow(selection.id),
-          ['Last heard', <LastHeard key="heard" location={location} />],
-          ['Battery', batteryText(location?.properties, entity?.properties)],
+          [t('Last heard'), <LastHeard key="heard" location={location} />],
+          [t('Battery'), batteryText(location?.properties, entity?.properties)],
           ...relativesOf(selection, entity),
           ...(location == null ? [] : placeRows(location, selection)),
-          ['In fences', location == null ? undefined : <FenceBadges key="fences" fences={fences} />],
+          [t('In fences'), location == null ? undefined : <FenceBadges key="fences" fences={fences} />],
         ]}
       />
       {hasSeveral(selection.kind, entity) && pastFromUrl() === undefined && <WhyHere id={selection.id} />}
       <Properties properties={entity?.properties} />
-      <Properties title="Sent with its position" properties={location?.properties} />
+      <Properties title={t('Sent with its position')} properties={location?.properties} />
     </>
   );
 }
@@ -156,15 +166,19 @@ function hasSeveral(kind: Selection['kind'], entity: object | undefined): boolea
 function LastHeard({ location }: { readonly location: Location | null | undefined }) {
   const nowMs = useNow(1_000);
   if (location === undefined) return <span class={typography.faint}>…</span>;
-  if (location === null) return <span class={typography.faint}>no position yet</span>;
+  if (location === null) return <span class={typography.faint}>{t('no position yet')}</span>;
   const atMs = Date.parse(location.timestamp_generated ?? '');
   if (!Number.isFinite(atMs)) return <span>{ago(nowMs - atMs)}</span>;
   return (
     <span>
-      {`${ago(nowMs - atMs)}, at `}
-      <time dateTime={new Date(atMs).toISOString()} title={new Date(atMs).toLocaleString()}>
-        {new Date(atMs).toLocaleTimeString()}
-      </time>
+      {tParts('{ago}, at {time}', {
+        ago: ago(nowMs - atMs),
+        time: (
+          <time dateTime={new Date(atMs).toISOString()} title={wholeText(atMs)}>
+            {clockText(atMs)}
+          </time>
+        ),
+      })}
     </span>
   );
 }
@@ -175,12 +189,12 @@ function relativesOf({ kind, id }: Selection, entity: object | undefined): reado
     const ids = (entity as Trackable | undefined)?.location_providers ?? [];
     const known = storeOf('providers').items.value;
     const tags = ids.map((each) => ({ kind: 'providers' as const, id: each, label: known.get(each)?.name || each }));
-    return tags.length === 0 ? [] : [['Providers', <Chips key="providers" selections={tags} />]];
+    return tags.length === 0 ? [] : [[t('Providers'), <Chips key="providers" selections={tags} />]];
   }
   const all = [...storeOf('trackables').items.value.values()];
   const its = all.filter(({ location_providers: ids }) => ids?.includes(id));
   const owners = its.map((each) => ({ kind: 'trackables' as const, id: each.id, label: labelOf(each) }));
-  return [['Belongs to', owners.length === 0 ? 'no trackable' : <Chips key="owners" selections={owners} />]];
+  return [[t('Belongs to'), owners.length === 0 ? t('no trackable') : <Chips key="owners" selections={owners} />]];
 }
 
 function Chips({ selections }: { readonly selections: readonly Inside[] }) {
@@ -200,23 +214,23 @@ function placeRows(location: Location, { kind }: Selection): readonly FactRow[] 
   const [x = 0, y = 0, z] = position.coordinates;
   return [
     [
-      'Position',
+      t('Position'),
       <span key="position" class={typography.mono}>
         {positionText([x, y], 'earth')}
       </span>,
     ],
-    ['Height', z === undefined ? undefined : metersText(z)],
-    ['Floor', floor ?? undefined],
-    ['Accuracy', accuracy == null ? undefined : metersText(accuracy)],
-    ['Speed', speed == null ? undefined : `${metersText(speed)}/s`],
-    ['Course', course == null ? undefined : `${Math.round(course)}°`],
-    ['Heard from', kind === 'providers' ? undefined : (provider ?? undefined)],
-    ['Source', sourceName(source)],
+    [t('Height'), z === undefined ? undefined : metersText(z)],
+    [t('Floor'), floor ?? undefined],
+    [t('Accuracy'), accuracy == null ? undefined : metersText(accuracy)],
+    [t('Speed'), speed == null ? undefined : `${metersText(speed)}/s`],
+    [t('Course'), course == null ? undefined : `${Math.round(course)}°`],
+    [t('Heard from'), kind === 'providers' ? undefined : (provider ?? undefined)],
+    [t('Source'), sourceName(source)],
   ];
 }
 
 function FenceBadges({ fences }: { readonly fences: readonly { readonly id: string; readonly label: string }[] }) {
-  if (fences.length === 0) return <span class={typography.faint}>none</span>;
+  if (fences.length === 0) return <span class={typography.faint}>{t('none')}</span>;
   return (
     <span class={flow.row}>
       {fences.map(({ id, label }) => (

@@ -7,10 +7,11 @@ import { Icon } from '../controls/icons.tsx';
 import typography from '../controls/typography.module.css';
 import { can, mayAssign } from '../hub/access.ts';
 import { carriers } from '../hub/carriers.ts';
-import { labelOf, SINGULAR } from '../hub/kinds.ts';
+import { kindText, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
 import { hasHistory } from '../hub/settings.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { lazyPart } from '../shell/lazy.tsx';
 import { pastFromUrl, type Selection, select } from './map_url.ts';
 import { SelectionFacts } from './selection_facts.tsx';
@@ -34,14 +35,14 @@ export function SelectionPanel(props: PanelProps) {
   const mayChange = can('UPDATE', entityPath(kind, id));
   const isMoving = kind === 'trackables' || kind === 'providers';
   return (
-    <aside class={styles.panel} data-panel aria-label={`Selected ${SINGULAR[kind]}`}>
+    <aside class={styles.panel} data-panel aria-label={t('Selected {kind}', { kind: kindText(kind) })}>
       <header class={styles.head}>
         <Icon name={SINGULAR[kind] as 'zone' | 'fence' | 'anchor' | 'trackable' | 'provider'} />
         <div>
           <h2 class={`${typography.cut} ${styles.name}`}>{entity === undefined ? id : labelOf(entity)}</h2>
-          <span class={typography.faint}>{kindText(kind, entity)}</span>
+          <span class={typography.faint}>{kindAndType(kind, entity)}</span>
         </div>
-        <IconButton icon="close" label="Close" onClick={() => select(undefined)} />
+        <IconButton icon="close" label={t('Close')} onClick={() => select(undefined)} />
       </header>
       <div class={styles.body}>
         {!(isMoving && pastFromUrl() !== undefined) && <SelectionFacts selection={props.selection} />}
@@ -51,23 +52,23 @@ export function SelectionPanel(props: PanelProps) {
               icon="target"
               aria-pressed={props.isFollowed}
               aria-keyshortcuts="f"
-              title="Keep it in the middle of the map: F"
+              title={t('Keep it in the middle of the map: F')}
               onClick={() => props.onFollow(!props.isFollowed)}
             >
-              Follow
+              {t('Follow')}
             </Button>
           )}
           <Button icon="frame" onClick={props.onGoTo}>
-            Go to
+            {t('Go to')}
           </Button>
           {kind === 'zones' && (entity as Zone | undefined)?.ground_control_points != null && (
             <Button icon="ruler" onClick={() => props.onLocalView(entity as Zone)}>
-              Local view
+              {t('Local view')}
             </Button>
           )}
           {kind === 'providers' && entity !== undefined && <AssignHere provider={entity as LocationProvider} />}
           <ButtonLink href={`/${kind}/${encodeURIComponent(id)}`} icon={mayChange ? 'edit' : 'info'}>
-            {mayChange ? 'Edit' : 'Details'}
+            {mayChange ? t('Edit') : t('Details')}
           </ButtonLink>
         </div>
         {hasHistory() && <PanelHistory selection={props.selection} />}
@@ -83,14 +84,14 @@ function AssignHere({ provider }: { readonly provider: LocationProvider }) {
   return (
     <>
       <Button icon="plus" onClick={() => setAsked(true)}>
-        Assign
+        {t('Assign')}
       </Button>
       {isAsked && <AssignDialog provider={provider} onClose={() => setAsked(false)} />}
     </>
   );
 }
 
-function kindText(kind: Selection['kind'], entity: object | undefined): string {
+function kindAndType(kind: Selection['kind'], entity: object | undefined): string {
   const type = entity !== undefined && 'type' in entity ? ` · ${String(entity.type)}` : '';
-  return `${SINGULAR[kind]}${type}`;
+  return `${kindText(kind)}${type}`;
 }

@@ -1,9 +1,10 @@
 import { useCallback } from 'preact/hooks';
 import { IconButton } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
-import { countedText, countText } from '../controls/number_text.ts';
+import { countedText, countText, type Noun } from '../controls/number_text.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { setUrlParams } from '../shell/url_state.ts';
 import { LayerMenu } from './layer_menu.tsx';
 import { Legend } from './legend.tsx';
@@ -52,17 +53,17 @@ export function SiteTools(props: SiteToolsProps) {
           <LayerMenu layers={layers} onChange={layersToUrl} />
           <IconButton
             icon="ruler"
-            label="Measure"
+            label={t('Measure')}
             aria-pressed={isMeasuring}
             onClick={() => onMeasuring(!isMeasuring)}
           />
           <IconButton
             icon="lasso"
-            label="Select several"
+            label={t('Select several')}
             aria-pressed={props.isChoosing}
             onClick={() => props.onChoosing(!props.isChoosing)}
           />
-          <IconButton icon="system" label="Wall view" onClick={enterWall} />
+          <IconButton icon="system" label={t('Wall view')} onClick={enterWall} />
         </div>
       </div>
       {isMeasuring && <Measure onClose={stopMeasuring} />}
@@ -88,9 +89,9 @@ export function SiteTools(props: SiteToolsProps) {
   );
 }
 
-function seenText({ seen, stale }: Seen, name: string): string {
+function seenText({ seen, stale }: Seen, name: Noun): string {
   const things = countedText(seen, name);
-  return stale === 0 ? things : `${things}, ${countText(stale)} silent`;
+  return stale === 0 ? things : t('{things}, {stale} silent', { things, stale: countText(stale) });
 }
 
 /** The earth, or the meters of one of the zones that have their own. */
@@ -100,14 +101,14 @@ function PlaneSelect({ plane, onPlane }: Pick<SiteToolsProps, 'plane' | 'onPlane
   return (
     <select
       class={`${fieldStyles.input} ${styles.plane}`}
-      aria-label="View"
+      aria-label={t('View')}
       value={plane.id}
       onChange={(event) => onPlane(event.currentTarget.value === 'earth' ? undefined : event.currentTarget.value)}
     >
-      <option value="earth">Geographic</option>
+      <option value="earth">{t('Geographic')}</option>
       {zones.map((zone) => (
         <option key={zone.id} value={zone.id}>
-          {labelOf(zone)}, in meters
+          {t('{zone}, in meters', { zone: labelOf(zone) })}
         </option>
       ))}
     </select>

@@ -6,6 +6,7 @@ import fieldStyles from '../controls/field.module.css';
 import { toast, toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
+import { t } from '../languages/language.ts';
 import popoverStyles from './popover.module.css';
 import {
   deleteView,
@@ -31,12 +32,12 @@ export function ViewMenu() {
   };
   return (
     <div class={popoverStyles.box} ref={box}>
-      <IconButton icon="bookmark" label="Saved views" aria-expanded={isOpen} onClick={toggle} />
+      <IconButton icon="bookmark" label={t('Saved views')} aria-expanded={isOpen} onClick={toggle} />
       {isOpen && (
         <div class={`${popoverStyles.popover} ${styles.menu}`}>
-          <h2 class={typography.caption}>Saved views</h2>
+          <h2 class={typography.caption}>{t('Saved views')}</h2>
           {views.value?.length === 0 && (
-            <p class={typography.faint}>None yet. Whoever uses this hub sees what is saved.</p>
+            <p class={typography.faint}>{t('None yet. Whoever uses this hub sees what is saved.')}</p>
           )}
           {(views.value ?? []).length > 0 && (
             <ul class={styles.views}>
@@ -61,9 +62,9 @@ function Row({ view, onOpen }: { readonly view: MapView; readonly onOpen: () => 
   };
   const remove = async (): Promise<void> => {
     const question = {
-      title: `Delete the view ${view.name}?`,
-      text: 'It is gone for everybody.',
-      action: 'Delete view',
+      title: t('Delete the view {name}?', { name: view.name }),
+      text: t('It is gone for everybody.'),
+      action: t('Delete view'),
     };
     if (await confirm(question)) await deleteView(view).catch(toastError);
   };
@@ -75,12 +76,14 @@ function Row({ view, onOpen }: { readonly view: MapView; readonly onOpen: () => 
       {can('UPDATE', path) && (
         <IconButton
           icon="star"
-          label={`Start with ${view.name}`}
+          label={t('Start with {name}', { name: view.name })}
           aria-pressed={isStart}
           onClick={() => void setStart(view, !isStart).catch(toastError)}
         />
       )}
-      {can('DELETE', path) && <IconButton icon="trash" label={`Delete ${view.name}`} onClick={() => void remove()} />}
+      {can('DELETE', path) && (
+        <IconButton icon="trash" label={t('Delete {name}', { name: view.name })} onClick={() => void remove()} />
+      )}
     </li>
   );
 }
@@ -91,7 +94,7 @@ function Save() {
   const save = async (): Promise<void> => {
     try {
       await saveView(name.trim());
-      toast('The view is saved');
+      toast(t('The view is saved'));
       setName('');
     } catch (error) {
       toastError(error);
@@ -107,13 +110,13 @@ function Save() {
     >
       <input
         class={fieldStyles.input}
-        aria-label="Name of this view"
-        placeholder="Name of this view"
+        aria-label={t('Name of this view')}
+        placeholder={t('Name of this view')}
         value={name}
         onInput={(event) => setName(event.currentTarget.value)}
       />
       <Button type="submit" disabled={name.trim() === ''}>
-        Save
+        {t('Save')}
       </Button>
     </form>
   );

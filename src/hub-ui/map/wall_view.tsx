@@ -3,10 +3,11 @@ import type { Fence } from '../../model/fence.ts';
 import { IconButton } from '../controls/button.tsx';
 import { countedText, countText } from '../controls/number_text.ts';
 import { useNow } from '../controls/time.ts';
-import { clockText, dayText } from '../history/times.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { connection } from '../hub/live.ts';
 import { storeOf } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
+import { clockText, dayText } from '../languages/times.ts';
 import { STATES } from '../shell/status.tsx';
 import { useInsideOf } from './fence_counts.ts';
 import { WallLegend } from './legend.tsx';
@@ -41,7 +42,7 @@ export function WallView({
   const seen = layers.has('trackables') ? countedText(trackables.seen.value.seen, 'trackable') : undefined;
   const heard = layers.has('providers') ? countedText(providers.seen.value.seen, 'provider') : undefined;
   return (
-    <aside class={styles.column} aria-label="Wall">
+    <aside class={styles.column} aria-label={t('Wall')}>
       <div class={styles.card}>
         <time class={styles.clock} dateTime={new Date(nowMs).toISOString()}>
           {clockText(nowMs)}
@@ -53,7 +54,7 @@ export function WallView({
           {[seen, heard].map((text) => text !== undefined && <span key={text}>{text}</span>)}
         </div>
         <div class={styles.out} data-idle={isIdle || undefined}>
-          <IconButton icon="close" label="Leave the wall view" onClick={leaveWall} />
+          <IconButton icon="close" label={t('Leave the wall view')} onClick={leaveWall} />
         </div>
       </div>
       <FenceCounts fences={fences} />
@@ -74,8 +75,8 @@ function FenceCounts({ fences }: { readonly fences: readonly Fence[] }) {
     .sort((a, b) => (b.count ?? -1) - (a.count ?? -1) || labelOf(a.fence).localeCompare(labelOf(b.fence)));
   const most = Math.max(1, ...counts.map(({ count }) => count ?? 0));
   return (
-    <section class={`${styles.card} ${styles.fences}`} aria-label="Inside fences now">
-      <h2>{counted === 'trackables' ? 'Trackables in fences' : 'Providers in fences'}</h2>
+    <section class={`${styles.card} ${styles.fences}`} aria-label={t('Inside fences now')}>
+      <h2>{counted === 'trackables' ? t('Trackables in fences') : t('Providers in fences')}</h2>
       <ul>
         {counts.slice(0, LISTED_MAX).map(({ fence, count }) => (
           <li key={fence.id} data-empty={count === 0 || undefined}>

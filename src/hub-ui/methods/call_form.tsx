@@ -7,6 +7,7 @@ import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import { countText } from '../controls/number_text.ts';
 import { can } from '../hub/access.ts';
+import { t } from '../languages/language.ts';
 import { type Draft, readParams, WAYS } from './calling.ts';
 
 /** What is to be called, and how. */
@@ -33,7 +34,7 @@ export function CallForm({
   const isTimeoutBad = !Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > TIMEOUT_MAX_MS;
   const mayCall = can('UPDATE', '/rpc') && can('UPDATE', `/rpc/${encodeURIComponent(method)}`);
   return (
-    <Card title="Call">
+    <Card title={t('Call')}>
       <form
         class={flow.stack}
         onSubmit={(event) => {
@@ -42,44 +43,51 @@ export function CallForm({
         }}
       >
         <SelectField
-          label="Method"
+          label={t('Method')}
           value={method}
           options={Object.keys(available).map((name) => ({ value: name, label: name }))}
           onChange={onMethod}
         />
         <SelectField
-          label="Handler"
+          label={t('Handler')}
           value={handlerId}
           options={[
-            { value: '', label: handlers.length === 1 ? 'The only one' : `All ${handlers.length}` },
+            {
+              value: '',
+              label: handlers.length === 1 ? t('The only one') : t('All {count}', { count: handlers.length }),
+            },
             ...handlers.map((id) => ({ value: id, label: id })),
           ]}
           onChange={(id) => change({ handlerId: id })}
         />
         <SelectField
-          label="Show"
+          label={t('Show')}
           value={draft.way}
           options={WAYS}
           disabled={handlerId !== ''}
           onChange={(way) => change({ way })}
         />
         <NumberField
-          label="Timeout"
+          label={t('Timeout')}
           unit="ms"
           value={draft.timeoutMs}
           placeholder={String(TIMEOUT_DEFAULT_MS)}
           onInput={(value) => change({ timeoutMs: value })}
-          error={isTimeoutBad ? `This must be a whole number from 1 to ${countText(TIMEOUT_MAX_MS)}.` : undefined}
+          error={
+            isTimeoutBad
+              ? t('This must be a whole number from 1 to {most}.', { most: countText(TIMEOUT_MAX_MS) })
+              : undefined
+          }
         />
         <AreaField
-          label="Parameters"
-          help="A JSON object. Leave it empty if the method needs none."
+          label={t('Parameters')}
+          help={t('A JSON object. Leave it empty if the method needs none.')}
           mono
           value={draft.params}
           onInput={(params) => change({ params })}
           error={problem}
         />
-        {!mayCall && <Notice>Your roles do not permit you to call this method.</Notice>}
+        {!mayCall && <Notice>{t('Your roles do not permit you to call this method.')}</Notice>}
         <div class={`${flow.row} ${flow.end}`}>
           <Button
             kind="main"
@@ -87,7 +95,7 @@ export function CallForm({
             icon="play"
             disabled={isCalling || !mayCall || problem !== undefined || isTimeoutBad}
           >
-            {isCalling ? 'Calling' : 'Call'}
+            {isCalling ? t('Calling') : t('Call')}
           </Button>
         </div>
       </form>

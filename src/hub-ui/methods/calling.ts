@@ -1,5 +1,6 @@
 import type { RpcAvailable, RpcResponse } from '../../model/rpc.ts';
 import { request } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
 
 /** What a call is made of, as it stands in the form. */
 export interface Draft {
@@ -14,9 +15,9 @@ export interface Draft {
 
 /** Which answers are wanted where several handlers are called. */
 export const WAYS = [
-  { value: 'each', label: 'The answer of each handler' },
-  { value: '_return_first_success', label: 'The first success' },
-  { value: '_return_first_error', label: 'The first error' },
+  { value: 'each', label: t('The answer of each handler') },
+  { value: '_return_first_success', label: t('The first success') },
+  { value: '_return_first_error', label: t('The first error') },
 ] as const;
 type Way = (typeof WAYS)[number]['value'];
 
@@ -35,9 +36,11 @@ export function readParams(text: string): { readonly params?: object; readonly p
   try {
     const params: unknown = JSON.parse(text);
     if (typeof params === 'object' && params !== null && !Array.isArray(params)) return { params };
-    return { problem: 'This must be an object, such as {"times": 3}.' };
+    return { problem: t('This must be an object, such as {example}.', { example: '{"times": 3}' }) };
   } catch (error) {
-    return { problem: `This must be JSON: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      problem: t('This must be JSON: {error}', { error: error instanceof Error ? error.message : String(error) }),
+    };
   }
 }
 

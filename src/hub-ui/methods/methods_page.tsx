@@ -5,12 +5,15 @@ import { Button } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import flow from '../controls/flow.module.css';
 import { Empty, Notice, Spinner } from '../controls/notice.tsx';
+import { fixedText } from '../controls/number_text.ts';
 import { Page } from '../controls/page.tsx';
 import { type Column, Table } from '../controls/table.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { get } from '../hub/rest.ts';
 import { Json, jsonText } from '../json/json.tsx';
+import { t } from '../languages/language.ts';
+import { clockText } from '../languages/times.ts';
 import { errorText } from '../problems/sentences.ts';
 import { CallForm } from './call_form.tsx';
 import { type Answered, call, type Draft } from './calling.ts';
@@ -35,11 +38,11 @@ export function MethodsPage() {
   const method = chosen !== undefined && names.includes(chosen) ? chosen : names[0];
   return (
     <Page
-      title="Methods"
-      lead="What the hub and the clients connected to it can be asked to do."
+      title={t('Methods')}
+      lead={t('What the hub and the clients connected to it can be asked to do.')}
       actions={
         <Button icon="redo" onClick={() => void load()}>
-          Look again
+          {t('Look again')}
         </Button>
       }
     >
@@ -81,7 +84,7 @@ function Methods({
   const columns: readonly Column<Row>[] = [
     {
       key: 'method',
-      title: 'Method',
+      title: t('Method'),
       cell: (row) => (
         <Button
           kind="quiet"
@@ -95,7 +98,7 @@ function Methods({
     },
     {
       key: 'handlers',
-      title: 'Handlers',
+      title: t('Handlers'),
       cell: ({ handlers }) => (
         <ul class={styles.handlers}>
           {handlers.map((id) => (
@@ -108,9 +111,9 @@ function Methods({
     },
   ];
   return (
-    <Card title="Available" flush>
+    <Card title={t('Available')} flush>
       <Table
-        label="Methods"
+        label={t('Methods')}
         columns={columns}
         rows={Object.entries(available).map(([name, { handler_id: handlers }]) => ({ method: name, handlers }))}
         keyOf={(row) => row.method}
@@ -123,7 +126,7 @@ function Methods({
 interface Told extends Answered {
   readonly key: number;
   readonly method: string;
-  readonly at: Date;
+  readonly atMs: number;
 }
 
 /** Older answers are left out. */
@@ -137,7 +140,7 @@ function useCalls() {
     setCalling(true);
     const tell = (answer: Answered): void =>
       setAnswers((before) => {
-        const told = { ...answer, key: (before[0]?.key ?? 0) + 1, method: draft.method, at: new Date() };
+        const told = { ...answer, key: (before[0]?.key ?? 0) + 1, method: draft.method, atMs: Date.now() };
         return [told, ...before].slice(0, ANSWERS_MAX);
       });
     void call(draft, available, tell).then(() => setCalling(false));
@@ -147,22 +150,22 @@ function useCalls() {
 
 function Answers({ answers }: { readonly answers: readonly Told[] }) {
   return (
-    <Card title="Answers">
+    <Card title={t('Answers')}>
       {answers.length === 0 ? (
-        <Empty icon="code" title="Nothing has been called yet" />
+        <Empty icon="code" title={t('Nothing has been called yet')} />
       ) : (
         <ul class={styles.answers} aria-live="polite">
           {answers.map((answer) => (
             <li key={answer.key}>
               <p class={flow.row}>
                 <Badge tone={answer.isError ? 'danger' : 'ok'} dot>
-                  {answer.isError ? 'Error' : 'Result'}
+                  {answer.isError ? t('Error') : t('Result')}
                 </Badge>
                 <strong>{answer.method}</strong>
-                <span class={typography.soft}>{answer.handlerId ?? 'whoever was first'}</span>
+                <span class={typography.soft}>{answer.handlerId ?? t('whoever was first')}</span>
                 <span class={flow.space} />
                 <span class={typography.soft}>
-                  {tookText(answer.tookMs)} · {answer.at.toLocaleTimeString()}
+                  {tookText(answer.tookMs)} · {clockText(answer.atMs)}
                 </span>
               </p>
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
@@ -178,5 +181,5 @@ function Answers({ answers }: { readonly answers: readonly Told[] }) {
 }
 
 function tookText(ms: number): string {
-  return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
+  return `${fixedText(ms, ms < 10 ? 1 : 0)} ms`;
 }

@@ -5,10 +5,11 @@ import { Card } from '../controls/card.tsx';
 import { Facts } from '../controls/facts.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
-import { bytesText, countText } from '../controls/number_text.ts';
+import { bytesText, countText, fixedText } from '../controls/number_text.ts';
 import { type Column, Table } from '../controls/table.tsx';
 import { durationText } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
+import { t } from '../languages/language.ts';
 import styles from './cluster.module.css';
 import { Headline } from './headline.tsx';
 import type { Polled } from './polled.tsx';
@@ -18,11 +19,11 @@ interface Asked {
 }
 
 const STANDINGS: Readonly<Record<ClusterHealth['standing'], { readonly label: string; readonly tone: Tone }>> = {
-  owner: { label: 'Owner', tone: 'ok' },
-  standby: { label: 'Standby', tone: 'ok' },
-  taking_over: { label: 'Taking over', tone: 'warn' },
-  joining: { label: 'Joining', tone: 'warn' },
-  out: { label: 'Out', tone: 'danger' },
+  owner: { label: t('Owner'), tone: 'ok' },
+  standby: { label: t('Standby'), tone: 'ok' },
+  taking_over: { label: t('Taking over'), tone: 'warn' },
+  joining: { label: t('Joining'), tone: 'warn' },
+  out: { label: t('Out'), tone: 'danger' },
 };
 
 /**
@@ -35,8 +36,8 @@ export function Cluster({ system: { value: system, atMs, problem } }: Asked) {
   if (cluster === undefined) return null;
   if (problem !== undefined) {
     return (
-      <Card title="Cluster">
-        <Headline tone="neutral" label="Unknown" meaning="Only a hub can say how the cluster is." />
+      <Card title={t('Cluster')}>
+        <Headline tone="neutral" label={t('Unknown')} meaning={t('Only a hub can say how the cluster is.')} />
       </Card>
     );
   }
@@ -45,10 +46,10 @@ export function Cluster({ system: { value: system, atMs, problem } }: Asked) {
   });
   answers.current = [...others, { cluster, atMs }];
   return (
-    <Card title="Cluster" flush>
+    <Card title={t('Cluster')} flush>
       <Standing {...cluster} />
       <Table
-        label="Hubs of the cluster"
+        label={t('Hubs of the cluster')}
         columns={COLUMNS}
         rows={rowsOf(cluster, answers.current)}
         keyOf={({ incarnation }) => incarnation}
@@ -64,22 +65,24 @@ function Standing(cluster: ClusterHealth) {
     <div class={styles.standing}>
       <div>
         <Headline tone={problem === undefined ? tone : 'warn'} label={label} meaning={meaningOf(cluster)} />
-        {problem !== undefined && <Notice tone="warn">This hub serves nobody now: {problem}</Notice>}
+        {problem !== undefined && (
+          <Notice tone="warn">{t('This hub serves nobody now: {problem}', { problem })}</Notice>
+        )}
       </div>
       <Facts
         rows={[
-          ['This hub', cluster.hub_name],
-          ['Owned by', ownersText(cluster)],
-          ['Cluster', cluster.name],
-          ['NATS', cluster.nats_connected ? 'connected' : 'cannot be reached'],
+          [t('This hub'), cluster.hub_name],
+          [t('Owned by'), ownersText(cluster)],
+          [t('Cluster'), cluster.name],
+          ['NATS', cluster.nats_connected ? t('connected') : t('cannot be reached')],
         ]}
       />
       <Facts
         rows={[
-          ['Objects', cluster.settled === false ? 'are being handed over' : 'at their owners'],
-          ['Waiting for the journal', bytesText(cluster.journal_waiting_bytes)],
-          ['Takeovers by this hub', countText(cluster.takeovers)],
-          ['The last one took', lastMs === undefined ? undefined : spanText(lastMs)],
+          [t('Objects'), cluster.settled === false ? t('are being handed over') : t('at their owners')],
+          [t('Waiting for the journal'), bytesText(cluster.journal_waiting_bytes)],
+          [t('Takeovers by this hub'), countText(cluster.takeovers)],
+          [t('The last one took'), lastMs === undefined ? undefined : spanText(lastMs)],
         ]}
       />
     </div>
@@ -96,7 +99,7 @@ function ownedBy({ members }: ClusterHealth, incarnation: string): number | unde
 function ownersText({ owner, members }: ClusterHealth): string {
   const owners = members.filter(({ partitions = 0 }) => partitions > 0);
   if (owner !== undefined || owners.length < 2) return owner ?? 'nobody';
-  return `${owners.length} of ${members.length} hubs`;
+  return t('{count} of {total} hubs', { count: owners.length, total: members.length });
 }
 
 function meaningOf(cluster: ClusterHealth): string {
@@ -105,20 +108,23 @@ function meaningOf(cluster: ClusterHealth): string {
     case 'owner': {
       const owned = ownedBy(cluster, incarnation) ?? PARTITIONS;
       return owned === PARTITIONS
-        ? 'This hub owns all objects: it processes all locations.'
-        : `This hub owns ${owned} of ${PARTITIONS} partitions of the objects, and processes their locations.`;
+        ? t('This hub owns all objects: it processes all locations.')
+        : t('This hub owns {owned} of {partitions} partitions of the objects, and processes their locations.', {
+            owned,
+            partitions: PARTITIONS,
+          });
     }
     case 'taking_over':
-      return 'This hub is taking over objects. Their locations wait until it has them.';
+      return t('This hub is taking over objects. Their locations wait until it has them.');
     case 'joining':
-      return 'This hub is joining its cluster.';
+      return t('This hub is joining its cluster.');
     case 'out':
-      return 'The other hubs go on without this one.';
+      return t('The other hubs go on without this one.');
     case 'standby':
-      if (owner !== undefined) return `This hub hands locations to ${owner}, and takes over if it has to.`;
+      if (owner !== undefined) return t('This hub hands locations to {owner}, and takes over if it has to.', { owner });
       return members.filter(({ partitions = 0 }) => partitions > 0).length > 1
-        ? 'This hub hands locations to their owners, and takes over if it has to.'
-        : 'No hub owns the objects now. Locations wait until one has taken over.';
+        ? t('This hub hands locations to their owners, and takes over if it has to.')
+        : t('No hub owns the objects now. Locations wait until one has taken over.');
   }
 }
 
@@ -170,50 +176,51 @@ function rowsOf(cluster: ClusterHealth, answers: readonly Said[]): readonly Row[
 const UNKNOWN = <span class={typography.faint}>–</span>;
 
 const COLUMNS: readonly Column<Row>[] = [
-  { key: 'name', title: 'Hub', cell: (row) => <Name row={row} /> },
+  { key: 'name', title: t('Hub'), cell: (row) => <Name row={row} /> },
   {
     key: 'state',
-    title: 'State',
+    title: t('State'),
     cell: ({ isSuspected }) => (
       <Badge tone={isSuspected ? 'warn' : 'ok'} dot>
-        {isSuspected ? 'Suspected' : 'Heard'}
+        {isSuspected ? t('Suspected') : t('Heard')}
       </Badge>
     ),
   },
   {
     key: 'partitions',
-    title: 'Partitions',
+    title: t('Partitions'),
     isNumber: true,
-    cell: ({ partitions }) => (partitions === undefined ? UNKNOWN : `${partitions} of ${PARTITIONS}`),
+    cell: ({ partitions }) =>
+      partitions === undefined ? UNKNOWN : t('{count} of {total}', { count: partitions, total: PARTITIONS }),
   },
   {
     key: 'silence',
-    title: 'Silent for',
+    title: t('Silent for'),
     isNumber: true,
     cell: ({ isTeller, silentMs }) => (isTeller ? UNKNOWN : spanText(silentMs)),
   },
   {
     key: 'applied',
-    title: 'Record applied',
+    title: t('Record applied'),
     isNumber: true,
     class: flow.wideOnly,
     cell: ({ applied }) => countText(applied),
   },
   {
     key: 'behind',
-    title: 'Behind by',
+    title: t('Behind by'),
     isNumber: true,
-    cell: ({ behind }) => (behind === 1 ? '1 record' : `${countText(behind)} records`),
+    cell: ({ behind }) => (behind === 1 ? t('1 record') : t('{count} records', { count: countText(behind) })),
   },
   {
     key: 'clock',
-    title: 'Clock',
+    title: t('Clock'),
     isNumber: true,
     cell: ({ aheadMs }) => (aheadMs === undefined ? UNKNOWN : clockText(aheadMs)),
   },
   {
     key: 'takeovers',
-    title: 'Takeovers',
+    title: t('Takeovers'),
     isNumber: true,
     cell: ({ said }) => (said === undefined ? UNKNOWN : takeoversText(said)),
   },
@@ -225,24 +232,26 @@ function Name({ row: { name, isOwner, ownsCollisions, isTeller } }: { readonly r
       <span class={typography.cut} title={name}>
         {name}
       </span>
-      {isOwner && <Badge tone="accent">Owner</Badge>}
-      {ownsCollisions && <Badge tone="accent">Collisions</Badge>}
-      {isTeller && <Badge>This hub</Badge>}
+      {isOwner && <Badge tone="accent">{t('Owner')}</Badge>}
+      {ownsCollisions && <Badge tone="accent">{t('Collisions')}</Badge>}
+      {isTeller && <Badge>{t('This hub')}</Badge>}
     </span>
   );
 }
 
 function takeoversText({ takeovers, last_takeover_duration: lastMs }: ClusterHealth): string {
-  return lastMs === undefined ? countText(takeovers) : `${countText(takeovers)}, last in ${spanText(lastMs)}`;
+  return lastMs === undefined
+    ? countText(takeovers)
+    : t('{count}, last in {last}', { count: countText(takeovers), last: spanText(lastMs) });
 }
 
 function clockText(aheadMs: number): string {
-  if (aheadMs === 0) return 'the same';
+  if (aheadMs === 0) return t('the same');
   return `${spanText(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead' : 'behind'}`;
 }
 
 /** A duration that may be shorter than a second. */
 function spanText(milliseconds: number): string {
   if (milliseconds < 1_000) return `${milliseconds} ms`;
-  return milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : durationText(milliseconds);
+  return milliseconds < 10_000 ? `${fixedText(milliseconds / 1_000, 1)} s` : durationText(milliseconds);
 }

@@ -10,6 +10,8 @@ import { Notice, Spinner } from '../controls/notice.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { get, request } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
+import { longDayText } from '../languages/times.ts';
 import { errorText } from '../problems/sentences.ts';
 import columnStyles from './columns.module.css';
 
@@ -56,34 +58,36 @@ function LicenseFacts({ info, lease, onChanged }: Known & Changed) {
     await onChanged();
   };
   const giveUp = async (): Promise<void> => {
-    const title = 'Remove the license?';
-    const text = 'This removes the key that was set here, and the trial. The hub keeps working as before.';
-    if (!(await confirm({ title, text, action: 'Remove' }))) return;
-    await act(() => request('DELETE', '/license/lease'), 'Given up');
+    const title = t('Remove the license?');
+    const text = t('This removes the key that was set here, and the trial. The hub keeps working as before.');
+    if (!(await confirm({ title, text, action: t('Remove') }))) return;
+    await act(() => request('DELETE', '/license/lease'), t('Given up'));
   };
   return (
-    <Card title="License">
+    <Card title={t('License')}>
       <div class={flow.stack}>
         <p>{info.info}</p>
         {info.warning !== undefined && <Notice tone="warn">{info.warning}</Notice>}
         <Facts
           rows={[
-            ['Trial', info.trial_info],
-            ['Given to', lease?.customer_email],
-            ['Ends', lease && dateText(lease.lease_end_timestamp)],
-            ['Grace until', lease && dateText(lease.grace_period_timestamp)],
-            ['For development', info.development_info],
-            ['Says', info.custom_info],
-            ['Hub id', lease && <code key="id">{lease.hub_instance_id}</code>],
+            [t('Trial'), info.trial_info],
+            [t('Given to'), lease?.customer_email],
+            [t('Ends'), lease && longDayText(Date.parse(lease.lease_end_timestamp))],
+            [t('Grace until'), lease && longDayText(Date.parse(lease.grace_period_timestamp))],
+            [t('For development'), info.development_info],
+            [t('Says'), info.custom_info],
+            [t('Hub id'), lease && <code key="id">{lease.hub_instance_id}</code>],
           ]}
         />
         <div class={flow.row}>
           {lease === undefined && can('READ', '/license/starttrial') && (
-            <Button onClick={() => void act(() => get('/license/starttrial'), 'Trial started')}>Start a trial</Button>
+            <Button onClick={() => void act(() => get('/license/starttrial'), t('Trial started'))}>
+              {t('Start a trial')}
+            </Button>
           )}
           {lease !== undefined && can('DELETE', '/license/lease') && (
             <Button kind="danger" onClick={() => void giveUp()}>
-              Remove
+              {t('Remove')}
             </Button>
           )}
         </div>
@@ -98,7 +102,7 @@ function KeyForm({ onChanged }: Changed) {
   const set = async (): Promise<void> => {
     try {
       await request('PUT', '/license/key', { body: { license_key: key.trim() } });
-      toast('License key set');
+      toast(t('License key set'));
       setKey('');
       setProblem(undefined);
       await onChanged();
@@ -107,7 +111,7 @@ function KeyForm({ onChanged }: Changed) {
     }
   };
   return (
-    <Card title="License key">
+    <Card title={t('License key')}>
       <form
         class={flow.stack}
         onSubmit={(event) => {
@@ -116,8 +120,8 @@ function KeyForm({ onChanged }: Changed) {
         }}
       >
         <AreaField
-          label="New key"
-          help="A key that somebody has given you. It is verified, and shown; nothing depends on it."
+          label={t('New key')}
+          help={t('A key that somebody has given you. It is verified, and shown; nothing depends on it.')}
           mono
           value={key}
           onInput={setKey}
@@ -125,14 +129,10 @@ function KeyForm({ onChanged }: Changed) {
         />
         <div class={`${flow.row} ${flow.end}`}>
           <Button kind="main" type="submit" disabled={key.trim() === ''}>
-            Set the key
+            {t('Set the key')}
           </Button>
         </div>
       </form>
     </Card>
   );
-}
-
-function dateText(time: string): string {
-  return new Date(time).toLocaleDateString(undefined, { dateStyle: 'long' });
 }

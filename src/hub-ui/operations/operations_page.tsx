@@ -4,6 +4,7 @@ import { Page } from '../controls/page.tsx';
 import { Tabs } from '../controls/tabs.tsx';
 import typography from '../controls/typography.module.css';
 import { settings } from '../hub/settings.ts';
+import { t } from '../languages/language.ts';
 import { License } from './license.tsx';
 import styles from './operations_page.module.css';
 import { Overview } from './overview.tsx';
@@ -12,19 +13,19 @@ import { Sources } from './sources.tsx';
 import { Usage } from './usage.tsx';
 
 const VIEWS = [
-  { value: 'overview', label: 'Overview' },
-  { value: 'sources', label: 'Sources' },
-  { value: 'sessions', label: 'Sessions' },
-  { value: 'usage', label: 'Usage' },
-  { value: 'license', label: 'License' },
+  { value: 'overview', label: t('Overview') },
+  { value: 'sources', label: t('Sources') },
+  { value: 'sessions', label: t('Sessions') },
+  { value: 'usage', label: t('Usage') },
+  { value: 'license', label: t('License') },
 ] as const;
 
 const LINKS: readonly (readonly [string, string, string])[] = [
-  ['/hub/docs', 'REST API', 'Read and try every request'],
-  ['/hub/docs/socket', 'WebSocket API', 'Read and try every topic'],
-  ['/hub/v2/openapi.json', 'OpenAPI document', 'For generators and tools'],
-  ['/hub/v2/asyncapi.json', 'AsyncAPI document', 'For generators and tools'],
-  ['/hub/metrics', 'Metrics', 'In the text format of Prometheus'],
+  ['/hub/docs', t('REST API'), t('Read and try every request')],
+  ['/hub/docs/socket', t('WebSocket API'), t('Read and try every topic')],
+  ['/hub/v2/openapi.json', t('OpenAPI document'), t('For generators and tools')],
+  ['/hub/v2/asyncapi.json', t('AsyncAPI document'), t('For generators and tools')],
+  ['/hub/metrics', t('Metrics'), t('In the text format of Prometheus')],
 ];
 
 /** How the hub itself is. */
@@ -33,9 +34,9 @@ export function OperationsPage() {
   const [, navigate] = useLocation();
   const view = VIEWS.find(({ value }) => value === params?.view)?.value ?? 'overview';
   return (
-    <Page title="Operations" lead="The state of the hub, and what it is doing.">
+    <Page title={t('Operations')} lead={t('The state of the hub, and what it is doing.')}>
       <Tabs
-        label="Views"
+        label={t('Views')}
         value={view}
         options={VIEWS}
         onChange={(next) => navigate(next === 'overview' ? '/operations' : `/operations/${next}`)}
@@ -53,7 +54,7 @@ export function OperationsPage() {
 /** Where programs find the hub, and what it is. */
 function ApiLinks() {
   return (
-    <Card title={`API of version ${settings.value.hub_version}`}>
+    <Card title={t('API of version {version}', { version: settings.value.hub_version })}>
       <ul class={styles.links}>
         {LINKS.map(([href, name, about]) => (
           <li key={href}>

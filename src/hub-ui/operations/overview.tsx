@@ -9,6 +9,8 @@ import { durationText, useNow } from '../controls/time.ts';
 import { connection, reconnect, traffic } from '../hub/live.ts';
 import { settings } from '../hub/settings.ts';
 import jsonStyles from '../json/json.module.css';
+import { t } from '../languages/language.ts';
+import { wholeText } from '../languages/times.ts';
 import { STATES } from '../shell/status.tsx';
 import { Cluster } from './cluster.tsx';
 import { Headline } from './headline.tsx';
@@ -40,10 +42,10 @@ export function Overview() {
 }
 
 const MEANINGS = {
-  connecting: 'The page is connecting to the hub for the first time.',
-  connected: 'The hub answers. What the page shows is what is there now.',
-  stale: 'The hub has not answered for a few seconds. What the page shows may be out of date.',
-  reconnecting: 'The connection is lost. What the page shows is out of date.',
+  connecting: t('The page is connecting to the hub for the first time.'),
+  connected: t('The hub answers. What the page shows is what is there now.'),
+  stale: t('The hub has not answered for a few seconds. What the page shows may be out of date.'),
+  reconnecting: t('The connection is lost. What the page shows is out of date.'),
 } as const;
 
 function ConnectionCard() {
@@ -52,19 +54,19 @@ function ConnectionCard() {
   const { label, tone } = STATES[state];
   const roundTripMs = state === 'connected' ? traffic.value.at(-1)?.roundTripMs : undefined;
   return (
-    <Card title="Connection">
+    <Card title={t('Connection')}>
       <Headline tone={tone} label={label} meaning={MEANINGS[state]} />
       <Facts
         rows={[
-          ['Since', durationText(Math.max(0, nowMs - sinceMs))],
-          ['Round trip', roundTripMs === undefined ? undefined : millisecondsText(roundTripMs)],
-          ['Next attempt', retryAtMs === undefined ? undefined : nextText(retryAtMs - nowMs)],
+          [t('Since'), durationText(Math.max(0, nowMs - sinceMs))],
+          [t('Round trip'), roundTripMs === undefined ? undefined : millisecondsText(roundTripMs)],
+          [t('Next attempt'), retryAtMs === undefined ? undefined : nextText(retryAtMs - nowMs)],
         ]}
       />
       {state !== 'connected' && (
         <div class={`${flow.row} ${styles.action}`}>
           <Button kind="main" onClick={reconnect}>
-            Connect now
+            {t('Connect now')}
           </Button>
         </div>
       )}
@@ -73,31 +75,37 @@ function ConnectionCard() {
 }
 
 function nextText(milliseconds: number): string {
-  return milliseconds <= 0 ? 'now' : `in ${Math.ceil(milliseconds / 1_000)} s`;
+  return milliseconds <= 0 ? t('now') : t('in {seconds} s', { seconds: Math.ceil(milliseconds / 1_000) });
 }
 
 function HubCard({ system: { value: system, problem } }: { readonly system: Polled<SystemHealth> }) {
   const version = usePolled<Version>('/version', 60_000).value;
   const isUp = system !== undefined && problem === undefined;
   return (
-    <Card title="Hub">
+    <Card title={t('Hub')}>
       {isUp && system.cluster?.problem !== undefined ? (
-        <Headline tone="warn" label="Not serving" meaning="The other hubs take the requests now: see Cluster." />
+        <Headline
+          tone="warn"
+          label={t('Not serving')}
+          meaning={t('The other hubs take the requests now: see Cluster.')}
+        />
       ) : (
         <Headline
           tone={isUp ? 'ok' : problem === undefined ? 'neutral' : 'danger'}
-          label={isUp ? 'Running' : problem === undefined ? 'Asking' : 'No answer'}
-          meaning={problem ?? 'The hub accepts requests.'}
+          label={isUp ? t('Running') : problem === undefined ? t('Asking') : t('No answer')}
+          meaning={problem ?? t('The hub accepts requests.')}
         />
       )}
       <Facts
         rows={[
-          ['Up for', system && isUp ? durationText(system.uptime * 1_000) : undefined],
-          ['Version', version?.hub_version ?? settings.value.hub_version],
-          ['omlox API', version?.api_version],
+          [t('Up for'), system && isUp ? durationText(system.uptime * 1_000) : undefined],
+          [t('Version'), version?.hub_version ?? settings.value.hub_version],
+          [t('omlox API'), version?.api_version],
           [
-            'Streams',
-            system && system.iso_24730_connections > 0 ? `${system.iso_24730_connections} ISO 24730` : undefined,
+            t('Streams'),
+            system && system.iso_24730_connections > 0
+              ? t('{count} ISO 24730', { count: system.iso_24730_connections })
+              : undefined,
           ],
         ]}
       />
@@ -110,23 +118,23 @@ function DatabaseCard({ system: { value: system, problem } }: { readonly system:
   const isKnown = database !== undefined && problem === undefined;
   const isFailing = database?.state === 'failing';
   return (
-    <Card title="Database">
+    <Card title={t('Database')}>
       <Headline
         tone={!isKnown ? 'neutral' : isFailing ? 'danger' : 'ok'}
-        label={!isKnown ? 'Unknown' : isFailing ? 'Failing' : 'Writing'}
+        label={!isKnown ? t('Unknown') : isFailing ? t('Failing') : t('Writing')}
         meaning={
           !isKnown
-            ? 'Only the hub can say how its database is.'
+            ? t('Only the hub can say how its database is.')
             : isFailing
-              ? 'What the hub is told now may be lost in a restart.'
-              : 'What the hub is told reaches its database.'
+              ? t('What the hub is told now may be lost in a restart.')
+              : t('What the hub is told reaches its database.')
         }
       />
       <Facts
         rows={[
-          ['Rows to write', isKnown ? database.pending_rows : undefined],
-          ['Failing since', database?.failing_since && new Date(database.failing_since).toLocaleString()],
-          ['Why', database?.error],
+          [t('Rows to write'), isKnown ? database.pending_rows : undefined],
+          [t('Failing since'), database?.failing_since && wholeText(Date.parse(database.failing_since))],
+          [t('Why'), database?.error],
         ]}
       />
     </Card>
@@ -136,15 +144,15 @@ function DatabaseCard({ system: { value: system, problem } }: { readonly system:
 function Configuration({ text }: { readonly text: string }) {
   return (
     <Card
-      title="Configuration"
+      title={t('Configuration')}
       actions={
-        <Button icon="copy" onClick={() => void copyText(text, 'Configuration')}>
-          Copy
+        <Button icon="copy" onClick={() => void copyText(text, t('Configuration'))}>
+          {t('Copy')}
         </Button>
       }
     >
       <details>
-        <summary>What the hub runs with, without secrets</summary>
+        <summary>{t('What the hub runs with, without secrets')}</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
         <pre class={jsonStyles.box} tabIndex={0}>
           {text}

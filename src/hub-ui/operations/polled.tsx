@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Notice } from '../controls/notice.tsx';
 import { waitBefore } from '../hub/again.ts';
 import { request } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
 import { errorText } from '../problems/sentences.ts';
 
 /** An answer that is asked for again and again. */
@@ -59,6 +60,6 @@ export function Problem({ text }: { readonly text: string | undefined }) {
 }
 
 function problemOf(error: unknown): string {
-  if (error instanceof DOMException && error.name === 'TimeoutError') return 'The hub does not answer';
+  if (error instanceof DOMException && error.name === 'TimeoutError') return t('The hub does not answer');
   return errorText(error);
 }

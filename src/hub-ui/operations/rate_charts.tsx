@@ -7,15 +7,16 @@ import { bytesText, millisecondsText, percentText, rateText } from '../controls/
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { traffic } from '../hub/live.ts';
+import { t } from '../languages/language.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { labeled, levels, metricsProblem, rates, samples, sums, useMetrics } from './metrics.ts';
 import { Problem } from './polled.tsx';
 import styles from './rate_charts.module.css';
 
 const WINDOWS = [
-  { value: '1', label: '1 min' },
-  { value: '5', label: '5 min' },
-  { value: '15', label: '15 min' },
+  { value: '1', label: t('1 min') },
+  { value: '5', label: t('5 min') },
+  { value: '15', label: t('15 min') },
 ] as const;
 
 /** Rates and latencies since the page was opened, and up to the last minutes. */
@@ -27,13 +28,13 @@ export function RateCharts() {
   const [fromMs, toMs] = rangeOf(Number(minutes), nowMs, firstMs);
   const range = [fromMs / 1_000, toMs / 1_000] as const;
   return (
-    <section class={flow.stack} aria-label="Rates and latencies">
+    <section class={flow.stack} aria-label={t('Rates and latencies')}>
       <div class={flow.row}>
-        <h2 class={styles.title}>Rates and latencies</h2>
-        <Choice label="Time" value={minutes} options={WINDOWS} onChange={(window) => setUrlParams({ window })} />
+        <h2 class={styles.title}>{t('Rates and latencies')}</h2>
+        <Choice label={t('Time')} value={minutes} options={WINDOWS} onChange={(window) => setUrlParams({ window })} />
       </div>
       {samples.value.at(-1)?.values.has('hub_cluster_members') && (
-        <p class={typography.soft}>Of one hub of the cluster, for as long as it answers.</p>
+        <p class={typography.soft}>{t('Of one hub of the cluster, for as long as it answers.')}</p>
       )}
       <Problem text={metricsProblem.value} />
       <div class={styles.charts}>
@@ -62,39 +63,43 @@ function MetricCharts({ range }: Ranged) {
     };
     return {
       locations: [
-        rate('Received', 'hub_locations_received_total'),
-        rate('Processed', 'hub_locations_processed_total'),
-        { label: 'Rejected', values: sumOf('hub_locations_rejected_total', 'reason', rates) },
+        rate(t('Received'), 'hub_locations_received_total'),
+        rate(t('Processed'), 'hub_locations_processed_total'),
+        { label: t('Rejected'), values: sumOf('hub_locations_rejected_total', 'reason', rates) },
       ],
-      events: [event('Entries', 'region_entry'), event('Exits', 'region_exit'), event('Collisions', 'collision_start')],
+      events: [
+        event(t('Entries'), 'region_entry'),
+        event(t('Exits'), 'region_exit'),
+        event(t('Collisions'), 'collision_start'),
+      ],
       sent: [
-        event('Motions', 'trackable_motion'),
-        { label: 'Sent to clients', values: sumOf('hub_fanout_delivered_total', 'topic', rates) },
+        event(t('Motions'), 'trackable_motion'),
+        { label: t('Sent to clients'), values: sumOf('hub_fanout_delivered_total', 'topic', rates) },
       ],
-      delay: [delay('Median', '0.5'), delay('99 of 100', '0.99')],
-      waiting: [{ label: 'Items', values: sumOf('hub_lane_pending', 'lane', levels) }],
+      delay: [delay(t('Median'), '0.5'), delay('99 of 100', '0.99')],
+      waiting: [{ label: t('Items'), values: sumOf('hub_lane_pending', 'lane', levels) }],
       busy: [
-        { label: 'Main thread', values: levels(all, 'hub_event_loop_busy_ratio', 100) },
-        { label: 'All threads', values: rates(all, 'process_cpu_seconds_total').map((each) => each && each * 100) },
+        { label: t('Main thread'), values: levels(all, 'hub_event_loop_busy_ratio', 100) },
+        { label: t('All threads'), values: rates(all, 'process_cpu_seconds_total').map((each) => each && each * 100) },
       ],
-      memory: [{ label: 'Whole process', values: levels(all, 'process_resident_memory_bytes') }],
+      memory: [{ label: t('Whole process'), values: levels(all, 'process_resident_memory_bytes') }],
     } satisfies Record<string, Line[]>;
   }, [all]);
   const shared = { times, range };
   return (
     <>
-      <ChartCard title="Locations" {...shared} lines={charts.locations} format={rateText} />
-      <ChartCard title="Events" {...shared} lines={charts.events} format={rateText} />
-      <ChartCard title="Motions and what is sent" {...shared} lines={charts.sent} format={rateText} />
-      <ChartCard title="Delay of the hub" {...shared} lines={charts.delay} format={millisecondsText} />
+      <ChartCard title={t('Locations')} {...shared} lines={charts.locations} format={rateText} />
+      <ChartCard title={t('Events')} {...shared} lines={charts.events} format={rateText} />
+      <ChartCard title={t('Motions and what is sent')} {...shared} lines={charts.sent} format={rateText} />
+      <ChartCard title={t('Delay of the hub')} {...shared} lines={charts.delay} format={millisecondsText} />
       <ChartCard
-        title="Waiting for a thread"
+        title={t('Waiting for a thread')}
         {...shared}
         lines={charts.waiting}
         format={(each) => String(Math.round(each))}
       />
-      <ChartCard title="Processor" {...shared} lines={charts.busy} format={percentText} />
-      <ChartCard title="Memory" {...shared} lines={charts.memory} format={bytesText} />
+      <ChartCard title={t('Processor')} {...shared} lines={charts.busy} format={percentText} />
+      <ChartCard title={t('Memory')} {...shared} lines={charts.memory} format={bytesText} />
     </>
   );
 }
@@ -105,8 +110,8 @@ function PageCharts({ range }: Ranged) {
   const { times, trip, bytes } = useMemo(
     () => ({
       times: all.map(({ atMs }) => atMs / 1_000),
-      trip: [{ label: 'Round trip', values: all.map(({ roundTripMs }) => roundTripMs ?? null) }],
-      bytes: [{ label: 'Received', values: all.map((each) => each.bytes) }],
+      trip: [{ label: t('Round trip'), values: all.map(({ roundTripMs }) => roundTripMs ?? null) }],
+      bytes: [{ label: t('Received'), values: all.map((each) => each.bytes) }],
     }),
     [all],
   );
@@ -114,13 +119,13 @@ function PageCharts({ range }: Ranged) {
   return (
     <>
       <ChartCard
-        title="From this page to the hub and back"
+        title={t('From this page to the hub and back')}
         times={times}
         range={range}
         lines={trip}
         format={millisecondsText}
       />
-      <ChartCard title="What this page receives" times={times} range={range} lines={bytes} format={perSecond} />
+      <ChartCard title={t('What this page receives')} times={times} range={range} lines={bytes} format={perSecond} />
     </>
   );
 }

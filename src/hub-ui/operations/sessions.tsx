@@ -8,6 +8,7 @@ import { bytesText, countText, rateText } from '../controls/number_text.ts';
 import { type Column, Table } from '../controls/table.tsx';
 import { ago, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
+import { t } from '../languages/language.ts';
 import { labeled, levels, rates, type Sent, samples, sentOf, useMetrics } from './metrics.ts';
 import { type Polled, Problem, usePolled } from './polled.tsx';
 import styles from './sessions.module.css';
@@ -57,8 +58,8 @@ function OfAllHubs({ socket }: Asked) {
   const waitingBytes = hubs.reduce((sum, hub) => sum + hub.waiting_bytes, 0);
   return (
     <Shown socket={socket} waitingBytes={waitingBytes} sent={sentOf(socket)}>
-      <Card title="Hubs" flush>
-        <Table label="Clients by hub" columns={HUB_COLUMNS} rows={hubs} keyOf={({ hub }) => hub} />
+      <Card title={t('Hubs')} flush>
+        <Table label={t('Clients by hub')} columns={HUB_COLUMNS} rows={hubs} keyOf={({ hub }) => hub} />
       </Card>
     </Shown>
   );
@@ -82,19 +83,19 @@ function Shown({
   return (
     <>
       <Problem text={problem} />
-      <Card title="Connections">
+      <Card title={t('Connections')}>
         <Facts
           rows={[
-            ['Clients', countText(health?.number_of_clients ?? 0)],
-            ['Subscriptions', countText(health?.number_of_subscribers ?? 0)],
-            ['Waiting to be taken', waitingBytes == null ? undefined : bytesText(waitingBytes)],
+            [t('Clients'), countText(health?.number_of_clients ?? 0)],
+            [t('Subscriptions'), countText(health?.number_of_subscribers ?? 0)],
+            [t('Waiting to be taken'), waitingBytes == null ? undefined : bytesText(waitingBytes)],
           ]}
         />
-        <p class={`${typography.faint} ${styles.note}`}>This page is one of the clients.</p>
+        <p class={`${typography.faint} ${styles.note}`}>{t('This page is one of the clients.')}</p>
       </Card>
       {children}
-      <Card title="Topics" flush>
-        <Table label="Traffic by topic" columns={COLUMNS} rows={rows} keyOf={({ topic }) => topic} />
+      <Card title={t('Topics')} flush>
+        <Table label={t('Traffic by topic')} columns={COLUMNS} rows={rows} keyOf={({ topic }) => topic} />
       </Card>
     </>
   );
@@ -109,31 +110,31 @@ function subscriptionsOf({ topics }: HubSockets): number {
 }
 
 const HUB_COLUMNS: readonly Column<HubSockets>[] = [
-  { key: 'hub', title: 'Hub', cell: ({ hub }) => hub },
-  { key: 'clients', title: 'Clients', isNumber: true, cell: (hub) => countText(hub.number_of_clients) },
-  { key: 'subscriptions', title: 'Subscriptions', isNumber: true, cell: (hub) => countText(subscriptionsOf(hub)) },
-  { key: 'waiting', title: 'Waiting', isNumber: true, cell: (hub) => bytesText(hub.waiting_bytes) },
+  { key: 'hub', title: t('Hub'), cell: ({ hub }) => hub },
+  { key: 'clients', title: t('Clients'), isNumber: true, cell: (hub) => countText(hub.number_of_clients) },
+  { key: 'subscriptions', title: t('Subscriptions'), isNumber: true, cell: (hub) => countText(subscriptionsOf(hub)) },
+  { key: 'waiting', title: t('Waiting'), isNumber: true, cell: (hub) => bytesText(hub.waiting_bytes) },
 ];
 
 const COLUMNS: readonly Column<Row>[] = [
-  { key: 'topic', title: 'Topic', cell: ({ topic }) => <code>{topic}</code> },
-  { key: 'subscriptions', title: 'Subscriptions', isNumber: true, cell: (row) => countText(row.subscriptions) },
+  { key: 'topic', title: t('Topic'), cell: ({ topic }) => <code>{topic}</code> },
+  { key: 'subscriptions', title: t('Subscriptions'), isNumber: true, cell: (row) => countText(row.subscriptions) },
   {
     key: 'rate',
-    title: 'Sent',
+    title: t('Sent'),
     isNumber: true,
     cell: (row) => (row.perSecond === null ? '–' : rateText(row.perSecond)),
   },
   {
     key: 'total',
-    title: 'Since the start',
+    title: t('Since the start'),
     isNumber: true,
     class: flow.wideOnly,
     cell: ({ total }) => countText(total),
   },
   {
     key: 'last',
-    title: 'Last',
+    title: t('Last'),
     class: flow.wideOnly,
     cell: ({ last }) => last ?? <span class={typography.faint}>–</span>,
   },

@@ -12,6 +12,7 @@ import { ago, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
+import { t, tParts } from '../languages/language.ts';
 import { sortedBy } from '../lists/sort_and_page.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { type Polled, Problem, usePolled } from './polled.tsx';
@@ -45,11 +46,11 @@ export function Sources() {
   return (
     <>
       <Problem text={ofZones.problem ?? ofOthers.problem} />
-      <SourceTable title="Zones" param="zonesort" rows={zoneRows} isKnown={ofZones.value !== undefined}>
-        Create a <Link href="/zones">zone</Link> to see here what comes from it.
+      <SourceTable title={t('Zones')} param="zonesort" rows={zoneRows} isKnown={ofZones.value !== undefined}>
+        {tParts('Create a {zone} to see here what comes from it.', { zone: <Link href="/zones">{t('zone')}</Link> })}
       </SourceTable>
-      <SourceTable title="Sources" param="sort" rows={otherRows} isKnown={ofOthers.value !== undefined}>
-        Locations name what they come from. None has come in since the hub was started.
+      <SourceTable title={t('Sources')} param="sort" rows={otherRows} isKnown={ofOthers.value !== undefined}>
+        {t('Locations name what they come from. None has come in since the hub was started.')}
       </SourceTable>
     </>
   );
@@ -73,9 +74,9 @@ function rowsOf({ value = [], atMs, before }: Polled<readonly HealthSource[]>, n
 
 function stateOf({ agoMs, reconnects, connection_established: established }: Row): { label: string; tone: Tone } {
   // Only streams have a connection of their own that can be down.
-  if (reconnects !== undefined && established === undefined) return { label: 'Disconnected', tone: 'danger' };
-  if (agoMs === Number.POSITIVE_INFINITY) return { label: 'Never heard', tone: 'neutral' };
-  return agoMs > QUIET_MS ? { label: 'Quiet', tone: 'warn' } : { label: 'Active', tone: 'ok' };
+  if (reconnects !== undefined && established === undefined) return { label: t('Disconnected'), tone: 'danger' };
+  if (agoMs === Number.POSITIVE_INFINITY) return { label: t('Never heard'), tone: 'neutral' };
+  return agoMs > QUIET_MS ? { label: t('Quiet'), tone: 'warn' } : { label: t('Active'), tone: 'ok' };
 }
 
 const VALUES: Readonly<Record<string, (row: Row) => string | number | undefined>> = {
@@ -88,10 +89,10 @@ const VALUES: Readonly<Record<string, (row: Row) => string | number | undefined>
 };
 
 const COLUMNS: readonly Column<Row>[] = [
-  { key: 'name', title: 'Name', sorts: true, cell: (row) => <Name row={row} /> },
+  { key: 'name', title: t('Name'), sorts: true, cell: (row) => <Name row={row} /> },
   {
     key: 'state',
-    title: 'State',
+    title: t('State'),
     sorts: true,
     cell: (row) => (
       <Badge tone={stateOf(row).tone} dot>
@@ -99,17 +100,17 @@ const COLUMNS: readonly Column<Row>[] = [
       </Badge>
     ),
   },
-  { key: 'type', title: 'Type', sorts: true, class: flow.wideOnly, cell: ({ type }) => type },
+  { key: 'type', title: t('Type'), sorts: true, class: flow.wideOnly, cell: ({ type }) => type },
   {
     key: 'rate',
-    title: 'Rate',
+    title: t('Rate'),
     sorts: true,
     isNumber: true,
     cell: ({ perSecond }) => (perSecond === undefined ? '–' : rateText(perSecond)),
   },
   {
     key: 'updates',
-    title: 'Updates',
+    title: t('Updates'),
     sorts: true,
     isNumber: true,
     class: flow.wideOnly,
@@ -117,20 +118,20 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   {
     key: 'last',
-    title: 'Last',
+    title: t('Last'),
     sorts: true,
     class: flow.wideOnly,
-    cell: ({ agoMs }) => (Number.isFinite(agoMs) ? ago(agoMs) : <span class={typography.faint}>never</span>),
+    cell: ({ agoMs }) => (Number.isFinite(agoMs) ? ago(agoMs) : <span class={typography.faint}>{t('never')}</span>),
   },
   {
     key: 'way',
-    title: 'By',
+    title: t('By'),
     class: flow.wideOnly,
     cell: ({ last_update_type: way }) => way ?? <span class={typography.faint}>–</span>,
   },
   {
     key: 'connection',
-    title: 'Connection',
+    title: t('Connection'),
     class: flow.wideOnly,
     cell: (row) => connectionText(row) ?? <span class={typography.faint}>–</span>,
   },
@@ -142,9 +143,11 @@ function Name({ row: { label, href } }: { readonly row: Row }) {
 
 function connectionText({ reconnects, uptime, hub }: Row): string | undefined {
   if (reconnects === undefined) return undefined;
-  const again = reconnects === 1 ? '1 reconnect' : `${reconnects} reconnects`;
-  const at = hub === undefined ? [] : [`at ${hub}`];
-  return [...at, ...(uptime === undefined ? [] : [`up ${Math.round(uptime)} s`]), again].join(', ');
+  const again = reconnects === 1 ? t('1 reconnect') : t('{count} reconnects', { count: reconnects });
+  const at = hub === undefined ? [] : [t('at {hub}', { hub })];
+  return [...at, ...(uptime === undefined ? [] : [t('up {seconds} s', { seconds: Math.round(uptime) })]), again].join(
+    ', ',
+  );
 }
 
 function SourceTable({
@@ -171,12 +174,12 @@ function SourceTable({
           <Spinner />
         </div>
       ) : rows.length === 0 ? (
-        <Empty icon="provider" title="Nothing here">
+        <Empty icon="provider" title={t('Nothing here')}>
           <p>{children}</p>
         </Empty>
       ) : (
         <Table
-          label={`Table of ${title.toLowerCase()}`}
+          label={t('Table of {title}', { title: title.toLowerCase() })}
           columns={COLUMNS}
           rows={sortedBy(rows, value, sorting.descending)}
           keyOf={({ id }) => id}

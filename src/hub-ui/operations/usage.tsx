@@ -8,20 +8,22 @@ import { countText } from '../controls/number_text.ts';
 import { type Column, Table } from '../controls/table.tsx';
 import { durationText } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
+import { t } from '../languages/language.ts';
+import { monthText } from '../languages/times.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import columnStyles from './columns.module.css';
 import { Problem, usePolled } from './polled.tsx';
 import styles from './usage.module.css';
 
 const COUNTED: readonly (readonly [string, string])[] = [
-  ['Locations', 'locationupdates'],
-  ['Proximities', 'proximityupdates'],
-  ['Motions of trackables', 'trackablemotions'],
-  ['Entries', 'fenceevents_entry'],
-  ['Exits', 'fenceevents_exit'],
-  ['Collisions begun', 'collisions_start'],
-  ['Collisions going on', 'collisions_colliding'],
-  ['Collisions ended', 'collisions_end'],
+  [t('Locations'), 'locationupdates'],
+  [t('Proximities'), 'proximityupdates'],
+  [t('Motions of trackables'), 'trackablemotions'],
+  [t('Entries'), 'fenceevents_entry'],
+  [t('Exits'), 'fenceevents_exit'],
+  [t('Collisions begun'), 'collisions_start'],
+  [t('Collisions going on'), 'collisions_colliding'],
+  [t('Collisions ended'), 'collisions_end'],
 ];
 
 /** What was used, month by month. */
@@ -43,7 +45,7 @@ export function Usage() {
 function Months({ months, chosen }: { readonly months: readonly Consumption[]; readonly chosen: Consumption }) {
   const most = Math.max(1, ...months.map(({ statistics }) => statistics.locationupdates_processed));
   return (
-    <Card title="Locations by month">
+    <Card title={t('Locations by month')}>
       <div class={styles.months}>
         {months.map((month) => {
           const count = month.statistics.locationupdates_processed;
@@ -57,7 +59,7 @@ function Months({ months, chosen }: { readonly months: readonly Consumption[]; r
             >
               <span>{countText(count)}</span>
               <span class={styles.bar} style={{ height: `${Math.max(2, (count / most) * 72)}px` }} />
-              <span>{titleOf(month)}</span>
+              <span>{monthText(month)}</span>
             </button>
           );
         })}
@@ -71,34 +73,43 @@ function MonthCards({ month }: { readonly month: Consumption }) {
   return (
     <div class={columnStyles.columns}>
       <Card
-        title={`Counted in ${titleOf(month)}`}
+        title={t('Counted in {month}', { month: monthText(month) })}
         flush
         actions={
           <Button icon="copy" onClick={() => void copyText(JSON.stringify(month, undefined, 2), 'JSON')}>
-            Copy as JSON
+            {t('Copy as JSON')}
           </Button>
         }
       >
         <Table
-          label="Counted"
+          label={t('Counted')}
           columns={COLUMNS}
           rows={COUNTED.map((row) => rowOf(row, statistics))}
           keyOf={({ name }) => name}
         />
       </Card>
-      <Card title="Configured">
+      <Card title={t('Configured')}>
         <Facts
           rows={[
-            ['Zones', countText(config.zones.length)],
-            ['Area of zones', areaText(config.zones.reduce((sum, { sqm }) => sum + Math.abs(sqm), 0))],
-            ['Fences', countText(config.fences.length)],
-            ['Trackables', `${countText(config.trackables_no)}, ${countText(config.trackables_no_active)} active`],
+            [t('Zones'), countText(config.zones.length)],
+            [t('Area of zones'), areaText(config.zones.reduce((sum, { sqm }) => sum + Math.abs(sqm), 0))],
+            [t('Fences'), countText(config.fences.length)],
             [
-              'Providers',
-              `${countText(config.locationproviders_no)}, ${countText(config.locationproviders_no_active)} active`,
+              t('Trackables'),
+              t('{count}, {active} active', {
+                count: countText(config.trackables_no),
+                active: countText(config.trackables_no_active),
+              }),
             ],
-            ['Hub has run', durationText(statistics.uptime * 1_000)],
-            ['Hub id', <code key="id">{statistics.instance_id}</code>],
+            [
+              t('Providers'),
+              t('{count}, {active} active', {
+                count: countText(config.locationproviders_no),
+                active: countText(config.locationproviders_no_active),
+              }),
+            ],
+            [t('Hub has run'), durationText(statistics.uptime * 1_000)],
+            [t('Hub id'), <code key="id">{statistics.instance_id}</code>],
           ]}
         />
       </Card>
@@ -127,22 +138,14 @@ const shown = (value: number | undefined) =>
   value === undefined ? <span class={typography.faint}>–</span> : countText(value);
 
 const COLUMNS: readonly Column<Row>[] = [
-  { key: 'name', title: 'What', cell: ({ name }) => name },
-  { key: 'processed', title: 'There were', isNumber: true, cell: ({ processed }) => shown(processed) },
-  { key: 'sent', title: 'Sent', isNumber: true, cell: ({ sent }) => shown(sent) },
-  { key: 'geojson', title: 'As GeoJSON', isNumber: true, cell: ({ geojson }) => shown(geojson) },
+  { key: 'name', title: t('What'), cell: ({ name }) => name },
+  { key: 'processed', title: t('There were'), isNumber: true, cell: ({ processed }) => shown(processed) },
+  { key: 'sent', title: t('Sent'), isNumber: true, cell: ({ sent }) => shown(sent) },
+  { key: 'geojson', title: t('As GeoJSON'), isNumber: true, cell: ({ geojson }) => shown(geojson) },
 ];
 
 function nameOf({ year, month }: Consumption): string {
   return `${year}-${String(month).padStart(2, '0')}`;
-}
-
-function titleOf({ year, month }: Consumption): string {
-  return new Date(Date.UTC(year, month - 1, 15)).toLocaleDateString('en', {
-    month: 'short',
-    year: 'numeric',
-    timeZone: 'UTC',
-  });
 }
 
 function areaText(squareMeters: number): string {

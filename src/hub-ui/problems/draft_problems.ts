@@ -3,6 +3,7 @@ import { DEFAULT_BOUNDS, grouped } from '../../model/bounds.ts';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { Kind } from '../hub/kinds.ts';
+import { t } from '../languages/language.ts';
 
 /** What is wrong, as sentences, by the path of what it is about: `exit_delay`, `region.coordinates[0][2]`. */
 export type Problems = ReadonlyMap<string, string>;
@@ -39,7 +40,7 @@ export function problemsOf(kind: Kind, value: object): Problems {
   if ((kind === 'providers' || kind === 'anchors') && !(value as Value)['id']) {
     say(
       'id',
-      kind === 'providers' ? 'Enter the id that it reports.' : 'Enter the id that its locating system gives it.',
+      kind === 'providers' ? t('Enter the id that it reports.') : t('Enter the id that its locating system gives it.'),
     );
   }
   return problems;
@@ -49,35 +50,35 @@ function checkMembers(value: Value, say: Say): void {
   for (const name of DURATIONS) {
     const found = value[name];
     if (typeof found !== 'number' || found === -1) continue;
-    if (found < 0) say(name, 'This cannot be less than 0 s. For no limit, press ∞.');
-    else if (found > Number.MAX_SAFE_INTEGER) say(name, 'This is too long. For no limit, press ∞.');
+    if (found < 0) say(name, t('This cannot be less than 0 s. For no limit, press ∞.'));
+    else if (found > Number.MAX_SAFE_INTEGER) say(name, t('This is too long. For no limit, press ∞.'));
   }
   for (const name of LENGTHS) {
     const found = value[name];
-    if (typeof found === 'number' && found < 0) say(name, 'This cannot be less than 0 m.');
+    if (typeof found === 'number' && found < 0) say(name, t('This cannot be less than 0 m.'));
   }
   for (const name of TEXTS) {
     const found = value[name];
     if (typeof found !== 'string' || found.length <= DEFAULT_BOUNDS.nameLength) continue;
     const [most, length] = [grouped(DEFAULT_BOUNDS.nameLength), grouped(found.length)];
-    say(name, `This can have at most ${most} characters; it has ${length}.`);
+    say(name, t('This can have at most {most} characters; it has {length}.', { most, length }));
   }
 }
 
 function checkFence({ region, radius, crs, ...rest }: Partial<Fence>, say: Say): void {
   if (region === undefined) {
-    say('region', 'Draw the fence on the map, or enter its corners.');
+    say('region', t('Draw the fence on the map, or enter its corners.'));
     return;
   }
   const isEarth = crs == null || crs === 'EPSG:4326';
   if (region.type === 'Point') {
-    if (!(radius != null && radius > 0)) say('radius', 'A circle needs a radius above 0 m.');
+    if (!(radius != null && radius > 0)) say('radius', t('A circle needs a radius above 0 m.'));
     if (isEarth) checkPlace(region.coordinates, { path: 'region.coordinates', longitudeMax: 360 }, say);
     return;
   }
   if (region.coordinates.length > 1) {
     for (const name of ['exit_tolerance', 'entry_tolerance'] as const) {
-      if (rest[name]) say(name, 'A fence with holes cannot have a tolerance.');
+      if (rest[name]) say(name, t('A fence with holes cannot have a tolerance.'));
     }
   }
   if (!isEarth) return;
@@ -91,23 +92,23 @@ function checkFence({ region, radius, crs, ...rest }: Partial<Fence>, say: Say):
 function checkZone(zone: Partial<Zone>, say: Say): void {
   const isProximity = zone.transformation_type === 'proximity' || zone.type === 'rfid' || zone.type === 'ibeacon';
   const { transformation_type: placedBy, ground_control_points: points, position, scale_factor: scale } = zone;
-  if (scale != null && !(scale > 0)) say('scale_factor', 'The scale must be above 0.');
+  if (scale != null && !(scale > 0)) say('scale_factor', t('The scale must be above 0.'));
   if (position != null) checkPlace(position.coordinates, { path: 'position', longitudeMax: 180 }, say);
   for (const [row, earth] of (points ?? []).entries()) {
     if (row % 2 === 0) checkPlace(earth, { path: `ground_control_points[${row}]`, longitudeMax: 180 }, say);
   }
   if (zone.incomplete_configuration === true || placedBy === 'none') return;
   if (isProximity || placedBy === 'benchmark') {
-    if (position == null) say('position', 'Click where it is on the map, or enter its longitude and latitude.');
+    if (position == null) say('position', t('Click where it is on the map, or enter its longitude and latitude.'));
     if (placedBy === 'benchmark' && !zone.surface_projection) {
-      say('surface_projection', 'Enter the code of the plane, for example EPSG:32632.');
+      say('surface_projection', t('Enter the code of the plane, for example EPSG:32632.'));
     }
     return;
   }
   if ((points ?? []).length === 0 && (zone.anchor_ids ?? []).length === 0) {
     say(
       'ground_control_points',
-      'Draw its area, click pairs of points, or enter its size: the hub cannot place it yet.',
+      t('Draw its area, click pairs of points, or enter its size: the hub cannot place it yet.'),
     );
   }
 }
@@ -119,7 +120,7 @@ function checkAnchor({ georeferenced_position: position }: Partial<Anchor>, say:
 function checkProviders({ location_providers: ids }: Value, say: Say): void {
   if (!Array.isArray(ids)) return;
   const twice = ids.find((id, i) => ids.indexOf(id) !== i);
-  if (twice !== undefined) say('location_providers', `${String(twice)} is listed twice.`);
+  if (twice !== undefined) say('location_providers', t('{id} is listed twice.', { id: String(twice) }));
 }
 
 function checkPlace(
@@ -127,8 +128,14 @@ function checkPlace(
   { path, longitudeMax }: { readonly path: string; readonly longitudeMax: number },
   say: Say,
 ): void {
-  if (Math.abs(latitude) > 90) say(path, `The latitude must be from −90 to 90; it is ${latitude}.`);
+  if (Math.abs(latitude) > 90) say(path, t('The latitude must be from −90 to 90; it is {latitude}.', { latitude }));
   else if (Math.abs(longitude) > longitudeMax) {
-    say(path, `The longitude must be from −${longitudeMax} to ${longitudeMax}; it is ${longitude}.`);
+    say(
+      path,
+      t('The longitude must be from −{most} to {most}; it is {longitude}.', {
+        most: longitudeMax,
+        longitude,
+      }),
+    );
   }
 }

@@ -1,36 +1,63 @@
-/** What members are called in the forms, where that is not their own name in words. */
+import { capitalized, t } from '../languages/language.ts';
+
+/** What members are called in the forms; others by their own name in words. */
 const LABELS: Readonly<Record<string, string>> = {
-  crs: 'Given in',
-  zone_id: 'Zone',
-  region: 'Shape',
-  geometry: 'Shape',
-  global_reference: 'Place on the earth',
-  local_coordinates: 'Corners in meters',
-  georeferenced_position: 'Place on the earth',
-  local_position: 'Place in the zone',
-  ground_control_points: 'Control points',
-  anchor_ids: 'Anchors',
-  location_providers: 'Providers',
-  locating_rules: 'Rules',
-  parent: 'Carried by',
-  extrusion: 'Height',
-  elevation_ref: 'Heights are above',
-  surface_projection: 'Plane',
-  wgs84_height: 'Height of the floor',
-  calculate_collisions: 'Collisions',
-  transformation_type: 'Placed by',
-  incomplete_configuration: 'Save it incomplete',
-  tolerance_timeout: 'Exit tolerance timeout',
-  timeout: 'Timeout without positions',
-  fence_timeout: 'Timeout without positions',
-  local_azimuth_angle: 'Azimuth in the zone',
-  global_azimuth_angle: 'Azimuth from north',
-  elevation_angle: 'Elevation',
+  crs: t('Given in'),
+  zone_id: t('Zone'),
+  region: t('Shape'),
+  geometry: t('Shape'),
+  global_reference: t('Place on the earth'),
+  local_coordinates: t('Corners in meters'),
+  georeferenced_position: t('Place on the earth'),
+  local_position: t('Place in the zone'),
+  ground_control_points: t('Control points'),
+  anchor_ids: t('Anchors'),
+  location_providers: t('Providers'),
+  locating_rules: t('Rules'),
+  parent: t('Carried by'),
+  extrusion: t('Height'),
+  elevation_ref: t('Heights are above'),
+  surface_projection: t('Plane'),
+  wgs84_height: t('Height of the floor'),
+  calculate_collisions: t('Collisions'),
+  transformation_type: t('Placed by'),
+  incomplete_configuration: t('Save it incomplete'),
+  tolerance_timeout: t('Exit tolerance timeout'),
+  timeout: t('Timeout without positions'),
+  fence_timeout: t('Timeout without positions'),
+  local_azimuth_angle: t('Azimuth in the zone'),
+  global_azimuth_angle: t('Azimuth from north'),
+  elevation_angle: t('Elevation'),
+  id: t('Id'),
+  name: t('Name'),
+  type: t('Type'),
+  floor: t('Floor'),
+  foreign_id: t('Foreign id'),
+  exit_delay: t('Exit delay'),
+  entry_delay: t('Entry delay'),
+  exit_tolerance: t('Exit tolerance'),
+  entry_tolerance: t('Entry tolerance'),
+  entry_tolerance_timeout: t('Entry tolerance timeout'),
+  radius: t('Radius'),
+  position: t('Position'),
+  properties: t('Properties'),
+  description: t('Description'),
+  address: t('Address'),
+  building: t('Building'),
+  site: t('Site'),
+  assignment: t('Assigned to'),
+  scale_factor: t('Scale factor'),
+  easting_angle: t('Easting angle'),
+  meridian_convergence: t('Meridian convergence'),
+  priority: t('Priority'),
+  expression: t('Condition'),
+  property: t('Property'),
+  severity: t('Severity'),
 };
 
 /** What a member is called, such as `Exit delay` for `exit_delay`. */
 export function labelOfMember(name: string): string {
-  return LABELS[name] ?? capital(name.replaceAll('_', ' '));
+  return LABELS[name] ?? capitalized(name.replaceAll('_', ' '));
 }
 
 /** The place that a path of the API names, such as `Shape, corner 3` for `region.coordinates[0][2]`. */
@@ -65,10 +92,10 @@ export function partsOf(told: string): { readonly field: string | undefined; rea
 export function sentenceOf(reason: string): string {
   const [, rule = reason, found] = /^(.+?), found (.+)$/s.exec(reason) ?? [];
   const said = inWords(rule);
-  if (found === undefined) return ended(capital(said));
+  if (found === undefined) return ended(capitalized(said));
   const isEmpty = /^(null|nothing|none|undefined|"")$/.test(found);
   const subject = said.startsWith('are ') ? 'These' : 'This';
-  if (!/^(must|is|are|was|has|have) /.test(said)) return ended(`${capital(said)}; ${found} was given`);
+  if (!/^(must|is|are|was|has|have) /.test(said)) return ended(`${capitalized(said)}; ${found} was given`);
   if (isEmpty) return ended(/required/.test(said) ? `${subject} ${said}` : `${subject} ${said}, and is empty`);
   return ended(`${subject} ${said}; it ${/ have /.test(said) ? 'has' : 'is'} ${found}`);
 }
@@ -81,10 +108,6 @@ function inWords(rule: string): string {
     .replace(/^must be < (\S+)/, 'must be below $1');
 }
 
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
-}
-
 function ended(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
@@ -94,6 +117,6 @@ export function errorText(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const { field, reason } = partsOf(message);
   return field === undefined || !message.includes(', found ')
-    ? ended(capital(message))
+    ? ended(capitalized(message))
     : `${placeOf(field)}: ${reason}`;
 }

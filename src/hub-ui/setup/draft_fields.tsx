@@ -7,6 +7,7 @@ import { AreaField, Field, NumberField, SelectField, TextField } from '../contro
 import { NumberInput } from '../controls/number_input.tsx';
 import { type Notation, useTyped } from '../controls/use_typed.ts';
 import { errorAt, RequestError } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
 import type { Problems } from '../problems/draft_problems.ts';
 import { placeOf, sentenceOf } from '../problems/sentences.ts';
 import type { AnyDraft } from './draft.ts';
@@ -120,7 +121,7 @@ export function DraftDuration({ draft, field, label, help, onFocus }: DraftField
             <NumberInput
               {...ids}
               min={0}
-              placeholder={isForever ? 'forever' : 'not set'}
+              placeholder={isForever ? t('forever') : t('not set')}
               value={value === undefined || isForever ? undefined : value / 1000}
               {...(onFocus && { onFocus })}
               onInput={(seconds) => set(seconds === undefined ? undefined : Math.round(seconds * 1000))}
@@ -131,7 +132,7 @@ export function DraftDuration({ draft, field, label, help, onFocus }: DraftField
             data-icon-only
             aria-pressed={isForever}
             aria-label={`${label}: forever`}
-            title="Forever"
+            title={t('Forever')}
             onClick={() => set(isForever ? undefined : -1)}
           >
             ∞
@@ -201,13 +202,14 @@ function isObject(value: unknown): value is Properties {
 function whyNoProperties(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
-    if (!isObject(value)) return 'This must be an object in braces, such as {"driver": "Kim"}.';
+    if (!isObject(value))
+      return t('This must be an object in braces, such as {example}.', { example: '{"driver": "Kim"}' });
     const unfit = whyUnfit(value) ?? '';
     const [, path = '', problem = ''] = /^(.+?): (.+)$/s.exec(unfit) ?? [];
-    if (problem.includes('finite number')) return `The number at "${path}" is too large to be kept.`;
+    if (problem.includes('finite number')) return t('The number at "{path}" is too large to be kept.', { path });
     return `${path}: ${sentenceOf(problem)}`;
   } catch {
-    return 'This is not a JSON object yet: look for a missing quote, comma or brace.';
+    return t('This is not a JSON object yet: look for a missing quote, comma or brace.');
   }
 }
 
@@ -226,8 +228,8 @@ export function DraftProperties({
     <DraftWritten
       draft={draft}
       field="properties"
-      label="Properties"
-      help="Your own data, as a JSON object. Events of fences carry those of the fence."
+      label={t('Properties')}
+      help={t('Your own data, as a JSON object. Events of fences carry those of the fence.')}
       value={shown}
       notation={PROPERTIES}
       unreadable={whyNoProperties}

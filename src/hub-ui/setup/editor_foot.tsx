@@ -3,8 +3,9 @@ import { Button } from '../controls/button.tsx';
 import { confirm } from '../controls/dialog.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
-import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { type Kind, kindText, labelOf } from '../hub/kinds.ts';
 import { deleteEntity, entityPath, OtherPlaneError } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
 import { keptBefore, undoing, undoNote } from '../lists/undo_deletion.ts';
 import { placeOf } from '../problems/sentences.ts';
 import { nameOf } from './draft.ts';
@@ -38,20 +39,21 @@ export function EditorFoot<K extends Kind>({
       focusProblem();
       return;
     }
-    toast(`${labelOf({ id, name: nameOf(draft.value.peek()) })} is saved`);
+    toast(t('{name} is saved', { name: labelOf({ id, name: nameOf(draft.value.peek()) }) }));
     if (kept !== undefined) return;
     moveDraft(kind, id);
     go(`${editorPath(kind, id)}${location.search}`, { replace: true });
   };
   const remove = async (): Promise<void> => {
     if (kept === undefined) return;
-    const text = `${name} is deleted, and all subscribers are told. ${undoNote(kind)}`;
-    if (!(await confirm({ title: `Delete this ${SINGULAR[kind]}?`, text, action: 'Delete' }))) return;
+    const text = t('{name} is deleted, and all subscribers are told. {undo}', { name, undo: undoNote(kind) });
+    if (!(await confirm({ title: t('Delete this {kind}?', { kind: kindText(kind) }), text, action: t('Delete') })))
+      return;
     try {
       const before = await keptBefore(kind, [kept]);
       await deleteEntity(kind, kept.id);
       forgetDraft(kind, kept.id);
-      toast(`${name} is deleted`, 'ok', undoing(kind, before));
+      toast(t('{name} is deleted', { name }), 'ok', undoing(kind, before));
       go(`/${kind}`);
     } catch (error) {
       toastError(error);
@@ -62,11 +64,11 @@ export function EditorFoot<K extends Kind>({
     <footer class={layoutStyles.foot}>
       {kept !== undefined && can('DELETE', path) && (
         <Button kind="quiet" icon="trash" onClick={() => void remove()}>
-          Delete
+          {t('Delete')}
         </Button>
       )}
       <p class={layoutStyles.why} id={WHY_ID} role="status">
-        {mayChange ? why : 'You can view this, but not change it'}
+        {mayChange ? why : t('You can view this, but not change it')}
       </p>
       {mayChange && (
         <Button
@@ -76,7 +78,7 @@ export function EditorFoot<K extends Kind>({
           {...(why !== undefined && { 'aria-describedby': WHY_ID })}
           onClick={() => void save()}
         >
-          {kept === undefined ? `Create ${SINGULAR[kind]}` : 'Save'}
+          {kept === undefined ? t('Create {kind}', { kind: kindText(kind) }) : t('Save')}
         </Button>
       )}
     </footer>
@@ -88,22 +90,26 @@ const WHY_ID = 'why-not-saved';
 /** Why there is nothing to be saved, or not yet; undefined where it can be. */
 function whyNot<K extends Kind>({ draft, stored, overtakenBy: theirs }: Editor<K>): string | undefined {
   const kept = draft.kept.value;
-  if (draft.isSaving.value) return 'Saving …';
-  if (kept !== undefined && stored === undefined) return 'This has been deleted';
+  if (draft.isSaving.value) return t('Saving …');
+  if (kept !== undefined && stored === undefined) return t('This has been deleted');
   const wrong = new Set([...draft.problems.value.keys(), ...draft.found.value.keys()].map(placeOf));
-  if (wrong.size > 0) return `Not saved yet. Please check: ${[...wrong].join('; ')}`;
-  if (theirs !== undefined && draft.changesOf(theirs).some(isUndecided)) return 'Choose whose values to keep';
-  if (draft.isAwaited.value) return 'Waiting for the hub to place it';
-  return kept !== undefined && !draft.isChanged.value ? 'No changes to save' : undefined;
+  if (wrong.size > 0) return t('Not saved yet. Please check: {places}', { places: [...wrong].join('; ') });
+  if (theirs !== undefined && draft.changesOf(theirs).some(isUndecided)) return t('Choose whose values to keep');
+  if (draft.isAwaited.value) return t('Waiting for the hub to place it');
+  return kept !== undefined && !draft.isChanged.value ? t('No changes to save') : undefined;
 }
 
 /** Nobody sees in which plane a region is kept until it is to be changed. */
 function mayChangePlane(kind: Kind, kept: string, crs: string | null | undefined): Promise<boolean> {
-  const drawn = crs === 'local' ? 'the meters of its zone' : 'longitude and latitude';
+  const drawn = crs === 'local' ? t('the meters of its zone') : t('longitude and latitude');
   return confirm({
-    title: 'Keep it in another plane?',
-    text: `This ${SINGULAR[kind]} was given in ${kept === 'local' ? 'the meters of a zone' : kept}, and has been drawn in ${drawn}. If you save it, it is kept in ${drawn}.`,
-    action: 'Save it so',
+    title: t('Keep it in another plane?'),
+    text: t('This {kind} was given in {kept}, and has been drawn in {drawn}. If you save it, it is kept in {drawn}.', {
+      kind: kindText(kind),
+      kept: kept === 'local' ? t('the meters of a zone') : kept,
+      drawn,
+    }),
+    action: t('Save it so'),
     kind: 'main',
   });
 }

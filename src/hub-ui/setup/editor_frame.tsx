@@ -5,8 +5,9 @@ import { Link } from '../controls/link.tsx';
 import { Notice } from '../controls/notice.tsx';
 import { useTitle } from '../controls/page.tsx';
 import typography from '../controls/typography.module.css';
-import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { type Kind, kindsText, kindText, labelOf } from '../hub/kinds.ts';
 import { errorAt, RequestError } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
 import { errorText } from '../problems/sentences.ts';
 import { nameOf } from './draft.ts';
 import { EditorFoot } from './editor_foot.tsx';
@@ -32,24 +33,24 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
   const kept = draft.kept.value;
   const value = draft.value.value;
   const isNew = kept === undefined;
-  const name = nameOf(value) || (kept === undefined ? `New ${SINGULAR[kind]}` : labelOf(kept));
+  const name = nameOf(value) || (kept === undefined ? t('New {kind}', { kind: kindText(kind) }) : labelOf(kept));
   useTitle(name);
   useShortcuts(editor);
   return (
     <SetupLayout label={name} map={map}>
       <header class={layoutStyles.head}>
         <Link href={`/${kind}`} class={styles.back}>
-          {`All ${kind}`}
+          {t('All {kind}', { kind: kindsText(kind) })}
         </Link>
         <div class={layoutStyles.title}>
           <h1 class={typography.cut}>{name}</h1>
           <span class={styles.state} role="status">
-            {draft.isChanged.value ? 'Not saved' : ''}
+            {draft.isChanged.value ? t('Not saved') : ''}
           </span>
           {mayChange && (
             <>
-              <IconButton icon="undo" label="Undo" disabled={!draft.canUndo.value} onClick={() => draft.undo()} />
-              <IconButton icon="redo" label="Redo" disabled={!draft.canRedo.value} onClick={() => draft.redo()} />
+              <IconButton icon="undo" label={t('Undo')} disabled={!draft.canUndo.value} onClick={() => draft.undo()} />
+              <IconButton icon="redo" label={t('Redo')} disabled={!draft.canRedo.value} onClick={() => draft.redo()} />
             </>
           )}
         </div>
@@ -58,7 +59,9 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
       {overtakenBy !== undefined && <OvertakenNotice kind={kind} draft={draft} theirs={overtakenBy} />}
       {!isNew && stored === undefined && (
         <div class={layoutStyles.news}>
-          <Notice tone="warn">This {SINGULAR[kind]} has been deleted. It can no longer be saved.</Notice>
+          <Notice tone="warn">
+            {t('This {kind} has been deleted. It can no longer be saved.', { kind: kindText(kind) })}
+          </Notice>
         </div>
       )}
       {draft.offered.value !== undefined && (
@@ -86,7 +89,7 @@ function OtherError({ error, fields }: { readonly error: unknown; readonly field
   return (
     <Notice tone="danger">
       <p>{errorText(error)}</p>
-      {isLost && <p>What you have changed is kept in this browser until you save it.</p>}
+      {isLost && <p>{t('What you have changed is kept in this browser until you save it.')}</p>}
     </Notice>
   );
 }

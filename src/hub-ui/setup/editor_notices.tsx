@@ -5,7 +5,8 @@ import { Notice } from '../controls/notice.tsx';
 import { ago, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import type { KeptDraft } from '../hub/kept_drafts.ts';
-import { type Entities, type Kind, SINGULAR } from '../hub/kinds.ts';
+import { type Entities, type Kind, kindText } from '../hub/kinds.ts';
+import { t } from '../languages/language.ts';
 import type { EntityDraft } from './draft.ts';
 import styles from './editor_notices.module.css';
 import { keyOf, type MemberChange, type Whose } from './member_changes.ts';
@@ -33,10 +34,12 @@ export function OvertakenNotice<K extends Kind>({ kind, draft, theirs }: Overtak
   return (
     <div class={layoutStyles.news} role="status">
       <Notice tone="warn">
-        <p>{`Somebody else has changed this ${SINGULAR[kind]} in the meantime.`}</p>
+        <p>{t('Somebody else has changed this {kind} in the meantime.', { kind: kindText(kind) })}</p>
         {both.length > 0 && (
           <>
-            <p class={typography.soft}>You have both changed these fields. Choose which value to keep of each.</p>
+            <p class={typography.soft}>
+              {t('You have both changed these fields. Choose which value to keep of each.')}
+            </p>
             {both.map((change) => (
               <WhoseValue key={keyOf(change.path)} change={change} onChoose={(whose) => draft.choose(change, whose)} />
             ))}
@@ -44,13 +47,13 @@ export function OvertakenNotice<K extends Kind>({ kind, draft, theirs }: Overtak
         )}
         {others.length > 0 && (
           <>
-            <p class={typography.soft}>They have also changed what you have not. That stays when you save.</p>
+            <p class={typography.soft}>{t('They have also changed what you have not. That stays when you save.')}</p>
             <dl class={styles.changes}>
               {others.map(({ path, theirs: their }) => (
                 <div key={keyOf(path)}>
                   <dt>{labelOfPath(path)}</dt>
                   <dd>
-                    theirs: <strong>{valueText(path, their)}</strong>
+                    {t('theirs')}: <strong>{valueText(path, their)}</strong>
                   </dd>
                 </div>
               ))}
@@ -58,8 +61,8 @@ export function OvertakenNotice<K extends Kind>({ kind, draft, theirs }: Overtak
           </>
         )}
         <div class={flow.row}>
-          <Button onClick={() => draft.follow(theirs)}>Take theirs</Button>
-          {both.length > 0 && <Button onClick={keepMine}>Keep yours</Button>}
+          <Button onClick={() => draft.follow(theirs)}>{t('Take theirs')}</Button>
+          {both.length > 0 && <Button onClick={keepMine}>{t('Keep yours')}</Button>}
         </div>
       </Notice>
     </div>
@@ -83,8 +86,7 @@ export function WhoseValue({
         <label key={each}>
           <input type="radio" name={name} checked={whose === each} onChange={() => onChoose(each)} />
           <span>
-            {each === 'theirs' ? 'theirs: ' : 'yours: '}
-            <strong>{valueText(path, change[each])}</strong>
+            {each === 'theirs' ? t('theirs') : t('yours')}: <strong>{valueText(path, change[each])}</strong>
           </span>
         </label>
       ))}
@@ -106,7 +108,7 @@ export function OfferedNotice({
   return (
     <div class={layoutStyles.news} role="status">
       <Notice>
-        <p>{`You left changes here that are not saved, written ${ago(nowMs - offered.atMs)}.`}</p>
+        <p>{t('You left changes here that are not saved, written {ago}.', { ago: ago(nowMs - offered.atMs) })}</p>
         <dl class={`${styles.changes} ${typography.soft}`}>
           {Object.entries(offered.changes).map(([name, { is }]) => (
             <div key={name}>
@@ -119,9 +121,9 @@ export function OfferedNotice({
         </dl>
         <div class={flow.row}>
           <Button kind="main" onClick={onRestore}>
-            Restore
+            {t('Restore')}
           </Button>
-          <Button onClick={onDiscard}>Discard</Button>
+          <Button onClick={onDiscard}>{t('Discard')}</Button>
         </div>
       </Notice>
     </div>

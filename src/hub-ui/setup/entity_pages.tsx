@@ -6,6 +6,7 @@ import type { Trackable } from '../../model/trackable.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type Kind, labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
+import { language, t } from '../languages/language.ts';
 import { AnchorEditor } from './anchors/anchor_editor.tsx';
 import { FenceEditor } from './fences/fence_editor.tsx';
 import { PROVIDER_TYPES, ProviderEditor } from './providers/provider_editor.tsx';
@@ -22,47 +23,48 @@ interface EntityPage<K extends Kind> extends Omit<SiteIndexProps<K>, 'kind'> {
 
 const PAGES: { readonly [K in Kind]: EntityPage<K> } = {
   zones: {
-    title: 'Zones',
+    title: t('Zones'),
     icon: 'zone',
-    lead: 'The areas of locating systems, each with its own meters, placed on the earth.',
-    first:
+    lead: t('The areas of locating systems, each with its own meters, placed on the earth.'),
+    first: t(
       'Start with the area of one locating system: lay its floor plan on the map, draw it, or click points that you know on the earth and in its meters.',
+    ),
     about: aboutZone,
     isOnMap: true,
     Editor: ZoneEditor,
   },
   anchors: {
-    title: 'Anchors',
+    title: t('Anchors'),
     icon: 'anchor',
-    lead: 'Fixed devices by which locating systems measure.',
-    first: 'Anchors that are known on the earth and in the meters of their zone help to place it.',
+    lead: t('Fixed devices by which locating systems measure.'),
+    first: t('Anchors that are known on the earth and in the meters of their zone help to place it.'),
     about: (anchor) => <AboutAnchor anchor={anchor} />,
     isOnMap: true,
     Editor: AnchorEditor,
   },
   fences: {
-    title: 'Fences',
+    title: t('Fences'),
     icon: 'fence',
-    lead: 'Areas: the hub reports what enters and leaves them.',
-    first: 'Draw an area, and the hub reports whatever enters or leaves it.',
+    lead: t('Areas: the hub reports what enters and leaves them.'),
+    first: t('Draw an area, and the hub reports whatever enters or leaves it.'),
     about: aboutFence,
     isOnMap: true,
     Editor: FenceEditor,
   },
   trackables: {
-    title: 'Trackables',
+    title: t('Trackables'),
     icon: 'trackable',
-    lead: 'Things that are located through their providers: vehicles, tools, people.',
-    first: 'Create one for each thing that you want to find, and assign the tags that it carries.',
+    lead: t('Things that are located through their providers: vehicles, tools, people.'),
+    first: t('Create one for each thing that you want to find, and assign the tags that it carries.'),
     about: aboutTrackable,
     isOnMap: false,
     Editor: TrackableEditor,
   },
   providers: {
-    title: 'Providers',
+    title: t('Providers'),
     icon: 'provider',
-    lead: 'Sources of positions: tags, phones, readers. The first position of one creates it.',
-    first: 'They appear with their first position. You can also create one beforehand.',
+    lead: t('Sources of positions: tags, phones, readers. The first position of one creates it.'),
+    first: t('They appear with their first position. You can also create one beforehand.'),
     about: aboutProvider,
     isOnMap: false,
     Editor: ProviderEditor,
@@ -82,20 +84,26 @@ export function entityPage<K extends Kind>(kind: K): ComponentType {
 
 function aboutZone(zone: Zone): string {
   const type = ZONE_TYPES.find(({ value }) => value === zone.type)?.label ?? zone.type;
-  const placing = PLACINGS.find(({ value }) => value === placingOf(zone))?.label.toLowerCase();
-  return `${type} · floor ${zone.floor ?? 0} · ${placing}`;
+  const label = PLACINGS.find(({ value }) => value === placingOf(zone))?.label ?? '';
+  const placing = language === 'en' ? label.toLowerCase() : label;
+  return t('{type} · floor {floor} · {placing}', { type, floor: zone.floor ?? 0, placing });
 }
 
 function AboutAnchor({ anchor }: { readonly anchor: Anchor }) {
   const { zone_id: name, local_position: local, georeferenced_position: earth } = anchor;
   const zone = zoneNamed(useEntities('zones').values(), name);
-  const known = [local != null && 'in meters', earth != null && 'on the earth'].filter(Boolean);
-  return <>{`${zone === undefined ? (name ?? 'no zone') : labelOf(zone)} · ${known.join(', ') || 'no place yet'}`}</>;
+  const known = [local != null && t('in meters'), earth != null && t('on the earth')].filter(Boolean);
+  return (
+    <>{`${zone === undefined ? (name ?? t('no zone')) : labelOf(zone)} · ${known.join(', ') || t('no place yet')}`}</>
+  );
 }
 
 function aboutFence({ region, radius, floor }: Fence): string {
-  const shape = region.type === 'Point' ? `circle of ${radius ?? 0} m` : `${cornersOf(region.coordinates[0])} corners`;
-  return `${shape} · ${floor == null ? 'all floors' : `floor ${floor}`}`;
+  const shape =
+    region.type === 'Point'
+      ? t('circle of {radius} m', { radius: radius ?? 0 })
+      : t('{count} corners', { count: cornersOf(region.coordinates[0]) });
+  return `${shape} · ${floor == null ? t('all floors') : t('floor {floor}', { floor })}`;
 }
 
 function cornersOf(ring: readonly unknown[] | undefined): number {
@@ -104,8 +112,8 @@ function cornersOf(ring: readonly unknown[] | undefined): number {
 
 function aboutTrackable({ location_providers: ids, radius, geometry }: Trackable): string {
   const count = ids?.length ?? 0;
-  const providers = count === 1 ? ids?.[0] : count === 0 ? 'no provider' : `${count} providers`;
-  const shape = geometry != null ? 'polygon' : radius != null ? `round, ${radius} m` : 'a point';
+  const providers = count === 1 ? ids?.[0] : count === 0 ? t('no provider') : t('{count} providers', { count });
+  const shape = geometry != null ? 'polygon' : radius != null ? t('round, {radius} m', { radius }) : t('a point');
   return `${providers} · ${shape}`;
 }
 

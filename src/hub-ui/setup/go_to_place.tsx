@@ -1,12 +1,13 @@
 import { useId, useState } from 'preact/hooks';
 import fieldStyles from '../controls/field.module.css';
+import { t } from '../languages/language.ts';
 import { useMap } from '../map/map_view.tsx';
 import { toMap } from '../map/plane.ts';
 import styles from './go_to_place.module.css';
 
 /** Where the map of the earth ends. */
 const LATITUDE_MAX = 85;
-const EXAMPLE = 'Enter a longitude and a latitude, such as 8.68, 50.11.';
+const EXAMPLE = t('Enter a longitude and a latitude, such as 8.68, 50.11.');
 
 /** Goes to a longitude and latitude: on a map without anything on it, there is no other way to find a place. */
 export function GoToPlace() {
@@ -29,10 +30,10 @@ export function GoToPlace() {
       )}
       <input
         class={fieldStyles.input}
-        aria-label="Go to longitude, latitude"
+        aria-label={t('Go to longitude, latitude')}
         aria-invalid={problem !== undefined}
         aria-describedby={problem === undefined ? undefined : id}
-        placeholder="Go to longitude, latitude"
+        placeholder={t('Go to longitude, latitude')}
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);
@@ -52,15 +53,19 @@ function readPlace(text: string): readonly [longitude: number, latitude: number]
   if (parts.length === 0) return EXAMPLE;
   const numbers = parts.map((part) => Number(part.replace(/°$/, '').replace('−', '-')));
   if (numbers.some((number) => !Number.isFinite(number))) {
-    return `“${text.trim()}” is not a position. ${EXAMPLE}`;
+    return t('“{text}” is not a position. {example}', { text: text.trim(), example: EXAMPLE });
   }
   const [longitude, latitude] = numbers;
   if (longitude === undefined || latitude === undefined || numbers.length !== 2) {
-    return `${numbers.length === 1 ? 'This is one number' : `These are ${numbers.length} numbers`}. ${EXAMPLE}`;
+    return `${numbers.length === 1 ? t('This is one number') : t('These are {count} numbers', { count: numbers.length })}. ${EXAMPLE}`;
   }
-  if (Math.abs(longitude) > 180) return `The longitude comes first and must be from −180 to 180; it is ${longitude}.`;
+  if (Math.abs(longitude) > 180)
+    return t('The longitude comes first and must be from −180 to 180; it is {longitude}.', { longitude });
   if (Math.abs(latitude) > LATITUDE_MAX) {
-    return `The latitude comes second and must be from −${LATITUDE_MAX} to ${LATITUDE_MAX}; it is ${latitude}.`;
+    return t('The latitude comes second and must be from −{most} to {most}; it is {latitude}.', {
+      most: LATITUDE_MAX,
+      latitude,
+    });
   }
   return [longitude, latitude];
 }

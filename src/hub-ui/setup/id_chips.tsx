@@ -6,8 +6,9 @@ import flow from '../controls/flow.module.css';
 import { Icon, type IconName } from '../controls/icons.tsx';
 import { Link } from '../controls/link.tsx';
 import typography from '../controls/typography.module.css';
-import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { type Entities, type Kind, kindsText, kindText, labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
+import { capitalized, t } from '../languages/language.ts';
 import type { AnyDraft } from './draft.ts';
 import { memberOf, problemOf } from './draft_fields.tsx';
 import styles from './id_chips.module.css';
@@ -44,7 +45,7 @@ export function IdChips({ draft, field, kind, icon, help }: IdChipsProps) {
   return (
     <div class={flow.stack}>
       <Field
-        label={`Add ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${SINGULAR[kind]}`}
+        label={t(/^[aeiou]/.test(kind) ? 'Add an {kind}' : 'Add a {kind}', { kind: kindText(kind) })}
         help={help}
         error={problemOf(draft, field)}
       >
@@ -71,19 +72,19 @@ export function IdChips({ draft, field, kind, icon, help }: IdChipsProps) {
               ))}
             </datalist>
             <Button type="submit" disabled={text.trim() === ''}>
-              Add
+              {t('Add')}
             </Button>
           </form>
         )}
       </Field>
       {ids.length > 0 && (
-        <ul class={styles.chips} aria-label={`${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}`}>
+        <ul class={styles.chips} aria-label={capitalized(kindsText(kind))}>
           {ids.map((id, i) => (
             <li key={`${id} ${ids.indexOf(id) === i}`} class={styles.chip}>
               <Icon name={icon} width={14} height={14} />
               {known.has(id) ? <Link href={editorPath(kind, id)}>{id}</Link> : <span>{id}</span>}
-              {!known.has(id) && <span class={typography.faint}>not heard of</span>}
-              <button type="button" aria-label={`Remove ${id}`} onClick={() => remove(i)}>
+              {!known.has(id) && <span class={typography.faint}>{t('not heard of')}</span>}
+              <button type="button" aria-label={t('Remove {id}', { id })} onClick={() => remove(i)}>
                 <Icon name="close" width={12} height={12} />
               </button>
             </li>

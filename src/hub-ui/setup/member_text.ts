@@ -1,3 +1,4 @@
+import { t } from '../languages/language.ts';
 import { labelOfMember } from '../problems/sentences.ts';
 
 const DURATION = /(delay|timeout)$/;
@@ -10,15 +11,18 @@ export function labelOfPath([name = '', ...inner]: readonly string[]): string {
 
 /** The value of a member as one reads it in the form. */
 export function valueText([name = '', ...inner]: readonly string[], value: unknown): string {
-  if (value == null || value === '') return 'empty';
+  if (value == null || value === '') return t('empty');
   if (typeof value === 'number' && inner.length === 0 && DURATION.test(name)) {
-    return value === -1 ? 'forever' : `${value / 1_000} s`;
+    return value === -1 ? t('forever') : `${value / 1_000} s`;
   }
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'boolean') return value ? t('yes') : t('no');
   if (typeof value !== 'object') return cut(String(value));
   const { type, coordinates } = value as { readonly type?: unknown; readonly coordinates?: readonly unknown[] };
-  if (type === 'Polygon') return `${((coordinates?.[0] as readonly unknown[] | undefined)?.length ?? 1) - 1} corners`;
-  if (type === 'Point') return `at ${coordinates?.join(', ')}`;
+  if (type === 'Polygon')
+    return t('{count} corners', {
+      count: ((coordinates?.[0] as readonly unknown[] | undefined)?.length ?? 1) - 1,
+    });
+  if (type === 'Point') return t('at {place}', { place: (coordinates ?? []).join(', ') });
   return cut(JSON.stringify(value));
 }
 

@@ -2,7 +2,8 @@ import { Link } from '../controls/link.tsx';
 import { Empty, Spinner } from '../controls/notice.tsx';
 import pageStyles from '../controls/page.module.css';
 import { Page } from '../controls/page.tsx';
-import { type Kind, SINGULAR } from '../hub/kinds.ts';
+import { type Kind, kindsText, kindText } from '../hub/kinds.ts';
+import { t } from '../languages/language.ts';
 import type { NoEditorState } from './use_editor.ts';
 
 /** What stands where there is no draft to be edited. */
@@ -16,18 +17,18 @@ export function NoEditor({ kind, state }: { readonly kind: Kind; readonly state:
   }
   if (state === 'forbidden') {
     return (
-      <Page title={`New ${SINGULAR[kind]}`}>
-        <Empty icon="lock" title={`You are not allowed to create a ${SINGULAR[kind]}`}>
-          <Link href={`/${kind}`}>{`All ${kind}`}</Link>
+      <Page title={t('New {kind}', { kind: kindText(kind) })}>
+        <Empty icon="lock" title={t('You are not allowed to create a {kind}', { kind: kindText(kind) })}>
+          <Link href={`/${kind}`}>{t('All {kind}', { kind: kindsText(kind) })}</Link>
         </Empty>
       </Page>
     );
   }
   return (
-    <Page title={`No such ${SINGULAR[kind]}`}>
-      <Empty icon="search" title={`There is no such ${SINGULAR[kind]}`}>
-        <p>It may have been deleted.</p>
-        <Link href={`/${kind}`}>{`All ${kind}`}</Link>
+    <Page title={t('No such {kind}', { kind: kindText(kind) })}>
+      <Empty icon="search" title={t('There is no such {kind}', { kind: kindText(kind) })}>
+        <p>{t('It may have been deleted.')}</p>
+        <Link href={`/${kind}`}>{t('All {kind}', { kind: kindsText(kind) })}</Link>
       </Empty>
     </Page>
   );

@@ -5,6 +5,7 @@ import fieldStyles from '../controls/field.module.css';
 import { NumberField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { NumberInput } from '../controls/number_input.tsx';
+import { t } from '../languages/language.ts';
 import type { Position } from '../map/plane.ts';
 import type { AnyDraft } from './draft.ts';
 import { memberOf, problemOf, useProblem } from './draft_fields.tsx';
@@ -12,7 +13,7 @@ import styles from './position_fields.module.css';
 
 /** What the numbers of a position are called. */
 const NAMES = {
-  earth: { x: 'Longitude', y: 'Latitude', z: 'Height', unit: undefined },
+  earth: { x: t('Longitude'), y: t('Latitude'), z: t('Height'), unit: undefined },
   zone: { x: 'x', y: 'y', z: 'z', unit: 'm' },
 } as const;
 
@@ -38,7 +39,9 @@ export function PointFields({
   const numbers: Numbers = position?.coordinates ?? begun;
   const [x, y, z] = numbers;
   const isHalf = position === undefined && begun.some((number) => number !== undefined);
-  const missing = isHalf ? `Enter both ${xName.toLowerCase()} and ${yName.toLowerCase()}.` : undefined;
+  const missing = isHalf
+    ? t('Enter both {xName} and {yName}.', { xName: xName.toLowerCase(), yName: yName.toLowerCase() })
+    : undefined;
   useProblem(draft, { field, problem: missing });
   const set = (index: number, value: number | undefined): void => {
     const [nextX, nextY, nextZ] = [0, 1, 2].map((i) => (i === index ? value : numbers[i]));
@@ -64,7 +67,7 @@ export function PointFields({
       {isRemovable && position !== undefined && (
         <IconButton
           icon="trash"
-          label={`Remove ${xName} and ${yName}`}
+          label={t('Remove {xName} and {yName}', { xName, yName })}
           onClick={() => draft.change({ [field]: undefined })}
         />
       )}

@@ -14,8 +14,9 @@ import { SearchInput } from '../controls/search_input.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { keptDraftIds } from '../hub/kept_drafts.ts';
-import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { type Entities, type Kind, kindsText, kindText, labelOf } from '../hub/kinds.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
 import { useMap } from '../map/map_view.tsx';
 import { EARTH } from '../map/plane.ts';
 import { isMatch, wordsOf } from '../map/search.ts';
@@ -52,12 +53,12 @@ export function SiteIndex<K extends Kind>(props: SiteIndexProps<K>) {
   const selected = useMemo(() => ({ [kind]: hovered }), [kind, hovered]);
   useTitle(title);
   const map = isOnMap && (
-    <ContextMap isOverview plane={EARTH} label={`Map of all ${kind}`} selected={selected}>
+    <ContextMap isOverview plane={EARTH} label={t('Map of all {kind}', { kind: kindsText(kind) })} selected={selected}>
       <OpenOnClick kind={kind} />
     </ContextMap>
   );
   return (
-    <SetupLayout label={`All ${kind}`} map={map || undefined}>
+    <SetupLayout label={t('All {kind}', { kind: kindsText(kind) })} map={map || undefined}>
       <IndexList {...props} onHover={isOnMap ? setHovered : undefined} />
     </SetupLayout>
   );
@@ -112,15 +113,17 @@ function IndexList<K extends Kind>({
           <h1>{title}</h1>
           {can('CREATE', `/${kind}`) && (
             <ButtonLink href={`/${kind}/new`} kind="main" icon="plus">
-              {unsaved.has('') ? `Go on with the new ${SINGULAR[kind]}` : `New ${SINGULAR[kind]}`}
+              {unsaved.has('')
+                ? t('Go on with the new {kind}', { kind: kindText(kind) })
+                : t('New {kind}', { kind: kindText(kind) })}
             </ButtonLink>
           )}
         </div>
         <p class={pageStyles.lead}>{lead}</p>
         {items.size > 0 && (
           <SearchInput
-            label={`Search ${kind}`}
-            hint="Search name, id and properties"
+            label={t('Search {kind}', { kind: kindsText(kind) })}
+            hint={t('Search name, id and properties')}
             text={text}
             onInput={(q) => setUrlParams({ q })}
           />
@@ -130,11 +133,13 @@ function IndexList<K extends Kind>({
         {state.value === 'waiting' && <Spinner />}
         {problem.value !== undefined && <Notice tone="danger">{problem.value}</Notice>}
         {state.value === 'ready' && items.size === 0 && (
-          <Empty icon={icon} title={`No ${kind} yet`}>
-            <p>{can('CREATE', `/${kind}`) ? first : 'Somebody with the right to do so has to add them.'}</p>
+          <Empty icon={icon} title={t('No {kind} yet', { kind: kindsText(kind) })}>
+            <p>{can('CREATE', `/${kind}`) ? first : t('Somebody with the right to do so has to add them.')}</p>
           </Empty>
         )}
-        {items.size > 0 && found.length === 0 && <p class={typography.faint}>Nothing has “{text}” in it</p>}
+        {items.size > 0 && found.length === 0 && (
+          <p class={typography.faint}>{t('Nothing has “{text}” in it', { text })}</p>
+        )}
         <ul class={styles.list}>
           {found.slice(0, most).map((entity) => (
             <IndexRow
@@ -147,9 +152,9 @@ function IndexList<K extends Kind>({
           ))}
         </ul>
         {found.length > most && (
-          <Button
-            onClick={() => setMost(most + SHOWN_STEP)}
-          >{`Show more, ${countText(found.length - most)} are left`}</Button>
+          <Button onClick={() => setMost(most + SHOWN_STEP)}>
+            {t('Show more, {count} are left', { count: countText(found.length - most) })}
+          </Button>
         )}
       </div>
     </>
@@ -188,7 +193,7 @@ function IndexRow({
           <span class={typography.cut}>{labelOf(entity)}</span>
           <span class={`${typography.faint} ${typography.cut}`}>{about}</span>
         </span>
-        {isUnsaved && <Badge tone="warn">Not saved</Badge>}
+        {isUnsaved && <Badge tone="warn">{t('Not saved')}</Badge>}
         <Icon name="right" />
       </Link>
     </li>

@@ -1,3 +1,4 @@
+import { t } from '../languages/language.ts';
 import styles from './timing_picture.module.css';
 export type TimingPart =
   | 'entryTolerance'
@@ -22,10 +23,10 @@ const SPANS: readonly {
   readonly to: number;
   readonly label: string;
 }[] = [
-  { part: 'entryToleranceTimeout', from: 84, to: 112, label: 'in the band' },
-  { part: 'entryDelay', from: 112, to: 160, label: 'entry delay' },
-  { part: 'toleranceTimeout', from: 248, to: 276, label: 'in the band' },
-  { part: 'exitDelay', from: 276, to: 326, label: 'exit delay' },
+  { part: 'entryToleranceTimeout', from: 84, to: 112, label: t('in the band') },
+  { part: 'entryDelay', from: 112, to: 160, label: t('entry delay') },
+  { part: 'toleranceTimeout', from: 248, to: 276, label: t('in the band') },
+  { part: 'exitDelay', from: 276, to: 326, label: t('exit delay') },
 ];
 
 /** A fence from above with its two bands, and somebody's way through it. */
@@ -35,7 +36,7 @@ export function TimingPicture({ part, valueAt }: PictureProps) {
     return valueAt(own) === undefined ? 'unset' : 'set';
   };
   return (
-    <svg class={styles.picture} viewBox="0 0 430 152" role="img" aria-label="A way through a fence and its bands">
+    <svg class={styles.picture} viewBox="0 0 430 152" role="img" aria-label={t('A way through a fence and its bands')}>
       <rect class={styles.band} data-state={state('exitTolerance')} x="56" y="10" width="220" height="104" rx="12" />
       <rect class={styles.fence} x="84" y="26" width="164" height="72" rx="4" />
       <rect class={styles.inner} data-state={state('entryTolerance')} x="112" y="42" width="108" height="40" rx="3" />

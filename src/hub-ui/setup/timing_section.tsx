@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { Card } from '../controls/card.tsx';
 import fieldStyles from '../controls/field.module.css';
 import flow from '../controls/flow.module.css';
+import { t } from '../languages/language.ts';
 import type { AnyDraft } from './draft.ts';
 import { DraftDuration, DraftNumber, memberOf } from './draft_fields.tsx';
 import { type TimingPart, TimingPicture } from './timing_picture.tsx';
@@ -20,23 +21,27 @@ const ENTRY: readonly TimingField[] = [
   {
     name: 'entry_tolerance',
     part: 'entryTolerance',
-    label: 'Entry tolerance',
+    label: t('Entry tolerance'),
     unit: 'm',
-    text: 'A band inside the edge. Something in it has not entered yet, so that a wavering position does not enter and leave all the time.',
+    text: t(
+      'A band inside the edge. Something in it has not entered yet, so that a wavering position does not enter and leave all the time.',
+    ),
   },
   {
     name: 'entry_tolerance_timeout',
     part: 'entryToleranceTimeout',
-    label: 'Entry tolerance timeout',
+    label: t('Entry tolerance timeout'),
     unit: 's',
-    text: 'How long something may be in the band of the entry tolerance before it counts as an entry after all.',
+    text: t('How long something may be in the band of the entry tolerance before it counts as an entry after all.'),
   },
   {
     name: 'entry_delay',
     part: 'entryDelay',
-    label: 'Entry delay',
+    label: t('Entry delay'),
     unit: 's',
-    text: 'How long something has to stay inside before the entry is reported. If it leaves earlier, it was never inside.',
+    text: t(
+      'How long something has to stay inside before the entry is reported. If it leaves earlier, it was never inside.',
+    ),
   },
 ];
 
@@ -44,32 +49,34 @@ const EXIT: readonly TimingField[] = [
   {
     name: 'exit_tolerance',
     part: 'exitTolerance',
-    label: 'Exit tolerance',
+    label: t('Exit tolerance'),
     unit: 'm',
-    text: 'A band outside the edge. Something that was inside and is in it now has not left yet.',
+    text: t('A band outside the edge. Something that was inside and is in it now has not left yet.'),
   },
   {
     name: 'tolerance_timeout',
     part: 'toleranceTimeout',
-    label: 'Exit tolerance timeout',
+    label: t('Exit tolerance timeout'),
     unit: 's',
-    text: 'How long something may be in the band of the exit tolerance before it counts as an exit after all.',
+    text: t('How long something may be in the band of the exit tolerance before it counts as an exit after all.'),
   },
   {
     name: 'exit_delay',
     part: 'exitDelay',
-    label: 'Exit delay',
+    label: t('Exit delay'),
     unit: 's',
-    text: 'How long something has to stay outside before the exit is reported. If it comes back earlier, it never left.',
+    text: t(
+      'How long something has to stay outside before the exit is reported. If it comes back earlier, it never left.',
+    ),
   },
 ];
 
 const SILENCE: TimingField = {
   name: 'timeout',
   part: 'silence',
-  label: 'Timeout without positions',
+  label: t('Timeout without positions'),
   unit: 's',
-  text: 'How long something inside may be silent before that counts as an exit. Empty or 0: forever.',
+  text: t('How long something inside may be silent before that counts as an exit. Empty or 0: forever.'),
 };
 
 /** The members of a fence that this section shows. */
@@ -82,9 +89,9 @@ export const OBJECT_TIMING: readonly string[] = [
 ];
 
 const OVERRIDES = {
-  fence: 'A trackable or provider that sets one of these overrides it for itself.',
-  trackable: 'What is set here applies instead of what the fences say.',
-  provider: 'What is set here applies instead of what the trackable and the fences say.',
+  fence: t('A trackable or provider that sets one of these overrides it for itself.'),
+  trackable: t('What is set here applies instead of what the fences say.'),
+  provider: t('What is set here applies instead of what the trackable and the fences say.'),
 } as const;
 
 /** When somebody counts as inside: tolerances and timeouts, with a picture of what they mean. */
@@ -106,11 +113,11 @@ export function TimingSection({ draft, of }: { readonly draft: AnyDraft; readonl
     return unit === 's' ? (
       <DraftDuration key={name} {...common} />
     ) : (
-      <DraftNumber key={name} {...common} unit="m" min={0} example="not set" />
+      <DraftNumber key={name} {...common} unit="m" min={0} example={t('not set')} />
     );
   };
   return (
-    <Card title={of === 'fence' ? 'Entering and leaving' : 'Entering and leaving fences'}>
+    <Card title={of === 'fence' ? t('Entering and leaving') : t('Entering and leaving fences')}>
       <div class={flow.stack}>
         <figure class={styles.figure}>
           <TimingPicture part={part} valueAt={valueAt} />

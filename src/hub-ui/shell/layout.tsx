@@ -11,9 +11,11 @@ import { countText } from '../controls/number_text.ts';
 import { Toasts } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import type { Session } from '../hub/access.ts';
+import { t } from '../languages/language.ts';
 import styles from './layout.module.css';
 import { LostBanner } from './lost_banner.tsx';
 import { isAt, isThere, PLACES, type Place, type PlaceGroup, placeAt, TAB_PATHS } from './places.ts';
+import { Preferences, PreferencesButton } from './preferences.tsx';
 import { Status } from './status.tsx';
 import { type Theme, theme } from './theme.ts';
 import { urlParam } from './url_state.ts';
@@ -44,14 +46,14 @@ export function Layout({
   return (
     <div class={styles.shell}>
       <a class={styles.skip} href="#main">
-        Skip to content
+        {t('Skip to content')}
       </a>
       <header class={styles.topbar}>
         <Brand />
         <Bell />
         <Status />
       </header>
-      <nav class={styles.rail} aria-label="Main">
+      <nav class={styles.rail} aria-label={t('Main')}>
         <Brand />
         {openPlaces().map(({ title, places }) => (
           <div class={styles.group} key={title}>
@@ -64,6 +66,7 @@ export function Layout({
         <div class={styles.foot}>
           {account}
           <ThemeButton />
+          <PreferencesButton />
           <Status />
         </div>
       </nav>
@@ -88,9 +91,9 @@ function openPlaces(): readonly PlaceGroup[] {
 
 function Brand() {
   return (
-    <Link href="/" class={styles.brand} aria-label="Location hub">
+    <Link href="/" class={styles.brand} aria-label={t('Location hub')}>
       <Mark />
-      <span>Location hub</span>
+      <span>{t('Location hub')}</span>
     </Link>
   );
 }
@@ -126,7 +129,7 @@ function RaisedCount() {
   return (
     <b class={styles.count}>
       {raised > 99 ? '99+' : countText(raised)}
-      <span class={typography.hidden}> not acknowledged</span>
+      <span class={typography.hidden}> {t('not acknowledged')}</span>
     </b>
   );
 }
@@ -148,33 +151,33 @@ function Bell() {
 }
 
 function bellText(raised: number): string {
-  return raised === 0 ? 'Alerts' : `Alerts, ${countText(raised)} not acknowledged`;
+  return raised === 0 ? t('Alerts') : t('Alerts, {count} not acknowledged', { count: countText(raised) });
 }
 
 const THEMES: readonly { value: Theme; label: string }[] = [
-  { value: 'system', label: 'System' },
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
+  { value: 'system', label: t('System') },
+  { value: 'light', label: t('Light') },
+  { value: 'dark', label: t('Dark') },
 ];
 
 function ThemeButton() {
   const at = THEMES.findIndex(({ value }) => value === theme.value);
-  const { label } = THEMES[at] ?? { label: 'System' };
+  const { label } = THEMES[at] ?? { label: t('System') };
   const next = THEMES[(at + 1) % THEMES.length];
   const icon = theme.value === 'system' ? 'system' : theme.value === 'dark' ? 'moon' : 'sun';
   return (
     <button
       type="button"
       class={`${styles.link} ${styles.button}`}
-      title={`Theme: ${label}`}
+      title={t('Theme: {label}', { label })}
       onClick={() => {
         if (next !== undefined) theme.value = next.value;
       }}
     >
       <Icon name={icon} />
       <span>
-        <span class={typography.hidden}>Theme: </span>
-        {theme.value === 'system' ? 'System theme' : `${label} theme`}
+        <span class={typography.hidden}>{t('Theme:')} </span>
+        {theme.value === 'system' ? t('System theme') : t('{label} theme', { label })}
       </span>
     </button>
   );
@@ -186,7 +189,7 @@ function TabBar({ address, account }: { readonly address: string; readonly accou
   const tabs = all.filter(({ path }) => TAB_PATHS.includes(path));
   const others = all.filter(({ path }) => !TAB_PATHS.includes(path));
   return (
-    <nav class={styles.tabbar} aria-label="Main">
+    <nav class={styles.tabbar} aria-label={t('Main')}>
       {tabs.map((place) => (
         <Link key={place.path} href={place.path} aria-current={isAt(address, place) ? 'page' : undefined}>
           <Icon name={place.icon} />
@@ -200,17 +203,23 @@ function TabBar({ address, account }: { readonly address: string; readonly accou
         onClick={() => setOpen(true)}
       >
         <Icon name="more" />
-        More
+        {t('More')}
       </button>
       {isOpen && (
-        <Dialog title="More" onClose={() => setOpen(false)}>
+        <Dialog title={t('More')} onClose={() => setOpen(false)}>
           <div class={`${styles.group} ${styles.places} ${styles.menu}`}>
             {others.map((place) => (
               <PlaceLink key={place.path} place={place} address={address} onClick={() => setOpen(false)} />
             ))}
           </div>
           <div class={`${flow.stack} ${styles.menu}`}>
-            <Choice label="Theme" value={theme.value} options={THEMES} onChange={(value) => (theme.value = value)} />
+            <Choice
+              label={t('Theme')}
+              value={theme.value}
+              options={THEMES}
+              onChange={(value) => (theme.value = value)}
+            />
+            <Preferences />
             {account}
           </div>
         </Dialog>
@@ -227,9 +236,9 @@ export function Account({ session: { name, signOut } }: { readonly session: Sess
         <Icon name="user" />
         <span class={typography.cut}>{name}</span>
       </div>
-      <button type="button" class={`${styles.link} ${styles.button}`} title="Sign out" onClick={signOut}>
+      <button type="button" class={`${styles.link} ${styles.button}`} title={t('Sign out')} onClick={signOut}>
         <Icon name="lock" />
-        <span>Sign out</span>
+        <span>{t('Sign out')}</span>
       </button>
     </div>
   );

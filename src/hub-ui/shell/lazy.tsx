@@ -5,6 +5,7 @@ import { Empty, Notice, Spinner } from '../controls/notice.tsx';
 import pageStyles from '../controls/page.module.css';
 import typography from '../controls/typography.module.css';
 import { loadSettings } from '../hub/settings.ts';
+import { t } from '../languages/language.ts';
 
 /** A part of a page whose code is fetched when it is first shown; until then it is empty. */
 export function lazyPart<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
@@ -22,7 +23,9 @@ export function lazyPart<Props extends object>(load: () => Promise<ComponentType
       );
     }, []);
     if (Part !== undefined) return <Part {...props} />;
-    return isLost ? <Notice tone="warn">A part of this page could not be loaded: load the page again.</Notice> : null;
+    return isLost ? (
+      <Notice tone="warn">{t('A part of this page could not be loaded: load the page again.')}</Notice>
+    ) : null;
   };
 }
 
@@ -57,10 +60,10 @@ export function lazyPage(load: () => Promise<ComponentType>): () => JSX.Element 
       );
     }
     return (
-      <Empty icon="warning" title="This page could not be loaded">
-        <p>The hub may have been updated in the meantime. Reload the page.</p>
+      <Empty icon="warning" title={t('This page could not be loaded')}>
+        <p>{t('The hub may have been updated in the meantime. Reload the page.')}</p>
         <p class={typography.faint}>{problem}</p>
-        <Button onClick={() => location.reload()}>Load again</Button>
+        <Button onClick={() => location.reload()}>{t('Load again')}</Button>
       </Empty>
     );
   };

@@ -3,6 +3,7 @@ import { Button } from '../controls/button.tsx';
 import { Icon } from '../controls/icons.tsx';
 import { durationText, useNow } from '../controls/time.ts';
 import { connection, reconnect, wasConnected } from '../hub/live.ts';
+import { t } from '../languages/language.ts';
 import styles from './lost_banner.module.css';
 
 /** What is gone for a moment only, as with every restart of a proxy, is no news. */
@@ -19,18 +20,18 @@ function Lost() {
   const nowMs = useNow(1_000);
   const wait = retryAtMs === undefined ? 0 : Math.ceil((retryAtMs - nowMs) / 1_000);
   const seen = wasConnected.value
-    ? `What you see is ${durationText(Math.max(0, nowMs - sinceMs))} old. `
-    : 'Nothing is known of it yet. ';
+    ? t('What you see is {long} old.', { long: durationText(Math.max(0, nowMs - sinceMs)) })
+    : t('Nothing is known of it yet.');
   return (
     <div class={styles.banner} data-lost>
       <Icon name="warning" />
       <p>
-        <strong>{state === 'stale' ? 'The hub has fallen silent.' : 'The hub cannot be reached.'}</strong>{' '}
+        <strong>{state === 'stale' ? t('The hub has fallen silent.') : t('The hub cannot be reached.')}</strong>{' '}
         {/* Not read aloud again with every second. */}
         <span aria-hidden="true">{seen}</span>
-        <span aria-hidden="true">{wait > 0 ? `Next attempt in ${wait} s.` : 'Trying again …'}</span>
+        <span aria-hidden="true">{wait > 0 ? t('Next attempt in {wait} s.', { wait }) : t('Trying again …')}</span>
       </p>
-      <Button onClick={reconnect}>Try now</Button>
+      <Button onClick={reconnect}>{t('Try now')}</Button>
     </div>
   );
 }

@@ -2,6 +2,7 @@ import type { IconName } from '../controls/icons.tsx';
 import { can } from '../hub/access.ts';
 import { KINDS } from '../hub/kinds.ts';
 import { settings } from '../hub/settings.ts';
+import { t } from '../languages/language.ts';
 
 /** A place in the navigation. */
 export interface Place {
@@ -21,31 +22,31 @@ export interface PlaceGroup {
 
 export const PLACES: readonly PlaceGroup[] = [
   {
-    title: 'Live',
+    title: t('Live'),
     places: [
-      { path: '/', label: 'Map', icon: 'map' },
-      { path: '/alerts', label: 'Alerts', icon: 'bell', reads: ['/alerts'] },
-      { path: '/events', label: 'Events', icon: 'event', reads: topics('fence_events', 'collision_events') },
-      { path: '/operations', label: 'Operations', icon: 'operation' },
-      { path: '/methods', label: 'Methods', icon: 'code', reads: ['/rpc/available'] },
+      { path: '/', label: t('Map'), icon: 'map' },
+      { path: '/alerts', label: t('Alerts'), icon: 'bell', reads: ['/alerts'] },
+      { path: '/events', label: t('Events'), icon: 'event', reads: topics('fence_events', 'collision_events') },
+      { path: '/operations', label: t('Operations'), icon: 'operation' },
+      { path: '/methods', label: t('Methods'), icon: 'code', reads: ['/rpc/available'] },
     ],
   },
   {
-    title: 'Set-up',
+    title: t('Set-up'),
     places: [
-      { path: '/zones', label: 'Zones', icon: 'zone', reads: ['/zones/summary'] },
-      { path: '/anchors', label: 'Anchors', icon: 'anchor', reads: ['/anchors/summary'] },
-      { path: '/fences', label: 'Fences', icon: 'fence', reads: ['/fences/summary'] },
-      { path: '/trackables', label: 'Trackables', icon: 'trackable', reads: ['/trackables/summary'] },
-      { path: '/providers', label: 'Providers', icon: 'provider', reads: ['/providers/summary'] },
-      { path: '/rules', label: 'Rules', icon: 'rule', reads: ['/trackables/rules/locating'] },
+      { path: '/zones', label: t('Zones'), icon: 'zone', reads: ['/zones/summary'] },
+      { path: '/anchors', label: t('Anchors'), icon: 'anchor', reads: ['/anchors/summary'] },
+      { path: '/fences', label: t('Fences'), icon: 'fence', reads: ['/fences/summary'] },
+      { path: '/trackables', label: t('Trackables'), icon: 'trackable', reads: ['/trackables/summary'] },
+      { path: '/providers', label: t('Providers'), icon: 'provider', reads: ['/providers/summary'] },
+      { path: '/rules', label: t('Rules'), icon: 'rule', reads: ['/trackables/rules/locating'] },
     ],
   },
   {
-    title: 'Data',
+    title: t('Data'),
     places: [
-      { path: '/lists', label: 'Lists', icon: 'list', reads: KINDS.map((kind) => `/${kind}/summary`) },
-      { path: '/flows', label: 'Flows', icon: 'flow', reads: ['/analytics/flows'], isHistory: true },
+      { path: '/lists', label: t('Lists'), icon: 'list', reads: KINDS.map((kind) => `/${kind}/summary`) },
+      { path: '/flows', label: t('Flows'), icon: 'flow', reads: ['/analytics/flows'], isHistory: true },
     ],
   },
 ];

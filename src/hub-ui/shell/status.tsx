@@ -4,18 +4,19 @@ import typography from '../controls/typography.module.css';
 import { connection, reconnect } from '../hub/live.ts';
 import type { SocketState } from '../hub/live_socket.ts';
 import { waitingReads } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
 import styles from './status.module.css';
 
 /** What the states of the connection are called, and how they look. */
 export const STATES: Readonly<Record<SocketState, { readonly label: string; readonly tone: Tone }>> = {
-  connecting: { label: 'Connecting', tone: 'neutral' },
-  connected: { label: 'Connected', tone: 'ok' },
-  stale: { label: 'Stale', tone: 'warn' },
-  reconnecting: { label: 'Reconnecting', tone: 'danger' },
+  connecting: { label: t('Connecting'), tone: 'neutral' },
+  connected: { label: t('Connected'), tone: 'ok' },
+  stale: { label: t('Stale'), tone: 'warn' },
+  reconnecting: { label: t('Reconnecting'), tone: 'danger' },
 };
 
 /** The live connection is there, but no hub has answered a request yet, which is tried again. */
-const ASKING_AGAIN = { label: 'Retrying', tone: 'warn' } as const;
+const ASKING_AGAIN = { label: t('Retrying'), tone: 'warn' } as const;
 
 /** The state of the connection, which tries again at once when it is pressed. */
 export function Status() {
@@ -23,14 +24,16 @@ export function Status() {
   const isAskingAgain = state === 'connected' && waitingReads.value > 0;
   const { label, tone } = isAskingAgain ? ASKING_AGAIN : STATES[state];
   const seconds = useCountdown(retryAtMs);
-  const text = state === 'reconnecting' && seconds > 0 ? `${label} in ${seconds} s` : label;
+  const text = state === 'reconnecting' && seconds > 0 ? t('{label} in {seconds} s', { label, seconds }) : label;
   return (
     <button
       type="button"
       class={styles.status}
       data-tone={tone}
       data-state={state}
-      title={isAskingAgain ? 'No hub has answered yet' : state === 'connected' ? 'The hub answers' : 'Try again now'}
+      title={
+        isAskingAgain ? t('No hub has answered yet') : state === 'connected' ? t('The hub answers') : t('Try again now')
+      }
       disabled={state === 'connected'}
       onClick={reconnect}
     >

@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import type { SignInSettings } from '../hub/settings.ts';
+import { t } from '../languages/language.ts';
 
 /**
  * What OpenID Connect asks of a page that has no secret: authorization code with PKCE (RFC 7636), and new tokens by
@@ -48,7 +49,7 @@ export async function discover({ config_url: url }: SignInSettings): Promise<Pro
   } catch {
     // Said below.
   }
-  throw new Error('The identity server cannot be reached');
+  throw new Error(t('The identity server cannot be reached'));
 }
 
 /** A new attempt, and the address to leave for. */
@@ -57,7 +58,7 @@ export async function attempt(
   { client_id }: SignInSettings,
   { back, isSilent }: Pick<Attempt, 'back' | 'isSilent'>,
 ): Promise<{ readonly attempt: Attempt; readonly url: string }> {
-  if (!isSecureContext) throw new Error('Signing in needs HTTPS: this page came over a line that anybody can read');
+  if (!isSecureContext) throw new Error(t('Signing in needs HTTPS: this page came over a line that anybody can read'));
   const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()];
   const url = new URL(endpoint);
   const query = {
@@ -91,7 +92,7 @@ export async function redeem(
 
 /** New tokens for a refresh token, which may be replaced, too. */
 export async function refresh(provider: Provider, settings: SignInSettings, before: Tokens): Promise<Tokens> {
-  if (before.refresh === undefined) throw new Refused('There is no refresh token');
+  if (before.refresh === undefined) throw new Refused(t('There is no refresh token'));
   const client = clientOf(settings);
   const response = await oauth.refreshTokenGrantRequest(provider, client, oauth.None(), before.refresh, OPTIONS);
   const next = await tokensOf(response, (body) => oauth.processRefreshTokenResponse(provider, client, body));
@@ -116,7 +117,7 @@ export function endAddress(
 export function nameIn({ id, access }: Tokens): string {
   const claims = { ...claimsOf(access), ...claimsOf(id) };
   const found = ['name', 'preferred_username', 'email', 'sub'].map((claim) => claims[claim]);
-  return found.find((value): value is string => typeof value === 'string' && value !== '') ?? 'Signed in';
+  return found.find((value): value is string => typeof value === 'string' && value !== '') ?? t('Signed in');
 }
 
 /** What stands for a person whatever they are called. */

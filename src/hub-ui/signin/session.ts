@@ -2,6 +2,7 @@ import { accessToken, permits, renewWith, type Session, session } from '../hub/a
 import { forgetDrafts } from '../hub/kept_drafts.ts';
 import { getText } from '../hub/rest.ts';
 import type { SignInSettings } from '../hub/settings.ts';
+import { t } from '../languages/language.ts';
 import {
   type Attempt,
   attempt,
@@ -57,7 +58,8 @@ async function comeBack(left: Attempt, query: URLSearchParams): Promise<void> {
   history.replaceState(null, '', left.back);
   if (query.get('code') === null) {
     localStorage.removeItem(WAS_IN);
-    if (!left.isSilent) change('out', query.get('error_description') ?? query.get('error') ?? 'Signing in has failed');
+    if (!left.isSilent)
+      change('out', query.get('error_description') ?? query.get('error') ?? t('Signing in has failed'));
     return;
   }
   try {

@@ -3,6 +3,7 @@ import { Mark } from '../controls/icons.tsx';
 import { Notice } from '../controls/notice.tsx';
 import typography from '../controls/typography.module.css';
 import { type Session, session } from '../hub/access.ts';
+import { t } from '../languages/language.ts';
 import styles from './sign_in.module.css';
 
 /** What stands instead of the page, until somebody has signed in. */
@@ -11,11 +12,11 @@ export function SignIn({ session: { problem, signIn } }: { readonly session: Ses
     <main class={styles.page}>
       <div class={styles.box}>
         <Mark />
-        <h1>Location hub</h1>
-        <p class={typography.soft}>Sign in to see this hub.</p>
+        <h1>{t('Location hub')}</h1>
+        <p class={typography.soft}>{t('Sign in to see this hub.')}</p>
         {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
         <Button kind="main" onClick={signIn}>
-          Sign in
+          {t('Sign in')}
         </Button>
       </div>
     </main>
@@ -27,9 +28,9 @@ export function SessionEnded() {
   if (session.value?.state !== 'ended') return null;
   return (
     <div class={styles.ended} role="alert">
-      <span>Your session has ended.</span>
+      <span>{t('Your session has ended.')}</span>
       <Button kind="main" onClick={session.value.signIn}>
-        Sign in again
+        {t('Sign in again')}
       </Button>
     </div>
   );

@@ -3,6 +3,7 @@ import { Button, IconButton } from '../../controls/button.tsx';
 import { Icon } from '../../controls/icons.tsx';
 import { connection, wasConnected } from '../../hub/live.ts';
 import { settings } from '../../hub/settings.ts';
+import { t } from '../../languages/language.ts';
 import { CanvasLayer } from '../canvas_layer.ts';
 import { useMap } from '../map_view.tsx';
 import { palette } from '../palette.ts';
@@ -132,13 +133,13 @@ function TileTrouble({ problem, onRetry }: { readonly problem: string; readonly 
     <div class={styles.trouble} role="alert">
       <Icon name="warning" />
       <p>
-        <strong>There are no map tiles.</strong> <span>{`${problem}.`}</span>{' '}
-        <span>The map shows the world in their place.</span>
+        <strong>{t('There are no map tiles.')}</strong> <span>{`${problem}.`}</span>{' '}
+        <span>{t('The map shows the world in their place.')}</span>
       </p>
       <Button kind="quiet" onClick={onRetry}>
-        Try again
+        {t('Try again')}
       </Button>
-      <IconButton icon="close" label="Close" onClick={() => setRead(true)} />
+      <IconButton icon="close" label={t('Close')} onClick={() => setRead(true)} />
     </div>
   );
 }

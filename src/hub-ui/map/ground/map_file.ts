@@ -1,5 +1,6 @@
 import { EtagMismatch, type Header, PMTiles, type RangeResponse, type Source, TileType } from 'pmtiles';
 import { accessToken, renewAccess } from '../../hub/access.ts';
+import { t } from '../../languages/language.ts';
 
 /** A PMTiles file whose parts are fetched as they are needed. */
 export interface MapFile {
@@ -21,7 +22,8 @@ export async function openMapFile(url: string): Promise<MapFile> {
   const file = new PMTiles(new Ranges(url));
   const header = await file.getHeader();
   const areImages = IMAGES.includes(header.tileType);
-  if (!areImages && header.tileType !== TileType.Mvt) throw new Error('its tiles are neither images nor vector tiles');
+  if (!areImages && header.tileType !== TileType.Mvt)
+    throw new Error(t('its tiles are neither images nor vector tiles'));
   const metadata = await file.getMetadata().catch(() => undefined);
   return {
     header,
@@ -54,9 +56,9 @@ class Ranges implements Source {
     let response = await ask();
     if (response.status === 401 && this.#isOwn && (await renewAccess())) response = await ask();
     if (!response.ok) throw new Error(await problemOf(response));
-    if (response.status === 200 && offset > 0) throw new Error('its server does not answer requests for ranges');
+    if (response.status === 200 && offset > 0) throw new Error(t('its server does not answer requests for ranges'));
     const found = response.headers.get('ETag') ?? undefined;
-    if (etag !== undefined && found !== undefined && etag !== found) throw new EtagMismatch('the file has changed');
+    if (etag !== undefined && found !== undefined && etag !== found) throw new EtagMismatch(t('the file has changed'));
     return { data: await response.arrayBuffer(), ...(found !== undefined && { etag: found }) };
   }
 
@@ -71,7 +73,7 @@ class Ranges implements Source {
       return await fetch(this.#url, { headers, signal: signal ?? null });
     } catch (cause) {
       if (signal?.aborted) throw cause;
-      throw new UnreachableError(`${this.#url.host} cannot be reached`, { cause });
+      throw new UnreachableError(t('{host} cannot be reached', { host: this.#url.host }), { cause });
     }
   }
 }
@@ -84,5 +86,5 @@ async function problemOf(response: Response): Promise<string> {
   } catch {
     // Not from a hub.
   }
-  return `its server answered ${response.status}`;
+  return t('its server answered {status}', { status: response.status });
 }

@@ -10,6 +10,7 @@ import XYZ from 'ol/source/XYZ.js';
 import TileState from 'ol/TileState.js';
 import type VectorTile from 'ol/VectorTile.js';
 import type { MapTiles } from '../../hub/settings.ts';
+import { t } from '../../languages/language.ts';
 import type { Palette } from '../palette.ts';
 import { mapX, mapY } from '../plane.ts';
 import { Z } from '../vector_layer.ts';
@@ -136,7 +137,7 @@ function watched<Source extends TileSource>(source: Source, url: string, tell: T
     tell(undefined);
   });
   on('tileloaderror', () => {
-    if (!hasAny) tell(`${host} has not answered with any`);
+    if (!hasAny) tell(t('{host} has not answered with any', { host }));
   });
   return source;
 }

@@ -1,5 +1,6 @@
 import fine from 'world-atlas/countries-50m.json?url';
 import coarse from 'world-atlas/countries-110m.json?url';
+import { t } from '../../languages/language.ts';
 import type { Frame } from '../canvas_layer.ts';
 import type { Palette } from '../palette.ts';
 import { mapX, mapY } from '../plane.ts';
@@ -40,7 +41,7 @@ async function load(url: string): Promise<void> {
   loading.add(url);
   try {
     const response = await fetch(url);
-    if (!response.ok) throw new Error(`The world cannot be had: ${response.status}`);
+    if (!response.ok) throw new Error(t('The world cannot be had: {status}', { status: response.status }));
     loaded.set(url, new WorldPicture(worldOf((await response.json()) as Topology)));
   } catch {
     setTimeout(() => loading.delete(url), AGAIN_MS);

@@ -9,6 +9,7 @@ import { Link } from '../../controls/link.tsx';
 import { labelOf } from '../../hub/kinds.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
+import { t } from '../../languages/language.ts';
 import { anchorPlace } from '../../map/anchors.ts';
 import { useMap } from '../../map/map_view.tsx';
 import { EARTH, fromMap, type MapPoint, planeOfZone } from '../../map/plane.ts';
@@ -36,8 +37,8 @@ const FIELDS = ['id', 'name', 'zone_id', 'local_position', 'georeferenced_positi
 type Side = 'earth' | 'zone';
 
 const SIDES: readonly { readonly value: Side; readonly label: string }[] = [
-  { value: 'earth', label: 'On the earth' },
-  { value: 'zone', label: "In its zone's meters" },
+  { value: 'earth', label: t('On the earth') },
+  { value: 'zone', label: t("In its zone's meters") },
 ];
 
 /** Creates and edits an anchor. */
@@ -59,23 +60,29 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
       fields={FIELDS}
       map={<AnchorMap key={side} {...{ draft, zone, side, mayChange }} />}
     >
-      <Card title="General">
+      <Card title={t('General')}>
         <div class={flow.stack}>
           {stored === undefined ? (
-            <DraftText draft={draft} field="id" label="Id" isRequired help="What its locating system calls it." />
+            <DraftText
+              draft={draft}
+              field="id"
+              label={t('Id')}
+              isRequired
+              help={t('What its locating system calls it.')}
+            />
           ) : (
             <p class={fieldStyles.help}>
-              Id <code>{stored.id}</code>
+              {t('Id')} <code>{stored.id}</code>
             </p>
           )}
-          <DraftText draft={draft} field="name" label="Name" />
+          <DraftText draft={draft} field="name" label={t('Name')} />
           <DraftSelect
             draft={draft}
             field="zone_id"
-            label="Zone"
-            help="The zone whose meters its local position is in."
+            label={t('Zone')}
+            help={t('The zone whose meters its local position is in.')}
             options={[
-              { value: '', label: 'None' },
+              { value: '', label: t('None') },
               ...[...zones.values()].map((each) => ({
                 value: each.id === zone?.id ? (named[0] ?? each.id) : each.id,
                 label: labelOf(each),
@@ -84,34 +91,36 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
           />
         </div>
       </Card>
-      <Card title="Place">
+      <Card title={t('Place')}>
         <div class={flow.stack}>
-          {zone !== undefined && <Choice label="Shown on the map" value={side} options={SIDES} onChange={setSide} />}
+          {zone !== undefined && (
+            <Choice label={t('Shown on the map')} value={side} options={SIDES} onChange={setSide} />
+          )}
           <fieldset class={styles.group}>
-            <legend class={fieldStyles.legend}>On the earth</legend>
+            <legend class={fieldStyles.legend}>{t('On the earth')}</legend>
             <PointFields draft={draft} field="georeferenced_position" plane="earth" isRemovable />
           </fieldset>
           <fieldset class={styles.group}>
-            <legend class={fieldStyles.legend}>In the meters of its zone</legend>
+            <legend class={fieldStyles.legend}>{t('In the meters of its zone')}</legend>
             <PointFields draft={draft} field="local_position" plane="zone" isRemovable />
           </fieldset>
           <p class={fieldStyles.help}>
-            Known in both, it helps to place{' '}
+            {t('Known in both, it helps to place')}{' '}
             {zone === undefined ? (
-              'a zone'
+              t('a zone')
             ) : (
               <Link href={`/zones/${encodeURIComponent(zone.id)}`}>{labelOf(zone)}</Link>
             )}{' '}
-            that names it among its anchors.
+            {t('that names it among its anchors.')}
           </p>
         </div>
       </Card>
-      <Card title="More">
+      <Card title={t('More')}>
         <div class={flow.stack}>
           <div class={`${fieldStyles.fields} ${positionStyles.three}`}>
-            <DraftNumber draft={draft} field="local_azimuth_angle" label="Azimuth in the zone" unit="°" />
-            <DraftNumber draft={draft} field="global_azimuth_angle" label="Azimuth from north" unit="°" />
-            <DraftNumber draft={draft} field="elevation_angle" label="Elevation" unit="°" />
+            <DraftNumber draft={draft} field="local_azimuth_angle" label={t('Azimuth in the zone')} unit="°" />
+            <DraftNumber draft={draft} field="global_azimuth_angle" label={t('Azimuth from north')} unit="°" />
+            <DraftNumber draft={draft} field="elevation_angle" label={t('Elevation')} unit="°" />
           </div>
           <DraftProperties draft={draft} />
         </div>
@@ -131,7 +140,7 @@ interface AnchorMapProps {
 function AnchorMap({ draft, zone, side, mayChange }: AnchorMapProps) {
   const plane = useMemo(() => (side === 'zone' && zone !== undefined ? planeOfZone(zone) : EARTH), [side, zone]);
   return (
-    <ContextMap plane={plane} label="Map of the anchor" zone={zone} floor={zone?.floor ?? undefined}>
+    <ContextMap plane={plane} label={t('Map of the anchor')} zone={zone} floor={zone?.floor ?? undefined}>
       <AnchorPoint {...{ draft, zone, side, mayChange }} />
     </ContextMap>
   );
@@ -154,7 +163,7 @@ function AnchorPoint({ draft, zone, side, mayChange }: AnchorMapProps) {
   return (
     <>
       <PointsLayer points={points} isFixed={!mayChange} onMove={(_, to) => put(to)} onPlace={put} />
-      {mayChange && <MapHint>{isSet ? 'Click or drag to move it' : 'Click where it is'}</MapHint>}
+      {mayChange && <MapHint>{isSet ? t('Click or drag to move it') : t('Click where it is')}</MapHint>}
     </>
   );
 }

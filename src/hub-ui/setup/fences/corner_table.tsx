@@ -5,6 +5,7 @@ import fieldStyles from '../../controls/field.module.css';
 import { NumberInput } from '../../controls/number_input.tsx';
 import tableStyles from '../../controls/table.module.css';
 import typography from '../../controls/typography.module.css';
+import { t } from '../../languages/language.ts';
 import type { EntityDraft } from '../draft.ts';
 import { problemPlaces } from '../draft_fields.tsx';
 import positionStyles from '../position_fields.module.css';
@@ -23,7 +24,7 @@ interface CornerTableProps {
 export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProps) {
   const rings = region.type === 'Point' ? [[region.coordinates]] : region.coordinates.map(openRing);
   const isLocal = draft.value.value.crs != null && draft.value.value.crs !== 'EPSG:4326';
-  const [xName, yName] = isLocal ? ['x', 'y'] : ['Longitude', 'Latitude'];
+  const [xName, yName] = isLocal ? ['x', 'y'] : [t('Longitude'), t('Latitude')];
   const set = (corner: readonly [number, number], to: readonly number[]): void => {
     draft.change({ region: withCorner(region, corner, to) }, `corner ${corner}`);
   };
@@ -35,19 +36,21 @@ export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProp
   const wrong = problemPlaces(draft);
   return (
     <Disclosure
-      title={`${region.type === 'Point' ? 'Middle' : `${rings.flat().length} corners`} as numbers`}
+      title={t('{rings} as numbers', {
+        rings: region.type === 'Point' ? t('Middle') : t('{count} corners', { count: rings.flat().length }),
+      })}
       isOpen={wrong.some((place) => place.startsWith('region.'))}
     >
-      <section class={tableStyles.box} aria-label="Corners">
+      <section class={tableStyles.box} aria-label={t('Corners')}>
         <table class={`${tableStyles.table} ${positionStyles.points}`}>
           <thead>
             <tr>
               <th scope="col">#</th>
               <th scope="col">{xName}</th>
               <th scope="col">{yName}</th>
-              <th scope="col">Height</th>
+              <th scope="col">{t('Height')}</th>
               <th scope="col">
-                <span class={typography.hidden}>Actions</span>
+                <span class={typography.hidden}>{t('Actions')}</span>
               </th>
             </tr>
           </thead>
@@ -55,7 +58,10 @@ export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProp
             {rings.flatMap((ring, r) =>
               ring.map((position, i) => {
                 const place = region.type === 'Point' ? 'region.coordinates' : `region.coordinates[${r}][${i}]`;
-                const name = r === 0 ? `corner ${i + 1}` : `corner ${i + 1} of hole ${r}`;
+                const name =
+                  r === 0
+                    ? t('corner {number}', { number: i + 1 })
+                    : t('corner {number} of hole {hole}', { number: i + 1, hole: r });
                 return (
                   <tr
                     key={place}
@@ -65,14 +71,14 @@ export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProp
                     <th scope="row">{r === 0 ? i + 1 : `${r}·${i + 1}`}</th>
                     <PositionCells
                       position={position}
-                      labels={[`${xName} of ${name}`, `${yName} of ${name}`]}
+                      labels={[t('{xName} of {name}', { xName, name }), t('{yName} of {name}', { yName, name })]}
                       isWrong={wrong.includes(place)}
                       onChange={(to) => set([r, i], to)}
                     />
                     <td>
                       <NumberInput
                         class={`${fieldStyles.input} ${positionStyles.cell}`}
-                        aria-label={`Height of ${name}`}
+                        aria-label={t('Height of {name}', { name })}
                         value={position[2]}
                         onInput={(height) =>
                           set([r, i], [...position.slice(0, 2), ...(height === undefined ? [] : [height])])
@@ -83,7 +89,7 @@ export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProp
                       {ring.length > 3 && (
                         <IconButton
                           icon="trash"
-                          label={`Remove ${name}`}
+                          label={t('Remove {name}', { name })}
                           onClick={() => {
                             onChoose(undefined);
                             draft.change({ region: withoutCorner(region, [r, i]) });
@@ -100,7 +106,7 @@ export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProp
       </section>
       {region.type === 'Polygon' && (
         <Button icon="plus" onClick={addCorner}>
-          {chosen === undefined ? 'Add corner' : `Add corner after ${chosen[1] + 1}`}
+          {chosen === undefined ? t('Add corner') : t('Add corner after {chosen}', { chosen: chosen[1] + 1 })}
         </Button>
       )}
     </Disclosure>

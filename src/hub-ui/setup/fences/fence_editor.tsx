@@ -5,6 +5,7 @@ import fieldStyles from '../../controls/field.module.css';
 import flow from '../../controls/flow.module.css';
 import { can } from '../../hub/access.ts';
 import type { Draft } from '../../hub/rest.ts';
+import { t } from '../../languages/language.ts';
 import { EARTH, type Plane } from '../../map/plane.ts';
 import { lazyPart } from '../../shell/lazy.tsx';
 import { ContextMap } from '../context_map.tsx';
@@ -53,29 +54,29 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
   return (
     <EditorFrame kind="fences" editor={editor} fields={FIELDS} map={<FenceMap {...tools} mayChange={mayChange} />}>
       {stored !== undefined && <FenceLive id={stored.id} />}
-      <Card title="General" actions={stored !== undefined && <CopyButton id={stored.id} />}>
+      <Card title={t('General')} actions={stored !== undefined && <CopyButton id={stored.id} />}>
         <div class={flow.stack}>
-          <DraftText draft={draft} field="name" label="Name" example="For example Dock A" />
+          <DraftText draft={draft} field="name" label={t('Name')} example={t('For example Dock A')} />
           <div class={fieldStyles.fields}>
-            <DraftNumber draft={draft} field="floor" label="Floor" step="1" example="all floors" />
-            <DraftText draft={draft} field="foreign_id" label="Foreign id" />
+            <DraftNumber draft={draft} field="floor" label={t('Floor')} step="1" example={t('all floors')} />
+            <DraftText draft={draft} field="foreign_id" label={t('Foreign id')} />
           </div>
         </div>
       </Card>
       <FenceShape {...tools} />
       <TimingSection draft={draft} of="fence" />
-      <Card title="More">
+      <Card title={t('More')}>
         <div class={flow.stack}>
           <div class={fieldStyles.fields}>
-            <DraftNumber draft={draft} field="extrusion" label="Height of the fence" unit="m" min={0} />
+            <DraftNumber draft={draft} field="extrusion" label={t('Height of the fence')} unit="m" min={0} />
             <DraftSelect
               draft={draft}
               field="elevation_ref"
-              label="Heights are above"
+              label={t('Heights are above')}
               options={[
-                { value: '', label: 'Not set' },
-                { value: 'floor', label: 'The floor' },
-                { value: 'wgs84', label: 'The WGS 84 ellipsoid' },
+                { value: '', label: t('Not set') },
+                { value: 'floor', label: t('The floor') },
+                { value: 'wgs84', label: t('The WGS 84 ellipsoid') },
               ]}
             />
           </div>
@@ -93,7 +94,7 @@ function CopyButton({ id }: { readonly id: string }) {
   return (
     <>
       <Button icon="copy" onClick={() => setOpen(true)}>
-        Copy
+        {t('Copy')}
       </Button>
       {isOpen && <CopyDialog ids={[id]} onClose={() => setOpen(false)} />}
     </>
@@ -111,7 +112,7 @@ function FenceMap(props: FenceTools & { readonly mayChange: boolean }) {
     onTool('edit');
   };
   return (
-    <ContextMap plane={plane} label="Map of the fence" fence={fence} floor={value.floor ?? undefined}>
+    <ContextMap plane={plane} label={t('Map of the fence')} fence={fence} floor={value.floor ?? undefined}>
       {fence !== undefined && (
         <RegionLayer
           fence={fence}
@@ -128,11 +129,11 @@ function FenceMap(props: FenceTools & { readonly mayChange: boolean }) {
 }
 
 const HINTS = {
-  polygon: 'Click the corners. Double-click, or click the first one, to finish. Escape removes the last one.',
-  circle: 'Click the middle, then the edge.',
-  Polygon: 'Drag corners or edges. Alt-click removes a corner.',
-  Point: 'Drag the middle or the edge.',
-  none: 'Choose how to draw the fence.',
+  polygon: t('Click the corners. Double-click, or click the first one, to finish. Escape removes the last one.'),
+  circle: t('Click the middle, then the edge.'),
+  Polygon: t('Drag corners or edges. Alt-click removes a corner.'),
+  Point: t('Drag the middle or the edge.'),
+  none: t('Choose how to draw the fence.'),
 } as const;
 
 /** What a drawn shape makes of a fence. Heights of the region that it replaces stay. */
@@ -150,10 +151,11 @@ function changeBy(shape: DrawnShape, { region }: Draft<'fences'>, plane: Plane):
 function ElsewhereMap({ draft }: { readonly draft: EntityDraft<'fences'> }) {
   const selected = useMemo(() => ({ fences: draft.kept.value?.id }), [draft.kept.value]);
   return (
-    <ContextMap plane={EARTH} label="Map of the fence" selected={selected}>
+    <ContextMap plane={EARTH} label={t('Map of the fence')} selected={selected}>
       <MapHint>
-        This region is given in {draft.value.value.crs ?? 'another plane'}: change it in the table. The map follows when
-        it is saved.
+        {t('This region is given in {crs}: change it in the table. The map follows when it is saved.', {
+          crs: draft.value.value.crs ?? t('another plane'),
+        })}
       </MapHint>
     </ContextMap>
   );

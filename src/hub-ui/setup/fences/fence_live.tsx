@@ -8,6 +8,7 @@ import typography from '../../controls/typography.module.css';
 import { labelOf } from '../../hub/kinds.ts';
 import { subscribe } from '../../hub/live.ts';
 import { useEntities } from '../../hub/stores.ts';
+import { t } from '../../languages/language.ts';
 import styles from './fence_live.module.css';
 
 const SHOWN = 5;
@@ -31,15 +32,22 @@ export function FenceLive({ id }: { readonly id: string }) {
   }, [id]);
   const nameOf = ({ trackable_id: trackable, provider_id: provider }: FenceEvent): string => {
     const found = trackables.get(trackable ?? '');
-    return found === undefined ? (provider ?? trackable ?? 'Something') : labelOf(found);
+    return found === undefined ? (provider ?? trackable ?? t('Something')) : labelOf(found);
   };
   return (
-    <Card title="Now" actions={<Link href={`/?sel=fences:${encodeURIComponent(id)}`}>On the live map</Link>}>
-      {happenings.length === 0 && <p class={typography.faint}>Entries and exits appear here as they happen</p>}
-      <ul class={styles.events} aria-label="Entries and exits" aria-live="polite">
+    <Card
+      title={t('Now')}
+      actions={<Link href={`/?sel=fences:${encodeURIComponent(id)}`}>{t('On the live map')}</Link>}
+    >
+      {happenings.length === 0 && <p class={typography.faint}>{t('Entries and exits appear here as they happen')}</p>}
+      <ul class={styles.events} aria-label={t('Entries and exits')} aria-live="polite">
         {happenings.map(({ event, heardMs }) => (
           <li key={event.id}>
-            {event.event_type === 'region_entry' ? <Badge tone="ok">Entry</Badge> : <Badge tone="warn">Exit</Badge>}
+            {event.event_type === 'region_entry' ? (
+              <Badge tone="ok">{t('Entry')}</Badge>
+            ) : (
+              <Badge tone="warn">{t('Exit')}</Badge>
+            )}
             <span class={`${typography.cut} ${styles.name}`}>{nameOf(event)}</span>
             <span class={typography.faint}>{ago(nowMs - heardMs)}</span>
           </li>

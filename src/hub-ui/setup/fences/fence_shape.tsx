@@ -10,6 +10,7 @@ import typography from '../../controls/typography.module.css';
 import { labelOf } from '../../hub/kinds.ts';
 import { entityPath, get } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
+import { t } from '../../languages/language.ts';
 import { zoneOutline } from '../../map/placement.ts';
 import { fromMap, type MapPoint, type Plane, unitsPerMeter } from '../../map/plane.ts';
 import type { EntityDraft } from '../draft.ts';
@@ -45,30 +46,30 @@ export function FenceShape(tools: FenceTools) {
   };
   const toggle = (next: 'polygon' | 'circle'): void => onTool(tool === next ? 'edit' : next);
   return (
-    <Card title="Shape">
+    <Card title={t('Shape')}>
       <div class={flow.stack}>
         <div class={flow.row}>
           <Button icon="fence" aria-pressed={tool === 'polygon'} onClick={() => toggle('polygon')}>
-            Draw a polygon
+            {t('Draw a polygon')}
           </Button>
           <Button icon="target" aria-pressed={tool === 'circle'} onClick={() => toggle('circle')}>
-            Draw a circle
+            {t('Draw a circle')}
           </Button>
           {region === undefined && plane !== undefined && (
             <Button icon="edit" onClick={write}>
-              Enter corners
+              {t('Enter corners')}
             </Button>
           )}
         </div>
         <FromZone {...tools} />
-        <Check label="Snap to other fences and zones" checked={isSnapping} onChange={onSnapping} />
+        <Check label={t('Snap to other fences and zones')} checked={isSnapping} onChange={onSnapping} />
         {problem !== undefined && (
           <p class={fieldStyles.error} role="alert">
             {problem}
           </p>
         )}
-        {region === undefined && <p class={typography.faint}>Nothing is drawn yet</p>}
-        {region?.type === 'Point' && <DraftNumber draft={draft} field="radius" label="Radius" unit="m" min={0} />}
+        {region === undefined && <p class={typography.faint}>{t('Nothing is drawn yet')}</p>}
+        {region?.type === 'Point' && <DraftNumber draft={draft} field="radius" label={t('Radius')} unit="m" min={0} />}
         {region !== undefined && <CornerTable {...tools} region={region} />}
         <PlaneFields {...tools} />
       </div>
@@ -93,10 +94,10 @@ function FromZone({ draft, onTool }: FenceTools) {
   };
   return (
     <SelectField
-      label="Use the outline of a zone"
+      label={t('Use the outline of a zone')}
       value=""
       options={[
-        { value: '', label: 'Choose a zone' },
+        { value: '', label: t('Choose a zone') },
         ...zones.map((zone) => ({ value: zone.id, label: labelOf(zone) })),
       ]}
       onChange={(id) => void take(id)}
@@ -137,23 +138,25 @@ function PlaneFields({ draft, onTool }: FenceTools) {
   if (!isKnown) {
     return (
       <div class={fieldStyles.fields}>
-        <DraftText draft={draft} field="crs" label="Plane" />
-        <DraftText draft={draft} field="zone_id" label="Zone" />
+        <DraftText draft={draft} field="crs" label={t('Plane')} />
+        <DraftText draft={draft} field="zone_id" label={t('Zone')} />
       </div>
     );
   }
   const named = zones.some((zone) => zone.id === chosen) ? [] : zones.filter((zone) => zone.foreign_id === chosen);
   return (
     <SelectField
-      label="Given in"
-      help="In the meters of a zone, the fence moves along when the zone is placed again. After a change, draw the fence again."
+      label={t('Given in')}
+      help={t(
+        'In the meters of a zone, the fence moves along when the zone is placed again. After a change, draw the fence again.',
+      )}
       error={problemOf(draft, 'crs') ?? problemOf(draft, 'zone_id')}
       value={chosen}
       options={[
-        { value: '', label: 'Longitude and latitude' },
+        { value: '', label: t('Longitude and latitude') },
         ...zones.map((zone) => ({
           value: named.includes(zone) ? chosen : zone.id,
-          label: `Meters of ${labelOf(zone)}`,
+          label: t('Meters of {zone}', { zone: labelOf(zone) }),
         })),
       ]}
       onChange={change}

@@ -7,6 +7,7 @@ import typography from '../../controls/typography.module.css';
 import { labelOf } from '../../hub/kinds.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
+import { t } from '../../languages/language.ts';
 import { DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
 import { EditorFrame } from '../editor_frame.tsx';
 import { NoEditor } from '../no_editor.tsx';
@@ -19,14 +20,14 @@ const FIELDS = [...OBJECT_TIMING, 'id', 'name', 'type', 'properties'];
 
 export const PROVIDER_TYPES: readonly { readonly value: LocationProvider['type']; readonly label: string }[] = [
   { value: 'uwb', label: 'UWB' },
-  { value: 'ble-aoa', label: 'Bluetooth, angle of arrival' },
-  { value: 'ble-mesh', label: 'Bluetooth mesh' },
+  { value: 'ble-aoa', label: t('Bluetooth, angle of arrival') },
+  { value: 'ble-mesh', label: t('Bluetooth mesh') },
   { value: 'wifi', label: 'Wi-Fi' },
   { value: 'gps', label: 'GPS' },
   { value: 'rfid', label: 'RFID' },
   { value: 'ibeacon', label: 'iBeacon' },
-  { value: 'virtual', label: 'Virtual' },
-  { value: 'unknown', label: 'Unknown' },
+  { value: 'virtual', label: t('Virtual') },
+  { value: 'unknown', label: t('Unknown') },
 ];
 
 /** Creates and edits a location provider. */
@@ -39,34 +40,36 @@ export function ProviderEditor({ id }: { readonly id: string | undefined }) {
   return (
     <EditorFrame kind="providers" editor={editor} fields={FIELDS}>
       <Card
-        title="General"
-        actions={stored && <Link href={`/?sel=providers:${encodeURIComponent(stored.id)}`}>On the live map</Link>}
+        title={t('General')}
+        actions={
+          stored && <Link href={`/?sel=providers:${encodeURIComponent(stored.id)}`}>{t('On the live map')}</Link>
+        }
       >
         <div class={flow.stack}>
           {stored === undefined ? (
             <DraftText
               draft={draft}
               field="id"
-              label="Id"
+              label={t('Id')}
               isRequired
-              help="What it reports as its id, for example a MAC address."
+              help={t('What it reports as its id, for example a MAC address.')}
             />
           ) : (
             <p class={fieldStyles.help}>
-              Id <code>{stored.id}</code>
+              {t('Id')} <code>{stored.id}</code>
             </p>
           )}
           <div class={fieldStyles.fields}>
-            <DraftText draft={draft} field="name" label="Name" />
-            <DraftSelect draft={draft} field="type" label="Type" options={PROVIDER_TYPES} />
+            <DraftText draft={draft} field="name" label={t('Name')} />
+            <DraftSelect draft={draft} field="type" label={t('Type')} options={PROVIDER_TYPES} />
           </div>
           {stored !== undefined && (
             <p>
               {carriers.length === 0 ? (
-                <span class={typography.faint}>It belongs to no trackable</span>
+                <span class={typography.faint}>{t('It belongs to no trackable')}</span>
               ) : (
                 <>
-                  Belongs to{' '}
+                  {t('Belongs to')}{' '}
                   {carriers.map((trackable, i) => (
                     <span key={trackable.id}>
                       {i > 0 && ', '}
@@ -80,7 +83,7 @@ export function ProviderEditor({ id }: { readonly id: string | undefined }) {
         </div>
       </Card>
       <TimingSection draft={draft} of="provider" />
-      <Card title="More">
+      <Card title={t('More')}>
         <DraftProperties draft={draft} />
       </Card>
     </EditorFrame>

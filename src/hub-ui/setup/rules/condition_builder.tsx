@@ -3,6 +3,7 @@ import { PROVIDER_TYPES } from '../../../model/provider_type.ts';
 import { Button, Choice, IconButton } from '../../controls/button.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import flow from '../../controls/flow.module.css';
+import { t } from '../../languages/language.ts';
 import styles from './condition_builder.module.css';
 import {
   ALL_PROPERTIES,
@@ -18,31 +19,31 @@ import {
 type Property = Condition['property'];
 
 const PROPERTY_LABELS: Readonly<Record<Property, string>> = {
-  type: 'Type of the provider',
-  provider_id: 'Provider',
-  source: 'Source',
-  accuracy: 'Accuracy in meters',
-  timestamp_diff: 'Age in milliseconds',
-  floor: 'Floor',
-  speed: 'Speed in meters per second',
+  type: t('Type of the provider'),
+  provider_id: t('Provider'),
+  source: t('Source'),
+  accuracy: t('Accuracy in meters'),
+  timestamp_diff: t('Age in milliseconds'),
+  floor: t('Floor'),
+  speed: t('Speed in meters per second'),
 };
 
 const OPERATOR_LABELS: Readonly<Record<Operator, string>> = {
   '=': 'is',
-  '!=': 'is not',
-  '<': 'is below',
-  '<=': 'is at most',
-  '>': 'is above',
-  '>=': 'is at least',
-  LIKE: 'is like',
-  'NOT LIKE': 'is not like',
-  'IS NULL': 'is not known',
-  'IS NOT NULL': 'is known',
+  '!=': t('is not'),
+  '<': t('is below'),
+  '<=': t('is at most'),
+  '>': t('is above'),
+  '>=': t('is at least'),
+  LIKE: t('is like'),
+  'NOT LIKE': t('is not like'),
+  'IS NULL': t('is not known'),
+  'IS NOT NULL': t('is known'),
 };
 
 const JOINS: readonly { value: Conditions['join']; label: string }[] = [
-  { value: 'all', label: 'All hold' },
-  { value: 'any', label: 'Any holds' },
+  { value: 'all', label: t('All hold') },
+  { value: 'any', label: t('Any holds') },
 ];
 
 /** What a condition begins as. */
@@ -65,14 +66,14 @@ export function ConditionBuilder({
       {list.length > 1 && (
         <div class={flow.row}>
           <Choice
-            label="Of these conditions"
+            label={t('Of these conditions')}
             value={join}
             options={JOINS}
             onChange={(next) => onChange({ join: next, list })}
           />
         </div>
       )}
-      <ul class={styles.list} aria-label="Conditions">
+      <ul class={styles.list} aria-label={t('Conditions')}>
         {list.map((condition, i) => (
           <Row
             key={i}
@@ -86,7 +87,7 @@ export function ConditionBuilder({
       </ul>
       <div class={flow.row}>
         <Button kind="quiet" icon="plus" onClick={() => onChange({ join, list: [...list, FIRST_CONDITION] })}>
-          Add condition
+          {t('Add condition')}
         </Button>
       </div>
     </div>
@@ -124,7 +125,7 @@ function Row({
     <li class={styles.row}>
       <select
         class={fieldStyles.input}
-        aria-label={`Property ${number}`}
+        aria-label={t('Property {number}', { number })}
         value={property}
         onChange={(event) => changeProperty(event.currentTarget.value as Property)}
       >
@@ -136,7 +137,7 @@ function Row({
       </select>
       <select
         class={fieldStyles.input}
-        aria-label={`Operator ${number}`}
+        aria-label={t('Operator {number}', { number })}
         value={by}
         onChange={(event) => onChange({ ...condition, by: event.currentTarget.value as Operator })}
       >
@@ -150,7 +151,7 @@ function Row({
         <div>
           <input
             class={fieldStyles.input}
-            aria-label={`Value ${number}`}
+            aria-label={t('Value {number}', { number })}
             aria-invalid={problem !== undefined}
             aria-describedby={problem === undefined ? undefined : problemId}
             inputMode={TEXT_PROPERTIES.has(property) ? 'text' : 'decimal'}
@@ -173,7 +174,11 @@ function Row({
       ) : (
         <span />
       )}
-      {onRemove ? <IconButton icon="close" label={`Remove condition ${number}`} onClick={onRemove} /> : <span />}
+      {onRemove ? (
+        <IconButton icon="close" label={t('Remove condition {number}', { number })} onClick={onRemove} />
+      ) : (
+        <span />
+      )}
     </li>
   );
 }

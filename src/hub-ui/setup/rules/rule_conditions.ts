@@ -1,4 +1,5 @@
 import { type Comparison, type Expression, PROPERTIES, type Property, parseRule } from '../../../core/rules/parse.ts';
+import { t } from '../../languages/language.ts';
 
 /**
  * Expressions of locating rules as the builder shows them: conditions of one property each, of which all or any must hold.
@@ -56,9 +57,9 @@ export function expressionOf({ join, list }: Conditions): string {
 /** What is wrong with the value of a condition; undefined where nothing is. */
 export function problemOf({ property, by, value }: Condition): string | undefined {
   if (!hasValue(by)) return undefined;
-  if (value.trim() === '') return 'Say what to compare with';
+  if (value.trim() === '') return t('Say what to compare with');
   if (TEXT_PROPERTIES.has(property)) return undefined;
-  return Number.isFinite(Number(value)) ? undefined : 'This must be a number';
+  return Number.isFinite(Number(value)) ? undefined : t('This must be a number');
 }
 
 function conditionText({ property, by, value }: Condition): string {

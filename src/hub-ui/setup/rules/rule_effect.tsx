@@ -8,6 +8,7 @@ import { Table } from '../../controls/table.tsx';
 import typography from '../../controls/typography.module.css';
 import { labelOf } from '../../hub/kinds.ts';
 import { useEntities } from '../../hub/stores.ts';
+import { t } from '../../languages/language.ts';
 import styles from './rule_list.module.css';
 import { useLive } from './use_live.ts';
 import { type Candidate, ranked } from './winner.ts';
@@ -31,30 +32,35 @@ export function RuleEffect({ rules, kept }: { readonly rules: Rules; readonly ke
   const others = rows.filter(({ isOther }) => isOther).length;
   const shown = rows.toSorted((one, other) => Number(other.isOther) - Number(one.isOther)).slice(0, SHOWN_MAX);
   return (
-    <Card title="What they decide now" flush={rows.length > 0}>
+    <Card title={t('What they decide now')} flush={rows.length > 0}>
       {rows.length === 0 ? (
-        <p class={typography.soft}>No trackable without rules of its own has several live locations at this moment.</p>
+        <p class={typography.soft}>
+          {t('No trackable without rules of its own has several live locations at this moment.')}
+        </p>
       ) : (
         <>
           <Table
-            label="Locations that count now"
+            label={t('Locations that count now')}
             rows={shown}
             keyOf={({ trackable }) => trackable.id}
             columns={[
-              { key: 'trackable', title: 'Trackable', cell: ({ trackable }) => labelOf(trackable) },
-              { key: 'provider', title: 'Location that counts', cell: ({ winner }) => winner.location.provider_id },
-              { key: 'type', title: 'Type', cell: ({ winner }) => winner.location.provider_type },
-              { key: 'rule', title: 'By', cell: ({ winner }) => <By winner={winner} /> },
+              { key: 'trackable', title: t('Trackable'), cell: ({ trackable }) => labelOf(trackable) },
+              { key: 'provider', title: t('Location that counts'), cell: ({ winner }) => winner.location.provider_id },
+              { key: 'type', title: t('Type'), cell: ({ winner }) => winner.location.provider_type },
+              { key: 'rule', title: t('By'), cell: ({ winner }) => <By winner={winner} /> },
               {
                 key: 'other',
-                title: 'Effect',
+                title: t('Effect'),
                 cell: ({ isOther }) =>
-                  isOther ? <Badge tone="warn">changes when saved</Badge> : <Badge>as it is</Badge>,
+                  isOther ? <Badge tone="warn">{t('changes when saved')}</Badge> : <Badge>{t('as it is')}</Badge>,
               },
             ]}
           />
           <p class={styles.foot}>
-            {`Trackables with several live locations: ${countText(rows.length)}. Elsewhere when these rules are saved: ${countText(others)}.`}
+            {t('Trackables with several live locations: {count}. Elsewhere when these rules are saved: {others}.', {
+              count: countText(rows.length),
+              others: countText(others),
+            })}
           </p>
         </>
       )}
@@ -63,7 +69,7 @@ export function RuleEffect({ rules, kept }: { readonly rules: Rules; readonly ke
 }
 
 function By({ winner: { rule } }: { readonly winner: Candidate }) {
-  return rule === undefined ? <span class={typography.faint}>the newest</span> : <code>{rule}</code>;
+  return rule === undefined ? <span class={typography.faint}>{t('the newest')}</span> : <code>{rule}</code>;
 }
 
 /** Trackables that follow the rules of the hub, with their locations where there are several. */

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Location } from '../../../model/location.ts';
 import type { LocatingRule } from '../../../model/rule.ts';
@@ -11,6 +12,7 @@ import { countText } from '../../controls/number_text.ts';
 import typography from '../../controls/typography.module.css';
 import { can } from '../../hub/access.ts';
 import { errorAt, RequestError, request } from '../../hub/rest.ts';
+import { t, tParts } from '../../languages/language.ts';
 import { ConditionBuilder, FIRST_CONDITION } from './condition_builder.tsx';
 import { type Condition, type Conditions, conditionsOf, expressionOf } from './rule_conditions.ts';
 import styles from './rule_list.module.css';
@@ -25,8 +27,8 @@ const EXAMPLES = [
 ];
 
 const WAYS: readonly { value: 'builder' | 'text'; label: string }[] = [
-  { value: 'builder', label: 'Builder' },
-  { value: 'text', label: 'Text' },
+  { value: 'builder', label: t('Builder') },
+  { value: 'text', label: t('Text') },
 ];
 const FIRST_RULE = expressionOf({ join: 'all', list: [FIRST_CONDITION] });
 const OFFERED_MAX = 1_000;
@@ -73,7 +75,7 @@ export function RuleList({
       )}
       <div class={flow.row}>
         <Button icon="plus" onClick={() => onChange([...rules, { expression: FIRST_RULE, priority: highest + 1 }])}>
-          Add rule
+          {t('Add rule')}
         </Button>
         <RuleHelp isOpen={showsHelp} />
       </div>
@@ -110,10 +112,10 @@ function RuleRow({
   return (
     <li class={styles.rule}>
       <fieldset class={styles.body}>
-        <legend class={typography.hidden}>{`Locating rule ${number}`}</legend>
+        <legend class={typography.hidden}>{t('Locating rule {number}', { number })}</legend>
         <div class={flow.row}>
           <Choice
-            label={`How rule ${number} is written`}
+            label={t('How rule {number} is written', { number })}
             value={isText ? 'text' : 'builder'}
             options={WAYS}
             onChange={(way) => setText(way === 'text')}
@@ -128,7 +130,7 @@ function RuleRow({
             onChange={(expression) => onChange({ ...rule, expression }, 'expression')}
           />
         ) : conditions === undefined ? (
-          <p class={typography.soft}>This rule says more than the builder can show. Write it as a text.</p>
+          <p class={typography.soft}>{t('This rule says more than the builder can show. Write it as a text.')}</p>
         ) : (
           <>
             <ConditionBuilder conditions={conditions} offered={valuesOf(live)} onChange={build} />
@@ -141,14 +143,14 @@ function RuleRow({
         )}
       </fieldset>
       <NumberField
-        label="Priority"
+        label={t('Priority')}
         min={0}
         step="1"
         value={rule.priority}
         error={priorityError}
         onInput={(priority) => priority !== undefined && onChange({ ...rule, priority }, 'priority')}
       />
-      <IconButton icon="trash" label={`Remove rule ${number}`} onClick={onRemove} />
+      <IconButton icon="trash" label={t('Remove rule {number}', { number })} onClick={onRemove} />
     </li>
   );
 }
@@ -171,12 +173,12 @@ function RuleText({
   return (
     <>
       <TextField
-        label={`Rule ${number}`}
+        label={t('Rule {number}', { number })}
         spellcheck={false}
         placeholder={EXAMPLES[0] ?? ''}
         value={expression}
         error={problem}
-        help={checked.isValid ? <Badge tone="ok">Valid</Badge> : 'A condition on a location'}
+        help={checked.isValid ? <Badge tone="ok">{t('Valid')}</Badge> : t('A condition on a location')}
         onInput={onChange}
       />
       {Number.isFinite(column) && (
@@ -204,7 +206,9 @@ function Matches({
   if (held.includes(undefined)) return null;
   const count = held.filter((holds) => holds === true).length;
   return (
-    <span class={typography.faint}>{`Holds of ${countText(count)} of ${countText(live.length)} live locations`}</span>
+    <span class={typography.faint}>
+      {t('Holds of {count} of {total} live locations', { count: countText(count), total: countText(live.length) })}
+    </span>
   );
 }
 
@@ -257,17 +261,22 @@ function useValidity(expression: string): Validity {
 
 function RuleHelp({ isOpen }: { readonly isOpen: boolean }) {
   return (
-    <Disclosure title="What a rule can contain" isOpen={isOpen}>
+    <Disclosure title={t('What a rule can contain')} isOpen={isOpen}>
       <div class={`${flow.stack} ${typography.soft}`}>
         <p>
-          Properties of a location: <code>type</code>, <code>source</code>, <code>provider_id</code>,{' '}
-          <code>accuracy</code> and <code>speed</code>, <code>floor</code>, and <code>timestamp_diff</code>, its age in
-          milliseconds.
+          {tParts('Properties of a location: {names}, and {age}, its age in milliseconds.', {
+            names: codes('type', 'source', 'provider_id', 'accuracy', 'speed', 'floor'),
+            age: <code>timestamp_diff</code>,
+          })}
         </p>
         <p>
-          Compared by <code>= != &lt; &lt;= &gt; &gt;= LIKE</code>, <code>IS NULL</code>, joined by{' '}
-          <code>AND OR NOT</code>. Of all locations of a trackable, the one that matches the rule with the highest
-          priority counts.
+          {tParts(
+            'Compared by {operators}, joined by {words}. Of all locations of a trackable, the one that matches the rule with the highest priority counts.',
+            {
+              operators: codes('=', '!=', '<', '<=', '>', '>=', 'LIKE', 'IS NULL'),
+              words: codes('AND', 'OR', 'NOT'),
+            },
+          )}
         </p>
         <ul class={styles.examples}>
           {EXAMPLES.map((example) => (
@@ -279,4 +288,14 @@ function RuleHelp({ isOpen }: { readonly isOpen: boolean }) {
       </div>
     </Disclosure>
   );
+}
+
+/** Words of the language of rules, one after the other. */
+function codes(...words: readonly string[]) {
+  return words.map((word, i) => (
+    <Fragment key={word}>
+      {i > 0 && ', '}
+      <code>{word}</code>
+    </Fragment>
+  ));
 }

@@ -12,6 +12,7 @@ import { keepDraft, keptDraft } from '../../hub/kept_drafts.ts';
 import { connection } from '../../hub/live.ts';
 import { get, request } from '../../hub/rest.ts';
 import { equal } from '../../json/equal.ts';
+import { t } from '../../languages/language.ts';
 import { errorText } from '../../problems/sentences.ts';
 import { OfferedNotice } from '../editor_notices.tsx';
 import layoutStyles from '../setup_layout.module.css';
@@ -104,7 +105,7 @@ export function RulesPage() {
       setKept(saved);
       setSteps([...steps.slice(0, at), saved]);
       setError(undefined);
-      toast('The rules are saved');
+      toast(t('The rules are saved'));
     } catch (problem) {
       setError(problem);
     }
@@ -112,8 +113,10 @@ export function RulesPage() {
   const isNamed = (error as { readonly field?: string } | undefined)?.field?.startsWith('rules[') === true;
   return (
     <Page
-      title="Locating rules"
-      lead="Which location counts for a trackable with several providers. These rules apply to all trackables without rules of their own."
+      title={t('Locating rules')}
+      lead={t(
+        'Which location counts for a trackable with several providers. These rules apply to all trackables without rules of their own.',
+      )}
     >
       {theirs !== undefined && <TheirRules rules={theirs} onTake={takeTheirs} onKeep={keepMine} />}
       {offered !== undefined && rules !== undefined && (
@@ -125,19 +128,26 @@ export function RulesPage() {
       ) : (
         <Card
           title={
-            rules.length === 0 ? 'No rules: the newest location counts' : 'The match of the highest priority counts'
+            rules.length === 0
+              ? t('No rules: the newest location counts')
+              : t('The match of the highest priority counts')
           }
           actions={
             mayChange ? (
               <>
-                <IconButton icon="undo" label="Undo" disabled={at === 0} onClick={() => go(at - 1)} />
-                <IconButton icon="redo" label="Redo" disabled={at === steps.length - 1} onClick={() => go(at + 1)} />
+                <IconButton icon="undo" label={t('Undo')} disabled={at === 0} onClick={() => go(at - 1)} />
+                <IconButton
+                  icon="redo"
+                  label={t('Redo')}
+                  disabled={at === steps.length - 1}
+                  onClick={() => go(at + 1)}
+                />
                 <Button kind="main" disabled={!isChanged || theirs !== undefined} onClick={() => void save()}>
-                  Save
+                  {t('Save')}
                 </Button>
               </>
             ) : (
-              <span class={typography.faint}>You can view these, but not change them</span>
+              <span class={typography.faint}>{t('You can view these, but not change them')}</span>
             )
           }
         >
@@ -164,21 +174,21 @@ function TheirRules({
   return (
     <div role="status">
       <Notice tone="warn">
-        <p>Somebody else has changed the rules in the meantime. Yours stand below, and theirs are:</p>
+        <p>{t('Somebody else has changed the rules in the meantime. Yours stand below, and theirs are:')}</p>
         {rules.length === 0 ? (
-          <p class={typography.faint}>none</p>
+          <p class={typography.faint}>{t('none')}</p>
         ) : (
           <ul>
             {rules.map(({ expression, priority }, index) => (
               <li key={index}>
-                <code>{expression}</code> <span class={typography.soft}>{`priority ${priority}`}</span>
+                <code>{expression}</code> <span class={typography.soft}>{t('priority {priority}', { priority })}</span>
               </li>
             ))}
           </ul>
         )}
         <div class={flow.row}>
-          <Button onClick={onTake}>Take theirs</Button>
-          <Button onClick={onKeep}>Keep yours</Button>
+          <Button onClick={onTake}>{t('Take theirs')}</Button>
+          <Button onClick={onKeep}>{t('Keep yours')}</Button>
         </div>
       </Notice>
     </div>

@@ -8,6 +8,7 @@ import { ago } from '../../controls/time.ts';
 import typography from '../../controls/typography.module.css';
 import { entityPath, get } from '../../hub/rest.ts';
 import { storeOf } from '../../hub/stores.ts';
+import { t } from '../../languages/language.ts';
 import styles from './why_here.module.css';
 import { type Candidate, type Ranked, ranked, type Why } from './winner.ts';
 
@@ -19,8 +20,8 @@ export function WhyHere({ id }: { readonly id: string }) {
   const found = useRanked(id, trackable);
   if (found === undefined || found.candidates.length === 0) return null;
   return (
-    <section class={styles.box} aria-label="Which location counts">
-      <h3 class={typography.caption}>Which location counts, and why</h3>
+    <section class={styles.box} aria-label={t('Which location counts')}>
+      <h3 class={typography.caption}>{t('Which location counts, and why')}</h3>
       <ol class={styles.candidates}>
         {found.candidates.map((candidate) => (
           <CandidateRow key={candidate.location.provider_id} candidate={candidate} />
@@ -37,7 +38,7 @@ function CandidateRow({ candidate: { location, facts, priority, rule, isWinner }
     <li class={styles.candidate} data-winner={isWinner || undefined}>
       <div class={styles.name}>
         <strong>{storeOf('providers').items.value.get(provider ?? '')?.name || provider}</strong>
-        {isWinner ? <Badge tone="ok">counts</Badge> : <Badge>{`priority ${priority}`}</Badge>}
+        {isWinner ? <Badge tone="ok">{t('counts')}</Badge> : <Badge>{t('priority {priority}', { priority })}</Badge>}
       </div>
       <div class={typography.faint}>
         <span>{type}</span>
@@ -52,15 +53,15 @@ function CandidateRow({ candidate: { location, facts, priority, rule, isWinner }
 function whyText(why: Why, winner: Candidate | undefined): string {
   switch (why) {
     case 'only':
-      return 'It is the only location that there is.';
+      return t('It is the only location that there is.');
     case 'rule':
       return winner?.rule === undefined
-        ? 'No rule with a priority above 0 holds of it, nor of another.'
-        : `Its rule has the highest priority of all that hold, ${winner.priority}.`;
+        ? t('No rule with a priority above 0 holds of it, nor of another.')
+        : t('Its rule has the highest priority of all that hold, {priority}.', { priority: winner.priority });
     case 'newest':
-      return 'No rule with a priority above 0 holds, so the newest counts.';
+      return t('No rule with a priority above 0 holds, so the newest counts.');
     case 'newest_of_equals':
-      return `Several have priority ${winner?.priority ?? 0}, so the newest of them counts.`;
+      return t('Several have priority {priority}, so the newest of them counts.', { priority: winner?.priority ?? 0 });
   }
 }
 

@@ -6,6 +6,7 @@ import { Link } from '../../controls/link.tsx';
 import { labelOf } from '../../hub/kinds.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
+import { t } from '../../languages/language.ts';
 import { DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
 import { EditorFrame } from '../editor_frame.tsx';
 import { IdChips } from '../id_chips.tsx';
@@ -35,61 +36,63 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
   return (
     <EditorFrame kind="trackables" editor={editor} fields={FIELDS}>
       <Card
-        title="General"
+        title={t('General')}
         actions={
-          stored && <Link href={`/?sel=trackables:${encodeURIComponent(stored.id)}&follow=1`}>On the live map</Link>
+          stored && (
+            <Link href={`/?sel=trackables:${encodeURIComponent(stored.id)}&follow=1`}>{t('On the live map')}</Link>
+          )
         }
       >
         <div class={flow.stack}>
-          <DraftText draft={draft} field="name" label="Name" example="For example Forklift 7" />
+          <DraftText draft={draft} field="name" label={t('Name')} example={t('For example Forklift 7')} />
           <div class={fieldStyles.fields}>
             <DraftSelect
               draft={draft}
               field="type"
-              label="Type"
+              label={t('Type')}
               options={[
                 { value: 'omlox', label: 'omlox' },
-                { value: 'virtual', label: 'Virtual' },
+                { value: 'virtual', label: t('Virtual') },
               ]}
             />
             <DraftSelect
               draft={draft}
               field="parent"
-              label="Carried by"
+              label={t('Carried by')}
               options={[
-                { value: '', label: 'Nothing' },
+                { value: '', label: t('Nothing') },
                 ...carriers.map((other) => ({ value: other.id, label: labelOf(other) })),
               ]}
             />
             <SelectField
-              label="Collisions"
+              label={t('Collisions')}
               value={collides == null ? '' : String(collides)}
               options={[
-                { value: '', label: 'As set for the hub' },
-                { value: 'true', label: 'Takes part' },
-                { value: 'false', label: 'Is left out' },
+                { value: '', label: t('As set for the hub') },
+                { value: 'true', label: t('Takes part') },
+                { value: 'false', label: t('Is left out') },
               ]}
               onChange={(value) => draft.change({ calculate_collisions: value === '' ? undefined : value === 'true' })}
             />
           </div>
         </div>
       </Card>
-      <Card title="Providers">
+      <Card title={t('Providers')}>
         <IdChips
           draft={draft}
           field="location_providers"
           kind="providers"
           icon="provider"
-          help="The id that a tag, phone or reader reports. Unknown ones wait for their first position."
+          help={t('The id that a tag, phone or reader reports. Unknown ones wait for their first position.')}
         />
       </Card>
       <TrackableShape draft={draft} />
-      <Card title="Which location counts">
+      <Card title={t('Which location counts')}>
         <div class={flow.stack}>
           <p class={fieldStyles.help}>
             {rules?.length
-              ? 'These rules apply instead of those of the hub.'
-              : 'Without rules of its own, those of the hub apply.'}
+              ? t('These rules apply instead of those of the hub.')
+              : t('Without rules of its own, those of the hub apply.')}
           </p>
           <RuleList
             rules={rules ?? []}
@@ -100,7 +103,7 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
         </div>
       </Card>
       <TimingSection draft={draft} of="trackable" />
-      <Card title="More">
+      <Card title={t('More')}>
         <DraftProperties draft={draft} />
       </Card>
     </EditorFrame>

@@ -6,6 +6,7 @@ import fieldStyles from '../../controls/field.module.css';
 import { NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import type { Notation } from '../../controls/use_typed.ts';
+import { t } from '../../languages/language.ts';
 import type { EntityDraft } from '../draft.ts';
 import { DraftNumber, DraftWritten, problemOf } from '../draft_fields.tsx';
 import styles from './trackable_shape.module.css';
@@ -13,9 +14,9 @@ import styles from './trackable_shape.module.css';
 type Form = 'none' | 'round' | 'rectangle' | 'polygon';
 
 const FORMS: readonly { readonly value: Form; readonly label: string }[] = [
-  { value: 'none', label: 'A point' },
-  { value: 'round', label: 'Round' },
-  { value: 'rectangle', label: 'Rectangle' },
+  { value: 'none', label: t('A point') },
+  { value: 'round', label: t('Round') },
+  { value: 'rectangle', label: t('Rectangle') },
   { value: 'polygon', label: 'Polygon' },
 ];
 
@@ -42,26 +43,32 @@ export function TrackableShape({ draft }: { readonly draft: EntityDraft<'trackab
     if (length > 0 && width > 0) draft.change({ geometry: rectangle(length, width) }, 'size');
   };
   return (
-    <Card title="Shape">
+    <Card title={t('Shape')}>
       <div class={styles.columns}>
         <div class={flow.stack}>
-          <Choice label="Shape" value={form} options={FORMS} onChange={change} />
-          {form === 'round' && <DraftNumber draft={draft} field="radius" label="Radius" unit="m" min={0} />}
+          <Choice label={t('Shape')} value={form} options={FORMS} onChange={change} />
+          {form === 'round' && <DraftNumber draft={draft} field="radius" label={t('Radius')} unit="m" min={0} />}
           {form === 'rectangle' && size !== undefined && (
             <div class={fieldStyles.fields}>
               <NumberField
-                label="Length"
+                label={t('Length')}
                 unit="m"
                 min={0}
                 value={size[0]}
                 error={problemOf(draft, 'geometry')}
                 onInput={(length) => resize(length, size[1])}
               />
-              <NumberField label="Width" unit="m" min={0} value={size[1]} onInput={(width) => resize(size[0], width)} />
+              <NumberField
+                label={t('Width')}
+                unit="m"
+                min={0}
+                value={size[1]}
+                onInput={(width) => resize(size[0], width)}
+              />
             </div>
           )}
           {form === 'polygon' && <CornersField draft={draft} />}
-          <DraftNumber draft={draft} field="extrusion" label="Height" unit="m" min={0} />
+          <DraftNumber draft={draft} field="extrusion" label={t('Height')} unit="m" min={0} />
         </div>
         <ShapePicture corners={corners} radius={geometry == null ? (radius ?? 0) : 0} />
       </div>
@@ -93,12 +100,12 @@ function CornersField({ draft }: { readonly draft: EntityDraft<'trackables'> }) 
     <DraftWritten
       draft={draft}
       field="geometry"
-      label="Corners"
-      help="One x, y in meters per line around the position: x to the right, y in the direction of travel."
+      label={t('Corners')}
+      help={t('One x, y in meters per line around the position: x to the right, y in the direction of travel.')}
       rows={5}
       value={cornersOf(geometry)}
       notation={CORNERS}
-      unreadable={() => 'Enter at least three lines of two numbers.'}
+      unreadable={() => t('Enter at least three lines of two numbers.')}
       onRead={change}
     />
   );
@@ -109,7 +116,7 @@ function ShapePicture({ corners, radius }: { readonly corners: readonly number[]
   const reach = Math.max(0.5, radius, ...corners.flat().map(Math.abs)) * 1.35;
   return (
     <svg class={styles.picture} viewBox={`${-reach} ${-reach} ${2 * reach} ${2 * reach}`} role="img">
-      <title>The shape from above, traveling upwards</title>
+      <title>{t('The shape from above, traveling upwards')}</title>
       <path class={styles.cross} d={`M${-reach} 0H${reach}M0 ${-reach}V${reach}`} />
       {radius > 0 && <circle class={styles.shape} r={radius} />}
       {corners.length > 2 && (

@@ -7,6 +7,7 @@ import { AreaField, NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
 import { errorAt, request } from '../../hub/rest.ts';
+import { t } from '../../languages/language.ts';
 import { errorText } from '../../problems/sentences.ts';
 import type { AnyDraft } from '../draft.ts';
 import positionStyles from '../position_fields.module.css';
@@ -70,21 +71,21 @@ export function FromLocal({
   const fields = ['local_coordinates', 'global_reference', 'rotation'];
   const problemHere = errorAt(error, 'local_coordinates');
   return (
-    <Disclosure title="By extent or corners in meters">
+    <Disclosure title={t('By extent or corners in meters')}>
       <div class={flow.stack}>
         <Choice
-          label="Measured"
+          label={t('Measured')}
           value={way}
           options={[
-            { value: 'extent', label: 'Extent' },
-            { value: 'corners', label: 'Corners' },
+            { value: 'extent', label: t('Extent') },
+            { value: 'corners', label: t('Corners') },
           ]}
           onChange={setWay}
         />
         {way === 'extent' ? (
           <div class={fieldStyles.fields}>
             <NumberField
-              label="Width, along x"
+              label={t('Width, along x')}
               unit="m"
               min={0}
               value={size.width}
@@ -92,7 +93,7 @@ export function FromLocal({
               onInput={(width) => setSize({ ...size, width })}
             />
             <NumberField
-              label="Depth, along y"
+              label={t('Depth, along y')}
               unit="m"
               min={0}
               value={size.depth}
@@ -102,8 +103,8 @@ export function FromLocal({
           </div>
         ) : (
           <AreaField
-            label="Corners"
-            help="One x, y in meters per line; a third number is a height."
+            label={t('Corners')}
+            help={t('One x, y in meters per line; a third number is a height.')}
             mono
             value={text}
             error={problems.corners ?? problemHere}
@@ -112,19 +113,19 @@ export function FromLocal({
         )}
         <div class={`${fieldStyles.fields} ${positionStyles.three}`} data-plane="earth">
           <NumberField
-            label="Longitude"
+            label={t('Longitude')}
             value={reference.longitude}
             error={problems.longitude ?? errorAt(error, 'global_reference')}
             onInput={(longitude) => set({ longitude })}
           />
           <NumberField
-            label="Latitude"
+            label={t('Latitude')}
             value={reference.latitude}
             error={problems.latitude}
             onInput={(latitude) => set({ latitude })}
           />
           <NumberField
-            label="Rotation"
+            label={t('Rotation')}
             unit="°"
             value={reference.rotation}
             error={errorAt(error, 'rotation')}
@@ -132,12 +133,12 @@ export function FromLocal({
           />
         </div>
         <p class={fieldStyles.help}>
-          The place of the first corner, and how far the y axis is turned clockwise from north.
+          {t('The place of the first corner, and how far the y axis is turned clockwise from north.')}
         </p>
         {error !== undefined && fields.every((field) => errorAt(error, field) === undefined) && (
           <Notice tone="danger">{errorText(error)}</Notice>
         )}
-        <Button onClick={() => void place()}>Place the corners</Button>
+        <Button onClick={() => void place()}>{t('Place the corners')}</Button>
       </div>
     </Disclosure>
   );
@@ -161,11 +162,11 @@ function problemsOf({
   const areCorners = corners.length >= 3 && corners.every((each) => each.length >= 2 && each.every(Number.isFinite));
   const isWithin = (value: number | undefined, most: number): boolean => value !== undefined && Math.abs(value) <= most;
   return {
-    ...(way === 'extent' && !((size.width ?? 0) > 0) && { width: 'Enter a width above 0 m.' }),
-    ...(way === 'extent' && !((size.depth ?? 0) > 0) && { depth: 'Enter a depth above 0 m.' }),
-    ...(way === 'corners' && !areCorners && { corners: 'Enter at least three lines of two or three numbers.' }),
-    ...(!isWithin(longitude, 180) && { longitude: 'Enter a longitude from −180 to 180.' }),
-    ...(!isWithin(latitude, 90) && { latitude: 'Enter a latitude from −90 to 90.' }),
+    ...(way === 'extent' && !((size.width ?? 0) > 0) && { width: t('Enter a width above 0 m.') }),
+    ...(way === 'extent' && !((size.depth ?? 0) > 0) && { depth: t('Enter a depth above 0 m.') }),
+    ...(way === 'corners' && !areCorners && { corners: t('Enter at least three lines of two or three numbers.') }),
+    ...(!isWithin(longitude, 180) && { longitude: t('Enter a longitude from −180 to 180.') }),
+    ...(!isWithin(latitude, 90) && { latitude: t('Enter a latitude from −90 to 90.') }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
+import { t } from '../../languages/language.ts';
 import { BaseLayer } from '../../map/ground/base_layer.tsx';
 import toolStyles from '../../map/map_tools.module.css';
 import { ScaleBar, ZoomButtons } from '../../map/map_tools.tsx';
@@ -50,22 +51,22 @@ export function PairMaps(props: PairMapsProps) {
     if (pair === undefined) setWaiting({ on, at: to });
     else onChange(pairs.with(index, { ...pair, [on]: movedTo(pair[on], to) }));
   };
-  const other = image === undefined ? "the zone's own meters" : 'the plan';
+  const other = image === undefined ? t("the zone's own meters") : t('the plan');
   const side = { pairs, waiting, selected, onSelect, place, move };
   return (
     <div class={styles.pair}>
       <div class={styles.pane}>
-        <ContextMap plane={EARTH} label="Map: points on the earth" zone={zone} floor={zone.floor ?? 0}>
+        <ContextMap plane={EARTH} label={t('Map: points on the earth')} zone={zone} floor={zone.floor ?? 0}>
           <Side {...side} on="earth" rowsAreDown={false} />
         </ContextMap>
-        <MapHint>{waiting?.on === 'own' ? 'Now click the same point here' : 'Click a point here …'}</MapHint>
+        <MapHint>{waiting?.on === 'own' ? t('Now click the same point here') : t('Click a point here …')}</MapHint>
       </div>
       <div class={styles.pane}>
         <OwnMap zone={zone} image={image} pairs={pairs}>
           <Side {...side} on="own" rowsAreDown={image !== undefined} />
         </OwnMap>
         <MapHint>
-          {waiting?.on === 'earth' ? 'Now click the same point here' : `… and the same one on ${other}`}
+          {waiting?.on === 'earth' ? t('Now click the same point here') : t('… and the same one on {other}', { other })}
         </MapHint>
       </div>
     </div>
@@ -122,7 +123,7 @@ function OwnMap({
     [zone.id, image === undefined],
   );
   const zones = useMemo(() => [zone], [zone]);
-  const label = image === undefined ? "The zone's own meters" : 'Plan';
+  const label = image === undefined ? t("The zone's own meters") : t('Plan');
   return (
     <MapView plane={plane} label={label}>
       {image === undefined ? <BaseLayer /> : <ImageLayer image={image} />}

@@ -4,6 +4,7 @@ import { Button, IconButton } from '../../controls/button.tsx';
 import flow from '../../controls/flow.module.css';
 import tableStyles from '../../controls/table.module.css';
 import typography from '../../controls/typography.module.css';
+import { t } from '../../languages/language.ts';
 import positionStyles from '../position_fields.module.css';
 import { PositionCells } from '../position_fields.tsx';
 import { meanResidual, type Pair, residualsOf, residualText } from './pairs.ts';
@@ -36,20 +37,20 @@ export function PairTable({
   return (
     <div class={flow.stack}>
       {pairs.length > 0 && (
-        <section class={tableStyles.box} aria-label="Points">
+        <section class={tableStyles.box} aria-label={t('Points')}>
           <table class={`${tableStyles.table} ${positionStyles.points}`}>
             <thead>
               <tr>
                 <th scope="col">#</th>
-                <th scope="col">Longitude</th>
-                <th scope="col">Latitude</th>
+                <th scope="col">{t('Longitude')}</th>
+                <th scope="col">{t('Latitude')}</th>
                 <th scope="col">{columns[0]}</th>
                 <th scope="col">{columns[1]}</th>
                 <th scope="col" class={tableStyles.number}>
-                  Off by
+                  {t('Off by')}
                 </th>
                 <th scope="col">
-                  <span class={typography.hidden}>Actions</span>
+                  <span class={typography.hidden}>{t('Actions')}</span>
                 </th>
               </tr>
             </thead>
@@ -63,13 +64,19 @@ export function PairTable({
                     </th>
                     <PositionCells
                       position={pair.earth}
-                      labels={[`Longitude of point ${i + 1}`, `Latitude of point ${i + 1}`]}
+                      labels={[
+                        t('Longitude of point {number}', { number: i + 1 }),
+                        t('Latitude of point {number}', { number: i + 1 }),
+                      ]}
                       isWrong={problem !== undefined}
                       onChange={(earth) => setAt(i, { ...pair, earth }, `earth ${i}`)}
                     />
                     <PositionCells
                       position={pair.own}
-                      labels={[`${columns[0]} of point ${i + 1}`, `${columns[1]} of point ${i + 1}`]}
+                      labels={[
+                        t('{column} of point {number}', { column: columns[0], number: i + 1 }),
+                        t('{column} of point {number}', { column: columns[1], number: i + 1 }),
+                      ]}
                       isWrong={problem !== undefined}
                       onChange={(own) => setAt(i, { ...pair, own }, `own ${i}`)}
                     />
@@ -77,7 +84,11 @@ export function PairTable({
                       {residuals?.[i] === undefined ? '–' : residualText(residuals[i])}
                     </td>
                     <td>
-                      <IconButton icon="trash" label={`Remove point ${i + 1}`} onClick={() => remove(i)} />
+                      <IconButton
+                        icon="trash"
+                        label={t('Remove point {number}', { number: i + 1 })}
+                        onClick={() => remove(i)}
+                      />
                     </td>
                   </tr>
                 );
@@ -91,7 +102,7 @@ export function PairTable({
           icon="plus"
           onClick={() => onChange([...pairs, { earth: last?.earth ?? [0, 0], own: last?.own ?? [0, 0] }])}
         >
-          Add point
+          {t('Add point')}
         </Button>
         <FitBadge count={pairs.length} residuals={residuals} />
       </div>
@@ -106,14 +117,14 @@ function FitBadge({
   readonly count: number;
   readonly residuals: readonly number[] | undefined;
 }): ComponentChildren {
-  if (count < 2) return <span class={typography.faint}>Two points place it, three show how well</span>;
-  if (residuals === undefined) return <Badge tone="danger">These points do not place it</Badge>;
-  if (count === 2) return <Badge tone="warn">Two points: nothing shows an error yet</Badge>;
+  if (count < 2) return <span class={typography.faint}>{t('Two points place it, three show how well')}</span>;
+  if (residuals === undefined) return <Badge tone="danger">{t('These points do not place it')}</Badge>;
+  if (count === 2) return <Badge tone="warn">{t('Two points: nothing shows an error yet')}</Badge>;
   const mean = meanResidual(residuals);
   const tone = mean < 0.3 ? 'ok' : mean < 1.5 ? 'warn' : 'danger';
   return (
     <Badge tone={tone} dot>
-      Fits to {residualText(mean)} on average
+      {t('Fits to {mean} on average', { mean: residualText(mean) })}
     </Badge>
   );
 }

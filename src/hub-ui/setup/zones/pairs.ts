@@ -1,3 +1,4 @@
+import { fixedText } from '../../controls/number_text.ts';
 import { type ControlPoints, placeOnEarth } from '../../map/placement.ts';
 import { EARTH, fromMap, type MapPoint, mapX, mapY, type Position, unitsPerMeter } from '../../map/plane.ts';
 
@@ -64,6 +65,6 @@ function centimeters(meters: number): number {
 /** A residual for people. */
 export function residualText(meters: number): string {
   if (meters < 0.0005) return '0 mm';
-  if (meters < 1) return `${(meters * 100).toFixed(meters < 0.1 ? 1 : 0)} cm`;
-  return `${meters.toFixed(meters < 10 ? 2 : 0)} m`;
+  if (meters < 1) return `${fixedText(meters * 100, meters < 0.1 ? 1 : 0)} cm`;
+  return `${fixedText(meters, meters < 10 ? 2 : 0)} m`;
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { t } from '../../languages/language.ts';
 import type { PlanImage } from './image_layer.tsx';
 
 const SIDE_MAX_PIXELS = 3000;
@@ -15,7 +16,7 @@ export async function readPlan(file: Blob): Promise<PlanImage> {
       if (url.length <= TEXT_MAX_CHARACTERS) return { url, width: drawn.width, height: drawn.height };
     }
   }
-  throw new Error('The image is too large to be sent with the zone');
+  throw new Error(t('The image is too large to be sent with the zone'));
 }
 
 /** The size of a plan, once it is known. */
@@ -41,7 +42,7 @@ function loadImage(url: string): Promise<HTMLImageElement> {
   return new Promise((resolve, reject) => {
     const image = new Image();
     image.onload = () => resolve(image);
-    image.onerror = () => reject(new Error('The file is not an image that a browser can show'));
+    image.onerror = () => reject(new Error(t('The file is not an image that a browser can show')));
     image.src = url;
   });
 }

@@ -7,6 +7,7 @@ import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
 import typography from '../../controls/typography.module.css';
 import type { Draft } from '../../hub/rest.ts';
+import { t } from '../../languages/language.ts';
 import { floorPlanOf, placeOnEarth, placePlan } from '../../map/placement.ts';
 import { EARTH, fromMap, type MapPoint } from '../../map/plane.ts';
 import { urlParam } from '../../shell/url_state.ts';
@@ -63,14 +64,14 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
     onTool('look');
   };
   return (
-    <Card title="Floor plan">
+    <Card title={t('Floor plan')}>
       <div class={flow.stack}>
         <input
           ref={input}
           type="file"
           accept="image/*"
           class={typography.hidden}
-          aria-label="Image of the floor plan"
+          aria-label={t('Image of the floor plan')}
           tabIndex={-1}
           onChange={({ currentTarget }) => {
             void choose(currentTarget.files?.[0]);
@@ -78,11 +79,11 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
           }}
         />
         {plan === undefined && (
-          <p class={fieldStyles.help}>An image of the floor, which every map then shows where it belongs.</p>
+          <p class={fieldStyles.help}>{t('An image of the floor, which every map then shows where it belongs.')}</p>
         )}
         <div class={flow.row}>
           <Button icon="upload" innerRef={choosing} onClick={() => input.current?.click()}>
-            {plan === undefined ? 'Choose an image' : 'Another image'}
+            {plan === undefined ? t('Choose an image') : t('Another image')}
           </Button>
           {plan !== undefined && (
             <>
@@ -91,10 +92,10 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
                 aria-pressed={tool === 'plan'}
                 onClick={() => onTool(tool === 'plan' ? 'look' : 'plan')}
               >
-                Place it
+                {t('Place it')}
               </Button>
               <Button kind="quiet" icon="trash" onClick={remove}>
-                Remove
+                {t('Remove')}
               </Button>
             </>
           )}
@@ -103,8 +104,8 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
         {image !== undefined && planPairs.length === 0 && <PlanStart draft={draft} image={image} onPlaced={put} />}
         {area !== undefined && (
           <Notice tone="info">
-            <p>The zone itself is not placed yet.</p>
-            <Button onClick={() => draft.change({ ground_control_points: area })}>Place it by its plan</Button>
+            <p>{t('The zone itself is not placed yet.')}</p>
+            <Button onClick={() => draft.change({ ground_control_points: area })}>{t('Place it by its plan')}</Button>
           </Notice>
         )}
         {plan !== undefined && tool === 'plan' && (

@@ -6,6 +6,7 @@ import { NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
 import { errorAt, request } from '../../hub/rest.ts';
+import { t } from '../../languages/language.ts';
 import { errorText } from '../../problems/sentences.ts';
 import { placeLookedAt } from '../context_map.tsx';
 import type { AnyDraft } from '../draft.ts';
@@ -79,38 +80,39 @@ export function PlanStart({
   };
   const needsPlace = isAsked && (longitude === undefined || latitude === undefined);
   const placeProblem = needsPlace
-    ? 'Enter its longitude and latitude, or move the map to the place.'
+    ? t('Enter its longitude and latitude, or move the map to the place.')
     : errorAt(error, 'global_reference');
   return (
     <div class={flow.stack}>
       <p class={fieldStyles.help}>
-        Say where its middle is, how wide it is, and how far its top is turned clockwise from north. Or click points on
-        the map, each with the same point on the plan.
+        {t(
+          'Say where its middle is, how wide it is, and how far its top is turned clockwise from north. Or click points on the map, each with the same point on the plan.',
+        )}
       </p>
       <div class={fieldStyles.fields}>
         <NumberField
-          label="Longitude of its middle"
+          label={t('Longitude of its middle')}
           placeholder={degrees(middleX)}
           value={known.longitude}
           error={placeProblem}
           onInput={(value) => set({ longitude: value })}
         />
         <NumberField
-          label="Latitude of its middle"
+          label={t('Latitude of its middle')}
           placeholder={degrees(middleY)}
           value={known.latitude}
           onInput={(value) => set({ latitude: value })}
         />
         <NumberField
-          label="Width of the image"
+          label={t('Width of the image')}
           unit="m"
           min={0}
           value={known.width}
-          error={isAsked && !(width > 0) ? 'Enter a width above 0 m.' : undefined}
+          error={isAsked && !(width > 0) ? t('Enter a width above 0 m.') : undefined}
           onInput={(value) => set({ width: value })}
         />
         <NumberField
-          label="Turned by"
+          label={t('Turned by')}
           unit="°"
           value={known.rotation}
           error={errorAt(error, 'rotation')}
@@ -122,7 +124,7 @@ export function PlanStart({
       )}
       <div class={flow.row}>
         <Button kind="main" onClick={() => void place()}>
-          Put it there
+          {t('Put it there')}
         </Button>
       </div>
     </div>

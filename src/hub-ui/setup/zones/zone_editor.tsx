@@ -4,6 +4,7 @@ import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import flow from '../../controls/flow.module.css';
 import type { Draft } from '../../hub/rest.ts';
+import { t } from '../../languages/language.ts';
 import { floorPlanOf } from '../../map/placement.ts';
 import { EARTH } from '../../map/plane.ts';
 import { urlParam } from '../../shell/url_state.ts';
@@ -55,33 +56,33 @@ export function ZoneEditor({ id }: { readonly id: string | undefined }) {
   const tools = { draft, tool, onTool: pick, selected, onSelect: setSelected };
   return (
     <EditorFrame kind="zones" editor={editor} fields={FIELDS} map={<ZoneMap {...tools} mayChange={mayChange} />}>
-      <Card title="General">
+      <Card title={t('General')}>
         <div class={flow.stack}>
-          <DraftText draft={draft} field="name" label="Name" example="For example Hall 3" />
+          <DraftText draft={draft} field="name" label={t('Name')} example={t('For example Hall 3')} />
           <div class={fieldStyles.fields}>
-            <DraftSelect draft={draft} field="type" label="Type" options={ZONE_TYPES} />
-            <DraftNumber draft={draft} field="floor" label="Floor" step="1" />
+            <DraftSelect draft={draft} field="type" label={t('Type')} options={ZONE_TYPES} />
+            <DraftNumber draft={draft} field="floor" label={t('Floor')} step="1" />
           </div>
           <DraftText
             draft={draft}
             field="foreign_id"
-            label="Foreign id"
-            help="What the locating system calls it: the source of its positions."
+            label={t('Foreign id')}
+            help={t('What the locating system calls it: the source of its positions.')}
           />
         </div>
       </Card>
       <PlaceSection {...tools} />
       {placingOf(draft.value.value) === 'gcp' && <PlanSection {...tools} />}
-      <Card title="More">
+      <Card title={t('More')}>
         <div class={flow.stack}>
           <div class={fieldStyles.fields}>
-            <DraftText draft={draft} field="building" label="Building" />
-            <DraftText draft={draft} field="site" label="Site" />
-            <DraftDuration draft={draft} field="exit_delay" label="Exit delay" />
-            <DraftNumber draft={draft} field="wgs84_height" label="Height of the floor" unit="m" />
+            <DraftText draft={draft} field="building" label={t('Building')} />
+            <DraftText draft={draft} field="site" label={t('Site')} />
+            <DraftDuration draft={draft} field="exit_delay" label={t('Exit delay')} />
+            <DraftNumber draft={draft} field="wgs84_height" label={t('Height of the floor')} unit="m" />
           </div>
-          <DraftText draft={draft} field="address" label="Address" />
-          <DraftText draft={draft} field="description" label="Description" />
+          <DraftText draft={draft} field="address" label={t('Address')} />
+          <DraftText draft={draft} field="description" label={t('Description')} />
           <DraftProperties draft={draft} hidden={['floor_plan']} />
         </div>
       </Card>
@@ -118,7 +119,7 @@ function ZoneMap({ draft, tool, onTool, selected, onSelect, mayChange }: ZoneToo
     );
   }
   return (
-    <ContextMap plane={EARTH} label="Map of the zone" zone={zone} floor={zone.floor ?? 0}>
+    <ContextMap plane={EARTH} label={t('Map of the zone')} zone={zone} floor={zone.floor ?? 0}>
       {placing === 'gcp' && tool === 'area' && (
         <>
           <SnapToSite exceptZone={zone.id} />
@@ -131,8 +132,9 @@ function ZoneMap({ draft, tool, onTool, selected, onSelect, mayChange }: ZoneToo
             }}
           />
           <MapHint>
-            Click the corners; double click ends. The meters of the zone begin at the first corner, and their x axis
-            goes along the first edge.
+            {t(
+              'Click the corners; double click ends. The meters of the zone begin at the first corner, and their x axis goes along the first edge.',
+            )}
           </MapHint>
         </>
       )}
@@ -149,7 +151,7 @@ function PositionPoint({ draft, zone }: { readonly draft: EntityDraft<'zones'>; 
   return (
     <>
       <PointsLayer points={points} onMove={(_, to) => put(to)} onPlace={put} />
-      <MapHint>{position == null ? 'Click where it is' : 'Click or drag to move it'}</MapHint>
+      <MapHint>{position == null ? t('Click where it is') : t('Click or drag to move it')}</MapHint>
     </>
   );
 }

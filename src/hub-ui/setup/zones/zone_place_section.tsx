@@ -7,6 +7,7 @@ import flow from '../../controls/flow.module.css';
 import { labelOf } from '../../hub/kinds.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
+import { t } from '../../languages/language.ts';
 import { EARTH, fromMap, type MapPoint, toMap } from '../../map/plane.ts';
 import { DraftNumber, DraftSelect, DraftText, problemOf } from '../draft_fields.tsx';
 import { IdChips } from '../id_chips.tsx';
@@ -41,9 +42,9 @@ export function PlaceSection(props: ZoneTools) {
   const { help } = PLACINGS.find((each) => each.value === placing) ?? { help: '' };
   const problem = problemOf(draft, 'transformation_type');
   return (
-    <Card title="Place on the earth">
+    <Card title={t('Place on the earth')}>
       <div class={flow.stack}>
-        <Choice label="Placed by" value={placing} options={PLACINGS} onChange={change} />
+        <Choice label={t('Placed by')} value={placing} options={PLACINGS} onChange={change} />
         <p class={fieldStyles.help}>{help}</p>
         {problem !== undefined && (
           <p class={fieldStyles.error} role="alert">
@@ -54,7 +55,7 @@ export function PlaceSection(props: ZoneTools) {
         {placing === 'proximity' && <ProximityPlace {...props} />}
         {placing === 'benchmark' && <BenchmarkPlace {...props} />}
         <Check
-          label="Save it incomplete, without a place on the earth"
+          label={t('Save it incomplete, without a place on the earth')}
           checked={value.incomplete_configuration === true}
           onChange={(on) => draft.change({ incomplete_configuration: on ? true : undefined })}
         />
@@ -74,10 +75,10 @@ function ControlPointsPlace({ draft, tool, onTool, selected, onSelect }: ZoneToo
     <>
       <div class={flow.row}>
         <Button icon="target" aria-pressed={tool === 'points'} onClick={() => toggle('points')}>
-          Click pairs
+          {t('Click pairs')}
         </Button>
         <Button icon="zone" aria-pressed={tool === 'area'} onClick={() => toggle('area')}>
-          Draw the area
+          {t('Draw the area')}
         </Button>
       </div>
       <FromLocal draft={draft} onPlaced={(rows) => change(rows)} />
@@ -99,7 +100,7 @@ function ControlPointsPlace({ draft, tool, onTool, selected, onSelect }: ZoneToo
         field="anchor_ids"
         kind="anchors"
         icon="anchor"
-        help="Anchors that are known on the earth and in the zone place the zone instead of its points."
+        help={t('Anchors that are known on the earth and in the zone place the zone instead of its points.')}
       />
     </>
   );
@@ -118,13 +119,13 @@ function ProximityPlace({ draft }: ZoneTools) {
   return (
     <>
       <PointFields draft={draft} field="position" plane="earth" />
-      <DraftNumber draft={draft} field="radius" label="Radius" unit="m" min={0} help="How far it reaches." />
+      <DraftNumber draft={draft} field="radius" label={t('Radius')} unit="m" min={0} help={t('How far it reaches.')} />
       <DraftSelect
         draft={draft}
         field="parent"
-        label="Carried by"
-        help="A reader on a forklift goes where the forklift goes."
-        options={[{ value: '', label: 'Nothing: it stays where it is' }, ...carriers]}
+        label={t('Carried by')}
+        help={t('A reader on a forklift goes where the forklift goes.')}
+        options={[{ value: '', label: t('Nothing: it stays where it is') }, ...carriers]}
       />
     </>
   );
@@ -138,13 +139,13 @@ function BenchmarkPlace({ draft }: ZoneTools) {
         <DraftText
           draft={draft}
           field="surface_projection"
-          label="Plane"
+          label={t('Plane')}
           example="EPSG:32632"
-          help="A UTM or UPS code."
+          help={t('A UTM or UPS code.')}
         />
-        <DraftNumber draft={draft} field="easting_angle" label="Easting angle" unit="°" />
-        <DraftNumber draft={draft} field="meridian_convergence" label="Meridian convergence" unit="°" />
-        <DraftNumber draft={draft} field="scale_factor" label="Scale factor" min={0} />
+        <DraftNumber draft={draft} field="easting_angle" label={t('Easting angle')} unit="°" />
+        <DraftNumber draft={draft} field="meridian_convergence" label={t('Meridian convergence')} unit="°" />
+        <DraftNumber draft={draft} field="scale_factor" label={t('Scale factor')} min={0} />
       </div>
     </>
   );

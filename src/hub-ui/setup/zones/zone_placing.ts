@@ -1,5 +1,6 @@
 import type { Zone } from '../../../model/zone.ts';
 import type { Draft } from '../../hub/rest.ts';
+import { t } from '../../languages/language.ts';
 
 export type Placing = 'gcp' | 'proximity' | 'benchmark' | 'none';
 
@@ -28,22 +29,30 @@ export function drawable(draft: Draft<'zones'>): Zone {
 /** Kinds of zones for people. */
 export const ZONE_TYPES: readonly { readonly value: Zone['type']; readonly label: string }[] = [
   { value: 'uwb', label: 'UWB' },
-  { value: 'ble-aoa', label: 'Bluetooth, angle of arrival' },
-  { value: 'ble-mesh', label: 'Bluetooth mesh' },
+  { value: 'ble-aoa', label: t('Bluetooth, angle of arrival') },
+  { value: 'ble-mesh', label: t('Bluetooth mesh') },
   { value: 'wifi', label: 'Wi-Fi' },
   { value: 'gps', label: 'GPS' },
-  { value: 'rfid', label: 'RFID, near a reader' },
-  { value: 'ibeacon', label: 'iBeacon, near a beacon' },
+  { value: 'rfid', label: t('RFID, near a reader') },
+  { value: 'ibeacon', label: t('iBeacon, near a beacon') },
   { value: 'iso-24730', label: 'ISO 24730' },
-  { value: 'generic', label: 'Generic' },
-  { value: 'virtual', label: 'Virtual' },
-  { value: 'unknown', label: 'Unknown' },
-  { value: 'none', label: 'Not placed' },
+  { value: 'generic', label: t('Generic') },
+  { value: 'virtual', label: t('Virtual') },
+  { value: 'unknown', label: t('Unknown') },
+  { value: 'none', label: t('Not placed') },
 ];
 
 export const PLACINGS: readonly { readonly value: Placing; readonly label: string; readonly help: string }[] = [
-  { value: 'gcp', label: 'Control points', help: 'Points that are known on the earth and in the meters of the zone.' },
-  { value: 'proximity', label: 'One position', help: 'What the reader or beacon detects is near it.' },
-  { value: 'benchmark', label: 'Benchmark', help: 'An origin on a UTM or UPS plane, and how the axes are turned.' },
-  { value: 'none', label: 'Nowhere', help: 'Positions stay in the meters of the zone.' },
+  {
+    value: 'gcp',
+    label: t('Control points'),
+    help: t('Points that are known on the earth and in the meters of the zone.'),
+  },
+  { value: 'proximity', label: t('One position'), help: t('What the reader or beacon detects is near it.') },
+  {
+    value: 'benchmark',
+    label: t('Benchmark'),
+    help: t('An origin on a UTM or UPS plane, and how the axes are turned.'),
+  },
+  { value: 'none', label: t('Nowhere'), help: t('Positions stay in the meters of the zone.') },
 ];

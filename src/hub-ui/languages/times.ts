@@ -1,20 +1,45 @@
-/** Times as the reader writes them, in the reader's time zone. */
+/** Times as the reader writes them, in the time zone that the reader has chosen. */
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const SHORT_CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-const DAY = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
-const SHORT_DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
-const ZONE = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' });
+import { locale } from './language.ts';
+import { clockOf, timeZone } from './time_zone.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat(locale, { timeZone, ...options });
+}
+
+const CLOCK = format({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const SHORT_CLOCK = format({ hour: '2-digit', minute: '2-digit' });
+const DAY = format({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
+const SHORT_DAY = format({ day: 'numeric', month: 'short' });
+const LONG_DAY = format({ dateStyle: 'long' });
+const ZONE = format({ timeZoneName: 'short' });
+const MONTH = new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', timeZone: 'UTC' });
+
+const zoneClock = clockOf(timeZone);
+
+const DAY_MS = 24 * 3_600_000;
 
 export function clockText(atMs: number): string {
   return CLOCK.format(atMs);
 }
 
+/** The clock to the minute. */
+export function shortClockText(atMs: number): string {
+  return SHORT_CLOCK.format(atMs);
+}
+
 export function dayText(atMs: number): string {
   return DAY.format(atMs);
+}
+
+/** A day with its month as a word. */
+export function longDayText(atMs: number): string {
+  return LONG_DAY.format(atMs);
+}
+
+/** A month of the calendar; January is 1. */
+export function monthText({ year, month }: { readonly year: number; readonly month: number }): string {
+  return MONTH.format(Date.UTC(year, month - 1, 15));
 }
 
 /** The name of the reader's time zone, as it is at a time: it has another one in summer. */
@@ -57,18 +82,21 @@ function joined(first: string, rest: number, unit: string): string {
 
 /** Midnight before a time, where the reader is. */
 export function startOfDay(atMs: number): number {
-  return new Date(atMs).setHours(0, 0, 0, 0);
+  return zoneClock.timeOf(Math.floor(zoneClock.wallMs(atMs) / DAY_MS) * DAY_MS);
 }
 
 /** Midnight after a time: a day has 23 or 25 hours when the clocks are changed. */
 export function endOfDay(atMs: number): number {
-  const day = new Date(atMs);
-  day.setHours(0, 0, 0, 0);
-  return day.setDate(day.getDate() + 1);
+  return zoneClock.timeOf((Math.floor(zoneClock.wallMs(atMs) / DAY_MS) + 1) * DAY_MS);
 }
 
 /** What an input of a date and a time is filled with: the reader's clock without a time zone. */
 export function inputText(atMs: number): string {
-  const shifted = new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000);
-  return shifted.toISOString().slice(0, 19);
+  return new Date(zoneClock.wallMs(atMs)).toISOString().slice(0, 19);
+}
+
+/** The time that such an input has; NaN where it has none. */
+export function inputTime(text: string): number {
+  const wallMs = Date.parse(`${text}Z`);
+  return Number.isFinite(wallMs) ? zoneClock.timeOf(wallMs) : Number.NaN;
 }

@@ -1,0 +1,58 @@
+import { useState } from 'preact/hooks';
+import { Choice } from '../controls/button.tsx';
+import { Dialog } from '../controls/dialog.tsx';
+import { SelectField } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
+import { Icon } from '../controls/icons.tsx';
+import { chooseLanguage, type LanguageChoice, languageChoice, t } from '../languages/language.ts';
+import { chooseTimeZone, chosenTimeZone, timeZones } from '../languages/time_zone.ts';
+import layout from './layout.module.css';
+
+/** Languages by their own names: whoever looks for one cannot read the others. */
+const LANGUAGES: readonly { value: LanguageChoice; label: string }[] = [
+  { value: 'browser', label: t('Of the browser') },
+  { value: 'en', label: 'English' },
+  { value: 'de', label: 'Deutsch' },
+];
+
+/** The language of the page and the time zone of its times, kept in this browser. */
+export function Preferences() {
+  return (
+    <>
+      <Choice label={t('Language')} value={languageChoice} options={LANGUAGES} onChange={chooseLanguage} />
+      <SelectField
+        label={t('Time zone')}
+        value={chosenTimeZone ?? ''}
+        options={[{ value: '', label: t('Of the browser') }, ...timeZones().map((value) => ({ value, label: value }))]}
+        onChange={(zone) => chooseTimeZone(zone === '' ? undefined : zone)}
+      />
+    </>
+  );
+}
+
+/** Opens the preferences. */
+export function PreferencesButton() {
+  const [isOpen, setOpen] = useState(false);
+  const label = t('Language and time');
+  return (
+    <>
+      <button
+        type="button"
+        class={`${layout.link} ${layout.button}`}
+        title={label}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="globe" />
+        <span>{label}</span>
+      </button>
+      {isOpen && (
+        <Dialog title={label} onClose={() => setOpen(false)}>
+          <div class={flow.stack}>
+            <Preferences />
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parse } from '@swc/core';
+import fc from 'fast-check';
+import { german } from '../../src/hub-ui/languages/de.ts';
+import { t, tParts } from '../../src/hub-ui/languages/language.ts';
+import { clockOf } from '../../src/hub-ui/languages/time_zone.ts';
+import { inputText, inputTime } from '../../src/hub-ui/languages/times.ts';
+
+const TEXTS: readonly (readonly [english: string, german: string])[] = Object.entries(german);
+const FOLDER = fileURLToPath(new URL('../../src/hub-ui/', import.meta.url));
+
+/** Words of both languages, names and abbreviations. */
+const SAME = new Set(
+  (
+    'Name Trackable Trackables Position Live Id Rate Zone Hub Format Lasso Demo Details Auto Radius Handler Cluster Version ' +
+    'Median Hubs Clients Elevation Provider Text Plan System'
+  ).split(' '),
+);
+
+function placesOf(text: string): readonly string[] {
+  return [...text.matchAll(/\{(\w+)\}/g)].map(([place]) => place).sort();
+}
+
+test('A German text has the places of the English one', () => {
+  for (const [english, text] of TEXTS) assert.deepEqual(placesOf(text), placesOf(english), text);
+});
+
+test('Every text is translated', () => {
+  const left = TEXTS.filter(([english, text]) => english === text && !SAME.has(english));
+  const words = left.filter(([english]) => /[a-z]{2,}/.test(english.replaceAll(/\{\w+\}|\b(min|in)\b/g, '')));
+  assert.deepEqual(words, []);
+});
+
+test('A German text has room where the English one has', () => {
+  const long = TEXTS.filter(([{ length }, text]) => text.length > Math.max(1.6 * length, length + 14));
+  assert.deepEqual(long, []);
+});
+
+test('Every text of the catalogue is used', () => {
+  const used = new Set<string>();
+  for (const { text } of sourcesOfUi()) {
+    for (const [, single, double] of text.matchAll(/'((?:\\'|[^'\n])*)'|"([^"\n]*)"/g)) {
+      used.add((single ?? double ?? '').replaceAll("\\'", "'"));
+    }
+  }
+  // These are put together of a noun and a count: `countedText(3, 'fence')`.
+  const nounOf = (english: string): string | undefined => /^\{count\} (.+?)s?$/.exec(english)?.[1];
+  const idle = TEXTS.filter(([english]) => !used.has(english) && !used.has(nounOf(english) ?? english));
+  assert.deepEqual(idle, []);
+});
+
+test('Nothing that is read or heard stands beside the catalogue', async () => {
+  const found: string[] = [];
+  for (const { path, text } of sourcesOfUi().filter((file) => file.path.endsWith('.tsx'))) {
+    const tree = await parse(text, { syntax: 'typescript', tsx: true });
+    for (const literal of literalsIn(tree)) found.push(`${path}: ${literal}`);
+  }
+  assert.deepEqual(found, []);
+});
+
+test('Text beside the catalogue is found', async () => {
+  const source = `
+    const a = <p>Two words {name} <code>a setting</code> <b>OK</b></p>;
+    const b = <Button label="Save it" title={wide ? 'Wide' : undefined} class="wide one" icon="close" />;
+    const c = <p>{t('Translated')} · {count} m</p>;
+  `;
+  const tree = await parse(source, { syntax: 'typescript', tsx: true });
+  assert.deepEqual(literalsIn(tree), ['Two words', 'OK', 'Save it', 'Wide']);
+});
+
+test('Values stand in the places of a text, parts as they are', () => {
+  assert.equal(t('{from} to {to} of {total}', { from: 1, to: '20', total: 300 }), '1 to 20 of 300');
+  const fence = { id: 'dock' };
+  assert.deepEqual(tParts('{object} entered {fence}', { object: 'Forklift $& 7', fence }), [
+    'Forklift $& 7',
+    ' entered ',
+    fence,
+  ]);
+});
+
+// What the clock of a zone says at a time.
+const CLOCKS = [
+  ['Europe/Berlin', '2026-03-29T00:59:59Z', '2026-03-29T01:59:59'],
+  ['Europe/Berlin', '2026-03-29T01:00:00Z', '2026-03-29T03:00:00'],
+  ['Europe/Berlin', '2026-10-25T00:30:00Z', '2026-10-25T02:30:00'],
+  ['Europe/Berlin', '2026-10-25T01:30:00Z', '2026-10-25T02:30:00'],
+  ['Australia/Lord_Howe', '2026-04-04T14:59:59Z', '2026-04-05T01:59:59'],
+  ['Asia/Kathmandu', '2026-01-01T00:00:00Z', '2026-01-01T05:45:00'],
+  ['UTC', '1969-12-31T23:59:59.250Z', '1969-12-31T23:59:59.250'],
+] as const;
+
+for (const [zone, at, wall] of CLOCKS) {
+  test(`At ${at} the clock of ${zone} says ${wall}`, () => {
+    assert.equal(clockOf(zone).wallMs(Date.parse(at)), Date.parse(`${wall}Z`));
+  });
+}
+
+// When the clock of a zone says so.
+const TIMES = [
+  ['Europe/Berlin', '2026-10-25T02:30:00', '2026-10-25T00:30:00Z'], // twice: the first
+  ['Europe/Berlin', '2026-03-29T02:30:00', '2026-03-29T01:30:00Z'], // never: as if nothing had changed
+  ['America/New_York', '2026-07-01T00:00:00', '2026-07-01T04:00:00Z'],
+  ['Pacific/Apia', '2011-12-31T00:00:00', '2011-12-30T10:00:00Z'], // the day before was left out
+] as const;
+
+for (const [zone, wall, at] of TIMES) {
+  test(`The clock of ${zone} says ${wall} at ${at}`, () => {
+    assert.equal(new Date(clockOf(zone).timeOf(Date.parse(`${wall}Z`))).toISOString(), new Date(at).toISOString());
+  });
+}
+
+test('What a clock says at a time leads back to it, or to the same hour before clocks were set back', () => {
+  const zones = ['Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'UTC', 'Africa/Casablanca'];
+  const clocks = new Map(zones.map((zone) => [zone, clockOf(zone)]));
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...zones),
+      fc.integer({ min: Date.parse('2000-01-01'), max: Date.parse('2040-01-01') }),
+      (zone, atMs) => {
+        const clock = clocks.get(zone);
+        assert.ok(clock !== undefined);
+        const found = clock.timeOf(clock.wallMs(atMs));
+        assert.equal(clock.wallMs(found), clock.wallMs(atMs));
+        assert.ok(found === atMs || (found < atMs && atMs - found <= 3_600_000), `${zone}, ${atMs}`);
+      },
+    ),
+    { seed: 7, numRuns: 300 },
+  );
+});
+
+test('An input of a time takes back what it was filled with', () => {
+  const atMs = Date.parse('2026-11-25T16:42:07Z');
+  assert.equal(inputTime(inputText(atMs)), atMs);
+  assert.ok(Number.isNaN(inputTime('')));
+});
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+}
+
+function sourcesOfUi(): readonly Source[] {
+  const paths = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' });
+  const ours = paths.filter((path) => /\.tsx?$/.test(path) && !path.endsWith('de.ts')).sort();
+  return ours.map((path) => ({ path, text: readFileSync(FOLDER + path, 'utf8') }));
+}
+
+/** Attributes that people read, or hear. */
+const READ = /^(label|title|aria-label|alt|help|hint|lead|about|meaning|example|placeholder|action)$/;
+/** Elements whose text is the same in every language. */
+const VERBATIM = /^(code|pre|kbd|style)$/;
+/** Names, units, and examples of values. */
+const UNTRANSLATED =
+  /^(JSON|owner|type|forklift|high|\{"times": 3\}|EPSG:\d+|8\.68, 50\.11|Natural Earth|[a-z]|min|ms|m)$/;
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** Texts of a syntax tree that people read and that are not looked up. */
+function literalsIn(node: unknown): readonly string[] {
+  if (Array.isArray(node)) return node.flatMap(literalsIn);
+  if (typeof node !== 'object' || node === null) return [];
+  const { type, value, opening, name } = node as Node & { readonly opening?: Node; readonly name?: Node };
+  if (type === 'JSXElement' && VERBATIM.test(String((opening?.['name'] as Node | undefined)?.['value']))) return [];
+  if (type === 'JSXText') return wordsIn(String(value));
+  if (type === 'JSXAttribute') return READ.test(String(name?.['value'])) ? stringsIn(value) : literalsIn(value);
+  return Object.values(node).flatMap(literalsIn);
+}
+
+/** Strings that an attribute may have: itself, or what a condition chooses of. */
+function stringsIn(value: unknown): readonly string[] {
+  const { type, value: text, expression, consequent, alternate } = (value ?? {}) as Node;
+  if (type === 'StringLiteral') return wordsIn(String(text));
+  if (type === 'JSXExpressionContainer') return stringsIn(expression);
+  if (type === 'ConditionalExpression') return [consequent, alternate].flatMap(stringsIn);
+  return [];
+}
+
+function wordsIn(text: string): readonly string[] {
+  const trimmed = text.trim().replaceAll(/\s+/g, ' ');
+  return /[A-Za-z]/.test(trimmed) && !UNTRANSLATED.test(trimmed) ? [trimmed] : [];
+}

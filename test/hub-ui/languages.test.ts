@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { createSite, DOCK, FORKLIFT, move } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+test('A reader from Germany works in German, and changes to English', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`, { locale: 'de-DE' });
+  await page.getByRole('heading', { name: 'Listen' }).waitFor();
+  assert.equal(await page.locator('html').getAttribute('lang'), 'de');
+
+  await page.getByRole('checkbox', { name: `${DOCK.name} auswählen` }).check();
+  await page.getByText('1 ausgewählt').waitFor();
+  await page.getByRole('button', { name: 'Löschen', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Geofence löschen?' });
+  await dialog.getByRole('button', { name: 'Löschen', exact: true }).click();
+  await page.getByText('1 Geofence gelöscht').waitFor();
+  await page.getByRole('button', { name: 'Rückgängig' }).click();
+  await page.getByText(`${DOCK.name} wiederhergestellt`).waitFor();
+
+  await page.getByRole('link', { name: 'Zonen', exact: true }).first().click();
+  await page.getByRole('heading', { name: 'Zonen' }).waitFor();
+  await page.getByRole('button', { name: 'Sprache und Zeit' }).click();
+  await page.getByRole('button', { name: 'English', exact: true }).click();
+  await page.getByRole('heading', { name: 'Zones' }).waitFor();
+  assert.equal(await page.locator('html').getAttribute('lang'), 'en');
+  // It stays so, until another is chosen.
+  await page.reload();
+  await page.getByRole('heading', { name: 'Zones' }).waitFor();
+  await page.getByRole('button', { name: 'Language and time' }).click();
+  await page.getByRole('button', { name: 'Of the browser', exact: true }).click();
+  await page.getByRole('heading', { name: 'Zonen' }).waitFor();
+});
+
+test('Numbers are written in the way of the reader', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-1', [20, 20], { accuracy: 1234.5 });
+  const address = `${hub.origin}/hub-ui/?sel=trackables:${FORKLIFT.id}`;
+  for (const [locale, written] of [
+    ['en-US', '1,234.5 m'],
+    ['de-DE', '1.234,5 m'],
+    ['fr-FR', '1,234.5 m'], // a language that the page does not speak: as in English
+  ] as const) {
+    const page = await openPage(t, address, { locale });
+    await page.getByText(written, { exact: true }).waitFor();
+  }
+});
+
+test('Times are those of the zone that the reader chooses', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-1', [20, 20]);
+  const page = await openPage(t, `${hub.origin}/hub-ui/?sel=trackables:${FORKLIFT.id}`, {
+    timezoneId: 'Europe/Berlin',
+  });
+  const shown = page.locator('[data-panel] time').first();
+  const clockIn = (timeZone: string, at: string | null): string =>
+    new Date(at ?? '').toLocaleTimeString('en-US', { timeZone, hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  assert.equal(await shown.textContent(), clockIn('Europe/Berlin', await shown.getAttribute('datetime')));
+
+  await page.getByRole('button', { name: 'Language and time' }).click();
+  await page.getByLabel('Time zone', { exact: true }).selectOption('Asia/Tokyo');
+  await untilHolds(page, async () => {
+    const [text, at] = await Promise.all([shown.textContent(), shown.getAttribute('datetime')]);
+    return text === clockIn('Asia/Tokyo', at);
+  });
+});
+
+test('On a phone, language and time zone are in the menu', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists`, { width: 390, locale: 'de-AT' });
+  await page.getByRole('button', { name: 'Mehr' }).click();
+  await page.getByLabel('Zeitzone').waitFor();
+  await page.getByRole('button', { name: 'English', exact: true }).click();
+  await page.getByRole('heading', { name: 'Lists' }).waitFor();
+});
