@@ -233,6 +233,28 @@ test('objects that stay are not touched by others that arrive', async () => {
   assert.deepEqual(brief(to.takeFenceEvents()), ['exit f own 3-8']);
 });
 
+test('an exit that is due by the new times of a fence when objects arrive comes before the entry into another fence', async () => {
+  const [f, g] = FENCES as unknown as readonly [string, string];
+  const elsewhere = { type: 'Point' as const, coordinates: [90, 90] };
+  const before = [square({ id: f, timeout: 90_000 }), square({ id: g, region: elsewhere, radius: 1 })];
+  const now = [square({ id: f, timeout: 1000 }), square({ id: g })];
+  const [from, to, alone] = [await ShardHarness.open(), await ShardHarness.open(), await ShardHarness.open()];
+  for (const each of [from, alone]) {
+    each.tell(1, zone(), ...before.map(fence), provider('p'));
+    each.tell(2, inHall(2, [5, 5], P));
+    each.takeFenceEvents();
+  }
+  const { released } = from.tell(8, { kind: 'release', id: 1, sequence: 1, config: 0, ...BOTH });
+  const steps = released.map(({ effects }) => ({ locations: [], effects: Buffer.from(look(effects)) }));
+  to.tell(8, zone(), ...now.map(fence), provider('p'));
+  const since: Since = { zones: [], fences: before.map((each) => [each.id, each]), rules: false };
+  to.tell(8, takeOver({ steps, objects: BOTH, since }));
+  alone.tell(8, ...now.map(fence));
+  const expected = brief(alone.takeFenceEvents());
+  assert.deepEqual(expected, [`exit ${f} p 2-8`, `entry ${g} p 8`]);
+  assert.deepEqual(brief(to.takeFenceEvents()), expected);
+});
+
 test('memberships in fences that are gone when objects arrive are so without events, others meet the zone where it is', async () => {
   const fences = FENCES.slice(0, 2).map((id) => square({ id, timeout: 90_000 }));
   const [from, to] = [await ShardHarness.open(), await ShardHarness.open()];
