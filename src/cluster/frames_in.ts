@@ -196,14 +196,20 @@ export class FramesIn {
     this.#release();
   }
 
-  /** Resolves when the frames of a sender up to a number have come, or it is gone; after a second at the latest. */
+  /**
+   * Resolves when the frames of a sender up to a number have come, or it is gone. What has not come after a second is lost, and
+   * that is told before: it is not to come behind what is published then.
+   */
   async reachedFrom(from: string, number: number): Promise<void> {
     if (this.#hasCome(from, number)) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiter: Waiter = { from, number, resolve };
     this.#waiters.add(waiter);
     const { schedule } = this.#options;
-    const cancels = [schedule(OTHERS_MS, () => this.#expect([[from, number]])), schedule(HELD_MS, resolve)];
+    const cancels = [
+      schedule(OTHERS_MS, () => this.#expect([[from, number]])),
+      schedule(HELD_MS, () => this.#giveUpTo(from, number)),
+    ];
     await promise;
     this.#waiters.delete(waiter);
     for (const cancel of cancels) cancel();
@@ -379,6 +385,14 @@ export class FramesIn {
   #giveUpWaiting(sender: Sender): void {
     this.#options.lost('rendered', 'The hub that has made the events has waited too long for others');
     this.#dropWaiting(sender);
+    this.#release();
+  }
+
+  #giveUpTo(from: string, number: number): void {
+    const sender = this.#senders.get(from);
+    sender?.frames.giveUp(number);
+    const [first] = sender?.waiting ?? [];
+    if (sender !== undefined && first !== undefined && first.number <= number) this.#giveUpWaiting(sender);
     this.#release();
   }
 
