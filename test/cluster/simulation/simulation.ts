@@ -276,11 +276,13 @@ class Simulation {
     }
   }
 
+  /** One that is about to end may serve for a moment still, and takes no more requests. */
   #isSettled(): boolean {
     const hubs = [...this.#hubs.values()];
     const { owners, areSeveral, isWhole } = this.#network.owning;
     return (
       hubs.length === this.#names.length &&
+      hubs.every(({ isServing }) => isServing) &&
       hubs.every(({ cluster, incarnation }) => cluster.standing === (owners.has(incarnation) ? 'owner' : 'standby')) &&
       hubs.filter(({ incarnation }) => owners.has(incarnation)).length === owners.size &&
       (isWhole || !areSeveral) &&
