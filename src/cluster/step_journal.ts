@@ -5,7 +5,7 @@ import type { ShardReply } from '../wire/messages.ts';
 import type { Bus } from './bus.ts';
 import { HubJournal, type JournalEnded } from './hub_journal.ts';
 import { journalPlaces } from './journal_places.ts';
-import { piecesOf } from './record_pieces.ts';
+import { type PiecesOptions, piecesOf } from './record_pieces.ts';
 
 export interface StepJournalOptions {
   readonly bus: Bus;
@@ -106,8 +106,11 @@ export class StepJournal {
    */
   keep(shard: number, { record, released = [], events, outcome, config }: ShardReply): Promise<void> | undefined {
     if (config !== undefined) this.#of(shard).config = config;
-    // Whoever reads that objects have left finds before it where they were.
-    const left = released.flatMap((each) => (each.record === undefined ? [] : [this.#append(look(each.record))]));
+    // What has left is as this step has made it: without the step it has not left, and the step is made by the next owner.
+    const isWithNext = record !== undefined;
+    const left = released.flatMap((each) => {
+      return each.record === undefined ? [] : [this.#append(look(each.record), { isWithNext })];
+    });
     if (left.length > 0 && record !== undefined) {
       return Promise.all([...left, this.#appendStep(this.#of(shard), look(record))]).then(() => undefined);
     }
@@ -242,8 +245,8 @@ export class StepJournal {
     steps.before = this.#journal.nextNumber;
   }
 
-  #append(record: Uint8Array): Promise<void> {
-    const kept = piecesOf(record).map((piece) => this.#journal.append(...piece));
+  #append(record: Uint8Array, options?: PiecesOptions): Promise<void> {
+    const kept = piecesOf(record, options).map((piece) => this.#journal.append(...piece));
     return this.#timed(kept.length === 1 ? (kept[0] as Promise<void>) : Promise.all(kept).then(() => undefined));
   }
 

@@ -9,7 +9,7 @@ test('records are what their pieces make up, but for those of which the beginnin
   fc.assert(
     fc.property(records, fc.integer({ min: 1, max: 20 }), fc.nat(30), fc.nat(30), (all, bytesMax, before, behind) => {
       const pieces = all.flatMap((record, of) =>
-        piecesOf(record, bytesMax).map((piece) => ({ of, piece: Buffer.concat(piece) })),
+        piecesOf(record, { bytesMax }).map((piece) => ({ of, piece: Buffer.concat(piece) })),
       );
       const kept = pieces.slice(before, Math.max(before, pieces.length - behind));
       const isWhole = (_: Uint8Array, of: number): boolean => {
@@ -18,6 +18,25 @@ test('records are what their pieces make up, but for those of which the beginnin
       assert.deepEqual(
         recordsOf(kept.map(({ piece }) => piece)).map((record) => Buffer.from(record)),
         all.filter(isWhole).map((record) => Buffer.from(record)),
+      );
+    }),
+    { seed: 1, numRuns: 1000 },
+  );
+});
+
+test('a record that counts only with the next one is left out where that is missing', () => {
+  const written = fc.array(fc.tuple(fc.uint8Array({ maxLength: 20 }), fc.boolean()), { maxLength: 8 });
+  fc.assert(
+    fc.property(written, fc.integer({ min: 1, max: 20 }), fc.nat(30), (all, bytesMax, behind) => {
+      const pieces = all.flatMap(([record, isWithNext], of) =>
+        piecesOf(record, { bytesMax, isWithNext }).map((piece) => ({ of, piece: Buffer.concat(piece) })),
+      );
+      const kept = pieces.slice(0, Math.max(0, pieces.length - behind));
+      const whole = all.slice(0, pieces[kept.length]?.of ?? all.length);
+      const last = whole.findLastIndex(([, isWithNext]) => !isWithNext);
+      assert.deepEqual(
+        recordsOf(kept.map(({ piece }) => piece)).map((record) => Buffer.from(record)),
+        whole.slice(0, last + 1).map(([record]) => Buffer.from(record)),
       );
     }),
     { seed: 1, numRuns: 1000 },

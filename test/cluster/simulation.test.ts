@@ -26,6 +26,7 @@ const MENDED_SINCE: readonly [seed: number, what: string][] = [
   [2510, 'an exit by the new times of a fence came behind the entry into another one, when objects arrived'],
   [4704, 'an exit by the new times of a fence came behind an entry, when a dead hub was taken over'],
   [5336, 'an exit by the new times of a fence came behind an entry, when partitions went to another hub'],
+  [4964, 'what had left with a step was kept without the step'],
   [1775, 'events of the owner before came behind those of the next one'],
   [5196, 'a hub that was about to end was asked as one that serves'],
 ];

@@ -7,7 +7,7 @@ import { Pulse } from '../../src/cluster/pulse.ts';
 import { StepJournal } from '../../src/cluster/step_journal.ts';
 import { readSteps } from '../../src/cluster/steps_left.ts';
 import { lend } from '../../src/model/borrowed.ts';
-import { packStep } from '../../src/wire/journal_record.ts';
+import { packReleased, packStep } from '../../src/wire/journal_record.ts';
 import type { ShardReply } from '../../src/wire/messages.ts';
 import { textOf, up, utf8 } from './contract.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
@@ -71,6 +71,23 @@ function step(name: number | string): ShardReply {
   });
   return { record: lend(zstdCompressSync(record)) } as unknown as ShardReply;
 }
+
+/** A step with which something has left. */
+function releasing(name: string): ShardReply {
+  const record = packReleased({ nowMs: 0, config: 0, setBacks: [], sequence: 1, effects: lend(new Uint8Array()) });
+  return { ...step(name), released: [{ id: 1, record: lend(zstdCompressSync(record)) }] };
+}
+
+test('What has left with a step is found only where the step is, whenever the journal is sealed', async (context) => {
+  const found = new Set<number>();
+  for (let afterMs = 0; afterMs < 30; afterMs += 0.5) {
+    const { clock, journal, left } = await world(context);
+    journal.keep(0, releasing('a'))?.catch(() => undefined);
+    await clock.wait(afterMs);
+    found.add((await left()).length);
+  }
+  assert.deepEqual([...found], [0, 2]);
+});
 
 test('A pulse of a journal with nothing to keep leaves few messages, and steps that come later are found', async (context) => {
   const { clock, journal, pulse, messages, left } = await world(context);
