@@ -89,6 +89,7 @@ export class Keeping {
       ...{ bus, name, incarnation, shards, reads, schedule, elapsed },
       widen: (bytes) => this.#widenJournal(bytes),
       writeState: () => this.writeState(),
+      isAcquiring: () => keeper.isAcquiring(),
       ended: (error) => keeper.out(error),
     });
   }
@@ -133,9 +134,8 @@ export class Keeping {
 
   /** The rows that a round has handed out were all noted. Never rejects. */
   async roundOver(shard: number, begunAt: number): Promise<void> {
-    const { isServing, isAcquiring } = this.#keeper;
-    // Until the state is whole the journals of others are needed from their beginnings, and this one as well.
-    if (!isServing() || isAcquiring()) return;
+    const { isServing } = this.#keeper;
+    if (!isServing()) return;
     try {
       await this.journal.roundOver(shard, begunAt);
     } catch (error) {
@@ -146,7 +146,7 @@ export class Keeping {
 
   /** Barriers of a hub that has nothing to do do not pile up. */
   trimIdle(): void {
-    if (!this.#keeper.isServing() || this.#keeper.isAcquiring()) return;
+    if (!this.#keeper.isServing()) return;
     // It is tried again with the next.
     this.journal.trimIdle().catch(() => undefined);
   }

@@ -17,8 +17,10 @@ export interface StepJournalOptions {
   readonly reads: 'latest' | 'any';
   /** Sets the size of each journal stream to so many bytes more than it has by the settings. */
   widen(bytes: number): Promise<void>;
-  /** Writes all rows that were handed out so far to the state. */
+  /** Writes all rows that were handed out so far to the state, but for those of partitions that are still to come. */
   writeState(): Promise<void>;
+  /** Whether partitions are to come that are not there yet: until then what is written to the state is not all. */
+  isAcquiring(): boolean;
   /** Calls back after a delay; returns how to call it off. */
   schedule(delayMs: number, callback: () => void): () => void;
   /** Time that has passed since some moment. */
@@ -61,6 +63,8 @@ export class StepJournal {
   #isTrimming = false;
   /** By the record that has made this hub release objects: the first message that may hold their state. */
   readonly #held = new Map<number, number>();
+  /** Those of these records of which all has arrived. */
+  readonly #arrived = new Set<number>();
   /** Bytes that the streams have more than they should. */
   #widenedBy = 0;
   #isWidening = false;
@@ -132,12 +136,17 @@ export class StepJournal {
 
   /** Objects are about to be released because of a record: their state stays in the journal until they have arrived. */
   hold(sequence: number): void {
-    this.#held.set(sequence, this.#journal.nextNumber);
+    this.#arrived.delete(sequence);
+    // What was released before because of the same record stays, too.
+    if (!this.#held.has(sequence)) this.#held.set(sequence, this.#journal.nextNumber);
   }
 
-  /** What was released because of that record has arrived. */
+  /**
+   * What was released because of that record has arrived. That it has left stays in the journal until the state says the same:
+   * what is noted in this turn is to be written first.
+   */
   letGo(sequence: number): void {
-    this.#held.delete(sequence);
+    if (this.#held.has(sequence)) this.#arrived.add(sequence);
   }
 
   /** Says of which configuration the shards have been told by now: nothing of what they took over does. */
@@ -157,14 +166,17 @@ export class StepJournal {
 
   /**
    * The rows of a round are all handed out that began at that message; another one may have begun since. Resolves when the
-   * journal was trimmed as far as all shards are done with it, or something else is trimming it.
+   * journal was trimmed as far as all shards are done with it, or something else is trimming it, or it is needed for now: until
+   * the state is whole the journals of others are needed from their beginnings, and this one as well.
    */
   async roundOver(shard: number, begunAt: number): Promise<void> {
     const steps = this.#of(shard);
-    if (this.#isTrimming || begunAt <= steps.doneFrom) return;
+    if (this.#isTrimming || this.#options.isAcquiring() || begunAt <= steps.doneFrom) return;
     this.#isTrimming = true;
     try {
-      await this.#options.writeState();
+      await this.#writeState();
+      // It may have begun meanwhile.
+      if (this.#options.isAcquiring()) return;
       steps.doneFrom = begunAt;
       const before = Math.min(...this.#shards.map((each) => this.#neededFrom(each)), ...this.#held.values());
       if (before > this.#doneFrom) await this.#done(before);
@@ -177,14 +189,23 @@ export class StepJournal {
   /** Trims a journal with nothing but barriers behind what is in the state: without steps there is no round to do it. */
   async trimIdle(): Promise<void> {
     const next = this.#journal.nextNumber;
-    const isIdle = this.#held.size === 0 && this.#shards.every((each) => this.#neededFrom(each) === next);
-    if (this.#isTrimming || !isIdle || next < this.#doneFrom + IDLE_MESSAGES) return;
+    const isHeld = [...this.#held.keys()].some((sequence) => !this.#arrived.has(sequence));
+    const isIdle = !isHeld && this.#shards.every((each) => this.#neededFrom(each) === next);
+    if (this.#isTrimming || this.#options.isAcquiring() || !isIdle || next < this.#doneFrom + IDLE_MESSAGES) return;
     this.#isTrimming = true;
     try {
-      await this.#done(next);
+      // It is trimmed with the next call then.
+      if (this.#arrived.size > 0) await this.#writeState();
+      else await this.#done(next);
     } finally {
       this.#isTrimming = false;
     }
+  }
+
+  async #writeState(): Promise<void> {
+    const arrived = [...this.#arrived];
+    await this.#options.writeState();
+    for (const sequence of arrived) if (this.#arrived.delete(sequence)) this.#held.delete(sequence);
   }
 
   /** The first message that may hold what a shard has changed and has not handed out. */

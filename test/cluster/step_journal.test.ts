@@ -25,10 +25,12 @@ async function world(context: TestContext, { shards = 1, reads = 'latest' as 'la
   await Promise.all([up(bus), up(other)]);
   for (const stream of journalStreams('hub', 'i')) await bus.makeStream({ ...stream, replicas: 3, storage: 'memory' });
   const ended: Error[] = [];
+  const state = { isAcquiring: false, write: async (): Promise<void> => undefined };
   const journal = new StepJournal({
     ...{ bus, name: 'hub', incarnation: 'i', shards, reads, elapsed: clock.elapsed },
     schedule: (ms, callback) => cluster.schedule('owner', ms, callback),
-    writeState: async () => undefined,
+    writeState: () => state.write(),
+    isAcquiring: () => state.isAcquiring,
     widen: async () => undefined,
     ended: (error) => ended.push(error),
   });
@@ -42,7 +44,7 @@ async function world(context: TestContext, { shards = 1, reads = 'latest' as 'la
     kept: () => void journal.trimIdle(),
   });
   return {
-    ...{ clock, cluster, journal, pulse, ended, seal },
+    ...{ clock, cluster, journal, state, pulse, ended, seal },
     async messages() {
       return (await other.streams('hub_J_')).reduce((sum, { messages }) => sum + messages, 0);
     },
@@ -126,6 +128,54 @@ test('A round ends where it began, although another one has begun since', async 
   await journal.keep(0, step(3));
   await journal.roundOver(0, first);
   assert.deepEqual(await left(), ['step 2', 'step 3']);
+});
+
+test('Steps are needed when partitions are to come, also where that is said while the state is written', async (context) => {
+  const { journal, state, left } = await world(context);
+  await journal.keep(0, step(1));
+  const first = journal.roundBegun();
+  state.write = async () => {
+    state.isAcquiring = true;
+  };
+  await journal.roundOver(0, first);
+  assert.deepEqual(await left(), ['step 1']);
+});
+
+test('What has left stays until it has arrived, and what the state is to say of that is written', async (context) => {
+  const { journal, state, left } = await world(context);
+  journal.hold(7);
+  await journal.keep(0, releasing('a'));
+  const later = async (name: string): Promise<void> => {
+    await journal.keep(0, step(name));
+    await journal.roundOver(0, journal.roundBegun());
+  };
+  await later('b');
+  // An heir releases more because of the same record.
+  journal.hold(7);
+  await later('c');
+  state.write = async () => journal.letGo(7);
+  await later('d');
+  state.write = async () => undefined;
+  await journal.keep(0, step('e'));
+  assert.deepEqual(await left(), ['', ...['a', 'b', 'c', 'd', 'e'].map((name) => `step ${name}`)]);
+});
+
+test('What has left is needed no more when it has arrived, and the state was written since', async (context) => {
+  const { clock, journal, pulse, left } = await world(context);
+  journal.hold(7);
+  await journal.keep(0, releasing('a'));
+  journal.letGo(7);
+  await journal.roundOver(0, journal.roundBegun());
+  await journal.keep(0, step('b'));
+  await journal.roundOver(0, journal.roundBegun());
+  journal.hold(8);
+  const nothing = new Uint8Array();
+  await journal.keepReleased({ sequence: 8, endMs: 0, config: 0, step: { batch: nothing, effects: nothing } });
+  journal.letGo(8);
+  pulse.start();
+  await clock.wait(200_000);
+  pulse.stop();
+  assert.deepEqual(await left(), []);
 });
 
 test('Steps are needed as long as one shard is not done with what all shards have changed since', async (context) => {
