@@ -64,6 +64,14 @@ export interface LocalFanout {
   missed(topics: readonly Topic[], why: string): void;
 }
 
+/** What each member was sent, by the numbers of the last frames, before objects have got another owner. */
+export interface SentBefore {
+  /** By their owner before. */
+  readonly sent: Readonly<Record<string, number>>;
+  /** By those that have owned them before that one. Left out by hubs of the release before. */
+  readonly behind?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
 const BEAT_MS = 1000;
 
 const TOPICS_OF: Readonly<Record<'rendered' | 'announced' | 'ofGone', readonly Topic[]>> = {
@@ -177,28 +185,21 @@ export class ClusterFanout {
     this.#out.tookAfter(sequence);
   }
 
-  /**
-   * The number of the last frame to each member, of all that this hub has published so far. A hub that lets objects go tells
-   * it their next owner, once it has published the last event of them.
-   */
-  sentToAll(): Record<string, number> {
-    return this.#out.sentToAll();
+  /** What each member was sent so far. A hub that lets objects go tells their next owner, once it has published all of them. */
+  sentBefore(): SentBefore {
+    return { sent: this.#out.sentToAll(), behind: this.#out.behindToAll() };
   }
 
   /**
-   * This hub owns objects that another one has owned, which had sent so much to each member by then. So nobody gets what this
-   * hub publishes from now on before what that one has published of them. Told before this hub publishes any.
+   * This hub owns objects that another one has owned, by when so much was sent to each member. So nobody gets what this hub
+   * publishes from now on before what was published of them there. Resolves when the subscribers of this hub have that, or have
+   * been told that it is lost: after a second at the latest. To be awaited before this hub publishes events of the objects.
    */
-  tookBehind(from: string, sent: Readonly<Record<string, number>>): void {
-    this.#out.tookBehind(from, sent);
-  }
-
-  /**
-   * Resolves when the subscribers of this hub have what another one has sent up to a number, or that one is gone; after a
-   * second at the latest. To be awaited before this hub publishes events of objects that have come from there.
-   */
-  reachedFrom(from: string, number: number): Promise<void> {
-    return this.#in.reachedFrom(from, number);
+  async tookBehind(from: string, { sent, behind = {} }: SentBefore): Promise<void> {
+    const { self } = this.#options;
+    const all = [...Object.entries(behind), [from, sent] as const].filter(([sender]) => sender !== self);
+    for (const [sender, numbers] of all) this.#out.tookBehind(sender, numbers);
+    await Promise.all(all.map(([sender, numbers]) => this.#in.reachedFrom(sender, numbers[self] ?? 0)));
   }
 
   /** What `interest` of the fan-out returns has changed. */

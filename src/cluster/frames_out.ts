@@ -136,6 +136,15 @@ export class FramesOut {
     return Object.fromEntries([...this.#receivers].map(([member, { frames }]) => [member, frames]));
   }
 
+  /** By other senders, the numbers of their frames to each member behind which those of this hub come now. */
+  behindToAll(): Record<string, Record<string, number>> {
+    const all: Record<string, Record<string, number>> = {};
+    for (const [member, { behind }] of this.#receivers) {
+      for (const [from, { number }] of behind) all[from] = { ...all[from], [member]: number };
+    }
+    return all;
+  }
+
   sentTo(member: string): SentSoFar {
     return { frames: this.#receivers.get(member)?.frames ?? 0, announced: this.#announcements };
   }

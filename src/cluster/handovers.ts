@@ -246,7 +246,7 @@ export class Handovers {
         await handlers.writeAnew(objects);
         await writeState();
       },
-      sent: () => fanout.sentToAll(),
+      sentBefore: () => fanout.sentBefore(),
       changed: () => change(),
     });
   }
@@ -261,10 +261,7 @@ export class Handovers {
         from === incarnation ? this.released(sequence) : releasedElsewhere(from, sequence),
       isReleased: (sequence, kind, id) => releases.isReleased(sequence, kind, id),
       relay: (sequence, released, names) => releases.relay(sequence, released, names),
-      follow: async (from, { sent }) => {
-        fanout.tookBehind(from, sent);
-        await fanout.reachedFrom(from, sent[incarnation] ?? 0);
-      },
+      follow: (from, released) => fanout.tookBehind(from, released),
       allHeard: () => fanout.allHeard(),
       announceAgain: (events) => fanout.announceAgain(events.filter((event) => dead.isOwnEvent(event))),
       adopt: async (left) => {

@@ -2,6 +2,7 @@ import type { ObjectIds } from '../core/item.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { ReleasedStep } from '../wire/journal_record.ts';
 import type { Checkpoints } from './checkpoints.ts';
+import type { SentBefore } from './cluster_fanout.ts';
 import type { ConfigRecord, ObjectMove } from './config_record.ts';
 import type { ConfigState } from './config_state.ts';
 import type { Notice } from './notice.ts';
@@ -9,13 +10,11 @@ import type { StepJournal } from './step_journal.ts';
 import type { JournalLeft } from './steps_left.ts';
 
 /** What the shards of this hub knew of objects that another one owns since a record. */
-export interface Released {
+export interface Released extends SentBefore {
   /** Steps that state all of it. */
   readonly steps: readonly ReleasedStep[];
   /** Time of day when the last of them was made. */
   readonly endMs: number;
-  /** The number of the last frame of events that each hub was sent before. */
-  readonly sent: Readonly<Record<string, number>>;
   /** Objects, as "kind id", that an owner before this hub has released: this hub's shards never had them. */
   readonly relayed: readonly string[];
 }
@@ -39,8 +38,8 @@ export interface ReleasesOptions {
   release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]>;
   /** Has the shards hand out rows of objects, and writes them to the state. */
   writeAnew(objects: ObjectIds): Promise<void>;
-  /** The numbers of the last frames. */
-  sent(): Readonly<Record<string, number>>;
+  /** What each hub was sent of events so far. */
+  sentBefore(): SentBefore;
   /** Resolves with the next record, or when this hub has acquired something; after a while in any case. */
   changed(): Promise<void>;
   /** Time of day. */
@@ -116,14 +115,14 @@ export class Releases {
 
   /** The shards forget objects behind all that they were told so far. `partitions`: those that are handed over as a whole. */
   #begin(sequence: number, objects: ObjectIds, partitions: readonly number[]): void {
-    const { journal, release, sent, now, notice } = this.#options;
+    const { journal, release, sentBefore, now, notice } = this.#options;
     journal.hold(sequence);
     const steps = release(objects, sequence);
     const finish = async (): Promise<Released> => {
       const made = await steps;
       const endMs = now();
       await this.#releaseState(partitions);
-      return { steps: made, endMs, sent: sent(), relayed: [] };
+      return { steps: made, endMs, ...sentBefore(), relayed: [] };
     };
     const released = finish();
     released.catch((error: unknown) => notice(`Cannot hand objects over: ${(error as Error).message}`));
@@ -132,14 +131,14 @@ export class Releases {
 
   /** What an owner before this hub has released, and has not arrived. Resolves when this hub has recorded it as well. */
   async relay(sequence: number, released: JournalLeft['released'], names: readonly string[]): Promise<void> {
-    const { journal, sent } = this.#options;
+    const { journal, sentBefore } = this.#options;
     journal.hold(sequence);
     await Promise.all(released.map((each) => journal.keepReleased({ ...each, sequence })));
     const steps = released.map(({ step, config }) => ({ ...step, config }));
     const endMs = Math.max(0, ...released.map((each) => each.endMs));
     const relayed = {
       objects: { providers: [], trackables: [] },
-      released: Promise.resolve({ steps, endMs, sent: sent(), relayed: names }),
+      released: Promise.resolve({ steps, endMs, ...sentBefore(), relayed: names }),
     };
     this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), relayed]);
     for (const name of names) this.#passedOn.add(`${sequence} ${name}`);
@@ -156,6 +155,7 @@ export class Releases {
       steps: all.flatMap(({ steps }) => steps),
       endMs: Math.max(0, ...all.map(({ endMs }) => endMs)),
       sent: Object.assign({}, ...all.map(({ sent }) => sent)),
+      behind: Object.assign({}, ...all.map(({ behind }) => behind)),
       relayed: all.flatMap(({ relayed }) => relayed),
     };
   }
@@ -197,13 +197,13 @@ export class Releases {
 
 /** Whether what another hub says is something that it has released. */
 export function isReleased(value: unknown): value is Released {
-  const { steps, endMs, sent, relayed } = (value ?? {}) as Partial<Record<keyof Released, unknown>>;
+  const { steps, endMs, sent, behind = {}, relayed } = (value ?? {}) as Partial<Record<keyof Released, unknown>>;
   const isStep = (step: unknown): boolean => {
     const { batch, effects, config } = (step ?? {}) as Partial<Record<keyof ReleasedStep, unknown>>;
     return batch instanceof Uint8Array && effects instanceof Uint8Array && typeof config === 'number';
   };
   const isShaped = Array.isArray(steps) && Array.isArray(relayed) && typeof endMs === 'number';
-  return isShaped && steps.every(isStep) && typeof sent === 'object';
+  return isShaped && steps.every(isStep) && typeof sent === 'object' && typeof behind === 'object';
 }
 
 /** Objects as names: "kind id" of each. */

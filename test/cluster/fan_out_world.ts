@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Bus } from '../../src/cluster/bus.ts';
-import { ClusterFanout } from '../../src/cluster/cluster_fanout.ts';
+import { ClusterFanout, type SentBefore } from '../../src/cluster/cluster_fanout.ts';
 import type { FenceEventLeft } from '../../src/cluster/fan_out_message.ts';
 import { wantedVariant } from '../../src/core/wanted.ts';
 import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
@@ -311,16 +311,16 @@ export class FanOutWorld {
     const from = this.living.find(({ name }) => name === homes.get(object));
     if (from === undefined || from === to) return;
     homes.delete(object);
-    const adopt = async (sent: Readonly<Record<string, number>>): Promise<void> => {
-      await to.shared.reachedFrom(from.name, sent[to.name] ?? 0);
-      to.shared.tookBehind(from.name, sent);
+    const adopt = async (before: SentBefore): Promise<void> => {
+      await to.shared.tookBehind(from.name, before);
       homes.set(object, to.name);
-      // At once, if it can: so it comes as early as it may.
-      this.step([object]);
+      // At once, if it can: so it comes as early as it may. Or it goes on as it is.
+      if (this.dice(3) > 0) this.step([object]);
+      else this.move(object, this.living[this.dice(this.living.length)] as TestHub);
     };
     this.cluster.schedule(from.name, 0, () => {
-      const sent = from.shared.sentToAll();
-      this.cluster.schedule(to.name, this.dice(3), () => void adopt(sent));
+      const before = from.shared.sentBefore();
+      this.cluster.schedule(to.name, this.dice(3), () => void adopt(before));
     });
   }
 
