@@ -63,10 +63,11 @@ export class StateSection {
     });
   }
 
-  /** Writes nothing to these subjects any more: another hub is about to claim them. */
+  /** Writes nothing to these subjects any more: another hub is about to claim them. What is gone from there it need not know of. */
   release(names: readonly string[]): Promise<void> {
     return this.#inTurn(async () => {
       const subjects = new Set(names.map((name) => this.#subjects.get(name)));
+      await this.#eraseGoneFrom(subjects);
       for (const [key, subject] of this.#homes) if (subjects.has(subject)) this.#homes.delete(key);
       for (const subject of subjects) {
         if (subject === undefined) continue;
@@ -205,6 +206,21 @@ export class StateSection {
 
   async #erase(left: ReadonlyMap<StateSubject, readonly string[]>): Promise<void> {
     await each([...left], ([subject, keys]) => subject.append(goneRows(keys)));
+  }
+
+  /** Erases the objects in some subjects of which it was noted last that they are gone. */
+  async #eraseGoneFrom(subjects: ReadonlySet<StateSubject | undefined>): Promise<void> {
+    if (this.#noted.size === 0) return;
+    await this.#learn();
+    const newest = new NewestRows();
+    for (const chunk of this.#noted.chunks()) newest.add(chunk);
+    const left = new Map<StateSubject, string[]>();
+    for (const { buffer, at } of newest) {
+      const key = rowKey(buffer, at);
+      const home = this.#homes.get(key);
+      if (home !== undefined && subjects.has(home) && isGoneRow(buffer, at)) push(left, home, key);
+    }
+    await this.#erase(left);
   }
 
   async #eraseStrays(): Promise<void> {

@@ -408,6 +408,23 @@ test('Whoever hands partitions over writes nothing there any more, and goes on w
   assert.deepEqual(await versionsIn(b, [0, 1]), { stays: '2', goes: '2', misplaced: '2' });
 });
 
+test('What is gone is erased before its partition is handed over, although that was not written yet', async (context) => {
+  const { enter } = simulated(context);
+  const a = await enter('a', { partitionOf: () => 1 });
+  await a.claim({ partitions: [1], collisions: false, epoch: 1 });
+  for (const id of ['gone', 'back', 'stays']) a.note([objectRow(id, '1')]);
+  await a.write();
+  a.note([objectRow('gone', undefined), objectRow('back', undefined), objectRow('never', undefined)]);
+  a.note([objectRow('back', '2')]);
+  await a.release([1]);
+  const b = await enter('b', { partitionOf: () => 1 });
+  await b.claim({ partitions: [1], collisions: false, epoch: 2 });
+  await a.write();
+  assert.equal(a.failure, undefined);
+  // What is there still is handed over by the shards.
+  assert.deepEqual(await versionsIn(b, [1]), { back: '1', stays: '1' });
+});
+
 test('A row that says an object is gone from here does not erase what its next owner has written', async (context) => {
   const { enter } = simulated(context);
   let partition = 0;
