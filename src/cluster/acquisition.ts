@@ -2,12 +2,12 @@ import type { CollisionRow } from '../core/collision/row.ts';
 import type { LastKnownRow, ObjectIds } from '../core/item.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { PackedStep } from '../wire/journal_record.ts';
-import type { Checkpoints } from './checkpoints.ts';
+import type { Checkpoints, LetGo } from './checkpoints.ts';
 import type { ObjectMove } from './config_record.ts';
 import { type Acquisitions, type Arrival, acquisitions, type ConfigState, type TakeOver } from './config_state.ts';
 import type { FenceEventLeft } from './fan_out_message.ts';
 import type { Notice } from './notice.ts';
-import { namesOf, objectsOf, type Released } from './releases.ts';
+import { namedBy, namesOf, objectsOf, type Released } from './releases.ts';
 import { type JournalLeft, lastFenceEvents, statedIn } from './steps_left.ts';
 
 /**
@@ -280,17 +280,21 @@ export class Acquisition {
       return those.flatMap((source, i) => (isFirst(source, i) ? (left.get(source) as readonly Left[]) : []));
     };
     const dead = Map.groupBy(gone, ({ of }) => of);
-    const late = [...dead.values()].flatMap((theirs) => {
+    const letGo: LetGo[] = [];
+    for (const theirs of dead.values()) {
       const its = left.get(theirs[0] as TakeOver) as readonly Left[];
       const all = new Set(theirs.flatMap(({ of, partitions }) => [...hadAtItsEnd(of), ...partitions]));
-      return theirs.flatMap(({ partitions }) => its.map((each) => ({ left: each, partitions, all })));
-    });
-    this.#late = [...this.#late, ...late];
+      const late = theirs.flatMap(({ partitions }) => its.map((each) => ({ left: each, partitions, all })));
+      this.#late = [...this.#late, ...late];
+      letGo.push({ partitions: [...all], objects: its.flatMap(({ departed }) => departed.map(namedBy)) });
+    }
     const relayed = await this.#relay([...journals.values()]);
     this.#stage = 'reading the state';
     const rows: LastKnownRow[] = [];
     const had = new Set(gone.flatMap(({ of, partitions }) => [...hadAtItsEnd(of), ...partitions]));
-    if (had.size > 0) for await (const part of checkpoints.rowsIn([...had])) rows.push(...part);
+    // Its rows of what had left it and arrived elsewhere it may not have lived to erase: nobody knows of them later.
+    await checkpoints.eraseLetGo(letGo);
+    if (had.size > 0) for await (const part of checkpoints.rowsIn([...had], letGo)) rows.push(...part);
     const pairs = isStageDue ? await checkpoints.pairs() : undefined;
     // A provider is located before the record comes that makes it: of that one only its owner knows.
     const located = new Set(statedIn(leftBy(sources).flatMap(({ steps }) => steps)).provider);
@@ -501,12 +505,6 @@ function alike(sources: readonly TakeOver[]) {
   );
   if (groups.size === 0) return [{ partitions: [], from: [] }];
   return [...groups.values()].map((partitions) => ({ partitions, from: sourcesOf(partitions[0] as number) }));
-}
-
-/** The object of a name "kind id". */
-function namedBy(name: string): readonly [kind: ObjectKind, id: string] {
-  const end = name.indexOf(' ');
-  return [name.slice(0, end) as ObjectKind, name.slice(end + 1)];
 }
 
 function keyOf({ of, released }: TakeOver, partition: number): string {

@@ -1,12 +1,12 @@
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { KeptRow, LastKnownRow } from '../core/item.ts';
-import { type PackedRows, rowAt } from '../core/row_bytes.ts';
+import { keyOf, type PackedRows, rowAt } from '../core/row_bytes.ts';
 import { PARTITIONS } from '../shards/affinity.ts';
 import type { Place } from '../store/newest_rows.ts';
 import type { Turns } from '../time/turns.ts';
 import { packedRows } from '../wire/store_messages.ts';
 import type { Bus, StreamSettings } from './bus.ts';
-import { StateSection } from './state_section.ts';
+import { type Outdated, StateSection } from './state_section.ts';
 
 /**
  * The state of the partitions, and of the pairs that collide, in one stream with a subject for each partition and one for
@@ -44,6 +44,12 @@ export interface Claim {
   readonly collisions: boolean;
   /** Of the map that gives them to it: it rises with each map. */
   readonly epoch: number;
+}
+
+/** What an owner before had let go, and does not say so in the state: its rows of these objects, in these partitions. */
+export interface LetGo {
+  readonly partitions: readonly number[];
+  readonly objects: readonly (readonly [kind: LastKnownRow['kind'], id: string])[];
 }
 
 /** Rows that are handed out together, at most. */
@@ -145,9 +151,18 @@ export class Checkpoints {
     return found as readonly (readonly [LastKnownRow['kind'], string])[];
   }
 
-  /** The last row of each object that lies in these partitions, whoever writes there, in parts. */
-  async *rowsIn(partitions: readonly number[]): AsyncGenerator<readonly LastKnownRow[]> {
-    const rows = await this.#objects.rowsIn(partitions.map((partition) => this.#subjectOf(partition)));
+  /** Erases, in partitions that are claimed, the rows of objects that owners before had let go. */
+  eraseLetGo(letGo: readonly LetGo[]): Promise<void> {
+    return this.#objects.eraseOutdated(this.#outdated(letGo));
+  }
+
+  /**
+   * The last row of each object that lies in these partitions, whoever writes there, in parts; without those of objects that
+   * owners before had let go.
+   */
+  async *rowsIn(partitions: readonly number[], letGo: readonly LetGo[] = []): AsyncGenerator<readonly LastKnownRow[]> {
+    const names = partitions.map((partition) => this.#subjectOf(partition));
+    const rows = await this.#objects.rowsIn(names, this.#outdated(letGo));
     yield* partsOf(rows.values()) as Generator<LastKnownRow[]>;
   }
 
@@ -188,6 +203,13 @@ export class Checkpoints {
   /** Ends it: nothing is tried again any more, and what waits is rejected, after the try that is under way. */
   close(): void {
     this.#end(new Error('The checkpoints are closed'));
+  }
+
+  #outdated(letGo: readonly LetGo[]): readonly Outdated[] {
+    return letGo.map(({ partitions, objects }) => ({
+      subjects: new Set(partitions.map((partition) => this.#subjectOf(partition))),
+      objects: new Set(objects.map(([kind, id]) => keyOf(kind, id))),
+    }));
   }
 
   #subjectOf(partition: number | 'collisions'): string {

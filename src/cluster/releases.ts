@@ -137,7 +137,7 @@ export class Releases {
     const steps = released.map(({ step, config }) => ({ ...step, config }));
     const endMs = Math.max(0, ...released.map((each) => each.endMs));
     const relayed = {
-      objects: { providers: [], trackables: [] },
+      objects: objectsOf(names.map(namedBy)),
       released: Promise.resolve({ steps, endMs, ...sentBefore(), relayed: names }),
     };
     this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), relayed]);
@@ -209,6 +209,12 @@ export function isReleased(value: unknown): value is Released {
 /** Objects as names: "kind id" of each. */
 export function namesOf({ providers, trackables }: ObjectIds): readonly (readonly [kind: ObjectKind, id: string])[] {
   return [...providers.map((id) => ['provider', id] as const), ...trackables.map((id) => ['trackable', id] as const)];
+}
+
+/** The object of a name "kind id". */
+export function namedBy(name: string): readonly [kind: ObjectKind, id: string] {
+  const end = name.indexOf(' ');
+  return [name.slice(0, end) as ObjectKind, name.slice(end + 1)];
 }
 
 export function objectsOf(names: Iterable<readonly [kind: ObjectKind, id: string, ...rest: unknown[]]>): ObjectIds {

@@ -137,14 +137,36 @@ export class StateSection {
     });
   }
 
-  /** The last row of each object in some subjects, whosever they are. They lie in memory of their own. */
-  rowsIn(names: readonly string[]): Promise<ReadonlyMap<string, Place>> {
+  /** Erases what is out of date in subjects of this hub. */
+  eraseOutdated(outdated: readonly Outdated[]): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#learn();
+      const left = new Map<StateSubject, string[]>();
+      for (const { subjects, objects } of outdated) {
+        for (const key of objects) {
+          const home = this.#homes.get(key);
+          if (home === undefined || !subjects.has(home.name)) continue;
+          push(left, home, key);
+          this.#homes.delete(key);
+        }
+      }
+      await this.#erase(left);
+    });
+  }
+
+  /**
+   * The last row of each object in some subjects, whosever they are, but for what is out of date. They lie in memory of their own.
+   */
+  rowsIn(names: readonly string[], outdated: readonly Outdated[] = []): Promise<ReadonlyMap<string, Place>> {
     return this.#inTurn(async () => {
       const subjects = names.map((name) => this.#subjects.get(name) ?? new ForeignSubject(name));
       await each(subjects, async (subject) => {
         if (subject instanceof ForeignSubject) await subject.look(this.#options);
       });
-      return (await this.#readAll(subjects)).lying;
+      const isOutdated = ({ name }: ReadSubject, key: string): boolean => {
+        return outdated.some((each) => each.subjects.has(name) && each.objects.has(key));
+      };
+      return (await this.#readAll<ReadSubject>(subjects, outdated.length === 0 ? undefined : isOutdated)).lying;
     });
   }
 
@@ -291,10 +313,13 @@ export class StateSection {
     this.#unread.clear();
   }
 
-  /** Reads subjects to their ends, however often that takes. */
-  async #readAll<Subject extends ReadSubject>(subjects: readonly Subject[]): Promise<MergedRows<Subject>> {
+  /** Reads subjects to their ends, however often that takes. `isOutdated`: rows that do not count. */
+  async #readAll<Subject extends ReadSubject>(
+    subjects: readonly Subject[],
+    isOutdated?: (subject: Subject, key: string) => boolean,
+  ): Promise<MergedRows<Subject>> {
     for (let tries = 1; ; tries++) {
-      const merged = new MergedRows<Subject>();
+      const merged = new MergedRows<Subject>(isOutdated);
       const unread = await this.#readOnce(subjects, (subject, rows) => merged.add(subject, rows));
       if (unread === undefined) return merged;
       if (tries === 2 || tries % TRIES_TOLD === 0) this.#options.unread(unread);
@@ -396,6 +421,12 @@ interface Plan {
   readonly left: Map<StateSubject, string[]>;
 }
 
+/** Objects, by the keys of their rows, whose rows in these subjects say nothing any more: the owner before had let them go. */
+export interface Outdated {
+  readonly subjects: ReadonlySet<string>;
+  readonly objects: ReadonlySet<string>;
+}
+
 type ObjectName = readonly [kind: KeptRow['kind'], id: string];
 
 /** A row, and the subject that it is in. */
@@ -408,6 +439,11 @@ class MergedRows<Subject> {
   readonly lying = new Map<string, Lying<Subject>>();
   readonly #strays = new Map<Subject, Set<string>>();
   readonly #bytes = new Map<Subject, number>();
+  readonly #isOutdated: ((subject: Subject, key: string) => boolean) | undefined;
+
+  constructor(isOutdated?: (subject: Subject, key: string) => boolean) {
+    this.#isOutdated = isOutdated;
+  }
 
   /** Takes rows of a message that is later than all before. */
   add(subject: Subject, rows: Buffer): void {
@@ -415,6 +451,7 @@ class MergedRows<Subject> {
     const buffer = { bytes: rows, view: new DataView(rows.buffer, rows.byteOffset, rows.length) };
     for (let at = 0; at < rows.length; at += rowSize(buffer, at)) {
       const key = rowKey(buffer, at);
+      if (this.#isOutdated?.(subject, key) === true) continue;
       const before = this.lying.get(key);
       const isHere = before?.subject === subject;
       if (isGoneRow(buffer, at)) {

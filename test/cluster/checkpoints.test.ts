@@ -425,6 +425,41 @@ test('What is gone is erased before its partition is handed over, although that 
   assert.deepEqual(await versionsIn(b, [1]), { back: '1', stays: '1' });
 });
 
+test('What a hub that is gone had let go is erased where it lay, and nowhere else', async (context) => {
+  const { enter } = simulated(context);
+  const partitions = new Map([
+    ['left', 0],
+    ['moved', 0],
+    ['stays', 0],
+    ['foreign', 1],
+  ]);
+  const partitionOf = (_: string, id: string): number => partitions.get(id) ?? 0;
+  const dead = await enter('dead', { partitionOf });
+  await dead.claim({ partitions: [0, 1], collisions: false, epoch: 1 });
+  for (const id of partitions.keys()) dead.note([objectRow(id, '1')]);
+  await dead.write();
+  // Each has let go the same, and another hub has one of it by now.
+  partitions.set('left', 2).set('moved', 2).set('foreign', 2);
+  const heir = await enter('heir', { partitionOf });
+  await heir.claim({ partitions: [2], collisions: false, epoch: 2 });
+  heir.note([objectRow('moved', '2')]);
+  await heir.write();
+  await heir.claim({ partitions: [0], collisions: false, epoch: 2 });
+  const objects = ['left', 'moved', 'foreign'].map((id) => ['trackable', id] as const);
+  const letGo = [{ partitions: [0, 1], objects }];
+  const found: string[] = [];
+  for await (const rows of heir.rowsIn([0, 1], letGo)) found.push(...rows.map(({ id }) => id));
+  assert.deepEqual(found, ['stays']);
+  await heir.eraseLetGo(letGo);
+  const left = { moved: '2', stays: '1', foreign: '1' };
+  assert.deepEqual(await versionsIn(heir, [0, 1, 2]), left);
+  // The heir of the other partition has yet to do the same.
+  const other = await enter('other', { partitionOf });
+  await other.claim({ partitions: [1], collisions: false, epoch: 2 });
+  await other.eraseLetGo(letGo);
+  assert.deepEqual(await versionsIn(other, [0, 1, 2]), { moved: '2', stays: '1' });
+});
+
 test('A row that says an object is gone from here does not erase what its next owner has written', async (context) => {
   const { enter } = simulated(context);
   let partition = 0;
