@@ -267,7 +267,7 @@ export class Acquisition {
     released: ReadonlyMap<TakeOver, readonly Left[]>,
     isStageDue: boolean,
   ): Promise<void> {
-    const { checkpoints, hadAtItsEnd, objectsIn } = this.#options;
+    const { checkpoints, hadAtItsEnd, objectsIn, state } = this.#options;
     const gone = sources.filter(({ isMember }) => !isMember);
     this.#stage = 'reading what is left';
     const journals = new Map<string, JournalLeft>();
@@ -281,12 +281,12 @@ export class Acquisition {
     };
     const dead = Map.groupBy(gone, ({ of }) => of);
     const letGo: LetGo[] = [];
-    for (const theirs of dead.values()) {
+    for (const [of, theirs] of dead) {
       const its = left.get(theirs[0] as TakeOver) as readonly Left[];
-      const all = new Set(theirs.flatMap(({ of, partitions }) => [...hadAtItsEnd(of), ...partitions]));
+      const all = new Set([...hadAtItsEnd(of), ...theirs.flatMap(({ partitions }) => partitions)]);
       const late = theirs.flatMap(({ partitions }) => its.map((each) => ({ left: each, partitions, all })));
       this.#late = [...this.#late, ...late];
-      letGo.push({ partitions: [...all], objects: its.flatMap(({ departed }) => departed.map(namedBy)) });
+      letGo.push({ partitions: writtenBy(of, state()), objects: its.flatMap(({ departed }) => departed.map(namedBy)) });
     }
     const relayed = await this.#relay([...journals.values()]);
     this.#stage = 'reading the state';
@@ -490,6 +490,18 @@ function byEvaluated(objects: ObjectIds, left: readonly Left[], first: number): 
     told.findLast((each) => each[kind].has(id) && !each.departed.includes(`${kind} ${id}`))?.config ?? first;
   const parts = [...Map.groupBy(namesOf(objects), evaluated)];
   return parts.length === 0 ? [[first, objects]] : parts.map(([config, names]) => [config, objectsOf(names)]);
+}
+
+/**
+ * Partitions in whose state the rows are those of a hub that is gone. Where others have taken over from it, they have written
+ * theirs; where it had yet to take over, they are those of whoever had the partition before.
+ */
+function writtenBy(of: string, state: ConfigState): readonly number[] {
+  const first = new Map<number, string>();
+  for (const source of state.sources) {
+    for (const partition of source.partitions) if (!first.has(partition)) first.set(partition, source.of);
+  }
+  return [...first].flatMap(([partition, source]) => (source === of ? [partition] : []));
 }
 
 /** Partitions by their sources; without any where there is nothing but the stage to be taken. */
