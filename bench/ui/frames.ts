@@ -42,9 +42,14 @@ export async function reportFrames(
     `frames per second   ${((times.length - 1) / (spentMs / 1_000)).toFixed(1)}, median ${at(0.5)}, 95 % ${at(0.95)}, longest ${at(1)}`,
     `main thread busy    ${busy('TaskDuration')} of the time, of which scripts ${busy('ScriptDuration')}`,
     ...more(spentMs / 1_000),
-    `on the map          ${await page.locator('[data-counts]').innerText()}`,
+    ...(await countsOf(page)),
   ];
   process.stdout.write(`${[name, ...lines.map((line) => `  ${line}`)].join('\n')}\n`);
+}
+
+async function countsOf(page: Page): Promise<readonly string[]> {
+  const counts = page.locator('[data-counts]');
+  return (await counts.count()) === 0 ? [] : [`on the map          ${await counts.innerText()}`];
 }
 
 async function taken(session: CDPSession): Promise<(metric: string) => number> {

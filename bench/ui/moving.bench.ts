@@ -1,51 +1,53 @@
 /**
- * Thousands of trackables that move on the live map, in a real browser:
+ * Thousands of trackables that move on the live map, with alerts of them, in a real browser:
  *
  *     npm run bench:ui -- [objects] [updates a second of each] [seconds]
+ *     npm run bench:ui -- --memory 30 [objects] [updates a second of each]
  *
- * Prints frames per second and how much of the time the page's main thread was busy, by the browser's own count. The
- * hub, the sender and the browser share the machine, and the browser draws without a graphics card.
+ * Prints frames per second and how much of the time the page's main thread was busy, by the browser's own count; first of
+ * a page that draws nothing of its own, beside the same hub and sender: more than that the machine does not give. With
+ * `--memory` it keeps the map open for so many minutes and tells whether what it uses stays flat; it ends with 1 where it
+ * does not. The hub, the sender and the browser share the machine, and the browser draws without a graphics card.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CDPSession, chromium, type Page } from 'playwright-core';
+import { parseArgs } from 'node:util';
+import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
 import { reportFrames } from './frames.ts';
 import { ensureBuilt, HubChild } from './hub_child.ts';
+import { COLLECTING, watchMemory } from './memory.ts';
+import { countAlerts, createScene, type Scene, type Sender, startSending } from './scene.ts';
 
-const [objects = 5_000, rate = 5, seconds = 10] = process.argv.slice(2).map(Number);
-const SIDE_METRES = 400;
-const BATCH = 500;
 const CHROMIUM = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
+const VIEWPORT = { width: 1280, height: 800 };
+const ALL_LAYERS = 'layers=trackables,fences,labels,tails,clusters';
 
 async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({ options: { memory: { type: 'string' } }, allowPositionals: true });
+  const numbers = positionals.map(Number);
+  const minutes = values.memory === undefined ? undefined : Number(values.memory);
+  const [objects = minutes === undefined ? 5_000 : 500, rate = minutes === undefined ? 5 : 1, seconds = 10] = numbers;
+  const scene = { objects, rate };
   ensureBuilt();
   const folder = mkdtempSync(join(tmpdir(), 'hub-bench-ui-'));
   const hub = await HubChild.start(folder);
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox', '--disable-gpu', ...(minutes === undefined ? [] : [COLLECTING])],
+  });
   let sender: Sender | undefined;
   try {
-    await createTrackables(hub.base);
-    sender = send(hub.base);
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    const open = async (view: string): Promise<void> => {
-      await page.goto(`${new URL(hub.base).origin}/hub-ui/?at=8.6028,50.0518&z=18&${view}`);
-      await page.locator('[data-counts]', { hasText: /^[\d,]{3,} trackables/ }).waitFor({ timeout: 60_000 });
-      await page.waitForTimeout(3_000);
-    };
-    await open('layers=trackables,labels,tails,clusters');
-    const session = await page.context().newCDPSession(page);
-    await session.send('Performance.enable');
-    process.stdout.write(`${objects} trackables at ${rate} Hz, ${seconds} s each, ${cpus()[0]?.model}\n`);
-    await report('live map', page, session, sender);
-    await page.keyboard.press('+');
-    await report('live map while it is dragged', page, session, sender, drag);
-    await open('layers=trackables,tails,clusters');
-    await report('live map without names', page, session, sender);
-    await open('layers=trackables,labels,tails,clusters&labels=all&color=provider_type');
-    await report('live map with all names that fit, and colors by type', page, session, sender);
-    await page.keyboard.press('+');
-    await report('the same while it is dragged', page, session, sender, drag);
+    await createScene(hub.base, scene);
+    sender = startSending(hub.base, scene);
+    if (minutes === undefined) await measureFrames({ browser, base: hub.base, sender, scene, seconds });
+    else {
+      const page = await browser.newPage({ viewport: VIEWPORT });
+      await openMap(page, hub.base, ALL_LAYERS);
+      say(scene);
+      const isFlat = await watchMemory(page, { minutes, more: async () => `${await countAlerts(hub.base)} alerts` });
+      process.exitCode = isFlat ? 0 : 1;
+    }
   } finally {
     sender?.stop();
     await browser.close();
@@ -54,60 +56,45 @@ async function main(): Promise<void> {
   }
 }
 
-async function createTrackables(base: string): Promise<void> {
-  const create = (index: number): Promise<Response> => {
-    const body = { type: 'virtual', name: `Thing ${index}`, location_providers: [`tag-${index}`] };
-    return fetch(`${base}/trackables`, {
-      method: 'POST',
-      body: JSON.stringify({ ...body, calculate_collisions: false }),
-    });
-  };
-  for (let i = 0; i < objects; i += 50) await Promise.all(Array.from({ length: 50 }, (_, k) => create(i + k)));
+interface Measured {
+  readonly browser: Browser;
+  readonly base: string;
+  readonly sender: Sender;
+  readonly scene: Scene;
+  readonly seconds: number;
 }
 
-interface Sender {
-  readonly sent: () => number;
-  readonly stop: () => void;
+async function measureFrames({ browser, base, sender, scene, seconds }: Measured): Promise<void> {
+  const page = await browser.newPage({ viewport: VIEWPORT });
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  const report = (name: string, during?: (page: Page, untilMs: number) => Promise<void>): Promise<void> =>
+    reportOf({ name, page, session, sender, seconds, during });
+  say(scene);
+  await report('a page that draws nothing');
+  await openMap(page, base, ALL_LAYERS);
+  await report('live map');
+  process.stdout.write(`  alerts raised       ${await countAlerts(base)}\n`);
+  await page.keyboard.press('+');
+  await report('live map while it is dragged', drag);
+  await openMap(page, base, ALL_LAYERS.replace('labels,', ''));
+  await report('live map without names');
+  await openMap(page, base, `${ALL_LAYERS}&labels=all&color=provider_type`);
+  await report('live map with all names that fit, and colors by type');
+  await page.keyboard.press('+');
+  await report('the same while it is dragged', drag);
 }
 
-/** Every object on a circle of its own, all of them moved so often a second, in batches that are spread over the time. */
-function send(base: string): Sender {
-  let sent = 0;
-  let next = 0;
-  let isOver = false;
-  const startMs = performance.now();
-  const pump = async (): Promise<void> => {
-    while (!isOver) {
-      const dueMs = startMs + (sent / (objects * rate)) * 1_000;
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
-      const batch = Array.from({ length: BATCH }, (_, k) => locationOf((next + k) % objects, performance.now()));
-      next = (next + BATCH) % objects;
-      sent += BATCH;
-      await fetch(`${base}/providers/locations`, { method: 'PUT', body: JSON.stringify(batch) });
-    }
-  };
-  pump().catch((error: unknown) => {
-    if (!isOver) throw error;
-  });
-  return {
-    sent: () => sent,
-    stop() {
-      isOver = true;
-    },
-  };
+function say({ objects, rate }: Scene): void {
+  const load = loadavg().map((each) => each.toFixed(2));
+  const machine = `${cpus().length} × ${cpus()[0]?.model}, load ${load.join(' ')}`;
+  process.stdout.write(`${objects} trackables at ${rate} Hz, with alert rules, ${machine}\n`);
 }
 
-function locationOf(index: number, nowMs: number): object {
-  const columns = Math.ceil(Math.sqrt(objects));
-  const angle = nowMs / 4_000 + index;
-  const east = ((index % columns) / columns) * SIDE_METRES + 3 * Math.cos(angle);
-  const north = (Math.floor(index / columns) / columns) * SIDE_METRES + 3 * Math.sin(angle);
-  return {
-    provider_id: `tag-${index}`,
-    provider_type: 'uwb',
-    crs: 'EPSG:4326',
-    position: { type: 'Point', coordinates: [8.6 + east / 71_700, 50.05 + north / 111_200] },
-  };
+async function openMap(page: Page, base: string, view: string): Promise<void> {
+  await page.goto(`${new URL(base).origin}/hub-ui/?at=8.6028,50.0518&z=18&${view}`);
+  await page.locator('[data-counts]', { hasText: /^[\d,]{3,} trackables/ }).waitFor({ timeout: 60_000 });
+  await page.waitForTimeout(3_000);
 }
 
 async function drag(page: Page, untilMs: number): Promise<void> {
@@ -120,13 +107,21 @@ async function drag(page: Page, untilMs: number): Promise<void> {
 }
 
 /** Counts frames in the page, and positions that were sent meanwhile. */
-async function report(
-  name: string,
-  page: Page,
-  session: CDPSession,
-  sender: Sender,
-  during?: (page: Page, untilMs: number) => Promise<void>,
-): Promise<void> {
+async function reportOf({
+  name,
+  page,
+  session,
+  sender,
+  seconds,
+  during,
+}: {
+  readonly name: string;
+  readonly page: Page;
+  readonly session: CDPSession;
+  readonly sender: Sender;
+  readonly seconds: number;
+  readonly during?: ((page: Page, untilMs: number) => Promise<void>) | undefined;
+}): Promise<void> {
   const sentBefore = sender.sent();
   await reportFrames(page, session, {
     name,

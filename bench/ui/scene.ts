@@ -1,0 +1,124 @@
+/** What moves on the map of a benchmark, and what the hub is to alert of. */
+
+/** Objects on a square of so many meters. */
+const SIDE_METRES = 400;
+/** Fences in a row, and as many rows of them: objects walk in and out at their edges. */
+const FENCES_IN_ROW = 4;
+const FENCE_METRES = 60;
+/** Trackables that have been heard of once: they are silent soon. */
+const SILENT = 20;
+const SILENT_MS = 5_000;
+const BATCH = 500;
+
+export interface Scene {
+  readonly objects: number;
+  /** Updates a second of each. */
+  readonly rate: number;
+}
+
+/** Creates trackables, fences, and rules about fences that are entered, silence and crowds. */
+export async function createScene(base: string, { objects }: Scene): Promise<void> {
+  for (let i = 0; i < objects + SILENT; i += 50) {
+    const some = Array.from({ length: Math.min(50, objects + SILENT - i) }, (_, k) => i + k);
+    await Promise.all(some.map((index) => post(`${base}/trackables`, trackableOf(index))));
+  }
+  for (let i = 0; i < FENCES_IN_ROW ** 2; i++) await post(`${base}/fences`, fenceOf(i));
+  const silent = Array.from({ length: SILENT }, (_, k) => locationOf(objects + k, 0, objects));
+  await put(`${base}/providers/locations`, silent);
+  for (const rule of [
+    { name: 'Somebody comes in', kind: 'entry', severity: 'info' },
+    { name: 'Silent', kind: 'silent', longer_than: SILENT_MS, severity: 'warning' },
+    { name: 'Crowded', kind: 'more_inside', more_than: Math.round(objects / 60), severity: 'critical' },
+  ]) {
+    await post(`${base}/alerts/rules`, rule);
+  }
+}
+
+export interface Sender {
+  readonly sent: () => number;
+  readonly stop: () => void;
+}
+
+/** Every object on a circle of its own, all of them moved so often a second, in batches that are spread over the time. */
+export function startSending(base: string, { objects, rate }: Scene): Sender {
+  let sent = 0;
+  let next = 0;
+  let isOver = false;
+  const startMs = performance.now();
+  const batch = Math.min(BATCH, objects);
+  const pump = async (): Promise<void> => {
+    while (!isOver) {
+      const dueMs = startMs + (sent / (objects * rate)) * 1_000;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
+      const moved = Array.from({ length: batch }, (_, k) =>
+        locationOf((next + k) % objects, performance.now(), objects),
+      );
+      next = (next + batch) % objects;
+      sent += batch;
+      await put(`${base}/providers/locations`, moved);
+    }
+  };
+  pump().catch((error: unknown) => {
+    if (!isOver) throw error;
+  });
+  return {
+    sent: () => sent,
+    stop() {
+      isOver = true;
+    },
+  };
+}
+
+/** How many alerts there are that somebody should look at. */
+export async function countAlerts(base: string): Promise<number> {
+  const alerts = (await (await fetch(`${base}/alerts?state=raised`)).json()) as readonly unknown[];
+  return alerts.length;
+}
+
+function trackableOf(index: number): object {
+  return {
+    type: 'virtual',
+    name: `Thing ${index}`,
+    location_providers: [`tag-${index}`],
+    calculate_collisions: false,
+  };
+}
+
+function fenceOf(index: number): object {
+  const step = SIDE_METRES / FENCES_IN_ROW;
+  const [west, south] = [(index % FENCES_IN_ROW) * step + 20, Math.floor(index / FENCES_IN_ROW) * step + 20];
+  const [east, north] = [west + FENCE_METRES, south + FENCE_METRES];
+  const ring = [earth(west, south), earth(east, south), earth(east, north), earth(west, north), earth(west, south)];
+  return { name: `Area ${index + 1}`, region: { type: 'Polygon', coordinates: [ring] } };
+}
+
+function locationOf(index: number, nowMs: number, objects: number): object {
+  const columns = Math.ceil(Math.sqrt(objects));
+  const angle = nowMs / 4_000 + index;
+  const east = ((index % columns) / columns) * SIDE_METRES + 3 * Math.cos(angle);
+  const north = (Math.floor(index / columns) / columns) * SIDE_METRES + 3 * Math.sin(angle);
+  return {
+    provider_id: `tag-${index}`,
+    provider_type: 'uwb',
+    crs: 'EPSG:4326',
+    position: { type: 'Point', coordinates: earth(east, north) },
+  };
+}
+
+function earth(east: number, north: number): [number, number] {
+  return [8.6 + east / 71_700, 50.05 + north / 111_200];
+}
+
+function post(url: string, body: object): Promise<void> {
+  return send('POST', url, body);
+}
+
+function put(url: string, body: object): Promise<void> {
+  return send('PUT', url, body);
+}
+
+async function send(method: string, url: string, body: object): Promise<void> {
+  const answer = await fetch(url, { method, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`Cannot ${method} ${url}: ${answer.status} ${await answer.text()}`);
+  await answer.arrayBuffer();
+}
