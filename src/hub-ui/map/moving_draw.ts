@@ -332,7 +332,35 @@ function drawSymbols(frame: Frame, objects: MovingObjects, { look, screen, nowMs
     context.drawImage(its.image, column * side, 0, side, side, x - size / 2, y - size / 2, size, size);
   }
   context.globalAlpha = 1;
+  drawAlarms(context, objects, { look, screen, pixelRatio, isCrowd });
   if (isCrowd) screen.crowd.end(context);
+}
+
+/** Rings around what there is an alert of, from a picture of one: hundreds of paths would take longer than all else. */
+function drawAlarms(
+  context: Frame['context'],
+  objects: MovingObjects,
+  {
+    look,
+    screen,
+    pixelRatio,
+    isCrowd,
+  }: { readonly look: MovingLook; readonly screen: OnScreen; readonly pixelRatio: number; readonly isCrowd: boolean },
+): void {
+  const { colliding, palette, scale } = look;
+  if (colliding.size === 0) return;
+  const alarmed = new Set<number | undefined>();
+  for (const id of colliding) alarmed.add(objects.indexOf(id));
+  const ring = spritesOf('alarm', { color: palette.danger, halo: palette.halo, pixelRatio, isSmall: false });
+  const side = ring.size * pixelRatio;
+  const size = ring.size * scale;
+  for (let s = 0; s < screen.drawn; s++) {
+    const i = screen.indices[s]!;
+    if (!alarmed.has(i)) continue;
+    const [x, y] = [screen.x[i]!, screen.y[i]!];
+    if (isCrowd) screen.crowd.add(ring, 0, [x, y], 1);
+    else context.drawImage(ring.image, 0, 0, side, side, x - size / 2, y - size / 2, size, size);
+  }
 }
 
 function alphaOf(silentMs: number): number {
@@ -354,7 +382,6 @@ function drawRings({ context }: Frame, objects: MovingObjects, look: MovingLook,
     context.stroke();
   };
   drawChosen(context, objects, look, screen);
-  for (const id of look.colliding) ring(id, look.palette.danger, 13);
   if (look.selectedId !== undefined) ring(look.selectedId, look.palette.selected, 11);
 }
 

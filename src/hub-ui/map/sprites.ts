@@ -9,9 +9,13 @@ export interface Sprites {
 /** What a layer of moving objects shows. */
 export type LayerSymbol = 'trackable' | 'provider';
 export type SymbolName = LayerSymbol | 'unassigned';
+/** `alarm` is the ring around what collides or what there is an alert of. */
+type PictureName = SymbolName | 'alarm';
 
 const DIRECTIONS = 36;
 const SIZE = 26;
+const ALARM_SIZE = 32;
+const ALARM_RADIUS = 13;
 const made = new Map<string, Sprites>();
 
 /** Column of the symbol for a heading in degrees; NaN is the first. */
@@ -23,7 +27,7 @@ export function spriteColumn(heading: number): number {
 
 /** The symbols in a color, for a screen of so many pixels per pixel. */
 export function spritesOf(
-  symbol: SymbolName,
+  symbol: PictureName,
   {
     color,
     halo,
@@ -34,17 +38,18 @@ export function spritesOf(
   const key = `${symbol} ${color} ${halo} ${pixelRatio} ${isSmall}`;
   const known = made.get(key);
   if (known !== undefined) return known;
+  const [size, columns] = symbol === 'alarm' ? [ALARM_SIZE, 1] : [SIZE, DIRECTIONS + 1];
   const image = document.createElement('canvas');
-  image.width = SIZE * (DIRECTIONS + 1) * pixelRatio;
-  image.height = SIZE * pixelRatio;
+  image.width = size * columns * pixelRatio;
+  image.height = size * pixelRatio;
   const context = image.getContext('2d');
-  for (let column = 0; context !== null && column <= DIRECTIONS; column++) {
-    context.setTransform(pixelRatio, 0, 0, pixelRatio, (column + 0.5) * SIZE * pixelRatio, (SIZE / 2) * pixelRatio);
+  for (let column = 0; context !== null && column < columns; column++) {
+    context.setTransform(pixelRatio, 0, 0, pixelRatio, (column + 0.5) * size * pixelRatio, (size / 2) * pixelRatio);
     if (column > 0) context.rotate(((column - 1) * 2 * Math.PI) / DIRECTIONS);
     // Where there is no room for directions, a point says where.
     drawSymbol(context, symbol, { color, halo, hasHeading: column > 0 && !isSmall, isSmall });
   }
-  const sprites = { image, size: SIZE, pixelRatio };
+  const sprites = { image, size, pixelRatio };
   made.set(key, sprites);
   return sprites;
 }
@@ -58,9 +63,13 @@ interface SymbolLook {
 
 function drawSymbol(
   context: CanvasRenderingContext2D,
-  symbol: SymbolName,
+  symbol: PictureName,
   { color, halo, hasHeading, isSmall }: SymbolLook,
 ): void {
+  if (symbol === 'alarm') {
+    drawAlarm(context, color, halo);
+    return;
+  }
   const radius = isSmall ? 2 : symbol === 'trackable' ? 5.5 : 3.5;
   context.beginPath();
   if (hasHeading) {
@@ -94,5 +103,16 @@ function drawSymbol(
   context.fill();
   context.lineWidth = isSmall ? 1 : 1.75;
   context.strokeStyle = color;
+  context.stroke();
+}
+
+function drawAlarm(context: CanvasRenderingContext2D, color: string, halo: string): void {
+  context.beginPath();
+  context.arc(0, 0, ALARM_RADIUS, 0, 2 * Math.PI);
+  context.strokeStyle = halo;
+  context.lineWidth = 5;
+  context.stroke();
+  context.strokeStyle = color;
+  context.lineWidth = 2.5;
   context.stroke();
 }
