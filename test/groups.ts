@@ -36,6 +36,12 @@ export const LONG: Readonly<Record<string, string>> = {
   'test/transport/tls.test.ts': 'makes certificates, and waits for time limits',
 };
 
+/**
+ * Files that take the time that others leave, in processes of a low priority, and run beside all of them from the beginning
+ * to the end of a whole run.
+ */
+export const BESIDE: readonly string[] = ['test/cluster/many_simulations.test.ts'];
+
 /** The group that a test file belongs to; `all` are the files that it may import. */
 export function groupOf(file: SourceFile, all: ReadonlyMap<string, SourceFile>): Group {
   const reached = reachedFrom(file, all);

@@ -1,12 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { availableParallelism, constants } from 'node:os';
 import { GROUPS, type Group, testsIn } from './groups.ts';
-import { readSourceFiles } from './tidy/source_file.ts';
+import { shareOut } from './shares.ts';
+import { ROOT, readSourceFiles } from './tidy/source_file.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Processes for each core: they take unlike long. */
 const SHARES = 3;
 
@@ -37,37 +34,10 @@ function main([group = '', ...rest]: readonly string[]): void {
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   child.on('exit', (code, signal) => {
-    if (shares !== undefined) rmSync(shares.folder, { recursive: true });
+    shares?.remove();
     process.exit(code ?? 128 + (constants.signals[signal ?? 'SIGTERM'] ?? 0));
   });
 }
-
-/** Writes files that import a share of the test files each. A file that cannot be imported is a test that fails. */
-function shareOut(files: readonly string[], count: number) {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-unit-'));
-  const paths = Array.from({ length: count }, (_, share) => {
-    const urls = files
-      .filter((_file, index) => index % count === share)
-      .map((path) => pathToFileURL(join(ROOT, path)).href);
-    const path = join(folder, `share_${share + 1}.test.mjs`);
-    writeFileSync(path, SHARE.replace('[]', JSON.stringify(urls, undefined, 2)));
-    return path;
-  });
-  return { folder, paths };
-}
-
-const SHARE = `import { test } from 'node:test';
-
-for (const url of []) {
-  try {
-    await import(url);
-  } catch (error) {
-    test(url, () => {
-      throw error;
-    });
-  }
-}
-`;
 
 function isGroup(text: string): text is Group {
   return (GROUPS as readonly string[]).includes(text);

@@ -16,7 +16,6 @@ export function audit(name: string): CoveredBy {
 export const anchorsAndRules = testsOf('e2e/anchors_and_rules.test.ts');
 export const badInput = testsOf('e2e/bad_input.test.ts');
 export const changes = testsOf('e2e/changes.test.ts');
-export const documents = testsOf('contract/documents.test.ts');
 export const endpointTable = testsOf('contract/endpoint_table.test.ts');
 export const entities = testsOf('e2e/entities.test.ts');
 export const filters = testsOf('e2e/filters.test.ts');
