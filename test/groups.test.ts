@@ -51,6 +51,14 @@ test('A whole run keeps the TypeScript of every folder without its types', () =>
   assert.deepEqual(folders, FOLDERS.toSorted(), 'one file of another would have each process load what strips it');
 });
 
+test('A whole run has one typebox: all that is imported of it is joined', () => {
+  const text = readFileSync(`${ROOT}test/stripped.mjs`, 'utf8');
+  const [, joined = ''] = /^const JOINED = .+ entries: \[(.+)\]/m.exec(text) ?? [];
+  const imported = FILES.flatMap(({ imports }) => imports.map(({ module = '' }) => module));
+  const names = new Set(imported.filter((name) => /^typebox\b/.test(name)));
+  assert.deepEqual([...names].toSorted(), joined.replaceAll("'", '').split(', '));
+});
+
 const rows: [name: string, expected: string, path: string, text: string][] = [
   ['what imports only pure code', 'unit', 'test/core/a.test.ts', "import '../../src/core/heap.ts';\n"],
   ['what starts a hub', 'slow', 'test/core/a.test.ts', "import '../support/running_hub.ts';\n"],

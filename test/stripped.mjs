@@ -23,6 +23,12 @@ const OWN_OPTION = `--import=${import.meta.url}`;
  */
 const NAMED_ONCE = ['geographiclib-geodesic', 'h3-js', 'playwright-core', 'proj4'];
 
+/**
+ * A package of hundreds of small modules, whose look-ups take a fifth of a second of each process that loads the model, is
+ * kept in three files.
+ */
+const JOINED = { package: 'typebox', entries: ['typebox', 'typebox/compile'] };
+
 /** Where a file of this text is kept without its types. */
 function placeOf(text) {
   return join(FOLDER, `${createHash('sha1').update(process.version).update(text).digest('hex')}.js`);
@@ -45,6 +51,49 @@ function fill() {
   for (const name of NAMED_ONCE) keep(join(FOLDER, `${name}.mjs`), named(name));
   // Others may be at it at the same time: what they have not finished is theirs.
   for (const place of before) if (place.endsWith('.js') && !wanted.has(place)) rmSync(place, { force: true });
+}
+
+/** The folder of what is joined, by the version of the package. */
+function joinedFolder() {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'node_modules', JOINED.package, 'package.json'), 'utf8'));
+  return join(FOLDER, `${JOINED.package}-${version}`);
+}
+
+function joinedPlace(entry) {
+  return join(JOINED_FOLDER, `${entry.replaceAll('/', '-')}.mjs`);
+}
+
+/** Joins the package, unless it was. */
+async function joinModules() {
+  if (existsSync(JOINED_FOLDER)) return;
+  const { build } = await import('vite');
+  const outDir = `${JOINED_FOLDER}-${process.pid}.new`;
+  const { NODE_ENV } = process.env;
+  await build({
+    configFile: false,
+    root: ROOT,
+    publicDir: false,
+    logLevel: 'warn',
+    ssr: { noExternal: true },
+    build: {
+      ssr: true,
+      outDir,
+      minify: false,
+      rolldownOptions: {
+        input: Object.fromEntries(JOINED.entries.map((entry) => [entry.replaceAll('/', '-'), entry])),
+        treeshake: false,
+        output: { entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
+      },
+    },
+  });
+  // Vite says what it builds for, and the tests are not built.
+  if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+  try {
+    renameSync(outDir, JOINED_FOLDER);
+  } catch {
+    // Another process was quicker.
+    rmSync(outDir, { recursive: true, force: true });
+  }
 }
 
 function keep(place, text) {
@@ -80,9 +129,8 @@ function entriesOf(folder) {
 }
 
 function resolve(specifier, context, next) {
-  const place = join(FOLDER, `${specifier}.mjs`);
-  const isNamed = NAMED_ONCE.includes(specifier) && context.parentURL?.endsWith('.ts') && existsSync(place);
-  return next(isNamed ? pathToFileURL(place).href : specifier, context);
+  const place = context.parentURL?.endsWith('.ts') ? PLACES.get(specifier) : undefined;
+  return next(place !== undefined && existsSync(place) ? pathToFileURL(place).href : specifier, context);
 }
 
 function load(url, context, next) {
@@ -95,8 +143,16 @@ function load(url, context, next) {
   }
 }
 
+const JOINED_FOLDER = joinedFolder();
+/** Of packages, by what imports name. */
+const PLACES = new Map([
+  ...NAMED_ONCE.map((name) => [name, join(FOLDER, `${name}.mjs`)]),
+  ...JOINED.entries.map((entry) => [entry, joinedPlace(entry)]),
+]);
+
 if (!process.env.NODE_OPTIONS?.includes(OWN_OPTION)) {
   fill();
+  await joinModules();
   process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} ${OWN_OPTION}`.trim();
 }
 // An older Node, which tests of the start run, has no such hooks.
