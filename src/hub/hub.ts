@@ -19,7 +19,7 @@ import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { beginReading } from '../store/store.ts';
 import { BEAT_MS, type Clock, every, openClock, schedule } from '../time/clock.ts';
-import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
+import type { HubAuthorization, OutgoingTls } from './authorization.ts';
 import { clusterStore, connectCluster, settingsByHub } from './connect_cluster.ts';
 import { connectHistory } from './connect_history.ts';
 import { connectMqtt } from './connect_mqtt.ts';
@@ -29,7 +29,6 @@ import { fill } from './fill.ts';
 import { fillFromCluster } from './fill_from_cluster.ts';
 import type { Log } from './log.ts';
 import { type Machine, thisMachine } from './machine.ts';
-import { outgoingFetch } from './outgoing_fetch.ts';
 import { connectParts, type Parts } from './parts.ts';
 import { serve } from './serve.ts';
 
@@ -68,16 +67,14 @@ const MEMORY_WATCH_MS = 5_000;
 /** What WebSocket clients of a hub that is out of its cluster are told: other hubs serve them, and so will this one. */
 const OUT = { code: 1013, reason: 'This hub is out of its cluster: connect again' };
 
-const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: process.env }).fetch as Fetch;
-
 /**
  * Puts the hub together and starts it: opens the store, connects the parts (parts.ts), fills them with what is kept
  * (fill.ts), serves (serve.ts), and runs the work in the background until it is closed. Throws a StartupError when the
  * database or the port cannot be had.
  */
 export async function openHub(config: Config, log: Log, deps: HubDeps = {}): Promise<Hub> {
-  const { outgoing = throughProxy, clock = openClock(), machine = thisMachine() } = deps;
-  const authorization = openAuthorization(config, { log, outgoing, clock });
+  const { outgoing, clock = openClock(), machine = thisMachine() } = deps;
+  const authorization = config.require_authorization ? await authorized(config, { log, outgoing, clock }) : undefined;
   const cluster = await connectCluster({ config, log, clock });
   const store = cluster === undefined ? await openOwnStore(config, log, clock) : clusterStore(cluster);
   try {
@@ -87,6 +84,23 @@ export async function openHub(config: Config, log: Log, deps: HubDeps = {}): Pro
     await Promise.all([store.close(), cluster?.close()]);
     throw error;
   }
+}
+
+interface AuthorizedDeps {
+  readonly outgoing: HubDeps['outgoing'];
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** What keeps others out. A hub that lets everybody in loads nothing of it, nor of what reaches other servers. */
+async function authorized(
+  config: Config,
+  { log, outgoing, clock }: AuthorizedDeps,
+): Promise<HubAuthorization | undefined> {
+  const { openAuthorization } = await import('./authorization.ts');
+  const { outgoingFetch } = await import('./outgoing_fetch.ts');
+  const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: process.env }).fetch as Fetch;
+  return openAuthorization(config, { log, outgoing: outgoing ?? throughProxy, clock });
 }
 
 function openOwnStore(config: Config, log: Log, clock: Clock): Promise<Store> {

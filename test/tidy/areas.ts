@@ -151,6 +151,9 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
   { path: 'src/cluster', importers: ['src/cluster', 'workers/bus.ts', 'test'] },
   // A hub that has no broker.
   { path: 'src/mqtt', importers: ['src/mqtt', 'workers/mqtt.ts', 'test'] },
+  // A hub that lets everybody in.
+  { path: 'src/hub/authorization.ts', importers: ['test'] },
+  { path: 'src/hub/outgoing_fetch.ts', importers: ['test'] },
   // A hub that records no history: its routes, which refuse then, know what can be asked.
   {
     path: 'src/history',
