@@ -28,6 +28,7 @@ const MENDED_SINCE: readonly [seed: number, what: string][] = [
   [4964, 'what had left with a step was kept without the step'],
   [1775, 'events of the owner before came behind those of the next one'],
   [4252, 'a row of what a dead hub had let go was taken for the state'],
+  [6005, 'a dead hub had evaluated a change that has changed nothing'],
   [5196, 'a hub that was about to end was asked as one that serves'],
 ];
 

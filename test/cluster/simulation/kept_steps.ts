@@ -37,10 +37,15 @@ export interface Arrival {
 export type Departure = Pick<Arrival, 'at' | 'which'>;
 
 /**
- * The steps of a shard up to the last one whose record was kept, and whether one in front of that was not, although the shard
- * had the state by then. What a shard has done beyond that nobody else knows, and its hub tells of nothing of it.
+ * The steps of a shard up to the last one whose record was kept, and whether one in front of that was not, although the
+ * shard had the state by then. What a shard has done beyond that nobody else knows, and its hub tells of nothing of it, but
+ * for entities of which it says that they are `evaluated`, and have changed nothing.
  */
-export function keptSteps(incarnation: string, rans: readonly TimedRan[], kept: ReadonlySet<string>) {
+export function keptSteps(
+  incarnation: string,
+  rans: readonly TimedRan[],
+  { kept, evaluated }: { readonly kept: ReadonlySet<string>; readonly evaluated: number },
+) {
   const isKept = ({ record }: Ran): boolean => record !== undefined && kept.has(record);
   const last = rans.findLastIndex(isKept);
   const unpacked = ({ batch, atMs, order }: TimedRan): KeptStep => ({
@@ -53,7 +58,11 @@ export function keptSteps(incarnation: string, rans: readonly TimedRan[], kept: 
   const end = rans.findIndex(({ record }, i) => i > last && record !== undefined);
   // What has no place yet is released without a record.
   const idle = rans.slice(last + 1, end < 0 ? undefined : end).map(unpacked);
-  const released = idle.map((step) => ({ ...step, items: step.items.filter(({ kind }) => kind === 'release') }));
+  const isToldOf = (item: Item): boolean => {
+    const { config = Number.POSITIVE_INFINITY } = item as { readonly config?: number };
+    return item.kind === 'release' || (isEntity(item) && config <= evaluated);
+  };
+  const released = idle.map((step) => ({ ...step, items: step.items.filter(isToldOf) }));
   const begun = steps.findIndex((step) => arrivalsIn(step).length > 0);
   const hasGap = rans.slice(begun + 1, Math.max(last, 0)).some((ran) => ran.record !== undefined && !isKept(ran));
   return { steps, hasGap, released: released.filter(({ items }) => items.length > 0) };

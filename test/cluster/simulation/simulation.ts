@@ -297,7 +297,8 @@ class Simulation {
     const kept: KeptStep[] = [];
     for (const [key, rans] of this.#rans) {
       const [incarnation = '', shard] = key.split(' ');
-      const { steps, hasGap, released } = keptSteps(incarnation, rans, this.#network.steps(incarnation));
+      const told = { kept: this.#network.steps(incarnation), evaluated: this.#network.evaluated(incarnation) };
+      const { steps, hasGap, released } = keptSteps(incarnation, rans, told);
       if (hasGap) wrong(`${incarnation} has kept a step of shard ${shard} behind one that it has not`);
       processed.push(...speedsIn(steps).map((speed) => ({ speed, incarnation })));
       // What changes nothing, as an outdated location, is not recorded.

@@ -23,9 +23,17 @@ class KeptJournal {
 
   /** The records that are in it, those of steps among them, as texts. */
   get steps(): ReadonlySet<string> {
+    return new Set(this.#records.map(recordText));
+  }
+
+  get #records(): readonly Uint8Array[] {
     const numbers = [...this.#messages.keys()].sort((a, b) => a - b);
-    const pieces = numbers.flatMap((number) => this.#messages.get(number) ?? []);
-    return new Set(recordsOf(pieces).map(recordText));
+    return recordsOf(numbers.flatMap((number) => this.#messages.get(number) ?? []));
+  }
+
+  /** The last record of the configuration log that is said to be evaluated. */
+  get evaluated(): number {
+    return Math.max(0, ...this.#records.map((record) => unpackJournalRecord(zstdDecompressSync(record)).config));
   }
 
   keep(number: number, records: readonly Uint8Array[]): void {
@@ -68,6 +76,11 @@ export class WitnessedCluster extends SimulatedCluster {
   /** The records of steps that an incarnation has kept, see recordText. */
   steps(incarnation: string): ReadonlySet<string> {
     return this.#journals.get(incarnation)?.steps ?? new Set();
+  }
+
+  /** The last record of the configuration log of which an incarnation has said that it is evaluated in its steps. */
+  evaluated(incarnation: string): number {
+    return this.#journals.get(incarnation)?.evaluated ?? 0;
   }
 
   /** The sequence of the record that has ended the membership of an incarnation. */
