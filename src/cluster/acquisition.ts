@@ -493,8 +493,8 @@ function byEvaluated(objects: ObjectIds, left: readonly Left[], first: number): 
 }
 
 /**
- * Partitions in whose state the rows are those of a hub that is gone. Where others have taken over from it, they have written
- * theirs; where it had yet to take over, they are those of whoever had the partition before.
+ * Partitions in whose state the rows are those of a hub that is gone. Where others have taken over from it, they have
+ * written theirs; where it had yet to take over, they are those of whoever had the partition before.
  */
 function writtenBy(of: string, state: ConfigState): readonly number[] {
   const first = new Map<number, string>();

@@ -46,7 +46,7 @@ export interface Claim {
   readonly epoch: number;
 }
 
-/** What an owner before had let go, and does not say so in the state: its rows of these objects, in these partitions. */
+/** What an owner before had let go, without a word in the state: its rows of these objects, in these partitions. */
 export interface LetGo {
   readonly partitions: readonly number[];
   readonly objects: readonly (readonly [kind: LastKnownRow['kind'], id: string])[];
@@ -157,8 +157,8 @@ export class Checkpoints {
   }
 
   /**
-   * The last row of each object that lies in these partitions, whoever writes there, in parts; without those of objects that
-   * owners before had let go.
+   * The last row of each object that lies in these partitions, whoever writes there, in parts; without those of objects
+   * that owners before had let go.
    */
   async *rowsIn(partitions: readonly number[], letGo: readonly LetGo[] = []): AsyncGenerator<readonly LastKnownRow[]> {
     const names = partitions.map((partition) => this.#subjectOf(partition));

@@ -185,15 +185,16 @@ export class ClusterFanout {
     this.#out.tookAfter(sequence);
   }
 
-  /** What each member was sent so far. A hub that lets objects go tells their next owner, once it has published all of them. */
+  /** What each member was sent so far. A hub that lets objects go tells their next owner, once it has published it all. */
   sentBefore(): SentBefore {
     return { sent: this.#out.sentToAll(), behind: this.#out.behindToAll() };
   }
 
   /**
-   * This hub owns objects that another one has owned, by when so much was sent to each member. So nobody gets what this hub
-   * publishes from now on before what was published of them there. Resolves when the subscribers of this hub have that, or have
-   * been told that it is lost: after a second at the latest. To be awaited before this hub publishes events of the objects.
+   * This hub owns objects that another one has owned, by when so much was sent to each member. So nobody gets what this
+   * hub publishes from now on before what was published of them there. Resolves when the subscribers of this hub have
+   * that, or have been told that it is lost: after a second at the latest. To be awaited before this hub publishes events
+   * of the objects.
    */
   async tookBehind(from: string, { sent, behind = {} }: SentBefore): Promise<void> {
     const { self } = this.#options;

@@ -197,8 +197,8 @@ export class FramesIn {
   }
 
   /**
-   * Resolves when the frames of a sender up to a number have come, or it is gone. What has not come after a second is lost, and
-   * that is told before: it is not to come behind what is published then.
+   * Resolves when the frames of a sender up to a number have come, or it is gone. What has not come after a second is
+   * lost, and that is told before: it is not to come behind what is published then.
    */
   async reachedFrom(from: string, number: number): Promise<void> {
     if (this.#hasCome(from, number)) return;

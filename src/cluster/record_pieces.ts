@@ -1,7 +1,7 @@
 /**
  * Records of a journal in pieces that a message can carry: what a step has changed may be more, and then all of its pieces
- * follow one another. A piece begins with a byte of flags: whether it goes on with a record, whether more of it follows, and
- * whether the record counts only with the one behind it, since both say what one step has done.
+ * follow one another. A piece begins with a byte of flags: whether it goes on with a record, whether more of it follows,
+ * and whether the record counts only with the one behind it, since both say what one step has done.
  */
 const [CONTINUED, MORE, WITH_NEXT] = [1, 2, 4];
 /** Of a piece; several small ones share a message. */

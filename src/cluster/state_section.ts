@@ -63,7 +63,7 @@ export class StateSection {
     });
   }
 
-  /** Writes nothing to these subjects any more: another hub is about to claim them. What is gone from there it need not know of. */
+  /** Erases what is gone from these subjects, and writes nothing there any more: another hub is about to claim them. */
   release(names: readonly string[]): Promise<void> {
     return this.#inTurn(async () => {
       const subjects = new Set(names.map((name) => this.#subjects.get(name)));
@@ -154,9 +154,7 @@ export class StateSection {
     });
   }
 
-  /**
-   * The last row of each object in some subjects, whosever they are, but for what is out of date. They lie in memory of their own.
-   */
+  /** The last row of each object in some subjects, whosever they are, unless it is out of date. They are copies. */
   rowsIn(names: readonly string[], outdated: readonly Outdated[] = []): Promise<ReadonlyMap<string, Place>> {
     return this.#inTurn(async () => {
       const subjects = names.map((name) => this.#subjects.get(name) ?? new ForeignSubject(name));
@@ -421,7 +419,7 @@ interface Plan {
   readonly left: Map<StateSubject, string[]>;
 }
 
-/** Objects, by the keys of their rows, whose rows in these subjects say nothing any more: the owner before had let them go. */
+/** Objects, by the keys of their rows, whose rows in these subjects are out of date: their owner had let them go. */
 export interface Outdated {
   readonly subjects: ReadonlySet<string>;
   readonly objects: ReadonlySet<string>;

@@ -110,7 +110,7 @@ export class StepJournal {
    */
   keep(shard: number, { record, released = [], events, outcome, config }: ShardReply): Promise<void> | undefined {
     if (config !== undefined) this.#of(shard).config = config;
-    // What has left is as this step has made it: without the step it has not left, and the step is made by the next owner.
+    // What has left is as this step has made it: where the step is not kept, neither has it left.
     const isWithNext = record !== undefined;
     const left = released.flatMap((each) => {
       return each.record === undefined ? [] : [this.#append(look(each.record), { isWithNext })];
@@ -142,8 +142,8 @@ export class StepJournal {
   }
 
   /**
-   * What was released because of that record has arrived. That it has left stays in the journal until the state says the same:
-   * what is noted in this turn is to be written first.
+   * What was released because of that record has arrived. That it has left stays in the journal until the state says the
+   * same: what is noted in this turn is to be written first.
    */
   letGo(sequence: number): void {
     if (this.#held.has(sequence)) this.#arrived.add(sequence);
@@ -166,8 +166,8 @@ export class StepJournal {
 
   /**
    * The rows of a round are all handed out that began at that message; another one may have begun since. Resolves when the
-   * journal was trimmed as far as all shards are done with it, or something else is trimming it, or it is needed for now: until
-   * the state is whole the journals of others are needed from their beginnings, and this one as well.
+   * journal was trimmed as far as all shards are done with it, or something else is trimming it, or it is needed for now:
+   * until the state is whole the journals of others are needed from their beginnings, and this one as well.
    */
   async roundOver(shard: number, begunAt: number): Promise<void> {
     const steps = this.#of(shard);

@@ -233,7 +233,7 @@ test('objects that stay are not touched by others that arrive', async () => {
   assert.deepEqual(brief(to.takeFenceEvents()), ['exit f own 3-8']);
 });
 
-test('an exit that is due by the new times of a fence when objects arrive comes before the entry into another fence', async () => {
+test('an exit that is due by the new times of a fence when objects arrive comes before entries into others', async () => {
   const [f, g] = FENCES as unknown as readonly [string, string];
   const elsewhere = { type: 'Point' as const, coordinates: [90, 90] };
   const before = [square({ id: f, timeout: 90_000 }), square({ id: g, region: elsewhere, radius: 1 })];

@@ -72,8 +72,8 @@ function reconsider(context: ShardContext, around: AroundBefore, arrived: Arrive
     if (zone === undefined || staysPut(before, zone)) continue;
     for (const [object, fix] of relocate(state, { id, zone }, arrived)) relocated.set(object, fix);
   }
-  // What is due by the new times is as late as what is due by the old ones: it comes before what moves the objects, and where it
-  // is held that fires it.
+  // What is due by the new times is as late as what is due by the old ones: it comes before what moves the objects, and
+  // where it is held that fires it.
   for (const { fence, isMoved, isRetimed } of changes) {
     if (isMoved || !isRetimed) continue;
     for (const object of objects) if (fence.occupants.has(object)) retime(context, object, moment.nowMs, fence);
