@@ -17,35 +17,26 @@ export class Crowd {
       this.#canvas.height = height;
       this.#image = new ImageData(width, height);
       this.#pixels = new Uint32Array(this.#image.data.buffer);
+      this.#stamps.clear();
     }
     this.#pixels.fill(0);
   }
 
   /** Adds the symbol of a column of the sprites, which have to be those of one pixel per pixel. hot */
   add(sprites: Sprites, column: number, [px, py]: readonly [number, number], alpha: number): void {
-    const width = this.#canvas.width;
-    const height = this.#canvas.height;
+    const { width = 0, height = 0 } = this.#image ?? {};
     let stamps = this.#stamps.get(sprites);
     if (stamps === undefined) {
-      stamps = stampsOf(sprites);
+      stamps = stampsOf(sprites, width);
       this.#stamps.set(sprites, stamps);
     }
-    const { dx, dy, color } = stamps[column]!;
-    const left = Math.round(px) - (sprites.size >> 1);
-    const top = Math.round(py) - (sprites.size >> 1);
-    const pixels = this.#pixels;
-    const opacity = Math.round(alpha * 255);
-    for (let k = 0; k < color.length; k++) {
-      const x = left + dx[k]!;
-      const y = top + dy[k]!;
-      if (x < 0 || y < 0 || x >= width || y >= height) continue;
-      const at = y * width + x;
-      const ink = color[k]!;
-      const a = ((ink >>> 24) * opacity) >> 8;
-      const below = pixels[at]!;
-      if (a > 250 || below === 0) pixels[at] = (ink & 0xffffff) | (a << 24);
-      else pixels[at] = mix(ink, below, a);
-    }
+    const stamp = stamps[column]!;
+    const { size } = sprites;
+    const left = Math.round(px) - (size >> 1);
+    const top = Math.round(py) - (size >> 1);
+    const isCut = left < 0 || top < 0 || left + size > width || top + size > height;
+    if (isCut) addCut(this.#pixels, stamp, { left, top, width, height, alpha });
+    else addWhole(this.#pixels, stamp, top * width + left, alpha);
   }
 
   end(context: CanvasRenderingContext2D): void {
@@ -55,23 +46,60 @@ export class Crowd {
   }
 }
 
-/** The pixels of a symbol that are not empty. */
+/** The pixels of a symbol that are not empty: the solid ones first, which hide what is below. */
 interface Stamp {
   readonly dx: Uint8Array;
   readonly dy: Uint8Array;
+  /** How far each is from the first pixel of the symbol, in an image of some width. */
+  readonly offset: Uint32Array;
   readonly color: Uint32Array;
+  readonly solid: number;
 }
 
-function stampsOf({ image, size }: Sprites): readonly Stamp[] {
+const SOLID = 251;
+
+/** Most symbols are within the image and not faint: nothing has to be asked of their solid pixels. hot */
+function addWhole(pixels: Uint32Array, { offset, color, solid }: Stamp, first: number, alpha: number): void {
+  let k = 0;
+  if (alpha === 1) for (; k < solid; k++) pixels[first + offset[k]!] = color[k]!;
+  for (; k < color.length; k++) addPixel(pixels, first + offset[k]!, color[k]!, alpha);
+}
+
+function addCut(
+  pixels: Uint32Array,
+  { dx, dy, color }: Stamp,
+  { left, top, width, height, alpha }: Record<'left' | 'top' | 'width' | 'height' | 'alpha', number>,
+): void {
+  for (let k = 0; k < color.length; k++) {
+    const x = left + dx[k]!;
+    const y = top + dy[k]!;
+    if (x < 0 || y < 0 || x >= width || y >= height) continue;
+    addPixel(pixels, y * width + x, color[k]!, alpha);
+  }
+}
+
+function addPixel(pixels: Uint32Array, at: number, ink: number, alpha: number): void {
+  const a = Math.round((ink >>> 24) * alpha);
+  const below = pixels[at]!;
+  if (a >= SOLID || below === 0) pixels[at] = (ink & 0xffffff) | (a << 24);
+  else pixels[at] = mix(ink, below, a);
+}
+
+function stampsOf({ image, size }: Sprites, width: number): readonly Stamp[] {
   const context = image.getContext('2d');
   const columns: Stamp[] = [];
   for (let left = 0; context !== null && left < image.width; left += size) {
     const pixels = new Uint32Array(context.getImageData(left, 0, size, size).data.buffer);
-    const inked = [...pixels.keys()].filter((at) => pixels[at]! >>> 24 > 8);
+    const isSolid = (at: number): boolean => pixels[at]! >>> 24 >= SOLID;
+    const inked = [...pixels.keys()]
+      .filter((at) => pixels[at]! >>> 24 > 8)
+      .sort((one, other) => Number(isSolid(other)) - Number(isSolid(one)));
     columns.push({
       dx: Uint8Array.from(inked, (at) => at % size),
       dy: Uint8Array.from(inked, (at) => Math.floor(at / size)),
+      offset: Uint32Array.from(inked, (at) => Math.floor(at / size) * width + (at % size)),
       color: Uint32Array.from(inked, (at) => pixels[at]!),
+      solid: inked.filter(isSolid).length,
     });
   }
   return columns;
