@@ -1,4 +1,17 @@
+import { readFileSync } from 'node:fs';
 import type { CDPSession, Page } from 'playwright-core';
+
+/** Seconds that the main threads of all pages of a browser have had a processor for. */
+async function mainSeconds(session: CDPSession): Promise<number> {
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  let ticks = 0;
+  for (const { id } of processInfo.filter(({ type }) => type === 'renderer')) {
+    const stat = readFileSync(`/proc/${id}/task/${id}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    ticks += Number(fields[11]) + Number(fields[12]);
+  }
+  return ticks / 100;
+}
 
 /** Prints frames per second of a page, and how much of the time its main thread was busy, by the browser's own count. */
 export async function reportFrames(
@@ -18,6 +31,9 @@ export async function reportFrames(
     readonly more: (spentSeconds: number) => readonly string[];
   },
 ): Promise<void> {
+  const browser = page.context().browser();
+  const ofAll = await browser?.newBrowserCDPSession();
+  const secondsBefore = ofAll === undefined ? 0 : await mainSeconds(ofAll);
   const before = await taken(session);
   const startMs = performance.now();
   // A text, since it runs where there is a window.
@@ -33,6 +49,8 @@ export async function reportFrames(
   await during?.(page, startMs + seconds * 1_000);
   const times = await counted;
   const after = await taken(session);
+  const perFrame = ofAll === undefined ? 0 : ((await mainSeconds(ofAll)) - secondsBefore) / times.length;
+  await ofAll?.detach();
   const spentMs = performance.now() - startMs;
   const gaps = times.slice(1).map((at, i) => at - (times[i] ?? at));
   const sorted = gaps.toSorted((a, b) => a - b);
@@ -40,6 +58,7 @@ export async function reportFrames(
   const busy = (metric: string): string => `${(((after(metric) - before(metric)) * 100_000) / spentMs).toFixed(0)} %`;
   const lines = [
     `frames per second   ${((times.length - 1) / (spentMs / 1_000)).toFixed(1)}, median ${at(0.5)}, 95 % ${at(0.95)}, longest ${at(1)}`,
+    `a frame takes       ${(perFrame * 1_000).toFixed(1)} ms of the main thread's processor, whatever else the machine does`,
     `main thread busy    ${busy('TaskDuration')} of the time, of which scripts ${busy('ScriptDuration')}`,
     ...more(spentMs / 1_000),
     ...(await countsOf(page)),

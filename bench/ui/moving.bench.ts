@@ -66,6 +66,8 @@ interface Measured {
 
 async function measureFrames({ browser, base, sender, scene, seconds }: Measured): Promise<void> {
   const page = await browser.newPage({ viewport: VIEWPORT });
+  // What is asked of a page waits where it has no time for anything but drawing.
+  page.setDefaultTimeout(120_000);
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable');
   const report = (name: string, during?: (page: Page, untilMs: number) => Promise<void>): Promise<void> =>
@@ -93,7 +95,7 @@ function say({ objects, rate }: Scene): void {
 
 async function openMap(page: Page, base: string, view: string): Promise<void> {
   await page.goto(`${new URL(base).origin}/hub-ui/?at=8.6028,50.0518&z=18&${view}`);
-  await page.locator('[data-counts]', { hasText: /^[\d,]{3,} trackables/ }).waitFor({ timeout: 60_000 });
+  await page.locator('[data-counts]', { hasText: /^[\d,]{3,} trackables/ }).waitFor();
   await page.waitForTimeout(3_000);
 }
 
