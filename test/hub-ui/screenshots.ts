@@ -27,6 +27,7 @@ const SETTLE_MS = 2_500;
 const RATES_MS = 10_000;
 
 const ZONE = '5170a000-0000-4000-8001-000000000002';
+const FENCE = '5170a000-0000-4000-8002-000000000003';
 const FORKLIFT = '5170a000-0000-4000-8003-000000000029';
 
 /** A path of the page, and what is done there before a picture is taken. */
@@ -159,6 +160,24 @@ const ALERT_VIEWS: Readonly<Record<string, string>> = {
   'alerts-map': '?floor=0',
 };
 
+/** Views for a reader from Germany. */
+const GERMAN_VIEWS: Readonly<Record<string, View>> = {
+  'german-map': `?sel=trackables:${FORKLIFT}&floor=0`,
+  'german-events': 'events',
+  'german-operations': 'operations',
+  'german-fence': `fences/${FENCE}`,
+  'german-lists': 'lists/trackables',
+  'german-alerts': 'alerts?show=all',
+  'german-rule': 'alerts/rules?rule=new',
+  'german-preferences': {
+    path: 'zones',
+    act: async (page) => {
+      const button = page.getByRole('button', { name: 'Sprache und Zeit' });
+      await ((await button.isVisible()) ? button : page.getByRole('button', { name: 'Mehr', exact: true })).click();
+    },
+  },
+};
+
 /** Views that follow from what somebody does on the page of lists. */
 const ACTS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   'import-choose': (page) => page.getByRole('button', { name: 'Import' }).click(),
@@ -181,7 +200,6 @@ async function openFile(page: Page, name: string): Promise<void> {
 const SHIFT_MS = 8 * 3_600_000;
 const SHIFT_AGO_MS = 3_600_000;
 const SHIFT_STEP_MS = 10_000;
-const FENCE = '5170a000-0000-4000-8002-000000000003';
 
 /** Views of the shift, of which a time is given. */
 function viewsOfThePast(atMs: number): Readonly<Record<string, View>> {
@@ -315,11 +333,11 @@ async function main(part = ''): Promise<void> {
   const executablePath = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
   let demo: ChildProcess | undefined;
-  const take = async (views: Readonly<Record<string, View>>, from = origin): Promise<void> => {
+  const take = async (views: Readonly<Record<string, View>>, from = origin, locale = 'en-US'): Promise<void> => {
     for (const theme of ['light', 'dark'] as const) {
       for (const width of [1280, 390]) {
         const viewport = { width, height: width === 390 ? 844 : 800 };
-        const page = await browser.newPage({ viewport, colorScheme: theme });
+        const page = await browser.newPage({ viewport, colorScheme: theme, locale });
         for (const [name, view] of Object.entries(views).filter(([name]) => name.includes(part))) {
           await page.goto(`${from}/hub-ui/${typeof view === 'string' ? view : view.path}`);
           await ACTS[name]?.(page);
@@ -345,6 +363,7 @@ async function main(part = ''): Promise<void> {
     await take({ ...VIEWS, ...LISTS });
     await alertOfDemo(hub.base);
     await take(ALERT_VIEWS);
+    await take(GERMAN_VIEWS, origin, 'de-DE');
     await take(viewsOfThePast(shiftMs));
     process.stdout.write(`Written to ${FOLDER}\n`);
   } finally {
