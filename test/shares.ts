@@ -10,7 +10,10 @@ export interface Shares {
   remove(): void;
 }
 
-/** Writes files that import a share of the test files each. A file that cannot be imported is a test that fails. */
+/**
+ * Writes files that import a share of the test files each. A file that cannot be imported is a test that fails. The first
+ * test lasts until all files are there: importing holds up whoever waits for sockets and timers.
+ */
 export function shareOut(files: readonly string[], count: number): Shares {
   const folder = mkdtempSync(join(tmpdir(), 'hub-tests-'));
   const paths = Array.from({ length: count }, (_, share) => {
@@ -26,6 +29,8 @@ export function shareOut(files: readonly string[], count: number): Shares {
 
 const SHARE = `import { test } from 'node:test';
 
+const loading = Promise.withResolvers();
+test('The files of a share are loaded', () => loading.promise);
 for (const url of []) {
   try {
     await import(url);
@@ -35,4 +40,5 @@ for (const url of []) {
     });
   }
 }
+loading.resolve();
 `;
