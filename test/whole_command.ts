@@ -45,13 +45,16 @@ async function main(): Promise<void> {
 /** Runs files, that many at the same time, and reports what becomes of their tests. */
 async function play(paths: readonly string[], concurrency: number): Promise<Summary> {
   let summary: Summary = { success: false, counts: {} };
+  let hasFailed = false;
   const files = paths.map((path) => resolve(ROOT, path));
   for await (const event of run({ files, concurrency, timeout: TIMEOUT_MS })) {
     const isOfAll = event.data.file === undefined;
+    // A suite that cannot be made is not among what is counted.
+    if (event.type === 'test:fail') hasFailed = true;
     if (event.type === 'test:summary' && isOfAll) summary = event.data;
     else if (event.type !== 'test:diagnostic' || !isOfAll) report.write(event);
   }
-  return summary;
+  return { ...summary, success: summary.success && !hasFailed };
 }
 
 function tell(message: string): void {
