@@ -31,7 +31,7 @@ const TEXTS: readonly (readonly [string, readonly string[]])[] = [
   ['ink', [...SURFACES, 'chip', 'accent-soft', 'danger-soft', 'warn-soft', 'info-soft']],
   ['ink-soft', [...SURFACES, 'chip']],
   ['ink-faint', SURFACES],
-  ['accent', ['ground', 'surface', 'raised', 'accent-soft']],
+  ['accent', ['ground', 'surface', 'raised', 'chip', 'accent-soft']],
   ['accent-ink', ['accent', 'accent-hover']],
   ['danger', ['surface', 'raised', 'danger-soft']],
   ['danger-ink', ['danger']],

@@ -876,7 +876,6 @@ export const german = {
   Provider: 'Provider',
   provider: 'Provider',
   'Provider type': 'Providertyp',
-  'provider {id}': 'Provider {id}',
   'Provider, such as a tag': 'Provider, etwa ein Tag',
   Providers: 'Provider',
   providers: 'Provider',

@@ -1,5 +1,4 @@
 import type Polygon from 'ol/geom/Polygon.js';
-import { t } from '../languages/language.ts';
 import type { Frame } from './canvas_layer.ts';
 import { boxesOf } from './clusters.ts';
 import { type AreaName, areaName } from './label_place.ts';
@@ -146,7 +145,7 @@ export class LabelBoard {
     const { screen, objects: all } = moving;
     const isCrowd = screen.drawn > CANDIDATES_MAX || (screen.density !== 'single' && screen.clusters.length === 0);
     const isProvider = kind === 'providers';
-    let others = 0;
+    let [alarms, others] = [0, 0];
     for (let s = 0; s < screen.drawn; s++) {
       const i = screen.indices[s]!;
       const facts = all.facts[i];
@@ -155,12 +154,14 @@ export class LabelBoard {
       if (!isCrowd) symbols.push(x, y);
       const isSelected = facts.id === selectedId;
       const isAlarmed = !isSelected && alarmed.size > 0 && alarmed.has(facts.id);
-      const key = isProvider ? t('provider {id}', { id: facts.id }) : facts.id;
-      if (!isSelected && !isAlarmed) {
-        if (isCrowd && look.shown === 'auto') continue;
-        // Of too many, those go on that have a name, and some more.
-        if (others >= CANDIDATES_MAX && this.#standings.get(key)?.side === undefined) continue;
-        others++;
+      const key = isProvider ? `provider ${facts.id}` : facts.id;
+      if (!isSelected) {
+        if (!isAlarmed && isCrowd && look.shown === 'auto') continue;
+        // Of too many, those go on that have a name, and some more. What is alarmed does not wait for what is not.
+        const before = isAlarmed ? alarms : others;
+        if (before >= CANDIDATES_MAX && this.#standings.get(key)?.side === undefined) continue;
+        if (isAlarmed) alarms++;
+        else others++;
       }
       const text = shortened(facts.name || facts.id);
       const weight = isSelected ? 650 : 500;
@@ -194,7 +195,8 @@ interface DrawnText {
 /** Texts that are drawn once: a stroke and a filling of each in each frame would take most of it. */
 class Texts {
   readonly #drawn = new Map<string, DrawnText>();
-  readonly #widths = new Map<string, number>();
+  /** By weights, then texts: a key of both would have to be made and hashed for each name of each frame. */
+  readonly #widths = new Map<number, Map<string, number>>();
   readonly #ruler = document.createElement('canvas').getContext('2d');
 
   forget(): void {
@@ -203,13 +205,14 @@ class Texts {
   }
 
   widthOf(text: string, weight: number): number {
-    const key = `${weight} ${text}`;
-    const known = this.#widths.get(key);
+    const known = this.#widths.get(weight)?.get(text);
     if (known !== undefined) return known;
-    if (this.#widths.size > 4 * TEXTS_MAX) this.#widths.clear();
+    const widths = this.#widths.get(weight) ?? new Map<string, number>();
+    if (widths.size > 4 * TEXTS_MAX) widths.clear();
+    this.#widths.set(weight, widths);
     if (this.#ruler !== null) this.#ruler.font = fontOf(weight);
     const width = this.#ruler?.measureText(text).width ?? text.length * 6.5;
-    this.#widths.set(key, width);
+    widths.set(text, width);
     return width;
   }
 
