@@ -27,6 +27,8 @@ export class CanvasLayer extends Layer {
   readonly #canvas = document.createElement('canvas');
   readonly #draw: (frame: Frame) => void;
   #last: Omit<Frame, 'context'> | undefined;
+  /** The frame with which it is drawn, where somebody waits for that; otherwise 0. */
+  #soon = 0;
 
   constructor(draw: (frame: Frame) => void, zIndex: number) {
     super({ zIndex });
@@ -45,8 +47,15 @@ export class CanvasLayer extends Layer {
     return this.#box;
   }
 
+  /** Draws the layer with the next frame, once, however often that is asked for until then. */
+  redrawSoon(): void {
+    if (this.#soon === 0) this.#soon = requestAnimationFrame(() => this.redraw());
+  }
+
   /** Draws the layer alone, where the map is now. */
   redraw(): void {
+    cancelAnimationFrame(this.#soon);
+    this.#soon = 0;
     const context = this.#canvas.getContext('2d');
     if (this.#last === undefined || context === null) return;
     const { width, height, pixelRatio } = this.#last;

@@ -84,7 +84,7 @@ export function LabelLayer({
     };
   }, [map, layer, holder]);
   useInside(areas, trackables);
-  useEffect(() => layer.layer.redraw());
+  useEffect(() => layer.layer.redrawSoon());
   return null;
 }
 

@@ -83,7 +83,7 @@ export function useMovingCanvas({ holder, seen, isMarked, ...given }: LayerOptio
   }, [map, layer, seen]);
   useGroups({ objects: moving.objects, layer }, { symbol, colorBy });
   // Everything but where objects are is only drawn differently.
-  useEffect(() => layer.redraw());
+  useEffect(() => layer.redrawSoon());
   return { moving, layer };
 }
 
