@@ -58,7 +58,7 @@ export async function reportFrames(
   const busy = (metric: string): string => `${(((after(metric) - before(metric)) * 100_000) / spentMs).toFixed(0)} %`;
   const lines = [
     `frames per second   ${((times.length - 1) / (spentMs / 1_000)).toFixed(1)}, median ${at(0.5)}, 95 % ${at(0.95)}, longest ${at(1)}`,
-    `a frame takes       ${(perFrame * 1_000).toFixed(1)} ms of the main thread's processor, whatever else the machine does`,
+    `a frame takes       ${(perFrame * 1_000).toFixed(1)} ms of the main thread's processor, with all that comes between frames`,
     `main thread busy    ${busy('TaskDuration')} of the time, of which scripts ${busy('ScriptDuration')}`,
     ...more(spentMs / 1_000),
     ...(await countsOf(page)),
