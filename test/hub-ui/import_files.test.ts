@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import type { Fence } from '../../src/model/fence.ts';
 import { violationsIn } from '../support/axe.ts';
 import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
 
@@ -88,5 +89,43 @@ test('Drawings and tables become a site, and what does not fit of them is named 
     await exporting.getByRole('button', { name: 'Export', exact: true }).click();
     const download = await waiting;
     assert.match(await readFile(await download.path(), 'utf8'), pattern);
+  }
+});
+
+test('Folders of KML within folders are layers, whose placemarks keep what they say', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`);
+  const dialog = await open(page, 'folders.kml');
+  await dialog.getByText('An image on the ground is loaded in the form of its zone.').waitFor();
+  await dialog.getByText('It has no geometry.').waitFor();
+  await dialog.getByText('What is in another file is not read.').waitFor();
+  assert.equal(await dialog.getByLabel('Labs becomes').inputValue(), 'fences');
+  assert.equal(await dialog.getByLabel('Ground floor becomes').inputValue(), 'fences');
+  await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
+  await make(dialog, 'Make 3 changes', /3 created/);
+  const { body } = await hub.get('/fences/summary');
+  const found = body.map(({ name, floor, region, properties }: Fence) => [name, floor, region.type, properties]);
+  const properties = { crew: 'red', description: '<b>Keep out</b>' };
+  assert.deepEqual(found.sort(), [
+    ['4711', -1, 'Point', properties],
+    ['4711', -1, 'Polygon', properties],
+    ['Gate', undefined, 'Point', undefined],
+  ]);
+  const yard = body.find(({ region }: Fence) => region.type === 'Polygon');
+  assert.equal(yard.region.coordinates.length, 2);
+});
+
+test('What is no KML is refused with what it is', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  // The browser styles its message about bad XML, which the policy of the page forbids.
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`, { mayFail: true });
+  await page.getByRole('button', { name: 'Import' }).click();
+  for (const [text, why] of [
+    ['<kml><Document></kml>', 'The file is not XML'],
+    ['<gpx><wpt/></gpx>', 'The file is XML, but not KML'],
+  ] as const) {
+    const file = { name: 'other.kml', mimeType: 'text/xml', buffer: Buffer.from(text) };
+    await page.getByLabel('File to import').setInputFiles(file);
+    await page.getByText(why).waitFor();
   }
 });

@@ -1,97 +1,94 @@
+import { kmlWithFolders } from '@tmcw/togeojson';
 import { t } from '../languages/language.ts';
 import { type Drawing, Layers } from './drawing.ts';
 import { readFeatures } from './geojson.ts';
 
-type Feature = Readonly<Record<string, unknown>>;
+type Properties = Readonly<Record<string, unknown>>;
+
+/** What the library makes of a file; the types of its geometries are not installed. */
+type Found = Folder | Feature;
+
+interface Folder {
+  readonly type: 'folder';
+  readonly meta: Properties;
+  readonly children: readonly Found[];
+}
+
+interface Feature {
+  readonly type: 'Feature';
+  readonly id?: unknown;
+  readonly geometry: unknown;
+  readonly properties: Properties;
+}
+
+/** What only says how things look, or of which type a text is: it would become properties of fences, or change them. */
+const LOOKS = ['Style', 'StyleMap', 'styleUrl', 'visibility', 'open', 'Schema'];
 
 /** What a file of KML draws: a layer for each folder. Throws an Error for what is none. */
 export function readKml(text: string): Drawing {
-  const root = new DOMParser().parseFromString(text, 'application/xml');
+  const root = new DOMParser().parseFromString(withoutPrefix(text), 'application/xml');
   if (root.querySelector('parsererror') !== null) throw new Error(t('The file is not XML'));
-  const placemarks = [...root.getElementsByTagNameNS('*', 'Placemark')];
-  if (root.documentElement.localName !== 'kml' && placemarks.length === 0)
+  if (root.documentElement.localName !== 'kml' && root.getElementsByTagName('Placemark').length === 0)
     throw new Error(t('The file is XML, but not KML'));
+  for (const name of LOOKS) for (const element of [...root.getElementsByTagName(name)]) element.remove();
+  const features = featuresIn(kmlWithFolders(root).children as readonly Found[], t('Placemarks'));
   const layers = new Layers();
-  readFeatures({ type: 'FeatureCollection', features: placemarks.map(featureOf) }, layers, {
+  readFeatures({ type: 'FeatureCollection', features: features.filter((each) => !isOther(each)) }, layers, {
     layerOf: (feature) => String(feature['layer']),
     floorOf: ({ floor, level }) => numberOf(floor ?? level),
   });
-  for (const overlay of root.getElementsByTagNameNS('*', 'GroundOverlay')) {
-    layers.refuse(
-      childText(overlay, 'name') ?? 'Overlay',
-      t('An image on the ground is loaded in the form of its zone.'),
-    );
+  for (const { properties } of features.filter(isOther)) {
+    if (properties[KIND] === 'groundoverlay')
+      layers.refuse(
+        String(properties['name'] ?? 'Overlay'),
+        t('An image on the ground is loaded in the form of its zone.'),
+      );
+    else layers.refuse(String(properties['name'] ?? 'NetworkLink'), t('What is in another file is not read.'));
   }
   return layers.drawing('earth');
 }
 
-function featureOf(placemark: Element): Feature {
-  const properties: Record<string, unknown> = {};
-  for (const each of placemark.getElementsByTagNameNS('*', 'Data')) {
-    properties[each.getAttribute('name') ?? ''] = readValue(childText(each, 'value') ?? '');
-  }
-  for (const each of placemark.getElementsByTagNameNS('*', 'SimpleData')) {
-    properties[each.getAttribute('name') ?? ''] = readValue(each.textContent ?? '');
-  }
-  const description = childText(placemark, 'description');
-  const name = childText(placemark, 'name');
-  return {
-    type: 'Feature',
-    id: properties['id'] ?? placemark.getAttribute('id') ?? undefined,
-    layer: folderOf(placemark),
-    properties: { ...properties, ...(name && { name }), ...(description && { description }) },
-    geometry: geometryOf(placemark),
-  };
+/** Of what kind something is that is no placemark. */
+const KIND = '@geometry-type';
+
+function isOther({ properties }: Feature): boolean {
+  return KIND in properties;
 }
 
-function geometryOf(parent: Element): Feature | undefined {
-  for (const child of parent.children) {
-    switch (child.localName) {
-      case 'Point':
-        return { type: 'Point', coordinates: positionsOf(child)[0] };
-      case 'LineString':
-      case 'LinearRing':
-        return { type: 'LineString', coordinates: positionsOf(child) };
-      case 'Polygon': {
-        const rings = [...child.getElementsByTagNameNS('*', 'LinearRing')];
-        return { type: 'Polygon', coordinates: rings.map(positionsOf) };
-      }
-      case 'MultiGeometry': {
-        const parts = [...child.children].flatMap((part) => {
-          const alone = parent.ownerDocument.createElement('part');
-          alone.append(part.cloneNode(true));
-          return geometryOf(alone) ?? [];
-        });
-        return { type: 'GeometryCollection', geometries: parts };
-      }
-    }
-  }
-  return undefined;
+interface Layered extends Feature {
+  readonly layer: string;
 }
 
-/** The positions of an element: `longitude,latitude,height`, with spaces between them. */
-function positionsOf(element: Element): number[][] {
-  const text = element.getElementsByTagNameNS('*', 'coordinates')[0]?.textContent ?? '';
-  const positions = text.split(/\s+/).filter((each) => each !== '');
-  return positions.map((each) => each.split(',').slice(0, 2).map(Number));
+/** KML whose elements have a prefix, as some programs write it, without: the library looks for their plain names. */
+function withoutPrefix(text: string): string {
+  const prefix = /\sxmlns:([\w.-]+)\s*=\s*["']https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\//.exec(
+    text,
+  )?.[1];
+  return prefix === undefined ? text : text.replaceAll(`<${prefix}:`, '<').replaceAll(`</${prefix}:`, '</');
 }
 
-/** The folder that a placemark is in, or else the document. */
-function folderOf(placemark: Element): string {
-  for (let parent = placemark.parentElement; parent !== null; parent = parent.parentElement) {
-    const name = parent.localName === 'Folder' ? childText(parent, 'name') : undefined;
-    if (name !== undefined) return name;
-  }
-  return t('Placemarks');
+/** The features of folders, in their order; each with the name of the nearest folder that has one as its layer. */
+function featuresIn(children: readonly Found[], layer: string): Layered[] {
+  return children.flatMap((child) => {
+    if (child.type === 'Feature') return featureOf(child, layer);
+    const { name } = child.meta;
+    const own = typeof name === 'string' ? name.trim() : '';
+    return featuresIn(child.children, own === '' ? layer : own);
+  });
 }
 
-function childText(parent: Element, name: string): string | undefined {
-  const text = [...parent.children].find(({ localName }) => localName === name)?.textContent?.trim();
-  return text === '' ? undefined : text;
+function featureOf({ id, geometry, properties }: Feature, layer: string): Layered {
+  const read = Object.entries(properties).map(([key, value]) => [key, readValue(key, value)] as const);
+  const own = Object.fromEntries(read.filter(([, value]) => value !== ''));
+  return { type: 'Feature', id: own['id'] ?? id, layer, geometry, properties: own };
 }
 
-function readValue(text: string): unknown {
-  return numberOf(text) ?? text;
+/** A description may be HTML, which then is an object that says so. */
+function readValue(key: string, value: unknown): unknown {
+  if (typeof value === 'object' && value !== null && 'value' in value) return String(value.value).trim();
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  return key === 'name' || key === 'description' ? text : (numberOf(text) ?? text);
 }
 
 function numberOf(value: unknown): number | undefined {

@@ -1346,6 +1346,7 @@ export const german = {
   'What a rule can contain': 'Was eine Regel enthalten kann',
   'What carries it': 'Was es trägt',
   'What changes': 'Was sich ändert',
+  'What is in another file is not read.': 'Was in einer anderen Datei steht, wird nicht gelesen.',
   'What is made': 'Was angelegt wird',
   'What is set here applies instead of what the fences say.':
     'Was hier gesetzt ist, gilt statt dessen, was die Geofences sagen.',
