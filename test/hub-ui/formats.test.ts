@@ -117,9 +117,9 @@ test('DXF is read in its units, with arcs, and put where the zone has it', async
     ],
   );
   assert.deepEqual(whyNot(drawing), [
+    '1 × INSERT: Its block is not in the file.',
     '1 × LWPOLYLINE: It is no closed area.',
     '1 × LINE: A single line has no area: join lines to closed polylines.',
-    '1 × INSERT: A block has to be exploded before the drawing is saved.',
   ]);
   const plane = { zoneId: HALL.id, x: 10, y: 20, turn: 90 };
   const { lists } = entitiesOfDrawing(drawing, { layers: [FENCES, FENCES], plane, name: 'hall.dxf' });
@@ -149,6 +149,167 @@ test('readDxf takes what has no units as meters, and says so, and refuses what i
   assert.deepEqual(whyNot(drawing), ['$INSUNITS: The drawing has no units: it is taken as drawn in meters.']);
   assert.throws(() => readDxf('AutoCAD Binary DXF\r\n'), /binary DXF: save it as text/);
   assert.throws(() => readDxf('hello\nworld\n'), /Line 1 of the file is no group code/);
+});
+
+/** A section of DXF, of its groups: `10 2.5` for each. */
+function section(name: string, groups: readonly string[]): string {
+  const all = ['0 SECTION', `2 ${name}`, ...groups, '0 ENDSEC'];
+  return all.map((group) => `${group.replace(' ', '\n')}\n`).join('');
+}
+
+const IN_METERS = section('HEADER', ['9 $INSUNITS', '70 6']);
+
+/** A closed polyline of a layer. */
+function polyline(handle: string, layer: string, corners: readonly (readonly [number, number])[]): string[] {
+  return ['0 LWPOLYLINE', `5 ${handle}`, `8 ${layer}`, '70 1', ...corners.flatMap(([x, y]) => [`10 ${x}`, `20 ${y}`])];
+}
+
+/** Half a meter beside the base point of its block, two by one meters. */
+const TABLE = [
+  [1.5, 1],
+  [3.5, 1],
+  [3.5, 2],
+  [1.5, 2],
+] as const;
+
+test('What is in a block of DXF is read wherever the block is inserted, turned and scaled', () => {
+  const desk = [
+    ...['0 BLOCK', '2 DESK', '10 1', '20 1'],
+    ...polyline('B1', '0', TABLE),
+    ...['0 CIRCLE', '5 B2', '8 LAMPS', '10 1', '20 3', '40 0.5'],
+    ...['0 LINE', '5 B3', '8 0', '10 0', '20 0', '11 1', '21 1'],
+    '0 ENDBLK',
+  ];
+  const room = ['0 BLOCK', '2 ROOM', '10 0', '20 0', '0 INSERT', '5 B4', '8 0', '2 DESK', '10 5', '20 0', '0 ENDBLK'];
+  const insert = (handle: string, ...more: string[]) => ['0 INSERT', `5 ${handle}`, '8 OFFICE', ...more];
+  const entities = [
+    ...insert('C1', '2 DESK', '10 10', '20 20'),
+    ...insert('C2', '2 DESK', '10 0', '20 0', '41 2', '42 2', '50 90'),
+    ...insert('C3', '2 ROOM', '10 100', '20 0', '41 1', '42 3'),
+    ...insert('C4', '2 DESK', '10 200', '20 0', '70 2', '44 10'),
+  ];
+  const blocks = section('BLOCKS', [...desk, ...room]);
+  const drawing = readDxf(IN_METERS + blocks + section('ENTITIES', entities));
+  const [office, lamps] = drawing.layers;
+  assert.deepEqual([office?.name, lamps?.name], ['OFFICE', 'LAMPS']);
+  const rings = office?.shapes.map(({ id, geometry }) => [id, geometry.coordinates[0]]);
+  assert.deepEqual(rings?.slice(0, 3), [
+    [
+      'C1/B1',
+      [
+        [10.5, 20],
+        [12.5, 20],
+        [12.5, 21],
+        [10.5, 21],
+        [10.5, 20],
+      ],
+    ],
+    [
+      'C2/B1',
+      [
+        [0, 1],
+        [0, 5],
+        [-2, 5],
+        [-2, 1],
+        [0, 1],
+      ],
+    ],
+    [
+      'C3/B1',
+      [
+        [105.5, 0],
+        [107.5, 0],
+        [107.5, 3],
+        [105.5, 3],
+        [105.5, 0],
+      ],
+    ],
+  ]);
+  assert.deepEqual(
+    rings?.slice(3).map(([id]) => id),
+    ['C4/B1', 'C4/B1/2'],
+  );
+  const [plain, larger, uneven] = lamps?.shapes ?? [];
+  assert.deepEqual([plain?.geometry, plain?.radius], [{ type: 'Point', coordinates: [10, 22] }, 0.5]);
+  assert.deepEqual([larger?.geometry, larger?.radius], [{ type: 'Point', coordinates: [-4, 0] }, 1]);
+  assert.ok(uneven?.geometry.type === 'Polygon' && uneven.radius === undefined);
+  assert.deepEqual(whyNot(drawing), ['5 × LINE: A single line has no area: join lines to closed polylines.']);
+});
+
+test('A closed ellipse and a closed spline of DXF are areas, and what was mirrored is where it is seen', () => {
+  const ellipse = (...more: string[]) => ['0 ELLIPSE', '8 A', '10 5', '20 5', '11 0', '21 4', '40 0.5', ...more];
+  const knots = [0, 0, 0, 0, 1, 2, 2, 2, 2].map((knot) => `40 ${knot}`);
+  const spline = (...x: number[]) => x.flatMap((each, i) => [`10 ${each}`, `20 ${[0, 4, 8, 4, 0][i]}`]);
+  const mirrored = [...polyline('D1', 'A', TABLE), '210 0', '220 0', '230 -1'];
+  const entities = [
+    ...ellipse('41 0', `42 ${2 * Math.PI}`),
+    ...ellipse('41 0', '42 1'),
+    ...['0 SPLINE', '8 A', '70 1', '71 3', ...knots, ...spline(0, 4, 0, -4, 0)],
+    ...['0 SPLINE', '8 A', '71 3', ...knots, ...spline(0, 4, 0, -4, 1)],
+    ...['0 SPLINE', '8 A', '71 3', ...knots, ...spline(0, 4)],
+    ...mirrored,
+    ...['0 REGION', '8 A'],
+  ];
+  const drawing = readDxf(IN_METERS + section('ENTITIES', entities));
+  const shapes = drawing.layers[0]?.shapes ?? [];
+  const [round = [], bow = [], behind] = shapes.map(({ geometry }) => geometry.coordinates[0]);
+  assert.equal(shapes.length, 3);
+  assert.ok(Array.isArray(round) && round.length > 30);
+  for (const [x = 0, y = 0] of round) assert.ok(Math.abs(((x - 5) / 2) ** 2 + ((y - 5) / 4) ** 2 - 1) < 0.001);
+  assert.ok(Array.isArray(bow) && bow.length > 30);
+  assert.deepEqual(
+    [bow[0], bow.at(-1)],
+    [
+      [0, 0],
+      [0, 0],
+    ],
+  );
+  assert.deepEqual(behind, [
+    [-1.5, 1],
+    [-3.5, 1],
+    [-3.5, 2],
+    [-1.5, 2],
+    [-1.5, 1],
+  ]);
+  assert.deepEqual(whyNot(drawing), [
+    '1 × ELLIPSE: It is no closed area.',
+    '1 × SPLINE: It is no closed area.',
+    '1 × SPLINE: It cannot be drawn: degree must be less than or equal to point count - 1',
+    '1 × REGION: It is no closed area.',
+  ]);
+});
+
+test('readDxf refuses what would have no end, or is damaged', () => {
+  const block = (name: string, ...groups: string[]) => ['0 BLOCK', `2 ${name}`, '10 0', '20 0', ...groups, '0 ENDBLK'];
+  const insert = (name: string, ...more: string[]) => ['0 INSERT', '8 0', `2 ${name}`, '10 0', '20 0', ...more];
+  const many = insert('B', '70 1000', '71 1000');
+  const cases: readonly [readonly string[], readonly string[], RegExp][] = [
+    [block('A', ...insert('A')), insert('A'), /The block A is a part of itself/],
+    [[...block('A', ...insert('B')), ...block('B', ...insert('A'))], insert('A'), /is a part of itself/],
+    [[...block('B'), ...block('A', ...many)], insert('A'), /1,?\d+ entities with those of its blocks; 200,000 can/],
+    [[], ['0 LWPOLYLINE', '20 1'], /The drawing is damaged: /],
+  ];
+  for (const [blocks, entities, message] of cases) {
+    const text = IN_METERS + section('BLOCKS', blocks) + section('ENTITIES', entities);
+    assert.throws(() => readDxf(text), { message });
+  }
+  assert.throws(() => readDxf(section('HEADER', ['9 $INSUNITS', '70 8'])), /\$INSUNITS: 8 is no unit of length/);
+  assert.throws(() => readDxf(IN_METERS), /The file has no entities, as a drawing in DXF has/);
+});
+
+test('Layers of DXF that are called like its marks are layers', () => {
+  const blocks = section('BLOCKS', [
+    '0 BLOCK',
+    '2 ENDBLK',
+    '10 0',
+    '20 0',
+    ...polyline('B1', 'BLOCK', TABLE),
+    '0 ENDBLK',
+  ]);
+  const insert = ['0 INSERT', '5 C1', '8 0', '2 ENDBLK', '10 0', '20 0'];
+  const tables = section('TABLES', ['0 TABLE', '2 LAYER', '0 LAYER', '2 TABLE', '0 ENDTAB']);
+  const drawing = readDxf(IN_METERS + tables + blocks + section('ENTITIES', insert));
+  assert.deepEqual(layersOf(drawing), [['BLOCK', [undefined]]]);
 });
 
 test('A table of carts becomes trackables, whose rows keep what they have', async () => {

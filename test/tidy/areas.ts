@@ -133,6 +133,7 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   piscina: ['src/lane', 'workers'],
   jose: ['src/auth'],
   oauth4webapi: ['src/hub-ui/signin'],
+  dxf: ['src/hub-ui/formats/dxf.ts'],
   '@tmcw/togeojson': ['src/hub-ui/formats/kml.ts'],
   '@prometheus-io/client': ['src/operation'],
   '@duckdb/node-api': ['src/history/duck.ts'],

@@ -1,7 +1,7 @@
+/// <reference path="./dxf_library.d.ts" />
+import { type Block, denormalise, type Entity, type Parsed, parseString, toPolylines } from 'dxf';
+import { t } from '../languages/language.ts';
 import { closedRing, type Drawing, Layers, type Position, type Shape } from './drawing.ts';
-
-/** A code and its value: two lines of the file. */
-type Group = readonly [code: number, value: string];
 
 /** Meters of the units that `$INSUNITS` can name. What has no units is taken as drawn in meters. */
 const METERS: Readonly<Record<number, number>> = {
@@ -20,157 +20,250 @@ const METERS: Readonly<Record<number, number>> = {
   21: 1200 / 3937,
 };
 
-/** Why entities of a type cannot be used; what is not named here is just not an area. */
-const WHY: Readonly<Record<string, string>> = {
-  LINE: 'A single line has no area: join lines to closed polylines.',
-  INSERT: 'A block has to be exploded before the drawing is saved.',
-  HATCH: 'A hatching has no outline of its own.',
-  SPLINE: 'A spline has to be converted to a polyline.',
-};
+/** With those of a block each time that it is inserted: a small file can have very many. */
+const ENTITIES_MAX = 200_000;
 
-const ARC_STEP = Math.PI / 18;
-
-/** The closed polylines and circles of a drawing, in meters, by their layers. Throws an Error for what is no DXF. */
-export function readDxf(text: string): Drawing {
-  if (text.startsWith('AutoCAD Binary DXF')) throw new Error('The file is binary DXF: save it as text');
-  const groups = groupsOf(text);
-  const units = Number(valueAfter(groups, '$INSUNITS') ?? 0);
-  const perUnit = METERS[units];
-  if (perUnit === undefined) throw new Error(`$INSUNITS: ${units} is no unit of length that can be read`);
-  const entities = entitiesOf(groups);
-  if (entities.length === 0) throw new Error('The file has no entities, as a drawing in DXF has');
-  const layers = new Layers();
-  const others = new Map<string, number>();
-  for (const entity of entities) {
-    const geometry = geometryOf(entity, perUnit);
-    if (geometry === undefined) others.set(entity.type, (others.get(entity.type) ?? 0) + 1);
-    else layers.add(entity.layer, { ...geometry, ...NOTHING_ELSE, id: entity.handle });
-  }
-  for (const [type, count] of others) layers.refuse(`${count} × ${type}`, WHY[type] ?? 'It is no closed area.');
-  if (units === 0) layers.refuse('$INSUNITS', 'The drawing has no units: it is taken as drawn in meters.');
-  return layers.drawing('meters');
-}
+/** What is less apart is at the same place. */
+const SAME_M = 1e-4;
 
 const NOTHING_ELSE = { name: undefined, floor: undefined, properties: {} };
 
-function groupsOf(text: string): Group[] {
-  const lines = text.split(/\r?\n/);
-  const groups: Group[] = [];
+/**
+ * The closed lines and circles of a drawing, in meters, by their layers; those of a block wherever it is inserted. Throws an
+ * Error for what is no DXF.
+ */
+export function readDxf(text: string): Drawing {
+  if (text.startsWith('AutoCAD Binary DXF')) throw new Error(t('The file is binary DXF: save it as text'));
+  const { sections, types, count } = partsOf(text);
+  const parsed = parsedFrom(sections);
+  const units = parsed.header.insUnits ?? 0;
+  const perUnit = METERS[units];
+  if (perUnit === undefined) throw new Error(t('$INSUNITS: {units} is no unit of length that can be read', { units }));
+  if (count === 0) throw new Error(t('The file has no entities, as a drawing in DXF has'));
+  const layers = new Layers();
+  const others = new Others();
+  const drawable = drawableOf(parsed, others);
+  for (const entity of drawable.entities) {
+    const ids = new Map<string, number>();
+    for (const { part, line } of linesOf(entity, { drawable, others })) {
+      const geometry = geometryOf(
+        part,
+        line.map((position) => position.map((each) => each * perUnit)),
+      );
+      if (geometry === undefined) others.add(part.type);
+      else layers.add(layerOf(part), { ...geometry, ...NOTHING_ELSE, id: idOf(part, { of: entity, ids }) });
+    }
+  }
+  const known = new Set([parsed, ...parsed.blocks].flatMap(({ entities }) => entities.map(({ type }) => type)));
+  for (const [type, times] of types) if (!known.has(type)) others.add(type, { times });
+  others.refuseIn(layers);
+  if (units === 0) layers.refuse('$INSUNITS', t('The drawing has no units: it is taken as drawn in meters.'));
+  return layers.drawing('meters');
+}
+
+/** What is no area of its own, counted by its type and why. */
+class Others {
+  readonly #counts = new Map<string, { readonly type: string; readonly why: string; times: number }>();
+
+  add(type: string, { why = whyNot(type), times = 1 }: { readonly why?: string; readonly times?: number } = {}): void {
+    const key = `${type}: ${why}`;
+    const found = this.#counts.get(key);
+    if (found === undefined) this.#counts.set(key, { type, why, times });
+    else found.times += times;
+  }
+
+  refuseIn(layers: Layers): void {
+    for (const { type, why, times } of this.#counts.values()) layers.refuse(`${times} × ${type}`, why);
+  }
+}
+
+function whyNot(type: string): string {
+  switch (type) {
+    case 'LINE':
+      return t('A single line has no area: join lines to closed polylines.');
+    case 'HATCH':
+      return t('A hatching has no outline of its own.');
+    default:
+      return t('It is no closed area.');
+  }
+}
+
+/** Marks of the file, and what belongs to the entity before it. */
+const NO_ENTITIES = new Set(['SECTION', 'ENDSEC', 'BLOCK', 'ENDBLK', 'VERTEX', 'SEQEND', 'EOF']);
+
+/**
+ * The sections that the library is shown, what is drawn in them, and how much that is without the blocks. The library passes
+ * over what it does not know, and over what is no DXF at all.
+ */
+function partsOf(text: string) {
+  const lines = text.split(/\r\n|\r|\n/);
+  const sections: string[] = [];
+  const types = new Map<string, number>();
+  let count = 0;
+  let section = '';
   for (let i = 0; i + 1 < lines.length; i += 2) {
     const code = Number(lines[i]);
-    if (!Number.isInteger(code)) throw new Error(`Line ${i + 1} of the file is no group code, as DXF has`);
-    groups.push([code, (lines[i + 1] ?? '').trim()]);
-  }
-  return groups;
-}
-
-/** The value of a variable of the header. */
-function valueAfter(groups: readonly Group[], name: string): string | undefined {
-  const at = groups.findIndex(([code, value]) => code === 9 && value === name);
-  return at === -1 ? undefined : groups[at + 1]?.[1];
-}
-
-interface Entity {
-  readonly type: string;
-  readonly layer: string;
-  readonly handle: string | undefined;
-  readonly isClosed: boolean;
-  readonly radius: number;
-  readonly corners: readonly Corner[];
-}
-
-/** `bulge`: the tangent of a quarter of the angle of the arc to the next corner. */
-interface Corner {
-  readonly x: number;
-  readonly y: number;
-  readonly bulge: number;
-}
-
-function entitiesOf(groups: readonly Group[]): Entity[] {
-  const entities: Entity[] = [];
-  const begin = groups.findIndex(([code, value]) => code === 2 && value === 'ENTITIES');
-  if (begin === -1) return [];
-  let at = begin + 1;
-  while (at < groups.length) {
-    const [code, type] = groups[at] ?? [0, 'ENDSEC'];
-    if (code === 0 && type === 'ENDSEC') break;
-    const next = nextOf(groups, at);
-    const own = groups.slice(at + 1, next);
-    at = next;
-    if (code !== 0) continue;
-    if (type !== 'POLYLINE') {
-      entities.push(entityOf(type, own, cornersOf(own)));
-      continue;
+    if (!Number.isInteger(code)) {
+      throw new Error(t('Line {number} of the file is no group code, as DXF has', { number: i + 1 }));
     }
-    // The corners of an old polyline are entities behind it.
-    const corners: Corner[] = [];
-    while (groups[at]?.[1] === 'VERTEX') {
-      const end = nextOf(groups, at);
-      corners.push(...cornersOf(groups.slice(at + 1, end)));
-      at = end;
-    }
-    if (groups[at]?.[1] === 'SEQEND') at = nextOf(groups, at);
-    entities.push(entityOf(type, own, corners));
+    const value = (lines[i + 1] ?? '').trim();
+    if (code === 0 && value === 'SECTION') section = (lines[i + 3] ?? '').trim();
+    if (section !== 'HEADER' && section !== 'BLOCKS' && section !== 'ENTITIES') continue;
+    // A layer of such a name would begin or end a block for the library.
+    const isMisread = code !== 0 && (value === 'BLOCK' || value === 'ENDBLK');
+    sections.push(String(code), isMisread ? `${value} ` : value);
+    if (code !== 0 || NO_ENTITIES.has(value)) continue;
+    types.set(value, (types.get(value) ?? 0) + 1);
+    if (section === 'ENTITIES') count++;
   }
-  return entities;
+  return { sections: sections.join('\n'), types, count };
 }
 
-function nextOf(groups: readonly Group[], at: number): number {
-  let next = at + 1;
-  while (next < groups.length && groups[next]?.[0] !== 0) next++;
-  return next;
-}
-
-function entityOf(type: string, own: readonly Group[], corners: readonly Corner[]): Entity {
-  const value = (wanted: number): string | undefined => own.find(([code]) => code === wanted)?.[1];
-  const flags = Number(value(70) ?? 0);
-  const radius = Number(value(40) ?? 0);
-  return { type, layer: value(8) ?? '0', handle: value(5), isClosed: (flags & 1) === 1, radius, corners };
-}
-
-function cornersOf(own: readonly Group[]): Corner[] {
-  const corners: { x: number; y: number; bulge: number }[] = [];
-  for (const [code, value] of own) {
-    const last = corners.at(-1);
-    if (code === 10) corners.push({ x: Number(value), y: 0, bulge: 0 });
-    else if (code === 20 && last !== undefined) last.y = Number(value);
-    else if (code === 42 && last !== undefined) last.bulge = Number(value);
+function parsedFrom(sections: string): Parsed {
+  try {
+    const parsed = parseString(sections);
+    return { ...parsed, blocks: parsed.blocks.map((block) => ({ ...block, entities: block.entities ?? [] })) };
+  } catch (cause) {
+    throw new Error(t('The drawing is damaged: {message}', { message: messageOf(cause) }), { cause });
   }
-  return corners;
 }
 
-/** Undefined for what is no area. */
-function geometryOf(entity: Entity, perUnit: number): Pick<Shape, 'geometry' | 'radius'> | undefined {
-  const { type, corners, isClosed, radius } = entity;
-  const [first] = corners;
-  if (type === 'CIRCLE' && first !== undefined && radius > 0) {
-    const coordinates = [first.x * perUnit, first.y * perUnit];
-    return { geometry: { type: 'Point', coordinates }, radius: radius * perUnit };
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A part of a block, which has the layer of what inserts it where its own is 0; the library gives it that anyway. */
+interface Part extends Entity {
+  readonly ownLayer?: string;
+}
+
+/** A drawing without insertions of blocks that are elsewhere. Throws an Error for one that would be too large. */
+function drawableOf(parsed: Parsed, others: Others): Parsed {
+  const blocks = new Map(parsed.blocks.filter(({ xref }) => !xref).map((block) => [block.name, block]));
+  const present = (entities: readonly Entity[]): Entity[] => {
+    return entities.filter((entity) => {
+      const isPresent = entity.type !== 'INSERT' || blocks.has(entity.block ?? '');
+      if (!isPresent) others.add(entity.type, { why: t('Its block is not in the file.') });
+      return isPresent;
+    });
+  };
+  for (const [name, block] of blocks) {
+    const entities = present(block.entities).map((entity): Part => {
+      const { layer = '0' } = entity;
+      return layer === '0' ? upright(entity) : { ...upright(entity), ownLayer: layer };
+    });
+    blocks.set(name, { ...block, entities });
   }
-  if (type !== 'LWPOLYLINE' && type !== 'POLYLINE') return undefined;
-  const last = corners.at(-1);
-  const endsAtFirst = first !== undefined && last !== undefined && first.x === last.x && first.y === last.y;
-  if (!isClosed && !endsAtFirst) return undefined;
-  const ring = closedRing(
-    corners.flatMap((corner, i) => [[corner.x, corner.y], ...arc(corner, corners[(i + 1) % corners.length] ?? corner)]),
-  );
-  if (ring === undefined) return undefined;
-  const inMeters = ring.map((position) => position.map((each) => Math.round(each * perUnit * 1e4) / 1e4));
-  return { geometry: { type: 'Polygon', coordinates: [inMeters] }, radius: undefined };
+  const entities = present(parsed.entities).map(upright);
+  const counts = new Map<string, number>();
+  const count = entities.reduce((sum, entity) => sum + countOf(entity, { blocks, counts }), 0);
+  if (count > ENTITIES_MAX) {
+    throw new Error(t('The drawing has {count} entities with those of its blocks; 200,000 can be read', { count }));
+  }
+  return { ...parsed, blocks: [...blocks.values()], entities };
 }
 
-/** Positions on the arc from one corner to the next; none where the way is straight. */
-function arc(from: Corner, to: Corner): Position[] {
-  if (from.bulge === 0) return [];
-  const angle = 4 * Math.atan(from.bulge);
-  const [dx, dy] = [to.x - from.x, to.y - from.y];
-  // From the middle of the chord to the middle of the circle.
-  const ratio = (1 - from.bulge ** 2) / (4 * from.bulge);
-  const [x, y] = [(from.x + to.x) / 2 - dy * ratio, (from.y + to.y) / 2 + dx * ratio];
-  const [radius, start] = [Math.hypot(from.x - x, from.y - y), Math.atan2(from.y - y, from.x - x)];
-  const steps = Math.ceil(Math.abs(angle) / ARC_STEP);
-  return Array.from({ length: steps - 1 }, (_, i) => {
-    const at = start + (angle * (i + 1)) / steps;
-    return [x + radius * Math.cos(at), y + radius * Math.sin(at)];
-  });
+/** A polyline that was mirrored has its positions as they are seen from behind, which the library does not notice. */
+function upright(entity: Entity): Entity {
+  if (entity.extrusionZ !== -1 || entity.vertices === undefined) return entity;
+  const vertices = entity.vertices.map(({ x, y, bulge = 0 }) => ({ x: -x, y, bulge: -bulge }));
+  return { ...entity, vertices };
+}
+
+interface Counted {
+  readonly blocks: ReadonlyMap<string, Block>;
+  /** By the names of blocks; NaN of one that is being counted. */
+  readonly counts: Map<string, number>;
+}
+
+/** How many entities it takes to draw one. */
+function countOf({ type, block = '', rowCount = 1, columnCount = 1 }: Entity, counted: Counted): number {
+  if (type !== 'INSERT') return 1;
+  const { blocks, counts } = counted;
+  let count = counts.get(block);
+  if (count === undefined) {
+    counts.set(block, Number.NaN);
+    const entities = blocks.get(block)?.entities ?? [];
+    // An empty one takes its time, too.
+    count = entities.reduce((sum, entity) => sum + countOf(entity, counted), 1);
+    counts.set(block, count);
+  }
+  if (Number.isNaN(count)) throw new Error(t('The block {name} is a part of itself', { name: block }));
+  return count * Math.max(1, rowCount * columnCount);
+}
+
+interface Drawn {
+  readonly drawable: Parsed;
+  readonly others: Others;
+}
+
+/** What an entity draws, itself or the parts of its block, each with its line. */
+function linesOf(entity: Entity, { drawable, others }: Drawn): { part: Part; line: readonly Position[] }[] {
+  const isInsertion = entity.type === 'INSERT';
+  // One at a time: what the library cannot draw is not to be the end of all others.
+  const alone = { ...drawable, entities: [entity], blocks: isInsertion ? drawable.blocks : [] };
+  try {
+    const { polylines } = toPolylines(alone);
+    const parts = isInsertion ? denormalise(alone) : [entity];
+    return parts.map((part, index) => ({ part, line: polylines[index]?.vertices ?? [] }));
+  } catch (error) {
+    others.add(entity.type, { why: t('It cannot be drawn: {message}', { message: messageOf(error) }) });
+    return [];
+  }
+}
+
+function layerOf({ ownLayer, layer = '0' }: Part): string {
+  return (ownLayer ?? layer).trim();
+}
+
+interface Whole {
+  /** The entity that a part is of, or itself. */
+  readonly of: Entity;
+  readonly ids: Map<string, number>;
+}
+
+/** A handle, behind that of the insertion for a part of a block; one that comes again has a number. */
+function idOf({ handle }: Part, { of, ids }: Whole): string | undefined {
+  if (handle === undefined || of.handle === undefined) return undefined;
+  const id = of.type === 'INSERT' ? `${of.handle}/${handle}` : handle;
+  const times = (ids.get(id) ?? 0) + 1;
+  ids.set(id, times);
+  return times === 1 ? id : `${id}/${times}`;
+}
+
+/** The area within a line, in meters; undefined where it has none. */
+function geometryOf({ type }: Part, line: readonly Position[]): Pick<Shape, 'geometry' | 'radius'> | undefined {
+  const [first] = line;
+  const last = line.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  if (!line.every(([x = Number.NaN, y = Number.NaN]) => Number.isFinite(x + y))) return undefined;
+  // The library ends those that say that they are closed where they begin.
+  if (apart(first, last) >= SAME_M) return undefined;
+  const corners = line.slice(0, -1);
+  const isRound = type === 'CIRCLE' || type === 'ELLIPSE';
+  return (isRound ? circleThrough(corners) : undefined) ?? polygonOf(corners);
+}
+
+/** The circle that positions are on, which lie evenly around its middle; undefined where it was scaled unevenly. */
+function circleThrough(corners: readonly Position[]): Pick<Shape, 'geometry' | 'radius'> | undefined {
+  const middle = [0, 1].map((axis) => corners.reduce((sum, each) => sum + (each[axis] ?? 0), 0) / corners.length);
+  const radii = corners.map((each) => apart(each, middle));
+  const [least, most] = [Math.min(...radii), Math.max(...radii)];
+  if (least < SAME_M || most - least > SAME_M) return undefined;
+  return { geometry: { type: 'Point', coordinates: rounded(middle) }, radius: rounded([most])[0] };
+}
+
+function polygonOf(corners: readonly Position[]): Pick<Shape, 'geometry' | 'radius'> | undefined {
+  const places = corners.map(rounded);
+  const ring = closedRing(places.filter((each, i) => i === 0 || apart(each, places[i - 1] ?? each) > 0));
+  return ring === undefined ? undefined : { geometry: { type: 'Polygon', coordinates: [ring] }, radius: undefined };
+}
+
+function apart([x = 0, y = 0]: Position, [otherX = 0, otherY = 0]: Position): number {
+  return Math.hypot(x - otherX, y - otherY);
+}
+
+/** To tenths of a millimeter, without -0. */
+function rounded(meters: Position): number[] {
+  return meters.map((each) => Math.round(each * 1e4) / 1e4 + 0);
 }

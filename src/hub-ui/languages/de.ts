@@ -13,6 +13,7 @@ export const german = {
   'A fence is an area: the hub reports whatever enters or leaves it.':
     'Ein Geofence ist eine Fläche: Der Hub meldet, was sie betritt oder verlässt.',
   'A fence with holes cannot have a tolerance.': 'Ein Geofence mit Löchern kann keine Toleranz haben.',
+  'A hatching has no outline of its own.': 'Eine Schraffur hat keinen eigenen Umriss.',
   'A JSON object. Leave it empty if the method needs none.':
     'Ein JSON-Objekt. Lassen Sie es leer, wenn die Methode keine braucht.',
   'A key that somebody has given you. It is verified, and shown; nothing depends on it.':
@@ -27,6 +28,8 @@ export const german = {
   'A provider is a source of positions, such as a tag. The hub creates it with its first position.':
     'Ein Provider ist eine Quelle von Positionen, etwa ein Tag. Der Hub legt ihn mit seiner ersten Position an.',
   'A reader on a forklift goes where the forklift goes.': 'Ein Lesegerät auf einem Stapler fährt mit dem Stapler.',
+  'A single line has no area: join lines to closed polylines.':
+    'Eine einzelne Linie hat keine Fläche: Verbinden Sie Linien zu geschlossenen Polylinien.',
   'a trackable': 'ein Trackable',
   'A trackable is a thing that is located through its providers.':
     'Ein Trackable ist etwas, das über seine Provider geortet wird.',
@@ -548,6 +551,7 @@ export const german = {
   'Inside fences now': 'Jetzt in Geofences',
   'Inside fences over time': 'In Geofences im Lauf der Zeit',
   'Inside, over time': 'Darin, im Lauf der Zeit',
+  '$INSUNITS: {units} is no unit of length that can be read': '$INSUNITS: {units} ist keine lesbare Längeneinheit',
   'is above': 'ist größer als',
   'is at least': 'ist mindestens',
   'is at most': 'ist höchstens',
@@ -559,12 +563,14 @@ export const german = {
   'is not known': 'ist nicht bekannt',
   'is not like': 'ist nicht wie',
   'It belongs to no trackable': 'Er gehört zu keinem Trackable',
+  'It cannot be drawn: {message}': 'Das lässt sich nicht zeichnen: {message}',
   'It goes on when this page is left. The lists tell how far it is.':
     'Es geht weiter, wenn Sie diese Seite verlassen. Die Listen zeigen, wie weit es ist.',
   'It has less than three corners.': 'Es hat weniger als drei Ecken.',
   'It has no geometry.': 'Es hat keine Geometrie.',
   'It is gone for everybody.': 'Sie ist dann für alle weg.',
   'It is kept in {kept}': 'Es ist gespeichert in {kept}',
+  'It is no closed area.': 'Das ist keine geschlossene Fläche.',
   'It is over, and nobody has acknowledged it': 'Es ist vorbei, und niemand hat es bestätigt',
   'It is the only location that there is.': 'Es ist die einzige Ortung, die es gibt.',
   'It may have been deleted.': 'Vielleicht wurde es gelöscht.',
@@ -572,6 +578,7 @@ export const german = {
   'It was in no fence on this day.': 'An diesem Tag war es in keinem Geofence.',
   'It was not on this map at this time': 'Es war zu dieser Zeit nicht auf dieser Karte',
   Items: 'Elemente',
+  'Its block is not in the file.': 'Sein Block fehlt in der Datei.',
   'Its coordinates are no list.': 'Seine Koordinaten sind keine Liste.',
   'its position': 'seine Position',
   'Its position in this view is not known': 'Seine Position in dieser Ansicht ist nicht bekannt',
@@ -620,6 +627,8 @@ export const german = {
   'License key': 'Lizenzschlüssel',
   'License key set': 'Lizenzschlüssel gesetzt',
   Light: 'Hell',
+  'Line {number} of the file is no group code, as DXF has':
+    'Zeile {number} der Datei ist kein Gruppencode, wie ihn DXF hat',
   Lists: 'Listen',
   Live: 'Live',
   'Live map': 'Live-Karte',
@@ -1095,15 +1104,24 @@ export const german = {
   'The archive has no GeoJSON in it, as IMDF has': 'Das Archiv enthält kein GeoJSON, wie es IMDF hat',
   'The areas of locating systems, each with its own meters, placed on the earth.':
     'Die Bereiche von Ortungssystemen, jeder mit eigenen Metern, auf der Erde platziert.',
+  'The block {name} is a part of itself': 'Der Block {name} enthält sich selbst',
   'The connection is lost. What the page shows is out of date.':
     'Die Verbindung ist weg. Was die Seite zeigt, ist veraltet.',
   'The demo is running.': 'Die Demo läuft.',
+  'The drawing has no units: it is taken as drawn in meters.':
+    'Die Zeichnung hat keine Einheit: Sie gilt als in Metern gezeichnet.',
+  'The drawing has {count} entities with those of its blocks; 200,000 can be read':
+    'Die Zeichnung hat mit ihren Blöcken {count} Elemente; gelesen werden höchstens 200.000',
+  'The drawing is damaged: {message}': 'Die Zeichnung ist beschädigt: {message}',
   'The fences from above': 'Die Geofences von oben',
   'The file does not say where it is on the earth: create a zone first, whose meters it has.':
     'Die Datei sagt nicht, wo auf der Erde sie liegt: Legen Sie zuerst eine Zone an, deren Meter sie hat.',
   'the file has changed': 'die Datei hat sich geändert',
+  'The file has no entities, as a drawing in DXF has':
+    'Die Datei hat keine Elemente, wie sie eine Zeichnung in DXF hat',
   'The file has {count} bytes; 100,000,000 can be read':
     'Die Datei hat {count} Byte; gelesen werden höchstens 100.000.000',
+  'The file is binary DXF: save it as text': 'Die Datei ist binäres DXF: Speichern Sie sie als Text',
   'The file is empty': 'Die Datei ist leer',
   'The file is JSON, but neither GeoJSON nor an export of a hub':
     'Die Datei ist JSON, aber weder GeoJSON noch der Export eines Hubs',
