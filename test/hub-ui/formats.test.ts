@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { strToU8, type Zippable, zipSync } from 'fflate';
 import { csvText, readCsv } from '../../src/hub-ui/formats/csv.ts';
 import type { Drawing } from '../../src/hub-ui/formats/drawing.ts';
 import { entitiesOfDrawing, type LayerChoice } from '../../src/hub-ui/formats/drawn_entities.ts';
@@ -93,7 +94,7 @@ test('What is written as GeoJSON is read as the same zones and fences', () => {
 });
 
 test('An archive of IMDF is read into a layer for each file, on the floors of its levels', async () => {
-  const drawing = await readImdf(new Uint8Array(await file('venue.zip')));
+  const drawing = readImdf(new Uint8Array(await file('venue.zip')));
   assert.deepEqual(layersOf(drawing), [
     ['level', ['First floor']],
     ['unit', ['Shop 1', 'Shop 2']],
@@ -103,7 +104,43 @@ test('An archive of IMDF is read into a layer for each file, on the floors of it
     [1, 1, 1],
   );
   assert.deepEqual(whyNot(drawing), ['address: 1 of 1 features have no geometry.']);
-  await assert.rejects(readImdf(new TextEncoder().encode('no archive at all, but long enough')), /no zip archive/);
+});
+
+const LEVEL = strToU8('{"type":"FeatureCollection","features":[]}');
+
+/** An archive whose list says other things of its files: bytes at an offset of each entry, and at one of its end. */
+function forged(files: Zippable, entry: readonly [at: number, value: number], end?: number): Uint8Array {
+  const archive = zipSync(files);
+  const view = new DataView(archive.buffer);
+  for (let at = 0; at + 4 <= archive.length; at++) {
+    const mark = view.getUint32(at, true);
+    if (mark === 0x02014b50) view.setUint32(at + entry[0], entry[1], true);
+    if (mark === 0x06054b50 && end !== undefined) view.setUint16(at + 8, end, true);
+  }
+  return archive;
+}
+
+test('An archive that is none, is damaged, or unpacks to too much is refused', () => {
+  const [size, method] = [24, 10];
+  const two = { 'a.geojson': LEVEL, 'b.geojson': LEVEL };
+  const cases: readonly [Uint8Array, RegExp][] = [
+    [strToU8('no archive at all, but long enough'), /^The file is no zip archive$/],
+    [strToU8('short'), /^The file is no zip archive$/],
+    [zipSync({ 'a.txt': LEVEL }), /no GeoJSON in it/],
+    [forged({ 'a.geojson': LEVEL }, [size, 200_000_001]), /more than 200,000,000 bytes/],
+    [forged({ 'a.geojson': LEVEL }, [size, 0xfffffffe]), /more than 200,000,000 bytes/],
+    // Each fits; both together do not.
+    [forged(two, [size, 150_000_000]), /more than 200,000,000 bytes/],
+    [forged(two, [method, 14]), /is packed by method 14, which cannot be read/],
+    [forged(two, [size, LEVEL.length], 3), /^The archive is damaged$/],
+    [forged({ 'a.geojson': [LEVEL, { level: 9 }] }, [20, 5]), /^The archive is damaged$/],
+    // It is more than its list says: no more than that is kept.
+    [forged({ 'a.geojson': new Uint8Array(5_000_000) }, [size, 10]), /The file is not JSON/],
+  ];
+  for (const [archive, message] of cases) assert.throws(() => readImdf(archive), { message });
+  // What is not wanted may be as large as it likes.
+  const beside = forged({ 'film.mp4': LEVEL }, [size, 0xfffffffe]);
+  assert.throws(() => readImdf(beside), { message: /no GeoJSON in it/ });
 });
 
 test('DXF is read in its units, with arcs, and put where the zone has it', async () => {

@@ -134,6 +134,7 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   jose: ['src/auth'],
   oauth4webapi: ['src/hub-ui/signin'],
   dxf: ['src/hub-ui/formats/dxf.ts'],
+  fflate: ['src/hub-ui/formats/imdf.ts'],
   '@tmcw/togeojson': ['src/hub-ui/formats/kml.ts'],
   '@prometheus-io/client': ['src/operation'],
   '@duckdb/node-api': ['src/history/duck.ts'],

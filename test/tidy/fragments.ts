@@ -27,7 +27,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/alerts/picker.tsx': 'a component with a state of its own',
   'src/hub-ui/charts/sparkline.tsx': 'a chart that knows nothing of events',
   'src/hub-ui/events/events_page.tsx': 'a page',
-  'src/hub-ui/formats/imdf.ts': 'a format that is loaded only where such a file is opened',
   'src/hub-ui/formats/read_file.ts': 'is loaded only where a file is opened',
   'src/hub-ui/history/flow_matrix.ts': 'sums without a page',
   'src/hub-ui/history/history_on_map.tsx': 'a part that is loaded only where it is needed',

@@ -26,7 +26,7 @@ export async function readFile(file: File): Promise<FileContents> {
     case 'zip':
       return {
         is: 'drawing',
-        drawing: await (await import('./imdf.ts')).readImdf(new Uint8Array(await file.arrayBuffer())),
+        drawing: (await import('./imdf.ts')).readImdf(new Uint8Array(await file.arrayBuffer())),
       };
     case 'dxf':
       return { is: 'drawing', drawing: (await import('./dxf.ts')).readDxf(await file.text()) };

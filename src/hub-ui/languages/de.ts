@@ -1101,7 +1101,11 @@ export const german = {
   '“{text}” is not a position. {example}': '„{text}“ ist keine Position. {example}',
   'that names it among its anchors.': ', die ihn unter ihren Ankern nennt.',
   'The answer of each handler': 'Die Antwort jedes Handlers',
+  'The archive has more than 200,000,000 bytes in it': 'Das Archiv enthält mehr als 200.000.000 Byte',
   'The archive has no GeoJSON in it, as IMDF has': 'Das Archiv enthält kein GeoJSON, wie es IMDF hat',
+  'The archive is damaged': 'Das Archiv ist beschädigt',
+  'The archive is packed by method {method}, which cannot be read':
+    'Das Archiv ist nach Verfahren {method} gepackt, das nicht gelesen werden kann',
   'The areas of locating systems, each with its own meters, placed on the earth.':
     'Die Bereiche von Ortungssystemen, jeder mit eigenen Metern, auf der Erde platziert.',
   'The block {name} is a part of itself': 'Der Block {name} enthält sich selbst',
@@ -1125,6 +1129,7 @@ export const german = {
   'The file is empty': 'Die Datei ist leer',
   'The file is JSON, but neither GeoJSON nor an export of a hub':
     'Die Datei ist JSON, aber weder GeoJSON noch der Export eines Hubs',
+  'The file is no zip archive': 'Die Datei ist kein Zip-Archiv',
   'The file is not an image that a browser can show': 'Die Datei ist kein Bild, das ein Browser zeigen kann',
   'The file is not JSON: {message}': 'Die Datei ist kein JSON: {message}',
   'The file is not XML': 'Die Datei ist kein XML',
