@@ -55,6 +55,8 @@ test('An empty hub leads to a drawn site, to a floor plan and to the demo, which
   assert.deepEqual((await hub.get('/demo')).body, { state: 'running', is_there: true });
   await note.getByRole('button', { name: 'Stop and remove it' }).click();
   await guide.waitFor();
+  // The page has heard of the end of its site before its thread has ended.
+  await untilHolds(page, async () => (await hub.get('/demo')).body.state === 'stopped');
   assert.deepEqual((await hub.get('/demo')).body, { state: 'stopped', is_there: false });
   for (const kind of ['zones', 'fences', 'trackables', 'providers']) {
     assert.deepEqual((await hub.get(`/${kind}`)).body, [], kind);

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LocatingRule } from '../../../model/rule.ts';
 import { Button, IconButton } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
@@ -37,6 +37,8 @@ export function RulesPage() {
   const rules = steps[at];
   const mayChange = can('UPDATE', PATH);
   const isChanged = !equal(rules, kept);
+  const isBeingChanged = useRef(false);
+  isBeingChanged.current = isChanged;
   const isConnected = connection.value.state === 'connected';
   /** What somebody else has made of them, until the user has chosen. */
   const [theirs, setTheirs] = useState<Rules>();
@@ -52,7 +54,8 @@ export function RulesPage() {
     let isOver = false;
     get<Rules>(PATH).then(
       (found) => {
-        if (isOver) return;
+        // What somebody has written while it was on its way is not to be lost.
+        if (isOver || isBeingChanged.current) return;
         setKept(found);
         setSteps([found]);
         setAt(0);
