@@ -34,7 +34,7 @@ async function main(): Promise<void> {
     const time = new Date(START_MS + 60_000).toISOString();
     const look = 'at=8.60105,50.05067&z=19&layers=trackables,labels,tails,clusters';
     await page.goto(`${new URL(hub.base).origin}/hub-ui/?${look}&t=${time}&speed=${speed}`);
-    await page.locator('[data-counts]', { hasText: /^\d{2,} trackables/ }).waitFor({ timeout: 60_000 });
+    await page.locator('[data-counts]', { hasText: /^[\d,]{2,} trackables/ }).waitFor({ timeout: 60_000 });
     await page.getByRole('button', { name: 'Play' }).click();
     await page.waitForTimeout(2_000);
     const session = await page.context().newCDPSession(page);
