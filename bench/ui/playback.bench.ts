@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { reportFrames } from './frames.ts';
 import { ensureBuilt, HubChild } from './hub_child.ts';
+import { locationOf } from './scene.ts';
 
 const [objects = 1_000, speed = 60, seconds = 10] = process.argv.slice(2).map(Number);
 const CHROMIUM = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
@@ -65,25 +66,13 @@ async function createTrackables(base: string): Promise<void> {
 
 async function record(base: string): Promise<void> {
   for (let ms = 0; ms < RECORDED_MS; ms += STEP_MS) {
-    const batch = Array.from({ length: objects }, (_, index) => locationOf(index, ms));
+    const batch = Array.from({ length: objects }, (_, index) => ({
+      ...locationOf(index, ms, objects, SIDE_METRES),
+      timestamp_generated: new Date(START_MS + ms).toISOString(),
+    }));
     const { status } = await fetch(`${base}/providers/locations`, { method: 'PUT', body: JSON.stringify(batch) });
     if (status !== 204) throw new Error(`Cannot record: the hub answered ${status}`);
   }
-}
-
-/** Every object on a circle of its own, at walking pace. */
-function locationOf(index: number, ms: number): object {
-  const columns = Math.ceil(Math.sqrt(objects));
-  const angle = ms / 4_000 + index;
-  const east = ((index % columns) / columns) * SIDE_METRES + 3 * Math.cos(angle);
-  const north = (Math.floor(index / columns) / columns) * SIDE_METRES + 3 * Math.sin(angle);
-  return {
-    provider_id: `tag-${index}`,
-    provider_type: 'uwb',
-    crs: 'EPSG:4326',
-    position: { type: 'Point', coordinates: [8.6 + east / 71_700, 50.05 + north / 111_200] },
-    timestamp_generated: new Date(START_MS + ms).toISOString(),
-  };
 }
 
 await main();

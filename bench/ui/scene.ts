@@ -92,11 +92,12 @@ function fenceOf(index: number): object {
   return { name: `Area ${index + 1}`, region: { type: 'Polygon', coordinates: [ring] } };
 }
 
-function locationOf(index: number, nowMs: number, objects: number): object {
+/** The location of an object at a time, on a square of so many meters: each has a circle of its own, at walking pace. */
+export function locationOf(index: number, nowMs: number, objects: number, side = SIDE_METRES): object {
   const columns = Math.ceil(Math.sqrt(objects));
   const angle = nowMs / 4_000 + index;
-  const east = ((index % columns) / columns) * SIDE_METRES + 3 * Math.cos(angle);
-  const north = (Math.floor(index / columns) / columns) * SIDE_METRES + 3 * Math.sin(angle);
+  const east = ((index % columns) / columns) * side + 3 * Math.cos(angle);
+  const north = (Math.floor(index / columns) / columns) * side + 3 * Math.sin(angle);
   return {
     provider_id: `tag-${index}`,
     provider_type: 'uwb',
