@@ -2,6 +2,10 @@ import { locale, type Text, t } from '../languages/language.ts';
 
 const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
 const grouped = new Intl.NumberFormat(locale);
+/** With no, one and two digits behind the point. */
+const fixed = [0, 1, 2].map(
+  (digits) => new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+);
 const fine = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
 
 /** What is counted with `countedText`: a noun whose plural ends in s, each with two texts of the page. */
@@ -18,8 +22,8 @@ export function countedText(value: number, noun: Noun): string {
 }
 
 /** A number with so many digits behind its point or comma. */
-export function fixedText(value: number, digits: number): string {
-  return value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+export function fixedText(value: number, digits: 0 | 1 | 2): string {
+  return (fixed[digits] as Intl.NumberFormat).format(value);
 }
 
 /** A length in meters, to the centimeter. */
