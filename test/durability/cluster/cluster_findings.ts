@@ -17,6 +17,7 @@ const COUNTED = [
   'reads at a hub that was away',
   'of these behind',
   'starts that the release before refused',
+  'seats that the release before took again',
 ] as const;
 type Counted = (typeof COUNTED)[number];
 

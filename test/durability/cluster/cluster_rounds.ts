@@ -4,7 +4,7 @@ import { type FollowedCluster, followCluster } from '../../cluster/cluster_view.
 import { type AtEnd, randomFrom } from '../hub_process.ts';
 import { Acknowledged } from './acknowledged.ts';
 import { ClusterFindings } from './cluster_findings.ts';
-import { beginFault, type FaultKind, serving, shuffledFaults } from './faults.ts';
+import { beginFault, type FaultKind, readsWhatIsWritten, serving, shuffledFaults } from './faults.ts';
 import { HubSeat, IS_OUT, type LogLine } from './hub_seat.ts';
 import { Movers } from './movers.ts';
 import { Probes } from './probes.ts';
@@ -126,7 +126,7 @@ class Scene {
     for (const seat of this.#parts.seats) this.#readLog(seat, await seat.kill());
   }
 
-  /** The next hub is replaced by one of this release; once all are, one of the release before must not start any more. */
+  /** The next hub is replaced by one of this release; once all are, one of the release before tries to come back. */
   replace(): FaultKind {
     const { seats } = this.#parts;
     const seat = seats[(this.findings.round - 1) % seats.length] as HubSeat;
@@ -168,7 +168,12 @@ class Scene {
       survivor = await this.#strike('kill of a hub', this.#any(), 'kill of a hub soon after');
     }
     await this.#spread();
-    if (kind === 'way back') this.findings.count('starts that the release before refused');
+    if (kind === 'way back') {
+      const isOpen = await readsWhatIsWritten(this.#parts.release as string);
+      this.findings.count(
+        isOpen ? 'seats that the release before took again' : 'starts that the release before refused',
+      );
+    }
     await this.#watchAgain();
     await delay(AFTER_MS);
     this.#isLoaded = false;

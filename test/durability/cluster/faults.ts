@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import type { NatsServer, NatsServers } from '../../../bench/process/nats_server.ts';
+import { PROTOCOLS } from '../../../src/cluster/protocols.ts';
 import { locationOf } from '../hub_process.ts';
 import type { HubSeat, LogLine } from './hub_seat.ts';
 
@@ -11,7 +15,7 @@ const DECK = {
   'leave of a hub': 3,
   'kill of a NATS server': 2,
 } as const;
-/** `way back`: a hub is told to stop, one of the release before is to take its seat, and must not. */
+/** `way back`: a hub is told to stop, and one of the release before takes its seat, or must not where it reads too little. */
 export type FaultKind = keyof typeof DECK | 'way back';
 
 /** How long a hub is stopped or cut off. */
@@ -73,7 +77,7 @@ export async function beginFault(kind: FaultKind, { struck, survivor, ...place }
       struck.cut();
       return { survivor, atMs, mend: () => back(struck, { atMs, awayMs, end: () => struck.restore() }) };
     case 'way back':
-      return { survivor, atMs, mend: () => notBack(struck, release, buried) };
+      return { survivor, atMs, mend: () => wayBack(struck, release as string, buried) };
     case 'kill of a NATS server': {
       const server = nats.servers[Math.floor(random() * nats.servers.length)] as NatsServer;
       await server.kill();
@@ -88,17 +92,36 @@ async function replaced(seat: HubSeat, buried: Place['buried']): Promise<void> {
   await seat.start();
 }
 
-/** A hub is told to stop, one of the release before does not start, and says why, and one of this release does. */
-async function notBack(seat: HubSeat, release: string | undefined, buried: Place['buried']): Promise<void> {
+/**
+ * A hub is told to stop, and one of the release before is started in its seat. Where that reads what the hubs write now, it
+ * serves; otherwise it does not start, and says why. Then one of this release takes the seat.
+ */
+async function wayBack(seat: HubSeat, release: string, buried: Place['buried']): Promise<void> {
+  const isOpen = await readsWhatIsWritten(release);
   buried(seat, await seat.leave());
   seat.release = release;
   const why = await seat.start().then(
-    () => 'it has started',
+    () => undefined,
     (error: Error) => error.message,
   );
+  if (isOpen && why !== undefined) throw new Error(`The release before does not start in seat ${seat.name}: ${why}`);
+  if (!isOpen && (why === undefined || !REFUSAL.test(why)))
+    throw new Error(`The release before must not start in seat ${seat.name}: ${why ?? 'it has started'}`);
+  if (isOpen) {
+    await serving(seat);
+    buried(seat, await seat.leave());
+  }
   seat.release = undefined;
-  if (!REFUSAL.test(why)) throw new Error(`The release before must not start in seat ${seat.name}: ${why}`);
   await seat.start();
+}
+
+/** Whether a release reads the version that hubs of this one write to each other once all are of it. */
+export async function readsWhatIsWritten(release: string): Promise<boolean> {
+  const path = join(release, 'src/cluster/protocols.ts');
+  // The first releases had no such file, and the first version only.
+  if (!existsSync(path)) return false;
+  const found = (await import(pathToFileURL(path).href)) as { readonly PROTOCOLS: readonly number[] };
+  return found.PROTOCOLS.includes(PROTOCOLS.at(-1) as number);
 }
 
 interface Away {
