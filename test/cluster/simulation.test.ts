@@ -34,7 +34,7 @@ const MENDED_SINCE: readonly [seed: number, what: string][] = [
 
 async function play(seed: number, { shards = 1, isPlain = false }: SimulationOptions = {}): Promise<void> {
   const { wrongs, log } = await simulate(seed, { shards, isPlain });
-  const again = `npm run simulate -- 1 ${seed} ${shards}${isPlain ? ' plain' : ''}`;
+  const again = `npm run simulate -- 1 ${seed} ${shards}${isPlain ? ' 5 plain' : ''}`;
   assert.equal(wrongs.length, 0, `${wrongs.join('\n')}\n${log.join('\n')}\nOnce more: ${again}`);
 }
 

@@ -3,10 +3,10 @@ import { playSeeds } from './simulation/play_seeds.ts';
 import type { Findings } from './simulation/simulation.ts';
 
 /**
- * `npm run simulate -- SEEDS [FROM [SHARDS [plain]]]`: plays that many clusters, and tells of those that have done what none must do;
- * of a single one with its log. See SimulationOptions for what is plain.
+ * `npm run simulate -- SEEDS [FROM [SHARDS [FAULTS [plain]]]]`: plays that many clusters, and tells of those that have done what
+ * none must do; of a single one with its log. See SimulationOptions for the rest.
  */
-const [seeds = '100', first = '1', shards = '1', kind] = process.argv.slice(2);
+const [seeds = '100', first = '1', shards = '1', faults = '5', kind] = process.argv.slice(2);
 const [count, from] = [Number(seeds), Number(first)];
 const PROGRESS = 50;
 const failed: number[] = [];
@@ -24,7 +24,7 @@ function played({ seed, wrongs, counts, log }: Findings): void {
 
 const startedMs = performance.now();
 const processes = availableParallelism();
-const options = { shards: Number(shards), isPlain: kind === 'plain' };
+const options = { shards: Number(shards), faults: Number(faults), isPlain: kind === 'plain' };
 await playSeeds({ from, count, options, processes, played });
 const tookS = Math.round((performance.now() - startedMs) / 1000);
 failed.sort((a, b) => a - b);

@@ -27,6 +27,8 @@ export interface SimulationOptions {
   readonly shards?: number;
   /** Without what came later to these simulations, so that old seeds are what they were: more hubs, slow ones, collisions. */
   readonly isPlain?: boolean;
+  /** How many faults there are; the more of them, the longer the load. 5 when left out. */
+  readonly faults?: number;
 }
 
 const NAMES = ['a', 'b', 'c'];
@@ -72,6 +74,7 @@ class Simulation {
   /** By incarnation and shard. */
   readonly #rans = new Map<string, TimedRan[]>();
   readonly #shards: number;
+  readonly #faults: number;
   readonly #heard: Heard[] = [];
   readonly #wrongs: string[] = [];
   readonly #log: string[] = [];
@@ -86,6 +89,7 @@ class Simulation {
     this.#network = new WitnessedCluster({ clock, seed });
     this.#names = NAMES.slice(0, 2 + this.#dice(2));
     this.#shards = options.shards ?? 1;
+    this.#faults = options.faults ?? FAULTS;
     this.#more = options.isPlain === true ? undefined : diceOf(seed + MORE);
     this.#clients = new Clients({
       ...{ network: this.#network, dice: diceOf(seed + 1_000_000), areCarried: this.#more !== undefined },
@@ -123,10 +127,10 @@ class Simulation {
   async #play(): Promise<void> {
     await this.#until('all hubs serve', () => this.#isSettled(), START_MS);
     await this.#clients.setUp(this.#hubs.get('a') as SimulatedHub);
-    const untilMs = this.#clock.nowMs + FAULTS * BETWEEN_MS;
+    const untilMs = this.#clock.nowMs + this.#faults * BETWEEN_MS;
     const load = this.#clients.run(untilMs);
     if (this.#more !== undefined) void this.#trouble(this.#more);
-    for (let fault = 0; fault < FAULTS; fault++) {
+    for (let fault = 0; fault < this.#faults; fault++) {
       await this.#clock.wait(this.#dice(BETWEEN_MS));
       void this.#fault();
     }
@@ -190,7 +194,7 @@ class Simulation {
   /** In every other run one more hub joins, and in every other one is slow for some time. */
   async #trouble(dice: Dice): Promise<void> {
     if (dice(2) === 0) {
-      await this.#clock.wait(dice((FAULTS * BETWEEN_MS) / 2));
+      await this.#clock.wait(dice((this.#faults * BETWEEN_MS) / 2));
       this.#names.push(LATE_NAME);
       void this.#keepRunning(LATE_NAME);
     }
