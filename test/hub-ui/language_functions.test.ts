@@ -20,8 +20,9 @@ const SAME = new Set(
   ).split(' '),
 );
 
+/** A text may name a place twice where another language names it once. */
 function placesOf(text: string): readonly string[] {
-  return [...text.matchAll(/\{(\w+)\}/g)].map(([place]) => place).sort();
+  return [...new Set([...text.matchAll(/\{(\w+)\}/g)].map(([place]) => place))].sort();
 }
 
 test('A German text has the places of the English one', () => {

@@ -35,6 +35,21 @@ test('A reader from Germany works in German, and changes to English', { skip }, 
   await page.getByRole('heading', { name: 'Zonen' }).waitFor();
 });
 
+test('A value that the hub refuses is told a German reader in German, at its field', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { locale: 'de-DE', mayFail: true });
+  const foreignId = page.getByLabel('Fremd-Id');
+  await page.getByLabel('Unvollständig speichern, ohne Platz auf der Erde').check();
+  await foreignId.fill('hall');
+  await page.getByRole('button', { name: 'Zone anlegen' }).click();
+  const sentence =
+    'Muss sich von Ids und Fremd-Ids anderer Zonen unterscheiden; angegeben ist „hall“, die einer anderen.';
+  const field = foreignId.locator('xpath=ancestor::*[.//*[@role="alert"]][1]');
+  await field.getByText(sentence, { exact: true }).waitFor();
+  assert.equal(await foreignId.getAttribute('aria-invalid'), 'true');
+});
+
 test('Numbers are written in the way of the reader', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);

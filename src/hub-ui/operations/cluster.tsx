@@ -10,6 +10,7 @@ import { type Column, Table } from '../controls/table.tsx';
 import { durationText } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { t } from '../languages/language.ts';
+import { saidText } from '../problems/reasons.ts';
 import styles from './cluster.module.css';
 import { Headline } from './headline.tsx';
 import type { Polled } from './polled.tsx';
@@ -66,7 +67,7 @@ function Standing(cluster: ClusterHealth) {
       <div>
         <Headline tone={problem === undefined ? tone : 'warn'} label={label} meaning={meaningOf(cluster)} />
         {problem !== undefined && (
-          <Notice tone="warn">{t('This hub serves nobody now: {problem}', { problem })}</Notice>
+          <Notice tone="warn">{t('This hub serves nobody now: {problem}', { problem: saidText(problem) })}</Notice>
         )}
       </div>
       <Facts

@@ -12,6 +12,7 @@ import { can } from '../hub/access.ts';
 import { get, request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 import { longDayText } from '../languages/times.ts';
+import { saidText } from '../problems/reasons.ts';
 import { errorText } from '../problems/sentences.ts';
 import columnStyles from './columns.module.css';
 
@@ -66,11 +67,11 @@ function LicenseFacts({ info, lease, onChanged }: Known & Changed) {
   return (
     <Card title={t('License')}>
       <div class={flow.stack}>
-        <p>{info.info}</p>
-        {info.warning !== undefined && <Notice tone="warn">{info.warning}</Notice>}
+        <p>{saidText(info.info)}</p>
+        {info.warning !== undefined && <Notice tone="warn">{saidText(info.warning)}</Notice>}
         <Facts
           rows={[
-            [t('Trial'), info.trial_info],
+            [t('Trial'), info.trial_info && saidText(info.trial_info)],
             [t('Given to'), lease?.customer_email],
             [t('Ends'), lease && longDayText(Date.parse(lease.lease_end_timestamp))],
             [t('Grace until'), lease && longDayText(Date.parse(lease.grace_period_timestamp))],

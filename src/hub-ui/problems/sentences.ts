@@ -1,4 +1,5 @@
 import { capitalized, t } from '../languages/language.ts';
+import { foundText, translated } from './reasons.ts';
 
 /** What members are called in the forms; others by their own name in words. */
 const LABELS: Readonly<Record<string, string>> = {
@@ -53,6 +54,41 @@ const LABELS: Readonly<Record<string, string>> = {
   expression: t('Condition'),
   property: t('Property'),
   severity: t('Severity'),
+  local_origin: t('Local origin'),
+  local_reference: t('Local reference'),
+  rotation: t('Rotation'),
+  measurement_timestamp: t('Measurement timestamp'),
+  kind: t('Kind'),
+  enabled: t('Enabled'),
+  fence_ids: t('Fence ids'),
+  trackable_ids: t('Trackable ids'),
+  longer_than: t('Longer than'),
+  more_than: t('More than'),
+  is_start: t('Is start'),
+  anchors: t('Anchors'),
+  fences: t('Fences'),
+  providers: t('Providers'),
+  trackables: t('Trackables'),
+  zones: t('Zones'),
+  alert_rules: t('Alert rules'),
+  views: t('Views'),
+  format: t('Format'),
+  version: t('Version'),
+  license_key: t('License key'),
+  body: t('Body'),
+  from: t('From'),
+  to: t('To'),
+};
+
+/** What members within others are called, where it is not their own name. */
+const INNER: Readonly<Record<string, string>> = {
+  coordinates: t('coordinates'),
+  expression: t('expression'),
+  id: t('id'),
+  name: t('name'),
+  priority: t('priority'),
+  type: t('type'),
+  value: t('value'),
 };
 
 /** What a member is called, such as `Exit delay` for `exit_delay`. */
@@ -66,20 +102,26 @@ export function placeOf(path: string): string {
   const label = labelOfMember(name);
   const numbers = steps.filter((step) => /^\d+$/.test(step)).map(Number);
   if (name === 'properties') return [label, ...steps].join(', ');
-  if (numbers.length < steps.length) return [label, ...steps.map(ordinal)].join(', ');
+  if (numbers.length < steps.length) return [label, ...steps.map(stepText)].join(', ');
   const [first, second] = numbers;
   if (first === undefined) return label;
   if (name === 'region' || name === 'geometry') {
     if (second === undefined) return label;
-    return `${label}, corner ${second + 1}${first === 0 ? '' : ` of hole ${first}`}`;
+    const number = second + 1;
+    if (first === 0) return t('{label}, corner {number}', { label, number });
+    return t('{label}, corner {number} of hole {hole}', { label, number, hole: first });
   }
-  if (name === 'ground_control_points') return `${label}, point ${Math.floor(first / 2) + 1}`;
-  if (/position|reference/.test(name)) return `${label}, ${['longitude or x', 'latitude or y', 'height'][first]}`;
-  return `${label}, number ${first + 1}`;
+  if (name === 'ground_control_points')
+    return t('{label}, point {number}', { label, number: Math.floor(first / 2) + 1 });
+  if (/position|reference/.test(name)) {
+    return `${label}, ${[t('longitude or x'), t('latitude or y'), t('height')][first]}`;
+  }
+  return `${label}, ${stepText(String(first))}`;
 }
 
-function ordinal(step: string): string {
-  return /^\d+$/.test(step) ? `number ${Number(step) + 1}` : step.replaceAll('_', ' ');
+function stepText(step: string): string {
+  if (/^\d+$/.test(step)) return t('number {number}', { number: Number(step) + 1 });
+  return INNER[step] ?? step.replaceAll('_', ' ');
 }
 
 /** A message of the form `exit_delay: must be …, found …`, in its parts; without a field where it names none. */
@@ -90,14 +132,32 @@ export function partsOf(told: string): { readonly field: string | undefined; rea
 
 /** What the hub says of a field, `must be a number, found null`, as a sentence. */
 export function sentenceOf(reason: string): string {
-  const [, rule = reason, found] = /^(.+?), found (.+)$/s.exec(reason) ?? [];
-  const said = inWords(rule);
-  if (found === undefined) return ended(capitalized(said));
-  const isEmpty = /^(null|nothing|none|undefined|"")$/.test(found);
-  const subject = said.startsWith('are ') ? 'These' : 'This';
-  if (!/^(must|is|are|was|has|have) /.test(said)) return ended(`${capitalized(said)}; ${found} was given`);
-  if (isEmpty) return ended(/required/.test(said) ? `${subject} ${said}` : `${subject} ${said}, and is empty`);
-  return ended(`${subject} ${said}; it ${/ have /.test(said) ? 'has' : 'is'} ${found}`);
+  const [, said = reason, found] = /^(.+?), found (.+)$/s.exec(reason) ?? [];
+  const english = inWords(said);
+  const rule = translated(english);
+  if (rule === undefined) return ended(capitalized(reason));
+  return ended(capitalized(found === undefined ? rule : framed({ english, rule, found })));
+}
+
+interface Refusal {
+  readonly english: string;
+  /** The same as it is read. */
+  readonly rule: string;
+  readonly found: string;
+}
+
+function framed({ english, rule, found: told }: Refusal): string {
+  const found = foundText(told);
+  const areSeveral = english.startsWith('are ');
+  if (!/^(must|is|are|was|has|have) /.test(english)) return t('{rule}; {found} was given', { rule, found });
+  if (/^(null|nothing|none|undefined|"")$/.test(told)) {
+    if (!/required/.test(english)) return t('This {rule}, and is empty', { rule });
+    return areSeveral ? t('These {rule}', { rule }) : t('This {rule}', { rule });
+  }
+  if (/ have /.test(english)) return t('This {rule}; it has {found}', { rule, found });
+  return areSeveral
+    ? t('These {rule}; it is {found}', { rule, found })
+    : t('This {rule}; it is {found}', { rule, found });
 }
 
 function inWords(rule: string): string {
@@ -116,7 +176,6 @@ function ended(text: string): string {
 export function errorText(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const { field, reason } = partsOf(message);
-  return field === undefined || !message.includes(', found ')
-    ? ended(capitalized(message))
-    : `${placeOf(field)}: ${reason}`;
+  if (field !== undefined && message.includes(', found ')) return `${placeOf(field)}: ${reason}`;
+  return ended(capitalized(translated(message) ?? message));
 }
