@@ -16,7 +16,7 @@ const FOLDER = fileURLToPath(new URL('../../src/hub-ui/', import.meta.url));
 const SAME = new Set(
   (
     'Name Trackable Trackables Position Live Id Rate Zone Hub Format Lasso Demo Details Auto Radius Handler Cluster Version ' +
-    'Median Hubs Clients Elevation Provider Text Plan System'
+    'Median Hubs Clients Elevation Provider Text Plan System Polygon'
   ).split(' '),
 );
 
@@ -60,6 +60,42 @@ test('Nothing that is read or heard stands beside the catalogue', async () => {
     for (const literal of literalsIn(tree)) found.push(`${path}: ${literal}`);
   }
   assert.deepEqual(found, []);
+});
+
+test('No code makes text for people beside the catalogue', async () => {
+  const found: string[] = [];
+  for (const { path, text } of sourcesOfUi().filter((file) => !file.path.endsWith('.d.ts'))) {
+    const tree = await parse(text, { syntax: 'typescript', tsx: path.endsWith('.tsx') });
+    for (const made of madeIn(tree)) if (!isForMachines(path, made)) found.push(`${path}: ${made}`);
+  }
+  assert.deepEqual(found, []);
+});
+
+test('Every exception is needed', async () => {
+  const idle = new Set(FOR_MACHINES);
+  for (const { path, text } of sourcesOfUi()) {
+    const made = madeIn(await parse(text, { syntax: 'typescript', tsx: path.endsWith('.tsx') }));
+    for (const exception of FOR_MACHINES) {
+      const [where, what] = exception;
+      if (where.test(path) && made.some((each) => what.test(each))) idle.delete(exception);
+    }
+  }
+  assert.deepEqual([...idle], []);
+});
+
+test('Text that code makes beside the catalogue is found', async () => {
+  const source = `
+    import { a } from './not a text.ts';
+    throw new Error('broken');
+    toast('Saved', 'ok');
+    toast(t('Saved'), 'ok');
+    const looks = [{ label: 'Alert', icon: 'bell' }, { label: t('Alert'), kind: 'one word' }];
+    const place = \`\${label}, corner \${number}\`;
+    const sentence = isShort ? 'It is short' : t('It is {long}', { long: 'A very long time' });
+    type Kind = 'of a type';
+  `;
+  const tree = await parse(source, { syntax: 'typescript' });
+  assert.deepEqual(madeIn(tree), ['broken', 'Saved', 'Alert', '{}, corner {}', 'It is short', 'A very long time']);
 });
 
 test('Text beside the catalogue is found', async () => {
@@ -157,6 +193,28 @@ const VERBATIM = /^(code|pre|kbd|style)$/;
 const UNTRANSLATED =
   /^(JSON|owner|type|forklift|high|\{"times": 3\}|EPSG:\d+|8\.68, 50\.11|Natural Earth|[a-z]|min|ms|m)$/;
 
+/** Texts of code that nobody reads, or that are told in the reader's language later, and why. */
+const FOR_MACHINES: readonly (readonly [path: RegExp, text: RegExp, why: string])[] = [
+  [/^problems\/sentences/, /^must be (above|below) \$1$/, 'are patterns of what the hub says'],
+  [/^lists\/entity_document/, /must be/, 'is said as the hub says it, and looked up with what it says'],
+  [/^hub\/live_socket/, /^beat of the web UI$/, 'is told the hub'],
+  [/^shell\/service_worker/, /^the page is of another build$/, 'is caught by the browser'],
+  [/^formats\/table_entities/, /^name$/, 'is a heading of files'],
+  [/^formats\/write_drawing/, /^<Data /, 'is markup'],
+  [/^controls\/icons/, /^M\d/, 'are paths'],
+  [/./, /sans-serif$/, 'are fonts'],
+  [/./, /^(UWB|Wi-Fi|GPS|RFID|iBeacon|ISO 24730|omlox)$/, 'are names of technologies'],
+  [/^lists\//, /^(GeoJSON|KML|CSV|curl)$/, 'are names of formats and programs'],
+  [/^shell\/preferences/, /^(English|Deutsch)$/, 'are languages, each in its own'],
+  [/^events\/occupancy_view/, /^1 h$/, 'is written so in every language'],
+  [/^setup\/draft_fields/, /^\{"driver"/, 'is JSON'],
+  [/^map\/map_view/, /^Cannot use a map/, 'is told who writes the page'],
+];
+
+function isForMachines(path: string, text: string): boolean {
+  return FOR_MACHINES.some(([where, what]) => where.test(path) && what.test(text));
+}
+
 type Node = Readonly<Record<string, unknown>>;
 
 /** Texts of a syntax tree that people read and that are not looked up. */
@@ -172,11 +230,52 @@ function literalsIn(node: unknown): readonly string[] {
 
 /** Strings that an attribute may have: itself, or what a condition chooses of. */
 function stringsIn(value: unknown): readonly string[] {
-  const { type, value: text, expression, consequent, alternate } = (value ?? {}) as Node;
-  if (type === 'StringLiteral') return wordsIn(String(text));
+  const { type, expression, consequent, alternate } = (value ?? {}) as Node;
+  const written = textOf((value ?? {}) as Node);
+  if (written !== undefined) return wordsIn(written);
   if (type === 'JSXExpressionContainer') return stringsIn(expression);
   if (type === 'ConditionalExpression') return [consequent, alternate].flatMap(stringsIn);
   return [];
+}
+
+/** What looks up a text that it is given. */
+const LOOKS_UP = /^(t|tParts|countedText)$/;
+/** What shows a text that it is given. */
+const SHOWS = /^toast$|Error$|^Refused$/;
+/** Words with spaces between them, or around values. */
+const WORDS = /[A-Za-z}],? [a-z]{2,} [A-Za-z{]|[A-Z][a-z]+,? [a-z]{2,}/;
+
+/** Texts of code without markup that people read and that are not looked up. */
+function madeIn(node: unknown): readonly string[] {
+  if (Array.isArray(node)) return node.flatMap(madeIn);
+  if (typeof node !== 'object' || node === null) return [];
+  const { type, callee, arguments: given = [], key, value } = node as Node & { readonly key?: Node };
+  if (/^(Import|ExportAll|Ts(?!.*(Expression|Assertion)$))/.test(String(type))) return [];
+  const text = textOf(node as Node);
+  // A text of the catalogue is looked up by whoever is given it.
+  if (text !== undefined && Object.hasOwn(german, text)) return [];
+  if (text !== undefined && WORDS.test(text)) return [text];
+  if (type === 'CallExpression' || type === 'NewExpression') {
+    const name = String((callee as Node)['value']);
+    const [first, ...rest] = (given as readonly Node[]).map((argument) => argument['expression'] as Node);
+    if (LOOKS_UP.test(name)) return rest.flatMap(madeIn);
+    if (SHOWS.test(name)) return [...shownIn(first), ...rest.flatMap(madeIn)];
+  }
+  if (type === 'KeyValueProperty' && READ.test(String(key?.['value']))) return shownIn(value);
+  return Object.values(node).flatMap(madeIn);
+}
+
+/** A text that is shown, whatever it is. */
+function shownIn(node: unknown): readonly string[] {
+  const text = textOf((node ?? {}) as Node);
+  return text === undefined ? madeIn(node) : wordsIn(text);
+}
+
+/** A literal, with `{}` for what is put in. */
+function textOf({ type, value, quasis }: Node): string | undefined {
+  if (type === 'StringLiteral') return String(value);
+  if (type !== 'TemplateLiteral') return undefined;
+  return (quasis as readonly Node[]).map(({ cooked }) => String(cooked)).join('{}');
 }
 
 function wordsIn(text: string): readonly string[] {

@@ -119,7 +119,7 @@ function FloorCopies({
   );
   const [from, setFrom] = useState(floors[0] ?? 0);
   const [to, setTo] = useState<number | undefined>(() => (floors.at(-1) ?? 0) + 1);
-  const [pattern, setPattern] = useState('{name}, floor {floor}');
+  const [pattern, setPattern] = useState(t('{name}, floor {floor}', { name: '{name}', floor: '{floor}' }));
   const [hasZones, setHasZones] = useState(false);
   const fences = given ?? kept.fences.filter(({ floor }) => floor === from);
   const zones = given === undefined && hasZones ? kept.zones.filter((zone) => (zone.floor ?? 0) === from) : [];

@@ -25,17 +25,20 @@ export function readFeatures(value: unknown, layers: Layers, reading: FeatureRea
   if (typeof named === 'string' && !/CRS84|4326/.test(named)) {
     throw new Error(t('GeoJSON has longitude and latitude; this file is in {named}', { named }));
   }
-  const from = reading.from === undefined ? 'Feature ' : `${reading.from}, feature `;
   if (type === 'FeatureCollection' && Array.isArray(features)) {
     for (const [index, each] of features.entries()) {
-      readFeature(objectOf(each), { where: `${from}${index + 1}`, layers, reading });
+      readFeature(objectOf(each), { where: placeOf(index + 1, reading.from), layers, reading });
     }
     return;
   }
-  if (type === 'Feature') readFeature(root, { where: 'Feature 1', layers, reading });
+  if (type === 'Feature') readFeature(root, { where: placeOf(1), layers, reading });
   else if (typeof type === 'string' && ('coordinates' in root || 'geometries' in root)) {
-    readFeature({ type: 'Feature', geometry: root, properties: {} }, { where: 'Geometry', layers, reading });
+    readFeature({ type: 'Feature', geometry: root, properties: {} }, { where: t('Geometry'), layers, reading });
   } else throw new Error(t('The file is JSON, but neither GeoJSON nor an export of a hub'));
+}
+
+function placeOf(number: number, file?: string): string {
+  return file === undefined ? t('Feature {number}', { number }) : t('{file}, feature {number}', { file, number });
 }
 
 interface Target {

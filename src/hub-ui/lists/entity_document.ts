@@ -1,6 +1,7 @@
 import type { LocatingRule } from '../../model/rule.ts';
 import type { ImportBody } from '../hub/import_job.ts';
 import type { Entities, Kind } from '../hub/kinds.ts';
+import { t } from '../languages/language.ts';
 
 /** Everything in one file, as the commands `hub export` and `hub import` have it, too. */
 const FORMAT = 'location-hub-entities';
@@ -72,10 +73,11 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new Error(`The file is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(t('The file is not JSON: {message}', { message }), { cause });
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new Error(`The file must be one JSON object, found ${shown(value)}`);
+  throw new Error(t('The file must be one JSON object, found {found}', { found: shown(value) }));
 }
 
 function listOf(kind: Kind, list: unknown): [Kind, readonly Any[]][] {

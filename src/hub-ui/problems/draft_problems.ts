@@ -1,7 +1,8 @@
 import type { Anchor } from '../../model/anchor.ts';
-import { DEFAULT_BOUNDS, grouped } from '../../model/bounds.ts';
+import { DEFAULT_BOUNDS } from '../../model/bounds.ts';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
+import { countText } from '../controls/number_text.ts';
 import type { Kind } from '../hub/kinds.ts';
 import { t } from '../languages/language.ts';
 
@@ -60,7 +61,7 @@ function checkMembers(value: Value, say: Say): void {
   for (const name of TEXTS) {
     const found = value[name];
     if (typeof found !== 'string' || found.length <= DEFAULT_BOUNDS.nameLength) continue;
-    const [most, length] = [grouped(DEFAULT_BOUNDS.nameLength), grouped(found.length)];
+    const [most, length] = [countText(DEFAULT_BOUNDS.nameLength), countText(found.length)];
     say(name, t('This can have at most {most} characters; it has {length}.', { most, length }));
   }
 }

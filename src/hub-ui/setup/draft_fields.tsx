@@ -131,7 +131,7 @@ export function DraftDuration({ draft, field, label, help, onFocus }: DraftField
           <Button
             data-icon-only
             aria-pressed={isForever}
-            aria-label={`${label}: forever`}
+            aria-label={`${label}: ${t('forever')}`}
             title={t('Forever')}
             onClick={() => set(isForever ? undefined : -1)}
           >

@@ -17,7 +17,7 @@ const FORMS: readonly { readonly value: Form; readonly label: string }[] = [
   { value: 'none', label: t('A point') },
   { value: 'round', label: t('Round') },
   { value: 'rectangle', label: t('Rectangle') },
-  { value: 'polygon', label: 'Polygon' },
+  { value: 'polygon', label: t('Polygon') },
 ];
 
 /** How large a trackable is: a circle, or a polygon that turns with its course. */

@@ -114,7 +114,7 @@ function ProximityPlace({ draft }: ZoneTools) {
     ...[...trackables.values()].map((entity) => ({ value: entity.id, label: labelOf(entity) })),
     ...[...zones.values()]
       .filter((zone) => zone.id !== value.id && placingOf(zone) === 'proximity')
-      .map((entity) => ({ value: entity.id, label: `${labelOf(entity)} (zone)` })),
+      .map((entity) => ({ value: entity.id, label: t('{name} (zone)', { name: labelOf(entity) }) })),
   ];
   return (
     <>
