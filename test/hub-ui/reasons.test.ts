@@ -25,7 +25,7 @@ for (const [reason, sentence] of [
   ],
   [
     'must be a valid polygon, found Self-intersection at [8.1, 50]',
-    'Muss ein gültiges Polygon sein; angegeben ist Selbstüberschneidung bei [8.1, 50].',
+    'Muss ein gültiges Polygon sein; angegeben ist eins mit Selbstüberschneidung bei [8.1, 50].',
   ],
   [
     'must outline an area, found that region.coordinates[0]: must have at least 3 different points, found 2',
@@ -33,6 +33,7 @@ for (const [reason, sentence] of [
       '(region.coordinates[0] muss mindestens 3 verschiedene Punkte haben: 2).',
   ],
   ['expected a value at column 8, found the end', 'An Stelle 8 wird ein Wert erwartet; angegeben ist das Ende.'],
+  ['must be a UUID, found "abc...', 'Muss eine UUID sein; angegeben ist „abc…“.'],
   ['fence "dock" already exists', 'Geofence „dock“ gibt es schon.'],
   ['Cannot find zone "x": no zone has that id', 'Zone „x“ nicht gefunden: Diese Id gibt es nicht.'],
   ['Cannot delete fence "x": no fence has that id', 'Löschen nicht möglich: Geofence „x“ gibt es nicht.'],

@@ -14,6 +14,8 @@ export const HUB_WORDS = [
   'must be above {value}',
   'must be below {value}',
   'must be greater than {value}',
+  'EPSG:32601 to EPSG:32660, EPSG:32701 to EPSG:32760, EPSG:32661 or EPSG:32761',
+  'local, EPSG:4326, EPSG:32601 to EPSG:32660, EPSG:32701 to EPSG:32760, EPSG:32661 or EPSG:32761',
   'must be one of {values}',
   'must be either {values}',
   'must be a number',

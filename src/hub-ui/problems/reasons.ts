@@ -62,8 +62,8 @@ function filled({ text, values }: Fitting): string {
 function valueText(shown: string): string {
   if (language === 'en') return shown;
   if (/^-?\d{1,3}(,\d{3})+$/.test(shown)) return countText(Number(shown.replaceAll(',', '')));
-  const [, text] = /^"(.*)"$/s.exec(shown) ?? [];
-  return text === undefined ? shown : t('"{text}"', { text });
+  const [, text, cut] = /^"(.*?)(?:"|(\.{3}))$/s.exec(shown) ?? [];
+  return text === undefined ? shown : t('"{text}"', { text: cut === undefined ? text : `${text}…` });
 }
 
 // What stands in a place, by the name of the place.

@@ -70,6 +70,8 @@ const LABELS: Readonly<Record<string, string>> = {
   providers: t('Providers'),
   trackables: t('Trackables'),
   zones: t('Zones'),
+  rules: t('Rules'),
+  state: t('State'),
   alert_rules: t('Alert rules'),
   views: t('Views'),
   format: t('Format'),
