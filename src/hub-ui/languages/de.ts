@@ -1410,6 +1410,7 @@ export const german = {
   'Stop the import': 'Import anhalten',
   Streams: 'Ströme',
   subscribe: 'Abonnieren',
+  'subscribe to {text}': 'Abonnieren von {text}',
   Subscriptions: 'Abonnements',
   Suspected: 'Unter Verdacht',
   System: 'System',
@@ -1441,6 +1442,7 @@ export const german = {
     'Die Bereiche von Ortungssystemen, jeder mit eigenen Metern, auf der Erde platziert.',
   'The block {name} is a part of itself': 'Der Block {name} enthält sich selbst',
   'the changes before it took all of its time': 'Die Änderungen davor brauchten alle Zeit',
+  'the connection has {count} subscriptions': 'Die Verbindung hat {count} Abonnements',
   'The connection is lost. What the page shows is out of date.':
     'Die Verbindung ist weg. Was die Seite zeigt, ist veraltet.',
   'the database does not take writes at the moment': 'Die Datenbank nimmt gerade nichts an',
@@ -1670,6 +1672,7 @@ export const german = {
   'To be deleted': 'Zu löschen',
   'To floor': 'Auf Etage',
   'Too many are in {fence}: {count}': 'Zu viele in {fence}: {count}',
+  'too many frames wait for theirs': 'Zu viele Nachrichten warten auf ihres',
   'Too many inside': 'Zu viele darin',
   Topic: 'Thema',
   Topics: 'Themen',

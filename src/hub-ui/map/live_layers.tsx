@@ -6,6 +6,7 @@ import type { Zone } from '../../model/zone.ts';
 import { alarmed as alerted } from '../alerts/alert_store.ts';
 import { toast } from '../controls/toasts.tsx';
 import { carriers } from '../hub/carriers.ts';
+import { saidText } from '../problems/reasons.ts';
 import { AnchorLayer } from './anchor_layer.tsx';
 import { chosenIds } from './chosen.ts';
 import { BaseLayer } from './ground/base_layer.tsx';
@@ -149,5 +150,5 @@ export function lookOf({
 }
 
 function refused(description: string): void {
-  toast(description, 'danger');
+  toast(saidText(description), 'danger');
 }
