@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { german } from '../../src/hub-ui/languages/de.ts';
 import { violationsIn } from '../support/axe.ts';
 import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openSignedSite } from './signed_site.ts';
@@ -10,27 +11,55 @@ const skip = WITHOUT_BROWSER ?? false;
 
 interface View {
   readonly path: string;
-  /** A text that is there once the page is. */
-  readonly seen: string | RegExp;
+  /** A text that is there once the page is: one of the catalogue, or with texts of it. */
+  readonly seen: string | ((say: Say) => RegExp);
   /** What is done there before it is looked at. */
-  readonly act?: (page: Page) => Promise<void>;
+  readonly act?: Act;
 }
 
-const click = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true }).first().click();
+/** A text in the language of the page, with what stands in its places. */
+type Say = (text: string, values?: Readonly<Record<string, string>>) => string;
+type Act = (page: Page, say: Say) => Promise<void>;
+
+const inEnglish: Say = (text, values = {}) => text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
+const inGerman: Say = (text, values) => inEnglish((german as Readonly<Record<string, string>>)[text] ?? text, values);
+
+const click =
+  (name: string): Act =>
+  (page, say) =>
+    page
+      .getByRole('button', { name: say(name), exact: true })
+      .first()
+      .click();
+
+const createText = (say: Say, kind: string): string => say('Create {kind}', { kind: say(kind) });
+const createOne = (kind: string) => (say: Say) => new RegExp(createText(say, kind));
+const create =
+  (kind: string): Act =>
+  (page, say) =>
+    click(createText(say, kind))(page, say);
+
+const oneTrackable = (say: Say): RegExp => new RegExp(`^${say('{count} trackable', { count: '1' })}`);
 
 const VIEWS: readonly View[] = [
-  { path: '', seen: /^1 trackable/ },
-  { path: '', seen: /^1 trackable/, act: click('Layers') },
-  { path: `?zone=${HALL.id}`, seen: /^1 trackable/, act: (page) => page.getByText('Legend').click() },
-  { path: `?sel=trackables:${FORKLIFT.id}`, seen: /, at \d/ },
-  { path: `?sel=trackables:${FORKLIFT.id}&follow=1`, seen: 'Following Forklift 7' },
-  { path: '?color=property:driver', seen: /^1 trackable/ },
+  { path: '', seen: oneTrackable },
+  { path: '', seen: oneTrackable, act: click('Layers') },
+  { path: `?zone=${HALL.id}`, seen: oneTrackable, act: (page, say) => page.getByText(say('Legend')).click() },
+  {
+    path: `?sel=trackables:${FORKLIFT.id}`,
+    seen: (say) => new RegExp(say('{ago}, at {time}', { ago: '', time: '\\d' })),
+  },
+  {
+    path: `?sel=trackables:${FORKLIFT.id}&follow=1`,
+    seen: (say) => new RegExp(say('Following {name}', { name: 'Forklift 7' })),
+  },
+  { path: '?color=property:driver', seen: oneTrackable },
   { path: '?wall=1&color=type', seen: 'Trackables in fences' },
   { path: `?sel=fences:${DOCK.id}`, seen: 'Providers inside' },
   { path: 'alerts', seen: 'Nothing to look at' },
   { path: 'alerts/rules', seen: 'No rules yet', act: click('New rule') },
   { path: 'events', seen: 'Nothing has happened yet' },
-  { path: 'events/occupancy', seen: /^1 inside/ },
+  { path: 'events/occupancy', seen: (say) => new RegExp(`^1 ${say('inside')}`) },
   { path: 'operations', seen: 'Up for' },
   { path: 'operations/sources', seen: 'Active' },
   { path: 'operations/sessions', seen: 'location_updates' },
@@ -39,12 +68,12 @@ const VIEWS: readonly View[] = [
   { path: 'methods', seen: 'com.omlox.ping' },
   { path: 'zones', seen: 'Hall' },
   { path: `zones/${HALL.id}`, seen: 'No changes to save' },
-  { path: 'zones/new', seen: 'Create zone', act: click('Create zone') },
+  { path: 'zones/new', seen: createOne('zone'), act: create('zone') },
   { path: 'anchors', seen: 'Post' },
   { path: 'anchors/a1', seen: 'No changes to save' },
   { path: 'fences', seen: 'Dock A' },
   { path: `fences/${DOCK.id}`, seen: 'No changes to save' },
-  { path: 'fences/new', seen: 'Create fence', act: click('Create fence') },
+  { path: 'fences/new', seen: createOne('fence'), act: create('fence') },
   { path: 'trackables', seen: 'Forklift 7' },
   { path: `trackables/${FORKLIFT.id}`, seen: 'No changes to save' },
   { path: 'providers', seen: 'tag-1' },
@@ -52,70 +81,82 @@ const VIEWS: readonly View[] = [
   { path: 'rules', seen: 'No rules: the newest location counts', act: click('Add rule') },
   { path: 'lists', seen: 'Forklift 7' },
   { path: 'lists/fences', seen: 'Dock A', act: askToDelete },
-  { path: 'lists/fences?q=nowhere', seen: 'None of the fences matches' },
+  {
+    path: 'lists/fences?q=nowhere',
+    seen: (say) => new RegExp(say('None of the {kind} matches', { kind: say('fences') })),
+  },
   { path: `lists/trackables?json=${FORKLIFT.id}`, seen: 'Edit as JSON' },
   { path: 'lists', seen: 'Forklift 7', act: click('Export') },
   { path: 'lists', seen: 'Forklift 7', act: click('Import') },
-  { path: 'lists/providers?unassigned=1', seen: 'spare-tag', act: click('Assign spare-tag') },
+  {
+    path: 'lists/providers?unassigned=1',
+    seen: 'spare-tag',
+    act: (page, say) => click(say('Assign {name}', { name: 'spare-tag' }))(page, say),
+  },
   { path: 'lists/fences', seen: 'Dock A', act: changeMany },
   { path: `fences/${DOCK.id}`, seen: 'No changes to save', act: copyGrid },
   { path: `fences/${DOCK.id}`, seen: 'No changes to save', act: conflict },
   { path: `fences/${CELLAR.id}`, seen: 'No changes to save', act: leaveUnsaved },
-  { path: '', seen: /^1 trackable/, act: chooseAll },
+  { path: '', seen: oneTrackable, act: chooseAll },
   { path: 'no-such-page', seen: 'There is no such page' },
 ];
 
-async function askToDelete(page: Page): Promise<void> {
-  await page.getByLabel('Select Dock A').check();
-  await click('Delete')(page);
+async function askToDelete(page: Page, say: Say): Promise<void> {
+  await page.getByLabel(say('Select {name}', { name: DOCK.name })).check();
+  await click('Delete')(page, say);
   await page.getByRole('dialog').waitFor();
 }
 
-async function changeMany(page: Page): Promise<void> {
-  await page.getByLabel('Select this page').check();
-  await click('Change')(page);
-  await page.getByLabel('New value').fill('3');
-  await page.getByText(/ fences change$/).waitFor();
+async function changeMany(page: Page, say: Say): Promise<void> {
+  await page.getByLabel(say('Select this page')).check();
+  await click('Change')(page, say);
+  await page.getByLabel(say('New value')).fill('3');
+  const changed = { changed: '\\d', total: '\\d', kind: say('fences') };
+  await page.getByText(new RegExp(`^${say('{changed} of {total} {kind} change', changed)}$`)).waitFor();
 }
 
-async function copyGrid(page: Page): Promise<void> {
-  await click('Copy')(page);
-  await click('Grid or row')(page);
-  await page.getByRole('list', { name: 'What is made' }).waitFor();
+async function copyGrid(page: Page, say: Say): Promise<void> {
+  await click('Copy')(page, say);
+  await click('Grid or row')(page, say);
+  await page.getByRole('list', { name: say('What is made') }).waitFor();
 }
 
-async function conflict(page: Page): Promise<void> {
-  await page.getByLabel('Name', { exact: true }).fill('Dock B');
+async function conflict(page: Page, say: Say): Promise<void> {
+  await page.getByLabel(say('Name'), { exact: true }).fill('Dock B');
   const data = [{ op: 'add', path: '/name', value: 'Dock C' }];
   await page.request.patch(`${new URL(page.url()).origin}/v2/fences/${DOCK.id}`, { data });
-  await page.getByRole('radio', { name: 'theirs: Dock C' }).waitFor();
+  await page.getByRole('radio', { name: `${say('theirs')}: Dock C` }).waitFor();
 }
 
-async function leaveUnsaved(page: Page): Promise<void> {
+async function leaveUnsaved(page: Page, say: Say): Promise<void> {
   page.once('dialog', (question) => void question.accept());
-  await page.getByLabel('Name', { exact: true }).fill('Cellar B');
+  await page.getByLabel(say('Name'), { exact: true }).fill('Cellar B');
   await page.reload();
-  await page.getByText('You left changes here').waitFor();
+  const left = say('You left changes here that are not saved, written {ago}.', { ago: '' });
+  await page.getByText(left.slice(0, left.indexOf(','))).waitFor();
 }
 
-async function chooseAll(page: Page): Promise<void> {
-  await click('Select several')(page);
-  await click('Rectangle')(page);
+async function chooseAll(page: Page, say: Say): Promise<void> {
+  await click('Select several')(page, say);
+  await click('Rectangle')(page, say);
   const box = await page.locator('[data-map]').boundingBox();
   assert.ok(box !== null);
   await page.mouse.move(box.x + 0.02 * box.width, box.y + 0.25 * box.height);
   await page.mouse.down();
   await page.mouse.move(box.x + 0.9 * box.width, box.y + 0.9 * box.height, { steps: 3 });
   await page.mouse.up();
-  await page.getByRole('region', { name: 'Selected on the map' }).waitFor();
+  await page.getByRole('region', { name: say('Selected on the map') }).waitFor();
 }
 
-// Each theme and each width once: what the colors are does not depend on the width.
-for (const { theme, width } of [
-  { theme: 'light', width: 1_280 },
-  { theme: 'dark', width: 390 },
+// Each theme, width and language once: what the colors are depends on neither of the others. German needs more room.
+for (const { theme, width, locale, say } of [
+  { theme: 'light', width: 1_280, locale: 'en-US', say: inEnglish },
+  { theme: 'dark', width: 390, locale: 'en-US', say: inEnglish },
+  { theme: 'light', width: 390, locale: 'de-DE', say: inGerman },
 ] as const) {
-  test(`axe finds nothing in any page, ${width} pixels wide, in the ${theme} theme`, { skip }, async (t) => {
+  test(`axe finds nothing in any page, ${width} pixels wide, in the ${theme} theme, for ${locale}`, {
+    skip,
+  }, async (t) => {
     const hub = await openUiHub(t);
     await createSite(hub);
     const local_position = { type: 'Point', coordinates: [1, 2, 3] };
@@ -123,13 +164,14 @@ for (const { theme, width } of [
     await move(hub, 'tag-1', [20, 20]);
     await hub.post('/providers', { id: 'spare-tag', type: 'uwb' });
     // Refusals of the hub are written to the console.
-    const page = await openPage(t, 'about:blank', { theme, width, mayFail: true });
+    const page = await openPage(t, 'about:blank', { theme, width, locale, mayFail: true });
     await page.emulateMedia({ reducedMotion: 'reduce' });
     const found: string[] = [];
     for (const { path, seen, act } of VIEWS) {
       await page.goto(`${hub.origin}/hub-ui/${path}`);
-      await page.getByText(seen).filter({ visible: true }).first().waitFor();
-      await act?.(page);
+      const text = typeof seen === 'string' ? say(seen) : seen(say);
+      await page.getByText(text).filter({ visible: true }).first().waitFor();
+      await act?.(page, say);
       found.push(...(await violationsIn(page)).map((violation) => `/${path}: ${violation}`));
     }
     assert.deepEqual(found, []);
