@@ -83,6 +83,20 @@ test('Every pattern fits what it says itself', () => {
   assert.deepEqual(lost, []);
 });
 
+test('No pattern takes long, whatever it is given', () => {
+  for (const text of HUB_WORDS) {
+    for (const unit of ['"', '" ', '7', '7 and ', '[', 'a ', ': ', ', ', 'fence ']) {
+      const places = text.match(/\{\w+\}/g)?.length ?? 1;
+      const said = text.replaceAll(/\{\w+\}/g, unit.repeat(900 / places / unit.length));
+      const startMs = performance.now();
+      patternOf(`${said}\u0001`.slice(0, 1_000));
+      const tookMs = performance.now() - startMs;
+      assert.ok(tookMs < 500, `"${text}" with "${unit}" takes ${tookMs} ms`);
+    }
+  }
+  assert.equal(patternOf(`must be one of ${'a'.repeat(1_000)}`), undefined);
+});
+
 test('Every reason in the sources of the hub has a pattern', async () => {
   const reasons = await reasonsInSources();
   assert.ok(reasons.length > 150, `it finds reasons, found ${reasons.length}`);
