@@ -293,7 +293,8 @@ class SimulatedBus implements Bus {
   }
 
   #hear(listening: Listening): void {
-    this.#network.send(this.#member, () => {
+    // Nobody would send it again on a connection that lasts.
+    this.#network.sendAndKeep(this.#member, () => {
       listening.isHeard = true;
       this.#network.deliver('servers', this.#member, listening.ready);
     });

@@ -56,6 +56,12 @@ export interface Member {
   readonly late: (() => void)[];
 }
 
+interface Held {
+  readonly member: Member;
+  readonly server: string;
+  readonly arrive: () => void;
+}
+
 interface Led {
   readonly stream: SimulatedStream;
   leader: string;
@@ -75,6 +81,8 @@ export class SimulatedNetwork {
   readonly #streams = new Map<string, Led>();
   readonly #cuts = new Set<string>();
   readonly #down = new Set<string>();
+  /** What has come to a server that is stopped. */
+  #held: Held[] = [];
   /** When the last message on each link arrives: none that is sent later may overtake it. */
   readonly #arrivals = new Map<string, number>();
   #names = 0;
@@ -144,6 +152,9 @@ export class SimulatedNetwork {
   resume(name: string): void {
     const member = this.#members.get(name);
     this.#down.delete(name);
+    const held = this.#held.filter(({ server }) => server === name);
+    this.#held = this.#held.filter(({ server }) => server !== name);
+    for (const each of held) if (each.member.server === name) this.sendAndKeep(each.member, each.arrive);
     if (member !== undefined) {
       member.isStopped = false;
       for (const callback of member.waiting.splice(0)) this.run(member, callback);
@@ -232,6 +243,16 @@ export class SimulatedNetwork {
     if (server === undefined) return;
     this.#inTurn(`${member.name} up`, () => {
       if (this.#reaches(member.name, server)) arrive();
+    });
+  }
+
+  /** The same, but what meets a server that is stopped arrives once that goes on, if the connection has lasted. */
+  sendAndKeep(member: Member, arrive: () => void): void {
+    const { server } = member;
+    if (server === undefined) return;
+    this.#inTurn(`${member.name} up`, () => {
+      if (this.#reaches(member.name, server)) arrive();
+      else if (this.#down.has(server)) this.#held.push({ member, server, arrive });
     });
   }
 

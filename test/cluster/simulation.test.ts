@@ -30,6 +30,7 @@ const MENDED_SINCE: readonly [seed: number, what: string][] = [
   [4252, 'a row of what a dead hub had let go was taken for the state'],
   [6005, 'a dead hub had evaluated a change that has changed nothing'],
   [5196, 'a hub that was about to end was asked as one that serves'],
+  [2004, 'a server that stood still for a moment lost what was subscribed to meanwhile'],
 ];
 
 async function play(seed: number, { shards = 1, isPlain = false }: SimulationOptions = {}): Promise<void> {
