@@ -2,7 +2,7 @@ import type { Alert, AlertRule } from '../model/alert.ts';
 import { formatTime } from '../model/time.ts';
 
 /**
- * What becomes of one alert. It is about one rule and one subject: a fence, a trackable, both, or two trackables. Its
+ * What becomes of one alert. It is about one rule and one subject: a fence, an object, both, or two trackables. Its
  * condition begins and ends by itself; people acknowledge and clear it.
  *
  *   state                    condition begins   condition ends      acknowledge     clear
@@ -25,7 +25,11 @@ export interface Subject {
   readonly fenceId?: string | undefined;
   readonly trackableId?: string | undefined;
   readonly otherId?: string | undefined;
+  readonly providerId?: string | undefined;
 }
+
+/** What moves: a trackable, or a provider. */
+export type Moving = Pick<Subject, 'trackableId' | 'providerId'>;
 
 /** The alert that is raised where there is none. */
 export function raised(
@@ -33,7 +37,7 @@ export function raised(
   subject: Subject,
   { id, nowMs, count }: { readonly id: string; readonly nowMs: number; readonly count?: number | undefined },
 ): Alert {
-  const { fenceId, trackableId, otherId } = subject;
+  const { fenceId, trackableId, otherId, providerId } = subject;
   return {
     id,
     rule_id: rule.id,
@@ -44,6 +48,7 @@ export function raised(
     ...(fenceId !== undefined && { fence_id: fenceId }),
     ...(trackableId !== undefined && { trackable_id: trackableId }),
     ...(otherId !== undefined && { other_trackable_id: otherId }),
+    ...(providerId !== undefined && { provider_id: providerId }),
     ...(count !== undefined && { count }),
     times: 1,
     raised_at: formatTime(nowMs),
@@ -85,9 +90,15 @@ export function isDone({ state, over_at: over }: Alert): boolean {
 }
 
 /** By which an alert of a rule about a subject is found. */
-export function subjectKey(ruleId: string, { fenceId = '', trackableId = '', otherId = '' }: Subject): string {
+export function subjectKey(ruleId: string, subject: Subject): string {
+  const { fenceId = '', trackableId = '', otherId = '', providerId = '' } = subject;
   const [one, other] = otherId !== '' && otherId < trackableId ? [otherId, trackableId] : [trackableId, otherId];
-  return JSON.stringify([ruleId, fenceId, one, other]);
+  return JSON.stringify([ruleId, fenceId, one, other, providerId]);
+}
+
+/** By which an object is found: a provider may have the id of a trackable. */
+export function movingKey({ trackableId, providerId }: Moving): string {
+  return providerId === undefined ? `trackable ${trackableId}` : `provider ${providerId}`;
 }
 
 export function subjectOf(alert: Alert): Subject {
@@ -95,5 +106,6 @@ export function subjectOf(alert: Alert): Subject {
     fenceId: alert.fence_id ?? undefined,
     trackableId: alert.trackable_id ?? undefined,
     otherId: alert.other_trackable_id ?? undefined,
+    providerId: alert.provider_id ?? undefined,
   };
 }

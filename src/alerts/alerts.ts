@@ -9,9 +9,22 @@ import type { Alert, AlertChangeEvent, AlertPreview, AlertRule } from '../model/
 import type { CollisionEvent, FenceEvent } from '../model/events.ts';
 import { parseJson } from '../model/json.ts';
 import { formatTime } from '../model/time.ts';
-import { after, isOpen } from './alert_state.ts';
+import { after, isOpen, type Moving, movingKey } from './alert_state.ts';
 import { previewOf } from './preview.ts';
-import { FENCE_KINDS, type KnownObjects, nextMs, type Stay, step, type WatchEvent, watchState } from './watch.ts';
+import {
+  type Crossing,
+  FENCE_KINDS,
+  type Heard,
+  type KnownObjects,
+  NOBODY_HEARD,
+  nextMs,
+  type Stay,
+  step,
+  type WatchEvent,
+  watchesProviders,
+  watchesTrackables,
+  watchState,
+} from './watch.ts';
 
 /**
  * Alerts of a hub. Rules, and alerts themselves, are kept among the settings: in the database, or in the log that several
@@ -137,7 +150,7 @@ export class Alerts {
     }
   }
 
-  /** Fences or trackables have changed. */
+  /** Fences, trackables or providers have changed. */
   entitiesChanged(): void {
     if (this.#watching !== undefined) this.#hear([{ what: 'changed' }]);
   }
@@ -175,7 +188,7 @@ export class Alerts {
     const { running, now, known } = this.#deps;
     const [stays, heard] = await Promise.all([
       FENCE_KINDS.has(rule.kind) ? this.#stays([rule]) : [],
-      rule.kind === 'silent' ? this.#heard() : new Map<string, number>(),
+      rule.kind === 'silent' ? this.#heard([rule]) : NOBODY_HEARD,
     ]);
     const nowMs = running();
     return previewOf(rule, { nowMs, toDayMs: now() - nowMs, stays, heard, known });
@@ -224,9 +237,9 @@ export class Alerts {
   #announce(kept: Alert, type: AlertChangeEvent['event_type']): void {
     if (!this.#isStarted) return;
     const alert = this.#shown(kept);
-    const { id, rule_id, state, fence_id, trackable_id, other_trackable_id } = alert;
-    const fields = [id, type, rule_id, state, fence_id ?? undefined, trackable_id ?? undefined];
-    this.#deps.fanout.announce('alert_changes', [...fields, other_trackable_id ?? undefined], () => {
+    const { id, rule_id, state, fence_id, trackable_id, other_trackable_id, provider_id } = alert;
+    const about = [fence_id, trackable_id, other_trackable_id, provider_id].map((each) => each ?? undefined);
+    this.#deps.fanout.announce('alert_changes', [id, type, rule_id, state, ...about], () => {
       const timestamp = formatTime(this.#deps.now());
       return JSON.stringify({ timestamp, event_type: type, id, object: alert } satisfies AlertChangeEvent);
     });
@@ -272,10 +285,8 @@ export class Alerts {
       if (watching.goesOn)
         this.#step([{ what: 'rules', rules, stays: withCrossings(stays, early, this.#deps.running()) }]);
       else this.#step([{ what: 'rules', rules, stays: beforeCrossings(stays, early) }, ...early]);
-      const silences = rules.flatMap(({ kind, longer_than: ms }) => (kind === 'silent' ? [ms ?? 0] : []));
-      if (silences.length === 0) return;
-      const pollMs = Math.min(POLL_MOST_MS, Math.max(POLL_LEAST_MS, Math.min(...silences) / 4));
-      await this.#poll(watching, pollMs);
+      const silent = rules.filter(({ kind }) => kind === 'silent');
+      if (silent.length > 0) await this.#poll(watching, silent);
     } catch (error) {
       if (this.#watching !== watching) return;
       this.#deps.notice('Cannot tell who is inside of fences, which alerts are about', error);
@@ -283,33 +294,44 @@ export class Alerts {
     }
   }
 
-  async #poll(watching: Watching, pollMs: number): Promise<void> {
+  async #poll(watching: Watching, silent: readonly AlertRule[]): Promise<void> {
+    const shortestMs = Math.min(...silent.map(({ longer_than: ms }) => ms ?? 0));
+    const pollMs = Math.min(POLL_MOST_MS, Math.max(POLL_LEAST_MS, shortestMs / 4));
     try {
-      const heard = await this.#heard();
+      const heard = await this.#heard(silent);
       if (this.#watching !== watching) return;
       this.#step([{ what: 'heard', heard }]);
     } catch (error) {
       if (this.#watching !== watching) return;
       this.#deps.notice('Cannot tell who was last heard of, which alerts are about', error);
     }
-    watching.cancelPoll = this.#deps.schedule(pollMs, () => void this.#poll(watching, pollMs));
+    watching.cancelPoll = this.#deps.schedule(pollMs, () => void this.#poll(watching, silent));
   }
 
   async #stays(rules: readonly AlertRule[]): Promise<readonly Stay[]> {
     const fences = fencesOf(rules);
-    const answers = await this.#deps.read({ ask: 'stays', ...(fences && { fences }) });
+    const answers = await this.#deps.read({ ask: 'stays', ...(fences && { fences }), ...alsoProviders(rules) });
     const nowMs = this.#deps.running();
     return answers.flatMap((answer) => {
       if (!('stays' in answer)) return [];
-      return answer.stays.map(([fenceId, trackableId, ageMs]) => ({ fenceId, trackableId, sinceMs: nowMs - ageMs }));
+      const { stays, providerStays = [] } = answer;
+      return [
+        ...stays.map(([fenceId, trackableId, ageMs]) => ({ fenceId, trackableId, sinceMs: nowMs - ageMs })),
+        ...providerStays.map(([fenceId, providerId, ageMs]) => ({ fenceId, providerId, sinceMs: nowMs - ageMs })),
+      ];
     });
   }
 
-  async #heard(): Promise<ReadonlyMap<string, number>> {
-    const answers = await this.#deps.read({ ask: 'heard' });
+  async #heard(rules: readonly AlertRule[]): Promise<Heard> {
+    const answers = await this.#deps.read({ ask: 'heard', ...alsoProviders(rules) });
     const nowMs = this.#deps.running();
-    const all = answers.flatMap((answer) => ('heard' in answer ? answer.heard : []));
-    return new Map(all.map(([id, ageMs]) => [id, nowMs - ageMs]));
+    const found = answers.filter((answer) => 'heard' in answer);
+    const timesOf = (ages: readonly (readonly [string, number])[]): ReadonlyMap<string, number> =>
+      new Map(ages.map(([id, ageMs]) => [id, nowMs - ageMs]));
+    return {
+      trackables: timesOf(found.flatMap(({ heard }) => heard)),
+      providers: timesOf(found.flatMap(({ heardProviders = [] }) => heardProviders)),
+    };
   }
 
   /** Subscribes to what rules need to hear of, and to no more: what nobody wants is not rendered. */
@@ -319,8 +341,9 @@ export class Alerts {
     const fenceRules = rules.filter(({ kind }) => FENCE_KINDS.has(kind));
     if (fenceRules.length > 0) {
       const fences = fencesOf(fenceRules);
+      const object = objectTypeOf(fenceRules);
       const filter = compileFilter('fence_events', {
-        object_type: 'trackable',
+        ...(object && { object_type: object }),
         ...(fences && { fence_id: fences }),
       });
       subscriptions.push(fanout.subscribe(this.#listener(fenceEvent), { topic: 'fence_events', view: WGS84, filter }));
@@ -421,14 +444,25 @@ function fencesOf(rules: readonly AlertRule[]): readonly string[] | undefined {
   return named.some((ids) => ids == null) ? undefined : [...new Set(named.flatMap((ids) => ids ?? []))];
 }
 
+/** The kind of objects that all rules are about; undefined where that is not one. */
+function objectTypeOf(rules: readonly AlertRule[]): 'trackable' | 'location_provider' | undefined {
+  if (!rules.some(watchesProviders)) return 'trackable';
+  return rules.some(watchesTrackables) ? undefined : 'location_provider';
+}
+
+/** What a question about trackables has to say to be one about providers, too. */
+function alsoProviders(rules: readonly AlertRule[]): { readonly providers?: true } {
+  return rules.some(watchesProviders) ? { providers: true } : {};
+}
+
 /** Who is inside after what was heard. */
 function withCrossings(stays: readonly Stay[], events: readonly WatchEvent[], nowMs: number): readonly Stay[] {
   const inside = new Map(stays.map((stay) => [pairOf(stay), stay]));
   for (const event of events) {
     if (event.what === 'left') inside.delete(pairOf(event));
     if (event.what !== 'entered' || inside.has(pairOf(event))) continue;
-    const { fenceId, trackableId } = event;
-    inside.set(pairOf(event), { fenceId, trackableId, sinceMs: nowMs });
+    const { what: _what, ...crossing } = event;
+    inside.set(pairOf(event), { ...crossing, sinceMs: nowMs });
   }
   return [...inside.values()];
 }
@@ -439,14 +473,21 @@ function beforeCrossings(stays: readonly Stay[], events: readonly WatchEvent[]):
   return stays.filter((stay) => !entered.has(pairOf(stay)));
 }
 
-function pairOf({ fenceId, trackableId }: Pick<Stay, 'fenceId' | 'trackableId'>): string {
-  return `${fenceId} ${trackableId}`;
+function pairOf(crossing: Crossing): string {
+  return `${crossing.fenceId} ${movingKey(crossing)}`;
 }
 
 function fenceEvent(text: string): readonly WatchEvent[] {
-  const { fence_id: fenceId, trackable_id: trackableId, event_type: type } = parseJson(text) as FenceEvent;
-  if (trackableId == null) return [];
-  return [{ what: type === 'region_entry' ? 'entered' : 'left', fenceId, trackableId }];
+  const event = parseJson(text) as FenceEvent;
+  const object = objectOf(event);
+  if (object === undefined) return [];
+  return [{ what: event.event_type === 'region_entry' ? 'entered' : 'left', fenceId: event.fence_id, ...object }];
+}
+
+/** Whose event it is. That of a trackable may name the provider that has moved it. */
+function objectOf({ trackable_id: trackableId, provider_id: providerId }: FenceEvent): Moving | undefined {
+  if (trackableId != null) return { trackableId };
+  return providerId == null ? undefined : { providerId };
 }
 
 function collisionEvent(text: string): readonly WatchEvent[] {

@@ -1,6 +1,18 @@
 import type { AlertMatch, AlertPreview, AlertRule } from '../model/alert.ts';
 import { formatTime } from '../model/time.ts';
-import { FENCE_KINDS, isAbout, isIn, type KnownObjects, type Stay, type Watched, watched } from './watch.ts';
+import type { Moving } from './alert_state.ts';
+import {
+  FENCE_KINDS,
+  type Heard,
+  heardAt,
+  isAbout,
+  isIn,
+  type KnownObjects,
+  objectsFor,
+  type Stay,
+  type Watched,
+  watched,
+} from './watch.ts';
 
 /** Matches that are shown. */
 const SHOWN_MAX = 100;
@@ -11,7 +23,7 @@ export interface Now {
   /** What has to be added to such a time for a time of day. */
   readonly toDayMs: number;
   readonly stays: readonly Stay[];
-  readonly heard: ReadonlyMap<string, number>;
+  readonly heard: Heard;
   readonly known: KnownObjects;
 }
 
@@ -23,7 +35,7 @@ export function previewOf(rule: AlertRule, now: Now): AlertPreview {
   const each = watched(rule);
   const matches = matchesOf(each, now);
   let about = 0;
-  for (const { id } of now.known.trackables()) if (isAbout(each, id, now.known)) about++;
+  for (const object of objectsFor(each, now.known)) if (isAbout(each, object, now.known)) about++;
   return { watched: about, matches: matches.slice(0, SHOWN_MAX), total: matches.length };
 }
 
@@ -31,25 +43,24 @@ function matchesOf(each: Watched, now: Now): readonly AlertMatch[] {
   const { kind, longer_than: longerMs = 0 } = each.rule;
   const timeOf = (atMs: number): string => formatTime(atMs + now.toDayMs);
   if (FENCE_KINDS.has(kind)) {
-    const stays = now.stays.filter(
-      ({ fenceId, trackableId }) => isIn(each, fenceId) && isAbout(each, trackableId, now.known),
-    );
+    const stays = now.stays.filter((stay) => isIn(each, stay.fenceId) && isAbout(each, stay, now.known));
     if (kind === 'more_inside') return crowds(stays, each.rule.more_than ?? 0);
     const leastMs = kind === 'inside_longer' ? (longerMs ?? 0) : 0;
     return stays
       .filter(({ sinceMs }) => now.nowMs - sinceMs >= leastMs)
       .sort((one, other) => one.sinceMs - other.sinceMs)
-      .map(({ fenceId, trackableId, sinceMs }) => ({
-        fence_id: fenceId,
-        trackable_id: trackableId,
-        since: timeOf(sinceMs),
-      }));
+      .map((stay) => ({ fence_id: stay.fenceId, ...idOf(stay), since: timeOf(stay.sinceMs) }));
   }
   if (kind === 'collision') return [];
-  return [...now.heard]
-    .filter(([id, heardMs]) => now.nowMs - heardMs > (longerMs ?? 0) && isAbout(each, id, now.known))
-    .sort(([, one], [, other]) => one - other)
-    .map(([id, heardMs]) => ({ trackable_id: id, since: timeOf(heardMs) }));
+  return [...objectsFor(each, now.known)]
+    .map((object) => ({ object, heardMs: heardAt(now.heard, object) ?? Number.POSITIVE_INFINITY }))
+    .filter(({ object, heardMs }) => now.nowMs - heardMs > (longerMs ?? 0) && isAbout(each, object, now.known))
+    .sort((one, other) => one.heardMs - other.heardMs)
+    .map(({ object, heardMs }) => ({ ...idOf(object), since: timeOf(heardMs) }));
+}
+
+function idOf({ trackableId, providerId }: Moving): Pick<AlertMatch, 'trackable_id' | 'provider_id'> {
+  return providerId === undefined ? { trackable_id: trackableId ?? null } : { provider_id: providerId };
 }
 
 function crowds(stays: readonly Stay[], moreThan: number): readonly AlertMatch[] {

@@ -1,7 +1,17 @@
 import { DeadlineHeap, type Scheduled } from '../core/deadline_heap.ts';
 import type { Alert, AlertKind, AlertRule } from '../model/alert.ts';
 import { idKey } from '../model/id.ts';
-import { after, isDone, isOpen, raised, type Subject, subjectKey, subjectOf } from './alert_state.ts';
+import {
+  after,
+  isDone,
+  isOpen,
+  type Moving,
+  movingKey,
+  raised,
+  type Subject,
+  subjectKey,
+  subjectOf,
+} from './alert_state.ts';
 
 /**
  * Which conditions of alert rules hold, and which alerts follow from that: `step(state, what has happened)` says which
@@ -9,16 +19,19 @@ import { after, isDone, isOpen, raised, type Subject, subjectKey, subjectOf } fr
  *
  *   kind            holds from                                    until
  *   --------------  --------------------------------------------  ---------------------------------------------
- *   entry           a trackable enters a fence                    it leaves
- *   exit            a trackable leaves a fence                    it enters again
- *   inside_longer   a trackable has been inside for so long       it leaves
- *   more_inside     more trackables are inside a fence            so many, or fewer
- *   silent          a trackable was not heard of for so long      it is heard of
+ *   entry           an object enters a fence                      it leaves
+ *   exit            an object leaves a fence                      it enters again
+ *   inside_longer   an object has been inside for so long         it leaves
+ *   more_inside     more objects are inside a fence               so many, or fewer
+ *   silent          an object was not heard of for so long        it is heard of
  *   collision       two trackables begin to collide               that ends
+ *
+ * Objects are trackables, unless the rule says that it is about location providers. A provider that moves a trackable is
+ * no object of its own for rules about all of them, and one for those that name it.
  *
  * What is inside, and what was last heard of, is told as a whole at a start and whenever that may have been missed. That
  * is how it is, and no entry: a rule on entries is about those that come later. What does not follow from that, an entry, an
- * exit, a collision, holds as its alert says until the contrary is heard of. Where a rule, a fence or a trackable changes,
+ * exit, a collision, holds as its alert says until the contrary is heard of. Where a rule, a fence or an object changes,
  * everything is looked at anew.
  */
 export interface WatchState {
@@ -29,42 +42,61 @@ export interface WatchState {
   readonly current: Map<string, string>;
   /** Conditions that hold, by their subjects. */
   readonly holding: Map<string, Held>;
-  /** Trackables in fences, and since when. */
-  readonly inside: Map<string, Map<string, number>>;
+  /** Who is in fences, and since when: by the ids of fences and the keys of objects. */
+  readonly inside: Map<string, Map<string, Stay>>;
   /** How many of those a rule counts are in a fence. */
   readonly counts: Map<string, number>;
   /** Stays that are not long enough yet. */
   readonly waiting: Map<string, Waiting>;
   readonly deadlines: DeadlineHeap<Waiting>;
-  heard: ReadonlyMap<string, number>;
+  heard: Heard;
   raisedTotal: number;
   /** Alerts that were not raised, since too many are open. */
   dropped: number;
 }
 
-/** A trackable in a fence. */
-export interface Stay {
-  readonly fenceId: string;
-  readonly trackableId: string;
+/** An object in a fence. */
+export interface Stay extends Crossing {
   readonly sinceMs: number;
 }
+
+/** An object that enters a fence, or leaves it. */
+export interface Crossing extends Moving {
+  readonly fenceId: string;
+}
+
+/** When objects were last heard of, by their ids; those that never were are left out. */
+export interface Heard {
+  readonly trackables: ReadonlyMap<string, number>;
+  /** Empty where no rule is about any. */
+  readonly providers: ReadonlyMap<string, number>;
+}
+
+export const NOBODY_HEARD: Heard = { trackables: new Map(), providers: new Map() };
 
 export type WatchEvent =
   /** All rules, and all that are inside of the fences that these watch. */
   | { readonly what: 'rules'; readonly rules: readonly AlertRule[]; readonly stays: readonly Stay[] }
-  | { readonly what: 'entered' | 'left'; readonly fenceId: string; readonly trackableId: string }
+  | ({ readonly what: 'entered' | 'left' } & Crossing)
   | { readonly what: 'collided' | 'parted'; readonly trackableId: string; readonly otherId: string }
-  /** When trackables were last heard of; those that never were are left out. */
-  | { readonly what: 'heard'; readonly heard: ReadonlyMap<string, number> }
-  /** Fences or trackables are others than before. */
+  | { readonly what: 'heard'; readonly heard: Heard }
+  /** Fences or objects are others than before. */
   | { readonly what: 'changed' }
   | { readonly what: 'acknowledge' | 'clear'; readonly ids: readonly string[] };
 
 /** What there is. */
 export interface KnownObjects {
   hasFence(id: string): boolean;
-  trackable(id: string): { readonly properties?: object | null } | undefined;
+  trackable(id: string): WithProperties | undefined;
   trackables(): Iterable<{ readonly id: string }>;
+  provider(id: string): WithProperties | undefined;
+  providers(): Iterable<{ readonly id: string }>;
+  /** Whether a provider moves any trackable. */
+  isAssigned(providerId: string): boolean;
+}
+
+interface WithProperties {
+  readonly properties?: object | null;
 }
 
 export interface StepInput {
@@ -93,7 +125,7 @@ export function watchState(kept: Iterable<Alert> = []): WatchState {
     counts: new Map(),
     waiting: new Map(),
     deadlines: new DeadlineHeap<Waiting>(),
-    heard: new Map(),
+    heard: NOBODY_HEARD,
     raisedTotal: 0,
     dropped: 0,
   };
@@ -133,25 +165,50 @@ export interface Watched {
   readonly rule: AlertRule;
   readonly fences: ReadonlySet<string> | undefined;
   readonly trackables: ReadonlySet<string> | undefined;
+  readonly providers: ReadonlySet<string> | undefined;
 }
 
 export function watched(rule: AlertRule): Watched {
-  const { fence_ids: fences, trackable_ids: trackables } = rule;
-  return {
-    rule,
-    fences: fences == null ? undefined : new Set(fences.map(idKey)),
-    trackables: trackables == null ? undefined : new Set(trackables.map(idKey)),
-  };
+  const { fence_ids: fences, trackable_ids: trackables, provider_ids: providers } = rule;
+  return { rule, fences: keysOf(fences), trackables: keysOf(trackables), providers: keysOf(providers) };
 }
 
-/** Whether a rule is about a trackable, which must exist. */
-export function isAbout({ rule, trackables }: Watched, id: string, known: KnownObjects): boolean {
-  if (trackables !== undefined && !trackables.has(idKey(id))) return false;
-  const { property } = rule;
-  const found = known.trackable(id);
+function keysOf(ids: readonly string[] | null | undefined): ReadonlySet<string> | undefined {
+  return ids == null ? undefined : new Set(ids.map(idKey));
+}
+
+/** Whether rules are about trackables, and about providers. */
+export function watchesTrackables({ object_type: type }: AlertRule): boolean {
+  return type !== 'location_provider';
+}
+
+export function watchesProviders({ object_type: type }: AlertRule): boolean {
+  return type === 'location_provider' || type === 'any';
+}
+
+/** Whether a rule is about an object, which must exist. */
+export function isAbout(each: Watched, { trackableId, providerId }: Moving, known: KnownObjects): boolean {
+  if (providerId !== undefined) {
+    if (!watchesProviders(each.rule)) return false;
+    if (each.providers === undefined ? known.isAssigned(providerId) : !each.providers.has(idKey(providerId)))
+      return false;
+    return isAsWanted(each, known.provider(providerId));
+  }
+  if (trackableId === undefined || !watchesTrackables(each.rule)) return false;
+  if (each.trackables !== undefined && !each.trackables.has(idKey(trackableId))) return false;
+  return isAsWanted(each, known.trackable(trackableId));
+}
+
+function isAsWanted({ rule: { property } }: Watched, found: WithProperties | undefined): boolean {
   if (found === undefined || property == null) return found !== undefined;
   const properties = (found.properties ?? {}) as Readonly<Record<string, unknown>>;
   return Object.hasOwn(properties, property.name) && String(properties[property.name]) === String(property.value);
+}
+
+/** All objects of the kinds that a rule is about. */
+export function* objectsFor({ rule }: Watched, known: KnownObjects): Iterable<Moving> {
+  if (watchesTrackables(rule)) for (const { id } of known.trackables()) yield { trackableId: id };
+  if (watchesProviders(rule)) for (const { id } of known.providers()) yield { providerId: id };
 }
 
 export function isIn({ fences }: Watched, fenceId: string): boolean {
@@ -209,16 +266,12 @@ function onEvent(state: WatchState, event: WatchEvent, context: Context): void {
   }
 }
 
-interface Crossing {
-  readonly fenceId: string;
-  readonly trackableId: string;
-}
-
-function onEntry(state: WatchState, { fenceId, trackableId }: Crossing, context: Context): void {
-  const stays = state.inside.get(fenceId) ?? new Map<string, number>();
-  if (stays.has(trackableId)) return;
-  state.inside.set(fenceId, stays.set(trackableId, context.nowMs));
-  const subject = { fenceId, trackableId };
+function onEntry(state: WatchState, subject: Crossing, context: Context): void {
+  const { fenceId } = subject;
+  const stays = state.inside.get(fenceId) ?? new Map<string, Stay>();
+  const key = movingKey(subject);
+  if (stays.has(key)) return;
+  state.inside.set(fenceId, stays.set(key, { ...subject, sinceMs: context.nowMs }));
   for (const each of concerned(state, subject, context)) {
     if (each.rule.kind === 'entry') begin(state, each, { subject }, context);
     if (each.rule.kind === 'exit') end(state, subjectKey(each.rule.id, subject), context);
@@ -227,9 +280,9 @@ function onEntry(state: WatchState, { fenceId, trackableId }: Crossing, context:
   }
 }
 
-function onExit(state: WatchState, { fenceId, trackableId }: Crossing, context: Context): void {
-  state.inside.get(fenceId)?.delete(trackableId);
-  const subject = { fenceId, trackableId };
+function onExit(state: WatchState, subject: Crossing, context: Context): void {
+  const { fenceId } = subject;
+  state.inside.get(fenceId)?.delete(movingKey(subject));
   for (const each of concerned(state, subject, context)) {
     const key = subjectKey(each.rule.id, subject);
     if (each.rule.kind === 'exit') begin(state, each, { subject }, context);
@@ -248,16 +301,16 @@ function onCollision(
   for (const each of state.rules) {
     if (each.rule.kind !== 'collision') continue;
     // A rule about some trackables is about their collisions with others, too.
-    if (!isAbout(each, trackableId, context.known) && !isAbout(each, otherId, context.known)) continue;
+    if (![trackableId, otherId].some((id) => isAbout(each, { trackableId: id }, context.known))) continue;
     if (what === 'collided') begin(state, each, { subject }, context);
     else end(state, subjectKey(each.rule.id, subject), context);
   }
 }
 
 /** The rules on fences that a crossing concerns. */
-function concerned(state: WatchState, { fenceId, trackableId }: Crossing, { known }: Context): readonly Watched[] {
+function concerned(state: WatchState, crossing: Crossing, { known }: Context): readonly Watched[] {
   return state.rules.filter(
-    (each) => FENCE_KINDS.has(each.rule.kind) && isIn(each, fenceId) && isAbout(each, trackableId, known),
+    (each) => FENCE_KINDS.has(each.rule.kind) && isIn(each, crossing.fenceId) && isAbout(each, crossing, known),
   );
 }
 
@@ -265,10 +318,12 @@ function concerned(state: WatchState, { fenceId, trackableId }: Crossing, { know
 function seed(state: WatchState, stays: readonly Stay[]): void {
   const before = new Map(state.inside);
   state.inside.clear();
-  for (const { fenceId, trackableId, sinceMs } of stays) {
-    const known = before.get(fenceId)?.get(trackableId) ?? Number.POSITIVE_INFINITY;
-    const inFence = state.inside.get(fenceId) ?? new Map<string, number>();
-    state.inside.set(fenceId, inFence.set(trackableId, Math.min(known, sinceMs)));
+  for (const stay of stays) {
+    const { fenceId, sinceMs } = stay;
+    const key = movingKey(stay);
+    const known = before.get(fenceId)?.get(key)?.sinceMs ?? Number.POSITIVE_INFINITY;
+    const inFence = state.inside.get(fenceId) ?? new Map<string, Stay>();
+    state.inside.set(fenceId, inFence.set(key, { ...stay, sinceMs: Math.min(known, sinceMs) }));
   }
 }
 
@@ -280,8 +335,7 @@ function assess(state: WatchState, context: Context): void {
   state.counts.clear();
   for (const [key, held] of [...state.holding]) if (!mayHold(state, held, context)) end(state, key, context);
   for (const [fenceId, stays] of state.inside) {
-    for (const [trackableId, sinceMs] of stays) {
-      const subject = { fenceId, trackableId };
+    for (const { sinceMs, ...subject } of stays.values()) {
       for (const each of concerned(state, subject, context)) {
         if (each.rule.kind === 'inside_longer') wait(state, each, { subject, sinceMs }, context);
         if (each.rule.kind === 'more_inside') {
@@ -305,8 +359,13 @@ function fencesHeld({ holding }: WatchState): readonly string[] {
 function forgetGone(state: WatchState, { known }: Context): void {
   for (const [fenceId, stays] of state.inside) {
     if (!known.hasFence(fenceId)) state.inside.delete(fenceId);
-    for (const id of stays.keys()) if (known.trackable(id) === undefined) stays.delete(id);
+    for (const [key, stay] of stays) if (!exists(stay, known)) stays.delete(key);
   }
+}
+
+function exists({ trackableId, providerId }: Moving, known: KnownObjects): boolean {
+  if (providerId !== undefined) return known.provider(providerId) !== undefined;
+  return trackableId !== undefined && known.trackable(trackableId) !== undefined;
 }
 
 /** Whether a condition that has held may go on to hold. */
@@ -314,33 +373,38 @@ function mayHold(state: WatchState, { ruleId, subject }: Held, { nowMs, known }:
   const found = state.rules.find(({ rule }) => rule.id === ruleId);
   if (found === undefined) return false;
   const { kind, longer_than: longerMs } = found.rule;
-  const { fenceId, trackableId, otherId } = subject;
+  const { fenceId, trackableId, otherId, providerId } = subject;
   if (fenceId !== undefined && (!known.hasFence(fenceId) || !isIn(found, fenceId))) return false;
   if (kind === 'collision') {
     const ids = [trackableId, otherId].filter((id) => id !== undefined);
-    return ids.every((id) => known.trackable(id) !== undefined) && ids.some((id) => isAbout(found, id, known));
+    return (
+      ids.every((id) => known.trackable(id) !== undefined) &&
+      ids.some((id) => isAbout(found, { trackableId: id }, known))
+    );
   }
-  if (kind === 'more_inside') return trackableId === undefined && fenceId !== undefined;
-  if (trackableId === undefined || !isAbout(found, trackableId, known)) return false;
+  if (kind === 'more_inside') return trackableId === undefined && providerId === undefined && fenceId !== undefined;
+  if (!isAbout(found, subject, known)) return false;
   if (kind === 'silent') return fenceId === undefined;
-  const sinceMs = fenceId === undefined ? undefined : state.inside.get(fenceId)?.get(trackableId);
+  const sinceMs = fenceId === undefined ? undefined : state.inside.get(fenceId)?.get(movingKey(subject))?.sinceMs;
   if (kind === 'exit') return sinceMs === undefined;
   return sinceMs !== undefined && (kind === 'entry' || sinceMs + (longerMs ?? 0) <= nowMs);
 }
 
 function assessSilence(state: WatchState, context: Context): void {
-  const rules = state.rules.filter(({ rule }) => rule.kind === 'silent');
-  if (rules.length === 0 || state.heard.size === 0) return;
-  for (const { id } of context.known.trackables()) {
-    const heardMs = state.heard.get(id);
-    if (heardMs === undefined) continue;
-    for (const each of rules) {
-      if (!isAbout(each, id, context.known)) continue;
-      const subject = { trackableId: id };
+  if (state.heard.trackables.size + state.heard.providers.size === 0) return;
+  for (const each of state.rules.filter(({ rule }) => rule.kind === 'silent')) {
+    for (const subject of objectsFor(each, context.known)) {
+      const heardMs = heardAt(state.heard, subject);
+      if (heardMs === undefined || !isAbout(each, subject, context.known)) continue;
       if (context.nowMs - heardMs > (each.rule.longer_than ?? 0)) begin(state, each, { subject }, context);
       else end(state, subjectKey(each.rule.id, subject), context);
     }
   }
+}
+
+/** When an object was last heard of. */
+export function heardAt({ trackables, providers }: Heard, { trackableId, providerId }: Moving): number | undefined {
+  return providerId === undefined ? trackables.get(trackableId ?? '') : providers.get(providerId);
 }
 
 function wait(

@@ -77,6 +77,7 @@ export const PLACES: Readonly<Record<Naming, readonly Place[]>> = {
     { path: ['fence_id'], of: ['fence_id'] },
     { path: ['trackable_id'], of: ['trackable_id'] },
     { path: ['other_trackable_id'], of: ['trackable_id'] },
+    { path: ['provider_id'], of: ['provider_id'] },
   ],
 };
 

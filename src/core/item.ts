@@ -123,24 +123,30 @@ export type Query =
   | { readonly ask: 'fence_trackables'; readonly id: string; readonly spatial: boolean }
   | { readonly ask: 'provider_fences'; readonly id: string; readonly spatial: boolean }
   | { readonly ask: 'trackable_fences'; readonly id: string; readonly spatial: boolean }
-  /** Trackables that are in these fences, or in any, by membership. */
-  | { readonly ask: 'stays'; readonly fences?: readonly string[] }
-  /** When each trackable was last heard of. */
-  | { readonly ask: 'heard' };
+  /** Trackables that are in these fences, or in any, by membership; and providers, where it is asked for them. */
+  | { readonly ask: 'stays'; readonly fences?: readonly string[]; readonly providers?: boolean }
+  /** When each trackable was last heard of; and each provider, where it is asked for them. */
+  | { readonly ask: 'heard'; readonly providers?: boolean };
 
 /**
  * Answer to a read. `texts` are JSON texts of locations or motions (GeoJSON Features when the view says so), `of` the
  * ids of their objects, in a list that is limited; `ids` are the ids of entities. `absent` when the object has no data,
  * `unplaced` when it cannot be shown in the wanted view. Ages are milliseconds by the time of the answer, since hubs have
- * running times of their own: of a stay since its entry, of a trackable since the last location of its own was received.
+ * running times of their own: of a stay since its entry, of an object since the last location of its own was received.
  */
 export type Answer =
   | { readonly texts: readonly string[]; readonly of?: readonly string[] }
   | { readonly ids: readonly string[] }
   | { readonly absent: true }
   | { readonly unplaced: string }
-  | { readonly stays: readonly (readonly [fenceId: string, trackableId: string, ageMs: number])[] }
-  | { readonly heard: readonly (readonly [trackableId: string, ageMs: number])[] };
+  | {
+      readonly stays: readonly (readonly [fenceId: string, trackableId: string, ageMs: number])[];
+      readonly providerStays?: readonly (readonly [fenceId: string, providerId: string, ageMs: number])[];
+    }
+  | {
+      readonly heard: readonly (readonly [trackableId: string, ageMs: number])[];
+      readonly heardProviders?: readonly (readonly [providerId: string, ageMs: number])[];
+    };
 
 /**
  * What is kept of an object across restarts. For a provider its last location; for a trackable the location of its

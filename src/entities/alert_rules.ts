@@ -11,14 +11,17 @@ const RULES_MAX = 200;
 
 /** What rules of each kind are made of beside their objects; what is not named makes no sense there. */
 const MEMBERS: Readonly<Record<AlertRule['kind'], readonly (keyof AlertRule)[]>> = {
-  entry: ['fence_ids'],
-  exit: ['fence_ids'],
-  inside_longer: ['fence_ids', 'longer_than'],
-  more_inside: ['fence_ids', 'more_than'],
-  silent: ['longer_than'],
+  entry: ['fence_ids', 'object_type'],
+  exit: ['fence_ids', 'object_type'],
+  inside_longer: ['fence_ids', 'object_type', 'longer_than'],
+  more_inside: ['fence_ids', 'object_type', 'more_than'],
+  silent: ['object_type', 'longer_than'],
   collision: [],
 };
 const REQUIRED = ['longer_than', 'more_than'] as const;
+
+/** What a rule must be about to name some of them. */
+const NAMED = { trackable_ids: 'trackable', provider_ids: 'location_provider' } as const;
 
 /** Alert rules, as the hub keeps them. */
 export const ALERT_RULES: DocumentKind<AlertRule> = {
@@ -32,7 +35,7 @@ function check(body: Body): AlertRule {
   const rule = onlyMembers(AlertRule, schema.parse(body));
   const { kind } = rule;
   const wanted = MEMBERS[kind];
-  for (const name of ['fence_ids', ...REQUIRED] as const) {
+  for (const name of ['fence_ids', 'object_type', ...REQUIRED] as const) {
     if (rule[name] == null || wanted.includes(name)) continue;
     throw badRequest(`${name}: must be absent from a rule of kind ${kind}, found ${show(rule[name])}`);
   }
@@ -40,7 +43,12 @@ function check(body: Body): AlertRule {
     if (rule[name] != null || !wanted.includes(name)) continue;
     throw badRequest(`${name}: is required for a rule of kind ${kind}, found ${show(rule[name])}`);
   }
-  for (const name of ['fence_ids', 'trackable_ids'] as const) {
+  for (const name of ['trackable_ids', 'provider_ids'] as const) {
+    const type = rule.object_type ?? 'trackable';
+    if (rule[name] == null || type === NAMED[name]) continue;
+    throw badRequest(`${name}: must be absent from a rule about objects of type ${type}, found ${show(rule[name])}`);
+  }
+  for (const name of ['fence_ids', 'trackable_ids', 'provider_ids'] as const) {
     const ids = rule[name];
     if (ids?.length === 0) throw badRequest(`${name}: must have at least one id or be absent, found none`);
     for (const [i, id] of (ids ?? []).entries()) {

@@ -181,6 +181,7 @@ const FILTERS: Readonly<Record<Topic, readonly Row[]>> = {
     row('fence_id', anyOf),
     row('trackable_id', anyOf),
     row('other_trackable_id', anyOf),
+    row('provider_id', anyOf),
   ],
 };
 

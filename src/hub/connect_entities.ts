@@ -1,3 +1,4 @@
+import { dequal } from 'dequal/lite';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf } from '../config/settings.ts';
@@ -48,7 +49,7 @@ interface EntityDeps {
   readonly zones: ZoneTable;
   /** Tells the sources of a zone; undefined when there is none any more. */
   toSources(id: string, zone: Zone | undefined): void;
-  /** Tells the alerts that fences or trackables have changed. */
+  /** Tells the alerts that fences or objects have changed. */
   toAlerts(): void;
   /** What people define in the page. */
   defined: ImportsDeps['defined'];
@@ -87,7 +88,7 @@ export function connectEntities(deps: EntityDeps): Configured {
         announceChange(fanout, change, { nowMs: clock.now(), shown });
         if (kind === 'zone' && after === undefined) zoneMoves.forget(change.id);
       }
-      if (changes.some(({ kind }) => kind === 'fence' || kind === 'trackable')) toAlerts();
+      if (changes.some(mattersToAlerts)) toAlerts();
     },
   });
   const zoneMoves = new ZoneMoves({
@@ -114,4 +115,11 @@ export function connectEntities(deps: EntityDeps): Configured {
     ...(cluster && { bytesMax: RECORD_BYTES }),
   });
   return { entities, rules, zoneMoves, imports, tell };
+}
+
+/** A provider that has just been seen has not been anywhere yet, and what it senses changes all the time. */
+function mattersToAlerts({ kind, before, after }: Change): boolean {
+  if (kind !== 'provider') return kind === 'fence' || kind === 'trackable';
+  if (before === undefined) return false;
+  return after === undefined || !dequal(before.properties, after.properties);
 }

@@ -270,7 +270,7 @@ export const ABOUT = {
   Feature: { description: 'A GeoJSON feature: an object by its geometry; its properties are the other members.' },
   FeatureCollection: { description: 'A list of GeoJSON features.' },
   FenceEventFeature: { description: 'A fence event as a GeoJSON feature: its geometry is that of the fence.' },
-  AlertProperty: { description: 'A property that trackables must have, with its value.' },
+  AlertProperty: { description: 'A property that objects must have, with its value.' },
   AlertRule: {
     description: 'What people want to be alerted of. The hub evaluates it, whether a page is open or not.',
     examples: [

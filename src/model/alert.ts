@@ -9,6 +9,10 @@ export type AlertKind = (typeof ALERT_KINDS)[number];
 /** How much an alert matters, the least first. */
 export const SEVERITIES = ['info', 'warning', 'critical'] as const;
 
+/** What rules may be about. */
+export const OBJECT_TYPES = ['trackable', 'location_provider', 'any'] as const;
+export type ObjectType = (typeof OBJECT_TYPES)[number];
+
 export const ALERT_STATES = ['raised', 'acknowledged', 'cleared'] as const;
 
 const AlertKindWord = OneOf(ALERT_KINDS, {
@@ -18,9 +22,16 @@ const AlertKindWord = OneOf(ALERT_KINDS, {
 
 const SeverityWord = OneOf(SEVERITIES, { title: 'Severity', description: 'How much it matters.' });
 
-/** Which trackables have a property of that value. */
+const ObjectTypeWord = OneOf(OBJECT_TYPES, {
+  title: 'ObjectType',
+  description:
+    'What is watched: trackables, location providers, or both. Trackables when left out. Of providers, those that are ' +
+    'assigned to no trackable, or those that are named.',
+});
+
+/** Which objects have a property of that value. */
 const PropertyCondition = Named('AlertProperty', {
-  name: Type.String({ minLength: 1, description: 'Name of a member of the properties of trackables.' }),
+  name: Type.String({ minLength: 1, description: 'Name of a member of the properties of objects.' }),
   value: Choice([Type.String(), Type.Number(), Type.Boolean()], {
     title: 'PropertyValue',
     description: 'What a property must be: a text, a number, true or false.',
@@ -37,8 +48,15 @@ export const AlertRule = Named('AlertRule', {
   fence_ids: Maybe(
     Type.Array(Type.String(), { maxItems: 1000, description: 'Any of these fences. All fences when left out.' }),
   ),
+  object_type: Maybe(ObjectTypeWord),
   trackable_ids: Maybe(
     Type.Array(Type.String(), { maxItems: 1000, description: 'These trackables alone. All when left out.' }),
+  ),
+  provider_ids: Maybe(
+    Type.Array(Type.String(), {
+      maxItems: 1000,
+      description: 'These providers alone, of trackables too. All without a trackable when left out.',
+    }),
   ),
   property: Maybe(PropertyCondition),
   longer_than: Maybe(
@@ -59,8 +77,9 @@ export const Alert = Named('Alert', {
   severity: SeverityWord,
   state: OneOf(ALERT_STATES, { title: 'AlertState', description: 'What has become of the alert.' }),
   fence_id: Maybe(Type.String({ description: 'The fence, where the rule is about fences.' })),
-  trackable_id: Maybe(Type.String({ description: 'The trackable; left out where it is about a number of them.' })),
+  trackable_id: Maybe(Type.String({ description: 'The trackable; left out where it is about a number of objects.' })),
   other_trackable_id: Maybe(Type.String({ description: 'The other trackable of a collision.' })),
+  provider_id: Maybe(Type.String({ description: 'The location provider, where it is about one.' })),
   count: Maybe(Type.Integer({ description: 'How many were inside when it was raised.' })),
   times: Type.Integer({ minimum: 1, description: 'How often its condition has begun while it was open.' }),
   raised_at: time,
@@ -74,13 +93,14 @@ export type Alert = Static<typeof Alert>;
 export const AlertMatch = Named('AlertMatch', {
   fence_id: Maybe(Type.String({ description: 'The fence.' })),
   trackable_id: Maybe(Type.String({ description: 'The trackable.' })),
+  provider_id: Maybe(Type.String({ description: 'The location provider.' })),
   since: Maybe(Time('Since when it is inside, or when it was last heard of. RFC 3339.')),
   count: Maybe(Type.Integer({ description: 'How many are inside.' })),
 });
 export type AlertMatch = Static<typeof AlertMatch>;
 
 export const AlertPreview = Named('AlertPreview', {
-  watched: Type.Integer({ description: 'How many trackables the rule is about.' }),
+  watched: Type.Integer({ description: 'How many objects the rule is about.' }),
   matches: Type.Array(AlertMatch, { description: 'What holds now, at most 100 of it.' }),
   total: Type.Integer({ description: 'How much of it there is.' }),
 });

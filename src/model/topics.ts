@@ -13,7 +13,16 @@ export const TOPICS = {
   fence_changes: ['id', 'event_type'],
   zone_changes: ['id', 'event_type'],
   anchor_changes: ['id', 'event_type'],
-  alert_changes: ['id', 'event_type', 'rule_id', 'state', 'fence_id', 'trackable_id', 'other_trackable_id'],
+  alert_changes: [
+    'id',
+    'event_type',
+    'rule_id',
+    'state',
+    'fence_id',
+    'trackable_id',
+    'other_trackable_id',
+    'provider_id',
+  ],
 } as const;
 
 export type Topic = keyof typeof TOPICS;

@@ -54,12 +54,13 @@ export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
   fence_changes: changes('fence_id'),
   zone_changes: changes('zone_id'),
   anchor_changes: changes('anchor_id'),
-  // Who owns a trackable is told of its alerts; those about a number of trackables are nobody's.
+  // Who owns a trackable is told of its alerts; those about a number of objects, or about a provider, are
+  // nobody's.
   alert_changes: {
     resource: 'trackable_id',
     params: ['trackable_id'],
     fields: ['trackable_id', 'other_trackable_id'],
-    naming: { fence_id: 'fence_id', other_trackable_id: 'trackable_id' },
+    naming: { fence_id: 'fence_id', other_trackable_id: 'trackable_id', provider_id: 'provider_id' },
   },
 };
 

@@ -25,7 +25,14 @@ function openAlerts() {
       timers.add(timer);
       return () => void timers.delete(timer);
     },
-    known: { hasFence: () => true, trackable: () => ({}), trackables: () => [{ id: 't' }] },
+    known: {
+      hasFence: () => true,
+      trackable: () => ({}),
+      trackables: () => [{ id: 't' }],
+      provider: () => ({}),
+      providers: () => [{ id: 'p' }],
+      isAssigned: () => false,
+    },
     read: (query) => new Promise((answer) => void asked.push({ query, answer })),
     async commit(documents) {
       if (store.isFailing) throw new HubError('HUB_UNAVAILABLE', 'Cannot write now: the disk is full');
@@ -58,6 +65,12 @@ function openAlerts() {
       fanout.announce('fence_events', fields, () => JSON.stringify(event));
       await settled();
     },
+    async crossesAlone(type: 'region_entry' | 'region_exit', provider = 'p') {
+      const fields = ['f', undefined, provider, undefined, type, 'location_provider'];
+      const event = { id: 'e', fence_id: 'f', event_type: type, provider_id: provider };
+      fanout.announce('fence_events', fields, () => JSON.stringify(event));
+      await settled();
+    },
     async pass(ms: number) {
       nowMs += ms;
       for (const timer of [...timers].filter(({ atMs }) => atMs <= nowMs)) {
@@ -67,7 +80,9 @@ function openAlerts() {
       await settled();
     },
     seen: () =>
-      alerts.list().map(({ trackable_id: id, state, times, over_at: over }) => [id, state, times, over != null]),
+      alerts.list().map(({ trackable_id: trackable, provider_id: provider, state, times, over_at: over }) => {
+        return [trackable ?? provider, state, times, over != null];
+      }),
   };
 }
 
@@ -123,6 +138,32 @@ test('While rules change, what they have alerted of goes on, once', async () => 
   ]);
   await crosses('region_exit', 'u');
   assert.equal(seen().filter(([id]) => id === 'u').length, 2);
+});
+
+test('Providers are heard and asked of where a rule is about them alone', async () => {
+  const { alerts, asked, answer, crosses, crossesAlone, seen } = openAlerts();
+  await alerts.rules.create(RULE);
+  assert.deepEqual(asked.at(-1)?.query, { ask: 'stays' });
+  await answer();
+  await crossesAlone('region_entry');
+  assert.deepEqual(seen(), []);
+  await crossesAlone('region_exit');
+
+  await alerts.rules.create({ ...RULE, name: 'Tags', object_type: 'location_provider' });
+  assert.deepEqual(asked.at(-1)?.query, { ask: 'stays', providers: true });
+  asked.shift()?.answer([{ stays: [], providerStays: [['f', 'q', 5000]] }, { stays: [] }]);
+  await crossesAlone('region_entry', 'q');
+  await crossesAlone('region_entry');
+  await crosses('region_entry');
+  assert.deepEqual(seen().toSorted(), [
+    ['p', 'raised', 1, false],
+    ['t', 'raised', 1, false],
+  ]);
+  await crossesAlone('region_exit');
+  assert.deepEqual(seen().toSorted(), [
+    ['p', 'raised', 1, true],
+    ['t', 'raised', 1, false],
+  ]);
 });
 
 test('What the database does not take is refused to whoever asks, and kept when it does again', async () => {

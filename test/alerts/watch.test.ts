@@ -41,7 +41,7 @@ test('an alert that is raised once more says how often it was', () => {
   assert.deepEqual([again.times, again.over_at, again.raised_at], [2, undefined, NEW.raised_at]);
 });
 
-/** A site whose fences are `f` and `g`, with trackables of some properties. */
+/** A site whose fences are `f` and `g`, with trackables and providers of some properties. */
 class Site {
   state: WatchState = watchState();
   readonly trackables = new Map<string, object>([
@@ -49,6 +49,13 @@ class Site {
     ['u', { kind: 'truck' }],
     ['v', { kind: 'person' }],
   ]);
+  /** `p` and `q` are no trackable's, `a` is. */
+  readonly providers = new Map<string, object>([
+    ['p', {}],
+    ['q', { kind: 'truck' }],
+    ['a', { kind: 'truck' }],
+  ]);
+  readonly assigned = new Set(['a']);
   readonly fences = new Set(['f', 'g']);
   readonly alertsMax: number;
   readonly rules: readonly AlertRule[];
@@ -81,12 +88,19 @@ class Site {
           return properties && { properties };
         },
         trackables: () => [...this.trackables.keys()].map((id) => ({ id })),
+        provider: (id) => {
+          const properties = this.providers.get(id);
+          return properties && { properties };
+        },
+        providers: () => [...this.providers.keys()].map((id) => ({ id })),
+        isAssigned: (id) => this.assigned.has(id),
       },
     });
     this.state = state;
     return [...changes].map(([id, alert]) => {
       if (alert === undefined) return `${id} gone`;
-      const about = [alert.fence_id, alert.trackable_id, alert.other_trackable_id].filter((each) => each != null);
+      const { fence_id, trackable_id, other_trackable_id, provider_id } = alert;
+      const about = [fence_id, trackable_id, other_trackable_id, provider_id].filter((each) => each != null);
       return `${about.join(' ')} ${inWords(alert)}`;
     });
   }
@@ -94,7 +108,12 @@ class Site {
 
 const entered = (fenceId: string, trackableId: string): WatchEvent => ({ what: 'entered', fenceId, trackableId });
 const left = (fenceId: string, trackableId: string): WatchEvent => ({ what: 'left', fenceId, trackableId });
-const heard = (times: Record<string, number>): WatchEvent => ({ what: 'heard', heard: new Map(Object.entries(times)) });
+const enteredAlone = (fenceId: string, providerId: string): WatchEvent => ({ what: 'entered', fenceId, providerId });
+const leftAlone = (fenceId: string, providerId: string): WatchEvent => ({ what: 'left', fenceId, providerId });
+const heard = (times: Record<string, number>, ofProviders: Record<string, number> = {}): WatchEvent => ({
+  what: 'heard',
+  heard: { trackables: new Map(Object.entries(times)), providers: new Map(Object.entries(ofProviders)) },
+});
 const collided: WatchEvent = { what: 'collided', trackableId: 't', otherId: 'v' };
 const parted: WatchEvent = { what: 'parted', trackableId: 'v', otherId: 't' };
 
@@ -210,6 +229,57 @@ const CASES: readonly Case[] = [
     ],
   },
   {
+    name: 'a rule that does not say what it is about is about trackables, and not about providers',
+    rule: { kind: 'more_inside', more_than: 0 },
+    steps: [
+      [1, [enteredAlone('f', 'p')], []],
+      [2, [entered('f', 't')], ['f raised']],
+    ],
+  },
+  {
+    name: 'a rule about providers is about those without a trackable, and not about trackables',
+    rule: { kind: 'entry', object_type: 'location_provider' },
+    steps: [
+      [1, [entered('f', 't'), enteredAlone('f', 'a')], []],
+      [2, [enteredAlone('f', 'p')], ['f p raised']],
+      [3, [left('f', 'p')], []],
+      [4, [leftAlone('f', 'p')], ['f p raised, over']],
+    ],
+  },
+  {
+    name: 'a rule that names providers is about these, though they move a trackable',
+    rule: { kind: 'exit', object_type: 'location_provider', provider_ids: ['a'] },
+    steps: [
+      [1, [enteredAlone('f', 'a'), enteredAlone('f', 'p')], []],
+      [2, [leftAlone('f', 'a'), leftAlone('f', 'p')], ['f a raised']],
+    ],
+  },
+  {
+    name: 'a stay of a provider is alerted of when it is too long',
+    rule: { kind: 'inside_longer', longer_than: 1000, object_type: 'any' },
+    steps: [
+      [1, [enteredAlone('f', 'p'), enteredAlone('f', 'a')], []],
+      [1001, [], ['f p raised']],
+    ],
+  },
+  {
+    name: 'a crowd counts providers that have a property, beside trackables',
+    rule: { kind: 'more_inside', more_than: 1, object_type: 'any', property: { name: 'kind', value: 'truck' } },
+    steps: [
+      [1, [entered('f', 't'), enteredAlone('f', 'p'), enteredAlone('f', 'a')], []],
+      [2, [enteredAlone('f', 'q')], ['f raised']],
+      [3, [leftAlone('f', 'q')], ['f raised, over']],
+    ],
+  },
+  {
+    name: 'silence of a provider is alerted of until it is heard of',
+    rule: { kind: 'silent', longer_than: 1000, object_type: 'any' },
+    steps: [
+      [1501, [heard({ t: 500 }, { p: 500, q: 501, a: 500 })], ['t raised', 'p raised']],
+      [1600, [heard({ t: 1550 }, { p: 1550, q: 1550, a: 500 })], ['t raised, over', 'p raised, over']],
+    ],
+  },
+  {
     name: 'what is acknowledged is cleared when it is over',
     rule: { kind: 'entry' },
     steps: [
@@ -260,6 +330,25 @@ test('what is gone is over', () => {
   assert.deepEqual(changes.toSorted(), ['f raised, over', 'f t raised, over', 'g raised, over', 'g u raised, over']);
 });
 
+test('an alert of a provider is over when a trackable gets it, and when it is gone', () => {
+  const site = new Site([{ kind: 'entry', object_type: 'any' }]);
+  assert.equal(site.at(1, enteredAlone('f', 'p'), enteredAlone('f', 'q')).length, 2);
+  site.assigned.add('p');
+  assert.deepEqual(site.at(2, { what: 'changed' }), ['f p raised, over']);
+  site.providers.delete('q');
+  assert.deepEqual(site.at(3, { what: 'changed' }), ['f q raised, over']);
+});
+
+test('a trackable and a provider of the same id are two objects', () => {
+  const site = new Site([{ kind: 'entry', object_type: 'any' }]);
+  site.providers.set('t', {});
+  assert.deepEqual(site.at(1, entered('f', 't'), enteredAlone('f', 't')), ['f t raised', 'f t raised']);
+  assert.deepEqual(site.at(2, left('f', 't')), ['f t raised, over']);
+  const again = new Site([]);
+  again.state = watchState(site.state.alerts.values());
+  assert.equal(again.state.current.size, 2);
+});
+
 test('kept alerts go on after a restart: open ones end with what they are about, cleared ones are not raised anew', () => {
   const site = new Site([{ kind: 'inside_longer', longer_than: 1000 }]);
   site.at(0, entered('f', 't'), entered('f', 'u'), entered('f', 'v'));
@@ -305,7 +394,9 @@ test('whatever happens, a subject has one alert at most that is not done, and wh
       const undone = [...alerts.values()].filter(({ state, over_at }) => state !== 'cleared' || over_at == null);
       assert.equal(current.size, undone.length);
       for (const { state, over_at } of alerts.values()) assert.ok(!(state === 'acknowledged' && over_at != null));
-      const long = [...inside].flatMap(([, stays]) => [...stays.values()].filter((sinceMs) => sinceMs + 1000 <= nowMs));
+      const long = [...inside].flatMap(([, stays]) =>
+        [...stays.values()].filter(({ sinceMs }) => sinceMs + 1000 <= nowMs),
+      );
       assert.equal([...holding.values()].filter(({ ruleId }) => ruleId === 'r1').length, long.length);
       assert.ok(nextMs(site.state) > nowMs);
     }

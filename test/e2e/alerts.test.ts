@@ -115,6 +115,43 @@ test('stays and silences are alerted of when they last too long, by the clock of
   assert.deepEqual(over.toSorted(), ['update inside_longer raised, over', 'update silent raised, over']);
 });
 
+test('a provider without a trackable is alerted of by rules about providers, and about all objects', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const hub = await openTestHub({}, { folder });
+  t.after(() => hub.close());
+  await furnish(hub);
+  const changes = await hub.subscribe('alert_changes', { provider_id: ['tag'] });
+  const tags = { object_type: 'location_provider', provider_ids: ['tag'] };
+  await hub.put('/providers/tag/location', at('tag', 5));
+  await hub.post('/alerts/rules', { name: 'Tag stands', kind: 'inside_longer', longer_than: 1000, ...tags });
+  assert.equal(await next(changes), 'create inside_longer raised');
+  await hub.post('/alerts/rules', { name: 'Exit', kind: 'exit', object_type: 'any' });
+  await hub.post('/alerts/rules', { name: 'Silent', kind: 'silent', longer_than: 1000, object_type: 'any' });
+  assert.equal(await next(changes), 'create silent raised');
+  const preview = await hub.post('/alerts/rules/preview', { name: 'In', kind: 'entry', object_type: 'any' });
+  assert.deepEqual([preview.body.watched, preview.body.total, preview.body.matches[0].provider_id], [3, 1, 'tag']);
+  await hub.put('/providers/tag/location', at('tag', 50));
+  const told = [await next(changes), await next(changes), await next(changes)];
+  assert.deepEqual(told.toSorted(), [
+    'create exit raised',
+    'update inside_longer raised, over',
+    'update silent raised, over',
+  ]);
+  const alerts = (await hub.get('/alerts')).body as { kind: string; provider_id?: string; trackable_id?: string }[];
+  const exit = alerts.find(({ kind }) => kind === 'exit');
+  assert.deepEqual([exit?.provider_id, exit?.trackable_id], ['tag', undefined]);
+  await hub.close();
+
+  // Who is inside, and since when, is known after a restart, too.
+  const again = await openTestHub({}, { folder });
+  t.after(() => again.close());
+  const later = await again.subscribe('alert_changes', { provider_id: ['tag'] });
+  await again.put('/providers/tag/location', at('tag', 5));
+  const { object } = await later.next(({ object: { kind } }) => kind === 'exit');
+  assert.deepEqual([object.state, object.over_at !== undefined], ['raised', true]);
+});
+
 test('what makes no sense in a rule or a view is refused, by its name', async (t) => {
   const hub = await openTestHub();
   t.after(() => hub.close());
@@ -127,6 +164,17 @@ test('what makes no sense in a rule or a view is refused, by its name', async (t
     [{ ...rule, kind: 'more_inside', more_than: -1 }, /^more_than: /],
     [{ ...rule, fence_ids: [] }, /^fence_ids: must have at least one id or be absent, found none$/],
     [{ ...rule, trackable_ids: [''] }, /^trackable_ids\[0\]: must not be empty, found ""$/],
+    [{ ...rule, object_type: 'zone' }, /^object_type: /],
+    [{ ...rule, kind: 'collision', object_type: 'any' }, /^object_type: must be absent from a rule of kind collision/],
+    [{ ...rule, provider_ids: ['tag'] }, /^provider_ids: must be absent from a rule about objects of type trackable/],
+    [
+      { ...rule, object_type: 'any', trackable_ids: [TRUCK] },
+      /^trackable_ids: must be absent from a rule about objects of type any/,
+    ],
+    [
+      { ...rule, object_type: 'location_provider', provider_ids: [] },
+      /^provider_ids: must have at least one id or be absent, found none$/,
+    ],
   ] as const) {
     const { status, body: refusal } = await hub.post('/alerts/rules', body);
     assert.equal(status, 400, JSON.stringify(body));

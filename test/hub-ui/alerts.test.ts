@@ -17,10 +17,10 @@ test('Somebody builds a rule, is told when it holds, acknowledges it, and sees i
   await dialog.getByRole('button', { name: 'Save rule' }).click();
   await dialog.getByRole('alert').getByText('Choose at least one fence').waitFor();
   await dialog.getByRole('checkbox', { name: 'Dock A' }).check();
-  await dialog.getByLabel('Which trackables').selectOption('a trackable with a property');
+  await dialog.getByLabel('Which objects').selectOption('a trackable with a property');
   await dialog.getByLabel('Property').fill('driver');
   await dialog.getByLabel('Its value').fill('Kim');
-  await dialog.getByText('Trackables that are watched: 1.').waitFor();
+  await dialog.getByText('Objects that are watched: 1.').waitFor();
   await dialog.getByLabel('Name').fill('Kim is at the dock');
   await dialog.getByLabel('Severity').selectOption('Critical');
   await dialog.getByRole('button', { name: 'Save rule' }).click();
@@ -58,4 +58,46 @@ test('Somebody builds a rule, is told when it holds, acknowledges it, and sees i
   await page.getByRole('button', { name: 'Sound' }).click();
   await page.reload();
   await page.getByRole('button', { name: 'Sound', pressed: true }).waitFor();
+});
+
+test('Somebody has a provider watched that no trackable has', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-9', [60, 20]);
+  const page = await openPage(t, `${hub.origin}/hub-ui/alerts/rules?rule=new`);
+  const dialog = page.getByRole('dialog', { name: 'New alert rule' });
+  const who = dialog.getByLabel('Which objects');
+  await who.selectOption('any trackable or unassigned provider');
+  await dialog.getByText('Objects that are watched: 2.').waitFor();
+  await who.selectOption('one of these providers');
+  await dialog.getByLabel('Name').fill('Tag 9 is somewhere');
+  await dialog.getByRole('button', { name: 'Save rule' }).click();
+  await dialog.getByRole('alert').getByText('Choose at least one provider').waitFor();
+  await dialog.getByRole('checkbox', { name: 'tag-9' }).check();
+  await dialog.getByText('Objects that are watched: 1.').waitFor();
+  await dialog.getByRole('button', { name: 'Collides' }).click();
+  assert.equal(await who.locator('option').count(), 3, 'trackables alone collide');
+  await dialog.getByRole('button', { name: 'Enters' }).click();
+  await who.selectOption('one of these providers');
+  await dialog.getByRole('checkbox', { name: 'tag-9' }).check();
+  await dialog.getByRole('button', { name: 'Save rule' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('list', { name: 'Alert rules' }).getByText('Alert when tag-9 enters any fence.').waitFor();
+  const rules = (await hub.get('/alerts/rules')).body as {
+    name: string;
+    object_type?: string;
+    provider_ids?: string[];
+  }[];
+  const rule = rules.find(({ name }) => name === 'Tag 9 is somewhere');
+  assert.deepEqual([rule?.object_type, rule?.provider_ids], ['location_provider', ['tag-9']]);
+  await hub.settle();
+
+  await page.getByRole('tab', { name: 'Alerts' }).click();
+  await move(hub, 'tag-9', [20, 20]);
+  const alerts = page.getByRole('list', { name: 'Alerts' });
+  await alerts.getByText('tag-9 has entered Dock A').waitFor();
+  await alerts.getByRole('link', { name: /^Show on the map: / }).click();
+  await page.waitForURL(/sel=providers(:|%3A)tag-9/);
+  await page.getByRole('button', { name: 'Layers' }).click();
+  assert.equal(await page.getByLabel('Location providers').isChecked(), true, 'what is selected is seen');
 });

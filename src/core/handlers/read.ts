@@ -62,9 +62,15 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
     case 'trackable_fences':
       return { ids: fencesOf(context, state.trackables.get(query.id), query.spatial) };
     case 'stays':
-      return { stays: staysIn(state, query.fences, nowMs) };
+      return {
+        stays: staysIn(state.trackables, fencesIn(state, query), nowMs),
+        ...(query.providers === true && { providerStays: staysIn(state.providers, fencesIn(state, query), nowMs) }),
+      };
     case 'heard':
-      return { heard: lastHeard(state, nowMs) };
+      return {
+        heard: lastHeard(state, nowMs),
+        ...(query.providers === true && { heardProviders: lastHeardProviders(state, nowMs) }),
+      };
   }
 }
 
@@ -135,13 +141,17 @@ function membersOf(fence: FenceState): (ProviderState | TrackableState)[] {
   }) as (ProviderState | TrackableState)[];
 }
 
+/** The fences that are asked about; undefined for all. */
+function fencesIn({ fences }: ShardState, { fences: ids }: { readonly fences?: readonly string[] }) {
+  return ids && new Set(ids.map((id) => fences.get(id)));
+}
+
 function staysIn(
-  { fences, trackables }: ShardState,
-  ids: readonly string[] | undefined,
+  objects: ShardState['trackables'] | ShardState['providers'],
+  wanted: ReadonlySet<FenceState | undefined> | undefined,
   nowMs: number,
 ): readonly (readonly [string, string, number])[] {
-  const wanted = ids && new Set(ids.map((id) => fences.get(id)));
-  return [...trackables.values()].flatMap(({ id, members }) =>
+  return [...objects.values()].flatMap(({ id, members }) =>
     members.flatMap(({ fence, membership }) => {
       if (membership.at !== 'inside' || wanted?.has(fence) === false) return [];
       return [[fence.id, id, Math.max(0, nowMs - membership.entryMs)] as const];
@@ -154,6 +164,12 @@ function lastHeard(state: ShardState, nowMs: number): readonly (readonly [string
     const times = fixesOf(state, trackable.entity).map(({ receivedMs }) => receivedMs);
     if (times.length === 0) return [];
     return [[trackable.id, Math.max(0, nowMs - Math.max(...times))] as const];
+  });
+}
+
+function lastHeardProviders({ providers }: ShardState, nowMs: number): readonly (readonly [string, number])[] {
+  return [...providers.values()].flatMap(({ id, fix }) => {
+    return fix === undefined ? [] : [[id, Math.max(0, nowMs - fix.receivedMs)] as const];
   });
 }
 

@@ -208,8 +208,9 @@ function stateText({ state, over_at: over }: Alert): string {
   return state === 'raised' ? t('Nobody has acknowledged it') : STATE_LABELS.acknowledged;
 }
 
-function placeOf({ trackable_id: trackable, fence_id: fence }: Alert): string | undefined {
+function placeOf({ trackable_id: trackable, provider_id: provider, fence_id: fence }: Alert): string | undefined {
   if (trackable != null) return `/?sel=trackables:${encodeURIComponent(trackable)}&follow=1`;
+  if (provider != null) return `/?sel=providers:${encodeURIComponent(provider)}&follow=1`;
   return fence == null ? undefined : `/?sel=fences:${encodeURIComponent(fence)}`;
 }
 

@@ -15,13 +15,14 @@ export const raisedCount = computed(() => count('raised'));
 
 /** What raised alerts are about, for the map. */
 export const alarmed = computed(() => {
-  const [trackables, fences] = [new Set<string>(), new Set<string>()];
-  for (const { state, fence_id: fence, trackable_id: trackable, other_trackable_id: other } of alerts.value.values()) {
-    if (state !== 'raised') continue;
-    if (fence != null) fences.add(fence);
-    for (const id of [trackable, other]) if (id != null) trackables.add(id);
+  const [trackables, providers, fences] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  for (const alert of alerts.value.values()) {
+    if (alert.state !== 'raised') continue;
+    if (alert.fence_id != null) fences.add(alert.fence_id);
+    if (alert.provider_id != null) providers.add(alert.provider_id);
+    for (const id of [alert.trackable_id, alert.other_trackable_id]) if (id != null) trackables.add(id);
   }
-  return { trackables, fences };
+  return { trackables, providers, fences };
 });
 
 export function count(state: Alert['state']): number {

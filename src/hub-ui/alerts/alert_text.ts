@@ -1,4 +1,4 @@
-import type { Alert, AlertRule } from '../../model/alert.ts';
+import type { Alert, AlertRule, ObjectType } from '../../model/alert.ts';
 import type { Tone } from '../controls/badge.tsx';
 import { countText } from '../controls/number_text.ts';
 import { durationText } from '../controls/time.ts';
@@ -21,7 +21,7 @@ export const STATE_LABELS: Readonly<Record<Alert['state'], string>> = {
 /** What an alert says, as one sentence. */
 export function sentenceOf(alert: Alert): string {
   const fence = nameOf('fences', alert.fence_id);
-  const object = nameOf('trackables', alert.trackable_id);
+  const object = objectNameOf(alert);
   switch (alert.kind) {
     case 'entry':
       return t('{object} has entered {fence}', { object, fence });
@@ -63,13 +63,26 @@ export function sentenceOfRule(rule: AlertRule): string {
   }
 }
 
-function objectsOf({ trackable_ids: ids, property }: AlertRule): string {
-  const wanted =
-    property == null ? '' : ` ${t('with {name} = {value}', { name: property.name, value: String(property.value) })}`;
-  if (ids == null) return `${t('any trackable')}${wanted}`;
-  const [only] = ids;
-  if (ids.length === 1) return `${nameOf('trackables', only)}${wanted}`;
-  return `${t('one of {count} trackables', { count: countText(ids.length) })}${wanted}`;
+/** Any of the objects that rules may be about, by what these are. */
+export const ANY_OBJECT: Readonly<Record<ObjectType, string>> = {
+  trackable: t('any trackable'),
+  location_provider: t('any unassigned provider'),
+  any: t('any trackable or unassigned provider'),
+};
+
+function objectsOf(rule: AlertRule): string {
+  const { property } = rule;
+  const objects = namedObjects(rule) ?? ANY_OBJECT[rule.object_type ?? 'trackable'];
+  if (property == null) return objects;
+  return `${objects} ${t('with {name} = {value}', { name: property.name, value: String(property.value) })}`;
+}
+
+function namedObjects({ trackable_ids: trackables, provider_ids: providers }: AlertRule): string | undefined {
+  const ids = trackables ?? providers;
+  if (ids == null) return undefined;
+  const count = countText(ids.length);
+  if (ids.length === 1) return nameOf(trackables == null ? 'providers' : 'trackables', ids[0]);
+  return trackables == null ? t('one of {count} providers', { count }) : t('one of {count} trackables', { count });
 }
 
 function fencesOf({ fence_ids: ids }: AlertRule): string {
@@ -78,9 +91,18 @@ function fencesOf({ fence_ids: ids }: AlertRule): string {
   return ids.length === 1 ? nameOf('fences', only) : t('one of {count} fences', { count: countText(ids.length) });
 }
 
+/** The name of the object that an alert is about. */
+export function objectNameOf({
+  trackable_id: trackable,
+  provider_id: provider,
+}: Pick<Alert, 'trackable_id' | 'provider_id'>): string {
+  if (provider != null) return nameOf('providers', provider);
+  return trackable == null ? t('an object') : nameOf('trackables', trackable);
+}
+
 /** The name of what an alert is about; what may not be read, or is gone, is named by its id. */
-export function nameOf(kind: 'fences' | 'trackables', id: string | null | undefined): string {
-  if (id == null) return kind === 'fences' ? t('a fence') : t('a trackable');
+export function nameOf(kind: 'fences' | 'trackables' | 'providers', id: string | null | undefined): string {
+  if (id == null) return kind === 'fences' ? t('a fence') : t('an object');
   const found = storeOf(kind).items.value.get(id);
   return found === undefined ? id : labelOf(found);
 }

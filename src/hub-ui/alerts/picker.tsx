@@ -7,17 +7,23 @@ import { useEntities } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
 import styles from './picker.module.css';
 
+const SEARCHES = {
+  fences: t('Search fences'),
+  trackables: t('Search trackables'),
+  providers: t('Search providers'),
+} as const;
+
 /** Entities that are offered at once; others are found by their names. */
 const OFFERED_MAX = 100;
 
-/** Some of the fences or trackables that there are; those that are chosen stand first. */
+/** Some of the fences, trackables or providers that there are; those that are chosen stand first. */
 export function Picker({
   kind,
   label,
   ids,
   onChange,
 }: {
-  readonly kind: 'fences' | 'trackables';
+  readonly kind: keyof typeof SEARCHES;
   readonly label: string;
   readonly ids: readonly string[];
   readonly onChange: (ids: readonly string[]) => void;
@@ -33,12 +39,7 @@ export function Picker({
   return (
     <fieldset class={styles.picker}>
       <legend>{label}</legend>
-      <SearchInput
-        label={kind === 'fences' ? t('Search fences') : t('Search trackables')}
-        hint={t('Search names and ids')}
-        text={text}
-        onInput={setText}
-      />
+      <SearchInput label={SEARCHES[kind]} hint={t('Search names and ids')} text={text} onInput={setText} />
       <div class={styles.list}>
         {chosen.map(({ id, name }) => (
           <Check key={id} label={name} checked onChange={() => onChange(ids.filter((each) => each !== id))} />

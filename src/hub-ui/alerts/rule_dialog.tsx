@@ -15,7 +15,7 @@ import typography from '../controls/typography.module.css';
 import { errorAt, RequestError, request } from '../hub/rest.ts';
 import { type Text, t, tParts } from '../languages/language.ts';
 import { errorText } from '../problems/sentences.ts';
-import { nameOf, SEVERITY_LOOKS } from './alert_text.ts';
+import { ANY_OBJECT, nameOf, objectNameOf, SEVERITY_LOOKS } from './alert_text.ts';
 import { Picker } from './picker.tsx';
 import styles from './rule_dialog.module.css';
 
@@ -103,7 +103,7 @@ export function RuleDialog({
       <div class={flow.stack}>
         <fieldset class={`${flow.row} ${styles.kinds}`} aria-label={t('What to watch for')}>
           {KINDS.map(({ value, label }) => (
-            <Button key={value} aria-pressed={value === draft.kind} onClick={() => change({ kind: value })}>
+            <Button key={value} aria-pressed={value === draft.kind} onClick={() => change(ofKind(value))}>
               {label}
             </Button>
           ))}
@@ -140,6 +140,11 @@ export function RuleDialog({
   );
 }
 
+/** What another kind changes: trackables alone collide. */
+function ofKind(kind: Kind): Partial<Draft> {
+  return kind === 'collision' ? { kind, object_type: null, provider_ids: null } : { kind };
+}
+
 /** The rule as it is sent: nothing that its kind has no place for. */
 function bodyOf(draft: Draft): Draft {
   const { fence_ids: fences, longer_than: long, more_than: many, ...rest } = draft;
@@ -153,9 +158,11 @@ function bodyOf(draft: Draft): Draft {
 }
 
 /** What is to be completed before the hub can look at it, as a message of the hub; undefined where nothing is. */
-function lackOf({ fence_ids: fences, trackable_ids: trackables, property }: Draft): string | undefined {
+function lackOf(draft: Draft): string | undefined {
+  const { fence_ids: fences, trackable_ids: trackables, provider_ids: providers, property } = draft;
   if (fences?.length === 0) return t('Choose at least one fence');
   if (trackables?.length === 0) return t('Choose at least one trackable');
+  if (providers?.length === 0) return t('Choose at least one provider');
   return property?.name === '' ? `property.name: ${t('Name the property')}` : undefined;
 }
 
@@ -203,24 +210,48 @@ function Sentence({ draft, onChange }: PartProps) {
   );
 }
 
+/** Who may be meant. */
+const WHO = [
+  { type: 'trackable', which: 'all', label: ANY_OBJECT.trackable },
+  { type: 'trackable', which: 'some', label: t('one of these trackables') },
+  { type: 'trackable', which: 'property', label: t('a trackable with a property') },
+  { type: 'location_provider', which: 'all', label: ANY_OBJECT.location_provider },
+  { type: 'location_provider', which: 'some', label: t('one of these providers') },
+  { type: 'location_provider', which: 'property', label: t('an unassigned provider with a property') },
+  { type: 'any', which: 'all', label: ANY_OBJECT.any },
+  { type: 'any', which: 'property', label: t('a trackable or unassigned provider with a property') },
+] as const;
+
 function Who({ draft, onChange }: PartProps) {
-  const value = draft.property != null ? 'property' : draft.trackable_ids != null ? 'some' : 'all';
+  const { object_type: type, property } = draft;
+  const named = draft.trackable_ids ?? draft.provider_ids;
+  const which = property != null ? 'property' : named != null ? 'some' : 'all';
+  const at = WHO.findIndex((each) => each.type === (type ?? 'trackable') && each.which === which);
+  const choose = (chosen: (typeof WHO)[number]): void => {
+    onChange({
+      object_type: chosen.type === 'trackable' ? null : chosen.type,
+      trackable_ids: chosen.which === 'some' && chosen.type === 'trackable' ? [] : null,
+      provider_ids: chosen.which === 'some' && chosen.type === 'location_provider' ? [] : null,
+      property: chosen.which === 'property' ? (property ?? { name: '', value: '' }) : null,
+    });
+  };
   return (
     <select
-      class={fieldStyles.input}
-      aria-label={t('Which trackables')}
-      value={value}
+      class={`${fieldStyles.input} ${styles.who}`}
+      aria-label={t('Which objects')}
+      value={at}
       onChange={(event) => {
-        const chosen = event.currentTarget.value;
-        onChange({
-          trackable_ids: chosen === 'some' ? [] : null,
-          property: chosen === 'property' ? { name: '', value: '' } : null,
-        });
+        const chosen = WHO[Number(event.currentTarget.value)];
+        if (chosen !== undefined) choose(chosen);
       }}
     >
-      <option value="all">{t('any trackable')}</option>
-      <option value="some">{t('one of these trackables')}</option>
-      <option value="property">{t('a trackable with a property')}</option>
+      {WHO.map((each, i) =>
+        draft.kind === 'collision' && each.type !== 'trackable' ? null : (
+          <option key={each.label} value={i}>
+            {each.label}
+          </option>
+        ),
+      )}
     </select>
   );
 }
@@ -262,7 +293,7 @@ function Long({ draft, onChange }: PartProps) {
 }
 
 function WhoIsMeant({ draft, error, onChange }: PartProps & { readonly error: unknown }) {
-  const { property, trackable_ids: ids } = draft;
+  const { property, trackable_ids: trackables, provider_ids: providers } = draft;
   if (property != null) {
     return (
       <div class={styles.pair}>
@@ -282,12 +313,22 @@ function WhoIsMeant({ draft, error, onChange }: PartProps & { readonly error: un
       </div>
     );
   }
-  if (ids == null) return null;
+  if (providers != null) {
+    return (
+      <Picker
+        kind="providers"
+        label={t('Any of these providers')}
+        ids={providers}
+        onChange={(next) => onChange({ provider_ids: [...next] })}
+      />
+    );
+  }
+  if (trackables == null) return null;
   return (
     <Picker
       kind="trackables"
       label={t('Any of these trackables')}
-      ids={ids}
+      ids={trackables}
       onChange={(next) => onChange({ trackable_ids: [...next] })}
     />
   );
@@ -321,11 +362,9 @@ function Preview({ body, lack }: { readonly body: Draft; readonly lack: string |
       {found !== undefined && found.matches.length > 0 && (
         <ul class={styles.matches}>
           {found.matches.slice(0, 8).map((match) => (
-            <li key={`${match.fence_id} ${match.trackable_id}`}>
-              <strong>
-                {nameOf(match.trackable_id == null ? 'fences' : 'trackables', match.trackable_id ?? match.fence_id)}
-              </strong>
-              {match.trackable_id != null && match.fence_id != null && <span>{nameOf('fences', match.fence_id)}</span>}
+            <li key={`${match.fence_id} ${match.trackable_id} ${match.provider_id}`}>
+              <strong>{match.count == null ? objectNameOf(match) : nameOf('fences', match.fence_id)}</strong>
+              {match.count == null && match.fence_id != null && <span>{nameOf('fences', match.fence_id)}</span>}
               {match.count != null && <span>{countText(match.count)}</span>}
               {match.since != null && <span>{ago(nowMs - Date.parse(match.since))}</span>}
             </li>
@@ -341,19 +380,19 @@ function previewText(kind: Kind, { watched, total }: AlertPreview): string {
   const some = countText(total);
   switch (kind) {
     case 'entry':
-      return t('Trackables that are watched: {all}. Inside now, whose entries it would have alerted of: {some}.', {
+      return t('Objects that are watched: {all}. Inside now, whose entries it would have alerted of: {some}.', {
         all,
         some,
       });
     case 'exit':
-      return t('Trackables that are watched: {all}. Inside now, whose exits it will alert of: {some}.', { all, some });
+      return t('Objects that are watched: {all}. Inside now, whose exits it will alert of: {some}.', { all, some });
     case 'inside_longer':
-      return t('Trackables that are watched: {all}. Inside for longer than that: {some}.', { all, some });
+      return t('Objects that are watched: {all}. Inside for longer than that: {some}.', { all, some });
     case 'more_inside':
-      return t('Trackables that are counted: {all}. Fences with more than that inside: {some}.', { all, some });
+      return t('Objects that are counted: {all}. Fences with more than that inside: {some}.', { all, some });
     case 'silent':
-      return t('Trackables that are watched: {all}. Silent for longer than that: {some}.', { all, some });
+      return t('Objects that are watched: {all}. Silent for longer than that: {some}.', { all, some });
     case 'collision':
-      return t('Trackables that are watched: {all}. Collisions are alerted of as they begin.', { all });
+      return t('Objects that are watched: {all}. Collisions are alerted of as they begin.', { all });
   }
 }

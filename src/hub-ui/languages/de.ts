@@ -33,11 +33,12 @@ export const german = {
   'A reader on a forklift goes where the forklift goes.': 'Ein Lesegerät auf einem Stapler fährt mit dem Stapler.',
   'A single line has no area: join lines to closed polylines.':
     'Eine einzelne Linie hat keine Fläche: Verbinden Sie Linien zu geschlossenen Polylinien.',
-  'a trackable': 'ein Trackable',
   'A trackable is a thing that is located through its providers.':
     'Ein Trackable ist etwas, das über seine Provider geortet wird.',
   'A trackable or provider that sets one of these overrides it for itself.':
     'Ein Trackable oder Provider, der eins davon selbst setzt, hat den Vorrang.',
+  'a trackable or unassigned provider with a property':
+    'ein Trackable oder nicht zugewiesener Provider mit einer Eigenschaft',
   'a trackable with a property': 'ein Trackable mit einer Eigenschaft',
   'A UTM or UPS code.': 'Ein Code für UTM oder UPS.',
   'a value': 'ein Wert',
@@ -117,8 +118,10 @@ export const german = {
     'Ein Bild der Etage, das dann jede Karte dort zeigt, wo es hingehört.',
   'An image on the ground is loaded in the form of its zone.':
     'Ein Bild des Bodens wird im Formular seiner Zone geladen.',
+  'an object': 'ein Objekt',
   'An origin on a UTM or UPS plane, and how the axes are turned.':
     'Ein Ursprung in einer UTM- oder UPS-Ebene, und wie die Achsen gedreht sind.',
+  'an unassigned provider with a property': 'ein nicht zugewiesener Provider mit einer Eigenschaft',
   anchor: 'Anker',
   Anchors: 'Anker',
   anchors: 'Anker',
@@ -138,10 +141,13 @@ export const german = {
   'any fence': 'irgendein Geofence',
   'Any holds': 'Eine gilt',
   'Any of these fences': 'Einer dieser Geofences',
+  'Any of these providers': 'Einer dieser Provider',
   'Any of these trackables': 'Eins dieser Trackables',
   'Any severity': 'Jede Dringlichkeit',
   'any time': 'beliebig',
   'any trackable': 'irgendein Trackable',
+  'any trackable or unassigned provider': 'irgendein Trackable oder nicht zugewiesener Provider',
+  'any unassigned provider': 'irgendein nicht zugewiesener Provider',
   Apart: 'Getrennt',
   'API of version {version}': 'API der Version {version}',
   'API pages': 'API-Seiten',
@@ -248,6 +254,7 @@ export const german = {
   'Choose a zone': 'Zone wählen',
   'Choose an image': 'Bild wählen',
   'Choose at least one fence': 'Wählen Sie mindestens einen Geofence',
+  'Choose at least one provider': 'Wählen Sie mindestens einen Provider',
   'Choose at least one trackable': 'Wählen Sie mindestens ein Trackable',
   'Choose fences below to see them here.': 'Wählen Sie unten Geofences, um sie hier zu sehen.',
   'Choose how to draw the fence.': 'Wählen Sie, wie Sie den Geofence zeichnen.',
@@ -1092,6 +1099,18 @@ export const german = {
   'number {number}': 'Nummer {number}',
   Objects: 'Objekte',
   'objects are on their way between hubs': 'Objekte wechseln gerade den Hub',
+  'Objects that are counted: {all}. Fences with more than that inside: {some}.':
+    'Gezählte Objekte: {all}. Geofences mit mehr als so vielen: {some}.',
+  'Objects that are watched: {all}. Collisions are alerted of as they begin.':
+    'Beobachtete Objekte: {all}. Kollisionen lösen aus, sobald sie beginnen.',
+  'Objects that are watched: {all}. Inside for longer than that: {some}.':
+    'Beobachtete Objekte: {all}. Schon länger darin: {some}.',
+  'Objects that are watched: {all}. Inside now, whose entries it would have alerted of: {some}.':
+    'Beobachtete Objekte: {all}. Jetzt darin, deren Eintritt einen Alarm ausgelöst hätte: {some}.',
+  'Objects that are watched: {all}. Inside now, whose exits it will alert of: {some}.':
+    'Beobachtete Objekte: {all}. Jetzt darin, deren Austritt einen Alarm auslösen wird: {some}.',
+  'Objects that are watched: {all}. Silent for longer than that: {some}.':
+    'Beobachtete Objekte: {all}. Schon länger stumm: {some}.',
   '{object} and {other} collide': '{object} und {other} kollidieren',
   '{object} entered {fence}': '{object} hat {fence} betreten',
   '{object} has been in {fence} for too long': '{object} ist zu lange in {fence}',
@@ -1117,8 +1136,10 @@ export const german = {
   'Once there are fences, this page shows how many are inside each, and how that changes.':
     'Sobald es Geofences gibt, zeigt diese Seite, wie viele in jedem sind und wie sich das ändert.',
   'one of these fences': 'einer dieser Geofences',
+  'one of these providers': 'einer dieser Provider',
   'one of these trackables': 'eins dieser Trackables',
   'one of {count} fences': 'einer von {count} Geofences',
+  'one of {count} providers': 'einer von {count} Providern',
   'one of {count} trackables': 'eins von {count} Trackables',
   'one of {values}': 'eins von {values}',
   'One position': 'Eine Position',
@@ -1301,6 +1322,7 @@ export const german = {
   'Search names, ids and properties': 'Namen, Ids und Eigenschaften suchen',
   'Search one that is there, or write the name of a new one.':
     'Suchen Sie ein vorhandenes, oder geben Sie den Namen eines neuen ein.',
+  'Search providers': 'Provider suchen',
   'Search the site': 'Den Standort durchsuchen',
   'Search to find more': 'Suchen, um mehr zu finden',
   'Search trackables': 'Trackables suchen',
@@ -1690,18 +1712,6 @@ export const german = {
   'Trackables in fences': 'Trackables in Geofences',
   'Trackables inside': 'Trackables darin',
   'Trackables inside now': 'Trackables jetzt darin',
-  'Trackables that are counted: {all}. Fences with more than that inside: {some}.':
-    'Gezählte Trackables: {all}. Geofences mit mehr als so vielen: {some}.',
-  'Trackables that are watched: {all}. Collisions are alerted of as they begin.':
-    'Beobachtete Trackables: {all}. Kollisionen lösen aus, sobald sie beginnen.',
-  'Trackables that are watched: {all}. Inside for longer than that: {some}.':
-    'Beobachtete Trackables: {all}. Schon länger darin: {some}.',
-  'Trackables that are watched: {all}. Inside now, whose entries it would have alerted of: {some}.':
-    'Beobachtete Trackables: {all}. Jetzt darin, deren Eintritt einen Alarm ausgelöst hätte: {some}.',
-  'Trackables that are watched: {all}. Inside now, whose exits it will alert of: {some}.':
-    'Beobachtete Trackables: {all}. Jetzt darin, deren Austritt einen Alarm auslösen wird: {some}.',
-  'Trackables that are watched: {all}. Silent for longer than that: {some}.':
-    'Beobachtete Trackables: {all}. Schon länger stumm: {some}.',
   'Trackables with several live locations: {count}. Elsewhere when these rules are saved: {others}.':
     'Trackables mit mehreren aktuellen Ortungen: {count}. Anderswo, wenn diese Regeln gespeichert sind: {others}.',
   'Traffic by topic': 'Verkehr nach Thema',
@@ -1815,7 +1825,7 @@ export const german = {
   'Which location counts for a trackable with several providers. These rules apply to all trackables without rules of their own.':
     'Welche Ortung für ein Trackable mit mehreren Providern gilt. Diese Regeln gelten für alle Trackables ohne eigene Regeln.',
   'Which location counts, and why': 'Welche Ortung gilt und warum',
-  'Which trackables': 'Welche Trackables',
+  'Which objects': 'Welche Objekte',
   Who: 'Wer',
   'whoever was first': 'wer zuerst antwortete',
   'Whole process': 'Ganzer Prozess',

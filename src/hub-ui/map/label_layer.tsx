@@ -15,7 +15,6 @@ import { Z } from './vector_layer.ts';
 
 /** How often it is looked which objects are in fences. */
 const INSIDE_MS = 1_000;
-const NOBODY: ReadonlySet<string> = new Set();
 
 /** What moves, of one kind: its layer once there is one. */
 interface Movers {
@@ -32,6 +31,7 @@ export function LabelLayer({
   providers,
   selection,
   alarmed,
+  alarmedProviders,
   holder,
 }: {
   readonly shown: NamesShown;
@@ -42,7 +42,9 @@ export function LabelLayer({
   readonly trackables: Movers;
   readonly providers: Movers;
   readonly selection: Selection | undefined;
+  /** Of trackables and of providers: those that there is an alert of. */
   readonly alarmed: ReadonlySet<string>;
+  readonly alarmedProviders: ReadonlySet<string>;
   /** For whoever moves what it names. */
   readonly holder: { current: { redraw(): void } | undefined };
 }) {
@@ -54,15 +56,20 @@ export function LabelLayer({
     () => areas.map((each) => ({ ...each, isSelected: each.id === (each.kind === 'zones' ? zoneId : fenceId) })),
     [areas, zoneId, fenceId],
   );
-  const look = useRef({ shown, scale, palette: palette(), named, selectedId, alarmed });
-  look.current = { shown, scale, palette: palette(), named, selectedId, alarmed };
+  const look = useRef({ shown, scale, palette: palette(), named, selectedId, alarmed, alarmedProviders });
+  look.current = { shown, scale, palette: palette(), named, selectedId, alarmed, alarmedProviders };
   const layer = useMemo(() => {
     const board = new LabelBoard();
     const made = new CanvasLayer((frame) => {
       const { named: its, selectedId: idOf, ...now } = look.current;
       const objects = [
         { kind: 'trackables', moving: trackables.layer.current, selectedId: idOf('trackables'), alarmed: now.alarmed },
-        { kind: 'providers', moving: providers.layer.current, selectedId: idOf('providers'), alarmed: NOBODY },
+        {
+          kind: 'providers',
+          moving: providers.layer.current,
+          selectedId: idOf('providers'),
+          alarmed: now.alarmedProviders,
+        },
       ] as const;
       board.draw(frame, { shown: now.shown, scale: now.scale, palette: now.palette, areas: its, objects }, Date.now());
     }, Z.labels);

@@ -52,7 +52,7 @@ const NO_GLOWS: ReadonlyMap<string, FenceGlow> = new Map();
 export function LiveLayers(props: LiveLayersProps) {
   const { layers, selection, zones, fences, anchors, zoneOf, trackables, providers, labels, isPast, onMoved } = props;
   const names = namesFromUrl(layers);
-  const { trackables: alarmed, fences: alarmedFences } = alerted.value;
+  const { trackables: alarmed, providers: alarmedProviders, fences: alarmedFences } = alerted.value;
   const collide = useColliding();
   const colliding = useMemo(() => new Set([...collide, ...alarmed]), [collide, alarmed]);
   const glowing = useGlows();
@@ -86,7 +86,7 @@ export function LiveLayers(props: LiveLayersProps) {
           marked={{ symbol: 'unassigned', isOnly: !layers.has('providers') }}
           isMarked={isUnassigned}
           selectedId={selectedId('providers')}
-          colliding={NONE}
+          colliding={alarmedProviders}
           holder={providers.layer}
           seen={providers.seen}
           onMoved={(moving) => onMoved('providers', moving)}
@@ -116,6 +116,7 @@ export function LiveLayers(props: LiveLayersProps) {
           providers={providers}
           selection={selection}
           alarmed={isPast ? NONE : colliding}
+          alarmedProviders={isPast ? NONE : alarmedProviders}
           holder={labels}
         />
       )}

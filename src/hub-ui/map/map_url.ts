@@ -77,10 +77,16 @@ export function select(selection: Selection | undefined): void {
   setUrlParams({ sel: selection && `${selection.kind}:${selection.id}`, follow: undefined }, { replace: false });
 }
 
-/** Layers that are shown. Providers are, unless asked, where there are no trackables to show in their place. */
+/**
+ * Layers that are shown. Providers are, unless asked, where there are no trackables to show in their place, and where one of
+ * them is selected.
+ */
 export function layersFromUrl(hasTrackables: boolean): ReadonlySet<LayerName> {
   const asked = urlParam('layers');
-  if (asked === undefined) return new Set(hasTrackables ? USUAL : [...USUAL, 'providers']);
+  if (asked === undefined) {
+    const withProviders = !hasTrackables || selectionFromUrl()?.kind === 'providers';
+    return new Set(withProviders ? [...USUAL, 'providers'] : USUAL);
+  }
   const names = asked.split(',');
   return new Set(LAYERS.filter((name) => names.includes(name)));
 }
