@@ -176,7 +176,14 @@ test('Everything goes into one file, and comes back from it the same', { skip },
     zone_id: HALL.id,
     local_position: { type: 'Point', coordinates: [1, 2, 3] },
   });
+  await hub.post('/alerts/rules', { name: 'Dock', kind: 'entry', fence_ids: [DOCK.id] });
+  await hub.post('/views', { name: 'Hall', address: '?at=50.11,8.68,19', is_start: true });
+  const defined = async () => ({
+    rules: (await hub.get('/alerts/rules')).body,
+    views: (await hub.get('/views')).body,
+  });
   const before = await everything(hub);
+  const definedBefore = await defined();
   const page = await openPage(t, `${hub.origin}/hub-ui/lists`);
   await page.getByRole('button', { name: 'Export' }).click();
   const waiting = page.waitForEvent('download');
@@ -185,28 +192,36 @@ test('Everything goes into one file, and comes back from it the same', { skip },
   assert.match(download.suggestedFilename(), /^location-hub-[\dT-]+\.json$/);
   const text = await readFile(await download.path(), 'utf8');
   for (const [path, list] of Object.entries(before)) for (const { id } of list) await hub.delete(`/${path}/${id}`);
+  await hub.delete(`/alerts/rules/${definedBefore.rules[0].id}`);
+  await hub.delete(`/views/${definedBefore.views[0].id}`);
 
   await page.getByRole('button', { name: 'Import' }).click();
   const dialog = page.getByRole('dialog', { name: 'Import from a file' });
   await choose(page, text);
   await dialog.getByRole('row', { name: /trackables 31 0 0 0/ }).waitFor();
   assert.deepEqual((await hub.get('/trackables/summary')).body, [], 'a preview changes nothing');
-  await dialog.getByRole('button', { name: 'Make 36 changes' }).click();
-  await dialog.getByText('All of it is in the hub: 36 created, 0 changed, 0 deleted.').waitFor();
+  await dialog.getByRole('row', { name: /Alert rules 1 0 0 0/ }).waitFor();
+  await dialog.getByRole('row', { name: /Saved views 1 0 0 0/ }).waitFor();
+  await dialog.getByRole('button', { name: 'Make 38 changes' }).click();
+  await dialog.getByText('All of it is in the hub: 38 created, 0 changed, 0 deleted.').waitFor();
   assert.deepEqual(await everything(hub), before);
+  assert.deepEqual(await defined(), definedBefore);
   await dialog.getByRole('button', { name: 'Close' }).last().click();
 
   await hub.delete(`/trackables/${FORKLIFT.id}`);
   await hub.post('/trackables', { type: 'virtual', name: 'Stranger' });
   await hub.put('/providers/tag-1', { id: 'tag-1', type: 'uwb', name: 'Tag', properties: { children: 4 } });
+  await hub.post('/alerts/rules', { name: 'Any', kind: 'collision' });
   await page.getByRole('button', { name: 'Import' }).click();
   await choose(page, text);
   await dialog.getByRole('row', { name: /trackables 1 0 30 1/ }).waitFor();
   await dialog.getByRole('row', { name: /providers 0 1 0 0/ }).waitFor();
-  await dialog.getByLabel('Delete what is only in the hub: 1').check();
-  await dialog.getByRole('button', { name: 'Make 3 changes' }).click();
-  await dialog.getByText('All of it is in the hub: 1 created, 1 changed, 1 deleted.').waitFor();
+  await dialog.getByRole('row', { name: /Alert rules 0 0 1 1/ }).waitFor();
+  await dialog.getByLabel('Delete what is only in the hub: 2').check();
+  await dialog.getByRole('button', { name: 'Make 4 changes' }).click();
+  await dialog.getByText('All of it is in the hub: 1 created, 1 changed, 2 deleted.').waitFor();
   assert.deepEqual(await everything(hub), before);
+  assert.deepEqual(await defined(), definedBefore);
 });
 
 test('A file that is wrong says where, and what fits of it is imported', { skip }, async (t) => {

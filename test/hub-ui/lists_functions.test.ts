@@ -55,9 +55,12 @@ test('pageOf shows every row on one page, whatever page is asked for', () => {
 test('A document that is written is read the same', () => {
   const rules = [{ expression: 'accuracy < 3', priority: 1 }];
   const document = documentOf({ zones: [HALL], fences: [DOCK, CELLAR], trackables: [FORKLIFT], providers: [] }, rules);
-  const read = readDocument(documentText(document, '2026-01-01T00:00:00Z'));
+  const defined = { alert_rules: [{ id: 'r', name: 'Dock' }], views: [] };
+  const text = documentText({ ...document, defined }, '2026-01-01T00:00:00Z');
+  const read = readDocument(text);
   assert.deepEqual([...read.lists].sort(), [...document.lists].sort());
-  assert.deepEqual(read.rules, rules);
+  assert.deepEqual([read.rules, read.defined], [rules, defined]);
+  assert.deepEqual(Object.keys(JSON.parse(text)).slice(-3), ['locating_rules', 'alert_rules', 'views']);
 });
 
 test('A file with alert rules and views is sent with them, as they are', () => {

@@ -114,6 +114,23 @@ test('Who may import some kinds imports these, and is told of which others that 
   const reason = 'This needs more than you are allowed to: create any zones, change any zones.';
   assert.equal(await whyOff(dialog.getByRole('button', { name: 'Make 2 changes' })), reason);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
+  const rule = { id: 'r', name: 'Dock', kind: 'entry' };
+  const view = { id: 'v', name: 'Hall', address: '?z=2' };
+  await open({
+    fences,
+    alert_rules: [rule],
+    views: [view],
+    locating_rules: [{ expression: 'floor = 1', priority: 1 }],
+  });
+  const others = [
+    'create any alert rules',
+    'create any saved views',
+    'change any alert rules',
+    'change any saved views',
+  ];
+  const why = `This needs more than you are allowed to: ${others.join(', ')}, change the locating rules.`;
+  assert.equal(await whyOff(dialog.getByRole('button', { name: 'Make 4 changes' })), why);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
   await open({ fences });
   await dialog.getByRole('button', { name: 'Make 1 change' }).click();
   await dialog

@@ -1,5 +1,6 @@
 import { type Text, t } from '../languages/language.ts';
 import { can, type Operation } from './access.ts';
+import { DEFINED, DEFINED_NAMES, type DefinedName } from './defined.ts';
 import { KINDS, type Kind, kindsText } from './kinds.ts';
 import { entityPath } from './rest.ts';
 
@@ -27,27 +28,44 @@ export function whyNoEndOfDemo(): string | undefined {
 /** Of importing anything at all. */
 export function whyNoImport(): string | undefined {
   if (!can('CREATE', '/import') || !can('READ', '/import')) return t('You are not allowed to import.');
-  if (KINDS.some((kind) => lacking([kind], ['READ', 'CREATE', 'UPDATE']).length === 0)) return undefined;
+  const some = [...KINDS, ...DEFINED_NAMES].some((name) => lacking([name], ['READ', 'CREATE', 'UPDATE']).length === 0);
+  if (some) return undefined;
   return t('You are not allowed to create and change all of any kind.');
 }
 
-/** Of importing these kinds, and deleting what is of them in the hub alone. */
-export function whyNoImportOf(kinds: Iterable<Kind>, withDeletions: boolean): string | undefined {
-  return whyNot(lacking([...kinds], withDeletions ? ['CREATE', 'UPDATE', 'DELETE'] : ['CREATE', 'UPDATE']));
+/** Of importing these lists, and locating rules, and of deleting what the hub alone has of the lists. */
+export function whyNoImportOf(
+  lists: Iterable<Listed>,
+  { withRules, withDeletions }: { readonly withRules: boolean; readonly withDeletions: boolean },
+): string | undefined {
+  const missing = lacking([...lists], withDeletions ? ['CREATE', 'UPDATE', 'DELETE'] : ['CREATE', 'UPDATE']);
+  const mayRules = !withRules || can('UPDATE', '/trackables/rules/locating');
+  return whyNot(mayRules ? missing : [...missing, t('change the locating rules')]);
 }
 
-/** What of operations on any entity of kinds is not permitted: "delete zones". */
-function lacking(kinds: readonly Kind[], operations: readonly Operation[]): readonly string[] {
+/** What files have lists of. */
+type Listed = Kind | DefinedName;
+
+/** What of operations on any of lists is not permitted: "delete any zones". */
+function lacking(lists: readonly Listed[], operations: readonly Operation[]): readonly string[] {
   return operations.flatMap((operation) => {
-    return kinds
-      .filter((kind) => !can(operation, pathOf(operation, kind)))
-      .map((kind) => t(DOINGS[operation], { kind: kindsText(kind) }));
+    return lists
+      .filter((name) => !can(operation, pathOf(operation, name)))
+      .map((name) => t(DOINGS[operation], { kind: isDefined(name) ? t(DEFINED[name].several) : kindsText(name) }));
   });
 }
 
-function pathOf(operation: Operation, kind: Kind): string {
-  if (operation === 'CREATE') return `/${kind}`;
-  return operation === 'READ' ? `/${kind}/summary` : entityPath(kind, 'any');
+function pathOf(operation: Operation, name: Listed): string {
+  if (isDefined(name)) {
+    const { path } = DEFINED[name];
+    return operation === 'CREATE' || operation === 'READ' ? path : `${path}/any`;
+  }
+  if (operation === 'CREATE') return `/${name}`;
+  return operation === 'READ' ? `/${name}/summary` : entityPath(name, 'any');
+}
+
+function isDefined(name: Listed): name is DefinedName {
+  return Object.hasOwn(DEFINED, name);
 }
 
 function whyNot(missing: readonly string[]): string | undefined {

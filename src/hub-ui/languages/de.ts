@@ -238,6 +238,7 @@ export const german = {
   'change entities together': 'Gemeinsames Ändern',
   'Change the alert rule': 'Alarmregel ändern',
   'change the configuration': 'Ändern der Konfiguration',
+  'change the locating rules': 'die Ortungsregeln ändern',
   'Change {name}': '{name} ändern',
   'Change {what}': '{what} ändern',
   Changed: 'Geändert',
@@ -1299,6 +1300,7 @@ export const german = {
   'Save rule': 'Regel speichern',
   Saved: 'Gespeichert',
   'Saved views': 'Gespeicherte Ansichten',
+  'saved views': 'gespeicherten Ansichten',
   'Saving …': 'Wird gespeichert …',
   'Say what each layer becomes. What has a floor of its own keeps it.':
     'Sagen Sie, was aus jeder Ebene wird. Was eine eigene Etage hat, behält sie.',

@@ -1,4 +1,5 @@
 import type { LocatingRule } from '../../model/rule.ts';
+import { DEFINED_NAMES, type DefinedName } from '../hub/defined.ts';
 import type { ImportBody } from '../hub/import_job.ts';
 import type { Entities, Kind } from '../hub/kinds.ts';
 import { t } from '../languages/language.ts';
@@ -20,21 +21,21 @@ export interface EntityDocument {
   readonly defined?: Readonly<Partial<Record<DefinedName, readonly unknown[]>>>;
 }
 
-/** What people define in the page, as files name it. */
-export const DEFINED_NAMES = ['alert_rules', 'views'] as const;
-export type DefinedName = (typeof DEFINED_NAMES)[number];
-
-/** The file, an entity a line. */
-export function documentText({ lists, rules }: EntityDocument, exportedAt: string): string {
+/** The file, an entity, a rule or a view a line. */
+export function documentText({ lists, rules, defined = {} }: EntityDocument, exportedAt: string): string {
   const head = JSON.stringify({ format: FORMAT, version: VERSION, exported_at: exportedAt }).slice(0, -1);
   const parts = NEEDED_ORDER.flatMap((kind) => {
     const list = lists.get(kind);
-    if (list === undefined) return [];
-    const lines = list.map((entity) => JSON.stringify(entity)).join(',\n');
-    return [`"${kind}": [${lines === '' ? '' : `\n${lines}`}]`];
+    return list === undefined ? [] : [listText(kind, list)];
   });
   if (rules !== undefined) parts.push(`"locating_rules": ${JSON.stringify(rules)}`);
+  for (const [name, list] of Object.entries(defined)) parts.push(listText(name, list));
   return `${[head, ...parts].join(',\n')}}\n`;
+}
+
+function listText(name: string, list: readonly unknown[]): string {
+  const lines = list.map((each) => JSON.stringify(each)).join(',\n');
+  return `"${name}": [${lines === '' ? '' : `\n${lines}`}]`;
 }
 
 /** The document as the hub takes it. */

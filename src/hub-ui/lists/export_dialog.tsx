@@ -6,6 +6,8 @@ import { Check } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { toast, toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
+import { can } from '../hub/access.ts';
+import { DEFINED, DEFINED_NAMES, type DefinedName } from '../hub/defined.ts';
 import { KINDS, type Kind, kindsText } from '../hub/kinds.ts';
 import { get, listEntities } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
@@ -40,24 +42,26 @@ const OPTIONS = (Object.keys(FORMATS) as Format[]).map((value) => ({ value, labe
 /** Everything in one file, or the kinds that are chosen, in one of the formats that others read. */
 export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
   const [format, setFormat] = useState<Format>('json');
-  const [left, setLeft] = useState<ReadonlySet<Kind>>(new Set());
+  const [left, setLeft] = useState<ReadonlySet<Kind | DefinedName>>(new Set());
   const [withRules, setWithRules] = useState(true);
   const [done, setDone] = useState<number>();
   const offered: readonly Kind[] = FORMATS[format].kinds;
   const kinds = offered.filter((kind) => !left.has(kind));
   const hasRules = format === 'json' && withRules;
-  const total = kinds.length + Number(hasRules);
-  const toggle = (kind: Kind, isOn: boolean): void => {
+  const readable = format === 'json' ? DEFINED_NAMES.filter((name) => can('READ', DEFINED[name].path)) : [];
+  const defined = readable.filter((name) => !left.has(name));
+  const total = kinds.length + defined.length + Number(hasRules);
+  const toggle = (name: Kind | DefinedName, isOn: boolean): void => {
     const next = new Set(left);
-    if (isOn) next.delete(kind);
-    else next.add(kind);
+    if (isOn) next.delete(name);
+    else next.add(name);
     setLeft(next);
   };
   const write = async (): Promise<void> => {
     setDone(0);
     try {
       const now = new Date().toISOString();
-      const files = await filesOf(format, { kinds, hasRules, now, onRead: setDone });
+      const files = await filesOf(format, { kinds, defined, hasRules, now, onRead: setDone });
       for (const { text, name, type } of files) download(text, name, type);
       toast(t('Exported to {names}', { names: files.map(({ name }) => name).join(', ') }));
       onClose();
@@ -99,6 +103,14 @@ export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
           {format === 'json' && (
             <Check label={t('Locating rules of the hub')} checked={withRules} onChange={setWithRules} />
           )}
+          {readable.map((name) => (
+            <Check
+              key={name}
+              label={DEFINED[name].label}
+              checked={!left.has(name)}
+              onChange={(isOn) => toggle(name, isOn)}
+            />
+          ))}
         </div>
         {done !== undefined && <Progress label={t('Exporting')} done={done} total={total} />}
       </div>
@@ -114,13 +126,15 @@ interface Exported {
 
 interface Wanted {
   readonly kinds: readonly Kind[];
+  readonly defined: readonly DefinedName[];
   readonly hasRules: boolean;
   readonly now: string;
-  /** Told how many kinds are read. */
+  /** Told how many lists are read. */
   onRead(count: number): void;
 }
 
-async function filesOf(format: Format, { kinds, hasRules, now, onRead }: Wanted): Promise<readonly Exported[]> {
+async function filesOf(format: Format, wanted: Wanted): Promise<readonly Exported[]> {
+  const { kinds, hasRules, now, onRead } = wanted;
   const stem = `location-hub-${now.slice(0, 19).replaceAll(':', '')}`;
   // What is drawn is needed on the earth, whatever plane it is kept in.
   const isDrawn = format === 'geojson' || format === 'kml';
@@ -145,7 +159,12 @@ async function filesOf(format: Format, { kinds, hasRules, now, onRead }: Wanted)
     );
   }
   const rules = hasRules ? await get<readonly LocatingRule[]>('/trackables/rules/locating') : undefined;
-  return [{ text: documentText({ lists, rules }, now), name: `${stem}.json`, type: 'application/json' }];
+  const defined: Partial<Record<DefinedName, readonly unknown[]>> = {};
+  for (const [i, name] of wanted.defined.entries()) {
+    defined[name] = await get<readonly unknown[]>(DEFINED[name].path);
+    onRead(lists.size + i + 1);
+  }
+  return [{ text: documentText({ lists, rules, defined }, now), name: `${stem}.json`, type: 'application/json' }];
 }
 
 function download(text: string, name: string, type: string): void {

@@ -10,14 +10,16 @@ import tableStyles from '../controls/table.module.css';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import type { FileContents } from '../formats/read_file.ts';
+import { DEFINED, DEFINED_NAMES, type DefinedName } from '../hub/defined.ts';
 import { importJob, isUnderWay, runImport } from '../hub/import_job.ts';
 import { kindsText } from '../hub/kinds.ts';
+import { get } from '../hub/rest.ts';
 import { whyNoImportOf } from '../hub/rights.ts';
 import { storeOf } from '../hub/stores.ts';
 import { t, tParts } from '../languages/language.ts';
 import { errorText } from '../problems/sentences.ts';
 import { lazyPart } from '../shell/lazy.tsx';
-import { bodyOf, DEFINED_NAMES, type DefinedName, type EntityDocument, NEEDED_ORDER } from './entity_document.ts';
+import { bodyOf, type EntityDocument, NEEDED_ORDER } from './entity_document.ts';
 import styles from './import_dialog.module.css';
 import { ImportProblems } from './import_problems.tsx';
 import { CancelImport, ImportProgress, ImportResult } from './import_status.tsx';
@@ -30,11 +32,6 @@ const MatchTable = lazyPart(async () => (await import('../formats/match_table.ts
 /** The endings of the files that can be read, for the browser's dialog. */
 const ACCEPTED = '.json,.geojson,.kml,.csv,.zip,.dxf,application/json,application/geo+json,text/csv';
 
-const DEFINED_LABELS: Readonly<Record<DefinedName, string>> = {
-  alert_rules: t('Alert rules'),
-  views: t('Saved views'),
-};
-
 /** What has to be told what it becomes. */
 type Matched = Exclude<FileContents, { readonly is: 'document' }>;
 
@@ -43,6 +40,8 @@ interface Checked {
   readonly name: string;
   readonly document: EntityDocument;
   readonly plan: Import;
+  /** How much the hub has that the file does not name, of what people define beside entities. */
+  readonly definedMissing: Readonly<Partial<Record<DefinedName, number>>>;
   /** Entities that were left out since they do not fit. */
   readonly leftOut: number;
   /** Whether the file is all that a hub has of its kinds, and not a part that was drawn elsewhere. */
@@ -68,10 +67,10 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
       setStage({ at: 'choosing', problem: errorText(error) });
     }
   };
-  const check = async (read: Omit<Checked, 'plan'>, deletions: boolean): Promise<Stage> => {
+  const check = async (read: Omit<Checked, 'plan' | 'definedMissing'>, deletions: boolean): Promise<Stage> => {
     const plan = await runImport(bodyOf(read.document), { isDry: true, withDeletions: deletions });
     if (plan.state === 'failed') throw new Error(plan.error);
-    return { at: 'preview', ...read, plan };
+    return { at: 'preview', ...read, plan, definedMissing: await missingDefined(read.document) };
   };
   const read = (file: File): Promise<void> => {
     return attempt(async () => {
@@ -145,7 +144,8 @@ function Begin({
   onBegin,
 }: Pick<Checked, 'plan' | 'document'> & { readonly withDeletions: boolean; readonly onBegin: () => void }) {
   const changes = changesOf(plan);
-  const off = whyNoImportOf(document.lists.keys(), withDeletions);
+  const lists = [...document.lists.keys(), ...definedIn(document)];
+  const off = whyNoImportOf(lists, { withRules: document.rules !== undefined, withDeletions });
   const isNothing = changes === 0 || plan.state !== 'done';
   return (
     <Button kind="main" icon="upload" disabled={isNothing} off={off} onClick={onBegin}>
@@ -228,9 +228,11 @@ function Preview(
     readonly onLeaveOut: () => void;
   },
 ) {
-  const { name, document, plan, withDeletions, leftOut } = props;
-  const missing = new Map(NEEDED_ORDER.map((kind) => [kind, missingIn(document, kind)]));
-  const allMissing = [...missing.values()].reduce((sum, count) => sum + count, 0);
+  const { name, document, plan, withDeletions, leftOut, definedMissing } = props;
+  const missing = new Map(
+    NEEDED_ORDER.map((kind) => [kind, missingIn(document.lists.get(kind), storeOf(kind).items.value.keys())]),
+  );
+  const allMissing = [...missing.values(), ...Object.values(definedMissing)].reduce((sum, count) => sum + count, 0);
   return (
     <>
       <p class={typography.soft}>
@@ -273,11 +275,11 @@ function Preview(
               if (counts === undefined) return null;
               return (
                 <tr key={list}>
-                  <th scope="row">{DEFINED_LABELS[list]}</th>
+                  <th scope="row">{DEFINED[list].label}</th>
                   <Count count={counts.created} tone="ok" />
                   <Count count={counts.changed} tone="info" />
                   <Count count={counts.unchanged} />
-                  <Count count={counts.deleted} tone="danger" />
+                  <Count count={definedMissing[list] ?? 0} tone={withDeletions ? 'danger' : undefined} />
                 </tr>
               );
             })}
@@ -299,12 +301,30 @@ function Preview(
   );
 }
 
-/** How many the hub has of a kind that a file does not name, where it has the kind. */
-function missingIn({ lists }: EntityDocument, kind: (typeof NEEDED_ORDER)[number]): number {
-  const list = lists.get(kind);
+/** How many of the hub a list does not name, where there is a list. */
+function missingIn(list: readonly { readonly id: string }[] | undefined, kept: Iterable<string>): number {
   if (list === undefined) return 0;
   const named = new Set(list.map(({ id }) => id.toLowerCase()));
-  return [...storeOf(kind).items.value.keys()].filter((id) => !named.has(id.toLowerCase())).length;
+  return [...kept].filter((id) => !named.has(id.toLowerCase())).length;
+}
+
+/** The same of what people define beside entities, which the hub is asked for: it has found nothing wrong with the file. */
+async function missingDefined(document: EntityDocument): Promise<Checked['definedMissing']> {
+  const counts = definedIn(document).map(async (name) => {
+    const kept = await get<readonly { readonly id: string }[]>(DEFINED[name].path);
+    return [
+      name,
+      missingIn(
+        document.defined?.[name] as typeof kept,
+        kept.map(({ id }) => id),
+      ),
+    ] as const;
+  });
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+function definedIn({ defined = {} }: EntityDocument): readonly DefinedName[] {
+  return DEFINED_NAMES.filter((name) => defined[name] !== undefined);
 }
 
 function Count({ count, tone }: { readonly count: number; readonly tone?: string | undefined }) {
