@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { strToU8, type Zippable, zipSync } from 'fflate';
+import { strToU8, Zip, ZipDeflate, type Zippable, zipSync } from 'fflate';
 import { csvText, readCsv } from '../../src/hub-ui/formats/csv.ts';
 import type { Drawing } from '../../src/hub-ui/formats/drawing.ts';
 import { entitiesOfDrawing, type LayerChoice } from '../../src/hub-ui/formats/drawn_entities.ts';
@@ -120,6 +120,14 @@ function forged(files: Zippable, entry: readonly [at: number, value: number], en
   return archive;
 }
 
+/** An archive whose file is in it twice, and once in its list. */
+function twice(archive: Uint8Array): Uint8Array {
+  const list = Buffer.from(archive).readUInt32LE(archive.length - 6);
+  const both = Buffer.concat([archive.subarray(0, list), archive]);
+  both.writeUInt32LE(2 * list, both.length - 6);
+  return both;
+}
+
 test('An archive that is none, is damaged, or unpacks to too much is refused', () => {
   const [size, method] = [24, 10];
   const two = { 'a.geojson': LEVEL, 'b.geojson': LEVEL };
@@ -134,13 +142,57 @@ test('An archive that is none, is damaged, or unpacks to too much is refused', (
     [forged(two, [method, 14]), /is packed by method 14, which cannot be read/],
     [forged(two, [size, LEVEL.length], 3), /^The archive is damaged$/],
     [forged({ 'a.geojson': [LEVEL, { level: 9 }] }, [20, 5]), /^The archive is damaged$/],
-    // It is more than its list says: no more than that is kept.
-    [forged({ 'a.geojson': new Uint8Array(5_000_000) }, [size, 10]), /The file is not JSON/],
+    // It is more than its list says, and less.
+    [forged({ 'a.geojson': new Uint8Array(5_000_000) }, [size, 10]), /^The archive is damaged$/],
+    [forged({ 'a.geojson': LEVEL }, [size, LEVEL.length + 1]), /^The archive is damaged$/],
+    // A file of the list is there twice.
+    [twice(zipSync({ 'a.geojson': LEVEL })), /^The archive is damaged$/],
+    // What stands before the file is of another size.
+    [forged({ 'a.geojson': LEVEL }, [20, LEVEL.length]), /^The archive is damaged$/],
   ];
   for (const [archive, message] of cases) assert.throws(() => readImdf(archive), { message });
   // What is not wanted may be as large as it likes.
   const beside = forged({ 'film.mp4': LEVEL }, [size, 0xfffffffe]);
   assert.throws(() => readImdf(beside), { message: /no GeoJSON in it/ });
+});
+
+/** Zeros, packed by DEFLATE to so many bytes. */
+function packedZeros(bytes: number): Uint8Array {
+  // A block of fixed codes: a zero, then again and again in 13 bits that there are 258 more of the last byte.
+  const bits = `010${'00110000'}${'1100010100000'.repeat(10)}`;
+  const all = Array.from({ length: 15 }, (_, i) => [...bits.slice(8 * i, 8 * i + 8)].reverse().join(''));
+  const [one = 0, other = 0, ...period] = all.map((byte) => Number.parseInt(byte, 2));
+  return Buffer.concat([Buffer.of(one, other), Buffer.alloc(bytes, Buffer.from(period))]);
+}
+
+test('An archive that lies about its sizes is not unpacked to its end', () => {
+  // Ten thousand million zeros, of which the list says that they are ten.
+  const archive = zipSync({ 'a.geojson': [packedZeros(60_000_000), { level: 0 }] });
+  const view = new DataView(archive.buffer);
+  const list = view.getUint32(archive.length - 6, true);
+  const [method, size] = [8, 22];
+  for (const at of [0, list + 2]) view.setUint16(at + method, 8, true);
+  for (const at of [0, list + 2]) view.setUint32(at + size, 10, true);
+  const beganMs = performance.now();
+  assert.throws(() => readImdf(archive), { message: 'The archive is damaged' });
+  // All of it takes minutes.
+  assert.ok(performance.now() - beganMs < 10_000);
+});
+
+test('An archive that tells the sizes of its files behind them is read', () => {
+  const pieces: Uint8Array[] = [];
+  const zip = new Zip((error, piece) => {
+    assert.equal(error, null);
+    pieces.push(piece);
+  });
+  for (const name of ['readme.txt', 'level.geojson']) {
+    const file = new ZipDeflate(name);
+    zip.add(file);
+    file.push(LEVEL.subarray(0, 10));
+    file.push(LEVEL.subarray(10), true);
+  }
+  zip.end();
+  assert.deepEqual(readImdf(new Uint8Array(Buffer.concat(pieces))).layers, []);
 });
 
 test('DXF is read in its units, with arcs, and put where the zone has it', async () => {
