@@ -10,6 +10,7 @@ import { readGeoJson } from '../../src/hub-ui/formats/geojson.ts';
 import { readImdf } from '../../src/hub-ui/formats/imdf.ts';
 import { stableId } from '../../src/hub-ui/formats/stable_id.ts';
 import { entitiesCsv, entitiesOfTable, guessKind, guessMeanings } from '../../src/hub-ui/formats/table_entities.ts';
+import { cornerAt, type Numbers, placeByPoints } from '../../src/hub-ui/formats/two_points.ts';
 import { geoJsonText } from '../../src/hub-ui/formats/write_drawing.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import { isUuid } from '../../src/model/id.ts';
@@ -229,6 +230,137 @@ test('DXF is read in its units, with arcs, and put where the zone has it', async
   assert.ok(corners.every(([x = 0, y = 0]) => Math.abs(Math.hypot(x - 10, y - 34) - 2) < 0.001));
   assert.ok(corners.length > 30);
   assert.deepEqual([column?.region, column?.radius], [{ type: 'Point', coordinates: [6, 23] }, 0.5]);
+});
+
+/** Two points in the drawing, and where they are said to be. */
+type Said = readonly [drawn: Numbers, site: Numbers, otherDrawn: Numbers, otherSite: Numbers];
+
+function placedBy([drawn, site, otherDrawn, otherSite]: Said) {
+  return placeByPoints([
+    { drawn, site },
+    { drawn: otherDrawn, site: otherSite },
+  ]);
+}
+
+for (const [how, said, expected] of [
+  [
+    'as it is',
+    [
+      [0, 0],
+      [0, 0],
+      [10, 0],
+      [10, 0],
+    ],
+    { x: 0, y: 0, turn: 0 },
+  ],
+  [
+    'shifted',
+    [
+      [5, 5],
+      [7, 4],
+      [9, 8],
+      [11, 7],
+    ],
+    { x: 2, y: -1, turn: 0 },
+  ],
+  [
+    'turned a quarter',
+    [
+      [0, 0],
+      [10, 20],
+      [10, 0],
+      [10, 30],
+    ],
+    { x: 10, y: 20, turn: 90 },
+  ],
+  [
+    'turned back, far from its origin',
+    [
+      [500, 0],
+      [0, 0],
+      [500, 10],
+      [10, 0],
+    ],
+    { x: 0, y: 500, turn: -90 },
+  ],
+  [
+    'upside down',
+    [
+      [0, 0],
+      [10, 0],
+      [10, 0],
+      [0, 0],
+    ],
+    { x: 10, y: 0, turn: -180 },
+  ],
+  [
+    'in the middle of points that are farther apart',
+    [
+      [0, 0],
+      [0, 0],
+      [10, 0],
+      [12, 0],
+    ],
+    { x: 1, y: 0, turn: 0 },
+  ],
+  [
+    'nowhere by one point',
+    [
+      [0, 0],
+      [0, 0],
+      [10, 0],
+      [undefined, 3],
+    ],
+    undefined,
+  ],
+  [
+    'nowhere by the same point twice',
+    [
+      [4, 4],
+      [0, 0],
+      [4, 4],
+      [10, 0],
+    ],
+    undefined,
+  ],
+] as const satisfies readonly (readonly [string, Said, object | undefined])[]) {
+  test(`placeByPoints puts a drawing ${how}`, () => {
+    const found = placedBy(said);
+    assert.deepEqual(found && { x: found.x, y: found.y, turn: found.turn }, expected);
+  });
+}
+
+test('Points of a drawing are where they are said to be once it is placed by them', async () => {
+  const drawing = readDxf(String(await file('hall.dxf')));
+  const found = placedBy([
+    [0, 0],
+    [10, 20],
+    [10, 8],
+    [2, 30],
+  ]);
+  assert.ok(found);
+  const plane = { zoneId: HALL.id, ...found };
+  const { lists } = entitiesOfDrawing(drawing, { layers: [FENCES, FENCES], plane, name: 'hall.dxf' });
+  const [room] = lists.get('fences') as readonly Fence[];
+  const [corners = []] = (room?.region.coordinates ?? []) as number[][][];
+  assert.deepEqual(
+    [corners[0], corners[2]],
+    [
+      [10, 20],
+      [2, 30],
+    ],
+  );
+  assert.ok(Math.abs(found.drawnMeters - found.siteMeters) < 1e-9);
+});
+
+test('cornerAt takes the next corner, and leaves a point where it is that is near to none', () => {
+  const corners = [
+    [0, 0],
+    [10, 0],
+    [10, 8],
+  ];
+  assert.deepEqual(cornerAt(corners, [9, 1], 2), [10, 0]);
+  assert.deepEqual(cornerAt(corners, [9, 4], 2), [9, 4]);
 });
 
 test('readDxf takes what has no units as meters, and says so, and refuses what is none', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
 import type { Fence } from '../../src/model/fence.ts';
 import { violationsIn } from '../support/axe.ts';
@@ -90,6 +90,44 @@ test('Drawings and tables become a site, and what does not fit of them is named 
     const download = await waiting;
     assert.match(await readFile(await download.path(), 'utf8'), pattern);
   }
+});
+
+test('A drawing is placed by two of its points, which are clicked or entered', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await hub.post('/zones', HALL);
+  for (const theme of ['light', 'dark'] as const) {
+    const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`, { theme });
+    const dialog = await open(page, 'hall.dxf');
+    await dialog.getByRole('button', { name: 'By two points' }).click();
+    const compare = dialog.getByRole('button', { name: 'Compare with the hub' });
+    const cell = (column: string, number: number): Locator => dialog.getByLabel(`${column} of point ${number}`);
+    await dialog.getByRole('region', { name: 'Map: points in the drawing' }).click();
+    await dialog.getByText('Now click the same point here').waitFor();
+    await dialog.getByRole('region', { name: 'Map: points in the zone' }).click();
+    await dialog.getByText('… and the same one on the map of the zone').waitFor();
+    for (const column of ['x in the drawing', 'y in the drawing', 'x in the zone', 'y in the zone']) {
+      assert.notEqual(await cell(column, 1).inputValue(), '', column);
+    }
+    assert.equal(await compare.isDisabled(), true);
+    for (const [number, numbers] of [
+      [0, 0, 10, 20],
+      [10, 0, 10, 40],
+    ].entries()) {
+      for (const [i, column] of ['x in the drawing', 'y in the drawing', 'x in the zone', 'y in the zone'].entries()) {
+        await cell(column, number + 1).fill(String(numbers[i]));
+      }
+    }
+    await dialog.getByText('The points are 10 m apart in the drawing, and 20 m in the zone.').waitFor();
+    await cell('y in the zone', 2).fill('30');
+    await dialog.getByText('The points are 10 m apart in the drawing, and 10 m in the zone.').waitFor();
+    assert.deepEqual(await violationsIn(page), []);
+    await compare.click();
+    if (theme === 'light') await make(dialog, 'Make 4 changes', /4 created/);
+    else await dialog.getByText('hall.dxf has nothing that the hub does not have.').waitFor();
+  }
+  const { body } = await hub.get(`/fences/summary?crs=local&zone_id=${HALL.id}`);
+  const column = body.find(({ name }: { name: string }) => name === 'COLUMNS 1');
+  assert.deepEqual(column.region.coordinates, [6, 23]);
 });
 
 test('Folders of KML within folders are layers, whose placemarks keep what they say', { skip }, async (t) => {

@@ -110,7 +110,8 @@ function propertiesOf({ properties }: Shape): Record<string, unknown> {
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null && value !== undefined));
 }
 
-function placed([x = 0, y = 0]: Position, { x: left, y: bottom, turn }: PlaneChoice): number[] {
+/** Where a position of the drawing is in the meters of the zone. */
+export function placed([x = 0, y = 0]: Position, { x: left, y: bottom, turn }: PlaneChoice): number[] {
   const [cos, sin] = [Math.cos((turn * Math.PI) / 180), Math.sin((turn * Math.PI) / 180)];
   return [left + x * cos - y * sin, bottom + x * sin + y * cos].map((meters) => Math.round(meters * 1e4) / 1e4);
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Button } from '../controls/button.tsx';
+import { Button, Choice } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
 import { NumberField, SelectField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
@@ -14,9 +14,19 @@ import { t } from '../languages/language.ts';
 import type { EntityDocument } from '../lists/entity_document.ts';
 import { Failures } from '../lists/progress.tsx';
 import { placingOf } from '../setup/zones/zone_placing.ts';
+import { lazyPart } from '../shell/lazy.tsx';
 import type { Drawing, Layer } from './drawing.ts';
 import { entitiesOfDrawing, type LayerChoice, type PlaneChoice } from './drawn_entities.ts';
 import styles from './match.module.css';
+import { NOWHERE, placeByPoints, type TwoPlaces } from './two_points.ts';
+
+/** Its maps are fetched by whoever places a drawing. */
+const PointMaps = lazyPart(async () => (await import('./point_maps.tsx')).PointMaps);
+
+const WAYS = [
+  { value: 'origin', label: t('By its origin') },
+  { value: 'points', label: t('By two points') },
+] as const;
 
 /** Asks what becomes of each layer of a drawing: fences, zones or nothing, on which floor, and where its meters are. */
 export function MatchDrawing({
@@ -30,16 +40,34 @@ export function MatchDrawing({
 }) {
   const [layers, setLayers] = useState<readonly LayerChoice[]>(() => drawing.layers.map(firstChoice));
   const [plane, setPlane] = useState<PlaneChoice>({ zoneId: '', x: 0, y: 0, turn: 0 });
+  const [way, setWay] = useState<'origin' | 'points'>('origin');
+  const [points, setPoints] = useState<readonly [TwoPlaces, TwoPlaces]>([NOWHERE, NOWHERE]);
   const zones = [...useEntities('zones').values()].filter((zone) => placingOf(zone) === 'gcp');
   const zoneId = plane.zoneId || (zones[0]?.id ?? '');
   const isInMeters = drawing.plane === 'meters';
-  const used = layers.some(({ becomes }) => becomes !== 'none') && !(isInMeters && zoneId === '');
+  const zone = zones.find(({ id }) => id === zoneId);
+  const byPoints = placeByPoints(points);
+  const isPlaced = !isInMeters || (zone !== undefined && (way === 'origin' || byPoints !== undefined));
+  const used = layers.some(({ becomes }) => becomes !== 'none') && isPlaced;
   const change = (index: number, choice: Partial<LayerChoice>): void => {
     setLayers(layers.map((each, i) => (i === index ? { ...each, ...choice } : each)));
   };
   const match = (): void => {
     const place = isInMeters ? { ...plane, zoneId } : undefined;
     onMatched(entitiesOfDrawing(drawing, { layers, plane: place, name }));
+  };
+  const chooseZone = (id: string): void => {
+    setPlane({ ...plane, zoneId: id });
+    // The other zone has other meters.
+    setPoints([
+      { ...points[0], site: NOWHERE.site },
+      { ...points[1], site: NOWHERE.site },
+    ]);
+  };
+  const placeBy = (next: typeof points): void => {
+    setPoints(next);
+    const found = placeByPoints(next);
+    if (found !== undefined) setPlane({ ...plane, x: found.x, y: found.y, turn: found.turn });
   };
   return (
     <div class={flow.stack}>
@@ -75,14 +103,22 @@ export function MatchDrawing({
           {t('The file does not say where it is on the earth: create a zone first, whose meters it has.')}
         </Notice>
       )}
-      {isInMeters && zones.length > 0 && (
-        <div class={fieldStyles.fields}>
+      {isInMeters && zone !== undefined && (
+        <>
           <SelectField
             label={t('In the meters of')}
             value={zoneId}
-            options={zones.map((zone) => ({ value: zone.id, label: labelOf(zone) }))}
-            onChange={(id) => setPlane({ ...plane, zoneId: id })}
+            options={zones.map((each) => ({ value: each.id, label: labelOf(each) }))}
+            onChange={chooseZone}
           />
+          <Choice label={t('Placed by')} value={way} options={WAYS} onChange={setWay} />
+        </>
+      )}
+      {isInMeters && zone !== undefined && way === 'points' && (
+        <PointMaps drawing={drawing} zone={zone} points={points} onChange={placeBy} />
+      )}
+      {isInMeters && zone !== undefined && way === 'origin' && (
+        <div class={fieldStyles.fields}>
           <NumberField label={t('Origin, x')} unit="m" value={plane.x} onInput={(x = 0) => setPlane({ ...plane, x })} />
           <NumberField label={t('Origin, y')} unit="m" value={plane.y} onInput={(y = 0) => setPlane({ ...plane, y })} />
           <NumberField

@@ -1,0 +1,256 @@
+import Feature from 'ol/Feature.js';
+import Circle from 'ol/geom/Circle.js';
+import MultiPolygon from 'ol/geom/MultiPolygon.js';
+import Stroke from 'ol/style/Stroke.js';
+import Style from 'ol/style/Style.js';
+import { useMemo } from 'preact/hooks';
+import type { Zone } from '../../model/zone.ts';
+import fieldStyles from '../controls/field.module.css';
+import flow from '../controls/flow.module.css';
+import { Notice } from '../controls/notice.tsx';
+import { NumberInput } from '../controls/number_input.tsx';
+import { metersText } from '../controls/number_text.ts';
+import tableStyles from '../controls/table.module.css';
+import { t } from '../languages/language.ts';
+import toolStyles from '../map/map_tools.module.css';
+import { ScaleBar, ZoomButtons } from '../map/map_tools.tsx';
+import { MapView, useMap } from '../map/map_view.tsx';
+import { palette } from '../map/palette.ts';
+import { type MapPoint, type Plane, planeOfZone } from '../map/plane.ts';
+import { useVectorLayer, Z } from '../map/vector_layer.ts';
+import { ContextMap } from '../setup/context_map.tsx';
+import { MapHint } from '../setup/map_hint.tsx';
+import { type PlacedPoint, PointsLayer } from '../setup/points_layer.tsx';
+import positionStyles from '../setup/position_fields.module.css';
+import { useFitExtent } from '../setup/zones/image_layer.tsx';
+import type { Drawing, Position, Shape } from './drawing.ts';
+import { type PlaneChoice, placed } from './drawn_entities.ts';
+import styles from './match.module.css';
+import { cornerAt, knownOf, placeByPoints, type TwoPlaces } from './two_points.ts';
+
+export type Points = readonly [TwoPlaces, TwoPlaces];
+type Side = keyof TwoPlaces;
+
+interface PointMapsProps {
+  readonly drawing: Drawing;
+  readonly zone: Zone;
+  readonly points: Points;
+  readonly onChange: (points: Points) => void;
+}
+
+/** The drawing and its zone side by side: two points are clicked in both, dragged, or entered as numbers. */
+export function PointMaps({ drawing, zone, points, onChange }: PointMapsProps) {
+  const sitePlane = useMemo(() => planeOfZone(zone), [zone.id]);
+  const drawnPlane = useMemo<Plane>(() => ({ kind: 'zone', id: `${zone.id} drawing`, zone }), [zone.id]);
+  const shapes = useMemo(() => drawing.layers.flatMap((layer) => layer.shapes), [drawing]);
+  const corners = useMemo(() => cornersOf(shapes), [shapes]);
+  const found = placeByPoints(points);
+  const move = (on: Side, index: number, [x, y]: readonly [number, number]): void => {
+    const [one, other] = points;
+    const next = (point: TwoPlaces): TwoPlaces => ({ ...point, [on]: [rounded(x), rounded(y)] });
+    onChange(index === 0 ? [next(one), other] : [one, next(other)]);
+  };
+  const place = (on: Side, at: readonly [number, number]): void => {
+    const index = points.findIndex((point) => knownOf(point[on]) === undefined);
+    if (index >= 0) move(on, index, at);
+  };
+  const side = { points, onMove: move, onPlace: place };
+  return (
+    <div class={flow.stack}>
+      <div class={styles.maps}>
+        <div class={styles.map}>
+          <MapView plane={drawnPlane} label={t('Map: points in the drawing')}>
+            <ShapesLayer shapes={shapes} />
+            <Fit extent={extentOf(corners)} />
+            <ScaleBar />
+            <SidePoints {...side} on="drawn" corners={corners} />
+          </MapView>
+          <MapHint>{hintOf(points, 'drawn')}</MapHint>
+        </div>
+        <div class={styles.map}>
+          <ContextMap plane={sitePlane} label={t('Map: points in the zone')} zone={zone}>
+            {found !== undefined && <ShapesLayer shapes={shapes} plane={{ zoneId: zone.id, ...found }} />}
+            <SidePoints {...side} on="site" />
+          </ContextMap>
+          <MapHint>{hintOf(points, 'site')}</MapHint>
+        </div>
+      </div>
+      <PointTable points={points} onChange={onChange} />
+      <Fitting points={points} />
+    </div>
+  );
+}
+
+/** What to click next, on one of the two maps. */
+function hintOf(points: Points, on: Side): string {
+  const other = on === 'drawn' ? 'site' : 'drawn';
+  const count = (side: Side): number => points.filter((point) => knownOf(point[side]) !== undefined).length;
+  if (count(on) < count(other)) return t('Now click the same point here');
+  if (count(on) === points.length) return t('Drag a point to where it belongs');
+  if (on === 'drawn') return t('Click a point here …');
+  return t('… and the same one on {other}', { other: t('the map of the zone') });
+}
+
+interface SideProps {
+  readonly on: Side;
+  readonly points: Points;
+  /** Where a click is taken to be, if it is near. */
+  readonly corners?: readonly Position[];
+  readonly onMove: (on: Side, index: number, at: readonly [number, number]) => void;
+  readonly onPlace: (on: Side, at: readonly [number, number]) => void;
+}
+
+const NEAR_PIXELS = 12;
+
+/** The points on one of the two maps. */
+function SidePoints({ on, points, corners = [], onMove, onPlace }: SideProps) {
+  const { map } = useMap();
+  const shown = useMemo(
+    () =>
+      points.flatMap((point, i): (PlacedPoint & { readonly index: number })[] => {
+        const at = knownOf(point[on]);
+        if (at === undefined) return [];
+        const isPending = knownOf(point[on === 'drawn' ? 'site' : 'drawn']) === undefined;
+        return [{ at: [...at], label: String(i + 1), index: i, isPending }];
+      }),
+    [points, on],
+  );
+  const read = (at: MapPoint): readonly [number, number] => {
+    return cornerAt(corners, at, NEAR_PIXELS * (map.getView().getResolution() ?? 0));
+  };
+  return (
+    <PointsLayer
+      points={shown}
+      onMove={(index, to) => onMove(on, shown[index]?.index ?? 0, read(to))}
+      onPlace={(at) => onPlace(on, read(at))}
+    />
+  );
+}
+
+/** The outlines of a drawing, as it is, or where it lies in a zone. */
+function ShapesLayer({ shapes, plane }: { readonly shapes: readonly Shape[]; readonly plane?: PlaneChoice }) {
+  const colors = palette();
+  const features = useMemo(() => featuresOf(shapes, plane), [shapes, plane?.x, plane?.y, plane?.turn]);
+  const style = useMemo(() => {
+    const outline = new Style({ stroke: new Stroke({ color: colors.ink, width: 1.25 }) });
+    return () => outline;
+  }, [colors]);
+  useVectorLayer(features, style, Z.edit);
+  return null;
+}
+
+/** All areas together: a drawing may have very many. */
+function featuresOf(shapes: readonly Shape[], plane: PlaneChoice | undefined): readonly Feature[] {
+  const at = (position: Position): number[] => (plane === undefined ? [...position] : placed(position, plane));
+  const areas = shapes.flatMap(({ geometry }) =>
+    geometry.type === 'Polygon' ? [geometry.coordinates.map((ring) => ring.map(at))] : [],
+  );
+  const circles = shapes.flatMap(({ geometry, radius = 0 }) =>
+    geometry.type === 'Point' ? [new Feature(new Circle(at(geometry.coordinates), radius))] : [],
+  );
+  return [new Feature(new MultiPolygon(areas)), ...circles];
+}
+
+function Fit({ extent }: { readonly extent: readonly number[] }) {
+  const fit = useFitExtent(extent);
+  return (
+    <div class={toolStyles.side}>
+      <ZoomButtons onFit={fit} />
+    </div>
+  );
+}
+
+const COLUMNS = [
+  ['drawn', 0, t('x in the drawing')],
+  ['drawn', 1, t('y in the drawing')],
+  ['site', 0, t('x in the zone')],
+  ['site', 1, t('y in the zone')],
+] as const;
+
+/** The points as numbers, in meters: for whoever knows them, and for whoever uses no pointer. */
+function PointTable({ points, onChange }: Pick<PointMapsProps, 'points' | 'onChange'>) {
+  const [one, other] = points;
+  const set = (point: TwoPlaces, [side, axis]: (typeof COLUMNS)[number], value: number | undefined): TwoPlaces => {
+    const [x, y] = point[side];
+    return { ...point, [side]: axis === 0 ? [value, y] : [x, value] };
+  };
+  return (
+    <section class={tableStyles.box} aria-label={t('Points')}>
+      <table class={`${tableStyles.table} ${positionStyles.points}`}>
+        <thead>
+          <tr>
+            <th scope="col">#</th>
+            {COLUMNS.map(([, , label]) => (
+              <th scope="col" key={label}>
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {points.map((point, i) => (
+            <tr key={i}>
+              <th scope="row">{i + 1}</th>
+              {COLUMNS.map((column) => (
+                <td key={column[2]}>
+                  <NumberInput
+                    class={`${fieldStyles.input} ${positionStyles.cell}`}
+                    aria-label={t('{column} of point {number}', { column: column[2], number: i + 1 })}
+                    step="any"
+                    value={point[column[0]][column[1]]}
+                    onInput={(value) => {
+                      const changed = set(point, column, value);
+                      onChange(i === 0 ? [changed, other] : [one, changed]);
+                    }}
+                  />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** A drawing whose points are so much farther apart than in the zone has other units, or one of them is another point. */
+const OFF_PART = 0.01;
+
+function Fitting({ points }: { readonly points: Points }) {
+  const isComplete = points.every(({ drawn, site }) => knownOf(drawn) !== undefined && knownOf(site) !== undefined);
+  if (!isComplete) return null;
+  const found = placeByPoints(points);
+  if (found === undefined) return <Notice tone="danger">{t('These points do not place it')}</Notice>;
+  const { drawnMeters, siteMeters } = found;
+  const isOff = Math.abs(drawnMeters - siteMeters) > OFF_PART * siteMeters;
+  return (
+    <Notice tone={isOff ? 'warn' : 'info'}>
+      {t('The points are {drawn} apart in the drawing, and {site} in the zone.', {
+        drawn: metersText(drawnMeters),
+        site: metersText(siteMeters),
+      })}
+    </Notice>
+  );
+}
+
+function cornersOf(shapes: readonly Shape[]): readonly Position[] {
+  return shapes.flatMap(({ geometry }) =>
+    geometry.type === 'Point' ? [geometry.coordinates] : geometry.coordinates.flat(),
+  );
+}
+
+/** Of the corners, with some room around them. */
+function extentOf(corners: readonly Position[]): readonly number[] {
+  let [left, bottom, right, top] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [x = 0, y = 0] of corners) {
+    [left, right] = [Math.min(left, x), Math.max(right, x)];
+    [bottom, top] = [Math.min(bottom, y), Math.max(top, y)];
+  }
+  if (corners.length === 0) return [-5, -5, 55, 35];
+  const margin = Math.max(1, 0.1 * Math.max(right - left, top - bottom));
+  return [left - margin, bottom - margin, right + margin, top + margin];
+}
+
+function rounded(meters: number): number {
+  return Math.round(meters * 1e3) / 1e3 + 0;
+}
