@@ -895,6 +895,8 @@ export const german = {
   'must be a zone with local coordinates of its own': 'muss eine Zone mit eigenen lokalen Koordinaten sein',
   'must be above {value}': 'muss über {value} liegen',
   'must be absent from a proximity zone': 'ist in einer Nahbereichszone nicht möglich',
+  'must be absent from a rule about objects of type {name}':
+    'ist in einer Regel über Objekte vom Typ {name} nicht möglich',
   'must be absent from a rule of kind {name}': 'ist in einer Regel der Art {name} nicht möglich',
   'must be an array': 'muss eine Liste sein',
   'must be an expression or its JSON': 'muss ein Ausdruck oder dessen JSON sein',
@@ -1103,6 +1105,7 @@ export const german = {
   'Now click the same point here': 'Klicken Sie jetzt denselben Punkt hier',
   Nowhere: 'Nirgends',
   'number {number}': 'Nummer {number}',
+  'Object type': 'Objekttyp',
   Objects: 'Objekte',
   'objects are on their way between hubs': 'Objekte wechseln gerade den Hub',
   'Objects that are counted: {all}. Fences with more than that inside: {some}.':
@@ -1224,6 +1227,7 @@ export const german = {
   'Property “{name}”': 'Eigenschaft „{name}“',
   Provider: 'Provider',
   provider: 'Provider',
+  'Provider ids': 'Ids der Provider',
   'Provider type': 'Providertyp',
   'Provider, such as a tag': 'Provider, etwa ein Tag',
   Providers: 'Provider',

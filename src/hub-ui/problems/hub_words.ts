@@ -92,6 +92,7 @@ export const HUB_WORDS = [
   'are required for a zone of type {name}',
   'are required unless all is true',
   'exactly one of {name} and {other} is required',
+  'must be absent from a rule about objects of type {name}',
   'must be absent from a rule of kind {name}',
   'must be absent from a proximity zone',
   'must have at least one id or be absent',

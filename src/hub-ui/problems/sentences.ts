@@ -62,6 +62,8 @@ const LABELS: Readonly<Record<string, string>> = {
   enabled: t('Enabled'),
   fence_ids: t('Fence ids'),
   trackable_ids: t('Trackable ids'),
+  provider_ids: t('Provider ids'),
+  object_type: t('Object type'),
   longer_than: t('Longer than'),
   more_than: t('More than'),
   is_start: t('Is start'),
