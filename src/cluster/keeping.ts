@@ -116,15 +116,18 @@ export class Keeping {
     await this.#written(this.checkpoints.noteCollisions(rows as Iterable<CollisionRow>));
   }
 
-  /** The last row of each object that the shards have, in times of day: none before they are handed any state. */
-  async rows(): Promise<readonly LastKnownRow[]> {
+  /**
+   * The last row of each object that the shards have, in times of day: none before they are handed any state. `hasAdopted`
+   * tells objects that they have although the log does not say so yet.
+   */
+  async rows(hasAdopted: (kind: ObjectKind, id: string) => boolean): Promise<readonly LastKnownRow[]> {
     if (!this.#keeper.hasState()) return [];
     const rows: LastKnownRow[] = [];
     for await (const part of this.checkpoints.rows()) {
       for (const row of part) if (row.kind !== 'collision') rows.push(row);
     }
     const isHere = this.#keeper.arrived();
-    return rows.filter(({ kind, id }) => isHere?.(kind, id) === true);
+    return rows.filter(({ kind, id }) => isHere?.(kind, id) === true || hasAdopted(kind, id));
   }
 
   /** A round of a shard begins, see StepJournal. */

@@ -116,7 +116,7 @@ export function clusterDatabase(
       return undefined;
     },
     keepPairs: (rows) => cluster.keeping.pairs(rowsToKeep(rows, clock)),
-    lastRows: async () => keptRows(await cluster.keeping.rows(), clock),
+    lastRows: async (hasAdopted) => keptRows(await cluster.keeping.rows(hasAdopted), clock),
     isBehind: () => false,
     refusesRows: () => !cluster.canKeep,
   };

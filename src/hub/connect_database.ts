@@ -3,6 +3,7 @@ import { storePace } from '../config/settings.ts';
 import type { KeptRow, LastKnownRow } from '../core/item.ts';
 import { DatabaseState } from '../operation/database_state.ts';
 import { keptRows, rowsToKeep } from '../shards/row_times.ts';
+import type { HasObject } from '../shards/shard_worker.ts';
 import { MemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { StoreWriter } from '../store/writer.ts';
@@ -25,8 +26,8 @@ export interface Database {
   keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
   /** The same of pairs that collide. */
   keepPairs(rows: Iterable<KeptRow>): Promise<void> | undefined;
-  /** The latest row of each object, for a shard worker that starts anew. */
-  lastRows(): Promise<readonly LastKnownRow[]>;
+  /** The latest row of each object, for a shard worker that starts anew. `hasAdopted`: see ShardWorkerOptions. */
+  lastRows(hasAdopted: HasObject): Promise<readonly LastKnownRow[]>;
   /** Whether so many rows wait that none should come that nobody waits for. */
   isBehind(): boolean;
   /** Whether rows would be refused, without an attempt to write them. */

@@ -87,9 +87,9 @@ export function connectStages(deps: StageDeps): Stages {
     now: running,
     setBacks,
     // Rows that wait for their steps to be kept are not among them before.
-    rows: async () => {
+    rows: async (hasAdopted) => {
       await shards.released();
-      return database.lastRows();
+      return database.lastRows(hasAdopted);
     },
     ...(cluster && clusterShards(cluster, clock, (shard) => shards.lanes[shard]?.lane.settled())),
     isStoreBehind: database.isBehind,

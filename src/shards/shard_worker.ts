@@ -1,6 +1,7 @@
 import type { Item, LastKnownRow } from '../core/item.ts';
 import { type OpenThread, openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
 import { lend } from '../model/borrowed.ts';
+import type { ObjectKind } from '../model/id.ts';
 import type { PackedStep } from '../wire/journal_record.ts';
 import { type LaneItem, lastSeqOf } from '../wire/location_record.ts';
 import { type LaneBatch, packBatch, type ShardReply, type ShardSettings, unpackShardReply } from '../wire/messages.ts';
@@ -31,9 +32,14 @@ export interface ShardWorkerOptions {
   isStoreBehind(): boolean;
   /** Starts the thread; openThread when left out. */
   readonly openThread?: OpenThread | undefined;
-  /** The newest of all rows that were handed out, for a worker that starts anew. */
-  rows(): Promise<readonly LastKnownRow[]>;
+  /**
+   * The newest of all rows that were handed out, for a worker that starts anew. `hasAdopted` tells the objects that the shard
+   * has from another hub: their rows count before it is known that all of what was to come with them is there.
+   */
+  rows(hasAdopted: HasObject): Promise<readonly LastKnownRow[]>;
 }
+
+export type HasObject = (kind: ObjectKind, id: string) => boolean;
 
 /** What a new worker is told besides entities: rows and the steps since, rows alone, or nothing. */
 export type Known = 'all' | 'rows' | 'nothing';
@@ -151,7 +157,7 @@ export class ShardWorker {
     let rows: readonly LastKnownRow[] = [];
     if (this.#options.recordsSteps === true && !this.#hasAdopted) return rows;
     try {
-      rows = await this.#options.rows();
+      rows = await this.#options.rows((kind, id) => this.#mirror.hasAdopted(kind, id));
     } catch (error) {
       failed(error);
     }

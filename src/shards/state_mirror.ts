@@ -22,6 +22,8 @@ export class StateMirror {
   readonly #strangers = new Set<string>();
   /** Objects whose state is another hub's: rows that were kept of them here are out of date. */
   readonly #released = { provider: new Set<string>(), trackable: new Set<string>() };
+  /** Objects whose state was another hub's, and is here since. */
+  readonly #adopted = { provider: new Set<string>(), trackable: new Set<string>() };
   #rules: readonly LocatingRule[] = [];
   #variants: readonly Variant[] = [];
   #suppressUntilMs = 0;
@@ -35,6 +37,11 @@ export class StateMirror {
   has(kind: ObjectKind, id: string): boolean {
     if (this.#released[kind].has(id)) return false;
     return this.#entities[kind].has(id) || (kind === 'provider' && this.#strangers.has(id));
+  }
+
+  /** Whether the shard has the state of an object from another hub, be it that all of what was to come is there, or not. */
+  hasAdopted(kind: ObjectKind, id: string): boolean {
+    return this.#adopted[kind].has(id);
   }
 
   get rules(): readonly LocatingRule[] {
@@ -87,12 +94,14 @@ export class StateMirror {
       case 'release':
         for (const id of item.providers) this.#released.provider.add(id);
         for (const id of item.trackables) this.#released.trackable.add(id);
+        this.#forgetAdopted(item);
         return;
       case 'exportState':
         for (const id of item.providers) this.#entities.provider.delete(id);
         for (const id of item.providers) this.#strangers.delete(id);
         for (const id of item.trackables) this.#entities.trackable.delete(id);
         this.#noteHere(item);
+        this.#forgetAdopted(item);
         return;
       case 'importState':
         this.#noteImported(item);
@@ -103,6 +112,13 @@ export class StateMirror {
   #noteTakenOver({ providers, trackables }: ObjectIds): void {
     for (const id of providers) this.#noteProvider(id);
     this.#noteHere({ providers, trackables });
+    for (const id of providers) this.#adopted.provider.add(id);
+    for (const id of trackables) this.#adopted.trackable.add(id);
+  }
+
+  #forgetAdopted({ providers, trackables }: ObjectIds): void {
+    for (const id of providers) this.#adopted.provider.delete(id);
+    for (const id of trackables) this.#adopted.trackable.delete(id);
   }
 
   /** Rows that are kept of the objects from now on are this hub's, or there are none. */
@@ -125,7 +141,9 @@ export class StateMirror {
     }
     entities.delete(item.id);
     const { kind } = item as Of<EntityKind>;
-    if (kind === 'provider' || kind === 'trackable') this.#released[kind].delete(item.id);
+    if (kind !== 'provider' && kind !== 'trackable') return;
+    this.#released[kind].delete(item.id);
+    this.#adopted[kind].delete(item.id);
   }
 
   #noteImported({ state, seq, receivedMs }: Of<'importState'>): void {
