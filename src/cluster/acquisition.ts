@@ -114,12 +114,14 @@ interface Left {
   readonly departed: readonly string[];
   /** All that had left it. */
   readonly allDeparted: readonly string[];
+  /** Objects that it has relayed, and that have arrived. */
+  readonly relayed: readonly string[];
   readonly endMs: number;
   /** 0 if it does not say. */
   readonly config: number;
 }
 
-const NOTHING_LEFT: Left = { steps: [], departed: [], allDeparted: [], endMs: 0, config: 0 };
+const NOTHING_LEFT: Left = { steps: [], departed: [], allDeparted: [], relayed: [], endMs: 0, config: 0 };
 
 export class Acquisition {
   readonly #options: AcquisitionOptions;
@@ -286,7 +288,7 @@ export class Acquisition {
       const all = new Set([...hadAtItsEnd(of), ...theirs.flatMap(({ partitions }) => partitions)]);
       const late = theirs.flatMap(({ partitions }) => its.map((each) => ({ left: each, partitions, all })));
       this.#late = [...this.#late, ...late];
-      letGo.push({ partitions: writtenBy(of, state()), objects: its.flatMap(({ departed }) => departed.map(namedBy)) });
+      letGo.push({ partitions: writtenBy(of, state()), objects: its.flatMap((each) => this.#letGoBy(each, all)) });
     }
     const relayed = await this.#relay([...journals.values()]);
     this.#stage = 'reading the state';
@@ -316,6 +318,13 @@ export class Acquisition {
     }
   }
 
+  /** What a hub had let go. What it has relayed may have come to itself. */
+  #letGoBy({ departed, relayed }: Left, partitions: ReadonlySet<number>): LetGo['objects'] {
+    const { partitionOf } = this.#options;
+    const elsewhere = relayed.map(namedBy).filter((name) => !partitions.has(partitionOf(...name)));
+    return [...departed.map(namedBy), ...elsewhere];
+  }
+
   /**
    * What hubs that are gone had released, and is on its way still, is not adopted: whoever it goes to may have it already.
    * Returns these objects, as "kind id".
@@ -325,8 +334,8 @@ export class Acquisition {
     const relayed = new Set<string>();
     for (const { sequence, objects } of state().onTheWay) {
       const names = objects.map(([kind, id]) => `${kind} ${id}`);
-      for (const { departed, released } of journals) {
-        const left = names.filter((name) => departed.get(name) === sequence);
+      for (const { departed, relayed: again, released } of journals) {
+        const left = names.filter((name) => departed.get(name) === sequence || again.get(name) === sequence);
         if (left.length === 0) continue;
         await relay(
           sequence,
@@ -425,12 +434,15 @@ export class Acquisition {
     const { steps, config } = journal;
     journals.set(of, journal);
     const isPending = this.#pending();
-    const departed = [...journal.departed].flatMap(([name, sequence]) => (isPending(name, sequence) ? [] : [name]));
+    const arrived = (names: ReadonlyMap<string, number>): readonly string[] => {
+      return [...names].flatMap(([name, sequence]) => (isPending(name, sequence) ? [] : [name]));
+    };
+    const [departed, relayed] = [arrived(journal.departed), arrived(journal.relayed)];
     const endMs = steps.reduce((latest, step) => Math.max(latest, step.endMs), 0);
     const isReleased = released > 0 && released <= config;
     const evaluated = isReleased ? released - 1 : config;
     const allDeparted = [...journal.departed.keys()];
-    return { steps: steps.map(({ step }) => step), departed, allDeparted, endMs, config: evaluated };
+    return { steps: steps.map(({ step }) => step), departed, allDeparted, relayed, endMs, config: evaluated };
   }
 
   /** What a member has released because of a record: heirs have released more later, as they have evaluated more by then. */

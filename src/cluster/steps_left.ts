@@ -19,6 +19,8 @@ import { recordsOf } from './record_pieces.ts';
 export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' | 'released' }, 'endMs' | 'step'> &
   Partial<Pick<JournalRecord & { readonly kind: 'step' }, 'fenceEvents'>>;
 
+type ReleasedRecord = JournalRecord & { readonly kind: 'released' };
+
 /** What an incarnation has left behind. */
 export interface JournalLeft {
   /** What is not in the state. */
@@ -27,8 +29,12 @@ export interface JournalLeft {
   readonly earlier: readonly StepLeft[];
   /** Objects, as "kind id", that had left it at its end, by the sequence of the record that said so. */
   readonly departed: ReadonlyMap<string, number>;
-  /** What it had released. */
-  readonly released: readonly (JournalRecord & { readonly kind: 'released' })[];
+  /** The same of objects that had left owners before it, and had not come to it since. */
+  readonly relayed: ReadonlyMap<string, number>;
+  /** What it had released, or owners before it. */
+  readonly released: readonly ReleasedRecord[];
+  /** Those of which it had released something itself. */
+  readonly ownReleases: ReadonlySet<JournalRecord>;
   /** The last record of the configuration log that is evaluated in the steps and in what came before them; 0 if unknown. */
   readonly config: number;
 }
@@ -68,10 +74,15 @@ export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Pr
     if (!messages.has(number)) throw new JournalFormatError(`Message ${number} of journal "${journal}" is missing`);
   }
   const earlier = all.length - recordsFrom(upTo + 1).length;
+  const departures = departuresIn(all);
+  // What it has relayed says nothing of what it has had.
+  const isStep = (record: JournalRecord): record is StepLeft & JournalRecord => {
+    return record.kind === 'step' || departures.ownReleases.has(record);
+  };
   return {
-    steps: stepsIn(all.slice(earlier)),
-    earlier: stepsIn(all.slice(0, earlier)),
-    departed: departedIn(all),
+    steps: all.slice(earlier).filter(isStep),
+    earlier: all.slice(0, earlier).filter(isStep),
+    ...departures,
     released: all.filter((record) => record.kind === 'released'),
     config: all.reduce((latest, record) => Math.max(latest, record.config), 0),
   };
@@ -82,24 +93,37 @@ export async function dropIncarnation(bus: Bus, name: string, incarnation: strin
   for (const stream of journalStreams(name, incarnation)) await bus.deleteStream(stream.name);
 }
 
-function stepsIn(records: readonly JournalRecord[]): StepLeft[] {
-  return records.filter((record) => record.kind !== 'done');
-}
-
-/** One that has come back is stated by the step with which it came, even where it has left everything in that. */
-function departedIn(records: readonly JournalRecord[]): ReadonlyMap<string, number> {
+/**
+ * What a hub has released itself comes right before the step that says it is elsewhere. What it has relayed may be of objects
+ * that it has: these have come to it before. One that has come back is stated by the step with which it came, even where it
+ * has left everything in that.
+ */
+function departuresIn(records: readonly JournalRecord[]): Pick<JournalLeft, 'departed' | 'relayed' | 'ownReleases'> {
   const departed = new Map<string, number>();
+  const relayed = new Map<string, number>();
+  const ownReleases = new Set<JournalRecord>();
+  const before = new Map<string, ReleasedRecord>();
   for (const record of records) {
     if (record.kind === 'released') {
-      for (const { kind, id } of effectsIn(asBuffer(record.step.effects)))
-        departed.set(`${kind} ${id}`, record.sequence);
+      for (const { kind, id } of effectsIn(asBuffer(record.step.effects))) {
+        before.set(`${kind} ${id}`, record);
+        relayed.set(`${kind} ${id}`, record.sequence);
+      }
     }
-    if (record.kind !== 'step' || departed.size === 0) continue;
+    if (record.kind !== 'step' || (relayed.size === 0 && departed.size === 0)) continue;
     for (const { kind, id, place } of effectsIn(asBuffer(record.step.effects))) {
-      if (place.at !== 'elsewhere') departed.delete(`${kind} ${id}`);
+      const name = `${kind} ${id}`;
+      const released = before.get(name);
+      if (place.at !== 'elsewhere') departed.delete(name);
+      else if (released !== undefined) {
+        departed.set(name, released.sequence);
+        ownReleases.add(released);
+      }
+      relayed.delete(name);
     }
+    before.clear();
   }
-  return departed;
+  return { departed, relayed, ownReleases };
 }
 
 /** The objects of which steps tell. */
@@ -130,12 +154,13 @@ const UNTOLD_MS = 5000;
  */
 export function lastFenceEvents(
   of: string,
-  { earlier, steps, released }: Pick<JournalLeft, 'earlier' | 'steps' | 'released'>,
+  { earlier, steps, released, ownReleases }: Pick<JournalLeft, 'earlier' | 'steps' | 'released' | 'ownReleases'>,
   isPending: (name: string, sequence: number) => boolean,
 ): FenceEventLeft[] {
   const all = [...earlier, ...steps];
   const latestMs = all.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
-  const sequences = new Map<StepLeft, number>(released.map((record) => [record, record.sequence]));
+  const own = released.filter((record) => ownReleases.has(record));
+  const sequences = new Map<StepLeft, number>(own.map((record) => [record, record.sequence]));
   const left = new Set<FenceEventLeft>();
   let told = new Set<string>();
   const drop = (): void => {

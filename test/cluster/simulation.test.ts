@@ -31,6 +31,9 @@ const MENDED_SINCE: readonly [seed: number, what: string, faults?: number][] = [
   [6005, 'a dead hub had evaluated a change that has changed nothing'],
   [5196, 'a hub that was about to end was asked as one that serves'],
   [2004, 'a server that stood still for a moment lost what was subscribed to meanwhile'],
+  [2987, 'what a hub had relayed was taken for what it had let go itself, though that had come to it'],
+  [3313, 'what a hub had relayed was taken for what it had let go itself, and its events were told again'],
+  [3587, 'what a hub had relayed was taken for what it had let go itself, and its state was lost'],
   [903, 'a worker that was replaced while objects arrived did not get the rows of these', 2],
 ];
 

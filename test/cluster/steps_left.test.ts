@@ -7,9 +7,12 @@ import { sealMessage } from '../../src/cluster/journal_message.ts';
 import { journalPlaces, journalStreams } from '../../src/cluster/journal_places.ts';
 import { piecesOf } from '../../src/cluster/record_pieces.ts';
 import { dropIncarnation, readSteps, type StepLeft } from '../../src/cluster/steps_left.ts';
-import { lend } from '../../src/model/borrowed.ts';
+import { EffectWriter } from '../../src/core/effects.ts';
+import { CHANGED_SHARD } from '../../src/core/state.ts';
+import { copied, lend } from '../../src/model/borrowed.ts';
 import { schedule } from '../../src/time/clock.ts';
-import { packDone, packStep } from '../../src/wire/journal_record.ts';
+import { packDone, packReleased, packStep } from '../../src/wire/journal_record.ts';
+import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { diceOf } from '../support/dice.ts';
 import { textOf, up, utf8 } from './contract.ts';
 import { recordsMessage } from './journal_messages.ts';
@@ -224,6 +227,74 @@ test('readSteps tells by how much of the configuration the last step was made, a
     assert.equal((await readSteps({ bus, name: 'hub', incarnation: 'i' })).config, config);
   }
 });
+
+/** Effects that say of providers that they are here, without a location, or elsewhere. */
+function effectsOf(places: Readonly<Record<string, 'here' | 'elsewhere'>>) {
+  const writer = new EffectWriter(newRecordBuffer);
+  for (const [id, place] of Object.entries(places)) {
+    const changes = place === 'elsewhere' ? CHANGED_SHARD : 0;
+    const object = { kind: 'provider', id, fix: undefined, members: [], suppressUntilMs: 0, changes };
+    writer.write(object as never, { withMembers: true, isLocated: false, isKnown: () => false, shared: -1 });
+  }
+  return lend(copied(writer.take()));
+}
+
+const common = { nowMs: 0, config: 1, setBacks: [], batch: lend(new Uint8Array()) };
+const stated = (places: Parameters<typeof effectsOf>[0]) => packStep({ ...common, effects: effectsOf(places) });
+const released = (sequence: number, ...ids: readonly string[]) => {
+  const here = Object.fromEntries(ids.map((id) => [id, 'here' as const]));
+  return packReleased({ ...common, sequence, effects: effectsOf(here) });
+};
+
+for (const [what, records, expected] of [
+  [
+    'what it has released, with the step that says so',
+    [stated({ p: 'here', q: 'here' }), released(5, 'p'), stated({ p: 'elsewhere', q: 'here' })],
+    { departed: [['provider p', 5]], relayed: [], own: 1, steps: 3 },
+  ],
+  [
+    'nothing that has come back',
+    [released(5, 'p'), stated({ p: 'elsewhere' }), stated({ p: 'here' })],
+    { departed: [], relayed: [], own: 1, steps: 3 },
+  ],
+  [
+    'nothing of its own that it has only relayed',
+    [stated({ p: 'here' }), released(7, 'p', 'q'), stated({ r: 'here' })],
+    {
+      departed: [],
+      relayed: [
+        ['provider p', 7],
+        ['provider q', 7],
+      ],
+      own: 0,
+      steps: 2,
+    },
+  ],
+  [
+    'nothing that has come to it after it has relayed that',
+    [released(7, 'p'), stated({ p: 'here' })],
+    { departed: [], relayed: [], own: 0, steps: 1 },
+  ],
+  [
+    'what it has released after it has relayed that',
+    [released(7, 'p'), stated({ p: 'here' }), released(9, 'p'), stated({ p: 'elsewhere' })],
+    { departed: [['provider p', 9]], relayed: [], own: 1, steps: 3 },
+  ],
+] as const) {
+  test(`readSteps tells that a hub has let go ${what}`, async (context) => {
+    const { cluster } = simulated(context);
+    const bus = cluster.bus('taker');
+    await up(bus);
+    await makeStreams(bus, 'hub', 'i');
+    const places = journalPlaces('hub', 'i');
+    const pieces = records.map((bytes) => Buffer.concat(piecesOf(zstdCompressSync(bytes))[0] ?? []));
+    await bus.append({ ...places[0], bytes: recordsMessage(0, pieces), timeoutMs: 1000 });
+    for (const place of places) await bus.append({ ...place, bytes: sealMessage('taker'), timeoutMs: 1000 });
+    const left = await readSteps({ bus, name: 'hub', incarnation: 'i' });
+    const found = { departed: [...left.departed], relayed: [...left.relayed] };
+    assert.deepEqual({ ...found, own: left.ownReleases.size, steps: left.steps.length }, expected);
+  });
+}
 
 test('readSteps reads nothing behind a seal', async (context) => {
   for (let seed = 1; seed < 10; seed++) {

@@ -77,10 +77,16 @@ test('withFenceEvents keeps the events of a step with its record', () => {
   assert.equal(fenceEventsOf(record), undefined);
 });
 
+const NOTHING_RELEASED = { released: [], ownReleases: new Set<never>() };
+
 test('lastFenceEvents are those of the last five seconds of a journal, in order', () => {
   const step = { batch: new Uint8Array(0), effects: new Uint8Array(0) };
   const stepAt = (endMs: number): StepLeft => ({ endMs, step, fenceEvents: [[['f'], `${endMs}`]] });
-  const left = { earlier: [stepAt(1000), stepAt(4000)], steps: [stepAt(6000), { endMs: 9000, step }], released: [] };
+  const left = {
+    earlier: [stepAt(1000), stepAt(4000)],
+    steps: [stepAt(6000), { endMs: 9000, step }],
+    ...NOTHING_RELEASED,
+  };
   assert.deepEqual(
     lastFenceEvents('a1', left, () => false).map(({ event: [, text], recordedMs }) => [text, recordedMs]),
     [
@@ -89,7 +95,7 @@ test('lastFenceEvents are those of the last five seconds of a journal, in order'
     ],
   );
   assert.deepEqual(
-    lastFenceEvents('a1', { earlier: [], steps: [], released: [] }, () => false),
+    lastFenceEvents('a1', { earlier: [], steps: [], ...NOTHING_RELEASED }, () => false),
     [],
   );
 });
@@ -110,12 +116,14 @@ test('lastFenceEvents are without those of objects that had left, and arrived el
   const released = { kind: 'released' as const, endMs: 3, config: 1, sequence: 7, step };
   // What has left comes before the step with which it did.
   const steps = [stepAt(1, 'p', 'q'), released, stepAt(3, 'p', 'q'), stepAt(5, 'p', 'q')];
-  const left = { earlier: [], steps, released: [released] };
-  const told = (isPending: boolean): readonly string[] => {
+  const told = (isPending: boolean, isOwn = true): readonly string[] => {
+    const left = { earlier: [], steps, released: [released], ownReleases: new Set(isOwn ? [released] : []) };
     return lastFenceEvents('a1', left, () => isPending).map(({ event: [, text] }) => text);
   };
   assert.deepEqual(told(false), ['q 1', 'q 3', 'p 5', 'q 5']);
   assert.deepEqual(told(true), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
+  // What an owner before has released, and this one has relayed, says nothing of what this one has told.
+  assert.deepEqual(told(false, false), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
 });
 
 test('readFenceEvents reads what packFenceEvents has made, and nothing else', () => {
