@@ -19,8 +19,6 @@ import { recordsOf } from './record_pieces.ts';
 export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' | 'released' }, 'endMs' | 'step'> &
   Partial<Pick<JournalRecord & { readonly kind: 'step' }, 'fenceEvents'>>;
 
-type ReleasedRecord = JournalRecord & { readonly kind: 'released' };
-
 /** What an incarnation has left behind. */
 export interface JournalLeft {
   /** What is not in the state. */
@@ -32,9 +30,7 @@ export interface JournalLeft {
   /** The same of objects that had left owners before it, and had not come to it since. */
   readonly relayed: ReadonlyMap<string, number>;
   /** What it had released, or owners before it. */
-  readonly released: readonly ReleasedRecord[];
-  /** Those of which it had released something itself. */
-  readonly ownReleases: ReadonlySet<JournalRecord>;
+  readonly released: readonly (JournalRecord & { readonly kind: 'released' })[];
   /** The last record of the configuration log that is evaluated in the steps and in what came before them; 0 if unknown. */
   readonly config: number;
 }
@@ -74,15 +70,10 @@ export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Pr
     if (!messages.has(number)) throw new JournalFormatError(`Message ${number} of journal "${journal}" is missing`);
   }
   const earlier = all.length - recordsFrom(upTo + 1).length;
-  const departures = departuresIn(all);
-  // What it has relayed says nothing of what it has had.
-  const isStep = (record: JournalRecord): record is StepLeft & JournalRecord => {
-    return record.kind === 'step' || departures.ownReleases.has(record);
-  };
   return {
-    steps: all.slice(earlier).filter(isStep),
-    earlier: all.slice(0, earlier).filter(isStep),
-    ...departures,
+    steps: stepsIn(all.slice(earlier)),
+    earlier: stepsIn(all.slice(0, earlier)),
+    ...departuresIn(all),
     released: all.filter((record) => record.kind === 'released'),
     config: all.reduce((latest, record) => Math.max(latest, record.config), 0),
   };
@@ -93,37 +84,28 @@ export async function dropIncarnation(bus: Bus, name: string, incarnation: strin
   for (const stream of journalStreams(name, incarnation)) await bus.deleteStream(stream.name);
 }
 
-/**
- * What a hub has released itself comes right before the step that says it is elsewhere. What it has relayed may be of objects
- * that it has: these have come to it before. One that has come back is stated by the step with which it came, even where it
- * has left everything in that.
- */
-function departuresIn(records: readonly JournalRecord[]): Pick<JournalLeft, 'departed' | 'relayed' | 'ownReleases'> {
+/** What it has relayed says nothing of what it has had. */
+function stepsIn(records: readonly JournalRecord[]): StepLeft[] {
+  return records.filter((record) => record.kind !== 'done').filter((step) => step.kind === 'step' || !step.isRelayed);
+}
+
+/** One that has come, or come back, is stated by the step with which it came, even where it has left everything in that. */
+function departuresIn(records: readonly JournalRecord[]): Pick<JournalLeft, 'departed' | 'relayed'> {
   const departed = new Map<string, number>();
   const relayed = new Map<string, number>();
-  const ownReleases = new Set<JournalRecord>();
-  const before = new Map<string, ReleasedRecord>();
   for (const record of records) {
     if (record.kind === 'released') {
-      for (const { kind, id } of effectsIn(asBuffer(record.step.effects))) {
-        before.set(`${kind} ${id}`, record);
-        relayed.set(`${kind} ${id}`, record.sequence);
-      }
+      const left = record.isRelayed ? relayed : departed;
+      for (const { kind, id } of effectsIn(asBuffer(record.step.effects))) left.set(`${kind} ${id}`, record.sequence);
     }
-    if (record.kind !== 'step' || (relayed.size === 0 && departed.size === 0)) continue;
+    if (record.kind !== 'step' || departed.size + relayed.size === 0) continue;
     for (const { kind, id, place } of effectsIn(asBuffer(record.step.effects))) {
-      const name = `${kind} ${id}`;
-      const released = before.get(name);
-      if (place.at !== 'elsewhere') departed.delete(name);
-      else if (released !== undefined) {
-        departed.set(name, released.sequence);
-        ownReleases.add(released);
-      }
-      relayed.delete(name);
+      if (place.at === 'elsewhere') continue;
+      departed.delete(`${kind} ${id}`);
+      relayed.delete(`${kind} ${id}`);
     }
-    before.clear();
   }
-  return { departed, relayed, ownReleases };
+  return { departed, relayed };
 }
 
 /** The objects of which steps tell. */
@@ -154,12 +136,12 @@ const UNTOLD_MS = 5000;
  */
 export function lastFenceEvents(
   of: string,
-  { earlier, steps, released, ownReleases }: Pick<JournalLeft, 'earlier' | 'steps' | 'released' | 'ownReleases'>,
+  { earlier, steps, released }: Pick<JournalLeft, 'earlier' | 'steps' | 'released'>,
   isPending: (name: string, sequence: number) => boolean,
 ): FenceEventLeft[] {
   const all = [...earlier, ...steps];
   const latestMs = all.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
-  const own = released.filter((record) => ownReleases.has(record));
+  const own = released.filter(({ isRelayed }) => !isRelayed);
   const sequences = new Map<StepLeft, number>(own.map((record) => [record, record.sequence]));
   const left = new Set<FenceEventLeft>();
   let told = new Set<string>();

@@ -16,7 +16,9 @@ import { fenceEventsOf } from './fence_events.ts';
  *     22  u8 how often the clock of the hub was set back, or the hub stood still
  *     23  for each f64 toMs, f64 byMs (model/set_back.ts): by these its running times, as the step has them, mean something to
  *         other hubs; then the batch as it was sent, empty where no location was in it, then the effects (core/effects.ts).
- *         Of what has left: f64 sequence of the record of the configuration log that says so, then the effects
+ *         Of what has left: f64 sequence of the record of the configuration log that says so, then the effects. Where an owner
+ *         before had let it go, RELAYED comes before the times that its clock was set back: no clock makes such a one, and it
+ *         changes no time for whoever does not know it
  *
  * Little-endian. In front of the record of a step there may be its fence events: see fence_events.ts.
  */
@@ -24,6 +26,7 @@ const VERSION = 1;
 const KINDS = ['step', 'done', 'released'] as const;
 const [KIND_AT, NUMBER_AT, CONFIG_AT, BATCH_SIZE_AT, SET_BACKS_AT, HEAD_BYTES] = [1, 2, 10, 18, 22, 23] as const;
 const SET_BACK_BYTES = 16;
+const RELAYED: SetBack = { toMs: 0, byMs: 0 };
 
 /** A step that a worker has made: the batch as it was sent, empty where no location was in it, and the effects. */
 export interface PackedStep {
@@ -45,7 +48,14 @@ export type JournalRecord = RecordedWith &
         readonly fenceEvents?: readonly FenceEventText[];
       }
     | { readonly kind: 'done'; readonly upTo: number }
-    | { readonly kind: 'released'; readonly endMs: number; readonly sequence: number; readonly step: PackedStep }
+    | {
+        readonly kind: 'released';
+        readonly endMs: number;
+        readonly sequence: number;
+        /** Whether an owner before had let it go. */
+        readonly isRelayed: boolean;
+        readonly step: PackedStep;
+      }
   );
 
 /** The state of objects that have left for another hub, and the last record of the configuration log that they have met. */
@@ -93,10 +103,11 @@ export function packReleasedAgain({
   endMs,
   config,
   step,
-}: Omit<JournalRecord & { kind: 'released' }, 'kind'>): Uint8Array<ArrayBuffer> {
+}: Omit<JournalRecord & { kind: 'released' }, 'kind' | 'isRelayed'>): Uint8Array<ArrayBuffer> {
   const { effects, setBacks = [] } = step;
   const aheadMs = setBacks.reduce((sum, { byMs }) => sum + byMs, 0);
-  return packReleased({ config, sequence, nowMs: endMs + aheadMs, setBacks, effects: lend(effects) });
+  const marked = [RELAYED, ...setBacks];
+  return packReleased({ config, sequence, nowMs: endMs + aheadMs, setBacks: marked, effects: lend(effects) });
 }
 
 /** `first`: what comes before the effects. */
@@ -150,9 +161,11 @@ function unpackRecord(bytes: Uint8Array): JournalRecord {
     const at = HEAD_BYTES + SET_BACK_BYTES * index;
     return { toMs: view.getFloat64(at, true), byMs: view.getFloat64(at + 8, true) };
   });
+  const isRelayed = kind === 'released' && setBacks[0]?.byMs === RELAYED.byMs;
+  if (isRelayed) setBacks.shift();
   const step = { batch: bytes.subarray(batchAt, batchEnd), effects: bytes.subarray(effectsAt), setBacks };
   if (kind === 'step') return { kind, config, endMs: number, step };
-  return { kind, config, endMs: number, sequence: view.getFloat64(batchEnd, true), step };
+  return { kind, config, endMs: number, sequence: view.getFloat64(batchEnd, true), isRelayed, step };
 }
 
 function begun(

@@ -77,15 +77,13 @@ test('withFenceEvents keeps the events of a step with its record', () => {
   assert.equal(fenceEventsOf(record), undefined);
 });
 
-const NOTHING_RELEASED = { released: [], ownReleases: new Set<never>() };
-
 test('lastFenceEvents are those of the last five seconds of a journal, in order', () => {
   const step = { batch: new Uint8Array(0), effects: new Uint8Array(0) };
   const stepAt = (endMs: number): StepLeft => ({ endMs, step, fenceEvents: [[['f'], `${endMs}`]] });
   const left = {
     earlier: [stepAt(1000), stepAt(4000)],
     steps: [stepAt(6000), { endMs: 9000, step }],
-    ...NOTHING_RELEASED,
+    released: [],
   };
   assert.deepEqual(
     lastFenceEvents('a1', left, () => false).map(({ event: [, text], recordedMs }) => [text, recordedMs]),
@@ -95,7 +93,7 @@ test('lastFenceEvents are those of the last five seconds of a journal, in order'
     ],
   );
   assert.deepEqual(
-    lastFenceEvents('a1', { earlier: [], steps: [], ...NOTHING_RELEASED }, () => false),
+    lastFenceEvents('a1', { earlier: [], steps: [], released: [] }, () => false),
     [],
   );
 });
@@ -113,17 +111,18 @@ test('lastFenceEvents are without those of objects that had left, and arrived el
   const nowhere = { kind: 'provider', id: 'p', fix: undefined, members: [], suppressUntilMs: 0, changes: 0 };
   effects.write(nowhere as never, { withMembers: true, isLocated: false, isKnown: () => false, shared: -1 });
   const step = { batch: new Uint8Array(0), effects: copied(effects.take()) };
-  const released = { kind: 'released' as const, endMs: 3, config: 1, sequence: 7, step };
-  // What has left comes before the step with which it did.
-  const steps = [stepAt(1, 'p', 'q'), released, stepAt(3, 'p', 'q'), stepAt(5, 'p', 'q')];
-  const told = (isPending: boolean, isOwn = true): readonly string[] => {
-    const left = { earlier: [], steps, released: [released], ownReleases: new Set(isOwn ? [released] : []) };
+  const released = { kind: 'released' as const, endMs: 3, config: 1, sequence: 7, isRelayed: false, step };
+  const told = (isPending: boolean, isRelayed = false): readonly string[] => {
+    const record = { ...released, isRelayed };
+    // What has left comes before the step with which it did.
+    const steps = [stepAt(1, 'p', 'q'), record, stepAt(3, 'p', 'q'), stepAt(5, 'p', 'q')];
+    const left = { earlier: [], steps, released: [record] };
     return lastFenceEvents('a1', left, () => isPending).map(({ event: [, text] }) => text);
   };
   assert.deepEqual(told(false), ['q 1', 'q 3', 'p 5', 'q 5']);
   assert.deepEqual(told(true), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
   // What an owner before has released, and this one has relayed, says nothing of what this one has told.
-  assert.deepEqual(told(false, false), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
+  assert.deepEqual(told(false, true), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
 });
 
 test('readFenceEvents reads what packFenceEvents has made, and nothing else', () => {
