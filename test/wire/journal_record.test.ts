@@ -5,6 +5,7 @@ import {
   JournalRecordError,
   packDone,
   packReleased,
+  packReleasedAgain,
   packStep,
   unpackJournalRecord,
 } from '../../src/wire/journal_record.ts';
@@ -30,10 +31,21 @@ test('a record of what has left is a step without locations, with the sequence o
     config: 7,
     endMs: 960,
     sequence: 9,
+    isRelayed: false,
     step: { batch: new Uint8Array(0), effects, setBacks },
   });
   const cut = packed.subarray(0, packed.length - effects.length - 1);
   assert.throws(() => unpackJournalRecord(cut), new JournalRecordError('A journal record ends before its effects'));
+});
+
+test('a record that is relayed says the same, and that it is, however often', () => {
+  const packed = packReleased({ nowMs: 1000, config: 7, sequence: 9, setBacks, effects: lend(effects) });
+  let record = unpackJournalRecord(packed);
+  for (let times = 0; times < 3; times++) {
+    assert.ok(record.kind === 'released');
+    record = unpackJournalRecord(packReleasedAgain(record));
+    assert.deepEqual(record, { ...unpackJournalRecord(packed), isRelayed: true });
+  }
 });
 
 test('a record that a journal is done with something says up to where', () => {
