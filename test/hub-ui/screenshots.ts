@@ -187,6 +187,20 @@ const ACTS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await openFile(page, 'site.geojson');
     await page.getByRole('button', { name: 'Compare with the hub' }).click();
   },
+  'import-points': async (page) => {
+    await openFile(page, 'hall.dxf');
+    await page.getByRole('button', { name: 'By two points' }).click();
+    const numbers = {
+      'x in the drawing': [0, 10],
+      'y in the drawing': [0, 0],
+      'x in the zone': [60, 70],
+      'y in the zone': [10, 10],
+    };
+    for (const [column, [one, other]] of Object.entries(numbers)) {
+      await page.getByLabel(`${column} of point 1`).fill(String(one));
+      await page.getByLabel(`${column} of point 2`).fill(String(other));
+    }
+  },
   export: (page) => page.getByRole('button', { name: 'Export' }).click(),
 };
 const LISTS = Object.fromEntries(Object.keys(ACTS).map((name) => [name, 'lists/fences']));
