@@ -115,8 +115,10 @@ export class StepJournal {
     const left = released.flatMap((each) => {
       return each.record === undefined ? [] : [this.#append(look(each.record), { isWithNext })];
     });
-    if (left.length > 0 && record !== undefined) {
-      return Promise.all([...left, this.#appendStep(this.#of(shard), look(record))]).then(() => undefined);
+    if (left.length > 0) {
+      // Of what has left without having had a place the step says nothing.
+      const step = record && this.#appendStep(this.#of(shard), look(record));
+      return Promise.all([...left, step]).then(() => undefined);
     }
     if (record !== undefined) return this.#appendStep(this.#of(shard), look(record));
     const isAnswer = outcome.answers.length > 0 && this.#options.reads === 'latest';

@@ -34,6 +34,8 @@ const MENDED_SINCE: readonly [seed: number, what: string, faults?: number][] = [
   [2987, 'what a hub had relayed was taken for what it had let go itself, though that had come to it'],
   [3313, 'what a hub had relayed was taken for what it had let go itself, and its events were told again'],
   [3587, 'what a hub had relayed was taken for what it had let go itself, and its state was lost'],
+  [4032, 'what a hub had relayed was taken for what it had let go itself, by the next owner but one'],
+  [4923, 'what had left without having had a place was let out before it was kept, and nobody heard that it was not'],
   [903, 'a worker that was replaced while objects arrived did not get the rows of these', 2],
 ];
 

@@ -91,6 +91,16 @@ test('What has left with a step is found only where the step is, whenever the jo
   assert.deepEqual([...found], [0, 2]);
 });
 
+test('What has left without having had a place is let out once it is kept', async (context) => {
+  const { journal, left } = await world(context);
+  // The step itself has changed nothing.
+  const { record: _, ...reply } = releasing('a');
+  const kept = journal.keep(0, reply);
+  assert.ok(kept !== undefined);
+  await kept;
+  assert.deepEqual(await left(), ['']);
+});
+
 test('A pulse of a journal with nothing to keep leaves few messages, and steps that come later are found', async (context) => {
   const { clock, journal, pulse, messages, left } = await world(context);
   pulse.start();
