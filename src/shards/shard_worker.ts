@@ -34,11 +34,12 @@ export interface ShardWorkerOptions {
   readonly openThread?: OpenThread | undefined;
   /**
    * The newest of all rows that were handed out, for a worker that starts anew. `hasAdopted` tells the objects that the shard
-   * has from another hub: their rows count before it is known that all of what was to come with them is there.
+   * has taken over from another hub: their rows count even before the log says that they are here.
    */
   rows(hasAdopted: HasObject): Promise<readonly LastKnownRow[]>;
 }
 
+/** Tells some of the objects. */
 export type HasObject = (kind: ObjectKind, id: string) => boolean;
 
 /** What a new worker is told besides entities: rows and the steps since, rows alone, or nothing. */

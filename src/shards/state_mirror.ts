@@ -22,7 +22,7 @@ export class StateMirror {
   readonly #strangers = new Set<string>();
   /** Objects whose state is another hub's: rows that were kept of them here are out of date. */
   readonly #released = { provider: new Set<string>(), trackable: new Set<string>() };
-  /** Objects whose state was another hub's, and is here since. */
+  /** Objects that were taken over from another hub. */
   readonly #adopted = { provider: new Set<string>(), trackable: new Set<string>() };
   #rules: readonly LocatingRule[] = [];
   #variants: readonly Variant[] = [];
@@ -39,7 +39,7 @@ export class StateMirror {
     return this.#entities[kind].has(id) || (kind === 'provider' && this.#strangers.has(id));
   }
 
-  /** Whether the shard has the state of an object from another hub, be it that all of what was to come is there, or not. */
+  /** Whether the shard has taken over an object from another hub, even if the log does not say so yet. */
   hasAdopted(kind: ObjectKind, id: string): boolean {
     return this.#adopted[kind].has(id);
   }

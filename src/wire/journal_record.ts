@@ -26,6 +26,7 @@ const VERSION = 1;
 const KINDS = ['step', 'done', 'released'] as const;
 const [KIND_AT, NUMBER_AT, CONFIG_AT, BATCH_SIZE_AT, SET_BACKS_AT, HEAD_BYTES] = [1, 2, 10, 18, 22, 23] as const;
 const SET_BACK_BYTES = 16;
+/** Marks what an owner before had let go: it sets nothing back. */
 const RELAYED: SetBack = { toMs: 0, byMs: 0 };
 
 /** A step that a worker has made: the batch as it was sent, empty where no location was in it, and the effects. */

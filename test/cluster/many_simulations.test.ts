@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { test } from 'node:test';
 import { playSeeds } from './simulation/play_seeds.ts';
 
-/** Those of a command have five faults each; two are cheaper, and meet each other still. */
+/** With two faults, which still overlap, a seed takes less time than with the five that the command plays. */
 const SEEDS = [
   { from: 1, count: 400, faults: 5 },
   { from: 401, count: 600, faults: 2 },

@@ -17,8 +17,8 @@ import { runMqttRounds } from './mqtt/mqtt_rounds.ts';
  *
  * `npm run crash -- --cluster 3 --release ../hub-before --rounds 6`: a rolling upgrade instead. The hubs begin as
  * those of another checkout, with its own node_modules, and in each round the next one is told to stop and started as one
- * of this checkout; once all are, one of the other takes a seat again, or refuses to
- * start where it does not read what the new ones write.
+ * of this checkout; once all are, one of the other takes a seat again, or refuses to start where it cannot read what the
+ * new ones write.
  *
  * `npm run crash -- --mqtt --rounds 50 --seed 1`: a hub and a mosquitto (`--broker hivemq`: another broker) under load of sources with QoS 1. In each round one of
  * them, or both, or the connection between them goes down; a proxy between them tells what the broker has forgotten from

@@ -83,7 +83,7 @@ test('Every pattern fits what it says itself', () => {
   assert.deepEqual(lost, []);
 });
 
-/** What something takes of a thread that nobody interrupts: the least of three times, where the first is long. */
+/** How long something takes a thread that is not interrupted: the least of three runs, if the first is slow. */
 function leastMs(run: () => void): number {
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 3 && least > 100; tries++) {

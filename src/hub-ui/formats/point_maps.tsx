@@ -12,8 +12,7 @@ import { NumberInput } from '../controls/number_input.tsx';
 import { metersText } from '../controls/number_text.ts';
 import tableStyles from '../controls/table.module.css';
 import { t } from '../languages/language.ts';
-import toolStyles from '../map/map_tools.module.css';
-import { ScaleBar, ZoomButtons } from '../map/map_tools.tsx';
+import { ScaleBar } from '../map/map_tools.tsx';
 import { MapView, useMap } from '../map/map_view.tsx';
 import { palette } from '../map/palette.ts';
 import { type MapPoint, type Plane, planeOfZone } from '../map/plane.ts';
@@ -22,7 +21,7 @@ import { ContextMap } from '../setup/context_map.tsx';
 import { MapHint } from '../setup/map_hint.tsx';
 import { type PlacedPoint, PointsLayer } from '../setup/points_layer.tsx';
 import positionStyles from '../setup/position_fields.module.css';
-import { useFitExtent } from '../setup/zones/image_layer.tsx';
+import { FitExtent } from '../setup/zones/image_layer.tsx';
 import type { Drawing, Position, Shape } from './drawing.ts';
 import { type PlaneChoice, placed } from './drawn_entities.ts';
 import styles from './match.module.css';
@@ -61,7 +60,7 @@ export function PointMaps({ drawing, zone, points, onChange }: PointMapsProps) {
         <div class={styles.map}>
           <MapView plane={drawnPlane} label={t('Map: points in the drawing')}>
             <ShapesLayer shapes={shapes} />
-            <Fit extent={extentOf(corners)} />
+            <FitExtent extent={extentOf(corners)} />
             <ScaleBar />
             <SidePoints {...side} on="drawn" corners={corners} />
           </MapView>
@@ -149,15 +148,6 @@ function featuresOf(shapes: readonly Shape[], plane: PlaneChoice | undefined): r
     geometry.type === 'Point' ? [new Feature(new Circle(at(geometry.coordinates), radius))] : [],
   );
   return [new Feature(new MultiPolygon(areas)), ...circles];
-}
-
-function Fit({ extent }: { readonly extent: readonly number[] }) {
-  const fit = useFitExtent(extent);
-  return (
-    <div class={toolStyles.side}>
-      <ZoomButtons onFit={fit} />
-    </div>
-  );
 }
 
 const COLUMNS = [

@@ -1,6 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { CanvasLayer } from '../../map/canvas_layer.ts';
 import { fitExtent } from '../../map/first_look.ts';
+import toolStyles from '../../map/map_tools.module.css';
+import { ZoomButtons } from '../../map/map_tools.tsx';
 import { useMap } from '../../map/map_view.tsx';
 
 /** A plan with its size in pixels. */
@@ -39,8 +41,18 @@ export function ImageLayer({ image: { url } }: { readonly image: PlanImage }) {
   return null;
 }
 
+/** Shows an extent as soon as the map has a size, and the buttons that zoom and show it again. */
+export function FitExtent({ extent }: { readonly extent: readonly number[] }) {
+  const fit = useFitExtent(extent);
+  return (
+    <div class={toolStyles.side}>
+      <ZoomButtons onFit={fit} />
+    </div>
+  );
+}
+
 /** Shows an extent as soon as the map has a size; returns what shows it again. */
-export function useFitExtent(extent: readonly number[]): () => void {
+function useFitExtent(extent: readonly number[]): () => void {
   const { map } = useMap();
   const latest = useRef(extent);
   latest.current = extent;

@@ -2,8 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
 import { t } from '../../languages/language.ts';
 import { BaseLayer } from '../../map/ground/base_layer.tsx';
-import toolStyles from '../../map/map_tools.module.css';
-import { ScaleBar, ZoomButtons } from '../../map/map_tools.tsx';
+import { ScaleBar } from '../../map/map_tools.tsx';
 import { MapView, useMap } from '../../map/map_view.tsx';
 import { PlanLayer } from '../../map/plan_layer.tsx';
 import { EARTH, fromMap, type MapPoint, type Plane, type Position, planeOfZone, toMap } from '../../map/plane.ts';
@@ -12,7 +11,7 @@ import { ContextMap } from '../context_map.tsx';
 import { MapHint } from '../map_hint.tsx';
 import { type PlacedPoint, PointsLayer } from '../points_layer.tsx';
 import { movedTo } from '../position_fields.tsx';
-import { ImageLayer, type PlanImage, useFitExtent } from './image_layer.tsx';
+import { FitExtent, ImageLayer, type PlanImage } from './image_layer.tsx';
 import styles from './pair_maps.module.css';
 import type { Pair } from './pairs.ts';
 
@@ -129,19 +128,10 @@ function OwnMap({
       {image === undefined ? <BaseLayer /> : <ImageLayer image={image} />}
       {image === undefined && <PlanLayer zones={zones} opacity={0.75} />}
       {image === undefined && <ZoneLayer zones={zones} labels={false} />}
-      <Fit extent={image === undefined ? extentOf(pairs) : [0, -image.height, image.width, 0]} />
+      <FitExtent extent={image === undefined ? extentOf(pairs) : [0, -image.height, image.width, 0]} />
       {image === undefined && <ScaleBar />}
       {children}
     </MapView>
-  );
-}
-
-function Fit({ extent }: { readonly extent: readonly number[] }) {
-  const fit = useFitExtent(extent);
-  return (
-    <div class={toolStyles.side}>
-      <ZoomButtons onFit={fit} />
-    </div>
   );
 }
 
