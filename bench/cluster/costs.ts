@@ -38,7 +38,7 @@ const STEADY_PER_APPEND = 100;
 
 /**
  * The costs that the `cluster` profile has measured. What routing costs in it includes that all processes share two cores, and
- * all locations of a hub that owns nothing are handed over; with `isLean` it costs what its messages cost by themselves.
+ * that each hub has half of what it had to do alone, in smaller steps; with `isLean` it costs what its messages cost by themselves.
  */
 export function costsOf({ more }: Pick<Result, 'more'>, { isLean }: { readonly isLean: boolean }): Costs {
   const of = (name: string): number => {
@@ -49,7 +49,7 @@ export function costsOf({ more }: Pick<Result, 'more'>, { isLean }: { readonly i
   const alone = of('alone_full_us_per_location');
   const frontUs = alone * SHARES.front;
   const calm = STEADY_PER_APPEND * of('three_nats_nats_us_per_location');
-  // Half of the locations are handed over where one of two hubs owns everything.
+  // Each of two hubs owns half of the objects, so half of the locations come to the other one.
   const handedUs = 2 * Math.max(0, of('two_hubs_full_us_per_location') - of('journal_full_us_per_location'));
   return {
     inUs: frontUs * IN_SHARE,
