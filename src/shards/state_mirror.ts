@@ -92,8 +92,7 @@ export class StateMirror {
         if (item.kind === 'adopt' && item.takenOver !== undefined) this.#noteTakenOver(item.takenOver.objects);
         return;
       case 'release':
-        for (const id of item.providers) this.#released.provider.add(id);
-        for (const id of item.trackables) this.#released.trackable.add(id);
+        this.#noteReleased(item);
         this.#forgetAdopted(item);
         return;
       case 'exportState':
@@ -107,6 +106,12 @@ export class StateMirror {
         this.#noteImported(item);
         return;
     }
+  }
+
+  /** What the shard knows nothing of has no rows here. If it begins here later, it is not taken over: nothing would say so. */
+  #noteReleased({ providers, trackables }: ObjectIds): void {
+    for (const id of providers) if (this.has('provider', id)) this.#released.provider.add(id);
+    for (const id of trackables) if (this.has('trackable', id)) this.#released.trackable.add(id);
   }
 
   #noteTakenOver({ providers, trackables }: ObjectIds): void {
@@ -149,6 +154,7 @@ export class StateMirror {
   #noteImported({ state, seq, receivedMs }: Of<'importState'>): void {
     for (const kind of ['provider', 'trackable'] as const) {
       for (const { id, entity } of state[`${kind}s`] as readonly { id: string; entity: object | undefined }[]) {
+        this.#released[kind].delete(id);
         if (entity !== undefined) this.#noteEntity({ kind, id, entity, seq, receivedMs } as Of<typeof kind>);
         else this.#noteProvider(id);
       }

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StateMirror } from '../../src/shards/state_mirror.ts';
+import type { LaneItem } from '../../src/wire/location_record.ts';
+
+const again = { seq: 0, receivedMs: 0 };
+const entity = { id: 'p', type: 'uwb' } as const;
+const CREATED: LaneItem = { ...again, kind: 'provider', id: 'p', entity };
+const RELEASED: LaneItem = {
+  ...again,
+  ...{ kind: 'release', id: 1, sequence: 1, config: 1, providers: ['p'], trackables: [] },
+};
+const EXPORTED: LaneItem = { ...again, kind: 'exportState', id: 2, providers: ['p'], trackables: [] };
+const IMPORTED = {
+  ...again,
+  kind: 'importState',
+  state: { providers: [{ id: 'p', entity }], trackables: [] },
+} as never;
+
+for (const [what, items, has] of [
+  ['has what it was told of', [CREATED], true],
+  ['has nothing that it has let go', [CREATED, RELEASED], false],
+  ['has what has begun after it was let go without having been there', [RELEASED, CREATED], true],
+  ['has nothing that is in another shard', [CREATED, EXPORTED], false],
+  ['has what it had let go, when it comes from another shard', [CREATED, RELEASED, IMPORTED], true],
+] as const) {
+  test(`A mirror of a shard ${what}`, () => {
+    const mirror = new StateMirror();
+    mirror.note(items);
+    assert.equal(mirror.has('provider', 'p'), has);
+  });
+}
