@@ -1,6 +1,13 @@
 import { copied } from '../model/borrowed.ts';
 import { type Append, type Appended, type Bus, BusBusyError, BusError } from './bus.ts';
-import { JournalFormatError, journalMessage, RecordsMessage, sealMessage } from './journal_message.ts';
+import {
+  JournalFormatError,
+  type JournalRecords,
+  journalMessage,
+  messageSize,
+  RecordsMessage,
+  sealMessage,
+} from './journal_message.ts';
 
 /**
  * The journal of a hub: what its steps have changed, stored by a majority of the servers before anybody hears of it.
@@ -69,6 +76,15 @@ const RECORD_BYTES_MAX = 4_000_000;
 const MESSAGE_BYTES = 1 << 20;
 /** Messages that are kept to be used again: one is in flight, and one is added to. */
 const SPARE_MAX = 2;
+
+function hasRoom(size: number, bytes: number): boolean {
+  return size + bytes <= MESSAGE_BYTES;
+}
+
+/** Whether a message was sent before the next one began: while it waited, it would have taken what that begins with. */
+export function isSentBefore(message: JournalRecords | undefined, next: JournalRecords | undefined): boolean {
+  return message !== undefined && next !== undefined && hasRoom(messageSize(message), next[0]?.length ?? 0);
+}
 
 interface Barrier {
   resolve(): void;
@@ -205,7 +221,7 @@ export class HubJournal {
   /** The message that a record goes into. */
   #openFor(bytes: number): RecordsMessage {
     const last = this.#waiting.at(-1);
-    if (last !== undefined && last.size + bytes <= MESSAGE_BYTES) return last;
+    if (last !== undefined && hasRoom(last.size, bytes)) return last;
     const message = this.#spare.pop() ?? new RecordsMessage();
     this.#waiting.push(message);
     return message;

@@ -11,8 +11,11 @@ const VERSION = 1;
 const KINDS = ['records', 'seal'] as const;
 const [KIND_AT, NUMBER_AT, COUNT_AT, HEAD_BYTES] = [1, 2, 10, 14] as const;
 
+/** The records of a message. */
+export type JournalRecords = readonly Uint8Array[];
+
 export type JournalMessage =
-  | { readonly kind: 'records'; readonly number: number; readonly records: readonly Uint8Array[] }
+  | { readonly kind: 'records'; readonly number: number; readonly records: JournalRecords }
   | { readonly kind: 'seal'; readonly by: string };
 
 /** A message of a journal is missing, malformed, or of a version that cannot be read. */
@@ -109,6 +112,11 @@ export function journalMessage(bytes: Uint8Array): JournalMessage {
   }
   if (at !== bytes.length) throw new JournalFormatError(`Message ${number} of a journal is longer than its records`);
   return { kind, number, records };
+}
+
+/** How many bytes a message has with these records. */
+export function messageSize(records: JournalRecords): number {
+  return records.reduce<number>((size, { length }) => size + 4 + length, HEAD_BYTES);
 }
 
 /** Writes the head of a message. */

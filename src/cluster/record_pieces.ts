@@ -35,24 +35,37 @@ export function piecesOf(
   return pieces;
 }
 
-/**
- * The records that pieces make up, from wherever these begin. One whose beginning is missing is left out, since it is in the
- * state, and the last one where its end is: it was never kept. So are those in front of it that count only with it.
- */
+/** A record that was kept with the message of that number: the one in which it ends, or in which what it counts with does. */
+export interface KeptRecord {
+  readonly record: Uint8Array;
+  readonly number: number;
+}
+
+/** The records that pieces make up, from wherever these begin. See recordsIn. */
 export function recordsOf(pieces: Iterable<Uint8Array>): Uint8Array[] {
-  const records: Uint8Array[] = [];
+  return recordsIn([[0, [...pieces]]]).map(({ record }) => record);
+}
+
+/**
+ * The records of messages that follow one another, whose pieces they are. One whose beginning is missing is left out, since it
+ * is in the state, and the last one where its end is: it was never kept. So are those in front of it that count only with it.
+ */
+export function recordsIn(messages: Iterable<readonly [number: number, pieces: readonly Uint8Array[]]>): KeptRecord[] {
+  const records: KeptRecord[] = [];
   let withNext: Uint8Array[] = [];
   let begun: Uint8Array[] = [];
-  for (const piece of pieces) {
-    const flags = piece[0] as number;
-    if ((flags & CONTINUED) !== 0 && begun.length === 0) continue;
-    begun.push(piece.subarray(1));
-    if ((flags & MORE) !== 0) continue;
-    withNext.push(begun.length === 1 ? (begun[0] as Uint8Array) : Buffer.concat(begun));
-    begun = [];
-    if ((flags & WITH_NEXT) !== 0) continue;
-    records.push(...withNext);
-    withNext = [];
+  for (const [number, pieces] of messages) {
+    for (const piece of pieces) {
+      const flags = piece[0] as number;
+      if ((flags & CONTINUED) !== 0 && begun.length === 0) continue;
+      begun.push(piece.subarray(1));
+      if ((flags & MORE) !== 0) continue;
+      withNext.push(begun.length === 1 ? (begun[0] as Uint8Array) : Buffer.concat(begun));
+      begun = [];
+      if ((flags & WITH_NEXT) !== 0) continue;
+      for (const record of withNext) records.push({ record, number });
+      withNext = [];
+    }
   }
   return records;
 }

@@ -10,14 +10,21 @@ import { locationsIn } from '../wire/messages.ts';
 import type { CountedRun } from '../wire/received_run.ts';
 import type { Bus } from './bus.ts';
 import type { FenceEventLeft } from './fan_out_message.ts';
-import { readJournal } from './hub_journal.ts';
-import { JournalFormatError } from './journal_message.ts';
+import { isSentBefore, readJournal } from './hub_journal.ts';
+import { JournalFormatError, type JournalRecords } from './journal_message.ts';
 import { journalPlaces, journalStreams } from './journal_places.ts';
-import { recordsOf } from './record_pieces.ts';
+import { type KeptRecord, recordsIn } from './record_pieces.ts';
 
 /** A step that an incarnation has left behind in its journal, or the state of objects that have left with one. */
 export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' | 'released' }, 'endMs' | 'step'> &
-  Partial<Pick<JournalRecord & { readonly kind: 'step' }, 'fenceEvents'>>;
+  Partial<Pick<JournalRecord & { readonly kind: 'step' }, 'fenceEvents'>> &
+  Dated;
+
+/** When a record was kept at the latest, by time of day: long behind the end of its step, where nothing could be kept. */
+interface Dated {
+  /** Infinity where the journal does not say. */
+  readonly keptByMs: number;
+}
 
 /** What an incarnation has left behind. */
 export interface JournalLeft {
@@ -61,9 +68,12 @@ export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Pr
     else before.push([number]);
     return before;
   }, []);
-  const recordsFrom = (first: number): Uint8Array[] =>
-    runs.flatMap((run) => recordsOf(run.flatMap((number) => (number < first ? [] : (messages.get(number) ?? [])))));
-  const all = recordsFrom(0).map(unpacked);
+  const recordsFrom = (first: number): KeptRecord[] => {
+    return runs.flatMap((run) =>
+      recordsIn(run.flatMap((number) => (number < first ? [] : [[number, messages.get(number) ?? []] as const]))),
+    );
+  };
+  const all = dated(recordsFrom(0), messages);
   const upTo = all.reduce((most, record) => Math.max(most, record.kind === 'done' ? record.upTo : -1), -1);
   const last = numbers.at(-1) ?? -1;
   for (let number = upTo + 1; number <= last; number++) {
@@ -84,8 +94,27 @@ export async function dropIncarnation(bus: Bus, name: string, incarnation: strin
   for (const stream of journalStreams(name, incarnation)) await bus.deleteStream(stream.name);
 }
 
+/**
+ * Reads records, and when they were kept at the latest. Messages are sent one after the other: a message was kept when the one
+ * behind it had been sent, and what came after that is in those behind that one.
+ */
+function dated(kept: readonly KeptRecord[], messages: ReadonlyMap<number, JournalRecords>): (JournalRecord & Dated)[] {
+  const records = kept.map(({ record, number }) => ({ number, ...unpacked(record) }));
+  const numbers = [...messages.keys()];
+  const steps = Map.groupBy(records, ({ kind, number }) => (kind === 'step' ? number : undefined));
+  const keptByMs = new Map<number, number>();
+  let [nextMs, sentMs] = [Infinity, Infinity];
+  for (let at = Math.max(...numbers); at >= Math.min(...numbers); at--) {
+    const [step] = steps.get(at) ?? [];
+    if (step?.kind === 'step') nextMs = step.endMs;
+    if (isSentBefore(messages.get(at - 1), messages.get(at))) sentMs = nextMs;
+    keptByMs.set(at - 2, sentMs);
+  }
+  return records.map(({ number, ...record }) => ({ ...record, keptByMs: keptByMs.get(number) ?? Infinity }));
+}
+
 /** What it has relayed says nothing of what it has had. */
-function stepsIn(records: readonly JournalRecord[]): StepLeft[] {
+function stepsIn(records: readonly (JournalRecord & Dated)[]): StepLeft[] {
   return records.filter((record) => record.kind !== 'done').filter((step) => step.kind === 'step' || !step.isRelayed);
 }
 
@@ -126,7 +155,7 @@ function unpacked(record: Uint8Array): JournalRecord {
   return unpackJournalRecord(zstdDecompressSync(record));
 }
 
-/** What an owner has recorded in its last seconds may not have come to all who wanted to hear of it. */
+/** What was kept in an owner's last seconds may not have come to all who wanted to hear of it. */
 const UNTOLD_MS = 5000;
 
 /**
@@ -142,25 +171,28 @@ export function lastFenceEvents(
   const all = [...earlier, ...steps];
   const latestMs = all.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
   const own = released.filter(({ isRelayed }) => !isRelayed);
-  const sequences = new Map<StepLeft, number>(own.map((record) => [record, record.sequence]));
+  const sequences = new Map<unknown, number>(own.map((record) => [record, record.sequence]));
   const left = new Set<FenceEventLeft>();
   let told = new Set<string>();
+  let leftMs = Number.NaN;
   const drop = (): void => {
     if (told.size === 0) return;
     for (const each of left) if (told.has(objectOfFenceEvent(each.event[0]).join(' '))) left.delete(each);
     told = new Set();
   };
-  for (const record of all.filter(({ endMs }) => endMs >= latestMs - UNTOLD_MS)) {
+  for (const record of all.filter(({ keptByMs }) => keptByMs >= latestMs - UNTOLD_MS)) {
     const { endMs, step, fenceEvents = [] } = record;
     const sequence = sequences.get(record);
+    // What has left comes before the step with which it did: that ends at the same time, and has no record if it says nothing.
+    if (endMs !== leftMs) drop();
     if (sequence !== undefined) {
+      leftMs = endMs;
       for (const { kind, id } of effectsIn(asBuffer(step.effects))) {
         if (!isPending(`${kind} ${id}`, sequence)) told.add(`${kind} ${id}`);
       }
       continue;
     }
     for (const event of fenceEvents) left.add({ event, recordedMs: endMs, of });
-    // What has left comes before the step with which it did.
     drop();
   }
   drop();

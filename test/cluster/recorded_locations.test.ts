@@ -15,7 +15,7 @@ const setBacks = [{ toMs: T0 - 1e6, byMs: 1234 }];
 
 function stepWith(items: readonly LaneItem[]): StepLeft {
   const batch = copied(packBatch({ nowMs: T0, flushBudget: 0, items }));
-  return { endMs: T0, step: { batch, effects: new Uint8Array(), setBacks } };
+  return { endMs: T0, keptByMs: T0, step: { batch, effects: new Uint8Array(), setBacks } };
 }
 
 test('Of what a front door hands in once more that is left out which the owner before has recorded, and nothing else', () => {

@@ -36,6 +36,9 @@ const MENDED_SINCE: readonly [seed: number, what: string, faults?: number][] = [
   [3587, 'what a hub had relayed was taken for what it had let go itself, and its state was lost'],
   [4032, 'what a hub had relayed was taken for what it had let go itself, by the next owner but one'],
   [4923, 'what had left without having had a place was let out before it was kept, and nobody heard that it was not'],
+  [7020, 'events that an object had when it was back were taken for those before it had left, which had none'],
+  [9158, 'an event that could not be kept for seconds was taken for one that all have got'],
+  [8536, 'a worker that was replaced did not get the row of what had begun after it was let go unknown'],
   [903, 'a worker that was replaced while objects arrived did not get the rows of these', 2],
 ];
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import type { Bus } from '../../src/cluster/bus.ts';
@@ -24,10 +25,10 @@ const nats = await testNats();
 const SEEDS = 40;
 const SERVERS = ['n1', 'n2', 'n3'];
 
-/** A record as a journal has it, of "step <text>" or "done <number>", by so many records of the configuration log. */
-function record(text: string, config = 0): Uint8Array {
+/** A record as a journal has it, of "step <text>" or "done <number>", by so many records of the configuration log. `nowMs`: of a step. */
+function record(text: string, config = 0, nowMs = 0): Uint8Array {
   const [kind, ...rest] = text.split(' ');
-  const step = { nowMs: 0, config, setBacks: [], batch: lend(utf8(rest.join(' '))), effects: lend(new Uint8Array()) };
+  const step = { nowMs, config, setBacks: [], batch: lend(utf8(rest.join(' '))), effects: lend(new Uint8Array()) };
   const [piece] = piecesOf(zstdCompressSync(kind === 'done' ? packDone(Number(rest[0]), config) : packStep(step)));
   return Buffer.concat(piece ?? []);
 }
@@ -191,7 +192,11 @@ async function journalWith(
   };
 }
 
-const message = (number: number, ...records: string[]): Uint8Array => recordsMessage(number, records.map(record));
+const message = (number: number, ...records: string[]): Uint8Array =>
+  recordsMessage(
+    number,
+    records.map((text) => record(text)),
+  );
 
 test('readSteps begins behind the largest number that is done, wherever the journal begins and whichever stream says so', async (context) => {
   const read = await journalWith(context, [
@@ -203,6 +208,45 @@ test('readSteps begins behind the largest number that is done, wherever the jour
     [0, message(7)],
   ]);
   assert.deepEqual(await read(), ['d', 'e']);
+});
+
+test('readSteps tells by when a step was kept: by when something came that did not wait behind it', async (context) => {
+  const { cluster } = simulated(context);
+  const bus = cluster.bus('taker');
+  await up(bus);
+  await makeStreams(bus, 'hub', 'i');
+  const [place, other] = journalPlaces('hub', 'i');
+  const at = (text: string, nowMs: number): Uint8Array => record(text, 0, nowMs);
+  // One message does not take two of these.
+  const large = randomBytes(700_000).toString('base64');
+  const messages = [
+    [at('step a', 100), at('step b', 110)],
+    // These have waited until the first message was kept.
+    [at('step c', 120), at(`step d${large}`, 130)],
+    [at(`step e${large}`, 140)],
+    [at('step f', 7010)],
+    [at('done -1', 0)],
+    [at('step g', 7500)],
+    [at('step h', 7600)],
+  ];
+  for (const [number, records] of messages.entries()) {
+    await bus.append({ ...place, bytes: recordsMessage(number, records), timeoutMs: 1000 });
+  }
+  for (const each of [place, other]) await bus.append({ ...each, bytes: sealMessage('taker'), timeoutMs: 1000 });
+  const { steps } = await readSteps({ bus, name: 'hub', incarnation: 'i' });
+  assert.deepEqual(
+    steps.map(({ step, keptByMs }) => [textOf(step.batch).slice(0, 1), keptByMs]),
+    [
+      ['a', 7010],
+      ['b', 7010],
+      ['c', 7010],
+      ['d', 7010],
+      ['e', 7500],
+      ['f', 7500],
+      ['g', Infinity],
+      ['h', Infinity],
+    ],
+  );
 });
 
 test('readSteps tells by how much of the configuration the last step was made, also when that is in the state', async (context) => {

@@ -77,25 +77,23 @@ test('withFenceEvents keeps the events of a step with its record', () => {
   assert.equal(fenceEventsOf(record), undefined);
 });
 
-test('lastFenceEvents are those of the last five seconds of a journal, in order', () => {
+test('lastFenceEvents are those that were kept in the last five seconds of a journal, in order', () => {
   const step = { batch: new Uint8Array(0), effects: new Uint8Array(0) };
-  const stepAt = (endMs: number): StepLeft => ({ endMs, step, fenceEvents: [[['f'], `${endMs}`]] });
-  const left = {
-    earlier: [stepAt(1000), stepAt(4000)],
-    steps: [stepAt(6000), { endMs: 9000, step }],
-    released: [],
+  const stepAt = (endMs: number, keptByMs = endMs): StepLeft => {
+    return { endMs, keptByMs, step, fenceEvents: [[['f'], `${endMs}`]] };
   };
-  assert.deepEqual(
-    lastFenceEvents('a1', left, () => false).map(({ event: [, text], recordedMs }) => [text, recordedMs]),
-    [
-      ['4000', 4000],
-      ['6000', 6000],
-    ],
-  );
-  assert.deepEqual(
-    lastFenceEvents('a1', { earlier: [], steps: [], released: [] }, () => false),
-    [],
-  );
+  const last = { endMs: 9000, keptByMs: Infinity, step };
+  const told = (earlier: readonly StepLeft[], steps: readonly StepLeft[]) => {
+    const events = lastFenceEvents('a1', { earlier, steps, released: [] }, () => false);
+    return events.map(({ event: [, text], recordedMs }) => [text, recordedMs]);
+  };
+  assert.deepEqual(told([stepAt(1000), stepAt(4000)], [stepAt(6000), last]), [
+    ['4000', 4000],
+    ['6000', 6000],
+  ]);
+  // One that has ended long before it could be kept was told no earlier.
+  assert.deepEqual(told([stepAt(1000), stepAt(2000, 4000)], [last]), [['2000', 2000]]);
+  assert.deepEqual(told([], []), []);
 });
 
 test('lastFenceEvents are without those of objects that had left, and arrived elsewhere, since', () => {
@@ -104,6 +102,7 @@ test('lastFenceEvents are without those of objects that had left, and arrived el
   };
   const stepAt = (endMs: number, ...ids: string[]): StepLeft => ({
     endMs,
+    keptByMs: endMs,
     step: { batch: new Uint8Array(0), effects: new Uint8Array(0) },
     fenceEvents: ids.map((id) => eventOf(id, endMs)),
   });
@@ -111,9 +110,9 @@ test('lastFenceEvents are without those of objects that had left, and arrived el
   const nowhere = { kind: 'provider', id: 'p', fix: undefined, members: [], suppressUntilMs: 0, changes: 0 };
   effects.write(nowhere as never, { withMembers: true, isLocated: false, isKnown: () => false, shared: -1 });
   const step = { batch: new Uint8Array(0), effects: copied(effects.take()) };
-  const released = { kind: 'released' as const, endMs: 3, config: 1, sequence: 7, isRelayed: false, step };
-  const told = (isPending: boolean, isRelayed = false): readonly string[] => {
-    const record = { ...released, isRelayed };
+  const common = { kind: 'released' as const, keptByMs: 3, config: 1, sequence: 7, isRelayed: false, step };
+  const told = (isPending: boolean, { isRelayed = false, endMs = 3 } = {}): readonly string[] => {
+    const record = { ...common, isRelayed, endMs };
     // What has left comes before the step with which it did.
     const steps = [stepAt(1, 'p', 'q'), record, stepAt(3, 'p', 'q'), stepAt(5, 'p', 'q')];
     const left = { earlier: [], steps, released: [record] };
@@ -121,8 +120,10 @@ test('lastFenceEvents are without those of objects that had left, and arrived el
   };
   assert.deepEqual(told(false), ['q 1', 'q 3', 'p 5', 'q 5']);
   assert.deepEqual(told(true), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
+  // It has left with a step that says nothing: the next one is of when it is back.
+  assert.deepEqual(told(false, { endMs: 2 }), ['q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
   // What an owner before has released, and this one has relayed, says nothing of what this one has told.
-  assert.deepEqual(told(false, true), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
+  assert.deepEqual(told(false, { isRelayed: true }), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
 });
 
 test('readFenceEvents reads what packFenceEvents has made, and nothing else', () => {

@@ -176,6 +176,7 @@ class Simulation {
   }
 
   readonly #isKilled = new Set<string>();
+  readonly #isStopped = new Set<string>();
 
   #place(hubName: string, incarnation: string): HubPlace {
     return {
@@ -247,13 +248,17 @@ class Simulation {
     });
   }
 
+  /** One that stands still already goes on doing so for as long as it was to. */
   async #whileStopped(name: string, ms: number, before?: () => void): Promise<void> {
+    if (this.#isStopped.has(name)) return;
+    this.#isStopped.add(name);
     this.#note(`stop ${name} for ${ms} ms`);
     this.#network.stop(name);
     await this.#clock.wait(ms);
     this.#note(`resume ${name}`);
     before?.();
     this.#network.resume(name);
+    this.#isStopped.delete(name);
   }
 
   async #whileCut(name: string, ms: number): Promise<void> {
