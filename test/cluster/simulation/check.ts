@@ -18,7 +18,7 @@ export interface ProcessedLocation {
   readonly incarnation: string;
 }
 
-/** Each acknowledged location was processed, or has changed nothing (`idle`); none of them twice. */
+/** Each acknowledged location was processed, or has changed nothing (`idle`); none was processed twice. */
 export function checkLocations(
   sent: readonly SentLocation[],
   { processed, idle }: { readonly processed: readonly ProcessedLocation[]; readonly idle: ReadonlySet<number> },

@@ -40,6 +40,9 @@ export type Departure = Pick<Arrival, 'at' | 'which'>;
  * The steps of a shard up to the last one whose record was kept, and whether one in front of that was not, although the
  * shard had the state by then. What a shard has done beyond that nobody else knows, and its hub tells of nothing of it, but
  * for entities of which it says that they are `evaluated`, and have changed nothing.
+ *
+ * Locations, told by their speeds, are `processed` by a step whose record is kept. Those of a step without a record are
+ * `idle`, as outdated ones are: they have changed nothing, so the next owner may be handed them once more.
  */
 export function keptSteps(
   incarnation: string,
@@ -57,15 +60,17 @@ export function keptSteps(
   const steps = rans.slice(0, last + 1).map(unpacked);
   const end = rans.findIndex(({ record }, i) => i > last && record !== undefined);
   // What has no place yet is released without a record.
-  const idle = rans.slice(last + 1, end < 0 ? undefined : end).map(unpacked);
+  const behind = rans.slice(last + 1, end < 0 ? undefined : end).map(unpacked);
   const isToldOf = (item: Item): boolean => {
     const { config = Number.POSITIVE_INFINITY } = item as { readonly config?: number };
     return item.kind === 'release' || (isEntity(item) && config <= evaluated);
   };
-  const released = idle.map((step) => ({ ...step, items: step.items.filter(isToldOf) }));
+  const released = behind.map((step) => ({ ...step, items: step.items.filter(isToldOf) }));
   const begun = steps.findIndex((step) => arrivalsIn(step).length > 0);
   const hasGap = rans.slice(begun + 1, Math.max(last, 0)).some((ran) => ran.record !== undefined && !isKept(ran));
-  return { steps, hasGap, released: released.filter(({ items }) => items.length > 0) };
+  const processed = speedsIn(rans.filter(isKept).map(unpacked));
+  const idle = speedsIn(rans.filter(({ record }) => record === undefined).map(unpacked));
+  return { steps, hasGap, released: released.filter(({ items }) => items.length > 0), processed, idle };
 }
 
 /** The objects that come to the shard with a step from another hub. */
@@ -90,7 +95,7 @@ function idsOf({ providers, trackables }: ObjectIds): ReadonlySet<string> {
 }
 
 /** What tells the locations of steps. */
-export function speedsIn(steps: readonly Pick<KeptStep, 'items'>[]): number[] {
+function speedsIn(steps: readonly Pick<KeptStep, 'items'>[]): number[] {
   return steps.flatMap(({ items }) => items.flatMap((item) => (item.kind === 'location' ? [item.sentSpeed] : [])));
 }
 

@@ -1,12 +1,10 @@
 import { openShapeChecks } from '../../../src/fence_index/shape_checks.ts';
-import { lend } from '../../../src/model/borrowed.ts';
-import { unpackBatch } from '../../../src/wire/messages.ts';
 import { type Dice, diceOf } from '../../support/dice.ts';
 import { SimulatedClock } from '../simulated_clock.ts';
 import { checkEvents, checkIds, checkLocations, checkOwners, checkTakeovers, type ProcessedLocation } from './check.ts';
 import { ALL, Clients } from './clients.ts';
 import { type HubPlace, reuseScanners, SimulatedHub } from './hub.ts';
-import { type KeptStep, keptSteps, speedsIn, type TimedRan } from './kept_steps.ts';
+import { type KeptStep, keptSteps, type TimedRan } from './kept_steps.ts';
 import { type Heard, Listener } from './listener.ts';
 import { ownersAt } from './log_owners.ts';
 import { Oracle } from './oracle.ts';
@@ -307,12 +305,10 @@ class Simulation {
     for (const [key, rans] of this.#rans) {
       const [incarnation = '', shard] = key.split(' ');
       const told = { kept: this.#network.steps(incarnation), evaluated: this.#network.evaluated(incarnation) };
-      const { steps, hasGap, released } = keptSteps(incarnation, rans, told);
+      const { steps, hasGap, released, ...locations } = keptSteps(incarnation, rans, told);
       if (hasGap) wrong(`${incarnation} has kept a step of shard ${shard} behind one that it has not`);
-      processed.push(...speedsIn(steps).map((speed) => ({ speed, incarnation })));
-      // What changes nothing, as an outdated location, is not recorded.
-      const rest = rans.slice(steps.length).filter(({ record }) => record === undefined);
-      for (const speed of speedsIn(rest.map(({ batch }) => unpackBatch(lend(batch))))) idle.add(speed);
+      processed.push(...locations.processed.map((speed) => ({ speed, incarnation })));
+      for (const speed of locations.idle) idle.add(speed);
       kept.push(...steps, ...released);
     }
     kept.sort((a, b) => a.order - b.order);
