@@ -6,7 +6,7 @@ import { Acquisition, type AcquisitionOptions, type LeftBehind } from './acquisi
 import type { ClusterFanout } from './cluster_fanout.ts';
 import type { AppliedRecord } from './config_log.ts';
 import type { ConfigBody } from './config_record.ts';
-import { acquisitions, type ConfigState } from './config_state.ts';
+import { acquisitions, type ConfigState, serving } from './config_state.ts';
 import type { DeadHubs } from './dead_hubs.ts';
 import type { Notice } from './notice.ts';
 import { type Released, Releases, type ReleasesOptions } from './releases.ts';
@@ -112,7 +112,7 @@ export class Handovers {
     this.#attached = { handlers, fanout, releases, acquisition: this.#newAcquisition(handlers, fanout, releases) };
   }
 
-  /** Whether the shards have been handed some state: what they change is recorded from then on. */
+  /** Whether the shards have been handed some state, or have what nobody had before: what they change is recorded from then on. */
   get hasState(): boolean {
     return this.#hasState;
   }
@@ -148,6 +148,7 @@ export class Handovers {
   /** A record says who owns what, and the shards have yet to be told of it. `before`: what was applied before. */
   apply(record: AppliedRecord, before: ConfigState): void {
     this.#options.dead.noteEnds();
+    this.#hasState ||= this.#hasNew();
     this.#noteForced(record);
     this.#attached?.releases.apply(record, before);
   }
@@ -249,6 +250,13 @@ export class Handovers {
       sentBefore: () => fanout.sentBefore(),
       changed: () => change(),
     });
+  }
+
+  /** Whether this hub has partitions that nobody had before: it serves them at once, and there is nothing to be handed to the shards. */
+  #hasNew(): boolean {
+    const { state, incarnation } = this.#options;
+    const { map, open } = serving(state());
+    return map?.owners.some((owner, partition) => owner === incarnation && !open.has(partition)) === true;
   }
 
   #newAcquisition(handlers: HandoverHandlers, fanout: ClusterFanout, releases: Releases): Acquisition {

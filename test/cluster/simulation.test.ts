@@ -41,6 +41,7 @@ const MENDED_SINCE: readonly [seed: number, what: string, faults?: number][] = [
   [8536, 'a worker that was replaced did not get the row of what had begun after it was let go unknown'],
   [903, 'a worker that was replaced while objects arrived did not get the rows of these', 2],
   [9470, 'an outdated location, handed to the next owner as well, was taken for one that is processed twice'],
+  [1150, 'the first owner of a new cluster took locations before it kept them'],
 ];
 
 async function play(seed: number, { shards = 1, faults = 5, isPlain = false }: SimulationOptions = {}): Promise<void> {
