@@ -36,7 +36,7 @@ export function piecesOf(
 }
 
 /** A record that was kept with the message of that number: the one in which it ends, or in which what it counts with does. */
-export interface KeptRecord {
+interface KeptRecord {
   readonly record: Uint8Array;
   readonly number: number;
 }

@@ -13,7 +13,7 @@ import type { FenceEventLeft } from './fan_out_message.ts';
 import { isSentBefore, readJournal } from './hub_journal.ts';
 import { JournalFormatError, type JournalRecords } from './journal_message.ts';
 import { journalPlaces, journalStreams } from './journal_places.ts';
-import { type KeptRecord, recordsIn } from './record_pieces.ts';
+import { recordsIn } from './record_pieces.ts';
 
 /** A step that an incarnation has left behind in its journal, or the state of objects that have left with one. */
 export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' | 'released' }, 'endMs' | 'step'> &
@@ -68,18 +68,17 @@ export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Pr
     else before.push([number]);
     return before;
   }, []);
-  const recordsFrom = (first: number): KeptRecord[] => {
-    return runs.flatMap((run) =>
-      recordsIn(run.flatMap((number) => (number < first ? [] : [[number, messages.get(number) ?? []] as const]))),
-    );
-  };
-  const all = dated(recordsFrom(0), messages);
+  const all = runs.flatMap((run, i) => dated(run, messages, i === runs.length - 1));
   const upTo = all.reduce((most, record) => Math.max(most, record.kind === 'done' ? record.upTo : -1), -1);
   const last = numbers.at(-1) ?? -1;
   for (let number = upTo + 1; number <= last; number++) {
     if (!messages.has(number)) throw new JournalFormatError(`Message ${number} of journal "${journal}" is missing`);
   }
-  const earlier = all.length - recordsFrom(upTo + 1).length;
+  const behind = runs.map(
+    (run) =>
+      recordsIn(run.flatMap((number) => (number > upTo ? [[number, messages.get(number) ?? []] as const] : []))).length,
+  );
+  const earlier = all.length - behind.reduce((sum, count) => sum + count, 0);
   return {
     steps: stepsIn(all.slice(earlier)),
     earlier: stepsIn(all.slice(0, earlier)),
@@ -95,23 +94,29 @@ export async function dropIncarnation(bus: Bus, name: string, incarnation: strin
 }
 
 /**
- * Reads records, and when they were kept at the latest. Messages are sent one after the other: a message was kept when the one
- * behind it had been sent, and what came after that is in those behind that one.
+ * Reads the records of messages without a gap, and when they were kept at the latest. Messages are sent one after the other: a
+ * message was kept when the one behind it had been sent, and what came after that is in those behind that one. `isLast`: with
+ * others behind it, all of it was done with long ago, and each record counts as kept when its step ended.
  */
-function dated(kept: readonly KeptRecord[], messages: ReadonlyMap<number, JournalRecords>): (JournalRecord & Dated)[] {
+function dated(run: readonly number[], messages: JournalMessages, isLast: boolean): (JournalRecord & Dated)[] {
+  const kept = recordsIn(run.map((number) => [number, messages.get(number) ?? []]));
   const records = kept.map(({ record, number }) => ({ number, ...unpacked(record) }));
-  const numbers = [...messages.keys()];
   const steps = Map.groupBy(records, ({ kind, number }) => (kind === 'step' ? number : undefined));
   const keptByMs = new Map<number, number>();
   let [nextMs, sentMs] = [Infinity, Infinity];
-  for (let at = Math.max(...numbers); at >= Math.min(...numbers); at--) {
+  for (const at of isLast ? run.toReversed() : []) {
     const [step] = steps.get(at) ?? [];
     if (step?.kind === 'step') nextMs = step.endMs;
     if (isSentBefore(messages.get(at - 1), messages.get(at))) sentMs = nextMs;
     keptByMs.set(at - 2, sentMs);
   }
-  return records.map(({ number, ...record }) => ({ ...record, keptByMs: keptByMs.get(number) ?? Infinity }));
+  return records.map(({ number, ...record }) => {
+    const atOnceMs = isLast || record.kind === 'done' ? Infinity : record.endMs;
+    return { ...record, keptByMs: keptByMs.get(number) ?? atOnceMs };
+  });
 }
+
+type JournalMessages = ReadonlyMap<number, JournalRecords>;
 
 /** What it has relayed says nothing of what it has had. */
 function stepsIn(records: readonly (JournalRecord & Dated)[]): StepLeft[] {

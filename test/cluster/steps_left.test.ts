@@ -249,6 +249,33 @@ test('readSteps tells by when a step was kept: by when something came that did n
   );
 });
 
+test('readSteps takes what lies in front of a gap for kept when it was made: it was to be trimmed long ago', async (context) => {
+  const { cluster } = simulated(context);
+  const bus = cluster.bus('taker');
+  await up(bus);
+  await makeStreams(bus, 'hub', 'i');
+  const [place, other] = journalPlaces('hub', 'i');
+  const at = (text: string, nowMs: number): Uint8Array => record(text, 0, nowMs);
+  // The last message of a stream that is not appended to any more stays.
+  await bus.append({ ...other, bytes: recordsMessage(5, [at('step old', 100)]), timeoutMs: 1000 });
+  const messages = [[at('done 1000000000', 0)], [at('step a', 9000)], [at('step b', 9100)], [at('step c', 9200)]];
+  for (const [index, records] of messages.entries()) {
+    await bus.append({ ...place, bytes: recordsMessage(1e9 + index, records), timeoutMs: 1000 });
+  }
+  for (const each of [place, other]) await bus.append({ ...each, bytes: sealMessage('taker'), timeoutMs: 1000 });
+  const { earlier, steps } = await readSteps({ bus, name: 'hub', incarnation: 'i' });
+  assert.deepEqual(
+    [...earlier, ...steps].map(({ step, keptByMs }) => [textOf(step.batch), keptByMs]),
+    [
+      ['old', 100],
+      ['a', 9200],
+      ['b', Infinity],
+      ['c', Infinity],
+    ],
+  );
+  assert.equal(earlier.length, 1);
+});
+
 test('readSteps tells by how much of the configuration the last step was made, also when that is in the state', async (context) => {
   const records = (...made: readonly (readonly [text: string, config: number])[]) => {
     return made.map(([text, config]) => record(text, config));
