@@ -43,7 +43,7 @@ export function raised(
     rule_id: rule.id,
     name: rule.name,
     kind: rule.kind,
-    severity: rule.severity ?? 'warning',
+    severity: severityOf(rule),
     state: 'raised',
     ...(fenceId !== undefined && { fence_id: fenceId }),
     ...(trackableId !== undefined && { trackable_id: trackableId }),
@@ -53,6 +53,11 @@ export function raised(
     times: 1,
     raised_at: formatTime(nowMs),
   };
+}
+
+/** The severity of the alerts of a rule. */
+export function severityOf({ severity }: AlertRule): Alert['severity'] {
+  return severity ?? 'warning';
 }
 
 /** The alert after a signal; the same where that changes nothing. */

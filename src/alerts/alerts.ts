@@ -1,14 +1,22 @@
 import type { Answer, Query } from '../core/item.ts';
 import { ALERT_RULES } from '../entities/alert_rules.ts';
-import { Documents, type DocumentsDeps } from '../entities/documents.ts';
+import { type DefinedWrite, Documents, type DocumentsDeps } from '../entities/documents.ts';
 import { HubError } from '../errors.ts';
 import type { Batch, Subscriber } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { compileFilter } from '../fanout/filter.ts';
-import type { Alert, AlertChangeEvent, AlertPreview, AlertRule } from '../model/alert.ts';
+import {
+  type Alert,
+  type AlertChangeEvent,
+  type AlertPreview,
+  type AlertRule,
+  type AlertSummary,
+  SEVERITIES,
+} from '../model/alert.ts';
 import type { CollisionEvent, FenceEvent } from '../model/events.ts';
 import { parseJson } from '../model/json.ts';
 import { formatTime } from '../model/time.ts';
+import { type BySeverity, NONE } from './alert_room.ts';
 import { after, isOpen, type Moving, movingKey } from './alert_state.ts';
 import { previewOf } from './preview.ts';
 import {
@@ -20,7 +28,9 @@ import {
   nextMs,
   type Stay,
   step,
+  unraisedCounts,
   type WatchEvent,
+  type WatchState,
   watchesProviders,
   watchesTrackables,
   watchState,
@@ -60,15 +70,17 @@ export interface AlertsDeps {
   readonly commit: DocumentsDeps['commit'];
   /** Whether this hub is the one that watches. */
   isWatcher(): boolean;
-  notice(text: string, error: unknown): void;
+  notice(text: string, facts: object): void;
 }
 
 export type Act = 'acknowledge' | 'clear';
 
-/** Alerts that are kept: of more the oldest cleared ones go. */
+/** The most alerts that the hub stores. */
 const ALERTS_MAX = 1000;
 const ALERT = 'alert ';
 const ACT = 'alert_act ';
+/** How many conditions hold without an alert, as the hub that watches has counted them. Not stored when there are none. */
+const NOT_RAISED = 'alerts_not_raised';
 const RETRY_MS = 2000;
 /** How often it is asked who was last heard of: a quarter of what is allowed, within these bounds. */
 const [POLL_LEAST_MS, POLL_MOST_MS] = [1000, 30_000] as const;
@@ -97,10 +109,14 @@ export class Alerts {
   readonly #deps: AlertsDeps;
   readonly #kept = new Map<string, Alert>();
   readonly #acts = new Map<string, Acted>();
-  #state: ReturnType<typeof watchState> | undefined;
+  #notRaised: BySeverity = NONE;
+  #state: WatchState | undefined;
+  /** Whether conditions hold without an alert, as of the last step. */
+  #isFull = false;
   #watching: Watching | undefined;
   #isStarted = false;
   #cancelTimer: () => void = () => undefined;
+  /** Names of documents that differ from what is stored. */
   readonly #dirty = new Set<string>();
   #flushing: Promise<void> | undefined;
   #cancelRetry: (() => void) | undefined;
@@ -117,6 +133,10 @@ export class Alerts {
   /** Takes a setting that is kept; null: it is deleted. False where it is none of alerts. */
   apply(name: string, text: string | null): boolean {
     if (this.rules.apply(name, text)) return true;
+    if (name === NOT_RAISED) {
+      this.#notRaised = text === null ? NONE : (JSON.parse(text) as BySeverity);
+      return true;
+    }
     if (name.startsWith(ALERT)) {
       this.#applyAlert(name.slice(ALERT.length), text === null ? undefined : (JSON.parse(text) as Alert));
       return true;
@@ -194,11 +214,22 @@ export class Alerts {
     return previewOf(rule, { nowMs, toDayMs: now() - nowMs, stays, heard, known });
   }
 
+  /** How many alerts are open, how many fit, and how many conditions hold without an alert. */
+  summary(): AlertSummary {
+    const open = { ...NONE };
+    for (const alert of this.#kept.values()) {
+      const { state, severity } = this.#shown(alert);
+      if (state !== 'cleared') open[severity]++;
+    }
+    return { max: ALERTS_MAX, open, not_raised: this.#notRaised };
+  }
+
   counts() {
     const states = { raised: 0, acknowledged: 0, cleared: 0 };
     for (const alert of this.#kept.values()) states[this.#shown(alert).state]++;
-    const { raisedTotal = 0, dropped = 0 } = this.#state ?? {};
-    return { rules: this.rules.list.length, states, raisedTotal, dropped };
+    const { raisedTotal = 0, dropped = 0, displaced = 0 } = this.#state ?? {};
+    const notRaised = this.#state === undefined ? NONE : unraisedCounts(this.#state);
+    return { rules: this.rules.list.length, states, raisedTotal, dropped, displaced, notRaised };
   }
 
   /** Ends it; resolves when what is decided is kept, or cannot be. */
@@ -255,7 +286,7 @@ export class Alerts {
   #carryOut(): void {
     for (const [id, { act }] of this.#acts) {
       this.#step([{ what: act, ids: [id] }]);
-      this.#dirty.add(id);
+      this.#dirty.add(ALERT + id);
     }
     this.#flushSoon();
   }
@@ -289,7 +320,7 @@ export class Alerts {
       if (silent.length > 0) await this.#poll(watching, silent);
     } catch (error) {
       if (this.#watching !== watching) return;
-      this.#deps.notice('Cannot tell who is inside of fences, which alerts are about', error);
+      this.#deps.notice('Cannot tell who is inside of fences, which alerts are about', { error: String(error) });
       watching.cancelPoll = this.#deps.schedule(RETRY_MS, () => void this.#begin(watching, rules));
     }
   }
@@ -303,7 +334,7 @@ export class Alerts {
       this.#step([{ what: 'heard', heard }]);
     } catch (error) {
       if (this.#watching !== watching) return;
-      this.#deps.notice('Cannot tell who was last heard of, which alerts are about', error);
+      this.#deps.notice('Cannot tell who was last heard of, which alerts are about', { error: String(error) });
     }
     watching.cancelPoll = this.#deps.schedule(pollMs, () => void this.#poll(watching, silent));
   }
@@ -379,12 +410,24 @@ export class Alerts {
     const input = { nowMs, dayMs: now(), events, known, newId, alertsMax: ALERTS_MAX };
     const { state, changes } = step(this.#state, input);
     this.#state = state;
-    for (const id of changes.keys()) this.#dirty.add(id);
+    for (const id of changes.keys()) this.#dirty.add(ALERT + id);
+    this.#noteUnraised(unraisedCounts(state));
     this.#flushSoon();
     this.#cancelTimer();
     const waitMs = nextMs(state) - nowMs;
     const isDue = this.#watching !== undefined && waitMs < Number.POSITIVE_INFINITY;
     this.#cancelTimer = isDue ? schedule(Math.min(waitMs, TIMER_MOST_MS), () => this.#step([])) : () => undefined;
+  }
+
+  #noteUnraised(counts: BySeverity): void {
+    const stored = this.#notRaised;
+    if (SEVERITIES.every((severity) => counts[severity] === stored[severity])) return;
+    this.#dirty.add(NOT_RAISED);
+    if (isNone(stored) && !this.#isFull) {
+      const text = `Alerts are not raised: ${ALERTS_MAX} are stored, and open ones leave no room. Clear alerts to make room`;
+      this.#deps.notice(text, { ...counts });
+    }
+    this.#isFull = !isNone(counts);
   }
 
   #flushSoon(): void {
@@ -402,27 +445,35 @@ export class Alerts {
   }
 
   async #flush(): Promise<void> {
-    const ids = [...this.#dirty];
+    const names = [...this.#dirty];
     this.#dirty.clear();
-    const alerts = this.#state?.alerts;
-    if (alerts === undefined) return;
-    const documents = ids.flatMap((id) => {
-      const alert = [ALERT + id, alerts.get(id)] as const;
-      return this.#acts.has(id) ? [alert, [ACT + id, undefined] as const] : [alert];
-    });
+    const state = this.#state;
+    if (state === undefined) return;
+    const documents = names.flatMap((name) => this.#documentsOf(name, state));
     try {
       if ((await this.#deps.commit(documents)) === 'applied') return;
       for (const [name, document] of documents) {
         this.apply(name, document === undefined ? null : JSON.stringify(document));
       }
     } catch (error) {
-      for (const id of ids) this.#dirty.add(id);
+      for (const name of names) this.#dirty.add(name);
       this.#cancelRetry ??= this.#deps.schedule(RETRY_MS, () => {
         this.#cancelRetry = undefined;
         this.#flushSoon();
       });
       throw error;
     }
+  }
+
+  /** What is stored under a name, with what that replaces. */
+  #documentsOf(name: string, state: WatchState): readonly DefinedWrite[] {
+    if (name === NOT_RAISED) {
+      const counts = unraisedCounts(state);
+      return [[name, isNone(counts) ? undefined : counts]];
+    }
+    const id = name.slice(ALERT.length);
+    const alert = [name, state.alerts.get(id)] as const;
+    return this.#acts.has(id) ? [alert, [ACT + id, undefined]] : [alert];
   }
 
   #stopWatching(): void {
@@ -436,6 +487,10 @@ export class Alerts {
     cancelPoll();
     for (const id of subscriptions) this.#deps.fanout.unsubscribe(id);
   }
+}
+
+function isNone(counts: BySeverity): boolean {
+  return SEVERITIES.every((severity) => counts[severity] === 0);
 }
 
 /** The fences that rules are about; undefined where one is about all. */

@@ -1,6 +1,7 @@
 import { DeadlineHeap, type Scheduled } from '../core/deadline_heap.ts';
-import type { Alert, AlertKind, AlertRule } from '../model/alert.ts';
+import { type Alert, type AlertKind, type AlertRule, SEVERITIES } from '../model/alert.ts';
 import { idKey } from '../model/id.ts';
+import { type BySeverity, removalsFor, type Severity } from './alert_room.ts';
 import {
   after,
   isDone,
@@ -9,6 +10,7 @@ import {
   movingKey,
   raised,
   type Subject,
+  severityOf,
   subjectKey,
   subjectOf,
 } from './alert_state.ts';
@@ -50,9 +52,13 @@ export interface WatchState {
   readonly waiting: Map<string, Waiting>;
   readonly deadlines: DeadlineHeap<Waiting>;
   heard: Heard;
+  /** Conditions that hold without an open alert because there is no room for one, by their subjects. */
+  readonly unraised: Readonly<Record<Severity, Map<string, Unraised>>>;
   raisedTotal: number;
-  /** Alerts that were not raised, since too many are open. */
+  /** Conditions that began and found no room for an alert. */
   dropped: number;
+  /** Open alerts that were removed to make room for others. */
+  displaced: number;
 }
 
 /** An object in a fence. */
@@ -107,7 +113,7 @@ export interface StepInput {
   readonly events: readonly WatchEvent[];
   readonly known: KnownObjects;
   newId(): string;
-  /** Alerts that are kept at most; of those that are too many the oldest cleared ones go. */
+  /** The most alerts that are stored. `alert_room.ts` says which of them go when there are more. */
   readonly alertsMax: number;
 }
 
@@ -126,8 +132,10 @@ export function watchState(kept: Iterable<Alert> = []): WatchState {
     waiting: new Map(),
     deadlines: new DeadlineHeap<Waiting>(),
     heard: NOBODY_HEARD,
+    unraised: { info: new Map(), warning: new Map(), critical: new Map() },
     raisedTotal: 0,
     dropped: 0,
+    displaced: 0,
   };
   for (const alert of [...kept].sort((one, other) => (one.raised_at < other.raised_at ? -1 : 1))) {
     state.alerts.set(alert.id, alert);
@@ -152,7 +160,13 @@ export function step(
     state.waiting.delete(due.key);
     begin(state, due.watched, { subject: due.subject }, context);
   }
+  raiseUnraised(state, context);
   return { state, changes: context.changes };
+}
+
+/** How many conditions hold without an open alert because there is no room for one. */
+export function unraisedCounts({ unraised: { info, warning, critical } }: WatchState): BySeverity {
+  return { info: info.size, warning: warning.size, critical: critical.size };
 }
 
 /** When something becomes true with nothing happening; Infinity for never. */
@@ -223,6 +237,13 @@ interface Held {
   readonly subject: Subject;
 }
 
+/** A condition that holds, and its rule. */
+interface Unraised {
+  readonly rule: AlertRule;
+  readonly subject: Subject;
+  readonly count?: number | undefined;
+}
+
 interface Waiting extends Scheduled {
   readonly key: string;
   readonly watched: Watched;
@@ -239,6 +260,7 @@ function onEvent(state: WatchState, event: WatchEvent, context: Context): void {
       state.rules = event.rules.filter(({ enabled }) => enabled !== false).map(watched);
       seed(state, event.stays);
       assess(state, context);
+      updateUnraisedRules(state);
       return;
     case 'changed':
       assess(state, context);
@@ -458,16 +480,61 @@ function begin(
     note(state, after(current, 'begins', context.dayMs), context);
     return;
   }
-  if (!makeRoom(state, context)) {
-    state.dropped++;
-    return;
-  }
+  const condition: Unraised = { rule, subject, count };
+  if (raise(state, condition, context)) return;
+  state.dropped++;
+  state.unraised[severityOf(rule)].set(key, condition);
+}
+
+/** Raises an alert, and makes room for it. Returns false if there is none; `onlyFree` removes no open alert. */
+function raise(state: WatchState, { rule, subject, count }: Unraised, context: Context, onlyFree = false): boolean {
+  const removals = removalsFor(severityOf(rule), state.alerts, { max: context.alertsMax, onlyFree });
+  if (removals === undefined) return false;
+  for (const alert of removals) remove(state, alert, context);
   state.raisedTotal++;
   note(state, raised(rule, subject, { id: context.newId(), nowMs: context.dayMs, count }), context);
+  return true;
+}
+
+/** Removes an alert to make room. If its condition holds and it is open, the condition is left without an alert. */
+function remove(state: WatchState, alert: Alert, { changes }: Context): void {
+  state.alerts.delete(alert.id);
+  changes.set(alert.id, undefined);
+  const subject = subjectOf(alert);
+  const key = subjectKey(alert.rule_id, subject);
+  if (state.current.get(key) === alert.id) state.current.delete(key);
+  if (!isOpen(alert)) return;
+  state.displaced++;
+  const rule = state.rules.find((each) => each.rule.id === alert.rule_id)?.rule;
+  if (rule === undefined || !state.holding.has(key)) return;
+  state.unraised[severityOf(rule)].set(key, { rule, subject, count: alert.count ?? undefined });
+}
+
+/** Raises the conditions that still hold without an alert, the most severe first, as far as there is free room. */
+function raiseUnraised(state: WatchState, context: Context): void {
+  for (const severity of SEVERITIES.toReversed()) {
+    const unraised = state.unraised[severity];
+    for (const [key, condition] of unraised) {
+      if (!raise(state, condition, context, true)) break;
+      unraised.delete(key);
+    }
+  }
+}
+
+/** Gives the conditions without an alert the rules as they are now. */
+function updateUnraisedRules(state: WatchState): void {
+  const rules = new Map(state.rules.map(({ rule }) => [rule.id, rule]));
+  const all = SEVERITIES.flatMap((severity) => [...state.unraised[severity]]);
+  for (const severity of SEVERITIES) state.unraised[severity].clear();
+  for (const [key, condition] of all) {
+    const rule = rules.get(condition.rule.id);
+    if (rule !== undefined) state.unraised[severityOf(rule)].set(key, { ...condition, rule });
+  }
 }
 
 function end(state: WatchState, key: string, context: Context): void {
   if (!state.holding.delete(key)) return;
+  for (const severity of SEVERITIES) state.unraised[severity].delete(key);
   const current = state.alerts.get(state.current.get(key) ?? '');
   if (current !== undefined) note(state, after(current, 'ends', context.dayMs), context);
 }
@@ -479,17 +546,4 @@ function note(state: WatchState, alert: Alert, { changes }: Context): void {
   const key = subjectKey(alert.rule_id, subjectOf(alert));
   if (isDone(alert)) state.current.delete(key);
   else state.current.set(key, alert.id);
-}
-
-/** Whether there is room for one alert more. The oldest that is cleared goes. */
-function makeRoom(state: WatchState, { alertsMax, changes }: Context): boolean {
-  while (state.alerts.size >= alertsMax) {
-    const oldest = [...state.alerts.values()].find((alert) => !isOpen(alert));
-    if (oldest === undefined) return false;
-    state.alerts.delete(oldest.id);
-    const key = subjectKey(oldest.rule_id, subjectOf(oldest));
-    if (state.current.get(key) === oldest.id) state.current.delete(key);
-    changes.set(oldest.id, undefined);
-  }
-  return true;
 }

@@ -5,7 +5,7 @@ import type { Imports } from '../entities/imports.ts';
 import type { LocatingRules } from '../entities/locating_rules.ts';
 import type { HistoryAnswer } from '../history/queries/query_pool.ts';
 import type { Question } from '../history/queries/question.ts';
-import type { Alert, AlertPreview, AlertRule } from '../model/alert.ts';
+import type { Alert, AlertPreview, AlertRule, AlertSummary } from '../model/alert.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { Demo } from '../model/demo.ts';
 import type { Fence } from '../model/fence.ts';
@@ -109,6 +109,7 @@ export interface AlertsApi {
   list(): readonly Alert[];
   /** Throws HUB_NOT_FOUND. */
   get(id: string): Alert;
+  summary(): AlertSummary;
   /** All that are open when ids are left out. Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */
   act(act: 'acknowledge' | 'clear', ids?: readonly string[]): Promise<void>;
   /** Rejects with HUB_BAD_REQUEST and HUB_UNAVAILABLE. */

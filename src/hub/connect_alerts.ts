@@ -50,7 +50,7 @@ export function connectDefined({ clock, machine, log, writer, stages, entities, 
     },
     read: (query) => (cluster?.isLocal === false ? cluster.remote.ask(query) : shards.ask(query)),
     isWatcher: () => cluster?.ownsCollisions ?? true,
-    notice: (text, error) => log.warn(text, { error: String(error) }),
+    notice: (text, facts) => log.warn(text, facts),
   });
   const views = new Documents(MAP_VIEWS, { newId, commit, changed: () => undefined });
   return {

@@ -305,6 +305,11 @@ export const ABOUT = {
   AlertChangeEvent: { description: 'An alert was raised, has changed, or is kept no more: then as it was last.' },
   AlertMatch: { description: 'What a rule would alert of now.' },
   AlertPreview: { description: 'What a rule is about, and what of it holds now.' },
+  AlertCounts: { description: 'A number for each severity.' },
+  AlertSummary: {
+    description:
+      'How many alerts the hub stores at most, how many are open, and how many conditions hold without an alert.',
+  },
   AlertSelection: { description: 'Alerts by their ids, or all that are open.' },
   MapView: {
     description: 'A view of the map that is kept under a name: the address by which the page shows it.',

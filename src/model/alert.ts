@@ -106,6 +106,22 @@ export const AlertPreview = Named('AlertPreview', {
 });
 export type AlertPreview = Static<typeof AlertPreview>;
 
+const AlertCounts = Named('AlertCounts', {
+  info: Type.Integer({ minimum: 0, description: 'Of severity info.' }),
+  warning: Type.Integer({ minimum: 0, description: 'Of severity warning.' }),
+  critical: Type.Integer({ minimum: 0, description: 'Of severity critical.' }),
+});
+
+/** The room for alerts, and the conditions that have found none. */
+export const AlertSummary = Named('AlertSummary', {
+  max: Type.Integer({ description: 'The most alerts that the hub stores.' }),
+  /** Alerts that are raised or acknowledged. */
+  open: AlertCounts,
+  /** Conditions that hold without an open alert, because open alerts leave no room. */
+  not_raised: AlertCounts,
+});
+export type AlertSummary = Static<typeof AlertSummary>;
+
 /** Alerts by their ids, or all that are open. */
 export const AlertSelection = Named('AlertSelection', {
   ids: Maybe(Type.Array(Type.String(), { maxItems: 1000, description: 'These alone.' })),

@@ -41,6 +41,8 @@ export interface MeasuredAlerts {
     readonly states: Readonly<Record<string, number>>;
     readonly raisedTotal: number;
     readonly dropped: number;
+    readonly displaced: number;
+    readonly notRaised: Readonly<Record<string, number>>;
   };
 }
 
@@ -241,9 +243,21 @@ function alertFamilies(alerts: MeasuredAlerts): readonly Family[] {
     ),
     counter(
       'hub_alerts_dropped_total',
-      'Alerts that were not raised, since too many were open.',
+      'Conditions that began without an alert, because open alerts left no room.',
       () => alerts.counts().dropped,
     ),
+    counter(
+      'hub_alerts_displaced_total',
+      'Open alerts that were removed to make room for others.',
+      () => alerts.counts().displaced,
+    ),
+    {
+      name: 'hub_alerts_not_raised',
+      help: 'Conditions that hold without an open alert, because open alerts leave no room.',
+      kind: 'gauge',
+      labels: ['severity'],
+      read: () => labelled('severity', Object.entries(alerts.counts().notRaised)),
+    },
   ];
 }
 

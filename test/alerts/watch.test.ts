@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { removalsFor } from '../../src/alerts/alert_room.ts';
 import { after, raised, type Signal } from '../../src/alerts/alert_state.ts';
-import { nextMs, step, type WatchEvent, type WatchState, watchState } from '../../src/alerts/watch.ts';
+import { nextMs, step, unraisedCounts, type WatchEvent, type WatchState, watchState } from '../../src/alerts/watch.ts';
 import type { Alert, AlertRule } from '../../src/model/alert.ts';
 import { diceOf } from '../support/dice.ts';
 
@@ -362,13 +363,68 @@ test('kept alerts go on after a restart: open ones end with what they are about,
   assert.deepEqual(again.at(4000, left('f', 't'), left('f', 'u')), ['f t cleared, over', 'f u cleared, over']);
 });
 
-test('of too many alerts the oldest cleared ones go, and what is open stays', () => {
+test('a condition without room for its alert is counted, and raised as soon as there is room', () => {
   const site = new Site([{ kind: 'entry' }], 2);
   site.at(1, entered('f', 't'), entered('f', 'u'));
-  assert.deepEqual(site.at(2, entered('f', 'v')), []);
-  assert.deepEqual([site.state.dropped, site.state.raisedTotal], [1, 2]);
-  site.at(3, { what: 'clear', ids: ['a1'] });
-  assert.deepEqual(site.at(4, entered('g', 'v')), ['a1 gone', 'g v raised']);
+  assert.deepEqual(site.at(2, entered('f', 'v'), entered('g', 'v')), []);
+  assert.deepEqual([site.state.dropped, site.state.raisedTotal], [2, 2]);
+  assert.deepEqual(unraisedCounts(site.state), { info: 0, warning: 2, critical: 0 });
+  assert.deepEqual(site.at(3, { what: 'clear', ids: ['a1'] }), ['a1 gone', 'f v raised']);
+  assert.deepEqual(site.at(4, left('g', 'v')), []);
+  assert.deepEqual(unraisedCounts(site.state), { info: 0, warning: 0, critical: 0 });
+});
+
+/** Alerts in words, the oldest first: a letter of their severity, an upper-case one while they are open. */
+function storedAs(words: string): ReadonlyMap<string, Alert> {
+  const severities = { i: 'info', w: 'warning', c: 'critical' } as const;
+  const alerts = [...words].map((word, i): Alert => {
+    const severity = severities[word.toLowerCase() as keyof typeof severities];
+    const alert = { ...NEW, id: `${word}${i}`, severity };
+    return word === word.toUpperCase() ? alert : { ...alert, state: 'cleared' };
+  });
+  return new Map(alerts.map((alert) => [alert.id, alert]));
+}
+
+// Of ten alerts that are stored, open info ones may be 5, info and warning ones together 8.
+for (const [stored, severity, removed, removedFree] of [
+  ['', 'info', '', ''],
+  ['IIII', 'info', '', ''],
+  ['IIIII', 'info', 'I0', 'none'],
+  ['IIIII', 'warning', '', ''],
+  ['iiiiiIIIII', 'info', 'I5', 'none'],
+  ['iiiiiIIIII', 'critical', 'i0', 'i0'],
+  ['IIIIIWWW', 'warning', 'I0', 'none'],
+  ['IIIIIWWW', 'critical', '', ''],
+  ['WWWWWWWW', 'warning', 'none', 'none'],
+  ['WWWWWWWW', 'info', 'none', 'none'],
+  ['wWWWWWWWWc', 'critical', 'w0', 'w0'],
+  ['IIIIIIIIII', 'critical', 'I0', 'none'],
+  ['CWWWWWWWWI', 'critical', 'I9', 'none'],
+  ['CCWWWWWWWW', 'critical', 'W2', 'none'],
+  ['CCCCCCCCCC', 'critical', 'none', 'none'],
+  ['CCCCCCCCCC', 'info', 'none', 'none'],
+  ['cccccccccccc', 'info', 'c0 c1 c2', 'c0 c1 c2'],
+] satisfies [string, AlertRule['severity'], string, string][]) {
+  test(`beside the alerts "${stored}" one of severity ${severity} removes ${removed || 'nothing'}`, () => {
+    const inWords = (removals: readonly Alert[] | undefined): string =>
+      removals === undefined ? 'none' : removals.map(({ id }) => id).join(' ');
+    const alerts = storedAs(stored);
+    assert.equal(inWords(removalsFor(severity, alerts, { max: 10 })), removed);
+    assert.equal(inWords(removalsFor(severity, alerts, { max: 10, onlyFree: true })), removedFree);
+  });
+}
+
+test('a displaced alert whose condition holds is raised again when there is room, with the severity of its rule by then', () => {
+  const site = new Site([{ kind: 'entry', severity: 'info' }], 2);
+  site.at(1, entered('f', 't'));
+  assert.deepEqual(site.at(2, entered('f', 'u')), ['a1 gone', 'f u raised']);
+  assert.deepEqual([site.state.displaced, unraisedCounts(site.state).info], [1, 1]);
+  const [rule] = site.rules;
+  if (rule === undefined) throw new Error('there is no rule');
+  const stays = ['t', 'u'].map((trackableId) => ({ fenceId: 'f', trackableId, sinceMs: 0 }));
+  const changed = site.at(3, { what: 'rules', rules: [{ ...rule, severity: 'critical' }], stays });
+  assert.deepEqual(changed, ['f t raised']);
+  assert.equal(site.state.alerts.get('a3')?.severity, 'critical');
 });
 
 test('whatever happens, a subject has one alert at most that is not done, and what holds follows from who is inside', () => {

@@ -3,6 +3,7 @@ import { createApi } from '../../src/api/api.ts';
 import type { AcceptOptions, ApiDeps } from '../../src/api/deps.ts';
 import { fenceEventPublisher } from '../../src/api/fence_event_input.ts';
 import type { Answer, Query } from '../../src/core/item.ts';
+import { NONE } from '../../src/alerts/alert_room.ts';
 import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
 import { type DocumentKind, Documents } from '../../src/entities/documents.ts';
 import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
@@ -108,6 +109,7 @@ export function openApi(
       get(id) {
         throw new HubError('HUB_NOT_FOUND', `Cannot find alert "${id}": none has that id`);
       },
+      summary: () => ({ max: 1000, open: NONE, not_raised: NONE }),
       act: async () => undefined,
       preview: async () => ({ watched: 0, matches: [], total: 0 }),
     },

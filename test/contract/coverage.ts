@@ -54,6 +54,10 @@ const ALERTS: CoveredBy = [
   'e2e/alerts.test.ts',
   'alerts are raised by what happens, told at once, acknowledged and cleared, and survive a restart',
 ];
+const ALERT_ROOM: CoveredBy = [
+  'e2e/alerts.test.ts',
+  'many info alerts leave room for a critical one, and the rest is raised later',
+];
 const ALERT_REFUSALS: CoveredBy = [
   'e2e/alerts.test.ts',
   'what makes no sense in a rule or a view is refused, by its name',
@@ -122,6 +126,7 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
     ['e2e/alerts.test.ts', 'stays and silences are alerted of when they last too long, by the clock of the hub'],
   ],
   '/alerts/rules/{rule_id}': [ALERTS],
+  '/alerts/summary': [ALERT_ROOM],
   '/alerts/{alert_id}': [ALERTS],
   '/alerts/{alert_id}/acknowledge': [ALERTS],
   '/alerts/{alert_id}/clear': [ALERTS],

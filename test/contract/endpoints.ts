@@ -66,6 +66,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/alerts/rules', answers: { GET: 200, POST: 201 } },
   { path: '/alerts/rules/preview', answers: { POST: 200 } },
   { path: '/alerts/rules/{rule_id}', answers: { GET: 200, PUT: 200, DELETE: 204 } },
+  { path: '/alerts/summary', answers: { GET: 200 } },
   { path: '/alerts/{alert_id}', answers: { GET: 200 } },
   { path: '/alerts/{alert_id}/acknowledge', answers: { POST: 200 } },
   { path: '/alerts/{alert_id}/clear', answers: { POST: 200 } },

@@ -193,3 +193,37 @@ test('what makes no sense in a rule or a view is refused, by its name', async (t
     ],
   );
 });
+
+test('many info alerts leave room for a critical one, and the rest is raised later', async (t) => {
+  const hub = await openTestHub({});
+  t.after(() => hub.close());
+  await furnish(hub);
+  const entry = { kind: 'entry', fence_ids: [FENCE] };
+  await hub.post('/alerts/rules', { ...entry, name: 'Noise', severity: 'info', object_type: 'location_provider' });
+  await hub.post('/alerts/rules', { ...entry, name: 'Danger', severity: 'critical' });
+  await hub.settle();
+  const changes = await hub.subscribe('alert_changes');
+  const tags = Array.from({ length: 1100 }, (_, i) => at(`tag-${i}`, 5));
+  for (const locations of [tags.slice(0, 500), tags.slice(500)]) {
+    assert.equal((await hub.put('/providers/locations', locations)).status, 204);
+  }
+  await changes.next(({ event_type: type, object }) => type === 'create' && object.provider_id === 'tag-1099');
+  await hub.put('/providers/truck/location', at('truck', 5));
+  await changes.next(({ event_type: type, object }) => type === 'create' && object.severity === 'critical');
+  const { body: full } = await hub.get('/alerts/summary');
+  assert.deepEqual(full, {
+    max: 1000,
+    open: { info: 500, warning: 0, critical: 1 },
+    not_raised: { info: 600, warning: 0, critical: 0 },
+  });
+  const metrics = await (await fetch(`${hub.origin}/metrics`)).text();
+  assert.match(metrics, /^hub_alerts_not_raised\{severity="info"\} 600$/m);
+
+  await hub.post('/alerts/clear', { all: true });
+  await changes.next(({ event_type: type, object }) => type === 'create' && object.provider_id === 'tag-499');
+  assert.deepEqual((await hub.get('/alerts/summary')).body, {
+    max: 1000,
+    open: { info: 500, warning: 0, critical: 0 },
+    not_raised: { info: 100, warning: 0, critical: 0 },
+  });
+});

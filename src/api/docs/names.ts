@@ -84,6 +84,7 @@ const OWN_OPERATIONS: Readonly<Record<string, string>> = {
   'PATCH /anchors/:anchor_id': 'patchAnchorById',
   'DELETE /anchors/:anchor_id': 'deleteAnchorById',
   'GET /alerts': 'getAlerts',
+  'GET /alerts/summary': 'getAlertSummary',
   'GET /alerts/:alert_id': 'getAlertById',
   'POST /alerts/acknowledge': 'acknowledgeAlerts',
   'POST /alerts/clear': 'clearAlerts',

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { cutTo } from '../../auth/shown.ts';
 import { HubError } from '../../errors.ts';
-import { ALERT_STATES, Alert, AlertPreview, AlertRule, AlertSelection } from '../../model/alert.ts';
+import { ALERT_STATES, Alert, AlertPreview, AlertRule, AlertSelection, AlertSummary } from '../../model/alert.ts';
 import { checker } from '../../model/check.ts';
 import { ArrayOf, OneOf } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
@@ -105,6 +105,14 @@ export const ALERT_ROUTES: readonly Route[] = [
       const wanted = alerts.list().filter((alert) => state === undefined || alert.state === state);
       return call.reply.json(shownList(wanted, (alert) => textOf(alert, call)));
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/alerts/summary',
+    summary: 'Room for alerts, and conditions that have found none',
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'Numbers by severity.', schema: AlertSummary } },
+    handle: ({ reply }, { alerts }) => reply.json(JSON.stringify(alerts.summary())),
   }),
   ...(['acknowledge', 'clear'] as const).map((act) =>
     route({
