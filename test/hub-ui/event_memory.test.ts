@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CDPSession } from 'playwright-core';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
-import { createSite, HALL } from './ui_site.ts';
+import { createSite, DOCK, HALL } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
@@ -69,4 +69,47 @@ test('The log keeps what has changed in a zone, without the image of its floor p
   await page.getByText('"owner": "Kim"').waitFor();
   await page.getByText('… (200022 characters)').waitFor();
   assert.ok(((await page.getByRole('listitem').locator('pre').textContent()) ?? '').length < 2_000);
+});
+
+test('Events of fences with large properties leave the memory of the page flat, beside rules that alert of each', {
+  skip,
+}, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await hub.put(`/fences/${DOCK.id}`, { ...DOCK, properties: { instructions: 'x'.repeat(8_000) } });
+  for (const kind of ['entry', 'exit', 'entry', 'exit', 'entry', 'exit']) {
+    await hub.post('/alerts/rules', { name: 'Noise', kind, severity: 'info', object_type: 'any' });
+  }
+  await hub.settle();
+  const page = await openPage(t, `${hub.origin}/hub-ui/`);
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Performance.enable');
+  const changes = await hub.subscribe('alert_changes');
+  let times = 0;
+  const rounds = async (count: number): Promise<void> => {
+    for (let round = 0; round < count; round++, times++) {
+      const locations = Array.from({ length: TAGS }, (_, i) => ({
+        provider_id: `pallet-tag-${i}`,
+        provider_type: 'uwb',
+        source: 'hall',
+        crs: 'local',
+        position: { type: 'Point', coordinates: times % 2 === 0 ? [20, 20] : [60, 20] },
+      }));
+      assert.equal((await hub.put('/providers/locations', locations)).status, 204);
+      const last = `pallet-tag-${TAGS - 1}`;
+      const reached = Math.floor(times / 2) + 1;
+      const kind = times % 2 === 0 ? 'entry' : 'exit';
+      await changes.next(
+        ({ object }) => object.kind === kind && object.provider_id === last && object.times >= reached,
+      );
+    }
+  };
+  // 2,000,000 characters are 250 events of 8,000.
+  await rounds(40);
+  const before = await memoryOf(cdp);
+  await rounds(100);
+  const after = await memoryOf(cdp);
+  const grown = (after.bytes - before.bytes) / 1e6;
+  t.diagnostic(`the heap grew by ${grown.toFixed(1)} MB over ${100 * TAGS} events`);
+  assert.ok(grown < 2.5, `the heap grew by ${grown.toFixed(1)} MB`);
 });

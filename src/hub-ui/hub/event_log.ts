@@ -5,8 +5,8 @@ import { t } from '../languages/language.ts';
 import { KINDS, type Kind, SINGULAR } from './kinds.ts';
 import { subscribe } from './live.ts';
 
-/** Something that the hub has told of since the page was opened. */
-export type Happening = { readonly key: number; readonly atMs: number } & (
+/** An event that the page has received since it was opened. `size`: characters of its JSON. */
+export type Happening = { readonly key: number; readonly atMs: number; readonly size: number } & (
   | { readonly is: 'entry' | 'exit'; readonly event: FenceEvent }
   | { readonly is: 'collision_start' | 'collision_end'; readonly event: CollisionEvent }
   | {
@@ -18,21 +18,26 @@ export type Happening = { readonly key: number; readonly atMs: number } & (
     }
 );
 
-type Heard = Happening extends infer H ? (H extends Happening ? Omit<H, 'key'> : never) : never;
+type Heard = Happening extends infer H ? (H extends Happening ? Omit<H, 'key' | 'size'> : never) : never;
 
-/** Everything kept, the oldest first. */
+/** The events that the page stores, the oldest first. */
 export const happenings = signal<readonly Happening[]>([]);
-/** Since when every fence event is known, as far as those that are kept go back. */
+/** The page stores every fence event since then. */
 export const heardSinceMs = signal(Date.now());
 /** What the hub does not let the user follow. */
 export const refusals = signal<readonly string[]>([]);
 
-const KEPT_MAX = 10_000;
-/** The page is drawn anew so often at most, however much happens. */
+/** The bounds of the log. Events carry the properties of their fence or entity, so a count alone bounds no memory. */
+export const LOG_BOUNDS = { events: 10_000, characters: 2_000_000 } as const;
+/** The log exceeds its bounds by at most this factor until the next rendering. */
+const SLACK = 1.25;
+/** The shortest time between two renderings. */
 const SHOW_MS = 200;
 const TOGETHER_MS = 5_000;
 
 let log: Happening[] = [];
+/** Sum of the sizes in `log`. */
+let characters = 0;
 let lastKey = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 /** The last update of each entity, by its place in the order of keys. */
@@ -76,19 +81,30 @@ function follow<E>(topic: string, params: Readonly<Record<string, unknown>>, tak
 
 function add(heard: Heard): void {
   lastKey++;
-  log.push({ ...heard, key: lastKey });
+  const size = sizeOf(heard.event);
+  log.push({ ...heard, key: lastKey, size });
+  characters += size;
   if ('kind' in heard && heard.is === 'update') updates.set(`${heard.kind} ${heard.event.id}`, lastKey);
-  // Timers of a page that nobody looks at come as seldom as once a minute.
-  if (log.length >= 2 * KEPT_MAX) forgetOldest();
+  // Browsers run timers of a hidden page as rarely as once a minute.
+  if (log.length > SLACK * LOG_BOUNDS.events || characters > SLACK * LOG_BOUNDS.characters) dropOldest();
   show();
 }
 
-function forgetOldest(): void {
-  if (log.length > KEPT_MAX) {
-    log = log.slice(-KEPT_MAX);
+/** Drops the oldest events until the log is within its bounds. The newest stays, whatever its size. */
+function dropOldest(): void {
+  let dropped = Math.max(0, log.length - LOG_BOUNDS.events);
+  for (let i = 0; i < dropped; i++) characters -= log[i]?.size ?? 0;
+  for (; characters > LOG_BOUNDS.characters && dropped < log.length - 1; dropped++)
+    characters -= log[dropped]?.size ?? 0;
+  if (dropped > 0) {
+    log = log.slice(dropped);
     heardSinceMs.value = Math.max(heardSinceMs.value, log[0]?.atMs ?? 0);
   }
-  if (updates.size > KEPT_MAX) updates.clear();
+  if (updates.size > LOG_BOUNDS.events) updates.clear();
+}
+
+function sizeOf(event: object): number {
+  return JSON.stringify(event).length;
 }
 
 /** A change of a zone brings its floor plan with it, an image of up to megabytes: of thousands of changes, too much to keep. */
@@ -109,7 +125,9 @@ function merged(change: Extract<Heard, { kind: Kind }>): boolean {
   const index = (updates.get(`${change.kind} ${change.event.id}`) ?? -1) - first;
   const before = log[index];
   if (before === undefined || !('times' in before) || change.atMs - before.atMs > TOGETHER_MS) return false;
-  log[index] = { ...before, event: change.event, times: before.times + 1 };
+  const size = sizeOf(change.event);
+  characters += size - before.size;
+  log[index] = { ...before, event: change.event, size, times: before.times + 1 };
   show();
   return true;
 }
@@ -118,14 +136,15 @@ function show(): void {
   if (timer !== undefined) return;
   timer = setTimeout(() => {
     timer = undefined;
-    forgetOldest();
+    dropOldest();
     happenings.value = [...log];
   }, SHOW_MS);
 }
 
-/** Forgets what was heard up to now. */
+/** Empties the log. */
 export function clearEvents(): void {
   log = [];
+  characters = 0;
   happenings.value = [];
   heardSinceMs.value = Date.now();
 }
