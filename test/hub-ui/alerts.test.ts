@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
-import { createSite, FORKLIFT, move } from './ui_site.ts';
+import { createSite, DOCK, FORKLIFT, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
@@ -100,4 +103,30 @@ test('Somebody has a provider watched that no trackable has', { skip }, async (t
   await page.waitForURL(/sel=providers(:|%3A)tag-9/);
   await page.getByRole('button', { name: 'Layers' }).click();
   assert.equal(await page.getByLabel('Location providers').isChecked(), true, 'what is selected is seen');
+});
+
+test('Every page says in red that conditions have no alert, until alerts are cleared', { skip }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'hub-ui-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const hub = await openUiHub(t, {}, { folder });
+  await createSite(hub);
+  const rule = { kind: 'entry', fence_ids: [DOCK.id], object_type: 'location_provider' };
+  await hub.post('/alerts/rules', { ...rule, name: 'Tag in the dock', severity: 'warning' });
+  await hub.settle();
+  const tags = Array.from({ length: 812 }, (_, i) => ({
+    ...{ provider_id: `pallet-tag-${i}`, provider_type: 'uwb', source: 'hall', crs: 'local' },
+    position: { type: 'Point', coordinates: [20, 20] },
+  }));
+  assert.equal((await hub.put('/providers/locations', tags)).status, 204);
+  const page = await openPage(t, `${hub.origin}/hub-ui/`);
+  await untilHolds(page, async () => (await hub.get('/alerts/summary')).body.not_raised.warning === 12);
+  const banner = page.getByRole('alert').getByText('12 conditions hold without an alert');
+  await banner.waitFor();
+  await page.getByRole('link', { name: 'Open the alerts' }).click();
+  await page.getByText('Not raised because too many alerts are open (800): Warning 12. Clear alerts').waitFor();
+  assert.equal(await banner.count(), 0, 'the page of alerts says it once');
+  await page.getByRole('button', { name: 'Clear all' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Clear all' }).click();
+  await page.getByText('Not raised because').waitFor({ state: 'detached' });
+  assert.deepEqual((await hub.get('/alerts/summary')).body.open, { info: 0, warning: 12, critical: 0 });
 });

@@ -17,6 +17,7 @@ import { request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 import { wholeText } from '../languages/times.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { AlertRoomNotice } from './alert_room_notice.tsx';
 import { alerts, alertsState, count, newestFirst } from './alert_store.ts';
 import { SEVERITY_LOOKS, STATE_LABELS, sentenceOf } from './alert_text.ts';
 import styles from './alerts.module.css';
@@ -49,6 +50,7 @@ export function AlertList() {
   if (alertsState.value === 'waiting') return <Spinner />;
   return (
     <>
+      <AlertRoomNotice />
       <div class={flow.row}>
         <SearchInput
           label={t('Search alerts')}

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import type { Alert, AlertChangeEvent } from '../../model/alert.ts';
+import type { Alert, AlertChangeEvent, AlertSummary } from '../../model/alert.ts';
 import { can } from '../hub/access.ts';
 import { subscribe } from '../hub/live.ts';
 import { get } from '../hub/rest.ts';
@@ -9,6 +9,14 @@ export const alerts = signal<ReadonlyMap<string, Alert>>(new Map());
 
 /** `waiting` until the first list is there; `refused` where the user may not see alerts. */
 export const alertsState = signal<'waiting' | 'ready' | 'refused'>('waiting');
+
+/** Room for alerts as last read; undefined until it is. */
+export const alertSummary = signal<AlertSummary | undefined>(undefined);
+
+/** The page reads the summary again after changes, at most so often, and while the room is nearly used up. */
+const SUMMARY_MS = 5_000;
+const NEARLY_USED_UP = 0.4;
+let isSummaryDue = false;
 
 /** Those that nobody has acknowledged yet. */
 export const raisedCount = computed(() => count('raised'));
@@ -55,6 +63,7 @@ export function followAlerts(hear: Hearer): void {
       if (since !== mine) return;
       alerts.value = changed(new Map(listed.map((alert) => [alert.id, alert])), mine);
       alertsState.value = 'ready';
+      void readSummary();
     } catch {
       // It is asked for again with the next subscription.
     }
@@ -70,12 +79,32 @@ export function followAlerts(hear: Hearer): void {
         since?.push(...changes);
         const before = alerts.peek();
         alerts.value = changed(before, changes);
+        readSummaryLater();
         for (const { event_type: type, object } of changes) {
           if (type !== 'delete' && isNewlyRaised(object, before.get(object.id))) hear(object);
         }
       },
     },
   );
+}
+
+function readSummaryLater(): void {
+  if (isSummaryDue) return;
+  isSummaryDue = true;
+  setTimeout(() => {
+    isSummaryDue = false;
+    void readSummary();
+  }, SUMMARY_MS);
+}
+
+async function readSummary(): Promise<void> {
+  try {
+    alertSummary.value = await get<AlertSummary>('/alerts/summary');
+  } catch {
+    // The page keeps the last one, and reads it again with the next change.
+  }
+  const { max, open } = alertSummary.value ?? { max: 1, open: { info: 0, warning: 0, critical: 0 } };
+  if (open.info + open.warning + open.critical > NEARLY_USED_UP * max) readSummaryLater();
 }
 
 function isNewlyRaised(alert: Alert, before: Alert | undefined): boolean {

@@ -331,6 +331,8 @@ export const german = {
   'corner {number} of hole {hole}': 'Ecke {number} von Loch {hole}',
   Corners: 'Ecken',
   'Corners in meters': 'Ecken in Metern',
+  '{count} conditions hold without an alert because too many alerts are open.':
+    '{count} Bedingungen gelten ohne Alarm, weil zu viele Alarme offen sind.',
   Counted: 'Gezählt',
   'Counted in {month}': 'Gezählt: {month}',
   counts: 'gilt',
@@ -459,7 +461,8 @@ export const german = {
   Ends: 'Endet',
   'Enter a depth above 0 m.': 'Geben Sie eine Tiefe über 0 m ein.',
   'Enter a latitude from −90 to 90.': 'Geben Sie eine Breite zwischen −90 und 90 ein.',
-  'Enter a longitude and a latitude, such as 8.68, 50.11.': 'Geben Sie Länge und Breite ein, etwa 8.68, 50.11.',
+  'Enter a longitude and a latitude, such as 8.68, 50.11, or the name of a place on the map.':
+    'Geben Sie eine Länge und eine Breite ein, etwa 8.68, 50.11, oder den Namen eines Orts auf der Karte.',
   'Enter a longitude from −180 to 180.': 'Geben Sie eine Länge zwischen −180 und 180 ein.',
   'Enter a width above 0 m.': 'Geben Sie eine Breite über 0 m ein.',
   'Enter at least three lines of two numbers.': 'Geben Sie mindestens drei Zeilen mit zwei Zahlen ein.',
@@ -580,8 +583,8 @@ export const german = {
   Go: 'Los',
   'Go on with the new {kind}': 'Weiter mit dem Entwurf: {kind}',
   'Go to': 'Hingehen',
+  'Go to a position or place': 'Zu Position oder Ort',
   'Go to a time': 'Zu einer Zeit springen',
-  'Go to longitude, latitude': 'Gehe zu Länge, Breite',
   'Go to the map': 'Zur Karte',
   'Grace until': 'Schonfrist bis',
   'Green edge: something has just entered': 'Grüne Kante: gerade ist etwas eingetreten',
@@ -817,6 +820,7 @@ export const german = {
   Longitude: 'Länge',
   'Longitude and latitude': 'Länge und Breite',
   'longitude and latitude': 'Länge und Breite',
+  'Longitude {longitude}°, latitude {latitude}°': 'Länge {longitude}°, Breite {latitude}°',
   'Longitude of its middle': 'Länge der Mitte',
   'Longitude of point {number}': 'Länge von Punkt {number}',
   'longitude or x': 'Länge oder x',
@@ -1071,6 +1075,8 @@ export const german = {
   'not heard of': 'noch nie gehört',
   'not known': 'nicht bekannt',
   'Not placed': 'Nicht platziert',
+  'Not raised because too many alerts are open ({open}): {counts}. Clear alerts to make room.':
+    'Nicht ausgelöst, weil zu viele Alarme offen sind ({open}): {counts}. Heben Sie Alarme auf, um Platz zu schaffen.',
   'Not saved': 'Nicht gespeichert',
   'Not saved yet. Please check: {places}': 'Noch nicht gespeichert. Bitte prüfen: {places}',
   'Not serving': 'Nicht in Betrieb',
@@ -1163,6 +1169,7 @@ export const german = {
   'Only in the hub': 'Nur im Hub',
   'Only the hub can say how its database is.': 'Nur der Hub kann sagen, wie es seiner Datenbank geht.',
   Open: 'Offen',
+  'Open the alerts': 'Alarme öffnen',
   'OpenAPI document': 'OpenAPI-Dokument',
   Operations: 'Betrieb',
   operations: 'Operationen',
@@ -1446,6 +1453,7 @@ export const german = {
   'subscribe to {text}': 'Abonnieren von {text}',
   Subscriptions: 'Abonnements',
   Suspected: 'Unter Verdacht',
+  Swap: 'Tauschen',
   System: 'System',
   'System theme': 'Farben des Systems',
   'Table of {title}': 'Tabelle: {title}',
@@ -1459,7 +1467,8 @@ export const german = {
   Text: 'Text',
   '{text} cannot be shown in {name}: found {reason}': '{text} lässt sich nicht in {name} zeigen: {reason}',
   '"{text}"': '„{text}“',
-  '“{text}” is not a position. {example}': '„{text}“ ist keine Position. {example}',
+  '“{text}” is neither a position nor a name on the map. {example}':
+    '„{text}“ ist weder eine Position noch ein Name auf der Karte. {example}',
   'that it takes longer': 'eine längere Dauer',
   'that names it among its anchors.': ', die ihn unter ihren Ankern nennt.',
   'that zone {value} is not placed by them': 'dass sie Zone {value} nicht platzieren',
@@ -1544,10 +1553,10 @@ export const german = {
   'the journal has not kept it in time; it may be done all the same':
     'Das Journal hat es nicht rechtzeitig aufgenommen; vielleicht geschieht es doch noch',
   'The last one took': 'Die letzte dauerte',
-  'The latitude comes second and must be from −{most} to {most}; it is {latitude}.':
-    'Die Breite kommt als Zweites und muss zwischen −{most} und {most} liegen; sie ist {latitude}.',
   'The latitude must be from −90 to 90; it is {latitude}.':
     'Die Breite muss zwischen −90 und 90 liegen; sie ist {latitude}.',
+  'The latitude must be from −{most} to {most}; it is {latitude}.':
+    'Die Breite muss zwischen −{most} und {most} liegen; sie ist {latitude}.',
   'The license begins on {time}; the hub needs none.': 'Die Lizenz beginnt am {time}; der Hub braucht keine.',
   'the license expired on {time}': 'Die Lizenz lief am {time} ab',
   'The license expired on {time}.': 'Die Lizenz lief am {time} ab.',
@@ -1564,8 +1573,8 @@ export const german = {
   'The list has the first {listed} of {visits} visits.':
     'Die Liste zeigt die ersten {listed} von {visits} Aufenthalten.',
   'The locating rules of the hub are replaced.': 'Die Ortungsregeln des Hubs werden ersetzt.',
-  'The longitude comes first and must be from −180 to 180; it is {longitude}.':
-    'Die Länge kommt zuerst und muss zwischen −180 und 180 liegen; sie ist {longitude}.',
+  'The longitude must be from −180 to 180; it is {longitude}.':
+    'Die Länge muss zwischen −180 und 180 liegen; sie ist {longitude}.',
   'The longitude must be from −{most} to {most}; it is {longitude}.':
     'Die Länge muss zwischen −{most} und {most} liegen; sie ist {longitude}.',
   'the map of the zone': 'der Karte der Zone',

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
+import { AlertRoomBanner } from '../alerts/alert_room_notice.tsx';
 import { raisedCount } from '../alerts/alert_store.ts';
 import { Choice } from '../controls/button.tsx';
 import { Dialog, Questions } from '../controls/dialog.tsx';
@@ -36,6 +37,7 @@ export function Layout({
       <div class={`${styles.shell} ${styles.wall}`}>
         <div class={styles.body}>
           <LostBanner />
+          <AlertRoomBanner />
           <main class={styles.main} id="main" tabIndex={-1}>
             {children}
           </main>
@@ -43,6 +45,7 @@ export function Layout({
       </div>
     );
   }
+  const isAtAlerts = address.startsWith('/alerts');
   return (
     <div class={styles.shell}>
       <a class={styles.skip} href="#main">
@@ -72,6 +75,7 @@ export function Layout({
       </nav>
       <div class={styles.body}>
         <LostBanner />
+        {!isAtAlerts && <AlertRoomBanner />}
         <main class={styles.main} id="main" tabIndex={-1}>
           {children}
         </main>
