@@ -4,7 +4,8 @@ import { batteryText } from '../../src/hub-ui/map/battery.ts';
 import { densityOf } from '../../src/hub-ui/map/density.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openLine } from '../support/line.ts';
-import { createSite, DOCK, FORKLIFT, move } from './ui_site.ts';
+import { TestMap } from './setup_map.ts';
+import { createSite, DOCK, earth, FORKLIFT, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
@@ -88,14 +89,14 @@ test('Counts and places are written in one way', { skip }, async (t) => {
   await page.getByText('1,200 inside').waitFor();
 });
 
-test('Whoever goes to what is no place is told what is wrong with it', { skip }, async (t) => {
+test('A text that is neither a position nor a name on the map is refused with the reason', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`);
-  const field = page.getByRole('textbox', { name: 'Go to longitude, latitude' });
+  const field = page.getByRole('textbox', { name: 'Go to a position or place' });
   for (const [text, sentence] of [
-    ['Frankfurt', '“Frankfurt” is not a position.'],
-    ['500, 100', 'The longitude comes first and must be from −180 to 180; it is 500.'],
-    ['8.68, 91', 'The latitude comes second and must be from −85 to 85; it is 91.'],
+    ['Nowhere Hall', '“Nowhere Hall” is neither a position nor a name on the map.'],
+    ['500, 100', 'The longitude must be from −180 to 180; it is 500.'],
+    ['88, 89', 'The latitude must be from −85 to 85; it is 89.'],
     ['8.68', 'This is one number.'],
   ] as const) {
     await field.fill(text);
@@ -105,8 +106,35 @@ test('Whoever goes to what is no place is told what is wrong with it', { skip },
   }
   await field.fill('8.68°, 50.11°');
   await field.press('Enter');
-  await page.getByRole('alert').filter({ hasText: 'comes second' }).waitFor({ state: 'detached' });
+  await page.getByRole('alert').filter({ hasText: 'one number' }).waitFor({ state: 'detached' });
   await untilHolds(page, async () => (await field.getAttribute('aria-invalid')) === 'false');
+});
+
+test('The map goes to a position in either order, to a fence and to a city by name', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`);
+  const map = new TestMap(page, 'Map of the zone');
+  const field = page.getByRole('textbox', { name: 'Go to a position or place' });
+  const isAt = async ([x, y]: readonly number[], within: number): Promise<boolean> => {
+    const [atX, atY] = await map.middle();
+    return Math.abs(atX - (x ?? 0)) < within && Math.abs(atY - (y ?? 0)) < within;
+  };
+  const go = async (text: string): Promise<void> => {
+    await field.fill(text);
+    await field.press('Enter');
+  };
+  await go('50.11, 8.68');
+  await page.getByRole('status').getByText('Longitude 50.11°, latitude 8.68°').waitFor();
+  await page.getByRole('button', { name: 'Swap' }).click();
+  await page.getByRole('status').getByText('Longitude 8.68°, latitude 50.11°').waitFor();
+  await untilHolds(page, () => isAt([8.68, 50.11], 1e-5));
+  await go(`52° 31' 12" N, 13° 24' 18" E`);
+  await untilHolds(page, () => isAt([13.405, 52.52], 1e-5));
+  await go('dock a');
+  await untilHolds(page, () => isAt(earth(20, 20), 1e-4));
+  await go('Nairobi');
+  await untilHolds(page, () => isAt([36.82, -1.29], 0.1));
 });
 
 test('A dead connection is told across the page, until it is back', { skip }, async (t) => {

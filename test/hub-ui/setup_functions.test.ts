@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { EARTH, type MapPoint, type Plane, toMap } from '../../src/hub-ui/map/plane.ts';
 import { withCorner, withCornerAfter, withoutCorner } from '../../src/hub-ui/setup/fences/corners.ts';
 import { carried, replacing } from '../../src/hub-ui/setup/fences/heights.ts';
+import { readPosition } from '../../src/hub-ui/setup/read_position.ts';
 import { pairsOf, pairsOfArea, residualsOf, residualText, rowsOf } from '../../src/hub-ui/setup/zones/pairs.ts';
 import { permitsOf } from '../../src/hub-ui/signin/permits.ts';
 import type { Zone } from '../../src/model/zone.ts';
@@ -275,5 +276,58 @@ for (const [operation, path, is] of [
 ] as const) {
   test(`permitsOf ${is ? 'permits' : 'does not permit'} ${operation} ${path}`, () => {
     assert.equal(PERMITS(operation, path), is);
+  });
+}
+
+for (const [text, expected] of [
+  ['8.68, 50.11', [8.68, 50.11, true]],
+  ['8.68 50.11', [8.68, 50.11, true]],
+  ['8.68;50.11', [8.68, 50.11, true]],
+  ['  −8.68°,  −50.11° ', [-8.68, -50.11, true]],
+  ['8.6800000°, 50.1100000°', [8.68, 50.11, true]],
+  ['8,68; 50,11', [8.68, 50.11, true]],
+  ['8,68 50,11', [8.68, 50.11, true]],
+  ['8,68, 50,11', [8.68, 50.11, true]],
+  ['8,50', [8, 50, true]],
+  // Only one order is possible.
+  ['139.75, 35.68', [139.75, 35.68, false]],
+  ['35.68, 139.75', [139.75, 35.68, false]],
+  ['35,68; 139,75', [139.75, 35.68, false]],
+  // Directions decide.
+  ['50.11 N, 8.68 E', [8.68, 50.11, false]],
+  ['8.68° E 50.11° N', [8.68, 50.11, false]],
+  ['N50.11 W8.68', [-8.68, 50.11, false]],
+  ['33.5S 70.6W', [-70.6, -33.5, false]],
+  [`50°06'36.0"N 8°40'48.0"E`, [8.68, 50.11, false]],
+  ['50° 6′ 36″ N, 8° 40′ 48″ E', [8.68, 50.11, false]],
+  [`N 50° 06.600' E 008° 40.800'`, [8.68, 50.11, false]],
+  ['50° 06,600′ n; 8° 40,800′ w', [-8.68, 50.11, false]],
+  [`8°40'48" 50°06'36"`, [8.68, 50.11, true]],
+  [`-8°40'48" -50°06'36"`, [-8.68, -50.11, true]],
+  // Texts that are no position may be names.
+  ['Hall 1', undefined],
+  ['50.11 N, 8.68 N', undefined],
+  [`50°66'00"N 8°40'48"E`, undefined],
+  ['N 50.11 S, 8.68 E', undefined],
+  // Numbers that are no position.
+  ['8.68', 'This is one number.'],
+  ['1, 2, 3', 'These are 3 numbers.'],
+  ['8,68,50,11', 'These are 4 numbers.'],
+  ['500, 100', 'The longitude must be from −180 to 180; it is 500.'],
+  ['88, 89', 'The latitude must be from −85 to 85; it is 89.'],
+  ['', 'Enter a longitude and a latitude'],
+] as const) {
+  test(`readPosition() reads "${text}" as ${expected}`, () => {
+    const read = readPosition(text);
+    if (read === undefined || typeof read === 'string') {
+      assert.ok(read === expected || (typeof expected === 'string' && read?.startsWith(expected)), String(read));
+      return;
+    }
+    const [longitude, latitude, canSwap] = expected as readonly [number, number, boolean];
+    assert.ok(
+      Math.abs(read.longitude - longitude) < 1e-9 && Math.abs(read.latitude - latitude) < 1e-9,
+      JSON.stringify(read),
+    );
+    assert.equal(read.canSwap, canSwap);
   });
 }

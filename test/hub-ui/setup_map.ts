@@ -26,7 +26,7 @@ export class TestMap {
 
   /** Goes to a longitude and latitude by the field on the map, and waits until the map has come to rest there. */
   async goTo([longitude, latitude]: Place): Promise<void> {
-    const field = this.#box.getByRole('textbox', { name: 'Go to longitude, latitude' });
+    const field = this.#box.getByRole('textbox', { name: 'Go to a position or place' });
     await field.fill(`${longitude}, ${latitude}`);
     await field.press('Enter');
     await untilHolds(this.#page, async () => {

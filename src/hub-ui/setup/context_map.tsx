@@ -1,8 +1,10 @@
 import { signal } from '@preact/signals';
+import type { Extent } from 'ol/extent';
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
+import { labelOf } from '../hub/kinds.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { AnchorLayer } from '../map/anchor_layer.tsx';
 import { useFencesInPlane } from '../map/fences_in_plane.ts';
@@ -15,6 +17,7 @@ import { ScaleBar, ZoomButtons } from '../map/map_tools.tsx';
 import { type Look, MapView, useMap } from '../map/map_view.tsx';
 import { PlanLayer } from '../map/plan_layer.tsx';
 import type { Plane } from '../map/plane.ts';
+import { fenceFeature, zoneFeature } from '../map/shapes.ts';
 import { FenceLayer, ZoneLayer } from '../map/site_layers.tsx';
 import { useAnchors } from '../map/use_anchors.ts';
 import { GoToPlace } from './go_to_place.tsx';
@@ -65,6 +68,11 @@ export function ContextMap({ plane, label, children, ...rest }: ContextMapProps)
   );
 }
 
+/** Whether the map shows an entity by this name. Case and spaces around it do not matter. */
+function isNamed(entity: Zone | Fence, name: string): boolean {
+  return labelOf(entity).toLowerCase() === name.trim().toLowerCase();
+}
+
 function Surroundings({ plane, isOverview = false, zone, fence, floor, selected }: Omit<ContextMapProps, 'label'>) {
   const { map } = useMap();
   const [isAtPlace] = useState(() => plane.kind === 'earth' && placeLookedAt.peek() !== undefined);
@@ -92,6 +100,12 @@ function Surroundings({ plane, isOverview = false, zone, fence, floor, selected 
   };
   const fit = (): boolean => fitOwn() || fitEverything(map, plane, { zones, fences, objects: [] });
   const fitFirst = (): boolean | undefined => fit() || (isWaiting ? undefined : false);
+  const extentNamed = (name: string): Extent | undefined => {
+    const zoneNamed = zones.find((each) => isNamed(each, name));
+    const fenceNamed = fences.find((each) => isNamed(each, name));
+    const feature = zoneNamed ? zoneFeature(zoneNamed, plane) : fenceNamed && fenceFeature(fenceNamed, plane);
+    return feature?.getGeometry()?.getExtent();
+  };
   useFirstLook(false, isAtPlace && !isOverview ? () => fitOwn() || true : fitFirst);
   return (
     <>
@@ -104,7 +118,7 @@ function Surroundings({ plane, isOverview = false, zone, fence, floor, selected 
         <ZoomButtons onFit={fit} />
       </div>
       <ScaleBar />
-      {plane.kind === 'earth' && <GoToPlace />}
+      {plane.kind === 'earth' && <GoToPlace extentNamed={extentNamed} />}
     </>
   );
 }

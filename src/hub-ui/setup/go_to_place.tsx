@@ -1,71 +1,105 @@
+import type { Extent } from 'ol/extent';
 import { useId, useState } from 'preact/hooks';
+import { Button } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
+import { toastError } from '../controls/toasts.tsx';
 import { t } from '../languages/language.ts';
+import { fitExtent } from '../map/first_look.ts';
 import { useMap } from '../map/map_view.tsx';
 import { toMap } from '../map/plane.ts';
 import styles from './go_to_place.module.css';
+import { type ReadPosition, readPosition, unknownPlace } from './read_position.ts';
 
-/** Where the map of the earth ends. */
-const LATITUDE_MAX = 85;
-const EXAMPLE = t('Enter a longitude and a latitude, such as 8.68, 50.11.');
+const POSITION_ZOOM = 19;
 
-/** Goes to a longitude and latitude: on a map without anything on it, there is no other way to find a place. */
-export function GoToPlace() {
+/** The levels of zoom at which a place of the world map is shown. */
+const PLACE_ZOOM = { city: 11, country: 5 } as const;
+
+interface Reached {
+  readonly position?: ReadPosition;
+  readonly problem?: string;
+}
+
+/**
+ * Moves the map to a position or to something that it names. `extentNamed` finds entities of the site by their name. On an
+ * empty map there is no other way to find a place.
+ */
+export function GoToPlace({ extentNamed }: { readonly extentNamed: (name: string) => Extent | undefined }) {
   const { map, plane } = useMap();
   const [text, setText] = useState('');
-  const [problem, setProblem] = useState<string>();
+  const [{ position, problem }, setReached] = useState<Reached>({});
   const id = useId();
-  const go = (event: Event): void => {
+  const goTo = (reached: ReadPosition): void => {
+    setReached({ position: reached });
+    const center = toMap(plane, [reached.longitude, reached.latitude]);
+    map.getView().animate({ center, zoom: POSITION_ZOOM, duration: 250 });
+  };
+  const goToName = async (): Promise<void> => {
+    const extent = extentNamed(text);
+    if (extent !== undefined) {
+      fitExtent(map, extent);
+      return;
+    }
+    const { placeNamed } = await import('../map/ground/world_draw.ts');
+    const place = await placeNamed(text);
+    if (place === undefined) setReached({ problem: unknownPlace(text) });
+    else map.getView().animate({ center: [...place.at], zoom: PLACE_ZOOM[place.kind], duration: 250 });
+  };
+  const submit = (event: Event): void => {
     event.preventDefault();
-    const place = readPlace(text);
-    setProblem(typeof place === 'string' ? place : undefined);
-    if (typeof place !== 'string') map.getView().animate({ center: toMap(plane, place), zoom: 19, duration: 250 });
+    setReached({});
+    const read = readPosition(text);
+    if (read === undefined) void goToName().catch(toastError);
+    else if (typeof read === 'string') setReached({ problem: read });
+    else goTo(read);
   };
   return (
-    <form class={styles.goTo} onSubmit={go}>
+    <form class={styles.goTo} onSubmit={submit}>
       {problem !== undefined && (
         <p class={fieldStyles.error} role="alert" id={id}>
           {problem}
         </p>
       )}
+      {position !== undefined && <Shown position={position} onSwap={goTo} />}
       <input
         class={fieldStyles.input}
-        aria-label={t('Go to longitude, latitude')}
+        aria-label={t('Go to a position or place')}
         aria-invalid={problem !== undefined}
         aria-describedby={problem === undefined ? undefined : id}
-        placeholder={t('Go to longitude, latitude')}
+        placeholder={t('Go to a position or place')}
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);
-          setProblem(undefined);
+          setReached({});
         }}
       />
     </form>
   );
 }
 
-/**
- * Longitude and latitude, as people write them: with a comma, a semicolon or a space between them, a degree sign or not.
- * A sentence says what is wrong with a text that is no place.
- */
-function readPlace(text: string): readonly [longitude: number, latitude: number] | string {
-  const parts = text.split(/[,;\s]+/).filter((part) => part !== '');
-  if (parts.length === 0) return EXAMPLE;
-  const numbers = parts.map((part) => Number(part.replace(/°$/, '').replace('−', '-')));
-  if (numbers.some((number) => !Number.isFinite(number))) {
-    return t('“{text}” is not a position. {example}', { text: text.trim(), example: EXAMPLE });
-  }
-  const [longitude, latitude] = numbers;
-  if (longitude === undefined || latitude === undefined || numbers.length !== 2) {
-    return `${numbers.length === 1 ? t('This is one number') : t('These are {count} numbers', { count: numbers.length })}. ${EXAMPLE}`;
-  }
-  if (Math.abs(longitude) > 180)
-    return t('The longitude comes first and must be from −180 to 180; it is {longitude}.', { longitude });
-  if (Math.abs(latitude) > LATITUDE_MAX) {
-    return t('The latitude comes second and must be from −{most} to {most}; it is {latitude}.', {
-      most: LATITUDE_MAX,
-      latitude,
-    });
-  }
-  return [longitude, latitude];
+/** The position that the map has moved to, with its numbers by name: a wrong order shows, and one click swaps it. */
+function Shown({
+  position: { longitude, latitude, canSwap },
+  onSwap,
+}: {
+  readonly position: ReadPosition;
+  readonly onSwap: (swapped: ReadPosition) => void;
+}) {
+  return (
+    <p role="status">
+      {t('Longitude {longitude}°, latitude {latitude}°', {
+        longitude: degreesText(longitude),
+        latitude: degreesText(latitude),
+      })}
+      {canSwap && (
+        <Button kind="quiet" onClick={() => onSwap({ longitude: latitude, latitude: longitude, canSwap })}>
+          {t('Swap')}
+        </Button>
+      )}
+    </p>
+  );
+}
+
+function degreesText(degrees: number): string {
+  return String(Number(degrees.toFixed(7)));
 }

@@ -65,6 +65,23 @@ const CITIES: readonly NamedPlace[] = places.places.map((row) => {
   };
 });
 
+/** A city or a country on the map of the world, in the units of the map. */
+export interface WorldPlace {
+  readonly at: NamedPlace['at'];
+  readonly kind: 'city' | 'country';
+}
+
+/** Finds a city or a country by the name that the map shows; case does not matter. */
+export async function placeNamed(text: string): Promise<WorldPlace | undefined> {
+  const name = text.trim().toLowerCase();
+  const city = CITIES.find((each) => each.name.toLowerCase() === name);
+  if (city !== undefined) return { at: city.at, kind: 'city' };
+  const { url } = GRADES[0];
+  if (!loaded.has(url)) await load(url);
+  const country = loaded.get(url)?.countries.find((each) => each.name.toLowerCase() === name);
+  return country && { at: country.at, kind: 'country' };
+}
+
 /** Names of countries, by how wide these are. */
 function countryNames(world: World): readonly NamedPlace[] {
   return [...world.countries]
@@ -75,11 +92,11 @@ function countryNames(world: World): readonly NamedPlace[] {
 /** Draws the world: water, land, coasts and borders, then countries and cities with their names. */
 class WorldPicture {
   readonly #world: World;
-  readonly #countries: readonly NamedPlace[];
+  readonly countries: readonly NamedPlace[];
 
   constructor(world: World) {
     this.#world = world;
-    this.#countries = countryNames(world);
+    this.countries = countryNames(world);
   }
 
   draw(frame: Frame, { colors, covered }: { readonly colors: Palette; readonly covered: Box | undefined }): void {
@@ -107,7 +124,7 @@ class WorldPicture {
     context.stroke();
     // What is drawn there has finer coasts, which these would show beside.
     if (covered !== undefined) fillBox(frame, covered, colors.ground);
-    drawNames(frame, [...CITIES, ...this.#countries], { zoom: zoomOf(resolution), colors, turns: turnsIn(frame) });
+    drawNames(frame, [...CITIES, ...this.countries], { zoom: zoomOf(resolution), colors, turns: turnsIn(frame) });
     context.restore();
   }
 
