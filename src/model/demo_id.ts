@@ -6,6 +6,14 @@ export function demoId(kind: keyof typeof KINDS, number: number): string {
   return `${PREFIX}${KINDS[kind]}-${String(number).padStart(12, '0')}`;
 }
 
+/** The number of the last member of the demo's crew, whose tag sends without a break. */
+export const LAST_DEMO_MEMBER = 40;
+
+/** The id of the tag of a member of the demo's crew. */
+export function demoTag(number: number): string {
+  return `demo-tag-${String(number).padStart(2, '0')}`;
+}
+
 /** Whether an entity is one of the demo. */
 export function isDemoId(id: string): boolean {
   return id.toLowerCase().startsWith(PREFIX);

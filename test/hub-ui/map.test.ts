@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { demoCrew } from '../../src/cli/demo/crew.ts';
+import { locationOf } from '../../src/cli/demo/observe.ts';
+import { demoZones } from '../../src/cli/demo/zones.ts';
 import { violationsIn } from '../support/axe.ts';
 import { colorsAt, openPage, openUiHub, type PageOptions, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import type { TestHub } from '../support/running_hub.ts';
@@ -53,7 +56,7 @@ test('An empty hub leads to a drawn site, to a floor plan and to the demo, which
   await note.getByText('The demo is running.').waitFor();
   assert.deepEqual(await violationsIn(page), []);
   assert.deepEqual((await hub.get('/demo')).body, { state: 'running', is_there: true });
-  await note.getByRole('button', { name: 'Stop and remove it' }).click();
+  await note.getByRole('button', { name: 'Stop and remove the demo' }).click();
   await guide.waitFor();
   // The page has heard of the end of its site before its thread has ended.
   await untilHolds(page, async () => (await hub.get('/demo')).body.state === 'stopped');
@@ -351,3 +354,42 @@ async function untilColor(page: Page, [r, g, b]: readonly [number, number, numbe
     (await colorsAt(page, point)).some(([R, G, B]) => isNear(R, r) && isNear(G, g) && isNear(B, b)),
   );
 }
+
+test('The note of the demo covers no control, and is not on a wall', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  for (const zone of demoZones()) await hub.post('/zones', zone);
+  for (const width of [1280, 390]) {
+    const page = await openPage(t, `${hub.origin}/hub-ui/`, { width, height: 800 });
+    const note = page.getByRole('region', { name: 'Demo' });
+    await note.getByText('The demo site is loaded, but the demo is not running.').waitFor();
+    for (const control of [
+      page.getByRole('combobox', { name: 'Search the site' }),
+      page.getByRole('button', { name: 'Measure' }),
+      page.getByRole('button', { name: 'Zoom in' }),
+    ]) {
+      const [over, box] = [await note.boundingBox(), await control.boundingBox()];
+      assert.ok(over !== null && box !== null);
+      const isApart = over.y + over.height <= box.y || box.y + box.height <= over.y;
+      assert.ok(isApart, `${width} pixels: ${JSON.stringify([over, box])}`);
+    }
+    await page.goto(`${hub.origin}/hub-ui/?wall=1`);
+    await page.locator('[data-map]').first().waitFor();
+    assert.equal(await note.count(), 0);
+  }
+});
+
+test('A demo that another program feeds is said to run', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  for (const zone of demoZones()) await hub.post('/zones', zone);
+  const page = await openPage(t, `${hub.origin}/hub-ui/`);
+  const note = page.getByRole('region', { name: 'Demo' });
+  await note.getByRole('button', { name: 'Start the demo' }).waitFor();
+  const [member] = demoCrew(1).slice(-1);
+  assert.ok(member !== undefined);
+  const location = locationOf(member, Date.now());
+  await untilHolds(page, async () => {
+    await hub.put('/providers/locations', [location]);
+    return note.getByText('A demo that was started outside of this hub is running.').isVisible();
+  });
+  assert.equal(await note.getByRole('button').count(), 0);
+});

@@ -39,7 +39,7 @@ for (const [reason, sentence] of [
   ['Cannot delete fence "x": no fence has that id', 'Löschen nicht möglich: Geofence „x“ gibt es nicht.'],
   [
     'Cannot PUT /v2/fences/:fence_id: the access token does not permit it',
-    'PUT /v2/fences/:fence_id nicht möglich: Das Zugriffstoken erlaubt es nicht.',
+    'Ihre Rollen geben Ihnen hierauf keinen Zugriff.',
   ],
   ['The access token is not valid: it has expired', 'Das Zugriffstoken ist ungültig: Es ist abgelaufen.'],
   ['Cannot take the request: the hub is shutting down', 'Annehmen der Anfrage nicht möglich: Der Hub wird beendet.'],

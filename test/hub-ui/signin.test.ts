@@ -55,7 +55,38 @@ test('Who may only look is offered nothing that changes anything', { skip }, asy
   await page.getByText('You are not allowed to create a fence').waitFor();
   await page.getByRole('link', { name: 'Rules' }).click();
   await page.getByText('You can view these, but not change them').waitFor();
-  assert.equal(await page.getByRole('button', { name: 'Add rule' }).isDisabled(), true);
+  assert.equal(await page.getByRole('button', { name: 'Add rule' }).count(), 0);
+  await page.getByRole('link', { name: 'Lists' }).click();
+  await page.getByRole('button', { name: 'Export' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Import' }).count(), 0);
+});
+
+test('A viewer of an empty hub reads that there is nothing yet', { skip }, async (t) => {
+  const hub = await openSignedSite(t, { site: [] });
+  const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
+  await signIn(page, 'viewer');
+  const empty = page.getByRole('region', { name: 'Empty hub' });
+  await empty.getByText('Objects appear on the map as soon as the hub receives their first location.').waitFor();
+  assert.equal(await empty.getByRole('button').count(), 0);
+});
+
+test('A tag owner reads that their roles give no access, and no message of the API', { skip }, async (t) => {
+  const hub = await openSignedSite(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/operations`, { mayFail: true });
+  await signIn(page, 'tag-owner');
+  for (const name of ['Overview', 'Sources', 'Sessions', 'Usage', 'License']) {
+    await page.getByRole('tab', { name, exact: true }).click();
+    await page
+      .getByText('Your roles do not give you access to this.')
+      .first()
+      .waitFor({ timeout: 15000 })
+      .catch(async (e) => {
+        console.log(name, await page.getByRole('main').innerText());
+        throw e;
+      });
+    const text = await page.getByRole('main').innerText();
+    assert.doesNotMatch(text, /Cannot|access token|No answer/, name);
+  }
 });
 
 test('Who may delete but not create is told that nothing brings a fence back', { skip }, async (t) => {
@@ -83,18 +114,16 @@ async function whyOff(button: Locator): Promise<string | null> {
   return await button.getAttribute('title');
 }
 
-for (const [who, viewerMay, why] of [
-  ['may not import', '', 'You are not allowed to import.'],
-  ['may import no kind', IMPORTS, 'You are not allowed to create and change all of any kind.'],
+for (const [role, viewerMay] of [
+  ['without imports', ''],
+  ['with imports of no kind', IMPORTS],
 ] as const) {
-  test(`Who ${who} sees the button off, with the reason`, { skip }, async (t) => {
+  test(`A role ${role} has no button to import`, { skip }, async (t) => {
     const hub = await openSignedSite(t, { viewerMay });
     const page = await openPage(t, `${hub.origin}/hub-ui/lists`, { mayFail: true });
     await signIn(page, 'viewer');
-    const button = page.getByRole('button', { name: 'Import', exact: true });
-    assert.equal(await whyOff(button), why);
-    await button.click({ force: true });
-    assert.equal(await page.getByRole('dialog').count(), 0);
+    await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Import', exact: true }).count(), 0);
   });
 }
 
@@ -154,12 +183,8 @@ test('Who may not make and remove all of a demo sees its buttons off, with the r
   const other = await openPage(t, `${left.origin}/hub-ui/`, { mayFail: true });
   await signIn(other, 'viewer');
   const note = other.getByRole('region', { name: 'Demo' });
-  const notStart = await whyOff(note.getByRole('button', { name: 'Start it' }));
-  const notRemove = await whyOff(note.getByRole('button', { name: 'Remove it' }));
-  assert.deepEqual(
-    [notStart, notRemove],
-    ['You are not allowed to start the demo.', 'You are not allowed to remove the demo.'],
-  );
+  await note.getByText('The demo site is loaded, but the demo is not running.').waitFor();
+  assert.equal(await note.getByRole('button').count(), 0, 'a role without the demo has no buttons of it');
 });
 
 test('Who may see some things is led to these, and to nothing else', { skip }, async (t) => {

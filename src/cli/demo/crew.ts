@@ -1,5 +1,5 @@
 import type { Trackable } from '../../model/trackable.ts';
-import { demoId } from '../../model/demo_id.ts';
+import { demoId, demoTag } from '../../model/demo_id.ts';
 import { type Gait, type Mover, moverAt, type Stop } from './motion.ts';
 import type { FloorName } from './plan.ts';
 
@@ -103,7 +103,7 @@ function enlist(
   { number, seed }: { number: number; seed: number },
 ): Member {
   const suffix = String(number).padStart(2, '0');
-  const tag = `demo-tag-${suffix}`;
+  const tag = demoTag(number);
   const rfid = shape.geometry === undefined ? {} : { rfid: `demo-rfid-${suffix}` };
   const providers = [tag, ...Object.values(rfid)];
   return {

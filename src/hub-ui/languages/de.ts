@@ -10,6 +10,8 @@ export const german = {
   'A circle needs a radius above 0 m.': 'Ein Kreis braucht einen Radius über 0 m.',
   'a closing quote for the string': 'ein schließendes Anführungszeichen',
   'A condition on a location': 'Eine Bedingung an eine Ortung',
+  'A demo that was started outside of this hub is running.':
+    'Es läuft eine Demo, die außerhalb dieses Hubs gestartet wurde.',
   'a fence': 'ein Geofence',
   'A fence is an area: the hub reports whatever enters or leaves it.':
     'Ein Geofence ist eine Fläche: Der Hub meldet, was sie betritt oder verlässt.',
@@ -457,6 +459,7 @@ export const german = {
   Effect: 'Wirkung',
   Elevation: 'Elevation',
   empty: 'leer',
+  'Empty hub': 'Leerer Hub',
   Enabled: 'Eingeschaltet',
   Ends: 'Endet',
   'Enter a depth above 0 m.': 'Geben Sie eine Tiefe über 0 m ein.',
@@ -1025,6 +1028,7 @@ export const german = {
   'Next attempt in {wait} s.': 'Nächster Versuch in {wait} s.',
   'Next page': 'Nächste Seite',
   no: 'nein',
+  'No access': 'Kein Zugriff',
   'No alert matches': 'Kein Alarm passt',
   'No answer': 'Keine Antwort',
   'No changes to save': 'Keine Änderungen zu speichern',
@@ -1113,6 +1117,8 @@ export const german = {
   'number {number}': 'Nummer {number}',
   'Object type': 'Objekttyp',
   Objects: 'Objekte',
+  'Objects appear on the map as soon as the hub receives their first location.':
+    'Objekte erscheinen auf der Karte, sobald der Hub ihre erste Position empfängt.',
   'objects are on their way between hubs': 'Objekte wechseln gerade den Hub',
   'Objects that are counted: {all}. Fences with more than that inside: {some}.':
     'Gezählte Objekte: {all}. Geofences mit mehr als so vielen: {some}.',
@@ -1273,9 +1279,9 @@ export const german = {
   Remove: 'Entfernen',
   'Remove condition {number}': 'Bedingung {number} entfernen',
   'Remove from the chart': 'Aus dem Diagramm entfernen',
-  'Remove it': 'Entfernen',
   'Remove point {number}': 'Punkt {number} entfernen',
   'Remove rule {number}': 'Regel {number} entfernen',
+  'Remove the demo site': 'Standort der Demo entfernen',
   'Remove the license?': 'Lizenz entfernen?',
   'Remove {id}': '{id} entfernen',
   'Remove {name}': '{name} entfernen',
@@ -1428,7 +1434,6 @@ export const german = {
   Stale: 'Veraltet',
   Standby: 'Bereit',
   'Start a trial': 'Probezeit beginnen',
-  'Start it': 'Starten',
   'Start the demo': 'Demo starten',
   'start the demo': 'Starten der Demo',
   'Start with the area of one locating system: lay its floor plan on the map, draw it, or click points that you know on the earth and in its meters.':
@@ -1443,7 +1448,7 @@ export const german = {
   'Step forward': 'Schritt vor',
   'Still inside': 'Noch darin',
   Stop: 'Anhalten',
-  'Stop and remove it': 'Anhalten und entfernen',
+  'Stop and remove the demo': 'Demo beenden und entfernen',
   'Stop following': 'Nicht mehr verfolgen',
   'Stop measuring': 'Messen beenden',
   'Stop selecting': 'Auswahl beenden',
@@ -1489,6 +1494,8 @@ export const german = {
     'Die Verbindung ist weg. Was die Seite zeigt, ist veraltet.',
   'the database does not take writes at the moment': 'Die Datenbank nimmt gerade nichts an',
   'The demo is running.': 'Die Demo läuft.',
+  'The demo site is loaded, but the demo is not running.':
+    'Der Standort der Demo ist geladen, aber die Demo läuft nicht.',
   'The drawing has no units: it is taken as drawn in meters.':
     'Die Zeichnung hat keine Einheit: Sie gilt als in Metern gezeichnet.',
   'The drawing has {count} entities with those of its blocks; 200,000 can be read':
@@ -1675,11 +1682,8 @@ export const german = {
   'This is not a JSON object yet: look for a missing quote, comma or brace.':
     'Das ist noch kein JSON-Objekt: Suchen Sie nach einem fehlenden Anführungszeichen, Komma oder einer Klammer.',
   'This is one number': 'Das ist eine einzige Zahl',
-  'This is the site of the demo, which does not run here.': 'Das ist der Standort der Demo, die hier nicht läuft.',
   'This is too long. For no limit, press ∞.': 'Das ist zu lang. Für unbegrenzt drücken Sie ∞.',
   'This many close together; click to zoom in': 'So viele dicht beieinander; klicken vergrößert',
-  'This map shows what moves, as soon as the hub hears of it.':
-    'Diese Karte zeigt, was sich bewegt, sobald der Hub davon hört.',
   'This must be a number': 'Das muss eine Zahl sein',
   'This must be a whole number from 1 to {most}.': 'Das muss eine ganze Zahl von 1 bis {most} sein.',
   'This must be an object in braces, such as {example}.':
@@ -1886,7 +1890,10 @@ export const german = {
   'You may not follow {topics}.': '{topics} dürfen Sie nicht verfolgen.',
   'Your own data, as a JSON object. Events of fences carry those of the fence.':
     'Ihre eigenen Daten als JSON-Objekt. Ereignisse von Geofences tragen die des Geofence.',
+  'Your roles do not give you access to this.': 'Ihre Rollen geben Ihnen hierauf keinen Zugriff.',
   'Your roles do not permit you to call this method.': 'Ihre Rollen erlauben den Aufruf dieser Methode nicht.',
+  'Your roles give you access to this only for what you own.':
+    'Ihre Rollen geben Ihnen hierauf nur für Eigenes Zugriff.',
   'Your session has ended.': 'Ihre Sitzung ist beendet.',
   yours: 'hier',
   Zone: 'Zone',

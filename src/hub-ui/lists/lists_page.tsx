@@ -52,9 +52,11 @@ export function ListsPage() {
       lead={t('Everything that is configured in the hub.')}
       actions={
         <>
-          <Button icon="upload" off={whyNoImport()} onClick={() => setDialog('import')}>
-            {t('Import')}
-          </Button>
+          {whyNoImport() === undefined && (
+            <Button icon="upload" onClick={() => setDialog('import')}>
+              {t('Import')}
+            </Button>
+          )}
           {kind === 'fences' && can('CREATE', '/fences') && (
             <Button icon="copy" onClick={() => setDialog('floor')}>
               {t('Copy a floor')}

@@ -12,22 +12,34 @@ import { storeOf } from '../hub/stores.ts';
 import { t, tParts } from '../languages/language.ts';
 import styles from './first_run.module.css';
 
-/** What to do with a hub that knows nothing yet. Nothing is shown once it does. */
+/** The first steps with an empty hub. A user who may not set up a site reads that there is nothing yet. */
 export function FirstRun() {
-  const stores = [storeOf('zones'), storeOf('fences'), storeOf('trackables'), storeOf('providers')];
-  // Who may not set up anything has no first steps to take.
-  if (!can('CREATE', '/zones')) return null;
-  const isEmpty = stores.every(({ state, items }) => state.value === 'ready' && items.value.size === 0);
+  const kinds = (['zones', 'fences', 'trackables', 'providers'] as const).filter((kind) =>
+    can('READ', `/${kind}/summary`),
+  );
+  const isEmpty = kinds.map(storeOf).every(({ state, items }) => state.value === 'ready' && items.value.size === 0);
   if (!isEmpty) return null;
+  const head = (
+    <div class={styles.head}>
+      <Mark />
+      <div>
+        <h1>{t('Nothing here yet')}</h1>
+        <p class={typography.soft}>
+          {t('Objects appear on the map as soon as the hub receives their first location.')}
+        </p>
+      </div>
+    </div>
+  );
+  if (!can('CREATE', '/zones')) {
+    return (
+      <section class={styles.steps} aria-label={t('Empty hub')}>
+        {head}
+      </section>
+    );
+  }
   return (
     <section class={styles.steps} aria-label={t('First steps')}>
-      <div class={styles.head}>
-        <Mark />
-        <div>
-          <h1>{t('Nothing here yet')}</h1>
-          <p class={typography.soft}>{t('This map shows what moves, as soon as the hub hears of it.')}</p>
-        </div>
-      </div>
+      {head}
       <ol>
         <Step
           icon="frame"

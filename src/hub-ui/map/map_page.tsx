@@ -56,22 +56,24 @@ export function MapPage() {
   const hasTrackables = trackables.size > 0 || storeOf('trackables').state.value === 'waiting';
   if (isWaiting || isStarting) return <div class={`${pageStyles.full} ${mapStyles.map}`} />;
   return (
-    <div class={pageStyles.full}>
+    <div class={`${pageStyles.full} ${mapStyles.page}`}>
       <h1 class={typography.hidden}>{t('Live map')}</h1>
-      <MapView key={opened.value} plane={plane} look={look.at} onLook={lookToUrl} label={t('Live map')}>
-        <Site
-          plane={plane}
-          floor={floorFromUrl()}
-          layers={layersFromUrl(hasTrackables)}
-          selection={selectionFromUrl()}
-          isFollowing={urlParam('follow') !== undefined}
-          hasLook={look.at !== undefined}
-          onPlane={changePlane}
-          onSelect={select}
-        />
-      </MapView>
       <DemoNote />
-      <FirstRun />
+      <div class={mapStyles.area}>
+        <MapView key={opened.value} plane={plane} look={look.at} onLook={lookToUrl} label={t('Live map')}>
+          <Site
+            plane={plane}
+            floor={floorFromUrl()}
+            layers={layersFromUrl(hasTrackables)}
+            selection={selectionFromUrl()}
+            isFollowing={urlParam('follow') !== undefined}
+            hasLook={look.at !== undefined}
+            onPlane={changePlane}
+            onSelect={select}
+          />
+        </MapView>
+        <FirstRun />
+      </div>
     </div>
   );
 }

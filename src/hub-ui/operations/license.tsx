@@ -14,6 +14,8 @@ import { t } from '../languages/language.ts';
 import { longDayText } from '../languages/times.ts';
 import { saidText } from '../problems/reasons.ts';
 import { errorText } from '../problems/sentences.ts';
+import { ProblemNotice } from './polled.tsx';
+import { type Problem, problemOf } from './problem.ts';
 import columnStyles from './columns.module.css';
 
 interface Known {
@@ -25,18 +27,18 @@ interface Known {
 /** The license, for systems that expect one: the hub needs none. */
 export function License() {
   const [known, setKnown] = useState<Known>();
-  const [problem, setProblem] = useState<string>();
+  const [problem, setProblem] = useState<Problem>();
   const load = useCallback(async () => {
     try {
       const info = await get<LicenseInfo>('/license/info');
       const lease = await get<Lease>('/license/lease').catch(() => undefined);
       setKnown({ info, lease });
     } catch (error) {
-      setProblem(errorText(error));
+      setProblem(problemOf(error));
     }
   }, []);
   useEffect(() => void load(), [load]);
-  if (problem !== undefined) return <Notice tone="danger">{problem}</Notice>;
+  if (problem !== undefined) return <ProblemNotice problem={problem} />;
   if (known === undefined) return <Spinner />;
   return (
     <div class={columnStyles.columns}>

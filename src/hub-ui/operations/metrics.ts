@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { SocketHealth } from '../../model/health.ts';
 import { getText } from '../hub/rest.ts';
+import { type Problem, problemOf } from './problem.ts';
 
 /** All metrics at one time: values by name and labels, as `hub_events_total{type="colliding"}`. */
 export interface Sample {
@@ -12,7 +13,7 @@ export interface Sample {
 /** The last minutes, the newest last. */
 export const samples = signal<readonly Sample[]>([]);
 /** Why the last metrics could not be had. */
-export const metricsProblem = signal<string | undefined>(undefined);
+export const metricsProblem = signal<Problem | undefined>(undefined);
 
 const EVERY_MS = 2_000;
 const KEPT_MS = 15 * 60_000;
@@ -34,7 +35,8 @@ export function useMetrics(): void {
         if (next !== undefined) samples.value = [...shown, next];
         metricsProblem.value = undefined;
       } catch (error) {
-        metricsProblem.value = error instanceof Error ? error.message : String(error);
+        metricsProblem.value = problemOf(error);
+        if (metricsProblem.value.isForbidden) return;
       }
       if (!isOver) timer = setTimeout(look, EVERY_MS);
     };

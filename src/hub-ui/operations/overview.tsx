@@ -16,6 +16,7 @@ import { Cluster } from './cluster.tsx';
 import { Headline } from './headline.tsx';
 import styles from './overview.module.css';
 import { type Polled, usePolled } from './polled.tsx';
+import type { Problem } from './problem.ts';
 import { RateCharts } from './rate_charts.tsx';
 
 interface Version {
@@ -91,9 +92,9 @@ function HubCard({ system: { value: system, problem } }: { readonly system: Poll
         />
       ) : (
         <Headline
-          tone={isUp ? 'ok' : problem === undefined ? 'neutral' : 'danger'}
-          label={isUp ? t('Running') : problem === undefined ? t('Asking') : t('No answer')}
-          meaning={problem ?? t('The hub accepts requests.')}
+          tone={isUp ? 'ok' : problem === undefined || problem.isForbidden ? 'neutral' : 'danger'}
+          label={isUp ? t('Running') : labelOf(problem)}
+          meaning={problem?.text ?? t('The hub accepts requests.')}
         />
       )}
       <Facts
@@ -113,6 +114,11 @@ function HubCard({ system: { value: system, problem } }: { readonly system: Poll
   );
 }
 
+function labelOf(problem: Problem | undefined): string {
+  if (problem === undefined) return t('Asking');
+  return problem.isForbidden ? t('No access') : t('No answer');
+}
+
 function DatabaseCard({ system: { value: system, problem } }: { readonly system: Polled<SystemHealth> }) {
   const database = system?.database;
   const isKnown = database !== undefined && problem === undefined;
@@ -121,10 +127,14 @@ function DatabaseCard({ system: { value: system, problem } }: { readonly system:
     <Card title={t('Database')}>
       <Headline
         tone={!isKnown ? 'neutral' : isFailing ? 'danger' : 'ok'}
-        label={!isKnown ? t('Unknown') : isFailing ? t('Failing') : t('Writing')}
+        label={
+          isKnown ? (isFailing ? t('Failing') : t('Writing')) : problem?.isForbidden ? t('No access') : t('Unknown')
+        }
         meaning={
           !isKnown
-            ? t('Only the hub can say how its database is.')
+            ? problem?.isForbidden
+              ? problem.text
+              : t('Only the hub can say how its database is.')
             : isFailing
               ? t('What the hub is told now may be lost in a restart.')
               : t('What the hub is told reaches its database.')

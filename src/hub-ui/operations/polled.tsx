@@ -2,8 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Notice } from '../controls/notice.tsx';
 import { waitBefore } from '../hub/again.ts';
 import { request } from '../hub/rest.ts';
-import { t } from '../languages/language.ts';
-import { errorText } from '../problems/sentences.ts';
+import { type Problem, problemOf } from './problem.ts';
 
 /** An answer that is asked for again and again. */
 export interface Polled<T> {
@@ -11,15 +10,15 @@ export interface Polled<T> {
   readonly atMs: number;
   /** The answer before, to see what has changed. */
   readonly before: { readonly value: T; readonly atMs: number } | undefined;
-  readonly problem: string | undefined;
+  readonly problem: Problem | undefined;
 }
 
 /** A hub that hangs is no hub that answers. */
 const PATIENCE_MS = 10_000;
 
 /**
- * What the API answers on a path, as often as asked, while the component is there. What has failed is asked again sooner:
- * where one hub of several has ended, the next answers.
+ * What the API answers on a path, as often as asked, while the component is there. A failed request is repeated
+ * sooner, since another hub of a cluster may answer it; one without access is not repeated.
  */
 export function usePolled<T>(path: string, everyMs: number): Polled<T> {
   const [polled, setPolled] = useState<Polled<T>>({ value: undefined, atMs: 0, before: undefined, problem: undefined });
@@ -42,6 +41,7 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
         failures++;
         const problem = problemOf(error);
         setPolled((last) => ({ ...last, problem }));
+        if (problem.isForbidden) return;
       }
       timer = setTimeout(ask, failures === 0 ? everyMs : Math.min(everyMs, waitBefore(failures, Math.random)));
     };
@@ -54,12 +54,8 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
   return polled;
 }
 
-/** Why something could not be had; nothing where it could. */
-export function Problem({ text }: { readonly text: string | undefined }) {
-  return text === undefined ? null : <Notice tone="danger">{text}</Notice>;
-}
-
-function problemOf(error: unknown): string {
-  if (error instanceof DOMException && error.name === 'TimeoutError') return t('The hub does not answer');
-  return errorText(error);
+/** Shows why an answer is missing; nothing without a problem. */
+export function ProblemNotice({ problem }: { readonly problem: Problem | undefined }) {
+  if (problem === undefined) return null;
+  return <Notice tone={problem.isForbidden ? 'info' : 'danger'}>{problem.text}</Notice>;
 }

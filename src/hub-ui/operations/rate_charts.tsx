@@ -10,7 +10,7 @@ import { traffic } from '../hub/live.ts';
 import { t } from '../languages/language.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { labeled, levels, metricsProblem, rates, samples, sums, useMetrics } from './metrics.ts';
-import { Problem } from './polled.tsx';
+import { ProblemNotice } from './polled.tsx';
 import styles from './rate_charts.module.css';
 
 const WINDOWS = [
@@ -36,9 +36,9 @@ export function RateCharts() {
       {samples.value.at(-1)?.values.has('hub_cluster_members') && (
         <p class={typography.soft}>{t('Of one hub of the cluster, for as long as it answers.')}</p>
       )}
-      <Problem text={metricsProblem.value} />
+      <ProblemNotice problem={metricsProblem.value} />
       <div class={styles.charts}>
-        <MetricCharts range={range} />
+        {metricsProblem.value?.isForbidden !== true && <MetricCharts range={range} />}
         <PageCharts range={range} />
       </div>
     </section>

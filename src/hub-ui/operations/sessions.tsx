@@ -10,7 +10,7 @@ import { ago, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { t } from '../languages/language.ts';
 import { labeled, levels, rates, type Sent, samples, sentOf, useMetrics } from './metrics.ts';
-import { type Polled, Problem, usePolled } from './polled.tsx';
+import { type Polled, ProblemNotice, usePolled } from './polled.tsx';
 import styles from './sessions.module.css';
 
 const LAST_SENT: Readonly<Record<string, Exclude<keyof SocketHealth, 'hubs'>>> = {
@@ -32,7 +32,7 @@ interface Asked {
 export function Sessions() {
   const socket = usePolled<SocketHealth>('/health/ws', 3_000);
   const { value: health, problem } = socket;
-  if (health === undefined) return problem === undefined ? <Spinner /> : <Problem text={problem} />;
+  if (health === undefined) return problem === undefined ? <Spinner /> : <ProblemNotice problem={problem} />;
   return health.hubs === undefined ? <OfOneHub socket={socket} /> : <OfAllHubs socket={socket} />;
 }
 
@@ -82,7 +82,7 @@ function Shown({
   });
   return (
     <>
-      <Problem text={problem} />
+      <ProblemNotice problem={problem} />
       <Card title={t('Connections')}>
         <Facts
           rows={[

@@ -15,7 +15,7 @@ import { useEntities } from '../hub/stores.ts';
 import { t, tParts } from '../languages/language.ts';
 import { sortedBy } from '../lists/sort_and_page.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { type Polled, Problem, usePolled } from './polled.tsx';
+import { type Polled, ProblemNotice, usePolled } from './polled.tsx';
 
 const EVERY_MS = 3_000;
 /** What has been silent for longer is worth a look. */
@@ -45,7 +45,7 @@ export function Sources() {
   });
   return (
     <>
-      <Problem text={ofZones.problem ?? ofOthers.problem} />
+      <ProblemNotice problem={ofZones.problem ?? ofOthers.problem} />
       <SourceTable title={t('Zones')} param="zonesort" rows={zoneRows} isKnown={ofZones.value !== undefined}>
         {tParts('Create a {zone} to see here what comes from it.', { zone: <Link href="/zones">{t('zone')}</Link> })}
       </SourceTable>

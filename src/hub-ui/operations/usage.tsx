@@ -12,7 +12,7 @@ import { t } from '../languages/language.ts';
 import { monthText } from '../languages/times.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import columnStyles from './columns.module.css';
-import { Problem, usePolled } from './polled.tsx';
+import { ProblemNotice, usePolled } from './polled.tsx';
 import styles from './usage.module.css';
 
 const COUNTED: readonly (readonly [string, string])[] = [
@@ -29,12 +29,12 @@ const COUNTED: readonly (readonly [string, string])[] = [
 /** What was used, month by month. */
 export function Usage() {
   const { value: months, problem } = usePolled<readonly Consumption[]>('/stats/consumption/summary', 10_000);
-  if (months === undefined) return problem === undefined ? <Spinner /> : <Problem text={problem} />;
+  if (months === undefined) return problem === undefined ? <Spinner /> : <ProblemNotice problem={problem} />;
   const month = months.find((each) => nameOf(each) === urlParam('month')) ?? months.at(-1);
   if (month === undefined) return null;
   return (
     <>
-      <Problem text={problem} />
+      <ProblemNotice problem={problem} />
       <Months months={months} chosen={month} />
       <MonthCards month={month} />
     </>

@@ -134,8 +134,26 @@ export function partsOf(told: string): { readonly field: string | undefined; rea
   return { field, reason: sentenceOf(wrong ?? told) };
 }
 
+/**
+ * What the hub says of a refused request, for a reader who knows neither its methods nor its paths. Undefined for other
+ * messages.
+ */
+function accessText(message: string): string | undefined {
+  if (/^Cannot [A-Z]+ \S+: the access token does not permit it$/.test(message)) {
+    return t('Your roles do not give you access to this.');
+  }
+  if (
+    /^Cannot [A-Z]+ \S+: the access token permits (it for what is owned only|what its holder owns alone)/.test(message)
+  ) {
+    return t('Your roles give you access to this only for what you own.');
+  }
+  return undefined;
+}
+
 /** What the hub says of a field, `must be a number, found null`, as a sentence. */
 export function sentenceOf(reason: string): string {
+  const access = accessText(reason);
+  if (access !== undefined) return access;
   const [, said = reason, found] = /^(.+?), found (.+)$/s.exec(reason) ?? [];
   const english = inWords(said);
   const rule = translated(english);
@@ -181,5 +199,5 @@ export function errorText(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const { field, reason } = partsOf(message);
   if (field !== undefined && message.includes(', found ')) return `${placeOf(field)}: ${reason}`;
-  return ended(capitalized(translated(message) ?? message));
+  return accessText(message) ?? ended(capitalized(translated(message) ?? message));
 }

@@ -15,7 +15,6 @@ import { equal } from '../../json/equal.ts';
 import { t } from '../../languages/language.ts';
 import { errorText } from '../../problems/sentences.ts';
 import { OfferedNotice } from '../editor_notices.tsx';
-import layoutStyles from '../setup_layout.module.css';
 import { RuleEffect } from './rule_effect.tsx';
 import { RuleList } from './rule_list.tsx';
 
@@ -154,9 +153,11 @@ export function RulesPage() {
             )
           }
         >
-          <fieldset class={layoutStyles.fieldset} disabled={!mayChange}>
+          {mayChange ? (
             <RuleList rules={rules} root="rules" error={error} showsHelp onChange={change} />
-          </fieldset>
+          ) : (
+            <ReadOnlyRules rules={rules} />
+          )}
         </Card>
       )}
       {rules !== undefined && kept !== undefined && <RuleEffect rules={rules} kept={kept} />}
@@ -164,7 +165,20 @@ export function RulesPage() {
   );
 }
 
-/** The rules that somebody else has written meanwhile; those of the user stand in the form. */
+function ReadOnlyRules({ rules }: { readonly rules: Rules }) {
+  if (rules.length === 0) return <p class={typography.faint}>{t('none')}</p>;
+  return (
+    <ul>
+      {rules.map(({ expression, priority }, index) => (
+        <li key={index}>
+          <code>{expression}</code> <span class={typography.soft}>{t('priority {priority}', { priority })}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The rules that another user has saved in the meantime; the form keeps those of this user. */
 function TheirRules({
   rules,
   onTake,
@@ -178,17 +192,7 @@ function TheirRules({
     <div role="status">
       <Notice tone="warn">
         <p>{t('Somebody else has changed the rules in the meantime. Yours stand below, and theirs are:')}</p>
-        {rules.length === 0 ? (
-          <p class={typography.faint}>{t('none')}</p>
-        ) : (
-          <ul>
-            {rules.map(({ expression, priority }, index) => (
-              <li key={index}>
-                <code>{expression}</code> <span class={typography.soft}>{t('priority {priority}', { priority })}</span>
-              </li>
-            ))}
-          </ul>
-        )}
+        <ReadOnlyRules rules={rules} />
         <div class={flow.row}>
           <Button onClick={onTake}>{t('Take theirs')}</Button>
           <Button onClick={onKeep}>{t('Keep yours')}</Button>

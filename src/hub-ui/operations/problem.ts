@@ -1,0 +1,17 @@
+import { RequestError } from '../hub/rest.ts';
+import { t } from '../languages/language.ts';
+import { errorText } from '../problems/sentences.ts';
+
+/** Why an answer is missing. */
+export interface Problem {
+  readonly text: string;
+  /** Whether the hub answers, and does not give the user access. */
+  readonly isForbidden: boolean;
+}
+
+export function problemOf(error: unknown): Problem {
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    return { text: t('The hub does not answer'), isForbidden: false };
+  }
+  return { text: errorText(error), isForbidden: error instanceof RequestError && error.status === 403 };
+}
