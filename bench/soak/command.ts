@@ -1,19 +1,31 @@
 import { parseArgs } from 'node:util';
 import { type Course, courseOf, isFlat } from './samples.ts';
-import { type Soaked, soak } from './soak.ts';
+import { SOAK_PARTS, type Soaked, type SoakPart, soak } from './soak.ts';
 
 /**
- * `npm run soak -- --minutes 10 --rate 20000`: a hub under steady load. Reports whether its memory stays flat, its log
- * bounded and its counters balanced; ends with 1 when one of these does not hold.
+ * `npm run soak -- --minutes 10 --rate 20000 --with history,alerts,mqtt`: a hub under steady load. Reports whether its
+ * memory stays flat, its log bounded and its counters balanced; ends with 1 when one of these does not hold. `--with` names
+ * parts of the hub that are off otherwise; `mqtt` needs mosquitto.
  */
 const MEMORY_CHANCE_MB = 25;
 /** The log is copied from 17 MB on, and at 67 MB at the latest. */
 const LOG_MAX_MB = 80;
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '10' }, rate: { type: 'string' } },
+  options: {
+    minutes: { type: 'string', default: '10' },
+    rate: { type: 'string' },
+    with: { type: 'string', default: '' },
+  },
 });
+const parts = values.with.split(',').filter((part) => part !== '');
+const unknown = parts.find((part) => !SOAK_PARTS.some((known) => known === part));
+if (unknown !== undefined) {
+  console.error(`--with: must name some of ${SOAK_PARTS.join(', ')}, found ${unknown}`);
+  process.exit(2);
+}
 const soaked = await soak({
+  parts: new Set(parts as SoakPart[]),
   minutes: Number(values.minutes),
   rate: values.rate === undefined ? undefined : Number(values.rate),
   progress: (text) => console.error(`… ${text}`),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { backUp } from '../../src/store/backup.ts';
 import { type Balance, Bed, WITNESS } from '../process/bed.ts';
+import { Mosquitto } from '../process/mosquitto.ts';
 import { residentMb } from '../process/proc.ts';
 import { sustained } from '../profiles/load_run.ts';
 import { polygonFences, sideFor } from '../profiles/site.ts';
@@ -19,7 +20,22 @@ const CHURN_MS = 200;
 const BACKUPS = 5;
 const MAXIMUM_SECONDS = 10;
 
+/** Parts of the hub that are off unless named. */
+export const SOAK_PARTS = ['history', 'alerts', 'mqtt'] as const;
+export type SoakPart = (typeof SOAK_PARTS)[number];
+
+/** Rules of every kind that fence events raise. */
+const ALERT_RULES = [
+  { name: 'Entry', kind: 'entry', severity: 'info' },
+  { name: 'Exit', kind: 'exit', severity: 'info' },
+  { name: 'Long stay', kind: 'inside_longer', longer_than: 10_000, severity: 'warning' },
+  { name: 'Crowd', kind: 'more_inside', more_than: 3, severity: 'critical' },
+  { name: 'Silence', kind: 'silent', longer_than: 60_000, severity: 'warning' },
+  { name: 'Tag in a fence', kind: 'entry', object_type: 'location_provider', severity: 'info' },
+];
+
 export interface SoakOptions {
+  readonly parts: ReadonlySet<SoakPart>;
   readonly minutes: number;
   /** Locations a second; undefined: half of what goes through. */
   readonly rate: number | undefined;
@@ -39,8 +55,9 @@ export interface Soaked {
 }
 
 /** Keeps a hub under load for a while, with changes of entities and backups, and looks at it from time to time. */
-export async function soak({ minutes, rate, progress }: SoakOptions): Promise<Soaked> {
-  const bed = await openBed();
+export async function soak({ parts, minutes, rate, progress }: SoakOptions): Promise<Soaked> {
+  const broker = parts.has('mqtt') ? await Mosquitto.start() : undefined;
+  const bed = await openBed(parts, broker);
   try {
     const perSecond = rate ?? (await halfOfMost(bed, progress));
     progress(`${Math.round(perSecond)} locations a second for ${minutes} minutes`);
@@ -62,13 +79,16 @@ export async function soak({ minutes, rate, progress }: SoakOptions): Promise<So
     };
   } finally {
     await bed.close();
+    await broker?.stop();
   }
 }
 
-function openBed(): Promise<Bed> {
+function openBed(parts: ReadonlySet<SoakPart>, broker: Mosquitto | undefined): Promise<Bed> {
   const sideMetres = sideFor(FENCES);
   const connections = 8;
   return Bed.open({
+    ...(broker !== undefined && { publishesTo: broker }),
+    settings: { history: parts.has('history') },
     plan: {
       kind: 'walk',
       way: 'put-many',
@@ -90,6 +110,7 @@ function openBed(): Promise<Bed> {
         return { type: 'omlox', radius: 1, location_providers: [`tag-${String(index).padStart(6, '0')}`] };
       });
       await rest.createAll('/trackables', trackables);
+      if (parts.has('alerts')) await rest.createAll('/alerts/rules', ALERT_RULES);
     },
   });
 }
