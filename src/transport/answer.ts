@@ -12,6 +12,11 @@ const LINE_BREAKS = /[\r\n\0]/g;
 /** What is no longer than that is handed to the native server whole, which keeps what the network does not take. */
 const SHORT_BYTES = 1024;
 
+/** Whether a Connection header makes the native server close the connection: it looks at the length of the value alone. */
+export function saysClose(connection: string | undefined): boolean {
+  return connection?.length === 'close'.length;
+}
+
 /**
  * Writes the answer to a request; call it corked. A long body stays where it is, and goes out as the client reads it: the
  * native server would keep a copy for each answer that nobody reads. It ends a connection on which a request comes before
@@ -19,12 +24,18 @@ const SHORT_BYTES = 1024;
  * see LongAnswer.send.
  */
 export function answerWith(
-  { response, method }: { readonly response: NativeResponse; readonly method: string },
+  {
+    response,
+    method,
+    asksToClose,
+  }: { readonly response: NativeResponse; readonly method: string; readonly asksToClose: boolean },
   { status, headers, body = '' }: HttpReply,
   sending: Sending,
 ): Promise<void> | undefined {
   response.writeStatus(STATUS_LINES.get(status) ?? `${status} Unknown`);
   for (const name in headers) response.writeHeader(name, (headers[name] ?? '').replace(LINE_BREAKS, ''));
+  // The native server closes the connection without this header, and clients that reuse connections would send into it.
+  if (asksToClose) response.writeHeader('Connection', 'close');
   const isLong = typeof body === 'object' && 'parts' in body;
   const isLast = sending.isLast();
   if (method === 'HEAD') {

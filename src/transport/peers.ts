@@ -1,7 +1,7 @@
 import { HubError } from '../errors.ts';
 import type { CountUnsent, HandlePeer, HttpReply, KnowPeer, Peer, PeerHead } from '../exchange.ts';
 import type { Turns } from '../time/turns.ts';
-import { answerWith } from './answer.ts';
+import { answerWith, saysClose } from './answer.ts';
 import { capacityOf, type FrameMemory } from './frame_memory.ts';
 import type { Guard, Incoming } from './guard.ts';
 import type { NativeApp, NativeBehavior, NativeContext, NativeRequest, NativeResponse } from './native.ts';
@@ -172,7 +172,12 @@ export class PeerSide {
 
   #refuse(response: NativeResponse, { head, problem }: { head: UpgradeHead; problem: HubError }): void {
     const { refuse, unsent, turns } = this.#options;
-    answerWith({ response, method: 'GET' }, refuse(problem, head.path), { unsent, turns, isLast: () => false });
+    const asksToClose = saysClose(head.header('connection'));
+    answerWith({ response, method: 'GET', asksToClose }, refuse(problem, head.path), {
+      unsent,
+      turns,
+      isLast: () => false,
+    });
   }
 }
 

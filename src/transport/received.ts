@@ -1,5 +1,6 @@
 import type { HttpRequest } from '../exchange.ts';
 import { type Borrowed, lend } from '../model/borrowed.ts';
+import { saysClose } from './answer.ts';
 import type { BodyMemory } from './body_memory.ts';
 import type { Incoming } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
@@ -25,6 +26,8 @@ export class Exchange implements HttpRequest, Incoming {
   isWhole = false;
   /** The connection ends with the answer. */
   isLast = false;
+  /** The native server closes the connection after the answer. */
+  asksToClose = false;
   /** It was handed on. */
   isHandled = false;
   headerBytes = 0;
@@ -62,7 +65,7 @@ export class Exchange implements HttpRequest, Incoming {
       } else if (name === 'transfer-encoding') {
         this.isChunked = true;
         this.isAmbiguous ||= value.toLowerCase() !== 'chunked';
-      }
+      } else if (name === 'connection') this.asksToClose = saysClose(value);
     });
   }
 

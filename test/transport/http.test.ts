@@ -51,6 +51,23 @@ test('204 has no body and no length', async (t) => {
   assert.match(answer, /^HTTP\/1\.1 204 No Content\r\nDate: [^\r]+\r\n\r\n$/);
 });
 
+const LAST_ANSWERS: readonly (readonly [name: string, method: string, reply: HttpReply])[] = [
+  ['a short answer', 'GET', { status: 200, body: 'short' }],
+  ['an answer that is sent as it is read', 'GET', { status: 200, body: 'x'.repeat(100_000) }],
+  ['an answer without a body', 'PUT', { status: 204 }],
+  ['an answer to HEAD', 'HEAD', { status: 200, body: 'short' }],
+];
+for (const [name, method, reply] of LAST_ANSWERS) {
+  test(`${name} says that the connection closes when the client has asked for that, and only then`, async (t) => {
+    const { port } = await serve(t, { handleHttp: () => reply });
+    const ask = (header: string) => `${method} / HTTP/1.1\r\nHost: h\r\n${header}\r\n`;
+    const closing = await raw(port, [ask('Connection: close\r\n')], /^never$/);
+    assert.deepEqual(closing.match(/^connection: .*$/gim), ['Connection: close']);
+    const staying = await raw(port, [ask('')], /\r\n\r\n/);
+    assert.doesNotMatch(staying, /connection/i);
+  });
+}
+
 const FAILURES: readonly [string, () => HttpReply | Promise<HttpReply>, number, RegExp, number][] = [
   [
     'throws',
