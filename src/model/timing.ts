@@ -15,7 +15,9 @@ export const fenceTimeout = DurationMs('How long without locations until an obje
 export const objectTiming = {
   fence_timeout: fenceTimeout,
   timeout: fenceTimeout,
-  exit_tolerance: exitTolerance,
+  exit_tolerance: Metres(
+    'Distance outside a fence within which an exit is held back. A collision lasts up to the sum of both distances.',
+  ),
   tolerance_timeout: toleranceTimeout,
   entry_tolerance_timeout: entryToleranceTimeout,
   exit_delay: exitDelay,

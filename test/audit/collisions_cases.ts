@@ -155,6 +155,17 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): AuditCase[] => [
 export const COLLISION_CASES: readonly AuditCase[] = [
   ...SURVIVING,
   {
+    by: 'decision 121',
+    name: 'Two trackables collide until they are farther apart than the sum of their exit tolerances',
+    async run({ hub }) {
+      await prepare(hub, { exit_tolerance: 2 });
+      const events = await hub.subscribe('collision_events');
+      await drive(hub, 'a', 0);
+      for (const east of [1.5, 4.5, 5.9, 6.1]) await drive(hub, 'b', east);
+      assert.deepEqual(told(events), ['start b a', 'colliding b a', 'colliding b a', 'end b a']);
+    },
+  },
+  {
     by: '98',
     name: 'A pair that has ended is not begun again by a restart',
     settings: SETTINGS,

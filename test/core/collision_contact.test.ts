@@ -115,14 +115,15 @@ suite('contact', () => {
     });
   }
 
-  test('holdingOf takes the larger value of the two, -1 as the largest', () => {
+  test('holdingOf adds the tolerances, and takes the larger of the timeouts and delays, -1 as the largest', () => {
     const of = (one: Parameters<typeof moved>[2], other: Parameters<typeof moved>[2]) => {
       const forth = holdingOf(bodyOf(moved('a', 0, one)), bodyOf(moved('b', 0, other)));
       assert.deepEqual(holdingOf(bodyOf(moved('a', 0, other)), bodyOf(moved('b', 0, one))), forth);
       return [forth.toleranceMetres, forth.toleranceTimeoutMs, forth.exitDelayMs];
     };
     assert.deepEqual(of({}, {}), [0, NEVER, 0]);
-    assert.deepEqual(of({ exitToleranceMetres: 2 }, { exitToleranceMetres: 3 }), [3, NEVER, 0]);
+    assert.deepEqual(of({ exitToleranceMetres: 2 }, { exitToleranceMetres: 3 }), [5, NEVER, 0]);
+    assert.deepEqual(of({ exitToleranceMetres: 2 }, {}), [2, NEVER, 0]);
     assert.deepEqual(of({ toleranceTimeoutMs: 0 }, {}), [0, 0, 0]);
     assert.deepEqual(of({ toleranceTimeoutMs: 5, exitDelayMs: 8 }, { toleranceTimeoutMs: 7 }), [0, 7, 8]);
     assert.deepEqual(of({ toleranceTimeoutMs: -1, exitDelayMs: 8 }, { toleranceTimeoutMs: 7, exitDelayMs: -1 }), [

@@ -21,8 +21,9 @@ export type Lease =
 
 export type Area = Lease['at'];
 
-/** What holds two trackables together: the larger value of the two. */
+/** What holds two trackables together. Timeouts and delays are the larger of the two. */
 export interface Holding {
+  /** The sum of the two exit tolerances: each extends its own trackable. */
   readonly toleranceMetres: number;
   /** Infinity when neither sets one. */
   readonly toleranceTimeoutMs: number;
@@ -38,7 +39,7 @@ interface Held {
 
 export function holdingOf(a: Held, b: Held): Holding {
   return {
-    toleranceMetres: Math.max(a.motion.exitToleranceMetres, b.motion.exitToleranceMetres),
+    toleranceMetres: a.motion.exitToleranceMetres + b.motion.exitToleranceMetres,
     toleranceTimeoutMs: longer(a.motion.toleranceTimeoutMs, b.motion.toleranceTimeoutMs) ?? Number.POSITIVE_INFINITY,
     exitDelayMs: longer(a.motion.exitDelayMs, b.motion.exitDelayMs) ?? 0,
   };
