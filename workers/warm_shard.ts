@@ -21,7 +21,7 @@ const CORNERS = [
   [8.999, 50.001],
   [8.999, 49.999],
 ];
-const SETTINGS = { collisionsByDefault: true, providerInTrackableEvents: false, parentsMax: 1 };
+const SETTINGS = { collisionsByDefault: true, providerInTrackableEvents: false, detachedStay: true, parentsMax: 1 };
 const FENCES = [ID, 'circle'];
 const AT_START = { seq: 0, receivedMs: 0 };
 const WORLD: readonly Item[] = [

@@ -46,6 +46,7 @@ async function prepare({ topics, areTracked }: Scene): Promise<Calls> {
     newId: newEventId,
     collisionsByDefault: false,
     providerInTrackableEvents: false,
+    detachedStay: true,
     parentsMax: 32,
   });
   const bodies = new Bodies({ providers: PEOPLE, sideMetres: FENCES.sideMetres });

@@ -240,6 +240,11 @@ export const ConfigSchema = Type.Object({
     default: true,
     description: 'Whether trackables that do not say otherwise take part in collisions.',
   }),
+  detached_trackables: Word(['stay', 'leave'], {
+    default: 'stay',
+    description:
+      'What a trackable does when its provider is removed from it: "stay" at its last position, or "leave" it at once.',
+  }),
   fence_event_provider_id: Word(['null', 'set'], {
     default: 'null',
     description: 'provider_id of a fence event that a trackable caused: "null", or "set" to the provider.',

@@ -109,6 +109,7 @@ function bytesPerSecond(config: Config): number {
 /** What all hubs of a cluster must have alike: it decides what becomes of a location. */
 const ALIKE = [
   'calculate_collisions_default',
+  'detached_trackables',
   'fence_event_provider_id',
   'max_parent_depth',
   'require_authorization',
@@ -265,6 +266,7 @@ export function shardSettings(config: Config) {
     settings: {
       collisionsByDefault: config.calculate_collisions_default,
       providerInTrackableEvents: config.fence_event_provider_id === 'set',
+      detachedStay: config.detached_trackables === 'stay',
       parentsMax: config.max_parent_depth,
       ...(config.history && { recorded: recordedPlaces(config) }),
     },

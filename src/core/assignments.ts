@@ -15,6 +15,16 @@ export function carriedBy(state: ShardState, id: string): readonly TrackableStat
   return state.carried.get(id) ?? NOTHING.trackables;
 }
 
+/**
+ * Whether a trackable is at a location that neither its providers nor its parent brought it to: the provider that did was
+ * removed from it, or the parent that carried it.
+ */
+export function isDetached(state: ShardState, { entity, fix }: TrackableState): boolean {
+  if (fix === undefined || entity.location_providers?.includes(fix.providerId) === true) return false;
+  const parent = entity.parent == null ? undefined : state.trackables.get(entity.parent);
+  return parent?.fix?.providerId !== fix.providerId;
+}
+
 /** Enters the trackable with the providers and the parent that its entity names. */
 export function link(state: ShardState, trackable: TrackableState): void {
   const { location_providers: providers, parent } = trackable.entity;

@@ -25,6 +25,8 @@ export interface ShardOptions {
   readonly collisionsByDefault: boolean;
   /** Whether the event of a trackable names the provider that moved it. */
   readonly providerInTrackableEvents: boolean;
+  /** Whether a trackable keeps its position when the provider that moved it is removed from it. */
+  readonly detachedStay: boolean;
   /** Levels of parents: what is carried deeper, in old data, stays where it is. */
   readonly parentsMax: number;
   /** What is recorded for the history; undefined for nothing. */

@@ -29,6 +29,7 @@ import { type Adoption, asBuffer, type LaneItem, packedRuns, unpackedRuns } from
 export interface ShardSettings {
   readonly collisionsByDefault: boolean;
   readonly providerInTrackableEvents: boolean;
+  readonly detachedStay: boolean;
   readonly parentsMax: number;
   /** See ShardOptions. */
   readonly recorded?: RecordedPlaces | undefined;

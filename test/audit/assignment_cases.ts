@@ -3,11 +3,77 @@ import type { Event } from '../support/socket_client.ts';
 import type { AuditCase } from './audit_case.ts';
 import { at, BOTH_EXIT, CART, cart, FENCE, hears, LIFT, send, withCartInside } from './cart_scene.ts';
 
+const LEAVE = { detached_trackables: 'leave' };
+
 /** Assignments that change while nothing is sent. */
 export const ASSIGNMENT_CASES: readonly AuditCase[] = [
   {
+    by: 'decision 119',
+    name: 'A detached trackable keeps its fence, motion and collisions, also over a restart, until its next location',
+    async run({ hub: first, restart }) {
+      const events = await withCartInside(first, {}, { radius: 1 });
+      const lift = { id: LIFT, type: 'omlox', location_providers: ['other'], radius: 1 };
+      assert.equal((await first.post('/trackables', lift)).status, 201);
+      const collisions = await first.subscribe('collision_events');
+      await send(first, at(6, 'other'));
+      await collisions.next(({ collision_type: type }) => type === 'collision_start');
+      await hears(first, events, ['entry other', `entry ${LIFT}`]);
+      const motions = await first.subscribe('trackable_motions');
+      assert.equal((await first.put(`/trackables/${CART}`, cart({ location_providers: [], radius: 1 }))).status, 200);
+      await send(first, at(50));
+      await hears(first, events, ['exit tag']);
+      assert.deepEqual([motions.events, collisions.take().length], [[], 1]);
+      await send(first, at(6.5, 'other'));
+      await collisions.next(({ collision_type: type }) => type === 'colliding');
+      const stands = async (hub: typeof first) => {
+        const { body, status } = await hub.get(`/trackables/${CART}/motion?crs=local`);
+        assert.deepEqual([status, body.location.position.coordinates, body.location.provider_id], [200, [5, 5], 'tag']);
+        const location = await hub.get(`/trackables/${CART}/location?crs=local`);
+        assert.deepEqual([location.status, location.body], [200, body.location]);
+        for (const query of ['', '?spatial_query=true']) {
+          const inside = (await hub.get(`/fences/${FENCE.id}/trackables${query}`)).body as { id: string }[];
+          assert.ok(inside.some(({ id }) => id === CART));
+        }
+      };
+      await stands(first);
+      const hub = await restart();
+      await stands(hub);
+      const later = await hub.subscribe('fence_events');
+      const ends = await hub.subscribe('collision_events');
+      assert.equal(
+        (await hub.put(`/trackables/${CART}`, cart({ location_providers: ['tag'], radius: 1 }))).status,
+        200,
+      );
+      await hears(hub, later, []);
+      await send(hub, at(50));
+      await hears(hub, later, ['exit cart']);
+      await ends.next(({ collision_type: type }) => type === 'collision_end');
+    },
+  },
+  {
+    by: 'decision 119',
+    name: 'A detached trackable leaves everything with force_location_update, and when it is deleted',
+    async run({ hub }) {
+      const events = await withCartInside(hub);
+      assert.equal((await hub.put(`/trackables/${CART}`, cart({ location_providers: [] }))).status, 200);
+      await hears(hub, events, []);
+      const force = `/trackables/${CART}?force_location_update=true`;
+      assert.equal((await hub.put(force, cart({ location_providers: [] }))).status, 200);
+      await hears(hub, events, ['exit cart']);
+      for (const path of ['motion', 'location']) {
+        assert.equal((await hub.get(`/trackables/${CART}/${path}`)).status, 404);
+      }
+      assert.equal((await hub.put(force, cart())).status, 200);
+      await hears(hub, events, ['entry cart']);
+      assert.equal((await hub.put(`/trackables/${CART}`, cart({ location_providers: [] }))).status, 200);
+      assert.equal((await hub.delete(`/trackables/${CART}`)).status, 204);
+      await hears(hub, events, ['exit cart']);
+    },
+  },
+  {
     by: 'decision 92',
-    name: 'A trackable without providers leaves its fence, its motion is gone, and stays gone over a restart',
+    name: 'A detached trackable leaves its fence, its motion is gone, and stays gone over a restart, where it is to leave',
+    settings: LEAVE,
     async run({ hub: first, restart }) {
       const events = await withCartInside(first);
       const motions = await first.subscribe('trackable_motions');
@@ -29,7 +95,8 @@ export const ASSIGNMENT_CASES: readonly AuditCase[] = [
   },
   {
     by: 'decision 92',
-    name: 'A trackable whose tag was taken off does not collide as a ghost',
+    name: 'A detached trackable does not collide as a ghost, where it is to leave',
+    settings: LEAVE,
     async run({ hub }) {
       await withCartInside(hub, {}, { radius: 1 });
       const lift = { id: LIFT, type: 'omlox', location_providers: ['other'], radius: 1 };
@@ -47,7 +114,8 @@ export const ASSIGNMENT_CASES: readonly AuditCase[] = [
   },
   {
     by: 'decision 92',
-    name: 'A trackable of two tags is where the other one is when one is taken off',
+    name: 'A trackable of two tags is where the other one is when one is removed, where it is to leave',
+    settings: LEAVE,
     async run({ hub }) {
       const events = await withCartInside(hub, {}, { location_providers: ['tag', 'spare'] });
       await send(hub, at(50, 'spare', { timestamp_generated: '2020-01-01T00:00:00Z' }));
@@ -67,15 +135,17 @@ export const ASSIGNMENT_CASES: readonly AuditCase[] = [
       const events = await withCartInside(hub);
       await send(hub, at(6, 'new'));
       await hears(hub, events, ['entry new']);
+      const motions = await hub.subscribe('trackable_motions');
       assert.equal((await hub.put(`/trackables/${CART}`, cart({ location_providers: ['new'] }))).status, 200);
-      await hears(hub, events, ['exit cart']);
-      assert.equal((await hub.get(`/trackables/${CART}/motion`)).status, 404);
+      await hears(hub, events, []);
+      assert.equal((await hub.get(`/trackables/${CART}/motion`)).body.location.provider_id, 'tag');
       const forced = await hub.put(
         `/trackables/${CART}?force_location_update=true`,
         cart({ location_providers: ['new'] }),
       );
       assert.equal(forced.status, 200);
-      await hears(hub, events, ['entry cart']);
+      await motions.next(({ location }: Event) => location.provider_id === 'new');
+      await hears(hub, events, []);
       assert.equal((await hub.get(`/trackables/${CART}/motion`)).body.location.provider_id, 'new');
     },
   },

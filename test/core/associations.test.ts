@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { square } from '../support/hall.ts';
-import { deleted, fence, inHall, iso, provider, ShardHarness, trackable, zone } from '../support/shard_harness.ts';
+import { deleted, fence, inHall, provider, ShardHarness, trackable, zone } from '../support/shard_harness.ts';
 import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;
@@ -105,50 +105,6 @@ describe('a trackable', () => {
     harness.tell(4, inHall(4, IN));
     assert.deepEqual(briefMotions(harness.takeMotions()), ['cart by tag of 4']);
     assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock cart 4']);
-  });
-
-  test('whose only provider is taken off is nowhere, until the next location of a new one', async () => {
-    const harness = await open();
-    harness.tell(0, trackable('cart', ['tag']));
-    harness.tell(1, inHall(1, OUT, OTHER), inHall(1, IN));
-    harness.takeMotions();
-    harness.takeFenceEvents();
-    const { rows, motions } = harness.tell(2, trackable('cart', ['other']));
-    assert.deepEqual(brief(harness.takeFenceEvents()), ['exit dock cart 1-2']);
-    assert.deepEqual(rows, [{ kind: 'trackable', id: 'cart', gone: true }]);
-    assert.deepEqual(
-      motions.map(({ kind, id }) => `${kind} ${id}`),
-      ['gone cart'],
-    );
-    const view = { crs: 'local' };
-    assert.deepEqual(harness.ask(2, { ask: 'trackable_motion', id: 'cart', view }), { absent: true });
-    assert.deepEqual(harness.ask(2, { ask: 'trackable_motions', view }), { texts: [] });
-    harness.tell(3, inHall(3, OUT));
-    assert.deepEqual(harness.takeMotions(), []);
-    assert.deepEqual(brief(harness.takeFenceEvents()), ['exit dock tag 1-3']);
-    harness.tell(4, inHall(4, IN, OTHER));
-    assert.deepEqual(briefMotions(harness.takeMotions()), ['cart by other of 4']);
-    assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock other 4', 'entry dock cart 4']);
-  });
-
-  test('is where its other providers are when the one that it was at is taken off', async () => {
-    const harness = await open();
-    harness.tell(0, trackable('cart', ['tag', 'other'], { radius: 1 }), trackable('box', [], { parent: 'cart' }));
-    harness.tell(1, inHall(0.5, OUT, OTHER), inHall(1, IN));
-    harness.takeMotions();
-    harness.takeFenceEvents();
-    const { motions } = harness.tell(3, trackable('cart', ['other'], { radius: 1 }));
-    const moved = harness.takeMotions();
-    assert.deepEqual(briefMotions(moved), ['cart by other of 0.5', 'box by other of 0.5']);
-    assert.deepEqual(moved[0]?.location.trackables, ['cart']);
-    assert.deepEqual(brief(harness.takeFenceEvents()), ['exit dock cart 1-3', 'exit dock box 1-3']);
-    assert.deepEqual(
-      motions.map((motion) => motion.kind === 'moved' && [motion.id, motion.eventTimeMs]),
-      [
-        ['cart', Date.parse(iso(3))],
-        ['box', Date.parse(iso(3))],
-      ],
-    );
   });
 
   test('says nothing when a provider is taken off that it is not at', async () => {

@@ -3,7 +3,6 @@ import { describe, test } from 'node:test';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import { HALL, square } from '../support/hall.ts';
 import { fence, inHall, provider, ShardHarness, T0, trackable, zone } from '../support/shard_harness.ts';
-import { brief } from './brief.ts';
 
 const IN = [5, 5] as const;
 
@@ -15,21 +14,6 @@ async function rowsOfCart(): Promise<readonly LastKnownRow[]> {
 }
 
 describe('after a restart', () => {
-  test('a trackable whose provider was taken off just before the end leaves when the hold is over', async () => {
-    const rows = await rowsOfCart();
-    const next = await ShardHarness.open();
-    next.tell(100, zone(), fence(square({ id: 'dock' })), provider('tag'), trackable('cart', []));
-    next.tell(100, { kind: 'restore', rows, suppressUntilMs: T0 + 102_000 });
-    const view = { crs: 'local' };
-    assert.deepEqual(next.ask(101, { ask: 'trackable_motion', id: 'cart', view }), { absent: true });
-    assert.deepEqual(next.takeFenceEvents(), []);
-    const outcome = next.step(102);
-    assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock cart 30-100']);
-    assert.deepEqual(outcome.rows, [{ kind: 'trackable', id: 'cart', gone: true }]);
-    next.step(200);
-    assert.deepEqual(next.takeFenceEvents(), []);
-  });
-
   test('what was located in the metres of a zone still is, and goes along with its plane', async () => {
     const next = await ShardHarness.open();
     next.tell(40, zone(), fence(square({ id: 'dock' })), provider('tag'), trackable('cart', ['tag']));

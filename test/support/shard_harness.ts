@@ -47,6 +47,7 @@ export type HeardOutcome = Omit<Outcome, 'rows'> & { readonly rows: readonly Las
 export interface HarnessOptions {
   readonly providerInTrackableEvents?: boolean;
   readonly collisionsByDefault?: boolean;
+  readonly detachedStay?: boolean;
   /** The real one unless given. */
   readonly index?: FenceIndex;
 }
@@ -88,6 +89,7 @@ export class ShardHarness {
         newId,
         collisionsByDefault: options.collisionsByDefault ?? true,
         providerInTrackableEvents: options.providerInTrackableEvents ?? false,
+        detachedStay: options.detachedStay ?? true,
         parentsMax: 32,
       }),
     );

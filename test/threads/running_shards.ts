@@ -91,7 +91,7 @@ export class RunningShards {
       count,
       capacity: 1_000_000,
       batchMax,
-      settings: { collisionsByDefault: true, providerInTrackableEvents: false, parentsMax: 32 },
+      settings: { collisionsByDefault: true, providerInTrackableEvents: false, detachedStay: true, parentsMax: 32 },
       now,
       async rows() {
         if (rows !== undefined) return rows();

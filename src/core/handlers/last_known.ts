@@ -3,7 +3,7 @@ import type { Location } from '../../model/location.ts';
 import type { ShardContext } from '../context.ts';
 import { restored, resumed, timersOf } from '../fence/membership.ts';
 import { timingIn } from '../fence/observe_fences.ts';
-import { UNSET } from '../fence/timing.ts';
+import { type OwnTiming, UNSET } from '../fence/timing.ts';
 import type { Item, LastKnownRow } from '../item.ts';
 import { UTF8_MAX } from '../json_bytes.ts';
 import { type AcceptedLocation, accept, acceptAs } from '../location/accepted.ts';
@@ -25,7 +25,8 @@ import { fixesOf } from './significant_fix.ts';
  * What survives a restart of an object: its last fix and the fences that it is in. Tolerance, delay and entry timers
  * do not: a member comes back as inside, with the fence timeout counting from the time of receipt of its last location.
  * In a worker that replaces a dead one they continue.
- * A trackable whose provider was taken off, just before the end, comes back as a member that leaves: it has no fix.
+ * A trackable whose provider was removed comes back where it was. If the hub is set to let such trackables leave, and
+ * stopped just before, it comes back as a member that leaves: it has no fix.
  */
 
 /**
@@ -58,13 +59,27 @@ export function writeBackgroundRows(state: ShardState, rows: RowWriter, max: num
 // hot
 export function writeRow(rows: RowWriter, object: ProviderState | TrackableState, fix: Fix): void {
   const members = membersOf(object, fix);
+  const timing = ownsTiming(object, fix) ? `,"timing":${JSON.stringify(fix.timing)}}` : '';
   let at = rows.begin(
     { kind: object.kind, id: object.id, receivedMs: fix.receivedMs, eventTimeMs: fix.eventTimeMs },
-    UTF8_MAX * members.length + locationBytesMax(fix),
+    UTF8_MAX * (members.length + timing.length) + locationBytesMax(fix),
   );
   if (members !== '') at += rows.bytes.write(members, at);
   rows.endMembers(at);
-  rows.end(writeKept(rows, at, fix));
+  at = writeKept(rows, at, fix);
+  // In the place of the closing brace.
+  if (timing !== '') at += rows.bytes.write(timing, at - 1) - 1;
+  rows.end(at);
+}
+
+/**
+ * Whether the row says what the provider of the fix sets: that provider is not assigned to the trackable, and may belong to
+ * another shard.
+ */
+// hot
+function ownsTiming(object: ProviderState | TrackableState, { timing, providerId }: Fix): boolean {
+  if (timing === UNSET || object.kind === 'provider') return false;
+  return object.entity.location_providers?.includes(providerId) !== true;
 }
 
 /** The memberships as JSON (KeptMembership); an empty text if there are none. */
@@ -122,9 +137,8 @@ function revive(
   { seq, suppressUntilMs, receivedMs, withTimers, around }: Restored,
 ): void {
   const { state } = context;
-  const fix = fixOfProvider(state, object, row) ?? fixOf(context, row, around);
-  // Where steps follow, one of them says so.
-  const isTakenOff = withTimers !== true && object.kind === 'trackable' && wasTakenOff(object, fix);
+  const fix = fixOfProvider(state, object, row) ?? fixOf(context, object, row, around);
+  const isTakenOff = leavesAtOnce(context, object, fix, withTimers);
   if (object.kind === 'provider') state.fixes.put(object, fix);
   else if (!isTakenOff) {
     settle(state, object, fix);
@@ -150,9 +164,18 @@ function revive(
   if (isTakenOff && object.members.length === 0) forgetRow(context, object);
 }
 
-/** Whether the trackable was where a provider of its own had brought it that it has no more. */
-function wasTakenOff({ id, entity }: TrackableState, { providerId, trackables }: Fix): boolean {
-  return trackables.includes(id) && entity.location_providers?.includes(providerId) !== true;
+/**
+ * Whether the object is a trackable that leaves because the provider that moved it was removed. If steps follow, one of
+ * them says so.
+ */
+function leavesAtOnce(
+  { options }: ShardContext,
+  object: ProviderState | TrackableState,
+  { providerId, trackables }: Fix,
+  withTimers = false,
+): boolean {
+  if (options.detachedStay || withTimers || object.kind === 'provider') return false;
+  return trackables.includes(object.id) && object.entity.location_providers?.includes(providerId) !== true;
 }
 
 type KeptLocation = Location & {
@@ -161,6 +184,8 @@ type KeptLocation = Location & {
   readonly crs: string;
   /** Metres in its zone. */
   readonly local?: readonly [x: number, y: number];
+  /** What its provider sets, see ownsTiming. */
+  readonly timing?: Partial<OwnTiming>;
 };
 
 /** The location of a row, whose text says what it says already. */
@@ -183,8 +208,13 @@ function fixOfProvider(
   });
 }
 
-function fixOf({ state, options }: ShardContext, row: LastKnownRow & { gone?: false }, around: Around): Fix {
-  const { local, ...value } = parseKeeping(row.location) as KeptLocation;
+function fixOf(
+  { state, options }: ShardContext,
+  object: ProviderState | TrackableState,
+  row: LastKnownRow & { gone?: false },
+  around: Around,
+): Fix {
+  const { local, timing, ...value } = parseKeeping(row.location) as KeptLocation;
   const { provider_id: providerId, source, trackables, speed, course } = value;
   const [lon, lat, ...height] = value.position.coordinates as [number, number];
   const { receivedMs, eventTimeMs } = row;
@@ -198,11 +228,20 @@ function fixOf({ state, options }: ShardContext, row: LastKnownRow & { gone?: fa
       providerId,
       source,
       zone,
-      timing: state.providers.get(providerId)?.timing ?? UNSET,
+      timing: timing === undefined ? timingOfProvider(state, object, providerId) : { ...UNSET, ...timing },
       trackables: trackables ?? [],
       isLocal: local !== undefined,
     },
   );
   // The zone may have moved just before the end.
   return local === undefined || zone === undefined ? fix : fixInZone(state.fixes, fix, zone);
+}
+
+/** What the provider of a fix sets. It does not time a trackable that it was removed from. */
+function timingOfProvider(state: ShardState, object: ProviderState | TrackableState, providerId: string): OwnTiming {
+  const provider = state.providers.get(providerId);
+  if (provider === undefined) return UNSET;
+  if (object.kind === 'provider') return provider.timing;
+  const { location_providers: providers, parent } = object.entity;
+  return parent != null || providers?.includes(providerId) === true ? provider.timing : UNSET;
 }

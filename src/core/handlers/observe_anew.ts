@@ -8,31 +8,35 @@ import { publishTrackableCrossings } from './publish.ts';
 import { type Sources, significantFix } from './significant_fix.ts';
 
 /**
- * A trackable is where its providers' last locations and the rules put it, at every moment. When that changes otherwise
- * than by a location (a provider is unassigned, a location is deleted, a rule is changed) it is observed anew at that
- * moment: it moves, if its fix is another one, and what it carries with it. With no fix left it leaves everything.
+ * The locations of its sources and the locating rules decide where a trackable is. When these change without a new location
+ * (a provider or a location is deleted, a rule changes) the trackable is observed at that moment. If its significant
+ * location is another one, the trackable and all that it carries move there. Returns whether it has moved or left.
  *
- * A trackable that is nowhere yet waits for the next location. So does a provider or parent that was newly named: `sources`
- * are those that count. And what was carried, and is carried no longer, stays where it was put down.
+ * A trackable without a fix waits for the next location. So does a newly assigned provider or parent: `sources` are those
+ * that count. Without any fix among them the trackable leaves all fences and collisions, unless it was put down: a carried
+ * trackable stays where its parent left it, and a detached one at its last position if the hub is set so, as long as nobody
+ * deletes the location that it is at (`isDeleted`).
  */
 export function observeAnew(
   context: ShardContext,
   trackable: TrackableState,
   moment: Moment,
-  sources: Sources = trackable.entity,
-): void {
-  if (trackable.fix === undefined) return;
+  { sources = trackable.entity, isDeleted = false }: { readonly sources?: Sources; readonly isDeleted?: boolean } = {},
+): boolean {
+  if (trackable.fix === undefined) return false;
   const found = significantFix(context, trackable, moment.nowMs, { sources });
   if (found === undefined) {
-    if (!isPutDown(trackable, sources)) loseMotion(context, trackable, moment);
-    return;
+    if ((context.options.detachedStay && !isDeleted) || isPutDown(trackable, sources)) return false;
+    loseMotion(context, trackable, moment);
+    return true;
   }
-  if (isSame(found, trackable.fix)) return;
+  if (isSame(found, trackable.fix)) return false;
   fireHeld(context, trackable, moment.nowMs);
   // Should this worker die, the next one must not find it where it was.
   context.state.urgent.add(trackable);
   const fix = namingTrackables(context.state, found, trackable);
   moveTrackable(context, trackable, { fix, eventTimeMs: moment.nowMs, moment });
+  return true;
 }
 
 /** Whether a trackable without parent is where none of its own providers has brought it. */
@@ -42,8 +46,9 @@ function isPutDown({ id, fix }: TrackableState, { parent }: Sources): boolean {
 
 /** A trackable has no fix any more: it leaves its fences and collisions, and its motion is gone. */
 export function loseMotion(context: ShardContext, trackable: TrackableState, moment: Moment): void {
+  const { fix: lost } = trackable;
   // What is nowhere has no row, or it is another hub's.
-  const hasRow = trackable.fix !== undefined || trackable.members.length > 0;
+  const hasRow = lost !== undefined || trackable.members.length > 0;
   publishTrackableCrossings(context, trackable, leaveAll(trackable, moment.nowMs));
   reportGone(context, trackable, moment);
   touch(context.state, trackable);
@@ -52,7 +57,10 @@ export function loseMotion(context: ShardContext, trackable: TrackableState, mom
   trackable.nearby = undefined;
   if (hasRow) forgetRow(context, trackable);
   else context.state.dirty.delete(trackable);
-  for (const child of carriedBy(context.state, trackable.id)) observeAnew(context, child, moment);
+  if (lost === undefined) return;
+  for (const child of carriedBy(context.state, trackable.id)) {
+    if (child.fix !== undefined && isSame(child.fix, lost)) observeAnew(context, child, moment, { isDeleted: true });
+  }
 }
 
 /** An object without a fix has no deadlines and nothing to keep. */

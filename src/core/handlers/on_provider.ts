@@ -40,6 +40,6 @@ function dropFix(context: ShardContext, provider: ProviderState, moment: Moment)
   provider.nearby = undefined;
   forgetRow(context, provider);
   for (const trackable of assignedTo(state, provider.id).trackables) {
-    if (trackable.fix?.providerId === provider.id) observeAnew(context, trackable, moment);
+    if (trackable.fix?.providerId === provider.id) observeAnew(context, trackable, moment, { isDeleted: true });
   }
 }

@@ -1,11 +1,11 @@
 import type { Trackable } from '../../model/trackable.ts';
-import { link, namingTrackables, unlink } from '../assignments.ts';
+import { isDetached, link, namingTrackables, unlink } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { sameTiming, timingOfObject, UNSET } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
 import { motionIn } from '../motion/text.ts';
 import { compileRules } from '../rules/evaluate.ts';
-import type { ShardState, TrackableState } from '../state.ts';
+import { CHANGED_MEMBERS, type ShardState, type TrackableState, touch } from '../state.ts';
 import { collides, extentAt, moveTrackable, reportGone } from './move.ts';
 import { loseMotion, observeAnew } from './observe_anew.ts';
 import { fireHeld } from './on_deadline.ts';
@@ -17,9 +17,10 @@ const WGS84 = { crs: 'EPSG:4326' };
 /**
  * A trackable is created, changed or deleted.
  *
- * It is observed anew when something that it was at is not named any more, or its rules are others, and retimed when its
- * values are. Everything else acts from its next location on; with `force` at once, and then it moves if its motion would
- * be another one.
+ * Changed rules and a removed parent are applied to the locations that are there, changed timing to the memberships. A
+ * provider that is removed leaves the trackable at its last position, or acts like a removed parent: a setting of the hub
+ * decides. Everything else acts from the next location on; with `force` at once, and then the trackable moves if its
+ * motion would be another one.
  */
 export function onTrackable(context: ShardContext, item: Item & { kind: 'trackable' }): void {
   const { state } = context;
@@ -42,21 +43,27 @@ export function onTrackable(context: ShardContext, item: Item & { kind: 'trackab
   if (!collides(context, trackable)) reportGone(context, trackable, moment);
   retimeChanged(context, chains, moment.nowMs);
   if (!sameTiming(timing, trackable.timing)) retime(context, trackable, moment.nowMs);
-  if (item.force === true) forceUpdate(context, trackable, shown, moment);
-  else if (was !== undefined && mayBeElsewhere(was, trackable.entity)) {
-    observeAnew(context, trackable, moment, sourcesInBoth(was, trackable.entity));
+  if (item.force === true) {
+    forceUpdate(context, trackable, shown, moment);
+    return;
   }
+  if (was === undefined || trackable.fix === undefined) return;
+  if (mayBeElsewhere(context, was, trackable.entity)) {
+    observeAnew(context, trackable, moment, { sources: sourcesInBoth(was, trackable.entity) });
+  }
+  if (isDetached(state, trackable)) keepOwnFix(state, trackable);
 }
 
 function providersOf(...entities: readonly (Trackable | undefined)[]): Set<string> {
   return new Set(entities.flatMap((entity) => entity?.location_providers ?? []));
 }
 
-/** Whether a trackable has lost something that it may be at, or has other rules. */
-function mayBeElsewhere(before: Trackable, after: Trackable): boolean {
+/** Whether a trackable has lost a source whose loss moves it, or has other rules. */
+function mayBeElsewhere({ options }: ShardContext, before: Trackable, after: Trackable): boolean {
   if (before.parent != null && before.parent !== after.parent) return true;
-  const kept = new Set(after.location_providers);
-  if (before.location_providers?.some((id) => !kept.has(id)) === true) return true;
+  const assigned = new Set(after.location_providers);
+  const isDetachedNow = before.location_providers?.some((id) => !assigned.has(id)) === true;
+  if (isDetachedNow && !options.detachedStay) return true;
   return JSON.stringify(before.locating_rules ?? []) !== JSON.stringify(after.locating_rules ?? []);
 }
 
@@ -69,7 +76,17 @@ function sourcesInBoth(before: Trackable, after: Trackable): Sources {
   };
 }
 
-/** Adds or replaces a trackable in the state. One that has a fix gets its new extent there, without a word. */
+/** A detached trackable is timed as when it was detached: later changes of that provider do not reach it. */
+function keepOwnFix(state: ShardState, trackable: TrackableState): void {
+  const { fix } = trackable;
+  if (fix === undefined || fix.holders === 1) return;
+  state.fixes.put(trackable, state.fixes.renamed(fix, fix.trackables));
+  // Not by an observation.
+  trackable.changes |= CHANGED_MEMBERS;
+  touch(state, trackable);
+}
+
+/** Adds or replaces a trackable in the state. One that has a fix gets its new extent there, without events. */
 export function setTrackable(state: ShardState, entity: Trackable): TrackableState {
   let trackable = state.trackables.get(entity.id);
   if (trackable === undefined) {

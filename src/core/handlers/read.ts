@@ -1,5 +1,5 @@
 import type { View } from '../../model/topics.ts';
-import { namingTrackables } from '../assignments.ts';
+import { isDetached, namingTrackables } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
 import { verticalGapMetres } from '../fence/vertical.ts';
 import type { Answer, Item, Query } from '../item.ts';
@@ -28,7 +28,8 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
       });
     case 'trackable_location': {
       const trackable = state.trackables.get(query.id);
-      const fix = trackable && significantFix(context, trackable, nowMs);
+      const stays = trackable !== undefined && isDetached(state, trackable);
+      const fix = stays ? trackable.fix : trackable && significantFix(context, trackable, nowMs);
       return one(context, fix, query.view, trackable);
     }
     case 'trackable_locations': {

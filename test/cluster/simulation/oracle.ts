@@ -31,7 +31,12 @@ export function toldOf(topic: Told['topic'], text: string): Pick<Told, 'of' | 'w
 
 /** How far the clock of a hub is ahead, at most. */
 const AHEAD_MS_MAX = 20;
-const SETTINGS: ShardSettings = { collisionsByDefault: false, providerInTrackableEvents: false, parentsMax: 32 };
+const SETTINGS: ShardSettings = {
+  collisionsByDefault: false,
+  providerInTrackableEvents: false,
+  detachedStay: true,
+  parentsMax: 32,
+};
 const NONE: ReadonlySet<string> = new Set();
 const FROM_BEFORE = { seq: 0, receivedMs: 0 };
 const ENTITY_KINDS: readonly string[] = ['zone', 'fence', 'provider', 'trackable'];

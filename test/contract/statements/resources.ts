@@ -197,8 +197,14 @@ export const RESOURCES: readonly Statement[] = [
     tests: [
       by.audit('a trackable that names a provider twice is rejected on POST, PUT and PATCH'),
       by.relations('know each other, as objects in v2 and by their ids in v1'),
-      by.audit('A trackable without providers leaves its fence, its motion is gone, and stays gone over a restart'),
-      by.audit('A trackable of two tags is where the other one is when one is taken off'),
+      by.audit(
+        'A detached trackable keeps its fence, motion and collisions, also over a restart, until its next location',
+      ),
+      by.audit('A detached trackable leaves everything with force_location_update, and when it is deleted'),
+      by.audit(
+        'A detached trackable leaves its fence, its motion is gone, and stays gone over a restart, where it is to leave',
+      ),
+      by.audit('A trackable of two tags is where the other one is when one is removed, where it is to leave'),
     ],
   },
   {

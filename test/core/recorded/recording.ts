@@ -73,6 +73,7 @@ export class Recording {
       newId,
       collisionsByDefault: true,
       providerInTrackableEvents: true,
+      detachedStay: true,
       parentsMax: 32,
     });
     this.#stage = openCollisionStage({ newId, zones: this.#zones.find, newBuffer: newRecordBuffer });
