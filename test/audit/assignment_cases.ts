@@ -71,6 +71,31 @@ export const ASSIGNMENT_CASES: readonly AuditCase[] = [
     },
   },
   {
+    by: 'decision 120',
+    name: 'A changed extent of a silent trackable reaches its motion, fences and collisions at once',
+    async run({ hub }) {
+      const events = await withCartInside(hub, {}, { radius: 0.5 });
+      const lift = { id: LIFT, type: 'omlox', location_providers: ['other'], radius: 1 };
+      assert.equal((await hub.post('/trackables', lift)).status, 201);
+      await send(hub, at(15, 'other'), at(12));
+      await hears(hub, events, BOTH_EXIT);
+      const [motions, collisions] = [await hub.subscribe('trackable_motions'), await hub.subscribe('collision_events')];
+      assert.equal((await hub.put(`/trackables/${CART}`, cart({ radius: 3 }))).status, 200);
+      await hears(hub, events, ['entry cart']);
+      await collisions.next(({ collision_type: type }) => type === 'collision_start');
+      assert.deepEqual(
+        motions.take().map(({ id }: Event) => id),
+        [CART],
+      );
+      assert.equal((await hub.put(`/trackables/${CART}`, cart({ radius: 3, name: 'Cart' }))).status, 200);
+      await hears(hub, events, []);
+      assert.deepEqual(motions.take(), []);
+      assert.equal((await hub.put(`/trackables/${CART}`, cart({ radius: 0.1, name: 'Cart' }))).status, 200);
+      await hears(hub, events, ['exit cart']);
+      await collisions.next(({ collision_type: type }) => type === 'collision_end');
+    },
+  },
+  {
     by: 'decision 92',
     name: 'A detached trackable leaves its fence, its motion is gone, and stays gone over a restart, where it is to leave',
     settings: LEAVE,

@@ -6,7 +6,7 @@ import type { Item } from '../item.ts';
 import { motionIn } from '../motion/text.ts';
 import { compileRules } from '../rules/evaluate.ts';
 import { CHANGED_MEMBERS, type ShardState, type TrackableState, touch } from '../state.ts';
-import { collides, extentAt, moveTrackable, reportGone } from './move.ts';
+import { collides, extentAt, moveTrackable, reportGone, showAt } from './move.ts';
 import { loseMotion, observeAnew } from './observe_anew.ts';
 import { fireHeld } from './on_deadline.ts';
 import { chainsOf, retime, retimeChanged } from './retime.ts';
@@ -17,10 +17,10 @@ const WGS84 = { crs: 'EPSG:4326' };
 /**
  * A trackable is created, changed or deleted.
  *
- * Changed rules and a removed parent are applied to the locations that are there, changed timing to the memberships. A
- * provider that is removed leaves the trackable at its last position, or acts like a removed parent: a setting of the hub
- * decides. Everything else acts from the next location on; with `force` at once, and then the trackable moves if its
- * motion would be another one.
+ * Changed rules and a removed parent are applied to the locations that are there, a changed extent to the trackable where
+ * it is, changed timing to the memberships. A provider that is removed leaves the trackable at its last position, or
+ * acts like a removed parent: a setting of the hub decides. Everything else acts from the next location on; with `force`
+ * at once, and then the trackable moves if its motion would be another one.
  */
 export function onTrackable(context: ShardContext, item: Item & { kind: 'trackable' }): void {
   const { state } = context;
@@ -49,9 +49,11 @@ export function onTrackable(context: ShardContext, item: Item & { kind: 'trackab
   }
   if (was === undefined || trackable.fix === undefined) return;
   if (mayBeElsewhere(context, was, trackable.entity)) {
-    observeAnew(context, trackable, moment, { sources: sourcesInBoth(was, trackable.entity) });
+    const hasMoved = observeAnew(context, trackable, moment, { sources: sourcesInBoth(was, trackable.entity) });
+    if (hasMoved) return;
   }
   if (isDetached(state, trackable)) keepOwnFix(state, trackable);
+  if (extentOf(was) !== extentOf(trackable.entity)) showExtent(context, trackable, moment);
 }
 
 function providersOf(...entities: readonly (Trackable | undefined)[]): Set<string> {
@@ -74,6 +76,20 @@ function sourcesInBoth(before: Trackable, after: Trackable): Sources {
     location_providers: after.location_providers?.filter((id) => named.has(id)) ?? [],
     parent: before.parent === after.parent ? (after.parent ?? null) : null,
   };
+}
+
+/** The members that make the extent of a trackable, as a value to compare. A radius makes it round, whatever its geometry. */
+function extentOf({ radius, geometry, extrusion }: Trackable): string {
+  const shape = (radius ?? 0) > 0 ? radius : (geometry ?? null);
+  return JSON.stringify([shape, extrusion ?? null]);
+}
+
+/** The extent has changed: the trackable is observed at this moment, where it is. */
+function showExtent(context: ShardContext, trackable: TrackableState, moment: Moment): void {
+  fireHeld(context, trackable, moment.nowMs);
+  if (trackable.fix === undefined) return;
+  const fix = namingTrackables(context.state, trackable.fix, trackable);
+  showAt(context, trackable, { fix, eventTimeMs: moment.nowMs, moment });
 }
 
 /** A detached trackable is timed as when it was detached: later changes of that provider do not reach it. */
