@@ -126,3 +126,107 @@ describe('a script of v1 that sets up a warehouse', () => {
     return body.id;
   }
 });
+
+/** Squares of ten meters in the hall, by what is done there. */
+const AREAS = { production: 0, storage: 20, ramp: 40, loading: 60 } as const;
+type Area = keyof typeof AREAS;
+const TRUCK_TAG = 'truck-tag';
+const PRODUCTS = ['P-1', 'P-2', 'P-3'];
+
+/**
+ * The process of the vendor's warehouse example, in the requests that it sends: a product is picked up by assigning the
+ * provider of a forklift to it, and put down by removing that again. Other scripts find it by where it lies.
+ */
+describe('scripts of v1 that carry products to a truck by attaching and detaching them', () => {
+  let hub: TestHub;
+  let zone: string;
+  const fences = new Map<Area, string>();
+  before(async () => {
+    hub = await openTestHub();
+    zone = (await call('POST', '/zones', ZONE)).body.id;
+    for (const [area, x] of Object.entries(AREAS)) {
+      const dock = dockIn(zone);
+      const ring = dock.region.coordinates[0]?.map(([east = 0, north = 0]) => [east + x, north]);
+      const body = { ...dock, name: area, region: { type: 'Polygon', coordinates: [ring] } };
+      fences.set(area as Area, (await call('POST', '/fences', body)).body.id);
+    }
+  });
+  after(() => hub.close());
+
+  const call = (method: string, path: string, body?: object): Promise<TestReply> => {
+    return hub.request(
+      method,
+      `${hub.origin}/deephub/v1${path}`,
+      body === undefined ? undefined : JSON.stringify(body),
+    );
+  };
+  const locationOf = (provider: string, x: number) => ({ ...forkliftAt(x), provider_id: provider, source: zone });
+
+  test('every product reaches the truck, which leaves when all of them are loaded', async () => {
+    const socket = await hub.socket({ path: '/deephub/v1/ws/socket' });
+    const events = await socket.subscribe('fence_events');
+    const crossing = (id: string, area: Area, type = 'region_entry') => {
+      return events.next(
+        (event) => event.trackable_id === id && event.fence_id === fences.get(area) && event.event_type === type,
+      );
+    };
+    const drive = async (provider: string, ...way: readonly number[]) => {
+      for (const x of way) socket.publish('location_updates', locationOf(provider, x));
+      await hub.settle();
+    };
+    const change = async (id: string, more: object) => {
+      const { body } = await call('GET', `/trackables/${id}`);
+      const { status, body: changed } = await call('PUT', `/trackables/${id}`, { ...body, ...more });
+      assert.equal(status, 200);
+      return changed;
+    };
+    const liesIn = async (area: Area) => {
+      const { body } = await call('GET', `/fences/${fences.get(area)}/trackables?spatial_query=true`);
+      return (body as { id: string }[]).map(({ id }) => id);
+    };
+    /** Takes a product along the way of a vehicle, puts it down, and drives the vehicle back without it. */
+    const carry = async (id: string, vehicle: string, way: readonly number[]) => {
+      await drive(vehicle, ...way.slice(0, 1));
+      await change(id, { location_providers: [vehicle] });
+      await drive(vehicle, ...way);
+      await change(id, { location_providers: [] });
+      await drive(vehicle, ...way.toReversed());
+    };
+
+    const loaded = [];
+    await drive(TRUCK_TAG, 90);
+    const truck = await call('POST', '/trackables', { type: 'virtual', location_providers: [TRUCK_TAG], radius: 0.5 });
+    await drive(TRUCK_TAG, 65);
+    await crossing(truck.body.id, 'loading');
+    for (const barcode of PRODUCTS) {
+      await drive('spot', 5);
+      const product = { type: 'virtual', radius: 0.5, location_providers: ['spot'], properties: { barcode } };
+      const { body: made } = await call('POST', '/trackables?force_location_update=true', product);
+      await crossing(made.id, 'production');
+      await change(made.id, { location_providers: [] });
+      assert.deepEqual(await liesIn('production'), [made.id]);
+      const ways = [
+        ['storage', 'forklift-1', [5, 15, 25]],
+        ['ramp', 'forklift-2', [25, 35, 45]],
+      ] as const;
+      for (const [area, forklift, way] of ways) {
+        await carry(made.id, forklift, way);
+        await crossing(made.id, area);
+        assert.deepEqual(await liesIn(area), [made.id], `${barcode} lies in the ${area}`);
+      }
+      await carry(made.id, 'pallet-truck', [45, 55, 62]);
+      await crossing(made.id, 'loading');
+      loaded.push({ trackableId: made.id, barcode });
+      await change(truck.body.id, { properties: { loaded } });
+      assert.equal((await call('DELETE', `/trackables/${made.id}`)).status, 204);
+      assert.equal((await call('GET', `/trackables/${made.id}`)).body.type, 'not found');
+    }
+    const { body } = await call('GET', `/trackables/${truck.body.id}`);
+    assert.deepEqual(
+      body.properties.loaded.map((each: { barcode: string }) => each.barcode),
+      PRODUCTS,
+    );
+    await drive(TRUCK_TAG, 90);
+    await crossing(truck.body.id, 'loading', 'region_exit');
+  });
+});
