@@ -9,7 +9,7 @@ import type { Alert, AlertPreview, AlertRule, AlertSummary } from '../model/aler
 import type { Borrowed } from '../model/borrowed.ts';
 import type { Demo } from '../model/demo.ts';
 import type { Fence } from '../model/fence.ts';
-import type { HealthSource, MqttHealth, SocketHealth, SystemHealth } from '../model/health.ts';
+import type { HealthSource, HubIdentity, MqttHealth, SocketHealth, SystemHealth } from '../model/health.ts';
 import type { HistoryHealth } from '../model/history.ts';
 import type { Lease, LicenseInfo } from '../model/license.ts';
 import type { RpcAvailable } from '../model/rpc.ts';
@@ -96,7 +96,7 @@ export interface AcceptOptions {
   readonly providerId?: string;
 }
 
-export interface VersionInfo {
+export interface VersionInfo extends HubIdentity {
   readonly hub_version: string;
   readonly vendor: string;
   readonly api_version: string;

@@ -39,6 +39,10 @@ export const ConfigSchema = Type.Object({
     default: false,
     description: 'Whether HTTPS alone is served. Otherwise a hub with a certificate serves HTTP on its port, too.',
   }),
+  hub_name: Text({
+    description:
+      'Name of the hub, for people and applications; null is cluster_hub_name, or "location hub" without a cluster.',
+  }),
   require_authorization: Type.Boolean({
     default: false,
     description: 'Whether requests need an access token. What a token permits is in permissions.yaml beside this file.',

@@ -2,6 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { RpcDeps } from '../api/deps.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
+import type { HubIdentity } from '../model/health.ts';
 import { answerText } from '../rpc/answer_text.ts';
 import { FIRST_ID } from '../rpc/calls.ts';
 import { Rpc } from '../rpc/rpc.ts';
@@ -13,11 +14,15 @@ import { VERSION_INFO } from './version_info.ts';
 const FIRST_IDS = 2 ** 30;
 
 /** Remote procedure calls of this hub. Hubs of a cluster share their id, so as handlers their names tell them apart. */
-export function openRpc(hubId: string, { clock, cluster }: { clock: Clock; cluster: Cluster | undefined }): Rpc {
+export function openRpc(
+  identity: HubIdentity,
+  { clock, cluster }: { clock: Clock; cluster: Cluster | undefined },
+): Rpc {
+  const { hub_id: hubId, hub_name: name } = identity;
   const { hub_version: version, vendor, api_version } = VERSION_INFO;
   return new Rpc({
     hubId: cluster === undefined ? hubId : `${hubId}-${cluster.hubName}`,
-    identity: { name: cluster?.hubName ?? 'location hub', vendor, version, api_version },
+    identity: { name, ...identity, vendor, version, api_version },
     elapsed: clock.elapsed,
     schedule,
     newId: () => randomBytes(8).toString('hex'),

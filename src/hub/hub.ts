@@ -31,6 +31,7 @@ import type { Log } from './log.ts';
 import { type Machine, thisMachine } from './machine.ts';
 import { connectParts, type Parts } from './parts.ts';
 import { serve } from './serve.ts';
+import { hubIdentity } from './version_info.ts';
 
 /** What a hub is handed beside its configuration; what is left out is that of the machine. */
 export interface HubDeps {
@@ -137,7 +138,8 @@ async function openOn(
     const kept = await reading.all;
     const connections = () => connectionsOf(sources.status(), entities);
     const { hubId } = kept;
-    const rpc = openRpc(hubId, { clock, cluster });
+    const identity = hubIdentity(hubId, { hub_name: config.hub_name, inCluster: cluster?.hubName });
+    const rpc = openRpc(identity, { clock, cluster });
     cluster?.carry(rpc);
     const mqtt = await connectMqtt({ ...parts, rpc, hubId }, config, log);
     const recording = await connectHistory({ ...parts, hubId }, config, log);
@@ -147,6 +149,7 @@ async function openOn(
       config,
       log,
       kept,
+      identity,
       rpc,
       mqtt,
       history,
@@ -158,7 +161,7 @@ async function openOn(
     const operation = await openOperation(parts, options);
     const waiting = new WaitingFrames();
     const { listening, demo } = await serve(
-      { ...parts, operation, rpc, mqtt, recording, authorization, waiting },
+      { ...parts, identity, operation, rpc, mqtt, recording, authorization, waiting },
       config,
       log,
     );

@@ -12,6 +12,7 @@ import type { Config } from '../config/schema.ts';
 import { listenSettings } from '../config/settings.ts';
 import { HubError } from '../errors.ts';
 import type { Peer } from '../exchange.ts';
+import type { HubIdentity } from '../model/health.ts';
 import type { Mqtt } from '../mqtt/mqtt.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Rpc } from '../rpc/rpc.ts';
@@ -43,6 +44,7 @@ const SITE_FOLDER = fileURLToPath(new URL('../../.hub-ui', import.meta.url));
 
 /** The parts, and what else those who are served come to see. */
 export interface Served extends Parts {
+  readonly identity: HubIdentity;
   readonly operation: Operation;
   readonly rpc: Rpc;
   readonly mqtt: Pick<Mqtt, 'describe'> | undefined;
@@ -149,7 +151,7 @@ function apiDeps(parts: Served, config: Config): Omit<GuardedApiDeps, 'demo'> {
     corsEnabled: config.cors || config.allowed_origins.length > 0,
     errorTypes: config.error_types,
     errorTypePrefix: config.error_type_prefix,
-    versionInfo: VERSION_INFO,
+    versionInfo: { ...VERSION_INFO, ...parts.identity },
     ...(mqtt && { describeMqtt: mqtt.describe }),
     ...(recording && { history: { now, ask: (question, gone) => recording.pool.ask(question, gone) } }),
     depthMax: config.max_json_depth,

@@ -105,7 +105,17 @@ export const MqttHealth = Named('MqttHealth', {
 export type MqttHealth = Static<typeof MqttHealth>;
 
 /** The hub itself. */
+/** What tells a hub from others, as members of several answers. */
+export const HUB_IDENTITY = {
+  hub_id: Type.String({
+    description: 'Id of the hub, created once and stored with its data. Hubs of a cluster share it.',
+  }),
+  hub_name: Type.String({ description: 'Name of the hub: the setting hub_name.' }),
+};
+export type HubIdentity = Readonly<Record<keyof typeof HUB_IDENTITY, string>>;
+
 export const SystemHealth = Named('SystemHealth', {
+  ...HUB_IDENTITY,
   uptime: Type.Integer({ minimum: 0, description: 'Seconds since the start.' }),
   date: Timestamp,
   iso_24730_connections: Type.Integer({ minimum: 0, description: 'Servers of streams that are configured.' }),

@@ -4,6 +4,7 @@ import type {
   ClusterHealth,
   DatabaseHealth,
   HealthSource,
+  HubIdentity,
   HubSockets,
   MqttHealth,
   SocketHealth,
@@ -17,6 +18,7 @@ import type { Zone } from '../model/zone.ts';
 import type { Arrivals, Connection } from './arrivals.ts';
 
 export interface HealthOptions {
+  readonly identity: HubIdentity;
   now(): number;
   /** How long the hub has run. */
   uptimeMs(): number;
@@ -58,8 +60,9 @@ export class Health {
   }
 
   system(): SystemHealth {
-    const { now, uptimeMs, configText, connections, database, cluster, mqtt, history } = this.#options;
+    const { identity, now, uptimeMs, configText, connections, database, cluster, mqtt, history } = this.#options;
     return {
+      ...identity,
       uptime: Math.floor(uptimeMs() / 1000),
       date: formatTime(now()),
       iso_24730_connections: connections().length,

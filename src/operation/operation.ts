@@ -6,7 +6,7 @@ import type { Entities } from '../entities/entities.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
 import type { Ingest } from '../ingest/ingest.ts';
-import type { MqttHealth } from '../model/health.ts';
+import type { HubIdentity, MqttHealth } from '../model/health.ts';
 import type { HistoryHealth } from '../model/history.ts';
 import { parseKeeping } from '../model/keep_numbers.ts';
 import { NOTHING_SENT, type SentCounts } from '../model/mqtt.ts';
@@ -62,6 +62,7 @@ interface OperatedCluster extends ClusterState {
 export interface OperationOptions {
   readonly config: Config;
   readonly kept: Kept;
+  readonly identity: HubIdentity;
   readonly rpc: { readonly counts: RpcCounts };
   schedule(delayMs: number, callback: () => void): () => void;
   readonly log: { error(message: string, facts?: object): void };
@@ -101,7 +102,7 @@ export const LICENSE_SETTING = 'licence';
 /** Puts together what those who run the hub can see of it. Nothing in the hub depends on it. */
 export async function openOperation(hub: Operated, options: OperationOptions): Promise<Operation> {
   const { now, entities, ingest, arrivals, shards, collisions, fanout, writer, cluster } = hub;
-  const { config, log, kept, rpc, schedule, connections = () => [], mqtt, history, copy } = options;
+  const { config, log, kept, identity, rpc, schedule, connections = () => [], mqtt, history, copy } = options;
   const startedMs = now();
   const { elapsed } = hub.clock;
   const startedAt = elapsed();
@@ -141,6 +142,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   const saving = new Saving(usage, { schedule, problem, now, exists: (id) => entities.has('provider', id), arrivals });
   const database = () => hub.databaseState.health(writer.pendingRows);
   const health = new Health({
+    identity,
     now,
     uptimeMs: () => elapsed() - startedAt,
     arrivals,

@@ -22,9 +22,7 @@ export interface RpcOptions {
   /** Under which the hub itself handles its own methods. */
   readonly hubId: string;
   /** What the hub tells of itself, without the methods. */
-  readonly identity: { readonly name: string; readonly vendor: string; readonly version: string } & {
-    readonly api_version: string;
-  };
+  readonly identity: Readonly<Record<'name' | 'hub_id' | 'hub_name' | 'vendor' | 'version' | 'api_version', string>>;
   /** Time that has passed since some moment, in milliseconds. */
   elapsed(): number;
   /** Calls back after a delay; returns how to call it off. */

@@ -12,7 +12,7 @@ import { ArrayOf, Choice, documented, IdArray } from '../../src/model/schema.ts'
 
 const OPTIONS = {
   version: 'v2',
-  versionInfo: { hub_version: '1.2.3', vendor: 'test', api_version: '2.0.0' },
+  versionInfo: { hub_version: '1.2.3', vendor: 'test', api_version: '2.0.0', hub_id: 'id', hub_name: 'hub' },
   errorTypes: 'by_version',
   errorTypePrefix: 'org.test',
 } as const;

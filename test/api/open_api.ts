@@ -124,7 +124,7 @@ export function openApi(
     corsEnabled: true,
     errorTypes: 'by_version',
     errorTypePrefix: 'com.flowcate',
-    versionInfo: { hub_version: '1.2.3', vendor: 'test', api_version: '2.0.0' },
+    versionInfo: { hub_version: '1.2.3', vendor: 'test', api_version: '2.0.0', hub_id: 'id', hub_name: 'hub' },
     rpc: { available: () => ({}), call: async () => undefined },
     operation: openTestOperation({ entities }).operation,
     ...deps,

@@ -52,6 +52,8 @@ describe('remote procedure calls', () => {
     assert.deepEqual(identity, {
       id,
       name: identity.name,
+      hub_id: identity.hub_id,
+      hub_name: identity.name,
       vendor: 'omlox location hub',
       api_version: '2.0.0',
       methods: ['com.omlox.ping', 'com.omlox.identify'],

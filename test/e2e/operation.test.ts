@@ -78,15 +78,43 @@ describe('a hub tells those who run it', () => {
     for (const root of ['', '/hub', '/v1', '/v2', '/hub/v1', '/deephub/v2']) {
       assert.equal((await hub.get(`${hub.origin}${root}/health`)).text, '{}');
       const { body } = await hub.get(`${hub.origin}${root}/version`);
-      assert.deepEqual(Object.keys(body), ['hub_version', 'vendor', 'api_version']);
+      assert.deepEqual(Object.keys(body), ['hub_version', 'vendor', 'api_version', 'hub_id', 'hub_name']);
       assert.match(body.hub_version, /^\d+\.\d+\.\d+$/);
     }
+  });
+
+  test('which hub it is, at /version, /health/system and by com.omlox.identify, by an id that stays', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'hub-identity-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const identities = [];
+    for (const settings of [{}, { hub_name: 'Plant 7' }]) {
+      const named = await openTestHub(settings, { folder });
+      try {
+        const identify = { jsonrpc: '2.0', id: 1, method: 'com.omlox.identify' };
+        const answers = [
+          (await named.get(`${named.origin}/v1/version`)).body,
+          (await named.get('/health/system')).body,
+          (await named.put('/rpc', identify)).body.result,
+        ];
+        const [identity, ...more] = answers.map(({ hub_id, hub_name }) => ({ hub_id, hub_name }));
+        assert.deepEqual(more, [identity, identity]);
+        assert.deepEqual([answers[2].id, answers[2].name], [identity?.hub_id, identity?.hub_name]);
+        identities.push(identity);
+      } finally {
+        await named.close();
+      }
+    }
+    const [first, second] = identities;
+    assert.match(first?.hub_id, /^[0-9a-f-]{36}$/);
+    assert.deepEqual(second, { hub_id: first?.hub_id, hub_name: 'Plant 7' });
+    assert.equal(first?.hub_name, 'location hub');
   });
 
   test('at /health/system since when, and its configuration without secrets', async () => {
     for (const version of ['v1', 'v2']) {
       const { body, text } = await hub.get(`${hub.origin}/hub/${version}/health/system`);
-      assert.deepEqual(Object.keys(body), ['uptime', 'date', 'iso_24730_connections', 'database', 'config']);
+      const names = ['hub_id', 'hub_name', 'uptime', 'date', 'iso_24730_connections', 'database', 'config'];
+      assert.deepEqual(Object.keys(body), names);
       assert.ok(Number.isInteger(body.uptime) && body.uptime >= 0 && body.uptime < 60);
       assert.match(body.date, TIME);
       assert.equal(body.iso_24730_connections, 0);

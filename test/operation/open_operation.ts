@@ -40,6 +40,7 @@ export function openTestOperation({ entities }: { readonly entities: Entities })
   const database = () => ({ state: 'ok', pending_rows: 0 }) as const;
   const operation: OperationDeps = {
     health: new Health({
+      identity: { hub_id: 'id', hub_name: 'hub' },
       now,
       uptimeMs: () => 60_000,
       arrivals,

@@ -16,6 +16,8 @@ test('The hub itself answers ping and identify, and is listed first', () => {
       result: {
         id: 'hub-1',
         name: 'test',
+        hub_id: 'id',
+        hub_name: 'test',
         vendor: 'vendor',
         version: '1.2.3',
         api_version: '2.0.0',

@@ -41,7 +41,14 @@ export function openRpc(options: Partial<RpcOptions> = {}) {
   let ids = 0;
   const rpc = new Rpc({
     hubId: 'hub-1',
-    identity: { name: 'test', vendor: 'vendor', version: '1.2.3', api_version: '2.0.0' },
+    identity: {
+      name: 'test',
+      hub_id: 'id',
+      hub_name: 'test',
+      vendor: 'vendor',
+      version: '1.2.3',
+      api_version: '2.0.0',
+    },
     elapsed: clock.elapsed,
     schedule: clock.schedule,
     newId: () => `${++ids}`,

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { HubError } from '../../errors.ts';
-import { HealthSource, MqttHealth, SocketHealth, SystemHealth } from '../../model/health.ts';
+import { HealthSource, HUB_IDENTITY, MqttHealth, SocketHealth, SystemHealth } from '../../model/health.ts';
 import { HistoryHealth } from '../../model/history.ts';
 import { Lease, LicenseInfo, LicenseKeyBody } from '../../model/license.ts';
 import { ArrayOf } from '../../model/schema.ts';
@@ -14,8 +14,9 @@ const Version = Type.Object(
     hub_version: Type.String({ description: 'Version of the hub.' }),
     vendor: Type.String({ description: 'Who has made it.' }),
     api_version: Type.String({ description: 'Version of the omlox Hub API.' }),
+    ...HUB_IDENTITY,
   },
-  { title: 'Version', description: 'Versions of the hub and of its API.' },
+  { title: 'Version', description: 'Versions of the hub and of its API, and which hub it is.' },
 );
 
 const Health = Type.Object({}, { title: 'Health', description: 'An object without members: the hub answers.' });
