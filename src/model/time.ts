@@ -7,6 +7,8 @@ const DAY_MS = 86_400_000;
 /** Times that RFC 3339 can write in UTC: years 0000 to 9999. */
 const FIRST_MS = -62_167_219_200_000;
 const END_MS = 253_402_300_800_000;
+/** Indexes of the T that ends the date, and of the seconds. */
+const [DAY_END, SECOND_AT] = [10, 17] as const;
 /** Digits of a fraction that count: finer than a float holds, and still exact when multiplied. */
 const FRACTION_DIGITS = 12;
 const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
@@ -48,6 +50,16 @@ export function parseTime(text: string): number {
   }
   const timeMs = day + timeOfDay - readOffset(text, at) + fraction;
   return timeMs >= FIRST_MS && timeMs < END_MS ? timeMs : Number.NaN;
+}
+
+/**
+ * An RFC 3339 text as the hub hands it out. Leap seconds and lower case, which RFC 3339 allows and the parsers of most
+ * languages reject, are written as the same moment without them. All other texts stay as they are.
+ */
+export function readableTime(text: string): string {
+  if (text.startsWith('60', SECOND_AT)) return formatTime(parseTime(text));
+  const isUpperCase = text[DAY_END] === 'T' && !text.endsWith('z');
+  return isUpperCase ? text : text.toUpperCase();
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { formatTime, parseTime } from '../../src/model/time.ts';
+import { formatTime, parseTime, readableTime } from '../../src/model/time.ts';
 import { uniform } from '../support/uniform.ts';
 
 const SEED = { seed: 3339, numRuns: 2000 };
@@ -135,5 +135,22 @@ describe('formatTime', () => {
 
   for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, -62167219200001, 253402300800000]) {
     it(`refuses ${bad}`, () => assert.throws(() => formatTime(bad), RangeError));
+  }
+});
+
+describe('readableTime', () => {
+  const TEXTS: readonly (readonly [sent: string, written: string])[] = [
+    ['2026-11-20T10:00:00.123456789Z', '2026-11-20T10:00:00.123456789Z'],
+    ['2026-11-20T10:00:00-08:30', '2026-11-20T10:00:00-08:30'],
+    ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
+    ['2016-12-31T15:59:60.25-08:00', '2017-01-01T00:00:00.250Z'],
+    ['2026-11-20t10:00:00.1234567z', '2026-11-20T10:00:00.1234567Z'],
+    ['2026-11-20t10:00:00+01:00', '2026-11-20T10:00:00+01:00'],
+  ];
+  for (const [sent, written] of TEXTS) {
+    it(`writes ${sent} as ${written}`, () => {
+      assert.equal(readableTime(sent), written);
+      assert.equal(parseTime(written), parseTime(sent));
+    });
   }
 });

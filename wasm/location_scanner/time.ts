@@ -13,14 +13,17 @@ let lastMonth: u32 = 0;
 let lastDay: u32 = 0;
 let lastDayMs: f64 = 0;
 
-/** Milliseconds since 1970 of the date and time between two places; NaN where there is none. */
+/**
+ * Milliseconds since 1970 of the date and time between two indexes; NaN where there is none, and for leap seconds and lower
+ * case: these texts are not handed out as they are, see readableTime there.
+ */
 export function readTime(at: usize, end: usize): f64 {
   if (end - at < 20 || !isKnownDay(at)) return NaN;
-  if ((load<u8>(at + 10) | 0x20) !== 0x74) return NaN;
+  if (load<u8>(at + 10) !== 0x54) return NaN;
   const hour = twoDigits(at + 11);
   const minute = twoDigits(at + 14);
   const second = twoDigits(at + 17);
-  if (hour > 23 || minute > 59 || second > 60 || load<u8>(at + 13) !== 0x3a || load<u8>(at + 16) !== 0x3a) return NaN;
+  if (hour > 23 || minute > 59 || second > 59 || load<u8>(at + 13) !== 0x3a || load<u8>(at + 16) !== 0x3a) return NaN;
   let place = at + 19;
   let fraction: f64 = 0;
   if (load<u8>(place) === 0x2e) {
@@ -48,7 +51,7 @@ export function readTime(at: usize, end: usize): f64 {
 /** Milliseconds that the local time is ahead of UTC; NaN unless Z or an offset ends the time. */
 function readOffset(at: usize, end: usize): f64 {
   const sign = load<u8>(at);
-  if ((sign | 0x20) === 0x7a) return end === at + 1 ? 0 : NaN;
+  if (sign === 0x5a) return end === at + 1 ? 0 : NaN;
   if (end !== at + 6 || load<u8>(at + 3) !== 0x3a) return NaN;
   const hours = twoDigits(at + 1);
   const minutes = twoDigits(at + 4);

@@ -1,5 +1,5 @@
 import type { ElevationRef, Location, ProviderType } from '../../model/location.ts';
-import { formatTime } from '../../model/time.ts';
+import { formatTime, readableTime } from '../../model/time.ts';
 
 /**
  * A location that was accepted: what the hub decides by, and beside it the JSON text of what it only hands on. The text
@@ -80,8 +80,8 @@ function textOf(value: Location, { providerId, source, generatedMs, propertiesTe
   const { timestamp_generated: generated, timestamp_sent: sent, properties } = value;
   // Times were parsed, and types are words: none of these needs an escape.
   let text = `"source":${JSON.stringify(source)},"provider_type":"${value.provider_type}","provider_id":`;
-  text += `${JSON.stringify(providerId)},"timestamp_generated":"${generated ?? formatTime(generatedMs)}"`;
-  if (sent != null) text += `,"timestamp_sent":"${sent}"`;
+  text += `${JSON.stringify(providerId)},"timestamp_generated":"${generated == null ? formatTime(generatedMs) : readableTime(generated)}"`;
+  if (sent != null) text += `,"timestamp_sent":"${readableTime(sent)}"`;
   if (value.associated != null) text += `,"associated":${value.associated}`;
   if (value.accuracy != null) text += `,"accuracy":${value.accuracy}`;
   if (value.floor != null) text += `,"floor":${value.floor}`;
