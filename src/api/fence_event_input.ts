@@ -6,9 +6,10 @@ import { announceFenceEvent } from '../fanout/front_events.ts';
 import { checker } from '../model/check.ts';
 import { FenceEvent } from '../model/events.ts';
 import type { Fence, KeptFence } from '../model/fence.ts';
-import { isUnset } from '../model/id.ts';
+import { idKey, isUnset } from '../model/id.ts';
+import { Maybe } from '../model/schema.ts';
 import { show } from '../model/show.ts';
-import { formatTime, parseTime } from '../model/time.ts';
+import { formatTime, parseTime, readableTime } from '../model/time.ts';
 
 interface ThirdPartyDeps {
   readonly fanout: Fanout;
@@ -36,12 +37,17 @@ export function fenceEventPublisher(deps: ThirdPartyDeps): (fence: KeptFence, bo
 }
 
 const { id: _id, fence_id: _fence, ...members } = FenceEvent.properties;
+/** The path names the fence. A body may repeat it. */
+const fenceId = Maybe(Type.String({ description: 'Id of the fence: that of the path, or absent.' }));
 
-/** A fence event as a third party sends it. Which event it is, and of which fence, is not its choice. */
-export const FenceEventInput = Type.Object(members, {
-  title: 'FenceEventDraft',
-  description: 'A fence event as a third party sends it: of one provider, or of one trackable.',
-});
+/** A fence event as a third party sends it. The hub chooses its id, and the path its fence. */
+export const FenceEventInput = Type.Object(
+  { fence_id: fenceId, ...members },
+  {
+    title: 'FenceEventDraft',
+    description: 'A fence event as a third party sends it: of one provider, or of one trackable.',
+  },
+);
 
 const schema = checker(FenceEventInput);
 
@@ -59,6 +65,10 @@ export interface Completing {
  */
 function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, trackablesOf }: Completing): FenceEvent {
   const sent = schema.parse(body);
+  if (!isUnset(sent.fence_id) && idKey(sent.fence_id) !== idKey(fence.id)) {
+    const found = show(sent.fence_id);
+    throw new HubError('HUB_BAD_REQUEST', `fence_id: must be that of the path, ${show(fence.id)}, found ${found}`);
+  }
   const provider = isUnset(sent.provider_id) ? null : sent.provider_id;
   const trackable = isUnset(sent.trackable_id) ? null : sent.trackable_id;
   if ((provider === null) === (trackable === null)) throw noOneObject(provider, trackable);
@@ -95,12 +105,13 @@ function timesOf(
   const entryMs = timeOf('entry_time', entry);
   const exitMs = timeOf('exit_time', exit);
   const now = formatTime(nowMs);
-  if (type === 'region_entry') return { entry_time: entry ?? now };
+  const entered = entry == null ? undefined : readableTime(entry);
+  if (type === 'region_entry') return { entry_time: entered ?? now };
   if (entryMs > exitMs || (exit == null && entryMs > nowMs)) {
     throw new HubError('HUB_BAD_REQUEST', `exit_time: must not be before entry_time, found ${show(exit ?? now)}`);
   }
-  const left = exit ?? now;
-  return { entry_time: entry ?? left, exit_time: left };
+  const left = exit == null ? now : readableTime(exit);
+  return { entry_time: entered ?? left, exit_time: left };
 }
 
 /** NaN for a time that was not sent. */

@@ -45,7 +45,9 @@ const PLAIN = {
 
 const PUBLISHED: readonly (readonly [what: string, sent: object, expected: object])[] = [
   ['an event type and a provider alone', {}, PLAIN],
-  ['an id and a fence of its own', { id: 'mine', fence_id: 'other' }, PLAIN],
+  ['an id of its own', { id: 'mine' }, PLAIN],
+  ['the fence of the path', { fence_id: PLAIN.fence_id }, PLAIN],
+  ['no fence', { fence_id: null }, PLAIN],
   ['a provider', { provider_id: 'tag' }, { ...PLAIN, provider_id: 'tag', trackables: [UUID_A] }],
   [
     'a trackable',
@@ -113,6 +115,16 @@ const REFUSED: readonly (readonly [what: string, sent: unknown, message: RegExp]
     'both provider and trackable',
     { event_type: 'region_exit', provider_id: 'tag', trackable_id: UUID_A },
     /^provider_id: exactly one of provider_id and trackable_id is required, found "tag" and "0b680db2/,
+  ],
+  [
+    'another fence than that of the path',
+    { event_type: 'region_entry', provider_id: 'lone', fence_id: 'other' },
+    /^fence_id: must be that of the path, "f", found "other"$/,
+  ],
+  [
+    'a number as fence',
+    { event_type: 'region_entry', provider_id: 'lone', fence_id: 7 },
+    /^fence_id: must be a string, found 7$/,
   ],
   ['properties that are none', { event_type: 'region_entry', properties: 'x' }, /^properties: must be an object/],
   ['trackables that are none', { event_type: 'region_entry', trackables: [1] }, /^trackables\[0\]: must be a string/],
