@@ -17,7 +17,7 @@ import { VIEW_QUERY, viewOf } from '../view.ts';
 
 const ACCEPTED = { 204: { description: 'Everything in the body is accepted.' } };
 const CREATES = {
-  takesUnknownId: true,
+  refusals: { 404: 'Not for an unknown provider, which is created. The omlox Hub API reserves it for that.' },
   description:
     'The provider_id of the body may be left out; otherwise it is that of the path. A location that is older than the ' +
     'last one of its provider changes nothing.',
