@@ -13,8 +13,8 @@ export function oneText(answers: readonly Answer[], what: string, view: View): s
   }
   for (const answer of answers) {
     if (!('unplaced' in answer)) continue;
-    const found = `source ${show(answer.unplaced)}`;
-    throw new HubError('HUB_BAD_REQUEST', `crs: ${what} cannot be shown in ${view.crs}: found ${found}`);
+    const why = answer.outOfRange ?? `found source ${show(answer.unplaced)}`;
+    throw new HubError('HUB_BAD_REQUEST', `crs: ${what} cannot be shown in ${view.crs}: ${why}`);
   }
   throw new HubError('HUB_NOT_FOUND', `Cannot get ${what}: there is none`);
 }

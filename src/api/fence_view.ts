@@ -1,5 +1,5 @@
 import { localPlane } from '../core/fence/fence_plane.ts';
-import { type PlaneTransform, projection } from '../core/geo/crs.ts';
+import { type PlaneTransform, projection, rangeProblem, shownProjection } from '../core/geo/crs.ts';
 import { wrapLongitude } from '../core/geo/longitude.ts';
 import { roundDegrees, roundMetres } from '../core/geo/rounding.ts';
 import { type Convert, pointInPlane, polygonInPlane } from '../core/zone/view.ts';
@@ -21,7 +21,7 @@ export function fenceIn(view: View, fence: KeptFence, zoneBy: ZoneBy): Fence | u
   const same = own === view.crs && (own !== 'local' || (ownZone !== undefined && ownZone === viewZone));
   if (same) return shownFence(fence);
   const from = own === 'local' ? localPlane(fence, zoneBy) : projection(own);
-  const to = view.crs === 'local' ? viewZone && zoneTransform(viewZone) : projection(view.crs);
+  const to = view.crs === 'local' ? viewZone && zoneTransform(viewZone) : shownProjection(view.crs);
   if (from === undefined || to === undefined) return undefined;
   const convert = converter(from, to, view.crs);
   const { region } = fence;
@@ -29,6 +29,21 @@ export function fenceIn(view: View, fence: KeptFence, zoneBy: ZoneBy): Fence | u
   if (moved === undefined) return undefined;
   const zone = view.crs === 'local' && viewZone !== undefined ? { zone_id: viewZone.id } : {};
   return { ...shownFence(fence), region: moved, crs: view.crs, ...zone };
+}
+
+/** Why the region of a fence is not in the range of the view's crs, by its first position outside; undefined if it is. */
+export function fenceRangeProblem({ crs }: View, fence: KeptFence, zoneBy: ZoneBy): string | undefined {
+  const own = fence.crs ?? 'EPSG:4326';
+  const from = own === 'local' ? localPlane(fence, zoneBy) : projection(own);
+  if (from === undefined) return undefined;
+  const { type, coordinates } = fence.region;
+  const out: [number, number] = [0, 0];
+  for (const [x = 0, y = 0] of type === 'Point' ? [coordinates] : coordinates.flat()) {
+    from.toWgs84(x, y, out);
+    const problem = rangeProblem(crs, wrapLongitude(roundDegrees(out[0])), roundDegrees(out[1]));
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 function converter(from: PlaneTransform, to: PlaneTransform, crs: string): Convert {

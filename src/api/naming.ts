@@ -126,7 +126,7 @@ export async function answersTo(
       return { ...answer, texts: cut === undefined ? texts : texts.map(cut) };
     }
     // What a trackable is located by is its provider's.
-    return 'unplaced' in answer && query.ask !== 'provider_location' ? { unplaced: '' } : answer;
+    return 'unplaced' in answer && query.ask !== 'provider_location' ? { ...answer, unplaced: '' } : answer;
   });
 }
 

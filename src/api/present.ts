@@ -13,7 +13,7 @@ import type { View } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import type { ApiDeps } from './deps.ts';
-import { fenceIn } from './fence_view.ts';
+import { fenceIn, fenceRangeProblem } from './fence_view.ts';
 import { shownCollection, shownList } from './list_body.ts';
 import { seenText, zonesSeen } from './naming.ts';
 import type { Call } from './route.ts';
@@ -72,11 +72,9 @@ const fences: Presenter<'fence'> = {
     const view = fenceViewOf(call, hub);
     const shown = shownIn(view, fence, zonesSeen(call, hub));
     if (shown !== undefined) return fenceText(view, shown);
-    const found = `a region in ${fence.crs ?? 'EPSG:4326'} of zone ${show(fence.zone_id)}`;
-    throw new HubError(
-      'HUB_BAD_REQUEST',
-      `crs: fence ${show(fence.id)} cannot be shown in ${view.crs}: found ${found}`,
-    );
+    const found = `found a region in ${fence.crs ?? 'EPSG:4326'} of zone ${show(fence.zone_id)}`;
+    const why = fenceRangeProblem(view, fence, zonesSeen(call, hub)) ?? found;
+    throw new HubError('HUB_BAD_REQUEST', `crs: fence ${show(fence.id)} cannot be shown in ${view.crs}: ${why}`);
   },
   many(list, call, hub) {
     const view = fenceViewOf(call, hub);

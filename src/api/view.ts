@@ -11,7 +11,11 @@ import type { View } from '../model/topics.ts';
 /** Parameters of every endpoint that shows coordinates. */
 export const VIEW_QUERY = {
   crs: Type.Optional(Crs(`How coordinates are given: ${CRS_CHOICES}. EPSG:4326 if absent.`)),
-  zone_id: Type.Optional(Type.String({ description: 'Id or foreign id of the zone whose coordinates `local` means.' })),
+  zone_id: Type.Optional(
+    Type.String({
+      description: 'Id or foreign id of the zone whose coordinates `local` means. Ignored with any other crs.',
+    }),
+  ),
   geojson: Type.Optional(Type.Boolean({ description: 'Whether the reply is GeoJSON.' })),
 };
 
@@ -40,17 +44,19 @@ interface Viewing {
 }
 
 /**
- * The view that is asked for. Throws HUB_BAD_REQUEST for an unsupported crs and for a zone_id that names no zone, and
- * HUB_NOT_AUTHORIZED for a zone whose place the token may not know.
+ * The requested view. `zone_id` counts for crs local only. Throws HUB_BAD_REQUEST for an unsupported crs and for a zone_id
+ * that names no zone, and HUB_NOT_AUTHORIZED for a zone whose place the token may not know.
  */
 export function viewOf({ query, sight }: Viewing, { entities }: { readonly entities: Entities }): View {
   const crs = query.crs ?? 'EPSG:4326';
   if (!isCrs(crs)) throw new HubError('HUB_BAD_REQUEST', `crs: must be one of ${CRS_CHOICES}, found ${show(crs)}`);
-  const zone = query.zone_id === undefined ? undefined : entities.zoneBy(query.zone_id);
-  if (zone === undefined && query.zone_id !== undefined) {
-    const found = show(query.zone_id);
-    throw new HubError('HUB_BAD_REQUEST', `zone_id: must be the id or foreign id of a zone, found ${found}`);
+  const view = { crs, geojson: query.geojson === true };
+  const { zone_id: name } = query;
+  if (crs !== 'local' || name === undefined) return view;
+  const zone = entities.zoneBy(name);
+  if (zone === undefined) {
+    throw new HubError('HUB_BAD_REQUEST', `zone_id: must be the id or foreign id of a zone, found ${show(name)}`);
   }
-  if (zone !== undefined) checkZonePlace('zone_id', zone.id, sight);
-  return { crs, zoneId: zone?.id, geojson: query.geojson === true };
+  checkZonePlace('zone_id', zone.id, sight);
+  return { ...view, zoneId: zone.id };
 }

@@ -131,14 +131,14 @@ export type Query =
 /**
  * Answer to a read. `texts` are JSON texts of locations or motions (GeoJSON Features when the view says so), `of` the
  * ids of their objects, in a list that is limited; `ids` are the ids of entities. `absent` when the object has no data,
- * `unplaced` when it cannot be shown in the wanted view. Ages are milliseconds by the time of the answer, since hubs have
+ * `unplaced`, with its source, when it cannot be shown in the wanted view; `outOfRange` says if its position is the reason. Ages are milliseconds by the time of the answer, since hubs have
  * running times of their own: of a stay since its entry, of an object since the last location of its own was received.
  */
 export type Answer =
   | { readonly texts: readonly string[]; readonly of?: readonly string[] }
   | { readonly ids: readonly string[] }
   | { readonly absent: true }
-  | { readonly unplaced: string }
+  | { readonly unplaced: string; readonly outOfRange?: string }
   | {
       readonly stays: readonly (readonly [fenceId: string, trackableId: string, ageMs: number])[];
       readonly providerStays?: readonly (readonly [fenceId: string, providerId: string, ageMs: number])[];

@@ -96,7 +96,7 @@ describe('fences', () => {
   for (const [query, message] of [
     ['crs=EPSG:3857', /^crs: must be one of local, .*found "EPSG:3857"$/],
     ['crs=local', /^zone_id: is required for fences in crs local/],
-    ['zone_id=nowhere', /^zone_id: must be the id or foreign id of a zone, found "nowhere"$/],
+    ['crs=local&zone_id=nowhere', /^zone_id: must be the id or foreign id of a zone, found "nowhere"$/],
     ['geojson=yes', /^geojson: must be true or false, found "yes"$/],
   ] as const) {
     it(`answer 400 to ${query}`, async () => {

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { isCrs, type PlaneTransform, planeAround, projection, WGS84 } from '../../src/core/geo/crs.ts';
+import {
+  isCrs,
+  type PlaneTransform,
+  planeAround,
+  projection,
+  rangeProblem,
+  shownProjection,
+  WGS84,
+} from '../../src/core/geo/crs.ts';
 import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
 import { roundDegrees, roundMetres } from '../../src/core/geo/rounding.ts';
 import { uniform } from '../support/uniform.ts';
@@ -23,6 +31,12 @@ for (let zone = 1; zone <= 61; zone++) PLANE_CODES.push(`EPSG:326${two(zone)}`, 
 
 const longitude = uniform(-180, 180);
 const latitude = uniform(-90, 90);
+
+function shown(crs: string): PlaneTransform {
+  const found = shownProjection(crs);
+  assert.ok(found !== undefined && found === shownProjection(crs), crs);
+  return found;
+}
 
 function plane(crs: string): PlaneTransform {
   const found = projection(crs);
@@ -79,6 +93,25 @@ describe('projection', () => {
       const back = geodesicMetres(out[0], out[1], lon, lat);
       assert.ok(back < 0.001, `${crs} ${x} ${y}: ${back} m away`);
     }
+  });
+
+  it('shows what PROJ has in its range, and nothing outside, as the range says', { skip }, () => {
+    const vectors = JSON.parse(readFileSync(VECTORS, 'utf8')) as Vector[];
+    const out: [number, number] = [0, 0];
+    for (const { crs, lon, lat, x, y } of vectors) {
+      shown(crs).fromWgs84(lon, lat, out);
+      assert.ok(Math.hypot(out[0] - x, out[1] - y) < 0.001, `${crs} ${lon} ${lat}: ${out}`);
+    }
+    const property = fc.property(fc.constantFrom(...PLANE_CODES), longitude, latitude, (code, lon, lat) => {
+      shown(code).fromWgs84(lon, lat, out);
+      const isPolar = code.endsWith('61');
+      const [north, degrees] = [code.startsWith('EPSG:326'), Number(code.slice(-2)) * 6 - 183];
+      const away = Math.abs(((lon - degrees + 540) % 360) - 180);
+      const isInRange = isPolar ? (north ? lat : -lat) >= 60 : away <= 12;
+      assert.equal(Number.isFinite(out[0]), isInRange, `${code} ${lon} ${lat}`);
+      assert.equal(rangeProblem(code, lon, lat) === undefined, isInRange);
+    });
+    fc.assert(property, { seed: 123, numRuns: 4000 });
   });
 
   it('puts the false origins where UTM and UPS have them', () => {

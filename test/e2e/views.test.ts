@@ -16,7 +16,6 @@ const ANNEX = {
     i % 2 === 0 ? [x, y] : [x + 100, y + 50],
   ),
 };
-const UPS = '+proj=stere +lat_0=90 +lon_0=0 +k=0.994 +x_0=2000000 +y_0=2000000 +datum=WGS84 +units=m';
 
 type View = Readonly<Record<string, unknown>>;
 /** Views, and where they show a place of the hall whose local and geographic coordinates are given. */
@@ -27,7 +26,6 @@ const VIEWS: readonly (readonly [name: string, view: View, toView: (local: numbe
     ['UTM', { crs: 'EPSG:32632' }, (_, lonLat) => proj4('+proj=utm +zone=32 +datum=WGS84 +units=m', lonLat)],
     ['the next UTM zone', { crs: 'EPSG:32633' }, (_, lonLat) => proj4('+proj=utm +zone=33 +datum=WGS84', lonLat)],
     ['southern UTM', { crs: 'EPSG:32732' }, (_, lonLat) => proj4('+proj=utm +zone=32 +south +datum=WGS84', lonLat)],
-    ['UPS', { crs: 'EPSG:32661' }, (_, lonLat) => proj4(UPS, lonLat)],
     ['the coordinates of its zone', { crs: 'local' }, (local) => local],
     ['the coordinates of a zone by id', { crs: 'local', zone_id: HALL.id }, (local) => local],
     ['the coordinates of another zone', { crs: 'local', zone_id: 'the annex' }, ([x = 0, y = 0]) => [x + 100, y + 50]],

@@ -74,6 +74,81 @@ export function projection(crs: string): PlaneTransform | undefined {
   return made;
 }
 
+/** Degrees of longitude from the central meridian of a UTM zone within which positions are shown in it. */
+const UTM_SHOWN_DEGREES = 12;
+/** Least latitude, north or south, of positions that are shown in the UPS grid of that pole. */
+const UPS_SHOWN_DEGREES = 60;
+
+/** The range of positions that are shown in a projection, along one axis. */
+interface ShownRange {
+  readonly axis: 'longitude' | 'latitude';
+  /** In degrees. From a greater `first` to `last` the range crosses the antimeridian. */
+  readonly first: number;
+  readonly last: number;
+}
+
+const shownPlanes = new Map<string, PlaneTransform>([['EPSG:4326', WGS84]]);
+
+/**
+ * The plane of a crs in which answers and events are shown: as `projection` has it, but its fromWgs84 writes NaN for
+ * positions outside the range that clients can rely on.
+ */
+export function shownProjection(crs: string): PlaneTransform | undefined {
+  const known = shownPlanes.get(crs);
+  if (known !== undefined) return known;
+  const plane = projection(crs);
+  if (plane === undefined) return undefined;
+  const fromWgs84 = (lon: number, lat: number, out: [number, number]): void => {
+    if (isShownIn(crs, lon, lat)) plane.fromWgs84(lon, lat, out);
+    else writeNowhere(out);
+  };
+  const shown = { ...plane, fromWgs84 };
+  shownPlanes.set(crs, shown);
+  return shown;
+}
+
+/** Why a position is not shown in a crs, by its longitude or latitude; undefined if it is in range. */
+export function rangeProblem(crs: string, lon: number, lat: number): string | undefined {
+  const range = shownRange(crs);
+  if (range === undefined || isShownIn(crs, lon, lat)) return undefined;
+  const { axis, first, last } = range;
+  return `${axis} must be from ${first} to ${last}, found ${axis === 'longitude' ? lon : lat}`;
+}
+
+function isShownIn(crs: string, lon: number, lat: number): boolean {
+  const range = shownRange(crs);
+  if (range === undefined) return true;
+  const { axis, first, last } = range;
+  if (axis === 'latitude') return lat >= first && lat <= last;
+  return Math.abs(wrapLongitude(lon - wrapLongitude(first + UTM_SHOWN_DEGREES))) <= UTM_SHOWN_DEGREES;
+}
+
+const shownRanges = new Map<string, ShownRange | undefined>();
+
+/** Undefined for crs that show every position. */
+function shownRange(crs: string): ShownRange | undefined {
+  if (shownRanges.has(crs)) return shownRanges.get(crs);
+  const [, series, digits] = PLANE_CODE.exec(crs) ?? [];
+  const range = digits === undefined ? undefined : rangeOf(Number(digits), series === '7');
+  shownRanges.set(crs, range);
+  return range;
+}
+
+function rangeOf(zone: number, south: boolean): ShownRange {
+  if (zone === 61) {
+    return south
+      ? { axis: 'latitude', first: -90, last: -UPS_SHOWN_DEGREES }
+      : { axis: 'latitude', first: UPS_SHOWN_DEGREES, last: 90 };
+  }
+  const meridian = meridianOf(zone);
+  const first = wrapLongitude(meridian - UTM_SHOWN_DEGREES);
+  return { axis: 'longitude', first, last: wrapLongitude(meridian + UTM_SHOWN_DEGREES) };
+}
+
+function meridianOf(zone: number): number {
+  return zone * 6 - 183;
+}
+
 /** The plane with the least distortion around a place: its UTM zone, or UPS above 84° and below -80°. */
 export function planeAround(lon: number, lat: number): PlaneTransform {
   return projection(crsAround(lon, lat)) as PlaneTransform;
@@ -97,7 +172,7 @@ const point = { x: 0, y: 0 };
 
 function utmPlane(zone: number, south: boolean): PlaneTransform {
   const utm = new proj4.Proj(`+proj=utm +zone=${zone} ${south ? '+south ' : ''}+datum=WGS84 +units=m`);
-  const meridian = zone * 6 - 183;
+  const meridian = meridianOf(zone);
   const equatorNorthing = south ? 10_000_000 : 0;
   const covers = (x: number, y: number): boolean =>
     Math.abs(x - 500_000) <= UTM_REACH_METRES && Math.abs(y - equatorNorthing) <= UTM_NORTHING_METRES;

@@ -2,6 +2,7 @@ import type { View } from '../../model/topics.ts';
 import { isDetached, namingTrackables } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
 import { verticalGapMetres } from '../fence/vertical.ts';
+import { rangeProblem } from '../geo/crs.ts';
 import type { Answer, Item, Query } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
 import { locationIn } from '../location/text.ts';
@@ -40,7 +41,7 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
     case 'trackable_motion': {
       const trackable = state.trackables.get(query.id);
       if (trackable?.fix === undefined) return ABSENT;
-      return shown(motionIn(trackable, query.view, context.zones), trackable.fix);
+      return shown(motionIn(trackable, query.view, context.zones), trackable.fix, query.view);
     }
     case 'trackable_motions':
       return named(among([...state.trackables.values()], query), query, (trackable) => {
@@ -77,15 +78,17 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
 
 function one(context: ShardContext, fix: Fix | undefined, view: View, at?: TrackableState): Answer {
   if (fix === undefined) return ABSENT;
-  return shown(locationNow(context, fix, view, at), fix);
+  return shown(locationNow(context, fix, view, at), fix, view);
 }
 
 function locationNow({ state, zones }: ShardContext, fix: Fix, view: View, at?: TrackableState): string | undefined {
   return locationIn(namingTrackables(state, fix, at), view, zones);
 }
 
-function shown(text: string | undefined, fix: Fix): Answer {
-  return text === undefined ? { unplaced: fix.source } : { texts: [text] };
+function shown(text: string | undefined, { source, lon, lat }: Fix, { crs }: View): Answer {
+  if (text !== undefined) return { texts: [text] };
+  const outOfRange = rangeProblem(crs, lon, lat);
+  return { unplaced: source, ...(outOfRange !== undefined && { outOfRange }) };
 }
 
 function many<T>(list: readonly T[], text: (element: T) => string | undefined): Answer {

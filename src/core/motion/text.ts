@@ -1,7 +1,7 @@
 import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
 import type { Footprint } from '../fence/fence_index.ts';
-import type { PlaneTransform } from '../geo/crs.ts';
+import { type PlaneTransform, projection } from '../geo/crs.ts';
 import { asciiBytes, put, UTF8_MAX } from '../json_bytes.ts';
 import { locationBytesMax, writeLocation } from '../location/event_bytes.ts';
 import type { Fix } from '../location/fix.ts';
@@ -33,7 +33,8 @@ export function motionIn(
   const plane = planeOf(fix, view, zones);
   if (plane === undefined) return undefined;
   const location = locationIn(fix, { ...view, geojson: false }, zones, shared);
-  const shape = shapeIn(trackable, plane);
+  // The position decides whether it is shown. Its shape may reach beyond the range.
+  const shape = shapeIn(trackable, plane === 'wgs84' ? plane : (projection(view.crs) ?? plane));
   if (location === undefined || shape === undefined) return undefined;
   const geometry = JSON.stringify(shape);
   const { head, properties } = knownTexts(trackable);

@@ -1,7 +1,7 @@
 import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
-import { type PlaneTransform, projection, WGS84 } from '../geo/crs.ts';
+import { type PlaneTransform, shownProjection, WGS84 } from '../geo/crs.ts';
 import { roundMetres } from '../geo/rounding.ts';
 import type { ZoneLookup } from './zone_table.ts';
 import { zoneTransform } from './zone_transform.ts';
@@ -19,7 +19,7 @@ export function viewTransform(
   zones: ZoneLookup,
 ): PlaneTransform | 'wgs84' | undefined {
   if (view.crs === 'EPSG:4326') return 'wgs84';
-  if (view.crs !== 'local') return projection(view.crs);
+  if (view.crs !== 'local') return shownProjection(view.crs);
   const zone = view.zoneId === undefined ? ownZone : zones(view.zoneId);
   return zone === undefined ? undefined : zoneTransform(zone);
 }
