@@ -104,7 +104,6 @@ export const MqttHealth = Named('MqttHealth', {
 });
 export type MqttHealth = Static<typeof MqttHealth>;
 
-/** The hub itself. */
 /** What tells a hub from others, as members of several answers. */
 export const HUB_IDENTITY = {
   hub_id: Type.String({
@@ -114,6 +113,7 @@ export const HUB_IDENTITY = {
 };
 export type HubIdentity = Readonly<Record<keyof typeof HUB_IDENTITY, string>>;
 
+/** The hub itself. */
 export const SystemHealth = Named('SystemHealth', {
   ...HUB_IDENTITY,
   uptime: Type.Integer({ minimum: 0, description: 'Seconds since the start.' }),
