@@ -1,13 +1,15 @@
 import type { JWTPayload } from 'jose';
+import { type ClaimPath, namesOfClaim } from '../model/claim_path.ts';
+import { show } from '../model/show.ts';
 import { Owned } from './owned.ts';
 
 /** Where a token says what its holder is and owns. */
 export interface ClaimNames {
   /** The hub's client at the identity server, whose roles count beside those of the realm. */
   readonly client: string;
-  /** Further claims that list roles, by name or by a path of names with dots between them. */
-  readonly roles: readonly string[];
-  readonly ownedResources: string;
+  /** Further claims that list roles. */
+  readonly roles: readonly ClaimPath[];
+  readonly ownedResources: ClaimPath;
 }
 
 /** The roles that a token lists, each once. A claim is a list of names, or one text with spaces between them. */
@@ -16,30 +18,49 @@ export function rolesOf(payload: JWTPayload, { client, roles }: ClaimNames): rea
     at(payload, ['realm_access', 'roles']),
     at(payload, ['resource_access', client, 'roles']),
     at(payload, ['roles']),
-    // A claim may be named by an address, which has dots of its own.
-    ...roles.map((name) => at(payload, [name]) ?? at(payload, name.split('.'))),
+    ...roles.map((path) => claimAt(payload, path)),
   ];
   return [...new Set(lists.flatMap(namesIn))];
 }
 
 /** What the holder of a token owns. */
 export function ownedOf(payload: JWTPayload, { ownedResources }: ClaimNames): Owned {
-  return Owned.from(at(payload, [ownedResources]));
+  return Owned.from(claimAt(payload, ownedResources));
 }
 
-/** Whether a token is for the client: as its audience, or as the party that it was given to. */
-export function isFor(payload: JWTPayload, client: string): boolean {
-  const { aud } = payload;
-  return aud === client || (Array.isArray(aud) && aud.includes(client)) || payload['azp'] === client;
+/**
+ * Why a token is not for the client; undefined if it is. `aud` names the servers that a token is for: the client itself, or in
+ * Entra `api://` and the client. Keycloak and Okta may name another server there, and the client in `azp` or `cid`. Cognito
+ * leaves `aud` out. `client_id` and `appid` name the sender of any token, so they count only without `aud`.
+ */
+export function whyNotFor(payload: JWTPayload, client: string): string | undefined {
+  const audiences = payload.aud === undefined ? [] : [payload.aud].flat();
+  if (audiences.includes(client) || audiences.includes(`api://${client}`)) return undefined;
+  const named = payload.aud === undefined ? WITHOUT_AUDIENCE : WITH_AUDIENCE;
+  if (named.some((claim) => payload[claim] === client)) return undefined;
+  const found = ['aud', ...WITHOUT_AUDIENCE].filter((claim) => payload[claim] !== undefined);
+  const shown = found.map((claim) => `${claim} ${show(payload[claim])}`).join(', ') || 'none of these';
+  const wanted = `aud, azp or cid, or without aud in client_id or appid`;
+  return `openid_client_name ${show(client)} must be in ${wanted}, found ${shown}`;
 }
+
+const WITH_AUDIENCE: readonly string[] = ['azp', 'cid'];
+const WITHOUT_AUDIENCE: readonly string[] = ['azp', 'cid', 'client_id', 'appid'];
 
 function namesIn(claim: unknown): readonly string[] {
   if (typeof claim === 'string') return claim.split(/\s+/).filter((name) => name !== '');
   return Array.isArray(claim) ? claim.filter((name): name is string => typeof name === 'string') : [];
 }
 
+/** The claim of that very name, such as an address with dots of its own, or else the one at the path. */
+function claimAt(payload: JWTPayload, path: ClaimPath): unknown {
+  const literal = typeof path === 'string' ? at(payload, [path]) : undefined;
+  return literal ?? at(payload, namesOfClaim(path) ?? []);
+}
+
 /** What is nested under the names; undefined where one is missing. Names such as `constructor` lead nowhere. */
 function at(value: unknown, names: readonly string[]): unknown {
+  if (names.length === 0) return undefined;
   let found = value;
   for (const name of names) {
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined;

@@ -1,4 +1,4 @@
-import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, type JWK, type JWTVerifyGetKey } from 'jose';
 import { HubError } from '../errors.ts';
 import { type Fetch, fetchJson } from './fetch_json.ts';
 
@@ -112,9 +112,15 @@ export class IdentityServer {
     const { issuer, jwks_uri: keysUrl } = await fetchJson(configUrl, asking);
     if (typeof issuer !== 'string') throw new Error(`Cannot use ${configUrl}: it names no issuer`);
     if (typeof keysUrl !== 'string') throw new Error(`Cannot use ${configUrl}: it names no jwks_uri`);
-    const keys = await fetchJson(keysUrl, asking);
-    // Throws for what is no set of keys. Of its keys only those are used that fit a pinned algorithm.
-    const key = createLocalJWKSet(keys as unknown as JSONWebKeySet);
+    const { keys } = await fetchJson(keysUrl, asking);
+    if (!Array.isArray(keys)) throw new Error(`Cannot use ${keysUrl}: it has no list of keys`);
+    // Of the keys only those are used that fit a pinned algorithm.
+    const key = createLocalJWKSet({ keys: keys.filter(isKey) });
     return { issuer, key, version: JSON.stringify([issuer, keys]) };
   }
+}
+
+/** Whether it is an object: a set may have entries that mean nothing to the hub, whatever these are. */
+function isKey(entry: unknown): entry is JWK {
+  return typeof entry === 'object' && entry !== null && !Array.isArray(entry);
 }

@@ -1,5 +1,5 @@
-import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { type ClaimNames, isFor, ownedOf, rolesOf } from './claims.ts';
+import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { type ClaimNames, ownedOf, rolesOf, whyNotFor } from './claims.ts';
 import type { Owned } from './owned.ts';
 
 /**
@@ -17,6 +17,8 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'].concat
 /** Kinds of tokens, by the header and by the claim of this name, that are access tokens. Case does not matter. */
 const HEADER_TYPES = ['jwt', 'at+jwt', 'application/at+jwt'];
 const CLAIM_TYPES = ['bearer', 'jwt', 'at+jwt'];
+/** Cognito's name for the same. */
+const COGNITO_USES = ['access'];
 
 /** Longer texts are not looked at. */
 export const TOKEN_MAX_CHARACTERS = 16_384;
@@ -34,10 +36,13 @@ export class TokenRefused extends Error {
   override name = 'TokenRefused';
   /** Whether no known key fits: there may be newer ones. */
   readonly keyIsUnknown: boolean;
+  /** Whether another key may verify it. */
+  readonly isOfKey: boolean;
 
-  constructor(reason: string, options: { cause?: unknown; keyIsUnknown?: boolean } = {}) {
+  constructor(reason: string, options: { cause?: unknown; keyIsUnknown?: boolean; isOfKey?: boolean } = {}) {
     super(reason, options);
     this.keyIsUnknown = options.keyIsUnknown === true;
+    this.isOfKey = options.isOfKey === true;
   }
 }
 
@@ -51,13 +56,14 @@ export interface Verifying {
 }
 
 /**
- * Verifies an access token: signature, algorithm, exp, nbf, iss, and aud or azp. What its header says of keys (jwk, jku,
- * x5u, x5c) means nothing here; its kid only picks one of the known keys. Rejects with TokenRefused.
+ * Verifies an access token: signature, algorithm, exp, nbf, iss, and for which client it is. What its header says of keys
+ * (jwk, jku, x5u, x5c) means nothing here; its kid only picks one of the known keys. Rejects with TokenRefused.
  */
 export async function verifyToken(token: string, { claims, ...verifying }: Verifying): Promise<VerifiedToken> {
   if (token.length > TOKEN_MAX_CHARACTERS) throw new TokenRefused(`it has ${token.length} characters`);
   const payload = await payloadOf(token, verifying);
-  if (!isFor(payload, claims.client)) throw new TokenRefused('it is for another client');
+  const problem = whyNotFor(payload, claims.client);
+  if (problem !== undefined) throw new TokenRefused(problem);
   return {
     roles: rolesOf(payload, claims),
     owned: ownedOf(payload, claims),
@@ -75,17 +81,24 @@ async function payloadOf(token: string, verifying: Omit<Verifying, 'claims'>): P
       currentDate: new Date(nowMs),
       ...(issuer === undefined ? {} : { issuer }),
     });
-    if (!isOneOf(HEADER_TYPES, protectedHeader.typ) || !isOneOf(CLAIM_TYPES, payload['typ'])) {
+    const isAccessToken =
+      isOneOf(HEADER_TYPES, protectedHeader.typ) &&
+      isOneOf(CLAIM_TYPES, payload['typ']) &&
+      isOneOf(COGNITO_USES, payload['token_use']);
+    if (!isAccessToken) {
       throw new TokenRefused('it is no access token');
     }
     return payload;
   } catch (error) {
     if (error instanceof errors.JWKSMultipleMatchingKeys) return await anyOf(error, token, verifying);
-    throw error instanceof TokenRefused ? error : refused(error);
+    throw error instanceof TokenRefused ? error : refused(error, token);
   }
 }
 
-/** A token without kid may be signed with any of several keys. */
+/**
+ * Several keys fit a token without kid, or with one that is there twice. Keys that cannot be used, or have not signed it, are
+ * left out.
+ */
 async function anyOf(
   found: errors.JWKSMultipleMatchingKeys,
   token: string,
@@ -95,11 +108,15 @@ async function anyOf(
     try {
       return await payloadOf(token, { ...verifying, key: () => key });
     } catch (error) {
-      if (!(error instanceof TokenRefused) || !(error.cause instanceof errors.JWSSignatureVerificationFailed))
-        throw error;
+      if (!(error instanceof TokenRefused) || !error.isOfKey) throw error;
     }
   }
-  throw new TokenRefused('its signature does not verify');
+  throw new TokenRefused('its signature does not verify', { isOfKey: true, keyIsUnknown: !hasKeyId(token) });
+}
+
+/** Without a key ID nothing else says that a new key has signed the token. */
+function hasKeyId(token: string): boolean {
+  return decodeProtectedHeader(token).kid !== undefined;
 }
 
 /** Left out is as good as right: many servers do not say. */
@@ -107,7 +124,7 @@ function isOneOf(types: readonly string[], type: unknown): boolean {
   return type === undefined || (typeof type === 'string' && types.includes(type.toLowerCase()));
 }
 
-function refused(cause: unknown): TokenRefused {
+function refused(cause: unknown, token: string): TokenRefused {
   if (cause instanceof errors.JWTExpired) return new TokenRefused('it has expired', { cause });
   if (cause instanceof errors.JWTClaimValidationFailed) {
     if (cause.claim === 'iss') return new TokenRefused('it is of another issuer', { cause });
@@ -119,7 +136,13 @@ function refused(cause: unknown): TokenRefused {
   }
   if (cause instanceof errors.JOSEAlgNotAllowed) return new TokenRefused('its algorithm is not accepted', { cause });
   if (cause instanceof errors.JWSSignatureVerificationFailed) {
-    return new TokenRefused('its signature does not verify', { cause });
+    const keyIsUnknown = !hasKeyId(token);
+    return new TokenRefused('its signature does not verify', { cause, isOfKey: true, keyIsUnknown });
   }
-  return new TokenRefused('it is no JSON Web Token that the hub understands', { cause });
+  // Errors of jose itself are about the token. All others come from importing the key, or from verifying with it.
+  if (cause instanceof errors.JOSEError) {
+    return new TokenRefused('it is no JSON Web Token that the hub understands', { cause });
+  }
+  const why = `the key of the identity server that fits it cannot be used: ${(cause as Error).message}`;
+  return new TokenRefused(why, { cause, isOfKey: true });
 }

@@ -2,6 +2,7 @@ import { StartupError } from '../errors.ts';
 import { type Checker, checker } from '../model/check.ts';
 import { pathOf } from '../model/show.ts';
 import { inOwnWords } from './aliases.ts';
+import { claimProblems } from './claims.ts';
 import { connectionProblems, type PartProblem } from './iso_24730.ts';
 import { publishProblems } from './mqtt.ts';
 import { ConfigSchema, KEYS, type Key, settingOf } from './schema.ts';
@@ -35,11 +36,12 @@ const CHECKERS = Object.fromEntries(
 const PART_PROBLEMS: Readonly<Partial<Record<Key, (value: unknown) => readonly PartProblem[]>>> = {
   iso_24730_connections: connectionProblems,
   mqtt_publish: publishProblems,
+  openid_role_claims: claimProblems,
 };
 
 /** Takes a value that fits its setting, or notes why it does not. Later values replace earlier ones. */
 export function collect(into: Collected, { key, source, name, value: written, sourceOf }: Found): void {
-  const value = inOwnWords(key, written);
+  const value = inOwnWords(key, typeof written === 'string' ? withoutLineEnd(written) : written);
   const parts = PART_PROBLEMS[key]?.(value) ?? [];
   for (const { path, text } of parts) {
     into.problems.push(`${sourceOf?.(path) ?? source}: ${pathOf(name, path.map(String))}: ${text}`);
@@ -49,6 +51,11 @@ export function collect(into: Collected, { key, source, name, value: written, so
   if (wrong === undefined) into.values.set(key, value);
   // What was found may be the secret.
   else into.problems.push(`${source}: ${settingOf(key).secret === true ? wrong.split(', found ', 1)[0] : wrong}`);
+}
+
+/** A value without the line end that `echo secret | base64`, a `.env` of Windows or a YAML block puts behind it. */
+export function withoutLineEnd(value: string): string {
+  return value.replace(/[\r\n]+$/, '');
 }
 
 /** Everything that is wrong with the configuration, a line each. */

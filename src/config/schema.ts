@@ -51,7 +51,8 @@ export const ConfigSchema = Type.Object({
     description: 'Address of the OpenID configuration of the identity server. Needed with require_authorization.',
   }),
   openid_client_name: Text({
-    description: 'Client that tokens must be for, in aud or azp. Needed with require_authorization.',
+    description:
+      'Client that tokens must be for: in aud, azp, cid, client_id or appid. Needed with require_authorization.',
   }),
   openid_client_secret: Text({
     secret: true,
@@ -73,9 +74,9 @@ export const ConfigSchema = Type.Object({
     default: 10,
     description: 'How far the clock of the identity server may be away from that of the hub, in seconds.',
   }),
-  openid_role_claims: Type.Array(Type.String({ minLength: 1 }), {
+  openid_role_claims: Type.Array(Type.Union([Type.String(), Type.Array(Type.String())]), {
     default: [],
-    description: 'Claims that list roles, such as groups.hub, beside realm_access, resource_access and roles.',
+    description: 'Claims that list roles, such as groups.hub or resource_access."plant.apps".roles, or lists of names.',
   }),
   openid_owned_resources_claim: Type.String({
     minLength: 1,

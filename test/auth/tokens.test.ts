@@ -5,6 +5,7 @@ import { IdentityServer } from '../../src/auth/identity_server.ts';
 import { Tokens } from '../../src/auth/tokens.ts';
 import type { VerifiedToken } from '../../src/auth/verify_token.ts';
 import { HubError } from '../../src/errors.ts';
+import type { ClaimPath } from '../../src/model/claim_path.ts';
 import { CLIENT, Issuer, newKey, OWNED_CLAIM, type TokenOptions } from './issuer.ts';
 
 const MINUTE_MS = 60_000;
@@ -13,7 +14,7 @@ let issuer: Issuer;
 
 interface Setup {
   readonly skipIssuer?: boolean;
-  readonly roleClaims?: readonly string[];
+  readonly roleClaims?: readonly ClaimPath[];
   readonly rememberedMax?: number;
   readonly configUrl?: string;
 }
@@ -54,7 +55,7 @@ const ROLES: readonly [
   name: string,
   options: TokenOptions,
   roles: readonly string[],
-  roleClaims?: readonly string[],
+  roleClaims?: readonly ClaimPath[],
 ][] = [
   ['of the realm', { roles: ['a', 'b', 'a', 'unknown'] }, ['a', 'b']],
   [
@@ -70,6 +71,18 @@ const ROLES: readonly [
     { claims: { 'https://x.example/roles': ['h'] } },
     ['h'],
     ['https://x.example/roles'],
+  ],
+  [
+    'of a client whose name has dots, by a path with quotes',
+    { claims: { resource_access: { 'plant.apps': { roles: ['i'] } } } },
+    ['i'],
+    ['resource_access."plant.apps".roles'],
+  ],
+  [
+    'by lists of names',
+    { claims: { resource_access: { 'plant."apps"': { roles: ['j'] } }, 'a.b': ['k'] } },
+    ['j', 'k'],
+    [['resource_access', 'plant."apps"', 'roles'], ['a.b']],
   ],
   [
     'from everywhere',
@@ -115,21 +128,33 @@ describe('Tokens', () => {
     for (const key of keys) assert.equal(await refusal(tokens, await issuer.token({ key })), 'taken', key.alg);
   });
 
-  const AUDIENCES: readonly [claims: Readonly<Record<string, unknown>>, isTaken: boolean][] = [
-    [{ aud: CLIENT, azp: undefined }, true],
-    [{ aud: ['x', CLIENT], azp: 'x' }, true],
-    [{ aud: 'account', azp: CLIENT }, true],
-    [{ aud: undefined, azp: CLIENT }, true],
-    [{ aud: 'account', azp: 'x' }, false],
-    [{ aud: undefined, azp: undefined }, false],
-    [{ aud: [], azp: '' }, false],
-    [{ aud: 'hubx', azp: 'xhub' }, false],
+  /** Claims of servers from the field; `found` is what the refusal says of them, undefined where the token is taken. */
+  const AUDIENCES: readonly [claims: Readonly<Record<string, unknown>>, found?: string][] = [
+    [{ aud: CLIENT, azp: undefined }],
+    [{ aud: ['x', CLIENT], azp: 'x' }],
+    [{ aud: 'account', azp: CLIENT }],
+    [{ aud: undefined, azp: CLIENT }],
+    // Cognito, Okta, and Entra in version 1.
+    [{ aud: undefined, azp: undefined, client_id: CLIENT, token_use: 'access' }],
+    [{ aud: 'api://default', azp: undefined, cid: CLIENT }],
+    [{ aud: `api://${CLIENT}`, azp: undefined, appid: 'another-app' }],
+    [{ aud: undefined, azp: undefined, appid: CLIENT }],
+    [{ aud: 'account', azp: 'x' }, 'aud "account", azp "x"'],
+    [{ aud: undefined, azp: undefined }, 'none of these'],
+    [{ aud: [], azp: '' }, 'aud [], azp ""'],
+    [{ aud: 'hubx', azp: 'xhub' }, 'aud "hubx", azp "xhub"'],
+    // The sender of a token for another server.
+    [{ aud: 'other', azp: undefined, client_id: CLIENT }, `aud "other", client_id "${CLIENT}"`],
+    [{ aud: 'https://graph.example', azp: undefined, appid: CLIENT }, `aud "https://graph.example", appid "${CLIENT}"`],
+    [{ aud: undefined, azp: undefined, cid: 7, client_id: ['x'] }, 'cid 7, client_id ["x"]'],
   ];
 
-  for (const [claims, isTaken] of AUDIENCES) {
-    test(`Tokens ${isTaken ? 'takes' : 'refuses'} a token with ${JSON.stringify(claims)}`, async () => {
-      const found = await refusal(setUp().tokens, await issuer.token({ claims }));
-      assert.equal(found, isTaken ? 'taken' : '401 The access token is not valid: it is for another client');
+  for (const [claims, found] of AUDIENCES) {
+    test(`Tokens ${found === undefined ? 'takes' : 'refuses'} a token with ${JSON.stringify(claims)}`, async () => {
+      const wanted = `openid_client_name "${CLIENT}" must be in aud, azp or cid, or without aud in client_id or appid`;
+      const refused = `401 The access token is not valid: ${wanted}, found ${found}`;
+      const answer = await refusal(setUp().tokens, await issuer.token({ claims }));
+      assert.equal(answer, found === undefined ? 'taken' : refused);
     });
   }
 
@@ -141,6 +166,7 @@ describe('Tokens', () => {
     ['of another issuer', { claims: { iss: 'https://other.example' } }, /it is of another issuer$/],
     ['without issuer', { claims: { iss: undefined } }, /it is of another issuer$/],
     ['that is an ID token', { claims: { typ: 'ID' } }, /it is no access token$/],
+    ['that is an ID token of Cognito', { claims: { token_use: 'id' } }, /it is no access token$/],
     ['that is a refresh token', { claims: { typ: 'Refresh' } }, /it is no access token$/],
     ['that is a logout token', { header: { typ: 'logout+jwt' } }, /it is no access token$/],
   ];
@@ -251,6 +277,65 @@ describe('Tokens', () => {
     );
   });
 
+  /** Keys beside the right one, each of which would stop it if the hub insisted on them. */
+  const OTHER_KEYS: readonly [name: string, jwk: object][] = [
+    ['broken one', { kty: 'RSA', n: '!!', e: 'AQAB' }],
+    [
+      'one that is too short',
+      {
+        kty: 'RSA',
+        n: 'u1SU1LfVLPHCozMxH2Mo4lgOEePzNm0tRgeLezV6ffAt0gunVTLw7onLRnrq0_IzW7yWR7QkrmBL7jTKEn5u',
+        e: 'AQAB',
+      },
+    ],
+    ['post-quantum one', { kty: 'AKP', alg: 'ML-DSA-65', pub: 'AAAA' }],
+    ['symmetric one', { kty: 'oct', k: 'c2VjcmV0' }],
+    ['curve that nobody knows', { kty: 'EC', crv: 'P-999', x: 'a', y: 'b' }],
+    ['null', null as never],
+    ['text', 'key' as never],
+  ];
+
+  for (const [name, other] of OTHER_KEYS) {
+    for (const kid of ['the-key', undefined]) {
+      test(`Tokens takes a token ${kid === undefined ? 'without' : 'with'} kid beside a ${name}`, async () => {
+        const right = await newKey('RS256');
+        const publicJwk = { ...right.publicJwk, ...(kid === undefined ? {} : { kid }) };
+        if (kid === undefined) delete (publicJwk as { kid?: string }).kid;
+        const beside = typeof other === 'object' && other !== null && kid !== undefined ? { ...other, kid } : other;
+        issuer.keys = [
+          { ...right, publicJwk: beside as never },
+          { ...right, publicJwk },
+        ];
+        const { tokens } = setUp();
+        const token = await issuer.token({ key: right, header: { kid } });
+        assert.equal(await refusal(tokens, token), 'taken');
+        const stranger = await issuer.token({ key: await newKey('RS256'), header: { kid } });
+        assert.match(await refusal(tokens, stranger), /^401 .* its signature does not verify$/);
+      });
+    }
+  }
+
+  test('Tokens says that the only key that fits cannot be used', async () => {
+    const right = await newKey('RS256');
+    issuer.keys = [{ ...right, publicJwk: { ...right.publicJwk, n: '!!' } }];
+    const answer = await refusal(setUp().tokens, await issuer.token({ key: right }));
+    assert.match(answer, /^401 .*: the key of the identity server that fits it cannot be used: /);
+  });
+
+  test('A new key without kid is fetched for the first token that it signed', async () => {
+    const withoutId = async () => {
+      const { publicJwk, ...key } = await newKey('RS256');
+      const { kid: _kid, ...jwk } = publicJwk;
+      return { ...key, publicJwk: jwk };
+    };
+    issuer.keys = [await withoutId()];
+    const { tokens, clock } = setUp();
+    assert.equal(await refusal(tokens, await issuer.token({ header: { kid: undefined } })), 'taken');
+    issuer.keys = [await withoutId()];
+    clock.aheadMs = 11_000;
+    assert.equal(await refusal(tokens, await issuer.token({ header: { kid: undefined } })), 'taken');
+  });
+
   test('Known keys serve on while the identity server is away, and it is told once', async () => {
     const { tokens, identityServer, clock, states } = setUp();
     await tokens.verified(await issuer.token());
@@ -271,6 +356,7 @@ describe('Tokens', () => {
     ['answers no JSON', { status: 200, body: '<html>' }],
     ['answers JSON that is no object', { status: 200, body: '7' }],
     ['names no issuer', { status: 200, body: '{"jwks_uri":"http://127.0.0.1:1"}' }],
+    ['names keys that are no list', { status: 200, body: '{"issuer":"x","keys":{},"jwks_uri":"http://127.0.0.1:1"}' }],
     ['names no keys', { status: 200, body: '{"issuer":"x"}' }],
     ['answers without end', { status: 200, body: `"${'x'.repeat(2 << 20)}"` }],
   ];
