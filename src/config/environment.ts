@@ -1,7 +1,7 @@
 import { parseDocument } from 'yaml';
 import { booleanOf } from '../model/boolean.ts';
 import { ALIASES } from './aliases.ts';
-import { type Collected, collect } from './collect.ts';
+import { type Collected, collect, withoutLineEnd } from './collect.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';
 import { didYouMean } from './suggest.ts';
 import { WITHOUT_MEANING } from './without_meaning.ts';
@@ -11,7 +11,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Settings in environment variables: `HUB_` and the key in upper case. `DEEPHUB_` is an alias, which yields to `HUB_`.
- * An empty variable is not set, so that `HUB_PORT=${PORT:-}` works.
+ * An empty variable is not set, so that `HUB_PORT=${PORT:-}` works. A line end behind a value does not belong to it.
  */
 const PREFIXES = ['DEEPHUB_', 'HUB_'];
 const CONFIG_PATH = 'CONFIG_PATH';
@@ -30,7 +30,7 @@ const USER_INTERFACE = /^DEEPHUB_(ROOT_URL|WEBSOCKET_URL|AUTH_|MAP_)/;
 export function configPath(env: Environment): { name: string; path: string } | undefined {
   for (const prefix of PREFIXES.toReversed()) {
     const name = prefix + CONFIG_PATH;
-    const path = env[name];
+    const path = withoutLineEnd(env[name] ?? '');
     if (path) return { name, path };
   }
   return undefined;
@@ -46,7 +46,7 @@ export function readEnvironment(env: Environment, into: Collected): void {
     const known = new Map(named.map(([name, key]) => [prefix + name.toUpperCase(), key]));
     const names = Object.keys(env).filter((name) => name.startsWith(prefix) && name !== prefix + CONFIG_PATH);
     for (const name of names.sort()) {
-      const text = env[name];
+      const text = withoutLineEnd(env[name] ?? '');
       if (!text || USER_INTERFACE.test(name)) continue;
       const key = known.get(name);
       if (WITHOUT_MEANING.has(name.slice(prefix.length).toLowerCase())) into.withoutMeaning.push(name);

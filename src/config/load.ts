@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { decodeText } from '../model/decode_text.ts';
 import { clusterProblems } from './cluster.ts';
 import { type Collected, ConfigError } from './collect.ts';
 import { configPath, type Environment, readEnvironment } from './environment.ts';
@@ -58,10 +59,10 @@ function complete(values: ReadonlyMap<Key, unknown>, cores: number): Settings & 
   };
 }
 
-/** Reads a file for loadConfig. A missing file is undefined, a missing folder an error. */
+/** Reads a text file for loadConfig. A missing file is undefined, a missing folder an error. */
 export function readConfigFile(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return decodeText(readFileSync(path));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     if (existsSync(dirname(path))) return undefined;

@@ -2,6 +2,7 @@ import type { HttpRequest } from '../exchange.ts';
 import { type Borrowed, lend } from '../model/borrowed.ts';
 import { saysClose } from './answer.ts';
 import type { BodyMemory } from './body_memory.ts';
+import { withoutMark } from './byte_order_mark.ts';
 import type { Incoming } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 
@@ -99,7 +100,7 @@ export class Exchange implements HttpRequest, Incoming {
   }
 
   get body(): Borrowed {
-    return lend(this.#body);
+    return lend(withoutMark(this.#body));
   }
 
   header(name: string): string | undefined {

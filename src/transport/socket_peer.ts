@@ -1,5 +1,6 @@
 import type { HandlePeer, Peer, PeerEvents, PeerHead } from '../exchange.ts';
 import { type Borrowed, lend, look } from '../model/borrowed.ts';
+import { withoutMark } from './byte_order_mark.ts';
 import type { FrameCapacity } from './frame_memory.ts';
 import { type NativeSocket, WITHOUT_CLOSE_FRAME } from './native.ts';
 
@@ -77,8 +78,9 @@ export class SocketPeer implements Peer {
 
   // hot
   #hand(frame: ArrayBuffer): void {
-    if (this.#events?.bytes?.(lend(new Uint8Array(frame))) === true) return;
-    this.#events?.message(Buffer.from(frame).toString('utf8'));
+    const bytes = withoutMark(new Uint8Array(frame));
+    if (this.#events?.bytes?.(lend(bytes)) === true) return;
+    this.#events?.message(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   }
 
   /** The native server has answered. A client that reads no answer is cut off, since a close frame would wait behind them. */

@@ -109,6 +109,16 @@ test('import takes in every kind of entity, and what export writes of them is im
   await hub.crash();
 });
 
+test('import takes a document in UTF-16, as PowerShell writes it', async () => {
+  const path = join(newFolder(), 'all.json');
+  writeFileSync(path, Buffer.from(`\uFEFF${JSON.stringify(ALL)}\r\n`, 'utf16le'));
+  const folder = newFolder();
+  const { code, err } = await runCliIn(folder, 'import', path);
+  assert.equal(code, 0, err);
+  const texts = keptIn(folder).entities.map((written) => JSON.stringify(written));
+  assert.ok(texts.some((text) => text.includes('ä')), texts.join());
+});
+
 test('import and export keep every digit of properties and sensors, and make ordinary numbers of the others', async () => {
   const data = '"properties":{"floorId":723413320329068590,"list":[1.50,-0]}';
   const listed = {

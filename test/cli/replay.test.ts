@@ -76,6 +76,13 @@ test('readRecording keeps every digit of properties', async (context) => {
   assert.deepEqual(read, [line]);
 });
 
+test('readRecording takes a byte order mark and CRLF, as Windows writes them', async (context) => {
+  const path = temporaryFile(context, 'locations.ndjson', `\uFEFF${locationAt(1)}\r\n${locationAt(2)}\r\n`);
+  const read: string[] = [];
+  for await (const { location } of readRecording(path)) read.push(JSON.stringify(location));
+  assert.deepEqual(read, [locationAt(1), locationAt(2)]);
+});
+
 test('replay creates fences and trackables first, and updates those that exist', async (context) => {
   const answers: Record<string, number> = { 'POST known': 400, 'PUT known': 204, 'POST bad': 400, 'PUT bad': 404 };
   const hub = await fakeHub(context, {

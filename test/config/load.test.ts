@@ -101,6 +101,28 @@ const accepted: [name: string, given: Given, expected: Partial<Config>][] = [
     { file: `widecolumn_replication_strategy: "{'class': 'NetworkTopologyStrategy', 'dc-1': 3, 'dc2': '2'}"` },
     { widecolumn_replication_strategy: "{'class': 'NetworkTopologyStrategy', 'dc-1': 3, 'dc2': '2'}" },
   ],
+  [
+    'takes no line end behind a value for a part of it',
+    { env: { HUB_LANE_CAPACITY: '7000\n', HUB_SEVERITY_LEVEL: 'Error\r\n', HUB_WIDECOLUMN_PASSWORD: 'secret \n' } },
+    { lane_capacity: 7000, severity_level: 'Error', widecolumn_password: 'secret ' },
+  ],
+  [
+    'takes no line end of a block for a part of a value',
+    { file: 'widecolumn_password: |\n  secret\n' },
+    { widecolumn_password: 'secret' },
+  ],
+  ['reads a file with CRLF', { file: 'port: 9000\r\ncors: false\r\n' }, { port: 9000, cors: false }],
+  ['takes HUB_CONFIG_PATH with a line end', { env: { HUB_CONFIG_PATH: '/data\r' } }, { config_path: '/data' }],
+  [
+    'takes paths of claims with quotes, and as lists of names',
+    { file: 'openid_role_claims: [groups, resource_access."plant.apps".roles, [a, "b.c"]]' },
+    { openid_role_claims: ['groups', 'resource_access."plant.apps".roles', ['a', 'b.c']] },
+  ],
+  [
+    'takes paths of claims of the environment',
+    { env: { HUB_OPENID_ROLE_CLAIMS: '[cognito:groups, [a, "b.c"]]' } },
+    { openid_role_claims: ['cognito:groups', ['a', 'b.c']] },
+  ],
   ['takes the current folder', {}, { config_path: '/home/hub' }],
   ['takes the folder HUB_CONFIG_PATH', { env: { HUB_CONFIG_PATH: '/data' } }, { config_path: '/data' }],
   ['resolves a relative HUB_CONFIG_PATH', { env: { HUB_CONFIG_PATH: 'etc' } }, { config_path: '/home/hub/etc' }],
@@ -129,6 +151,15 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
     'a host without a name',
     { file: 'widecolumn_hosts: "a,,b"' },
     ['hub_config.yaml:1: widecolumn_hosts[1]: must not have fewer than 1 characters, found ""'],
+  ],
+  [
+    'paths of claims with a quote that does not end',
+    { file: 'openid_role_claims:\n  - a."b\n  - []\n  - 7' },
+    [2, 3, 4].map((line, i) => {
+      const found = ['"a.\\"b"', '[]', '7'][i];
+      const wanted = 'must be a name, a path such as resource_access."plant.apps".roles, or a list of names';
+      return `hub_config.yaml:${line}: openid_role_claims[${i}]: ${wanted}, found ${found}`;
+    }),
   ],
   [
     'no hosts',
@@ -252,4 +283,29 @@ test('readConfigFile tells a missing file from a missing folder and from a folde
   );
   writeFileSync(join(folder, 'file'), '');
   assert.throws(() => loadIn(join(folder, 'file')), /HUB_CONFIG_PATH: cannot read .*ENOTDIR/);
+});
+
+const ENCODED: readonly [name: string, bytes: Buffer][] = [
+  ['UTF-8', Buffer.from('widecolumn_password: größe')],
+  ['UTF-8 with a byte order mark', Buffer.from('\uFEFFwidecolumn_password: größe')],
+  ['UTF-16 as PowerShell writes it', Buffer.from('\uFEFFwidecolumn_password: größe\r\n', 'utf16le')],
+  ['UTF-16 in the other order', Buffer.from('\uFEFFwidecolumn_password: größe', 'utf16le').swap16()],
+];
+
+for (const [name, bytes] of ENCODED) {
+  test(`loadConfig reads a file in ${name}`, (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'hub-config-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'hub_config.yaml'), bytes);
+    const config = loadConfig({ env: {}, cwd: folder, cores: 1, readFile: readConfigFile });
+    assert.equal(config.widecolumn_password, 'größe');
+  });
+}
+
+test('loadConfig refuses a file in another encoding than UTF-8', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'hub-config-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'hub_config.yaml'), Buffer.from('widecolumn_password: größe', 'latin1'));
+  const read = () => loadConfig({ env: {}, cwd: folder, cores: 1, readFile: readConfigFile });
+  assert.throws(read, /hub_config\.yaml: cannot read .*: it must be text in UTF-8, found bytes that are not UTF-8$/);
 });

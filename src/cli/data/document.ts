@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type EntityDocument, type Problem, readDocument } from '../../entities/import_document.ts';
+import { decodeText } from '../../model/decode_text.ts';
 import { parseKeeping } from '../../model/keep_numbers.ts';
 import { show } from '../../model/show.ts';
 import { CommandError } from '../command_error.ts';
@@ -32,7 +33,7 @@ function lineOf({ place, message }: Problem): string {
 function parse(path: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
-    value = parseKeeping(readFileSync(path, 'utf8'));
+    value = parseKeeping(decodeText(readFileSync(path)));
   } catch (error) {
     throw new CommandError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -16,9 +16,11 @@ export interface Recorded {
 export async function* readRecording(path: string): AsyncGenerator<Recorded> {
   let line = 0;
   let latestMs = 0;
-  for await (const text of createInterface({ input: await open(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const read of createInterface({ input: await open(path), crlfDelay: Number.POSITIVE_INFINITY })) {
     line += 1;
-    if (text.trim() === '') continue;
+    // A byte order mark before the first line is white space, too.
+    const text = read.trim();
+    if (text === '') continue;
     const location = parse(text, `${path}:${line}`);
     latestMs = Math.max(latestMs, generatedMs(location) ?? 0);
     yield { line, atMs: latestMs, location };
