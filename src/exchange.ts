@@ -9,8 +9,13 @@ import type { Borrowed } from './model/borrowed.ts';
 export interface HttpHead {
   /** Upper case. */
   readonly method: string;
-  /** As received, without the query: still percent-encoded. */
+  /** As received, without the query and the base path: still percent-encoded. */
   readonly path: string;
+  /**
+   * Path before `path` in the addresses of the client, such as /rtls, where a proxy has taken it off or the hub has a base path.
+   * Empty or left out: none.
+   */
+  readonly prefix?: string;
   /** As received, without the question mark. */
   readonly query: string;
   /** Value of a header, by its lower-case name. */
@@ -59,7 +64,7 @@ export type AdmitBody = (head: HttpHead) => HttpReply | undefined | Promise<Http
 
 /** An upgrade request. */
 export interface PeerHead {
-  /** It carries the API version. */
+  /** It carries the API version, and no base path. */
   readonly path: string;
   readonly userAgent: string;
   /** The header. */

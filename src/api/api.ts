@@ -66,8 +66,8 @@ export function admitBodies(hub: GuardedApiDeps): AdmitBody {
     const match = router.find(head.path);
     const route = match?.methods.get(head.method as Method);
     if (match === undefined || route?.body === undefined) {
-      const { method, path, query } = head;
-      return handle({ method, path, query, header: (name) => head.header(name), body: NO_BODY });
+      const { method, path, prefix = '', query } = head;
+      return handle({ method, path, prefix, query, header: (name) => head.header(name), body: NO_BODY });
     }
     const target = authorization?.targets.of(route, match);
     if (authorization === undefined || target === undefined) return undefined;
@@ -120,7 +120,8 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
   const { owned, readable } = access;
   const asked = owned && { match, owned };
   if (asked !== undefined) checkPathOwned(route, asked, hub);
-  const { version, path, id } = match;
+  const { version, id } = match;
+  const path = `${request.prefix ?? ''}${match.path}`;
   const query = parseQuery(request.query, route.query);
   if (route.bodyMaxBytes !== undefined) checkSize(look(request.body), route.bodyMaxBytes);
   const handle = (body: unknown): HttpReply | Promise<HttpReply> => {

@@ -64,6 +64,8 @@ export interface ApiDeps extends ErrorTyping {
   readonly versionInfo: VersionInfo;
   /** What the AsyncAPI document says of MQTT, where the hub has a broker. */
   readonly describeMqtt?: DescribeProtocol;
+  /** Whether a token is valid, whatever it permits. Left out: none is needed. */
+  readonly knows?: (token: string) => boolean | Promise<boolean>;
   /** Levels that JSON may be nested; 200 when left out. */
   readonly depthMax?: number;
   readonly alerts: AlertsApi;

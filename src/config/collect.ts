@@ -5,6 +5,7 @@ import { inOwnWords } from './aliases.ts';
 import { claimProblems } from './claims.ts';
 import { connectionProblems, type PartProblem } from './iso_24730.ts';
 import { publishProblems } from './mqtt.ts';
+import { basePathProblems, proxyProblems } from './proxies.ts';
 import { ConfigSchema, KEYS, type Key, settingOf } from './schema.ts';
 
 /** What has been read so far: the values that fit, and one line for everything that is wrong. */
@@ -37,6 +38,8 @@ const PART_PROBLEMS: Readonly<Partial<Record<Key, (value: unknown) => readonly P
   iso_24730_connections: connectionProblems,
   mqtt_publish: publishProblems,
   openid_role_claims: claimProblems,
+  trusted_proxies: proxyProblems,
+  base_path: basePathProblems,
 };
 
 /** Takes a value that fits its setting, or notes why it does not. Later values replace earlier ones. */

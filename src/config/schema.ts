@@ -103,6 +103,15 @@ export const ConfigSchema = Type.Object({
     default: [],
     description: 'Names the hub may be asked for by, besides localhost, addresses and its host name. "*" is all.',
   }),
+  trusted_proxies: Type.Array(Type.String(), {
+    default: ['127.0.0.0/8', '::1'],
+    description:
+      'Addresses of proxies whose X-Forwarded-Host, X-Forwarded-Prefix and Forwarded are believed. "*" is all.',
+  }),
+  base_path: Type.String({
+    default: '',
+    description: 'Path below which a proxy shows the hub, such as /rtls. The hub serves all with and without it.',
+  }),
   client_max_body_size: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,

@@ -24,6 +24,7 @@ export function listenSettings(config: Config) {
     connectionsMax: config.max_connections,
     requestsPerSecond: config.max_requests_per_second,
     browsers: browserRules(config),
+    forwarded: { proxies: config.trusted_proxies, basePath: config.base_path },
     idleTimeoutSeconds: config.websocket_idle_timeout,
   };
 }

@@ -4,6 +4,7 @@ import { Link } from './controls/link.tsx';
 import { Empty } from './controls/notice.tsx';
 import { Page } from './controls/page.tsx';
 import { session } from './hub/access.ts';
+import { UI_PATH } from './hub/api_path.ts';
 import type { Kind } from './hub/kinds.ts';
 import { t } from './languages/language.ts';
 import { Account, Layout } from './shell/layout.tsx';
@@ -29,7 +30,7 @@ const OperationsPage = lazyPage(async () => (await import('./operations/operatio
 export function App() {
   if (session.value?.state === 'out') return <SignIn session={session.value} />;
   return (
-    <Router base="/hub-ui">
+    <Router base={UI_PATH}>
       <SessionEnded />
       <Layout account={session.value && <Account session={session.value} />}>
         <Permitted>

@@ -7,6 +7,7 @@ import { App } from './app.tsx';
 import { followLinks } from './controls/link.tsx';
 import { session } from './hub/access.ts';
 import { pause, waitBefore } from './hub/again.ts';
+import { UI_PATH } from './hub/api_path.ts';
 import { recordEvents } from './hub/event_log.ts';
 import { openLive } from './hub/live.ts';
 import { loadSettings, settings } from './hub/settings.ts';
@@ -45,7 +46,7 @@ async function startLater(): Promise<void> {
  */
 function keepShell(): void {
   if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
-  const folder = import.meta.env.BASE_URL;
+  const folder = `${UI_PATH}/`;
   const register = (): void => {
     // Without it, the page is as it was before there were any.
     navigator.serviceWorker

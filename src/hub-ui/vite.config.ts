@@ -42,6 +42,8 @@ function finished(): Plugin {
 export default defineConfig({
   root: import.meta.dirname,
   base: '/hub-ui/',
+  // The hub puts a prefix before the addresses in the page. All other files find each other from where they are.
+  experimental: { renderBuiltUrl: (_name, { hostType }) => (hostType === 'html' ? undefined : { relative: true }) },
   plugins: [finished()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   resolve: { alias: { 'react/jsx-runtime': 'preact/jsx-runtime', react: 'preact/compat' } },

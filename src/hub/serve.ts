@@ -153,6 +153,7 @@ function apiDeps(parts: Served, config: Config): Omit<GuardedApiDeps, 'demo'> {
     errorTypePrefix: config.error_type_prefix,
     versionInfo: { ...VERSION_INFO, ...parts.identity },
     ...(mqtt && { describeMqtt: mqtt.describe }),
+    ...(authorization && { knows: authorization.knows }),
     ...(recording && { history: { now, ask: (question, gone) => recording.pool.ask(question, gone) } }),
     depthMax: config.max_json_depth,
     operation,

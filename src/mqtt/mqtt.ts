@@ -163,7 +163,8 @@ export class Mqtt {
   }
 
   /** What the AsyncAPI document says of it. */
-  readonly describe = (components: Components) => describeMqtt(this.#settings, components);
+  readonly describe = (components: Components, reader: { readonly isKnown: boolean }) =>
+    describeMqtt({ ...this.#settings, ...reader }, components);
 
   /** Counted since the start of the hub. */
   counts(): ThreadCounts {

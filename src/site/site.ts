@@ -2,7 +2,7 @@ import { HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
 import { serveMapFile } from './map_file.ts';
 import { type MapTiles, tileOrigins } from './map_tiles.ts';
-import type { SiteFile, SiteFiles } from './site_files.ts';
+import { etagOf, type SiteFile, type SiteFiles } from './site_files.ts';
 
 /** Where the web UI is. */
 const PLACE = '/hub-ui';
@@ -39,23 +39,18 @@ export interface SiteOptions {
  */
 export function withSite(next: HandleHttp, options: SiteOptions): HandleHttp {
   const headers = headersOf(options);
-  const settings: HttpReply = {
-    status: 200,
-    headers: { ...headers, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
-    body: JSON.stringify(options.settings),
-  };
   return (request) => {
-    const { path } = request;
-    if (OLD_PLACES.some((old) => isBelow(path, old)) || path === '/') return movedTo(`${PLACE}/`);
+    const { path, prefix = '' } = request;
+    if (OLD_PLACES.some((old) => isBelow(path, old)) || path === '/') return movedTo(`${prefix}${PLACE}/`);
     if (!isBelow(path, PLACE)) return next(request);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       const what = `Cannot ${request.method} ${path}: the path allows GET, HEAD`;
       const reply = options.refuse(new HubError('HUB_METHOD_NOT_ALLOWED', what), path);
       return { ...reply, headers: { ...reply.headers, Allow: 'GET, HEAD' } };
     }
-    if (path === PLACE) return movedTo(`${PLACE}/`);
+    if (path === PLACE) return movedTo(`${prefix}${PLACE}/`);
     const name = path.slice(PLACE.length + 1);
-    if (name === 'settings.json') return settings;
+    if (name === 'settings.json') return settingsReply(options.settings, prefix, headers);
     if (name === 'permitted.json' && options.permitted !== undefined) {
       return permittedReply(options.permitted(request.header('authorization')), { ...options, path }, headers);
     }
@@ -68,11 +63,29 @@ export function withSite(next: HandleHttp, options: SiteOptions): HandleHttp {
       return options.refuse(new HubError('HUB_NOT_FOUND', `Cannot get ${path}: there is no such file`), path);
     }
     const page = options.files.get('index.html');
-    return page === undefined ? notBuilt(headers) : send(page, request, headers);
+    return page === undefined ? notBuilt(headers) : send(below(prefix, page), request, headers);
   };
 }
 
 type Headers = Readonly<Record<string, string>>;
+
+function settingsReply(settings: SiteSettings, prefix: string, common: Headers): HttpReply {
+  const { map_tiles: tiles } = settings;
+  const isOwnFile = tiles?.url === MAP_FILE_URL;
+  const seen = { ...settings, ...(isOwnFile && { map_tiles: { ...tiles, url: prefix + tiles.url } }) };
+  return {
+    status: 200,
+    headers: { ...common, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+    body: JSON.stringify(seen),
+  };
+}
+
+/** The page, whose files a client finds below a prefix. All others name each other relative to themselves. */
+function below(prefix: string, page: SiteFile): SiteFile {
+  if (prefix === '') return page;
+  const plain = Buffer.from(Buffer.from(page.plain).toString().replaceAll(`="${PLACE}/`, `="${prefix}${PLACE}/`));
+  return { ...page, plain, etag: etagOf(plain), br: undefined, gzip: undefined };
+}
 
 function permittedReply(
   text: Promise<string>,

@@ -38,7 +38,7 @@ export function readSiteFiles(folder: string): SiteFiles {
     const name = found.replaceAll('\\', '/');
     files.set(name, {
       mediaType,
-      etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+      etag: etagOf(plain),
       isLasting: name.startsWith('assets/'),
       plain,
       br: packed(join(folder, `${found}.br`)),
@@ -46,6 +46,11 @@ export function readSiteFiles(folder: string): SiteFiles {
     });
   }
   return files;
+}
+
+/** Of the content, quoted as in the header. */
+export function etagOf(plain: Uint8Array): string {
+  return `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
 }
 
 function packed(path: string): Uint8Array | undefined {

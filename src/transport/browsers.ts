@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { HubError } from '../errors.ts';
 import type { HttpHead } from '../exchange.ts';
+import type { Addressed, Forwarded } from './forwarded.ts';
 
 /**
  * What web pages may do to the hub through the browser of somebody who can reach it.
@@ -36,14 +37,16 @@ const LOOPBACK_PAGE = /^https?:\/\/(?:localhost|[^/:]+\.localhost|127\.\d+\.\d+\
 /** Refuses what a web page may not do. */
 export class Browsers {
   readonly #rules: BrowserRules;
+  readonly #forwarded: Forwarded;
   readonly #known = new Set<string>();
 
-  constructor(rules: BrowserRules) {
+  constructor(rules: BrowserRules, forwarded: Forwarded) {
     this.#rules = rules;
+    this.#forwarded = forwarded;
   }
 
   /** Why a request is refused; undefined when it is not. hot: once per request. */
-  problemOf(request: Headed, isChange: boolean): HubError | undefined {
+  problemOf(request: Headed, response: Addressed, isChange: boolean): HubError | undefined {
     const host = request.header('host');
     if (host !== undefined && !this.#known.has(host) && !this.#isNamed(host)) {
       const what = `Host: must be a name of this hub, found ${JSON.stringify(host.slice(0, 100))}; allowed_hosts names them`;
@@ -51,25 +54,27 @@ export class Browsers {
     }
     const { foreign } = this.#rules;
     if (foreign === 'everything' || (foreign === 'read' && !isChange)) return undefined;
-    const page = this.#foreignPage(request, host);
+    const page = this.#foreignPage(request, response, host);
     if (page === undefined) return undefined;
-    const what = `Cannot take the request: it comes from a web page of another origin, ${page}; allowed_origins names those that may`;
+    const asked = host === undefined ? 'no Host' : `Host ${JSON.stringify(host.slice(0, 100))}`;
+    const advice = 'allowed_origins names those that may, trusted_proxies the proxies whose X-Forwarded-Host counts';
+    const what = `Cannot take the request: it comes from a web page of another origin, ${page}, to ${asked}; ${advice}`;
     return new HubError('HUB_FOREIGN_PAGE', what);
   }
 
   /** The origin of the page that sends the request, where it is of another one and may not. */
-  #foreignPage(request: Headed, host: string | undefined): string | undefined {
+  #foreignPage(request: Headed, response: Addressed, host: string | undefined): string | undefined {
     const origin = request.header('origin');
     const site = request.header('sec-fetch-site');
     if (origin === undefined) return site === 'cross-site' || site === 'same-site' ? site : undefined;
     if (site === 'same-origin' || site === 'none') return undefined;
     const { origins, foreign } = this.#rules;
     if (origins.includes(origin) || origins.includes(ANY)) return undefined;
-    const authority = origin.slice(origin.indexOf('//') + 2).toLowerCase();
-    // A proxy may put its own name for the hub into Host. No page of another origin can send X-Forwarded-Host unasked.
-    if (authority === host?.toLowerCase() || authority === request.header('x-forwarded-host')?.toLowerCase()) {
+    const authority = authorityOf(origin.slice(origin.indexOf('//') + 2));
+    if (host !== undefined && authority === authorityOf(host)) return undefined;
+    // A proxy may put its own name for the hub into Host.
+    if (this.#forwarded.hostsOf(request, response).some((forwarded) => authority === authorityOf(forwarded)))
       return undefined;
-    }
     if (foreign === 'read' && LOOPBACK_PAGE.test(origin)) return undefined;
     return JSON.stringify(origin.slice(0, 100));
   }
@@ -92,6 +97,17 @@ export class Browsers {
     if (isOwn && this.#known.size < KNOWN_MAX) this.#known.add(host);
     return isOwn;
   }
+}
+
+/**
+ * A name and port to be compared with others. A browser leaves the default port of its scheme out, a proxy may name it, and not
+ * every proxy says by which scheme it was asked.
+ */
+function authorityOf(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/\.?(?::(?:80|443)?)?$/, '')
+    .replace(/\.(?=:\d+$)/, '');
 }
 
 /** Without the port, and the dot that may end it. */

@@ -1,6 +1,6 @@
 import { HubError } from '../errors.ts';
 import type { Browsers } from './browsers.ts';
-import type { NativeResponse } from './native.ts';
+import type { Addressed, PeerAddress } from './forwarded.ts';
 import { clientOf, type RateLimit } from './rate_limit.ts';
 
 /** What is looked at before a request is read. */
@@ -15,12 +15,8 @@ export interface GuardOptions {
   /** Undefined: as many as come. */
   readonly limit: RateLimit | undefined;
   readonly browsers: Browsers;
-  /** Whether connections come through a front, which tells the client's address in a PROXY header. */
-  readonly behindFront: boolean;
+  readonly peerAddress: PeerAddress;
 }
-
-/** Says where it comes from. */
-type Addressed = Pick<NativeResponse, 'getRemoteAddress' | 'getProxiedRemoteAddress'>;
 
 /** Refuses requests, be they for HTTP or for a WebSocket, by what their headers say and by how many there are. */
 export class Guard {
@@ -48,7 +44,7 @@ export class Guard {
       const what = `Content-Encoding: must be identity, found ${JSON.stringify(encoding.slice(0, 40))}`;
       return new HubError('HUB_ENCODING_UNKNOWN', what);
     }
-    return browsers.problemOf(request, isChange);
+    return browsers.problemOf(request, response, isChange);
   }
 
   /** Whether the client may send one more frame. */
@@ -58,8 +54,7 @@ export class Guard {
 
   /** Who sends, as requests are counted; empty when they are not. */
   clientOf(response: Addressed): string {
-    const { limit, behindFront } = this.#options;
-    if (limit === undefined) return '';
-    return clientOf(behindFront ? response.getProxiedRemoteAddress() : response.getRemoteAddress());
+    const { limit, peerAddress } = this.#options;
+    return limit === undefined ? '' : clientOf(peerAddress(response));
   }
 }

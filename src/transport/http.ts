@@ -3,6 +3,7 @@ import type { AdmitBody, CountUnsent, HandleHttp, HttpReply } from '../exchange.
 import type { Turns } from '../time/turns.ts';
 import { answerWith } from './answer.ts';
 import type { BodyMemory } from './body_memory.ts';
+import type { Forwarded } from './forwarded.ts';
 import type { Guard } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 import { Exchange } from './received.ts';
@@ -10,6 +11,7 @@ import { Exchange } from './received.ts';
 export interface HttpOptions {
   readonly bodyMaxBytes: number;
   readonly guard: Guard;
+  readonly forwarded: Forwarded;
   /** Asked before more than SMALL_BODY_BYTES of a body are read. */
   readonly admitBody: AdmitBody;
   /** For bodies that are not handled yet. */
@@ -48,8 +50,8 @@ export class HttpSide {
 
   /** Takes a request from the native server. hot: once per PUT. */
   receive(response: NativeResponse, native: NativeRequest): void {
-    const { guard, bodies, bodyMaxBytes } = this.#options;
-    const exchange = new Exchange(response, native, bodies);
+    const { guard, forwarded, bodies, bodyMaxBytes } = this.#options;
+    const exchange = new Exchange(response, native, { bodies, forwarded });
     this.#inFlight++;
     response.onAborted(() => {
       exchange.abort();

@@ -2,6 +2,7 @@ import { HubError } from '../errors.ts';
 import type { CountUnsent, HandlePeer, HttpReply, KnowPeer, Peer, PeerHead } from '../exchange.ts';
 import type { Turns } from '../time/turns.ts';
 import { answerWith, saysClose } from './answer.ts';
+import type { Forwarded } from './forwarded.ts';
 import { capacityOf, type FrameMemory } from './frame_memory.ts';
 import type { Guard, Incoming } from './guard.ts';
 import type { NativeApp, NativeBehavior, NativeContext, NativeRequest, NativeResponse } from './native.ts';
@@ -17,6 +18,7 @@ export interface PeerOptions {
   /** Where connections are opened that `knowPeer` made wait. */
   readonly sideCork: SideCork | undefined;
   readonly guard: Guard;
+  readonly forwarded: Forwarded;
   /** Makes the answer to a request for a connection on a path that is refused. */
   readonly refuse: (error: HubError, path: string) => HttpReply;
   readonly unsent: CountUnsent;
@@ -72,11 +74,14 @@ export class PeerSide {
       const upgrade: NativeBehavior<Served>['upgrade'] = (response, request, context) => {
         contexts[tier] = context;
         const isAllKnown = Object.keys(contexts).length === tiers.length;
-        if (isAllKnown && this.#paths.has(request.getUrl())) this.#receive(response, request, contexts);
+        const path = this.#options.forwarded.localPath(request.getUrl());
+        if (isAllKnown && this.#paths.has(path)) this.#receive(response, request, contexts);
         else request.setYield(true);
       };
       const behavior = { ...this.#behavior(closed), maxPayloadLength: capacityOf(frameMaxBytes), upgrade };
-      const patterns = this.#options.socketPaths.map((path) => PATTERNS[tier]?.(path) ?? path);
+      const { basePath } = this.#options.forwarded;
+      const paths = this.#options.socketPaths.flatMap((path) => [path, basePath + path]);
+      const patterns = paths.map((path) => PATTERNS[tier]?.(path) ?? path);
       for (const pattern of new Set(patterns)) app.ws(pattern, behavior);
     }
   }
@@ -114,7 +119,7 @@ export class PeerSide {
   #receive(response: NativeResponse, request: NativeRequest, contexts: readonly NativeContext[]): void {
     const { knowPeer = () => true, report } = this.#options;
     try {
-      const head = new UpgradeHead(request);
+      const head = new UpgradeHead(request, this.#options.forwarded);
       const problem = this.#problemOf(head, response);
       if (problem !== undefined) {
         this.#refuse(response, { head, problem });
@@ -193,8 +198,8 @@ class UpgradeHead implements PeerHead, Incoming {
   headerBytes = 0;
   readonly #headers = new Map<string, string>();
 
-  constructor(native: NativeRequest) {
-    this.path = native.getUrl();
+  constructor(native: NativeRequest, forwarded: Forwarded) {
+    this.path = forwarded.localPath(native.getUrl());
     this.query = native.getQuery() ?? '';
     native.forEach((name, value) => {
       this.headerBytes += name.length + value.length;

@@ -3,8 +3,14 @@ import { type Borrowed, lend } from '../model/borrowed.ts';
 import { saysClose } from './answer.ts';
 import type { BodyMemory } from './body_memory.ts';
 import { withoutMark } from './byte_order_mark.ts';
+import type { Forwarded } from './forwarded.ts';
 import type { Incoming } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
+
+interface ExchangeOptions {
+  readonly bodies: BodyMemory;
+  readonly forwarded: Forwarded;
+}
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -12,6 +18,7 @@ const NO_BYTES = new Uint8Array(0);
 export class Exchange implements HttpRequest, Incoming {
   readonly method: string;
   readonly path: string;
+  readonly prefix: string;
   readonly query: string;
   readonly response: NativeResponse;
   #body: Uint8Array = NO_BYTES;
@@ -49,11 +56,12 @@ export class Exchange implements HttpRequest, Incoming {
   #isBorrowed = false;
   #isPaused = false;
 
-  constructor(response: NativeResponse, native: NativeRequest, memory: BodyMemory) {
+  constructor(response: NativeResponse, native: NativeRequest, { bodies, forwarded }: ExchangeOptions) {
     this.response = response;
-    this.#memory = memory;
+    this.#memory = bodies;
     this.method = native.getCaseSensitiveMethod().toUpperCase();
-    this.path = native.getUrl();
+    const path = native.getUrl();
+    this.path = forwarded.localPath(path);
     this.query = native.getQuery() ?? '';
     const headers = this.#headers;
     let hasLength = false;
@@ -68,6 +76,7 @@ export class Exchange implements HttpRequest, Incoming {
         this.isAmbiguous ||= value.toLowerCase() !== 'chunked';
       } else if (name === 'connection') this.asksToClose = saysClose(value);
     });
+    this.prefix = forwarded.prefixOf(this, response, path);
   }
 
   /** Whether its connection has ended. */

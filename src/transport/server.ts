@@ -7,6 +7,7 @@ import { BodyMemory } from './body_memory.ts';
 import { type BrowserRules, Browsers } from './browsers.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
 import { openDoor } from './doors.ts';
+import { Forwarded, type ForwardedRules, type PeerAddress } from './forwarded.ts';
 import { FrameMemory } from './frame_memory.ts';
 import { Guard } from './guard.ts';
 import { HttpSide } from './http.ts';
@@ -33,6 +34,8 @@ export interface ListenOptions {
   readonly idleTimeoutSeconds: number;
   /** What web pages may do; everything when left out. */
   readonly browsers?: BrowserRules;
+  /** Which proxies are believed, and below which path all is served; none when left out. */
+  readonly forwarded?: ForwardedRules;
   readonly handleHttp: HandleHttp;
   /** Asked before a large body is read; left out: everybody may send one. */
   readonly admitBody?: AdmitBody;
@@ -84,6 +87,7 @@ const SHUTTING_DOWN: ClosingWord = { code: 1001, reason: 'The hub is shutting do
 
 const NO_BOUND = Number.POSITIVE_INFINITY;
 const EVERYTHING: BrowserRules = { hosts: undefined, origins: [], foreign: 'everything' };
+const DIRECTLY: ForwardedRules = { proxies: [], basePath: '' };
 const HTTPS_ONLY = new HubError('HUB_UPGRADE_REQUIRED', 'Cannot answer over HTTP: this hub serves HTTPS only');
 
 /** Serves HTTP and WebSocket on one port. Throws a StartupError naming host and port when they cannot be had. */
@@ -93,11 +97,14 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const limit = requestsPerSecond > 0 ? new RateLimit(requestsPerSecond, () => performance.now()) : undefined;
   let certificate = tls && readCertificate(tls);
   const isCertified = (name: string) => certificate?.names(name) === true;
+  const peerAddress: PeerAddress =
+    tls === undefined ? (response) => response.getRemoteAddress() : (response) => response.getProxiedRemoteAddress();
+  const forwarded = new Forwarded(options.forwarded ?? DIRECTLY, peerAddress);
   const guard = new Guard({
     headerMaxBytes,
     limit,
-    browsers: new Browsers({ ...browsers, isCertified }),
-    behindFront: tls !== undefined,
+    browsers: new Browsers({ ...browsers, isCertified }, forwarded),
+    peerAddress,
   });
   const socketPaths = options.socketPaths.flatMap((path) => [path, `${path}/`]);
   const {
@@ -107,11 +114,11 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     turns = new Turns(),
   } = options;
   const bodies = new BodyMemory(bodiesMaxBytes);
-  const http = new HttpSide({ ...options, socketPaths, report, guard, admitBody, bodies, unsent, turns });
+  const http = new HttpSide({ ...options, socketPaths, report, guard, forwarded, admitBody, bodies, unsent, turns });
   const { frameMaxBytes, framesMaxBytes = NO_BOUND, knowPeer } = options;
   const frames = new FrameMemory({ frameMaxBytes, maxBytes: framesMaxBytes, isShared: knowPeer !== undefined });
   const sideCork = knowPeer && (await openSideCork(report));
-  const peers = new PeerSide({ ...options, socketPaths, report, guard, unsent, turns, frames, sideCork });
+  const peers = new PeerSide({ ...options, socketPaths, report, guard, forwarded, unsent, turns, frames, sideCork });
   const answerToPlain = tls?.only ? (path: string) => plainAnswer(options.refuse(HTTPS_ONLY, path)) : undefined;
   const served = certificate && { certificate, answerToPlain };
   const place = { host, port: options.port, connectionsMax, tls: served };

@@ -116,7 +116,10 @@ test('import takes a document in UTF-16, as PowerShell writes it', async () => {
   const { code, err } = await runCliIn(folder, 'import', path);
   assert.equal(code, 0, err);
   const texts = keptIn(folder).entities.map((written) => JSON.stringify(written));
-  assert.ok(texts.some((text) => text.includes('ä')), texts.join());
+  assert.ok(
+    texts.some((text) => text.includes('ä')),
+    texts.join(),
+  );
 });
 
 test('import and export keep every digit of properties and sensors, and make ordinary numbers of the others', async () => {

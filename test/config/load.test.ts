@@ -123,6 +123,11 @@ const accepted: [name: string, given: Given, expected: Partial<Config>][] = [
     { env: { HUB_OPENID_ROLE_CLAIMS: '[cognito:groups, [a, "b.c"]]' } },
     { openid_role_claims: ['cognito:groups', ['a', 'b.c']] },
   ],
+  [
+    'takes addresses and networks of proxies in one text',
+    { env: { HUB_TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8, ::1', HUB_BASE_PATH: '/site/rtls' } },
+    { trusted_proxies: ['10.0.0.0/8', 'fd00::/8', '::1'], base_path: '/site/rtls' },
+  ],
   ['takes the current folder', {}, { config_path: '/home/hub' }],
   ['takes the folder HUB_CONFIG_PATH', { env: { HUB_CONFIG_PATH: '/data' } }, { config_path: '/data' }],
   ['resolves a relative HUB_CONFIG_PATH', { env: { HUB_CONFIG_PATH: 'etc' } }, { config_path: '/home/hub/etc' }],
@@ -160,6 +165,21 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
       const wanted = 'must be a name, a path such as resource_access."plant.apps".roles, or a list of names';
       return `hub_config.yaml:${line}: openid_role_claims[${i}]: ${wanted}, found ${found}`;
     }),
+  ],
+  [
+    'proxies that are no addresses',
+    { file: 'trusted_proxies: ["proxy.lan", "10.0.0.0/33", "10.0.0.1/8/9", 7]' },
+    ['"proxy.lan"', '"10.0.0.0/33"', '"10.0.0.1/8/9"', '7'].map((found, i) => {
+      const wanted = 'must be an IP address, a network such as 10.0.0.0/8, or "*"';
+      return `hub_config.yaml:1: trusted_proxies[${i}]: ${wanted}, found ${found}`;
+    }),
+  ],
+  [
+    'a base path that is none',
+    { file: 'base_path: rtls/' },
+    [
+      'hub_config.yaml:1: base_path: must be a path such as /rtls, without a slash at its end and without hub-ui in it, found "rtls/"',
+    ],
   ],
   [
     'no hosts',

@@ -185,7 +185,7 @@ test('A new build of the page takes the place of the kept one as a whole, or not
   served.files = buildOf('second');
   await page.reload();
   assert.equal(await shown(), 'second', 'the hub goes before what is kept');
-  await untilHolds(page, async () => (await keptShells(page)).includes('hub-shell-second'));
+  await untilHolds(page, async () => (await keptShells(page)).includes('hub-shell /hub-ui/ second'));
   await update();
   assert.equal(await openWithout(), 'second');
 
@@ -198,5 +198,5 @@ test('A new build of the page takes the place of the kept one as a whole, or not
   served.files = buildOf('sixth');
   assert.equal(await update(), 'activated');
   assert.equal(await openWithout(), 'sixth');
-  assert.deepEqual(await keptShells(page), ['hub-shell-second', 'hub-shell-sixth']);
+  assert.deepEqual(await keptShells(page), ['hub-shell /hub-ui/ second', 'hub-shell /hub-ui/ sixth']);
 });

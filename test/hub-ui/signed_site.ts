@@ -20,6 +20,8 @@ interface SignedSite {
   readonly site?: readonly (readonly [path: string, body: object])[];
   /** The port of the hub, and the one by which its page is seen. */
   readonly ports?: { readonly hub: number; readonly page: number };
+  /** Path before that of the page, where a proxy shows it. */
+  readonly pagePrefix?: string;
 }
 
 const SITE = [
@@ -30,7 +32,7 @@ const SITE = [
 /** A hub that wants to know who somebody is, with the identity server of the development set-up. */
 export async function openSignedSite(
   t: TestContext,
-  { tokenSeconds, viewerMay = '', site = SITE, ports }: SignedSite = {},
+  { tokenSeconds, viewerMay = '', site = SITE, ports, pagePrefix = '' }: SignedSite = {},
 ): Promise<TestHub> {
   const port = ports?.hub ?? (await freePort());
   const folder = await mkdtemp(join(tmpdir(), 'hub-signin-'));
@@ -39,7 +41,7 @@ export async function openSignedSite(
   const provider = await openIdentityProvider({
     port: 0,
     ...DEV,
-    redirectUris: [`http://127.0.0.1:${ports?.page ?? port}/hub-ui/`],
+    redirectUris: [`http://127.0.0.1:${ports?.page ?? port}${pagePrefix}/hub-ui/`],
     ...(tokenSeconds !== undefined && { tokenSeconds }),
   });
   const settings = {

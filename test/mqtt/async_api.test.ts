@@ -19,15 +19,23 @@ const BROKER = {
   password: 'a secret',
   tls: { caPath: undefined, certPath: '/secret/cert.pem', keyPath: '/secret/key.pem', isVerified: true },
 } as const;
+const READER = { version: 'v2', prefix: '' };
 const ALL = PUBLICATION_NAMES.map((publication) => ({ publication }));
 
 function documentOf(
   style: TopicStyle,
-  more: { broker?: object; wanted?: readonly { publication: Publication }[] } = {},
+  more: { broker?: object; wanted?: readonly { publication: Publication }[]; isKnown?: boolean } = {},
 ) {
   const broker = { ...BROKER, ...more.broker };
-  const settings = { broker, style, wanted: more.wanted ?? ALL, unsRoot: 'plant', hubId: 'hub/1' };
-  return asyncApiDocument('v2', '1.0.0', (components) => describeMqtt(settings, components)) as unknown as AsyncApi;
+  const settings = {
+    broker,
+    style,
+    wanted: more.wanted ?? ALL,
+    unsRoot: 'plant',
+    hubId: 'hub/1',
+    isKnown: more.isKnown ?? true,
+  };
+  return asyncApiDocument('1.0.0', READER, (components) => describeMqtt(settings, components)) as unknown as AsyncApi;
 }
 
 const isRpc = ({ address }: { address: string }) => /^\/?omlox\/jsonrpc\//.test(address);
@@ -165,8 +173,16 @@ describe('the AsyncAPI document', () => {
     assert.deepEqual([broker?.['host'], broker?.['pathname'], broker?.['protocol']], ['broker:8883', '/mqtt', 'ws']);
   });
 
+  test('does not say where the broker is to clients that have shown no token', () => {
+    const broker = { protocol: 'ws', host: 'secret.example', path: '/secret', tls: undefined };
+    const document = documentOf('slash', { broker, isKnown: false });
+    assert.equal(problem(document), undefined);
+    assert.equal(document.servers.broker?.['host'], '{broker}');
+    assert.doesNotMatch(JSON.stringify(document), /secret/);
+  });
+
   test('has nothing of MQTT where the hub has no broker', () => {
-    const document = asyncApiDocument('v2', '1.0.0') as unknown as AsyncApi;
+    const document = asyncApiDocument('1.0.0', READER) as unknown as AsyncApi;
     assert.equal(problem(document), undefined);
     assert.deepEqual([Object.keys(document.servers), Object.keys(document.channels)], [['hub'], ['socket', 'rpc']]);
   });

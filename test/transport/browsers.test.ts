@@ -54,7 +54,15 @@ const PAGES: readonly (readonly [what: string, BrowserRules, Headers, read: bool
     true,
   ],
   ['an address that was typed', CLOSED, { 'Sec-Fetch-Site': 'none' }, true, true],
-  ['the own page behind a proxy', CLOSED, { Origin: 'https://rtls', 'X-Forwarded-Host': 'rtls' }, true, true],
+  [
+    'the own page, with the port that goes without saying',
+    CLOSED,
+    { Host: 'hub:80', Origin: 'http://hub' },
+    true,
+    true,
+  ],
+  ['the own page, with the port of HTTPS', CLOSED, { Host: 'HUB:443', Origin: 'https://hub' }, true, true],
+  ['a page on a port of another name', CLOSED, { Host: 'hub:8080', Origin: 'http://hub' }, false, false],
   ['a page of a stranger', OPEN, STRANGER, true, false],
   ['a page of a stranger', CLOSED, STRANGER, false, false],
   ['a page of a stranger, where a token is needed', AUTHORIZED, STRANGER, true, true],
@@ -70,6 +78,52 @@ const PAGES: readonly (readonly [what: string, BrowserRules, Headers, read: bool
   ['a page beside one that is', { ...CLOSED, origins: ['http://other.example'] }, STRANGER, false, false],
   ['any page', { ...CLOSED, origins: ['*'] }, STRANGER, true, true],
 ];
+
+/** What a proxy says, and whether the page of https://rtls.example is its own then. */
+const FORWARDED: readonly (readonly [headers: Headers, isOwn: boolean])[] = [
+  [{ 'X-Forwarded-Host': 'rtls.example' }, true],
+  [{ 'X-Forwarded-Host': 'RTLS.example:443' }, true],
+  [{ 'X-Forwarded-Host': 'rtls.example, inner.example' }, true],
+  [{ 'X-Forwarded-Host': 'inner.example,rtls.example:443' }, true],
+  [{ 'X-Forwarded-Host': 'rtls.example:8443' }, false],
+  [{ 'X-Forwarded-Host': 'other.example, not-rtls.example' }, false],
+  [{ Forwarded: 'for=192.0.2.60;proto=https;host=rtls.example' }, true],
+  [{ Forwarded: 'for="[2001:db8::1]:4711"; Host="rtls.example:443", for=10.0.0.1;host=inner.example' }, true],
+  [{ Forwarded: 'for=rtls.example;by=rtls.example' }, false],
+  [{ Forwarded: 'host=' }, false],
+];
+
+describe('What pages may do behind a proxy', () => {
+  for (const [headers, isOwn] of FORWARDED) {
+    for (const proxies of [['127.0.0.0/8'], ['10.0.0.0/8', '::1'], []]) {
+      const expected = isOwn && proxies[0] === '127.0.0.0/8';
+      test(`${expected ? 'all' : 'nothing'} with ${JSON.stringify([headers, proxies])}`, async (t) => {
+        const forwarded = { proxies, basePath: '' };
+        const { port } = await serve(t, { browsers: CLOSED, forwarded, handlePeer: echo });
+        const sent = { Origin: 'https://rtls.example', ...headers };
+        assert.equal(await isLetIn(port, 'GET', sent), expected);
+        assert.equal(await isLetIn(port, 'PUT', sent), expected);
+        assert.equal(await isUpgraded(port, sent), expected, 'the WebSocket has another rule');
+      });
+    }
+  }
+
+  test('all on the port that X-Forwarded-Port names', async (t) => {
+    const { port } = await serve(t, { browsers: CLOSED, forwarded: { proxies: ['*'], basePath: '' } });
+    const sent = { Origin: 'https://rtls.example:8443', 'X-Forwarded-Host': 'rtls.example' };
+    assert.equal(await isLetIn(port, 'PUT', { ...sent, 'X-Forwarded-Port': '8443' }), true);
+    assert.equal(await isLetIn(port, 'PUT', { ...sent, 'X-Forwarded-Port': '443' }), false);
+  });
+
+  test('nothing, with an answer that names the settings', async (t) => {
+    const { port } = await serve(t, { browsers: CLOSED });
+    const answer = await raw(port, ['GET /x HTTP/1.1\r\nHost: inner\r\nOrigin: https://rtls\r\n\r\n'], /\}$/);
+    assert.match(
+      answer,
+      /another origin, \\"https:\/\/rtls\\", to Host \\"inner\\"; allowed_origins .* trusted_proxies/,
+    );
+  });
+});
 
 describe('What pages may do', () => {
   for (const [what, browsers, headers, mayRead, mayChange] of PAGES) {

@@ -14,6 +14,8 @@ import { entitySchemas } from './schemas.ts';
 
 export interface DocumentOptions extends ErrorTyping {
   readonly version: Version;
+  /** Path before those of the hub, as clients see them; none when left out. */
+  readonly prefix?: string;
   readonly versionInfo: VersionInfo;
 }
 
@@ -39,7 +41,7 @@ const IN_V1 = `
 
 /** The OpenAPI 3.1 document of a version, made from its rows. Throws an Error when two of them have the same name. */
 export function openApiDocument(routes: readonly Route[], options: DocumentOptions): Shown {
-  const { version, versionInfo } = options;
+  const { version, versionInfo, prefix = '' } = options;
   const components = new Components({ shownFor: entitySchemas(version), forGenerators: true });
   const parameters = new Parameters(components);
   const paths = pathsOf(
@@ -55,7 +57,7 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
       summary: `The REST API, compatible with the omlox Hub API ${versionInfo.api_version}`,
       description: version === 'v1' ? DESCRIPTION + IN_V1 : DESCRIPTION,
     },
-    servers: PREFIXES.toSorted(hubFirst).map((prefix) => ({ url: `${prefix}/${version}` })),
+    servers: PREFIXES.toSorted(hubFirst).map((root) => ({ url: `${prefix}${root}/${version}` })),
     security: [{ BearerAuth: [] }, {}],
     tags: describedTags(tagsOf(paths)),
     paths,

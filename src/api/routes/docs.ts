@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { HubError } from '../../errors.ts';
-import type { Shown } from '../../model/components.ts';
+import type { Components, Shown } from '../../model/components.ts';
 import { show } from '../../model/show.ts';
 import { asyncApiDocument } from '../../socket/docs/async_api.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -13,16 +13,19 @@ import type { Version } from '../versions.ts';
 /** The documents of the API, made from its rows, and the pages to read and try it. */
 export function docsRoutes(routes: () => readonly Route[]): readonly Route[] {
   return [
-    documentRow('/openapi.json', 'The REST API as an OpenAPI 3.1 document', (version, hub) =>
-      openApiDocument(routes(), { ...hub, version }),
+    documentRow('/openapi.json', 'The REST API as an OpenAPI 3.1 document', (reader, hub) =>
+      openApiDocument(routes(), { ...hub, ...reader }),
     ),
-    documentRow('/openapi-3.0.json', 'The same as an OpenAPI 3.0 document', (version, hub) =>
-      openApi30(openApiDocument(routes(), { ...hub, version })),
+    documentRow('/openapi-3.0.json', 'The same as an OpenAPI 3.0 document', (reader, hub) =>
+      openApi30(openApiDocument(routes(), { ...hub, ...reader })),
     ),
     documentRow(
       '/asyncapi.json',
       'The WebSocket API as an AsyncAPI 3.0 document, with MQTT where the hub has a broker',
-      (version, { versionInfo, describeMqtt }) => asyncApiDocument(version, versionInfo.hub_version, describeMqtt),
+      (reader, { versionInfo, describeMqtt }) => {
+        const mqtt = describeMqtt && ((components: Components) => describeMqtt(components, reader));
+        return asyncApiDocument(versionInfo.hub_version, reader, mqtt);
+      },
     ),
     pageRow('/docs', 'Pages to read and try the API'),
     pageRow('/docs/:file', 'A file of the pages to read and try the API'),
@@ -34,21 +37,37 @@ const Document = Type.Object(
   { title: 'Document', description: 'A document of the API.', additionalProperties: true },
 );
 
-type MakeDocument = (version: Version, hub: ApiDeps) => Shown;
+/** What a document depends on. */
+interface Reader {
+  readonly version: Version;
+  /** Path before those of the hub, as the client sees them. */
+  readonly prefix: string;
+  /** Whether the client has shown a valid token, where one is needed: others do not see which servers the hub uses. */
+  readonly isKnown: boolean;
+}
+
+type MakeDocument = (reader: Reader, hub: ApiDeps) => Shown;
+
+/** A document takes some milliseconds to make. A hub has few prefixes, but a proxy may name any number of them. */
+const MADE_MAX = 16;
 
 function documentRow(path: string, summary: string, make: MakeDocument): Route {
-  const made = new WeakMap<ApiDeps, Map<Version, string>>();
+  const made = new WeakMap<ApiDeps, Map<string, string>>();
   return route({
     method: 'GET',
     path,
     summary,
     permission: 'public',
     replies: { 200: { description: 'The document.', schema: Document } },
-    handle({ version, reply }, hub) {
-      const texts = made.get(hub) ?? new Map<Version, string>();
+    async handle({ version, token, client, reply }, hub) {
+      const isKnown = hub.knows === undefined || (token !== undefined && (await hub.knows(token)));
+      const reader = { version, prefix: client.prefix ?? '', isKnown };
+      const texts = made.get(hub) ?? new Map<string, string>();
       made.set(hub, texts);
-      const text = texts.get(version) ?? JSON.stringify(make(version, hub));
-      texts.set(version, text);
+      const key = JSON.stringify(reader);
+      const text = texts.get(key) ?? JSON.stringify(make(reader, hub));
+      if (texts.size >= MADE_MAX) texts.clear();
+      texts.set(key, text);
       return reply.json(text);
     },
   });

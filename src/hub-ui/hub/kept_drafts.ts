@@ -1,4 +1,5 @@
 import { session } from './access.ts';
+import { PREFIX } from './api_path.ts';
 import type { Kind } from './kinds.ts';
 
 /**
@@ -6,7 +7,8 @@ import type { Kind } from './kinds.ts';
  * loaded again takes it. Each person who signs in has their own, and signing out takes them away.
  */
 
-const PREFIX = 'hub-draft ';
+/** Several hubs may share an origin. */
+const KEY_START = `${PREFIX}hub-draft `;
 /** The oldest go where there are more. */
 const DRAFTS_MAX = 50;
 const CHARACTERS_MAX = 1_000_000;
@@ -32,7 +34,7 @@ export function keptDraft({ kind, id }: DraftPlace, nowMs: number): KeptDraft | 
 
 /** The ids of a kind of which this person has left drafts unsaved; of a new one it is empty. */
 export function keptDraftIds(kind: Kind): ReadonlySet<string> {
-  const places = keys().map((key) => JSON.parse(key.slice(PREFIX.length)) as readonly string[]);
+  const places = keys().map((key) => JSON.parse(key.slice(KEY_START.length)) as readonly string[]);
   return new Set(places.flatMap(([who, of, id = '']) => (who === person() && of === kind ? [id] : [])));
 }
 
@@ -52,7 +54,7 @@ export function keepDraft({ kind, id }: DraftPlace, draft: KeptDraft): boolean {
 /** Forgets all drafts of this person. */
 export function forgetDrafts(): void {
   for (const key of keys()) {
-    const [who] = JSON.parse(key.slice(PREFIX.length)) as readonly string[];
+    const [who] = JSON.parse(key.slice(KEY_START.length)) as readonly string[];
     if (who === person()) localStorage.removeItem(key);
   }
 }
@@ -70,7 +72,7 @@ function person(): string {
 }
 
 function keyOf(kind: DraftPlace['kind'], id: string): string {
-  return PREFIX + JSON.stringify([person(), kind, id]);
+  return KEY_START + JSON.stringify([person(), kind, id]);
 }
 
 function keys(): readonly string[] {
@@ -78,7 +80,7 @@ function keys(): readonly string[] {
   attempt(() => {
     for (let i = 0; i < localStorage.length; i++) found.push(localStorage.key(i) ?? '');
   });
-  return found.filter((key) => key.startsWith(PREFIX));
+  return found.filter((key) => key.startsWith(KEY_START));
 }
 
 function read(key: string): KeptDraft | undefined {

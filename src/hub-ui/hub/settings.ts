@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { can } from './access.ts';
+import { UI_PATH } from './api_path.ts';
 import { getText } from './rest.ts';
 
 /** What the hub tells the page before anything else. */
@@ -38,7 +39,7 @@ export function hasHistory(path = '/history/tracks'): boolean {
 /** Asks for the settings, for 15 s or once. Returns false when they cannot be had: the page does without them then. */
 export async function loadSettings({ isOnce = false }: { readonly isOnce?: boolean } = {}): Promise<boolean> {
   try {
-    settings.value = JSON.parse(await getText(`${import.meta.env.BASE_URL}settings.json`, { isOnce })) as Settings;
+    settings.value = JSON.parse(await getText(`${UI_PATH}/settings.json`, { isOnce })) as Settings;
     return true;
   } catch {
     // The connection's state says that the hub cannot be reached.

@@ -6,6 +6,7 @@ import { Link } from '../controls/link.tsx';
 import { toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
+import { PREFIX } from '../hub/api_path.ts';
 import { startDemo } from '../hub/demo.ts';
 import { whyNoDemo } from '../hub/rights.ts';
 import { storeOf } from '../hub/stores.ts';
@@ -68,7 +69,7 @@ export function FirstRun() {
       <p class={`${typography.soft} ${styles.else}`}>
         {tParts('{import}, or send a position: every provider is created with its first one, as the {pages} tell.', {
           import: <Link href="/lists">{t('Import a file')}</Link>,
-          pages: <a href="/hub/docs">{t('API pages')}</a>,
+          pages: <a href={`${PREFIX}/hub/docs`}>{t('API pages')}</a>,
         })}
       </p>
     </section>

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { SocketHealth } from '../../model/health.ts';
+import { PREFIX } from '../hub/api_path.ts';
 import { getText } from '../hub/rest.ts';
 import { type Problem, problemOf } from './problem.ts';
 
@@ -54,7 +55,7 @@ export function useMetrics(): void {
  */
 async function sampleAfter(last: Sample | undefined): Promise<Sample | undefined> {
   for (let asked = 0; asked < ASKED_MAX; asked++) {
-    const values = readMetrics(await getText('/hub/metrics', { isOnce: true }));
+    const values = readMetrics(await getText(`${PREFIX}/hub/metrics`, { isOnce: true }));
     const sample = { atMs: Date.now(), values };
     if (last === undefined || startOf(sample) === startOf(last) || sample.atMs - last.atMs > GAP_MS) return sample;
   }

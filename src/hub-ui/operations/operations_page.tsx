@@ -3,6 +3,7 @@ import { Card } from '../controls/card.tsx';
 import { Page } from '../controls/page.tsx';
 import { Tabs } from '../controls/tabs.tsx';
 import typography from '../controls/typography.module.css';
+import { API_PATH, PREFIX } from '../hub/api_path.ts';
 import { settings } from '../hub/settings.ts';
 import { t } from '../languages/language.ts';
 import { License } from './license.tsx';
@@ -21,11 +22,11 @@ const VIEWS = [
 ] as const;
 
 const LINKS: readonly (readonly [string, string, string])[] = [
-  ['/hub/docs', t('REST API'), t('Read and try every request')],
-  ['/hub/docs/socket', t('WebSocket API'), t('Read and try every topic')],
-  ['/hub/v2/openapi.json', t('OpenAPI document'), t('For generators and tools')],
-  ['/hub/v2/asyncapi.json', t('AsyncAPI document'), t('For generators and tools')],
-  ['/hub/metrics', t('Metrics'), t('In the text format of Prometheus')],
+  [`${PREFIX}/hub/docs`, t('REST API'), t('Read and try every request')],
+  [`${PREFIX}/hub/docs/socket`, t('WebSocket API'), t('Read and try every topic')],
+  [`${API_PATH}/openapi.json`, t('OpenAPI document'), t('For generators and tools')],
+  [`${API_PATH}/asyncapi.json`, t('AsyncAPI document'), t('For generators and tools')],
+  [`${PREFIX}/hub/metrics`, t('Metrics'), t('In the text format of Prometheus')],
 ];
 
 /** How the hub itself is. */

@@ -47,7 +47,8 @@ const scope = globalThis as unknown as Scope;
 
 /** The folder of the page, such as /hub-ui/. */
 const FOLDER = new URL('./', location.href).pathname;
-const PREFIX = 'hub-shell-';
+/** Several hubs may share an origin, each in a folder of its own. */
+const PREFIX = `hub-shell ${FOLDER} `;
 const CACHE = `${PREFIX}${SHELL.version}`;
 
 /** A hub that has not answered for so long is taken for gone. */
@@ -68,7 +69,8 @@ async function keepShell(): Promise<void> {
     const cache = await caches.open(CACHE);
     await cache.addAll(SHELL.files.map((name) => FOLDER + name));
     const found = await fetch(FOLDER, { cache: 'reload' });
-    const digest = await crypto.subtle.digest('SHA-256', await found.clone().arrayBuffer());
+    const built = (await found.clone().text()).replaceAll(`="${FOLDER}`, '="/hub-ui/');
+    const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(built));
     if (found.status !== 200 || hexOf(digest) !== SHELL.page) throw new Error('the page is of another build');
     await cache.put(FOLDER, found);
   } catch (error) {

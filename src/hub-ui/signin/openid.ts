@@ -1,4 +1,5 @@
 import * as oauth from 'oauth4webapi';
+import { UI_PATH } from '../hub/api_path.ts';
 import type { SignInSettings } from '../hub/settings.ts';
 import { t } from '../languages/language.ts';
 
@@ -145,7 +146,7 @@ async function tokensOf(
 }
 
 function redirectUri(): string {
-  return new URL(import.meta.env.BASE_URL, location.origin).href;
+  return new URL(`${UI_PATH}/`, location.origin).href;
 }
 
 function claimsOf(token: string | undefined): Readonly<Record<string, unknown>> {

@@ -1,4 +1,5 @@
 import { accessToken, permits, renewWith, type Session, session } from '../hub/access.ts';
+import { PREFIX, UI_PATH } from '../hub/api_path.ts';
 import { forgetDrafts } from '../hub/kept_drafts.ts';
 import { getText } from '../hub/rest.ts';
 import type { SignInSettings } from '../hub/settings.ts';
@@ -22,9 +23,10 @@ import { type Permitted, permitsOf } from './permits.ts';
  * asks nobody. A new tab asks the identity server without asking the user, if they have signed in here before.
  */
 
-const TOKENS = 'hub-session';
-const ATTEMPT = 'hub-sign-in';
-const WAS_IN = 'hub-was-signed-in';
+/** Several hubs may share an origin, each below a prefix of its own. */
+const TOKENS = `${PREFIX}hub-session`;
+const ATTEMPT = `${PREFIX}hub-sign-in`;
+const WAS_IN = `${PREFIX}hub-was-signed-in`;
 
 /** How long before its end a token is renewed, and when another attempt is made. */
 const AHEAD_MS = 60_000;
@@ -78,7 +80,7 @@ async function enter(next: Tokens): Promise<void> {
 /** Asks the hub what is permitted. Without an answer everything is offered, and the hub refuses what it must. */
 async function loadPermits(): Promise<void> {
   try {
-    permits.value = permitsOf(JSON.parse(await getText(`${import.meta.env.BASE_URL}permitted.json`)) as Permitted);
+    permits.value = permitsOf(JSON.parse(await getText(`${UI_PATH}/permitted.json`)) as Permitted);
   } catch {
     // The state of the connection says why.
   }
@@ -150,7 +152,7 @@ async function signOut(): Promise<void> {
     (provider) => endAddress(provider, settings, idToken),
     () => undefined,
   );
-  location.assign(end ?? import.meta.env.BASE_URL);
+  location.assign(end ?? `${UI_PATH}/`);
 }
 
 function change(state: Session['state'], problem?: string): void {

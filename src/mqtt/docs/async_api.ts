@@ -29,8 +29,14 @@ const PARAMETERS: Readonly<Record<string, Shown>> = {
   _caller_id: { description: 'The parameter of the call.' },
 };
 
+interface Describing extends PublishSettings {
+  readonly broker: BrokerSettings;
+  /** Whether the reader has shown that it may use the hub. Others do not learn where the broker is. */
+  readonly isKnown: boolean;
+}
+
 /** What the AsyncAPI document of the hub says of MQTT: its broker, and a channel for each topic, with what the hub does there. */
-export function describeMqtt(settings: PublishSettings & { readonly broker: BrokerSettings }, components: Components) {
+export function describeMqtt(settings: Describing, components: Components) {
   const channels = new Channels(components);
   for (const use of [...inboundUses(), ...outboundUses(settings), ...rpcUses(settings.style)]) channels.add(use);
   const { byKey, operations } = channels;
@@ -38,7 +44,15 @@ export function describeMqtt(settings: PublishSettings & { readonly broker: Brok
   return { name: 'MQTT', description: DESCRIPTION, servers, channels: byKey as Shown, operations: operations as Shown };
 }
 
-function serverOf({ broker, hubId, style }: PublishSettings & { readonly broker: BrokerSettings }): Shown {
+/** What stands for the address of the broker where it is not shown. */
+const HIDDEN: Shown = {
+  host: '{broker}',
+  variables: {
+    broker: { description: 'Host and port of the broker. They are shown to clients with an access token.' },
+  },
+};
+
+function serverOf({ broker, hubId, style, isKnown }: Describing): Shown {
   const { protocol, path, clientId, username, tls } = broker;
   const [topic] = statusTopics(hubId, style);
   const security = [
@@ -46,8 +60,7 @@ function serverOf({ broker, hubId, style }: PublishSettings & { readonly broker:
     ...(tls?.certPath === undefined ? [] : [{ type: 'X509' }]),
   ];
   return {
-    host: addressOf(broker),
-    ...(protocol.startsWith('ws') && { pathname: path }),
+    ...(isKnown ? { host: addressOf(broker), ...(protocol.startsWith('ws') && { pathname: path }) } : HIDDEN),
     protocol,
     protocolVersion: '5.0',
     description: 'The MQTT broker of the site. The bindings are those of the hub as its client.',

@@ -6,7 +6,10 @@ import { Messages } from './messages.ts';
 import { rpcChannel } from './rpc_channel.ts';
 
 /** What another protocol adds to the document; its schemas are shown by the components of that. */
-export type DescribeProtocol = (components: Components) => {
+export type DescribeProtocol = (
+  components: Components,
+  reader: { readonly isKnown: boolean },
+) => {
   /** As in "Location hub, WebSocket and MQTT". */
   readonly name: string;
   /** What the document says of it, in a paragraph. */
@@ -18,9 +21,13 @@ export type DescribeProtocol = (components: Components) => {
 
 /**
  * The AsyncAPI 3.0 document of the WebSocket API in a version, made from its commands and topics; `mqtt` adds what the hub
- * says to its broker, where it has one.
+ * says to its broker, where it has one. `prefix` is the path before those of the hub, as clients see them.
  */
-export function asyncApiDocument(version: string, hubVersion: string, mqtt?: DescribeProtocol): Shown {
+export function asyncApiDocument(
+  hubVersion: string,
+  { version, prefix }: { readonly version: string; readonly prefix: string },
+  mqtt?: (components: Components) => ReturnType<DescribeProtocol>,
+): Shown {
   const components = new Components();
   const messages = new Messages(components, CHANNEL);
   const operations = Object.fromEntries(COMMANDS.map((command) => [command.event, received(command, messages)]));
@@ -39,7 +46,7 @@ export function asyncApiDocument(version: string, hubVersion: string, mqtt?: Des
     servers: {
       hub: {
         host: '{address}',
-        pathname: `/hub/${version}`,
+        pathname: `${prefix}/hub/${version}`,
         protocol: 'ws',
         variables: { address: { default: 'localhost:8081', description: 'Name and port of the hub.' } },
       },

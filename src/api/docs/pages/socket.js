@@ -15,6 +15,8 @@ document.querySelector('[data-document]').href = url;
 const asyncApi = await (await fetch(url)).json();
 const { messages } = asyncApi.channels.socket;
 const keyOf = ({ $ref }) => $ref.split('/').at(-1);
+// The document has channels of remote procedure calls and MQTT as well, which this page does not open.
+const operations = Object.entries(asyncApi.operations).filter(([, { channel }]) => keyOf(channel) === 'socket');
 
 at('description').append(...asyncApi.info.description.split('\n').map((line) => element('div', line)));
 showOperations();
@@ -22,7 +24,7 @@ showSchemas();
 offerFrames();
 
 function showOperations() {
-  for (const [event, operation] of Object.entries(asyncApi.operations)) {
+  for (const [event, operation] of operations) {
     const place = at(operation.action === 'receive' ? 'received' : 'sent');
     place.append(element('h3', element('code', event)), element('p', operation.summary));
     place.append(...operation.messages.map((reference) => shownMessage(keyOf(reference))));
@@ -94,8 +96,8 @@ function resolved(schema) {
 /** Lists the frames that a client may send, each filled with what its schema says. */
 function offerFrames() {
   const frames = at('frames');
-  const sendable = Object.values(asyncApi.operations).filter(({ action }) => action === 'receive');
-  for (const reference of sendable.flatMap((operation) => operation.messages)) {
+  const sendable = operations.filter(([, { action }]) => action === 'receive');
+  for (const reference of sendable.flatMap(([, operation]) => operation.messages)) {
     const option = element('option', keyOf(reference));
     option.value = JSON.stringify(exampleOf(messages[keyOf(reference)].payload), undefined, 2);
     frames.append(option);

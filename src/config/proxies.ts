@@ -1,0 +1,31 @@
+import { isIP } from 'node:net';
+import { show } from '../model/show.ts';
+import type { PartProblem } from './iso_24730.ts';
+
+/** Everything that is wrong with the value of trusted_proxies. */
+export function proxyProblems(value: unknown): readonly PartProblem[] {
+  if (!Array.isArray(value)) return [{ path: [], text: `must be a list of addresses, found ${show(value)}` }];
+  return value.flatMap((proxy: unknown, index) => {
+    if (typeof proxy === 'string' && isProxy(proxy)) return [];
+    return [
+      { path: [index], text: `must be an IP address, a network such as 10.0.0.0/8, or "*", found ${show(proxy)}` },
+    ];
+  });
+}
+
+/** The web UI finds the prefix in its own address, before the first /hub-ui. */
+const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$)|hub-ui(?:\/|$))[\w.~-]+)*$/;
+
+/** Everything that is wrong with the value of base_path. */
+export function basePathProblems(value: unknown): readonly PartProblem[] {
+  if (typeof value === 'string' && BASE_PATH.test(value)) return [];
+  const wanted = 'must be a path such as /rtls, without a slash at its end and without hub-ui in it';
+  return [{ path: [], text: `${wanted}, found ${show(value)}` }];
+}
+
+function isProxy(proxy: string): boolean {
+  if (proxy === '*') return true;
+  const [address = '', bits = '0', ...rest] = proxy.split('/');
+  const family = isIP(address);
+  return family !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+}
