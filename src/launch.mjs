@@ -4,12 +4,13 @@
  *     node src/launch.mjs src/main.ts [arguments]     runs a file
  *     node src/launch.mjs --run ok [arguments]        runs a script of package.json
  *
- * It installs what is missing, Node 22 included, and then runs the script with that Node. Plain JavaScript, because an
- * older Node has to read it, and without packages, because there may be none yet.
+ * It installs what is missing, Node 22 included, and then runs the script with that Node. What is below src/ needs fewer packages
+ * than tests and benchmarks do. Plain JavaScript, because an older Node has to read it, and without packages, because there may
+ * be none yet.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +19,9 @@ const SELF = fileURLToPath(import.meta.url);
 const ROOT = dirname(dirname(SELF));
 const WINDOWS = process.platform === 'win32';
 const PARENT = process.ppid;
+
+/** Which packages a script needs: those of the hub, or those of its tests as well. */
+const [HUB_PACKAGES, ALL_PACKAGES] = ['hub', 'all'];
 
 /** Identifies what should be installed: the lock file's content and the platform, whose binaries are installed. */
 export function stampOf(lockText, platform = `${process.platform}-${process.arch}`) {
@@ -28,30 +32,38 @@ export function stampOf(lockText, platform = `${process.platform}-${process.arch
  * Whether node_modules of the folder holds what its package-lock.json asks for. The stamp of the last install says so,
  * or npm's own record of what it installed, which is there when somebody ran npm by hand.
  */
-export function isInstalled(root) {
+export function isInstalled(root, needed = ALL_PACKAGES) {
   const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8');
   const stamp = readOr(join(root, 'node_modules', '.launch-stamp'), '');
   if (stamp === stampOf(lockText)) return true;
+  if (stamp === `${stampOf(lockText)} ${HUB_PACKAGES}`) return needed === HUB_PACKAGES;
   // A stamp of other content means that the lock file has changed since: npm's record may be older than that.
   if (stamp !== '') return false;
   const record = readOr(join(root, 'node_modules', '.package-lock.json'), '');
-  return record !== '' && agrees(lockText, record);
+  return record !== '' && agrees(lockText, { recordText: record, needed });
 }
 
 /** Whether each package that the lock file requires here is recorded as installed, in that very version. */
-function agrees(lockText, recordText) {
-  const wanted = JSON.parse(lockText).packages ?? {};
+function agrees(lockText, { recordText, needed }) {
   const record = JSON.parse(recordText).packages ?? {};
-  return Object.entries(wanted).every(([path, { version, optional, link }]) => {
-    return path === '' || optional || record[path]?.version === version || (link && record[path] !== undefined);
+  return packagesIn(lockText, needed).every(([path, { version, link }]) => {
+    return record[path]?.version === version || (link && record[path] !== undefined);
+  });
+}
+
+/** The packages that the lock file requires on every platform, with their paths. */
+function packagesIn(lockText, needed) {
+  return Object.entries(JSON.parse(lockText).packages ?? {}).filter(([path, { dev, optional }]) => {
+    return path !== '' && !optional && (needed === ALL_PACKAGES || !dev);
   });
 }
 
 /** Notes that node_modules holds what package-lock.json asks for. */
-export function markInstalled(root) {
+export function markInstalled(root, needed = ALL_PACKAGES) {
   const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8');
   mkdirSync(join(root, 'node_modules'), { recursive: true });
-  writeFileSync(join(root, 'node_modules', '.launch-stamp'), stampOf(lockText));
+  const stamp = stampOf(lockText);
+  writeFileSync(join(root, 'node_modules', '.launch-stamp'), needed === ALL_PACKAGES ? stamp : `${stamp} ${needed}`);
 }
 
 /** The installed Node, or the running one where none is installed. Undefined when that one is too old or too new. */
@@ -62,19 +74,58 @@ export function findNode(root, running = { path: process.execPath, version: proc
   return major === 22 && minor >= 18 ? running.path : undefined;
 }
 
-function install() {
-  console.error('Installing dependencies …');
-  const { error, status, stdout } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+/** What an install comes to on Linux, so that people know what they wait for. */
+const INSTALLS = {
+  [HUB_PACKAGES]: 'the packages of the hub, with Node.js 22: about 480 MB in node_modules',
+  [ALL_PACKAGES]: 'the packages of the hub and of its tests, with Node.js 22: about 870 MB in node_modules',
+};
+
+async function install(needed) {
+  console.error(`Installing ${INSTALLS[needed]} …`);
+  const omitted = needed === ALL_PACKAGES ? '--include=dev' : '--omit=dev';
+  const npm = spawn('npm', ['ci', omitted, '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'], {
     cwd: ROOT,
     env: { ...process.env, PATH: pathWithoutModules() },
     // What npm says of a success is of no interest; its standard output is shown with a failure.
     stdio: ['ignore', 'pipe', 'inherit'],
-    encoding: 'utf8',
     shell: WINDOWS,
   });
-  if (error) fail(`Cannot install the dependencies: npm cannot be run: ${error.message}`);
-  if (status !== 0) fail(`${stdout}Cannot install the dependencies: npm ci ended with code ${status}`);
-  markInstalled(ROOT);
+  let said = '';
+  npm.stdout.setEncoding('utf8').on('data', (text) => {
+    said += text;
+  });
+  const stopTelling = tellProgress(needed);
+  const code = await new Promise((resolve) => {
+    npm.on('error', (error) => fail(`Cannot install the dependencies: npm cannot be run: ${error.message}`));
+    npm.on('close', resolve);
+  });
+  stopTelling();
+  if (code !== 0) fail(`${said}Cannot install the dependencies: npm ci ended with code ${code}`);
+  if (needed === HUB_PACKAGES) removeForeignBinaries(ROOT);
+  markInstalled(ROOT, needed);
+}
+
+const PROGRESS_MS = 5_000;
+
+/** Says how many packages are there, as long as that takes. Returns how to stop. */
+function tellProgress(needed) {
+  const packages = packagesIn(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'), needed);
+  const beganMs = Date.now();
+  const timer = setInterval(() => {
+    const count = packages.filter(([path]) => existsSync(join(ROOT, path, 'package.json'))).length;
+    const seconds = Math.round((Date.now() - beganMs) / 1000);
+    console.error(`  ${count} of ${packages.length} packages after ${seconds} s`);
+  }, PROGRESS_MS);
+  return () => clearInterval(timer);
+}
+
+/** The HTTP server comes with binaries for every platform: 130 MB, of which 27 MB are for this one. */
+export function removeForeignBinaries(root, platform = `${process.platform}_${process.arch}`) {
+  const folder = join(root, 'node_modules', 'uws-pack', 'dist', 'bin');
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(`uws_${platform}_`)) rmSync(join(folder, name));
+  }
 }
 
 /**
@@ -144,9 +195,10 @@ function endWithShell(child) {
   }, 100);
 }
 
-function main(args) {
+async function main(args) {
   if (args.length === 0) fail('Usage: node src/launch.mjs <file> | --run <script> [arguments]');
-  if (!isInstalled(ROOT)) install();
+  const needed = args[0].startsWith('src/') ? HUB_PACKAGES : ALL_PACKAGES;
+  if (!isInstalled(ROOT, needed)) await install(needed);
   const what = args[0] === '--run' ? args[1] : args[0];
   if (what === HUB || what === CHECKS) buildUi(what);
   if (args[0] === '--run') {
@@ -174,4 +226,5 @@ function fail(message) {
   process.exit(1);
 }
 
-if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(SELF)) main(process.argv.slice(2));
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(SELF))
+  await main(process.argv.slice(2));

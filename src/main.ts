@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os';
+import { asksForHelp } from './config/arguments.ts';
 import { loadConfig, readConfigFile } from './config/load.ts';
+import { usageText } from './config/text.ts';
 import { StartupError } from './errors.ts';
 import { type Hub, openHub } from './hub/hub.ts';
 import { openLog } from './hub/log.ts';
@@ -9,10 +11,15 @@ import { schedule } from './time/clock.ts';
 const AGAIN_MS = 1000;
 
 /** Starts the hub from its configuration, says where it is, and stops it on a signal. */
-async function main(): Promise<void> {
+async function main(args: readonly string[]): Promise<void> {
+  if (asksForHelp(args)) {
+    process.stdout.write(usageText());
+    return;
+  }
   const warnings: [message: string, facts: object][] = [];
   const config = loadConfig({
-    env: process.argv.includes('--accept-loss') ? { ...process.env, HUB_ACCEPT_LOSS: 'true' } : process.env,
+    env: process.env,
+    args,
     cwd: process.cwd(),
     cores: availableParallelism(),
     readFile: readConfigFile,
@@ -85,7 +92,7 @@ Press Ctrl-C to stop.
   );
 }
 
-main().catch((error: unknown) => {
+main(process.argv.slice(2)).catch((error: unknown) => {
   // What the user can mend is one plain line each. Anything else is a fault of the hub: Debug shows where it is.
   const fault = (): string => `Cannot start the hub: ${String((error as Error).message ?? error).split('\n', 1)}`;
   process.stderr.write(`${error instanceof StartupError ? error.message : fault()}\n`);

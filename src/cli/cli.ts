@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { takenByNpm } from '../config/npm_options.ts';
 import { StartupError } from '../errors.ts';
 import { CommandError } from './command_error.ts';
 import { dataCommands } from './data/commands.ts';
@@ -16,7 +17,16 @@ const program = new Command('hub')
   .addCommand(rpcCommand());
 for (const command of dataCommands()) program.addCommand(command);
 
+const [name = ''] = process.argv.slice(2);
+const asked = program.commands.find((command) => command.name() === name);
+const options = [asked, ...(asked?.commands ?? [])].flatMap((command) => command?.options ?? []);
+const names = options.flatMap(({ long }) => (long == null ? [] : [long.slice(2)]));
+
 try {
+  // Other scripts of npm name the command themselves.
+  const command = process.env['npm_lifecycle_event'] === 'hub' ? { command: name } : {};
+  const [taken] = takenByNpm(process.env, { names, args: process.argv.slice(3), ...command });
+  if (taken !== undefined) throw new CommandError(taken);
   await program.parseAsync();
 } catch (error) {
   if (!(error instanceof CommandError || error instanceof StartupError)) throw error;

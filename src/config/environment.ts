@@ -52,8 +52,7 @@ export function readEnvironment(env: Environment, into: Collected): void {
       if (WITHOUT_MEANING.has(name.slice(prefix.length).toLowerCase())) into.withoutMeaning.push(name);
       else if (key === undefined) into.unknownVariables.push(unknown(name, [...known.keys(), prefix + CONFIG_PATH]));
       else if (SERVICE_NAME.test(name) && SERVICE_ADDRESS.test(text)) into.unknownVariables.push(`${name}=${text}`);
-      else if (Array.isArray(settingOf(key).default)) collectList(into, { key, name, text });
-      else collect(into, { key, source: 'environment', name, value: readAs(key, text) });
+      else collectText(into, { key, source: 'environment', name, text });
     }
   }
 }
@@ -62,12 +61,25 @@ function unknown(name: string, known: readonly string[]): string {
   return name + didYouMean(name, known);
 }
 
-/** A list is written as YAML, of which JSON is a part. */
-function collectList(into: Collected, { key, name, text }: { key: Key; name: string; text: string }): void {
+interface WrittenSetting {
+  readonly key: Key;
+  /** `environment` or `arguments`. */
+  readonly source: string;
+  /** As written there. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Collects a setting that is written as a text. A list is written as YAML, of which JSON is a part. */
+export function collectText(into: Collected, { key, source, name, text }: WrittenSetting): void {
+  if (!Array.isArray(settingOf(key).default)) {
+    collect(into, { key, source, name, value: readAs(key, text) });
+    return;
+  }
   const document = parseDocument(text, { prettyErrors: false });
   const wrong = yamlProblem(document);
-  if (wrong === undefined) collect(into, { key, source: 'environment', name, value: document.toJS() ?? [] });
-  else into.problems.push(`environment: ${name}: ${wrong.text}`);
+  if (wrong === undefined) collect(into, { key, source, name, value: document.toJS() ?? [] });
+  else into.problems.push(`${source}: ${name}: ${wrong.text}`);
 }
 
 /** Reads a text as the type of the setting. A text that is none of that type stays, for the check to name it. */

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { decodeText } from '../model/decode_text.ts';
+import { readArguments } from './arguments.ts';
 import { clusterProblems } from './cluster.ts';
 import { type Collected, ConfigError } from './collect.ts';
 import { configPath, type Environment, readEnvironment } from './environment.ts';
@@ -11,6 +12,8 @@ import { type Config, KEYS, type Key, type Settings, settingOf } from './schema.
 /** Where the configuration comes from. */
 export interface LoadOptions {
   readonly env: Environment;
+  /** The command line behind the name of the program; none when left out. */
+  readonly args?: readonly string[];
   /** Folder of hub_config.yaml and data.dat unless HUB_CONFIG_PATH names one. */
   readonly cwd: string;
   /** Number of CPU cores. */
@@ -24,10 +27,10 @@ export interface LoadOptions {
 const FILE = 'hub_config.yaml';
 
 /**
- * Reads the configuration: the environment over hub_config.yaml over the defaults. Throws a ConfigError with everything
+ * Reads the configuration: arguments over the environment over hub_config.yaml over the defaults. Throws a ConfigError with everything
  * that is wrong.
  */
-export function loadConfig({ env, cwd, cores, readFile, warn }: LoadOptions): Config {
+export function loadConfig({ env, args = [], cwd, cores, readFile, warn }: LoadOptions): Config {
   const read: Collected = { values: new Map(), problems: [], withoutMeaning: [], unknownVariables: [] };
   const folder = configPath(env);
   const path = resolve(cwd, folder?.path ?? '.');
@@ -40,6 +43,7 @@ export function loadConfig({ env, cwd, cores, readFile, warn }: LoadOptions): Co
     read.problems.push(`${source}: cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
   readEnvironment(env, read);
+  readArguments({ args, env }, read);
   read.problems.push(...clusterProblems(read.values), ...mqttProblems(read.values));
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   const { withoutMeaning: settings, unknownVariables: variables } = read;

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { argumentOf } from './arguments.ts';
 import { type Config, KEYS, type Key, settingOf } from './schema.ts';
 
 const INTRODUCTION = `\
@@ -12,6 +13,26 @@ const INTRODUCTION = `\
 export function exampleConfigText(): string {
   const entries = KEYS.map((key) => `\n# ${settingOf(key).description}\n# ${line(key, settingOf(key).default)}`);
   return INTRODUCTION + entries.join('');
+}
+
+const USAGE = `\
+Usage: npm start -- [--setting value]...
+
+Starts a location hub. Settings are arguments, environment variables (HUB_PORT=8082) or lines of hub_config.yaml
+(port: 8082); arguments go before the environment, and that before the file. The hub looks for the file, and keeps its data,
+in the folder HUB_CONFIG_PATH, by default the current one. Secrets are no arguments, since other users could read them.
+
+Settings, with their defaults:
+`;
+
+/** What `npm start -- --help` prints. */
+export function usageText(): string {
+  const entries = KEYS.map((key) => {
+    const { default: usual, description, secret } = settingOf(key);
+    const name = secret === true ? `HUB_${key.toUpperCase()}` : line(argumentOf(key), usual).trimEnd().replace(':', '');
+    return `\n  ${name}\n      ${description}\n`;
+  });
+  return USAGE + entries.join('');
 }
 
 /** The settings of a running hub as YAML, to be shown to people: secrets are replaced by asterisks. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -9,15 +9,16 @@ import { type TestContext, test } from 'node:test';
 const LAUNCH = new URL('../../src/launch.mjs', import.meta.url);
 
 // The launcher is plain JavaScript, for an older Node to read: its types are stated here.
-const { findNode, isInstalled, markInstalled, stampOf } = (await import(LAUNCH.href)) as {
+const { findNode, isInstalled, markInstalled, removeForeignBinaries, stampOf } = (await import(LAUNCH.href)) as {
   findNode(root: string, running: { path: string; version: string }): string | undefined;
-  isInstalled(root: string): boolean;
-  markInstalled(root: string): void;
+  isInstalled(root: string, needed?: 'hub' | 'all'): boolean;
+  markInstalled(root: string, needed?: 'hub' | 'all'): void;
+  removeForeignBinaries(root: string, platform: string): void;
   stampOf(lockText: string, platform: string): string;
 };
 
 interface Packages {
-  readonly [path: string]: { version?: string; optional?: boolean; resolved?: string; link?: boolean };
+  readonly [path: string]: { version?: string; optional?: boolean; dev?: boolean; resolved?: string; link?: boolean };
 }
 
 function lock(packages: Packages): string {
@@ -58,6 +59,9 @@ function launch(root: string, ...args: string[]): ChildProcess {
   return spawn(process.execPath, [join(root, 'src', 'launch.mjs'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
+const INSTALLING =
+  'Installing the packages of the hub and of its tests, with Node.js 22: about 870 MB in node_modules …';
+
 const A = { version: '1.0.0' };
 const agreement: [name: string, wanted: Packages, installed: Packages | undefined, expected: boolean][] = [
   ['misses a folder that is not there', { 'node_modules/a': A }, undefined, false],
@@ -82,6 +86,42 @@ test('isInstalled trusts its stamp until the lock file changes', (context) => {
   assert.equal(isInstalled(root), true);
   writeFileSync(join(root, 'package-lock.json'), lock({ 'node_modules/a': { version: '2.0.0' } }));
   assert.equal(isInstalled(root), false);
+});
+
+test('The hub needs no packages of its tests, and what it has installed is not enough for these', (context) => {
+  const packages = { 'node_modules/a': A, 'node_modules/b': { ...A, dev: true } };
+  const root = project(context, packages);
+  record(root, { 'node_modules/a': A });
+  assert.deepEqual([isInstalled(root, 'hub'), isInstalled(root, 'all')], [true, false]);
+  markInstalled(root, 'hub');
+  assert.deepEqual([isInstalled(root, 'hub'), isInstalled(root, 'all')], [true, false]);
+  markInstalled(root, 'all');
+  assert.deepEqual([isInstalled(root, 'hub'), isInstalled(root, 'all')], [true, true]);
+});
+
+test('removeForeignBinaries leaves the HTTP servers of this platform', (context) => {
+  const root = project(context);
+  const folder = join(root, 'node_modules', 'uws-pack', 'dist', 'bin');
+  mkdirSync(folder, { recursive: true });
+  for (const name of ['linux_x64_127', 'linux_arm64_127', 'win32_x64_127']) {
+    writeFileSync(join(folder, `uws_${name}.node`), '');
+  }
+  removeForeignBinaries(root, 'linux_x64');
+  assert.deepEqual(readdirSync(folder), ['uws_linux_x64_127.node']);
+});
+
+test('launch.mjs installs less for the hub, and the rest for its tests', async (context) => {
+  const root = project(context);
+  const script = 'console.log(process.argv.slice(2).join())';
+  mkdirSync(join(root, 'test'));
+  for (const folder of ['src', 'test']) writeFileSync(join(root, folder, 'script.ts'), script);
+  const hub = await finish(launch(root, 'src/script.ts', 'a'));
+  const installing = 'Installing the packages of the hub, with Node.js 22: about 480 MB in node_modules …';
+  assert.deepEqual(hub, { code: 0, out: 'a\n', err: `${installing}\n` });
+  assert.deepEqual(await finish(launch(root, 'test/script.ts')), { code: 0, out: '\n', err: `${INSTALLING}\n` });
+  for (const folder of ['src', 'test']) {
+    assert.deepEqual(await finish(launch(root, `${folder}/script.ts`)), { code: 0, out: '\n', err: '' });
+  }
 });
 
 test('stampOf tells contents and platforms apart', () => {
@@ -111,7 +151,7 @@ test('launch.mjs installs once, runs the script with its arguments and keeps its
   );
 
   const first = await finish(launch(root, 'script.ts', '--speed', 'max now'));
-  assert.deepEqual(first, { code: 3, out: "[ '--speed', 'max now' ]\n", err: 'Installing dependencies …\n' });
+  assert.deepEqual(first, { code: 3, out: "[ '--speed', 'max now' ]\n", err: `${INSTALLING}\n` });
   assert.ok(existsSync(join(root, 'node_modules', '.launch-stamp')));
 
   const second = await finish(launch(root, 'script.ts'));

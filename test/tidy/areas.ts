@@ -89,7 +89,7 @@ export const AREAS: readonly Area[] = [
       'src/cluster/kept_config.ts',
     ]),
   },
-  { path: 'src/cli', mayImport: ['src/model', 'src/config/load.ts'] },
+  { path: 'src/cli', mayImport: ['src/model', 'src/config/load.ts', 'src/config/npm_options.ts'] },
   { path: 'src/hub-ui', mayImport: ['src/model', 'src/core/geo/plane_fit.ts', 'src/core/rules'] },
   { path: 'src/site', mayImport: [] },
   { path: 'src/build_ui.mjs', mayImport: [] },

@@ -1,0 +1,29 @@
+interface Asked {
+  /** Options of the script, with dashes or underscores, without `--`. */
+  readonly names: readonly string[];
+  /** What the script was called with. */
+  readonly args: readonly string[];
+  /** The command of `npm run hub`, which goes before its options. */
+  readonly command?: string;
+}
+
+/**
+ * Options that npm has taken for its own. Of `npm start --port 9000` the script gets the argument 9000 alone, and npm says in
+ * npm_config_port that there was an option. Returns for each what to type instead.
+ */
+export function takenByNpm(
+  env: Readonly<Record<string, string | undefined>>,
+  { names, args, command }: Asked,
+): readonly string[] {
+  const script = env['npm_lifecycle_event'];
+  if (script === undefined) return [];
+  return names.flatMap((name) => {
+    const value = env[`npm_config_${name.replaceAll('-', '_')}`];
+    if (value === undefined) return [];
+    const option = `--${name.replaceAll('_', '-')}`;
+    const meant = value === 'true' ? [option, ...args] : [option, value || 'false', ...args];
+    const typed = script === 'start' ? 'npm start --' : `npm run ${script} --`;
+    const words = [typed, ...(command === undefined ? [] : [command]), ...meant];
+    return [`npm has taken ${option} for itself. Type: ${words.join(' ')}`];
+  });
+}
