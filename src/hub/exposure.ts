@@ -1,3 +1,4 @@
+import type { Config } from '../config/schema.ts';
 import type { Listening } from '../transport/server.ts';
 import type { Log } from './log.ts';
 
@@ -20,6 +21,42 @@ export function warnOfExposure(settings: Reachable, log: Log): void {
     const what = 'The hub can be reached from other machines without TLS: access tokens can be read on their way';
     log.warn(what, { host, advice: 'set public_key_path, private_key_path and force_https, unless a proxy does TLS' });
   }
+}
+
+/** Settings by which the hub reaches the NATS servers of its cluster. */
+type Clustered = Pick<
+  Config,
+  | 'cluster_servers'
+  | 'cluster_credentials_path'
+  | 'cluster_nkey_path'
+  | 'cluster_username'
+  | 'cluster_tls_ca_path'
+  | 'cluster_tls_certificate_path'
+>;
+
+/** Warns when others can read what the hubs of a cluster tell each other by NATS, or can take part in it. */
+export function warnOfClusterExposure(config: Clustered, log: Log): void {
+  const servers = config.cluster_servers.filter((server) => !isLoopback(hostIn(server)));
+  const plain = config.cluster_tls_ca_path === null && config.cluster_tls_certificate_path === null;
+  const unencrypted = plain ? servers.filter((server) => server.startsWith('nats://')) : [];
+  if (unencrypted.length > 0) {
+    const what = 'The hub reaches NATS without TLS: locations, and credentials by password, can be read on their way';
+    log.warn(what, { servers: unencrypted, advice: 'set cluster_tls_ca_path, or tls:// in cluster_servers' });
+  }
+  const credentials = [
+    config.cluster_credentials_path,
+    config.cluster_nkey_path,
+    config.cluster_username,
+    config.cluster_tls_certificate_path,
+  ];
+  if (servers.length === 0 || credentials.some((credential) => credential !== null)) return;
+  const what =
+    'The hub signs in to NATS without credentials: everybody who reaches the servers can read and change everything';
+  log.warn(what, { servers, advice: 'set cluster_credentials_path, cluster_nkey_path or cluster_username' });
+}
+
+function hostIn(server: string): string {
+  return new URL(server).hostname.replace(/^\[|\]$/g, '');
 }
 
 function isLoopback(host: string): boolean {

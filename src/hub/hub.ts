@@ -24,7 +24,7 @@ import { clusterStore, connectCluster, settingsByHub } from './connect_cluster.t
 import { connectHistory } from './connect_history.ts';
 import { connectMqtt } from './connect_mqtt.ts';
 import { openRpc } from './connect_rpc.ts';
-import { CertificateCare, warnOfExposure } from './exposure.ts';
+import { CertificateCare, warnOfClusterExposure, warnOfExposure } from './exposure.ts';
 import { fill } from './fill.ts';
 import { fillFromCluster } from './fill_from_cluster.ts';
 import type { Log } from './log.ts';
@@ -171,6 +171,7 @@ async function openOn(
     parts.alerts.start();
     mqtt?.start();
     warnOfExposure(config, log);
+    warnOfClusterExposure(config, log);
     const care = new CertificateCare(listening, { log, now: parts.now });
     const background = startBackground(parts, care, { config, log });
     const close = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { makeCertificate } from '../support/certificates.ts';
 import { gps } from '../support/hall.ts';
-import { openTestHub, type TestSettings } from '../support/running_hub.ts';
+import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 import { type AuthorizedHub, openAuthorizedHub, withToken } from './authorized_hub.ts';
 import { Issuer } from './issuer.ts';
 
@@ -93,6 +93,18 @@ describe('a hub that wants tokens', () => {
     assert.equal((await hub.get(`${hub.origin}/hub/docs`)).status, 200);
     assert.equal((await hub.get('/openapi.json')).status, 200);
     assert.equal((await hub.request('HEAD', '/providers')).status, 401);
+  });
+
+  test('shows where its broker is in the AsyncAPI document to clients with a valid token alone', async () => {
+    const other = await openAuthorizedHub(PERMISSIONS, { mqtt_address: '127.0.0.1', mqtt_port: 1 });
+    try {
+      const hostBy = async (hub: TestHub) => (await hub.get('/asyncapi.json')).body['servers'].broker.host;
+      const token = await other.issuer.token({ roles: ['sender'] });
+      const hosts = [other.hub, other.as('bad'), other.as(token), other.hub].map(hostBy);
+      assert.deepEqual(await Promise.all(hosts), ['{broker}', '{broker}', '127.0.0.1:1', '{broker}']);
+    } finally {
+      await other.close();
+    }
   });
 
   test('verifies a token once for all requests and frames that it comes with', async () => {

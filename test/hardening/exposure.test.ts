@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { warnOfExposure } from '../../src/hub/exposure.ts';
+import { warnOfClusterExposure, warnOfExposure } from '../../src/hub/exposure.ts';
 import { openTestHub } from '../support/running_hub.ts';
 
 const OPEN = { require_authorization: false, public_key_path: null, force_https: false };
@@ -34,6 +34,41 @@ describe('warnOfExposure', () => {
       const said = warnings({ host, ...OPEN, ...settings });
       assert.equal(said.length, warning === undefined ? 0 : 1);
       if (warning !== undefined) assert.match(said[0] ?? '', warning);
+    });
+  }
+});
+
+const NO_CLUSTER = {
+  cluster_servers: [],
+  cluster_credentials_path: null,
+  cluster_nkey_path: null,
+  cluster_username: null,
+  cluster_tls_ca_path: null,
+  cluster_tls_certificate_path: null,
+};
+const [PLAIN, ENCRYPTED] = [['nats://nats-1.example:4222'], ['tls://nats-1.example:4222']];
+
+const CLUSTERS: readonly (readonly [settings: object, warned: readonly RegExp[]])[] = [
+  [{}, []],
+  [{ cluster_servers: ['nats://127.0.0.1:4222', 'nats://localhost:4223', 'nats://[::1]:4224'] }, []],
+  [{ cluster_servers: PLAIN }, [/without TLS/, /without credentials/]],
+  [{ cluster_servers: ['nats://127.0.0.1:4222', ...PLAIN] }, [/without TLS/, /without credentials/]],
+  [{ cluster_servers: PLAIN, cluster_username: 'hub' }, [/without TLS/]],
+  [{ cluster_servers: ENCRYPTED }, [/without credentials/]],
+  [{ cluster_servers: PLAIN, cluster_tls_ca_path: 'ca.pem' }, [/without credentials/]],
+  [{ cluster_servers: PLAIN, cluster_tls_certificate_path: 'hub.pem' }, []],
+  [{ cluster_servers: ENCRYPTED, cluster_nkey_path: 'seed' }, []],
+  [{ cluster_servers: ENCRYPTED, cluster_credentials_path: 'hub.creds' }, []],
+];
+
+describe('warnOfClusterExposure', () => {
+  for (const [settings, warned] of CLUSTERS) {
+    it(`warns ${warned.length} times with ${JSON.stringify(settings)}`, () => {
+      const said: string[] = [];
+      const log = { debug() {}, info() {}, error() {}, warn: (message: string) => void said.push(message) };
+      warnOfClusterExposure({ ...NO_CLUSTER, ...settings }, log);
+      assert.equal(said.length, warned.length, said.join('\n'));
+      for (const [i, pattern] of warned.entries()) assert.match(said[i] ?? '', pattern);
     });
   }
 });
