@@ -33,10 +33,9 @@ async function npm(t: TestContext, ...args: readonly string[]) {
 test('npm start -- --help prints the usage', async (t) => {
   const { code, out, err } = await npm(t, 'start', '--', '--help');
   assert.deepEqual({ code, err }, { code: 0, err: '' });
-  assert.match(
-    out,
-    /^Usage: npm start -- \[--setting value\]\.\.\.\n[^]*\n {2}--port 8081\n {6}Port of the API.*\n[^]*\n$/,
-  );
+  assert.match(out, /^Usage: npm start -- \[--setting value\]\.\.\.\n/);
+  assert.match(out, /\n {2}--port 8081\n {6}Port of the API/);
+  assert.ok(out.endsWith('\n'));
 });
 
 /** What somebody types, and the whole line that they read. */

@@ -10,6 +10,12 @@ import { createSite, FORKLIFT, HALL, move } from './ui_site.ts';
 const skip = WITHOUT_BROWSER ?? false;
 const PREFIX = '/site/rtls';
 
+/** What names addresses in the documents of the API. */
+interface ApiDocument {
+  readonly servers: readonly { readonly url: string }[] & { readonly hub: { readonly pathname: string } };
+  readonly links: readonly { readonly href: string }[];
+}
+
 /** A hub below a prefix that the proxy takes off, or that the hub knows by its settings. */
 const PROXIES = [
   { what: 'that a proxy takes off', strips: true, settings: {} },
@@ -62,7 +68,7 @@ for (const { what, strips, settings } of PROXIES) {
     const hub = await openUiHub(t, { ...settings, allowed_hosts: ['hub.internal'], history: true });
     const { origin } = await openPrefixProxy(t, { to: hub.hub.port, prefix: PREFIX, strips });
     const root = `${origin}${PREFIX}`;
-    const documentOf = async (path: string) => (await (await fetch(root + path)).json()) as any;
+    const documentOf = async (path: string) => (await (await fetch(root + path)).json()) as ApiDocument;
 
     const redirect = await fetch(`${root}/hub-ui`, { redirect: 'manual' });
     assert.equal(redirect.headers.get('location'), `${PREFIX}/hub-ui/`);
@@ -77,14 +83,14 @@ for (const { what, strips, settings } of PROXIES) {
     for (const name of ['openapi.json', 'openapi-3.0.json']) {
       const { servers } = await documentOf(`/hub/v2/${name}`);
       assert.deepEqual(
-        servers.map(({ url }: { url: string }) => url),
+        servers.map(({ url }) => url),
         ['/hub/v2', '/v2', '/deephub/v2'].map((path) => PREFIX + path),
       );
     }
     assert.equal((await documentOf('/v1/asyncapi.json')).servers.hub.pathname, `${PREFIX}/hub/v1`);
     const { links } = await documentOf('/hub/v2/ogc/mf');
     assert.deepEqual(
-      links.filter(({ href }: { href: string }) => !href.startsWith(`${PREFIX}/hub/v2/`)),
+      links.filter(({ href }) => !href.startsWith(`${PREFIX}/hub/v2/`)),
       [],
     );
 

@@ -17,6 +17,8 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/cli/replay/pace.ts': 'one step of a replay',
   'src/cli/tail.ts': 'a command',
   'src/cluster/message_checks.ts': 'what no bus takes, that of simulations included',
+  'src/config/claims.ts': 'the rule of one setting',
+  'src/config/proxies.ts': 'the rules of two settings about proxies',
   'src/core/handlers': 'one kind of item each',
   'src/entities/pending_providers.ts': 'a state of its own',
   'src/entities/subdivided.ts': 'a rule of its own about long edges',
