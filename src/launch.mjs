@@ -82,8 +82,10 @@ const INSTALLS = {
 
 async function install(needed) {
   console.error(`Installing ${INSTALLS[needed]} …`);
-  const omitted = needed === ALL_PACKAGES ? '--include=dev' : '--omit=dev';
-  const npm = spawn('npm', ['ci', omitted, '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'], {
+  const selection = needed === ALL_PACKAGES ? '--include=dev' : '--omit=dev';
+  // npm ci removes node_modules first. A hub that runs from there must not lose its packages when those of the tests come.
+  const command = isInstalled(ROOT, HUB_PACKAGES) ? ['install', '--no-save'] : ['ci'];
+  const npm = spawn('npm', [...command, selection, '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'], {
     cwd: ROOT,
     env: { ...process.env, PATH: pathWithoutModules() },
     // What npm says of a success is of no interest; its standard output is shown with a failure.
@@ -100,7 +102,7 @@ async function install(needed) {
     npm.on('close', resolve);
   });
   stopTelling();
-  if (code !== 0) fail(`${said}Cannot install the dependencies: npm ci ended with code ${code}`);
+  if (code !== 0) fail(`${said}Cannot install the dependencies: npm ${command[0]} ended with code ${code}`);
   if (needed === HUB_PACKAGES) removeForeignBinaries(ROOT);
   markInstalled(ROOT, needed);
 }
