@@ -52,8 +52,6 @@ interface Waiting {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
   readonly stopExpiry: () => void;
-  /** Whether somebody waits for it. */
-  isHeard: boolean;
 }
 
 interface Queue {
@@ -93,8 +91,8 @@ export class LocationQueues {
   #waitingBytes = 0;
   #forwarded = 0;
   #isClosed = false;
-  /** What has failed while nobody was waiting for it: whoever asks next is told. */
-  #unheard: unknown;
+  /** Holds the locations handed over since `kept` was last called. */
+  readonly #handedOver = new Set<Waiting>();
 
   constructor(options: LocationQueuesOptions) {
     this.#options = options;
@@ -140,20 +138,27 @@ export class LocationQueues {
   }
 
   /** See Router.kept. */
+  // hot
   kept(): Promise<void> | undefined {
-    const unheard = this.#unheard;
-    this.#unheard = undefined;
-    if (unheard !== undefined) return Promise.reject(unheard);
-    if (this.#waiting === 0) return undefined;
-    const all = this.#all();
-    for (const waiting of all) waiting.isHeard = true;
-    const [first, ...more] = all;
-    return more.length === 0 ? first?.done : allDone(all.map(({ done }) => done));
+    if (this.#handedOver.size === 0) return undefined;
+    const own = Array.from(this.#handedOver, ({ done }) => done);
+    this.#handedOver.clear();
+    return own.length === 1 ? own[0] : allDone(own);
   }
 
-  /** Resolves when all that waits now has come to something. */
+  /** Resolves when every request with locations that wait now has succeeded or failed. */
   async allTried(): Promise<void> {
-    await Promise.allSettled(this.#all().map(({ done }) => done));
+    await Promise.allSettled([...this.#queues.values()].flatMap(donesOf));
+  }
+
+  /** The same for every queue that may hold locations of the providers. */
+  async tried(providers: readonly string[]): Promise<void> {
+    this.changed();
+    const servers = new Set(providers.map((id) => this.#serverOf(id))).add(NOBODY);
+    const queues = [...this.#queues.values()].filter(({ server, inFlight }) => {
+      return servers.has(server) || inFlight?.isTorn === true;
+    });
+    await Promise.allSettled(queues.flatMap(donesOf));
   }
 
   /** To be called when who serves what may not be what it was. */
@@ -235,21 +240,21 @@ export class LocationQueues {
   #put(server: string | undefined, run: CountedRun): void {
     const { elapsed, holdMs } = this.#options;
     const queue = this.#queueOf(server);
-    this.#fill(queue, run, { untilMs: elapsed() + holdMs, triedBy: '' });
+    this.#fill(queue, run, { untilMs: elapsed() + holdMs, triedBy: '' }, this.#handedOver);
     this.#waiting += run.count;
     this.#waitingBytes += run.bytes.length;
     this.#wake(queue);
   }
 
-  /** Copies a run to the end of a queue, and notes what it is in now. */
+  /** Copies a run to the end of a queue. Adds the requests that now carry it to `filled`. */
   // hot
-  #fill(queue: Queue, run: CountedRun, kind: Pick<Waiting, 'untilMs' | 'triedBy'>, filled?: Set<Waiting>): void {
+  #fill(queue: Queue, run: CountedRun, kind: Pick<Waiting, 'untilMs' | 'triedBy'>, filled: Set<Waiting>): void {
     let left = run.count;
     let last = queue.waiting.at(-1);
     if (last === undefined || !this.#isOpen(queue, last, kind)) last = this.#add(queue, kind);
     for (let from = 0; ; last = this.#add(queue, kind)) {
       const { to, taken } = last.parcel.take(from === 0 ? run : { ...run, count: left }, from);
-      if (taken > 0) filled?.add(last);
+      if (taken > 0) filled.add(last);
       left -= taken;
       from = to;
       if (from >= run.bytes.length) return;
@@ -270,7 +275,7 @@ export class LocationQueues {
     done.catch(() => undefined);
     const stopExpiry = schedule(untilMs - elapsed(), () => this.#expire(waiting));
     const parcel = new Parcel(this.#buffers);
-    const waiting: Waiting = { parcel, untilMs, triedBy, done, resolve, reject, stopExpiry, isHeard: false };
+    const waiting: Waiting = { parcel, untilMs, triedBy, done, resolve, reject, stopExpiry };
     queue.waiting.push(waiting);
     return waiting;
   }
@@ -287,7 +292,7 @@ export class LocationQueues {
 
   /** Puts something that was taken out of a queue to the ends of those where it belongs now. */
   #route(from: Waiting, triedBy: string): void {
-    const { parcel, untilMs, isHeard } = from;
+    const { parcel, untilMs } = from;
     if (this.#options.elapsed() >= untilMs) {
       this.#fail(from, this.#late({ triedBy }));
       return;
@@ -300,7 +305,6 @@ export class LocationQueues {
     else {
       const all = new Set<Waiting>();
       for (const [server, run] of parts) this.#fill(this.#queueOf(server), run, { untilMs, triedBy }, all);
-      for (const waiting of all) waiting.isHeard ||= isHeard;
       from.stopExpiry();
       parcel.end();
       // Whoever waits for it is told what has become of its parts.
@@ -383,7 +387,6 @@ export class LocationQueues {
   }
 
   #fail(waiting: Waiting, error: unknown): void {
-    if (!waiting.isHeard) this.#unheard = error;
     this.#end(waiting);
     waiting.reject(error);
   }
@@ -395,10 +398,6 @@ export class LocationQueues {
     parcel.end();
   }
 
-  #all(): Waiting[] {
-    return [...this.#queues.values()].flatMap(({ waiting }) => waiting);
-  }
-
   #late({ triedBy }: Pick<Waiting, 'triedBy'>): HubError {
     return this.#options.calls.late(CANNOT_PROCESS, { isInDoubt: triedBy !== '' });
   }
@@ -406,6 +405,10 @@ export class LocationQueues {
   #lengthOf(server: string | undefined): number {
     return this.#queues.get(server)?.waiting.length ?? 0;
   }
+}
+
+function donesOf({ waiting }: Queue): readonly Promise<void>[] {
+  return waiting.map(({ done }) => done);
 }
 
 /** Resolves when all have. Where only some have not, the error of one of these says so. */

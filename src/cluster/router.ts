@@ -85,8 +85,9 @@ export class Router {
   }
 
   /**
-   * Resolves when all locations so far are processed, and that is kept; undefined where none wait. Rejects with the error of
-   * their owner, and with HUB_UNAVAILABLE when they could not be handed over in time. Some of them may have been taken then.
+   * Resolves when the locations handed over since the last call are processed and committed; undefined if there were none.
+   * A caller that hands over locations calls this in the same turn, so it waits only for its own. Rejects with the error of
+   * their owner, and with HUB_UNAVAILABLE if they could not be handed over in time. Some of them may have been taken then.
    */
   kept(): Promise<void> | undefined {
     return this.#queues.kept();
@@ -100,9 +101,9 @@ export class Router {
     return this.#questions.ask(query);
   }
 
-  /** Deletes the locations of providers, behind all that was handed over before. Rejects as ask does. */
+  /** Deletes the locations of providers, after those handed over before are processed. Rejects as ask does. */
   async forget(ids: readonly string[]): Promise<void> {
-    await this.#queues.allTried();
+    await this.#queues.tried(ids);
     await this.#questions.forget(ids);
   }
 

@@ -18,7 +18,7 @@ export interface Places {
   scanned(body: ScannedBody): void;
   /** Deletes the location of a provider. */
   forget(id: string): Promise<void> | undefined;
-  /** Resolves when all that was handed over is processed, and that is kept. */
+  /** Resolves when the locations handed over since the last call are processed and committed; undefined if there were none. */
   kept(): Promise<void> | undefined;
 }
 
@@ -52,6 +52,8 @@ export class Routes implements Places {
   #version = -1;
   #changes = 0;
   #isAllHere = false;
+  /** Whether the shards of this hub were handed locations since `kept` was last called. */
+  #hasLocal = false;
 
   constructor(options: RoutesOptions) {
     this.#options = options;
@@ -81,6 +83,7 @@ export class Routes implements Places {
     if (!this.#isHere(location.provider_id)) remote.location(location, times);
     else {
       if (loads.isSample()) loads.count(location.provider_id);
+      this.#hasLocal = true;
       local.location(location, times);
     }
   }
@@ -90,6 +93,7 @@ export class Routes implements Places {
     const { local, remote, isServing, ownership, incarnation } = this.#options;
     const isOpen = isServing() && remote.isClear();
     const here = isOpen ? this.#countHere(body) : 'none';
+    this.#hasLocal ||= here !== 'none';
     if (here === 'all') {
       local.scanned(body);
       return;
@@ -112,9 +116,9 @@ export class Routes implements Places {
 
   kept(): Promise<void> | undefined {
     const { local, remote } = this.#options;
-    // What was handed over before it was this hub's turn is not forgotten.
     const elsewhere = remote.kept();
-    const here = this.#isServingAny() ? local.kept() : undefined;
+    const here = this.#hasLocal ? local.kept() : undefined;
+    this.#hasLocal = false;
     return elsewhere === undefined || here === undefined ? (elsewhere ?? here) : allDone([elsewhere, here]);
   }
 

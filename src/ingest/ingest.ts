@@ -50,9 +50,12 @@ export interface IngestOptions {
   came?(count: number, from: Came): void;
   /** Tells subscribers of a proximity as it came in. */
   announce(proximity: Proximity & { provider_id: string }): void;
-  /** Resolves when the locations so far are kept; undefined where a reply need not wait for that. */
+  /**
+   * Resolves when the locations handed over since the last call are committed; undefined if a reply need not wait for them.
+   * Called in the turn in which they were handed over.
+   */
   kept(): Promise<void> | undefined;
-  /** The same for a part of a long list, where `kept` does not tell of what has failed before it is asked. */
+  /** The same for a part of a long list; left out if `kept` at the end of the list covers all parts. */
   partKept?(): Promise<void> | undefined;
   /** Levels that properties may be nested; 200 when left out. */
   readonly depthMax?: number;

@@ -180,8 +180,33 @@ test('What waits in all queues together is bounded', async (context) => {
   await clock.wait(HOLD_MS);
   assert.deepEqual([b.router.gauges.waiting, b.router.gauges.waitingBytes], [0, 0]);
   await assert.rejects(async () => b.shards.kept(), {
-    message: 'Cannot process locations: no hub has done it in time',
+    message: 'Cannot process locations: no hub has done it in time; some of them are processed',
   });
+});
+
+test('A request waits only for the owners of its own locations, and reports only its own failures', async (context) => {
+  const { clock, cluster, b, c } = await owners(context);
+  cluster.stop('a');
+  const slow = b.send(OF_A, 'slow');
+  const fromMs = clock.nowMs;
+  await b.send(OF_C, 'fast');
+  assert.ok(clock.nowMs - fromMs < 100, `waited for ${clock.nowMs - fromMs} ms`);
+  assert.deepEqual(textsOf(c), ['fast']);
+  await assert.rejects(slow, { code: 'HUB_UNAVAILABLE' });
+  await b.send(OF_C, 'next');
+  assert.equal(b.shards.kept(), undefined);
+});
+
+test('The location of a provider is deleted without waiting for the owners of others', async (context) => {
+  const { clock, cluster, b, c } = await owners(context);
+  cluster.stop('a');
+  const slow = b.send(OF_A, 'slow');
+  const fromMs = clock.nowMs;
+  void b.send(OF_C, 'text');
+  await b.router.forget([OF_C]);
+  assert.ok(clock.nowMs - fromMs < 100, `waited for ${clock.nowMs - fromMs} ms`);
+  assert.deepEqual([c.takenBefore, c.forgotten], [1, [OF_C]]);
+  await assert.rejects(slow, { code: 'HUB_UNAVAILABLE' });
 });
 
 test('Whoever waits hears of the locations that have failed, and that others have not', async (context) => {
