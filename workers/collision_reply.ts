@@ -14,12 +14,15 @@ import {
   type SeveralHubs,
   unpackMotions,
 } from '../src/wire/messages.ts';
+import { namedEventId } from './event_ids.ts';
 
 /** Another hub, as the stage knows it. */
 interface Other {
   /** Its shards work at their own pace as well. */
   readonly merge: WatermarkMerge;
   watermark: number;
+  /** Motions of items before this one were run by the worker before. The hub may send them again. */
+  fromSeq: number;
 }
 
 /** The collision stage as its worker runs it: brings the motions of all shards, of all hubs, into one order first. */
@@ -32,24 +35,29 @@ export class Collisions {
   #self = '';
 
   constructor(newId: () => string) {
-    this.#stage = openCollisionStage({ newId, zones: this.#zones.find, newBuffer: newRecordBuffer });
+    this.#stage = openCollisionStage({
+      newId,
+      namedId: namedEventId,
+      zones: this.#zones.find,
+      newBuffer: newRecordBuffer,
+    });
   }
 
   step(batch: CollisionBatch): CollisionReply {
     for (const [id, zone] of batch.zones) this.#zones.set(id, zone);
-    const { nowMs, variants, setBacks, watermark, others } = batch;
+    const { nowMs, variants, setBacks, watermark, others, areStandsExact } = batch;
     if (batch.restore === undefined) for (const packed of batch.motions) this.#merge.add(unpackMotions(packed));
     const timed = (other: OtherMotions) => timesOf(other, others?.clockMs ?? nowMs, setBacks ?? []);
     const news = (others?.hubs ?? []).map((other) => ({ ...other, motions: unpacked(other.motions, timed(other)) }));
-    if (batch.restore === undefined) for (const { hub, motions } of news) this.#otherOf(hub).merge.add(motions);
+    if (batch.restore === undefined) for (const { hub, motions } of news) this.#add(this.#otherOf(hub), motions);
     else this.#restore(batch, batch.restore, news);
     const own = this.#merge.take(watermark);
     if (others === undefined && this.#hubs.waiting === 0) {
-      const outcome = this.#stage.step({ nowMs, motions: own, setBacks, ...(variants && { variants }) });
+      const outcome = this.#stage.step({ nowMs, motions: own, setBacks, variants, areStandsExact });
       return { ...outcome, waiting: this.#merge.waiting };
     }
     const motions = this.#ofAll(own, others);
-    const outcome = this.#stage.step({ nowMs, motions, setBacks, ...(variants && { variants }) });
+    const outcome = this.#stage.step({ nowMs, motions, setBacks, variants, areStandsExact });
     return { ...outcome, waiting: this.#waiting, finished: this.#finished(watermark) };
   }
 
@@ -87,10 +95,14 @@ export class Collisions {
   #otherOf(hub: string): Other {
     let other = this.#others.get(hub);
     if (other === undefined) {
-      other = { merge: new WatermarkMerge(), watermark: 0 };
+      other = { merge: new WatermarkMerge(), watermark: 0, fromSeq: 0 };
       this.#others.set(hub, other);
     }
     return other;
+  }
+
+  #add({ merge, fromSeq }: Other, motions: readonly Motion[]): void {
+    merge.add(fromSeq === 0 ? motions : motions.filter(({ seq }) => seq >= fromSeq));
   }
 
   #restore(
@@ -110,9 +122,10 @@ export class Collisions {
       const { fromSeq: from, done: before } = ofOthers.find(({ hub }) => hub === other.hub) ?? { fromSeq: 0, done: [] };
       finished.push(...unpacked(before, timesOf(other, others?.clockMs ?? nowMs, setBacks ?? [])));
       finished.push(...other.motions.filter(({ seq }) => seq < from));
-      const { merge } = this.#otherOf(other.hub);
-      merge.add(other.motions.filter(({ seq }) => seq >= from));
-      ahead.push(...merge.motions);
+      const known = this.#otherOf(other.hub);
+      known.fromSeq = from;
+      this.#add(known, other.motions);
+      ahead.push(...known.merge.motions);
     }
     // Of a trackable that has moved from hub to hub the last counts.
     if (news.length > 0) finished.sort((a, b) => a.receivedMs - b.receivedMs);

@@ -1,6 +1,6 @@
 // hot: run for each event of a fence or a collision
 
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 
 const RANDOM_BYTES = 16;
 /** For how many ids random bytes are drawn at once. */
@@ -32,4 +32,12 @@ export function newEventId(): string {
   view.setUint16(PLACES[8]!, TWO_DIGITS[(random[used + 8]! & 0x3f) | 0x80]!, true);
   used += RANDOM_BYTES;
   return text.toString('latin1');
+}
+
+/** The UUID of a name, of version 8: whoever makes one of the same name gets the same. */
+export function namedEventId(name: string): string {
+  const digits = createHash('sha256').update(name).digest('hex');
+  const variant = ((Number.parseInt(digits.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  const parts = [digits.slice(0, 8), digits.slice(8, 12), `8${digits.slice(13, 16)}`];
+  return [...parts, `${variant}${digits.slice(17, 20)}`, digits.slice(20, 32)].join('-');
 }

@@ -12,7 +12,12 @@ const RING = Float64Array.from([9, 50, 9.0001, 50, 9.0001, 50.0001, 9, 50.0001, 
  * a worker would take some fifty times as long as later ones, since the engine compiles what it runs for the first time.
  */
 export function warmStage(): void {
-  const stage = openCollisionStage({ newId: () => 'made up', zones: () => undefined, newBuffer: newRecordBuffer });
+  const stage = openCollisionStage({
+    newId: () => 'made up',
+    namedId: () => 'named',
+    zones: () => undefined,
+    newBuffer: newRecordBuffer,
+  });
   stage.step({ nowMs: 0, motions: [], variants: [{ id: 1, topic: 'collision_events', crs: 'EPSG:4326' }] });
   for (let nowMs = 1; nowMs <= ROUNDS; nowMs++) {
     const motions = ['circle', 'other', 'polygon'].map((id) => motionOf(id, nowMs));

@@ -45,7 +45,8 @@ export const COLLISIONS: readonly Kernel[] = SCENES.map((scene) => ({
 function prepare({ count, sideMetres, radii, variants }: Scene) {
   const random = randomFrom(1);
   let ids = 0;
-  const stage = openCollisionStage({ newId: () => String(ids++), zones: () => undefined, newBuffer: newRecordBuffer });
+  const newId = () => String(ids++);
+  const stage = openCollisionStage({ newId, namedId: newId, zones: () => undefined, newBuffer: newRecordBuffer });
   stage.step({ nowMs: 0, motions: [], variants });
   const at = Array.from({ length: count }, (): [number, number] => [random() * sideMetres, random() * sideMetres]);
   let nowMs = 0;

@@ -1,7 +1,15 @@
+import type { Evaluated } from '../shards/collision_lane.ts';
 import type { Clock } from '../time/clock.ts';
 import type { PackedMotions } from '../wire/messages.ts';
 import type { Bus, Message, Subscription } from './bus.ts';
-import { packStandRequest, readMotionsMessage, readStandRequest } from './motion_message.ts';
+import {
+  type PublishedMotions,
+  packPublishedMotions,
+  packStandRequest,
+  readMotionsMessage,
+  readPublishedMotions,
+  readStandRequest,
+} from './motion_message.ts';
 import { MotionsIn, type News } from './motions_in.ts';
 import { MotionsOut, type Passed } from './motions_out.ts';
 
@@ -15,6 +23,10 @@ import { MotionsOut, type Passed } from './motions_out.ts';
  *   objects                      |                                         | their trackables stand
  *   another hub                  | there, once the step is kept; with what | says what it has passed, and where its
  *                                | it has passed                           | trackables stand where it is asked
+ *
+ * The owner of the stage reports for which motions it has published the events. The others retain the rest (motions_out.ts).
+ * So its successor evaluates every motion since the last one that it has published for, and publishes the starts and ends that
+ * it has not; one that it has published by then, without having reported so, is published twice, with the same id.
  *
  * A hub that gets the stage holds it until it is handed the pairs that collide. The owners are those of the configuration
  * log. Of one record they are told in this order: `gone`, `stageOwner`, `owners`.
@@ -71,6 +83,9 @@ export class ClusterMotions {
   #cancelBeat: (() => void) | undefined;
   /** The number of the last question of the owner of the stage. */
   #question = 0;
+  /** What this hub has published as the owner of the stage, while the others do not know. */
+  #published: PublishedMotions | undefined;
+  #publishedMs: number | undefined;
   #isStanding = false;
   #misfits = 0;
   #isClosed = false;
@@ -86,6 +101,7 @@ export class ClusterMotions {
     this.#listening = [
       bus.subscribe(`${name}.m.${self}`, (message) => this.#reading(() => this.#take(message))),
       bus.subscribe(`${name}.ms.${self}`, (message) => this.#reading(() => this.#asked(message))),
+      bus.subscribe(`${name}.mp`, (message) => this.#reading(() => this.#confirmed(message))),
     ];
   }
 
@@ -108,9 +124,44 @@ export class ClusterMotions {
   stageOwner(owner: string): void {
     if (this.#owner === owner || this.#isClosed) return;
     this.#owner = owner;
-    if (this.isLocal) this.#options.stage.collisions.pause();
-    else this.#out.to(owner);
+    const { collisions } = this.#options.stage;
+    if (this.isLocal) {
+      collisions.pause();
+      for (const motions of this.#out.takeRetained()) collisions.shardDone(motions);
+    } else this.#out.to(owner);
     this.#question = 0;
+  }
+
+  /**
+   * The last owner of the stage but this hub has published the events of all motions received before that running time of its
+   * own; undefined if it has not reported any.
+   */
+  get publishedMs(): number | undefined {
+    return this.#publishedMs;
+  }
+
+  /** The events of motions that the stage of this hub has evaluated are published. Reports them at once if there are any. */
+  published({ beforeMs, others }: Evaluated, hasEvents: boolean): void {
+    const { self } = this.#options;
+    if (this.#owner !== self || beforeMs === undefined) return;
+    this.#published = { from: self, beforeMs, others };
+    // The events leave at the end of this turn, and the report is behind them.
+    if (hasEvents) queueMicrotask(() => this.#reportPublished());
+    else this.#beatSoon();
+  }
+
+  #reportPublished(): void {
+    const { bus, name } = this.#options;
+    if (this.#published === undefined || this.#isClosed) return;
+    bus.publish(`${name}.mp`, packPublishedMotions(this.#published));
+    this.#published = undefined;
+  }
+
+  #confirmed({ bytes }: Message): void {
+    const { from, beforeMs, others } = readPublishedMotions(bytes);
+    if (from !== this.#owner || from === this.#options.self) return;
+    this.#publishedMs = beforeMs;
+    for (const [hub, item] of others) if (hub === this.#options.self) this.#out.confirmed(item);
   }
 
   /** Who owns partitions from now on. */
@@ -180,7 +231,9 @@ export class ClusterMotions {
   #beatSoon(): void {
     this.#cancelBeat ??= this.#options.schedule(BEAT_MS, () => {
       this.#cancelBeat = undefined;
-      if (this.#isClosed || !this.#isNeeded) return;
+      if (this.#isClosed) return;
+      this.#reportPublished();
+      if (!this.#isNeeded) return;
       this.#beat();
       this.#beatSoon();
     });
@@ -217,6 +270,7 @@ export class ClusterMotions {
     this.#isStanding = true;
     for (let answered = 0; answered !== this.#question && !this.isLocal && !this.#isClosed; ) {
       const [owner, number] = [this.#owner, this.#question];
+      this.#out.sendRetained();
       await this.#options.stage.shards.standing();
       if (owner !== this.#owner || this.isLocal) continue;
       answered = number;

@@ -9,6 +9,9 @@ import { type PackedMotions, pack, unpackMotions } from '../wire/messages.ts';
  *
  * And what that asks of them, on `<name>.ms.<incarnation>`: where all their trackables stand; msgpack of
  * [version, from, number].
+ *
+ * And what it reports to all of them, on `<name>.mp`: for which motions the events are published; msgpack of
+ * [version, from, before, [[incarnation, item] …]].
  */
 const VERSION = 1;
 
@@ -85,6 +88,29 @@ export function readStandRequest(bytes: Borrowed): StandRequest {
   return { from, number };
 }
 
+/** The owner of the stage has published the events of all these motions. */
+export interface PublishedMotions {
+  /** The incarnation of that owner. */
+  readonly from: string;
+  /** Those received before that running time of this owner, which the rows of its pairs have as well. */
+  readonly beforeMs: number;
+  /** Of each other hub, those of items before a number. */
+  readonly others: readonly (readonly [hub: string, item: number])[];
+}
+
+export function packPublishedMotions({ from, beforeMs, others }: PublishedMotions): Uint8Array {
+  return packr.pack([VERSION, from, beforeMs, others]);
+}
+
+/** Throws a MotionMessageError. */
+export function readPublishedMotions(bytes: Borrowed): PublishedMotions {
+  const [from, beforeMs, others] = unpacked(bytes);
+  if (typeof from !== 'string' || from === '') throw misfit('from', from);
+  if (!Number.isFinite(beforeMs)) throw misfit('before', beforeMs);
+  if (!Array.isArray(others) || !others.every(isItemOfHub)) throw misfit('others', others);
+  return { from, beforeMs: beforeMs as number, others };
+}
+
 /** Motions in bytes of their own, in parts of about so many bytes. */
 export function copiedInParts({ packed, lastSeq }: PackedMotions, bytesMax: number): readonly PackedMotions[] {
   const own = copied(packed);
@@ -105,6 +131,10 @@ function isBack(value: unknown): value is readonly [number, number] {
 
 function isPack(value: unknown): value is readonly [number, Uint8Array] {
   return Array.isArray(value) && isCount(value[0]) && value[1] instanceof Uint8Array;
+}
+
+function isItemOfHub(value: unknown): value is readonly [string, number] {
+  return Array.isArray(value) && typeof value[0] === 'string' && isCount(value[1]);
 }
 
 function isCount(value: unknown): value is number {

@@ -23,6 +23,8 @@ export interface MotionsOutOptions {
 
 /** Bytes of motions in a message, about. */
 const MESSAGE_BYTES = 1 << 20;
+/** Bytes of retained motions. If the stage is farther behind, its next owner is only told where the trackables stand. */
+const RETAINED_BYTES_MAX = 64 << 20;
 
 const NOTHING: Passed = { seq: 0, receivedMs: 0 };
 
@@ -37,6 +39,10 @@ interface Held {
  * What is let out in one turn leaves together, in messages of about a megabyte. Each has a number, whether it can be sent
  * or not: what was not sent is missing, and the receiver sees that it is. It also says what this hub has passed. The steps
  * that are not kept yet hold that back: by what was passed when the one before each of them was done.
+ *
+ * Motions are retained until the owner of the stage confirms that their events are published. They are sent again before the
+ * answer where the trackables stand: to an owner that has missed a message, and to a new owner, which so evaluates every
+ * motion since the last one that the old owner has published for. One that has come twice is recognized by its item.
  */
 export class MotionsOut {
   readonly #options: MotionsOutOptions;
@@ -45,6 +51,8 @@ export class MotionsOut {
   readonly #held = new Map<PackedMotions, Held>();
   #pending: PackedMotions[] = [];
   #pendingBytes = 0;
+  #retained: PackedMotions[] = [];
+  #retainedBytes = 0;
   /** The number of the last question that is answered. */
   #stood = 0;
   #isToFlush = false;
@@ -89,6 +97,37 @@ export class MotionsOut {
 
   /** Sends motions of steps that are kept. */
   send(motions: readonly PackedMotions[]): void {
+    for (const part of motions) {
+      this.#retained.push(part);
+      this.#retainedBytes += look(part.packed).length;
+    }
+    while (this.#retainedBytes > RETAINED_BYTES_MAX) {
+      this.#retainedBytes -= look((this.#retained.shift() as PackedMotions).packed).length;
+    }
+    this.#put(motions);
+  }
+
+  /** Sends the retained motions again, in their order. */
+  sendRetained(): void {
+    this.#put(this.#retained);
+  }
+
+  /** The owner of the stage has published the events of all motions of items before that number. */
+  confirmed(item: number): void {
+    this.#retained = this.#retained.filter(({ lastSeq }) => lastSeq >= item);
+    this.#retainedBytes = this.#retained.reduce((sum, { packed }) => sum + look(packed).length, 0);
+  }
+
+  /** Returns the retained motions, which are not retained any more. */
+  takeRetained(): readonly PackedMotions[] {
+    const retained = this.#retained;
+    this.#retained = [];
+    this.#retainedBytes = 0;
+    return retained;
+  }
+
+  #put(motions: readonly PackedMotions[]): void {
+    if (motions.length === 0) return;
     for (const part of motions) {
       const { length } = look(part.packed);
       // Nothing more is passed before the rest is sent.

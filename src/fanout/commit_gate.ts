@@ -3,6 +3,7 @@ import type { EventBatch } from '../model/event_batch.ts';
 
 interface Held {
   readonly events: readonly EventBatch[];
+  readonly published: (() => void) | undefined;
   done: boolean;
 }
 
@@ -24,14 +25,15 @@ export class CommitGate {
     return this.#heldEvents;
   }
 
-  /** Publishes after everything before, and after the given work has succeeded or failed. */
-  publish(events: readonly EventBatch[], after: Promise<void> | undefined): void {
+  /** Publishes after everything before, and after the given work has succeeded or failed. Calls `published` then. */
+  publish(events: readonly EventBatch[], after: Promise<void> | undefined, published?: () => void): void {
     if (after === undefined && this.#held.length === 0) {
       this.#publish(events);
+      published?.();
       return;
     }
-    const kept = events.map((block) => ({ ...block, bytes: lend(copied(block.bytes)) }));
-    const held: Held = { events: kept, done: after === undefined };
+    const own = events.map((block) => ({ ...block, bytes: lend(copied(block.bytes)) }));
+    const held: Held = { events: own, published, done: after === undefined };
     this.#held.push(held);
     this.#heldEvents += countOf(events);
     const done = (): void => {
@@ -44,9 +46,10 @@ export class CommitGate {
   #release(): void {
     let ready = 0;
     while (this.#held[ready]?.done === true) ready++;
-    for (const { events } of this.#held.splice(0, ready)) {
+    for (const { events, published } of this.#held.splice(0, ready)) {
       this.#heldEvents -= countOf(events);
       this.#publish(events);
+      published?.();
     }
   }
 }

@@ -73,7 +73,10 @@ export function connectStages(deps: StageDeps): Stages {
     keepPairs: database.keepPairs,
     released: () => shards.released(),
     motions: (motions) => (cluster?.motions ?? collisions).shardDone(motions),
-    ...(cluster && { movedOut: (motions) => cluster.motions?.released(motions) }),
+    ...(cluster && {
+      movedOut: (motions) => cluster.motions?.released(motions),
+      collisionsPublished: (evaluated, hasEvents) => cluster.motions?.published(evaluated, hasEvents),
+    }),
     moveZones,
     wakeAt: (who, atMs) => ticker.set(who, atMs),
   });
@@ -107,13 +110,13 @@ export function connectStages(deps: StageDeps): Stages {
     setBacks,
     firstUndone: () => shards.firstUndone,
     standing: () => cluster?.motions?.standing() ?? shards.standing(),
-    ...(cluster && { others: () => cluster.motions?.others() }),
+    ...(cluster && { others: () => cluster.motions?.others(), areStandsExact: true }),
     takesPart(id) {
       const found = trackable(id);
       if (found === undefined || isNowhere(found)) return false;
       return found.calculate_collisions ?? config.calculate_collisions_default;
     },
-    outcome: (reply) => outcomes.ofCollisions(reply),
+    outcome: (reply, evaluated) => outcomes.ofCollisions(reply, evaluated),
     restarted,
   });
   return { fanout, shards, collisions, ticker, outcomes };

@@ -87,7 +87,7 @@ export async function fillFromCluster(
 
 /** Gives the shards what was left of objects, and the collision stage its pairs. */
 async function adopt(parts: Parts, left: LeftBehind, delayMs: number): Promise<void> {
-  const { clock, shards, collisions } = parts;
+  const { clock, machine, shards, collisions, outcomes } = parts;
   const { objects, rows, pairs, steps, config, isLate } = left;
   const wanted = { provider: new Set(objects.providers), trackable: new Set(objects.trackables) };
   const own = rows.filter(({ kind, id }) => wanted[kind].has(id));
@@ -95,6 +95,10 @@ async function adopt(parts: Parts, left: LeftBehind, delayMs: number): Promise<v
   await shards.adopt({ rows: foreignRows(own, clock), steps, config, objects }, isLate ? delayMs : 0);
   // Whoever has the collision stage hears where the objects are now.
   if (!collisions.isPaused) await shards.standing();
-  if (pairs !== undefined) collisions.restore(pairs, delayMs);
+  if (pairs !== undefined) {
+    // Subscribers that have lost the hub before are back by then.
+    if (isLate) outcomes.holdCollisions(new Promise((resolve) => void machine.schedule(delayMs, resolve)));
+    collisions.restore(pairs, delayMs, parts.cluster?.motions?.publishedMs);
+  }
   await shards.kept();
 }

@@ -1,9 +1,11 @@
+import type { CollisionRow } from '../core/collision/row.ts';
 import type { KeptRow } from '../core/item.ts';
 import type { PackedPlaces } from '../core/recorded.ts';
 import type { ZoneMove } from '../core/zone/following.ts';
 import { CommitGate } from '../fanout/commit_gate.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { HubCounts } from '../operation/counts.ts';
+import type { Evaluated } from '../shards/collision_lane.ts';
 import type { CollisionReply, PackedMotions, ShardReply } from '../wire/messages.ts';
 
 /** Where outcomes go. */
@@ -20,6 +22,8 @@ export interface Sinks {
   keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
   /** The same of pairs that collide. */
   keepPairs(rows: Iterable<KeptRow>): Promise<void> | undefined;
+  /** Called when the events of the motions that the collision stage has evaluated are published. Only in a cluster. */
+  collisionsPublished?(evaluated: Evaluated, hasEvents: boolean): void;
   /** Resolves when what the shards have decided so far was let out; undefined where it was. */
   released?(): Promise<void> | undefined;
   /** Hands packed motions of a shard to the collision stage. */
@@ -37,6 +41,8 @@ export class OutcomeDispatcher {
   readonly #sinks: Sinks;
   readonly #gates: readonly CommitGate[];
   readonly #collisions: CommitGate;
+  /** Rows of pairs that have parted, by id, while the ends of their collisions are not published. */
+  readonly #parted = new Map<string, CollisionRow>();
   #record: ((shard: number, places: PackedPlaces) => void) | undefined;
 
   constructor(sinks: Sinks) {
@@ -93,17 +99,62 @@ export class OutcomeDispatcher {
   }
 
   /** The same for the collision stage. Its promise never rejects: nobody asks whether a collision is kept. */
-  ofCollisions({ started, colliding, ended, nextDeadlineMs, rows, events }: CollisionReply): Promise<void> | undefined {
+  ofCollisions(reply: CollisionReply, evaluated: Evaluated): Promise<void> | undefined {
+    const { started, colliding, ended, nextDeadlineMs, rows, events } = reply;
     this.#sinks.counts.collisionsStarted += started;
     this.#sinks.counts.collisionsColliding += colliding;
     this.#sinks.counts.collisionsEnded += ended;
     this.#sinks.wakeAt('collisions', nextDeadlineMs);
+    if (this.#sinks.collisionsPublished !== undefined) return this.#ofSharedCollisions(reply, evaluated);
     // Most batches find nothing, and then nobody waits for them: many come in the time for which nothing can be kept.
     if (rows.length === 0 && events.length === 0) return undefined;
     // Motions come to the stage before their shards' steps are kept; what it makes of them is not told before.
     const stored = both(this.#sinks.released?.(), rows.length === 0 ? undefined : this.#sinks.keepPairs(rows));
     if (events.length > 0) this.#collisions.publish(events, stored);
     return stored?.catch(() => undefined);
+  }
+
+  /**
+   * The same where another hub may take the stage over. A start is published after its row is stored, and a row is erased
+   * after its end is published. So the next owner finds the row of every collision of which one may be missing, and publishes
+   * it again.
+   */
+  #ofSharedCollisions({ rows, events }: CollisionReply, evaluated: Evaluated): Promise<void> | undefined {
+    const hasEvents = rows.length > 0 || events.length > 0;
+    const published = (): void => this.#sinks.collisionsPublished?.(evaluated, hasEvents);
+    if (!hasEvents) {
+      this.#collisions.publish([], undefined, published);
+      return undefined;
+    }
+    const met: CollisionRow[] = [];
+    for (const row of rows) {
+      if (row.gone === true) this.#parted.set(row.id, row);
+      else {
+        // It takes the place of the row before.
+        this.#parted.delete(row.id);
+        met.push(row);
+      }
+    }
+    const stored = both(this.#sinks.released?.(), met.length === 0 ? undefined : this.#sinks.keepPairs(met));
+    const parted = rows.filter((row) => this.#parted.get(row.id) === row);
+    this.#collisions.publish(events, stored, () => {
+      const erased = this.#eraseParted(parted);
+      if (erased === undefined) published();
+      else void erased.then(published, () => undefined);
+    });
+    return stored?.catch(() => undefined);
+  }
+
+  /** Erases the rows of pairs that have not met again meanwhile. */
+  #eraseParted(rows: readonly CollisionRow[]): Promise<void> | undefined {
+    const due = rows.filter((row) => this.#parted.get(row.id) === row);
+    for (const { id } of due) this.#parted.delete(id);
+    return due.length === 0 ? undefined : this.#sinks.keepPairs(due);
+  }
+
+  /** Publishes no collision event before a promise is settled: subscribers may still be on their way to this hub. */
+  holdCollisions(until: Promise<void>): void {
+    this.#collisions.publish([], until);
   }
 }
 

@@ -38,13 +38,23 @@ export interface CollisionLaneOptions {
   /** Whether there is such a trackable, and it takes part in collisions. */
   takesPart(trackable: string): boolean;
   /** Takes what a batch has brought. The promise is what `settled` waits for besides. */
-  outcome(reply: CollisionReply): Promise<void> | undefined;
+  outcome(reply: CollisionReply, evaluated: Evaluated): Promise<void> | undefined;
+  /** See CollisionInput; false when left out. */
+  readonly areStandsExact?: boolean;
   /** Starts the thread; openThread when left out. */
   readonly openThread?: OpenThread | undefined;
   /** The worker has failed and is started anew. */
   restarted(error: unknown): void;
   /** Where several hubs own objects: this one, and the running time that the others have passed. Undefined where it is alone. */
   others?(): { readonly self: string; readonly untilMs: number } | undefined;
+}
+
+/** Which motions the stage has evaluated. */
+export interface Evaluated {
+  /** All that were received before that running time; undefined while the stage is paused. */
+  readonly beforeMs: number | undefined;
+  /** Of each other hub, those of items before a number. */
+  readonly others: readonly (readonly [hub: string, item: number])[];
 }
 
 /** What a batch brings besides the motions that are there by then. */
@@ -74,6 +84,10 @@ export class CollisionLane {
   #isHeldKnown = true;
   /** Until when pairs of a run before are held. */
   #heldMs = 0;
+  /** See Restoration. */
+  #publishedMs: number | undefined;
+  /** Motions received before that time are evaluated by the running batch. */
+  #beforeMs: number | undefined;
   #variants: readonly Variant[] = [];
   /** The worker has failed, and nobody knows what it knows. */
   #broken = false;
@@ -145,9 +159,9 @@ export class CollisionLane {
 
   /**
    * Takes over the pairs that collided when a hub before this one ended, once the shards know where everybody was. One
-   * that has parted is released `delayMs` from now, or with the next motions of both.
+   * that has parted is released `delayMs` from now, or with the next motions of both. `publishedMs`: see Restoration.
    */
-  restore(rows: readonly CollisionRow[], delayMs: number): void {
+  restore(rows: readonly CollisionRow[], delayMs: number, publishedMs?: number): void {
     if (rows.length === 0 && !this.#isPaused) return;
     const nowMs = this.#options.now();
     for (const row of rows) {
@@ -155,6 +169,7 @@ export class CollisionLane {
       this.#pairs.set(row.id, row.gone === true ? row : { ...row, startMs: Math.min(row.startMs, nowMs) });
     }
     this.#heldMs = nowMs + delayMs;
+    this.#publishedMs = publishedMs;
     this.#isHeldKnown = false;
     this.lane.push({ kind: 'pairs' });
   }
@@ -258,9 +273,12 @@ export class CollisionLane {
       else if (command.kind === 'variants') variants = command.variants;
       else arePairsDue ||= command.kind === 'pairs';
     }
+    const beforeMs = Math.min(ownMs, others?.untilMs ?? ownMs);
+    this.#beforeMs = this.#isPaused ? undefined : beforeMs;
     const bytes = packForNow({
-      nowMs: Math.min(ownMs, others?.untilMs ?? ownMs),
+      nowMs: beforeMs,
       watermark,
+      areStandsExact: this.#options.areStandsExact === true,
       motions: this.#isPaused ? [] : this.#unfinished.send(),
       variants,
       setBacks: this.#options.setBacks?.(),
@@ -273,6 +291,7 @@ export class CollisionLane {
     if (!isPaused) this.#unfinished.finish(reply.finished?.own ?? watermark);
     if (reply.finished !== undefined) this.#others.finish(reply.finished);
     this.#isHeldKnown ||= arePairsDue;
+    if (arePairsDue) this.#publishedMs = undefined;
     return reply;
   }
 
@@ -293,6 +312,7 @@ export class CollisionLane {
       held: this.#isHeldKnown ? [...this.#held.values()] : undefined,
       gone: [...ids].filter((id) => !this.#options.takesPart(id)),
       heldMs: this.#heldMs > nowMs ? this.#heldMs : 0,
+      publishedMs: this.#publishedMs,
       fromSeq: this.#unfinished.finishedTo,
       done: this.#broken ? this.#unfinished.done : [],
       others: this.#others.restoration(this.#broken),
@@ -317,6 +337,7 @@ export class CollisionLane {
     const { nextDeadlineMs } = reply;
     // What is due waits for other hubs: no batch after the other is to find that it still does.
     const soonMs = reply.finished === undefined ? 0 : this.#options.now() + OTHERS_WAIT_MS;
-    return this.#options.outcome(nextDeadlineMs < soonMs ? { ...reply, nextDeadlineMs: soonMs } : reply);
+    const evaluated = { beforeMs: this.#beforeMs, others: reply.finished?.others ?? [] };
+    return this.#options.outcome(nextDeadlineMs < soonMs ? { ...reply, nextDeadlineMs: soonMs } : reply, evaluated);
   }
 }

@@ -92,7 +92,7 @@ export interface ReleasedRecord {
 }
 
 /** What a collision stage is told that does not know the pairs that collide. */
-export interface Restore extends Pick<Restoration, 'rows' | 'held' | 'gone' | 'heldMs'> {
+export interface Restore extends Pick<Restoration, 'rows' | 'held' | 'gone' | 'heldMs' | 'publishedMs'> {
   /** Motions of items before this one were run by another worker. */
   readonly fromSeq: number;
   /** The last of these, packed. */
@@ -144,6 +144,8 @@ export interface CollisionBatch {
   readonly variants: readonly Variant[] | undefined;
   /** See CollisionInput. */
   readonly setBacks: readonly SetBack[] | undefined;
+  /** See CollisionInput. */
+  readonly areStandsExact: boolean;
   /** For a stage that does not know the pairs that collide. */
   readonly restore: Restore | undefined;
   /** Zones that have changed, for views in their coordinates. */

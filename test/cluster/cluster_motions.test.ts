@@ -142,6 +142,76 @@ test('What has parted while nobody owned the stage ends once, without another wo
   assert.deepEqual(y.notices, []);
 });
 
+test('A pair that meets while no hub runs the stage starts to collide when another hub does', async (context) => {
+  const { clock, world, x, z, told } = await opened(context);
+  world.kill(x.name);
+  z.moves('c', 1);
+  await clock.wait(200);
+  world.own('y', ['x']);
+  await clock.wait(3000);
+  assert.deepEqual(told(), everywhere(['start b c'], 2));
+  z.moves('c', 50);
+  await clock.wait(300);
+  assert.deepEqual(told(), everywhere(['end b c'], 2));
+});
+
+test('A pair that meets and parts while no hub runs the stage starts and ends once', async (context) => {
+  const { clock, world, x, z, told } = await opened(context);
+  world.kill(x.name);
+  z.moves('c', 1);
+  await clock.wait(50);
+  z.moves('c', 50);
+  await clock.wait(200);
+  world.own('y', ['x']);
+  await clock.wait(3000);
+  assert.deepEqual(told(), everywhere(['start b c', 'end b c'], 2));
+});
+
+for (const seed of [1, 2, 3, 4, 5, 6]) {
+  test(`Of 100 pairs none misses a start or end while the owner of the stage dies: seed ${seed}`, async (context) => {
+    const { clock, world, x, y, z } = await opened(context, { seed });
+    const dice = (max: number): number => world.network.dice(max);
+    const pairs = Array.from({ length: 100 }, (_, n) => ({
+      one: `m${n}`,
+      other: `n${n}`,
+      at: 100 + 10 * n,
+      parts: false,
+    }));
+    for (const { one, other, at } of pairs) {
+      y.has(one);
+      z.has(other);
+      y.moves(one, at);
+      z.moves(other, at + 5);
+    }
+    await clock.wait(500);
+    // Each meets within 400 ms, and half of them part again. The owner of the stage is killed in the middle of that.
+    for (const pair of pairs) {
+      world.clock.schedule(dice(400), () => z.moves(pair.other, pair.at + 1));
+      pair.parts = dice(2) === 0;
+      if (pair.parts) world.clock.schedule(400 + dice(400), () => z.moves(pair.other, pair.at + 5));
+    }
+    await clock.wait(50 + dice(350));
+    world.kill(x.name);
+    await clock.wait(1000);
+    world.own('y', ['x']);
+    await clock.wait(4000);
+    const ids = new Map<string, string>();
+    for (const hub of [y, z]) {
+      for (const { one, other, parts } of pairs) {
+        const told = hub.all.filter(({ what }) => what === `start ${one} ${other}` || what === `end ${one} ${other}`);
+        // A client drops what has an id that it knows.
+        const own = new Map(told.map(({ id, what }) => [id, what]));
+        const wanted = parts ? [`start ${one} ${other}`, `end ${one} ${other}`] : [`start ${one} ${other}`];
+        assert.deepEqual([...own.values()], wanted, `hub ${hub.name}`);
+        for (const [id, what] of own) {
+          assert.equal(ids.get(what) ?? id, id, `${what} has one id`);
+          ids.set(what, id);
+        }
+      }
+    }
+  });
+}
+
 test('What is lost on the way is noticed, and the sender tells where all its trackables stand', async (context) => {
   const { clock, world, x, y, z, told } = await opened(context);
   z.moves('c', 1);

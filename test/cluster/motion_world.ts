@@ -78,6 +78,8 @@ export class MotionHub implements Subscriber {
   readonly motions: ClusterMotions;
   /** Events of collisions that its subscriber got, as `start a b`. */
   readonly told: string[] = [];
+  /** The same with their ids. */
+  readonly all: { readonly id: string; readonly what: string }[] = [];
   readonly notices: string[] = [];
   /** How far its clock is ahead of others. */
   aheadMs = 0;
@@ -177,12 +179,19 @@ export class MotionHub implements Subscriber {
 
   deliver(_id: number, { texts }: Batch): void {
     for (const text of texts) {
-      const { collision_type: type, collisions } = JSON.parse(text) as {
+      const {
+        id,
+        collision_type: type,
+        collisions,
+      } = JSON.parse(text) as {
+        readonly id: string;
         readonly collision_type: string;
         readonly collisions: readonly { readonly id: string }[];
       };
       const ids = collisions.map(({ id }) => id).toSorted();
-      this.told.push([type.replace('collision_', ''), ...ids].join(' '));
+      const what = [type.replace('collision_', ''), ...ids].join(' ');
+      this.told.push(what);
+      this.all.push({ id, what });
     }
   }
 
@@ -203,7 +212,8 @@ export class MotionHub implements Subscriber {
     if (record.stageOwner !== this.name || this.#hadStage) return;
     this.#hadStage = true;
     this.#world.network.schedule(this.name, 100, () => {
-      this.stages.collisions.restore([...this.#world.pairs.values()], this.#world.delayMs);
+      const pairs = [...this.#world.pairs.values()];
+      this.stages.collisions.restore(pairs, this.#world.delayMs, this.motions.publishedMs);
     });
   }
 

@@ -24,6 +24,7 @@ export function openStage(variants: readonly Variant[] = [WGS84], zones: Readonl
   let count = 0;
   const stage = openCollisionStage({
     newId: () => `event ${++count}`,
+    namedId: (name) => name,
     zones: (id) => zones.get(id),
     newBuffer: newRecordBuffer,
   });

@@ -228,7 +228,12 @@ test('A clock that is little ahead changes no event either, and no exit is befor
 });
 
 test('Collisions are told with times of day', () => {
-  const stage = openCollisionStage({ newId: () => 'id', zones: () => undefined, newBuffer: newRecordBuffer });
+  const stage = openCollisionStage({
+    newId: () => 'id',
+    namedId: (name) => name,
+    zones: () => undefined,
+    newBuffer: newRecordBuffer,
+  });
   const setBacks = [{ toMs: T0 + 2000, byMs: HOUR_MS }];
   const ahead = T0 + 1000 + HOUR_MS;
   stage.step({ nowMs: ahead, motions: [moved('a', ahead, { radiusMetres: 1 })], variants: VARIANTS });

@@ -57,6 +57,7 @@ test('the collision stage waits for what is being kept with what it has found, a
     wakeAt: () => undefined,
   });
   const found = { started: 0, colliding: 0, ended: 0, nextDeadlineMs: Infinity, waiting: 0, held: [] };
-  assert.equal(outcomes.ofCollisions({ ...found, rows: [], events: [] }), undefined);
-  assert.notEqual(outcomes.ofCollisions({ ...found, rows: [row('pair')], events: [] } as never), undefined);
+  const evaluated = { beforeMs: 0, others: [] };
+  assert.equal(outcomes.ofCollisions({ ...found, rows: [], events: [] }, evaluated), undefined);
+  assert.notEqual(outcomes.ofCollisions({ ...found, rows: [row('pair')], events: [] } as never, evaluated), undefined);
 });

@@ -115,7 +115,7 @@ export class RunningShards {
       firstUndone: () => this.shards.firstUndone,
       standing: () => this.shards.standing(),
       takesPart: () => true,
-      outcome: (reply) => outcomes.ofCollisions(reply),
+      outcome: (reply, evaluated) => outcomes.ofCollisions(reply, evaluated),
       restarted,
     });
     this.shards.variants(VARIANTS);

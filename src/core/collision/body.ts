@@ -20,12 +20,21 @@ export interface Body extends Celled {
   textsRound: number;
 }
 
+/** What identifies the motion that began a collision of two trackables, while event and receipt times may be those of others. */
+export interface MetBy {
+  readonly receivedMs: number;
+  /** The number of its item. */
+  readonly seq: number;
+}
+
 /** Two trackables in collision, from the first touch until they are released. */
 export interface Contact extends Scheduled {
   /** `a` has the smaller id. */
   readonly a: Body;
   readonly b: Body;
   readonly startMs: number;
+  /** The motion that began it. */
+  readonly metBy: MetBy;
   /** The one that moved last. */
   mover: Body;
   hold: Lease;
@@ -58,7 +67,7 @@ export function newBody(motion: Moved): Body {
 }
 
 /** A contact of two that touch. */
-export function newContact(begun: Pick<Contact, 'a' | 'b' | 'startMs' | 'mover'>): Contact {
+export function newContact(begun: Pick<Contact, 'a' | 'b' | 'startMs' | 'metBy' | 'mover'>): Contact {
   return { ...begun, hold: TOUCHING, heldMs: 0, isKept: false, hasEnded: false, heapIndex: -1 };
 }
 

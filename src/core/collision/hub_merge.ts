@@ -12,6 +12,7 @@ import type { Motion } from '../motion/motion.ts';
  *   not waited for
  *   one of a trackable of which another hub has    is left out: the trackable has moved to that hub since
  *   told something later
+ *   one that was taken already, and is sent again  is left out, by the number of its item
  *   that it has told where all its trackables      others that it was the last to tell of are gone: what has said so
  *   stand                                          was lost
  *
@@ -56,7 +57,7 @@ export class HubMerge {
     const lost: Motion[] = [];
     for (const [id, last] of this.#last) {
       if (last.hub !== hub || last.isGone || told?.has(id) === true) continue;
-      const seq = queue.motions.at(-1)?.seq ?? 0;
+      const seq = Math.max(queue.motions.at(-1)?.seq ?? 0, last.seq + 1);
       // Another hub may have told of it since, which is not taken yet.
       lost.push({ kind: 'gone', seq, id, receivedMs: last.receivedMs });
     }
@@ -124,15 +125,18 @@ export class HubMerge {
     return { queue: first, toMs: secondMs, isToIncluded: second !== undefined && first.hub < second.hub };
   }
 
-  #isNews(hub: string, { id, kind, receivedMs }: Motion): boolean {
+  #isNews(hub: string, { id, kind, receivedMs, seq }: Motion): boolean {
     const last = this.#last.get(id);
-    if (last === undefined) this.#note(id, { hub, receivedMs, isGone: kind === 'gone' });
+    if (last === undefined) this.#note(id, { hub, seq, receivedMs, isGone: kind === 'gone' });
     else {
+      if (last.hub === hub && seq <= last.seq && kind !== 'stands') return false;
       if (last.hub !== hub && receivedMs < last.receivedMs) {
         // Where it stands, by whoever has it now, may be known from before.
-        if (kind === 'stands') last.hub = hub;
+        if (kind === 'stands') [last.hub, last.seq] = [hub, seq];
         return false;
       }
+      // Items of another hub have numbers of their own.
+      last.seq = last.hub === hub ? Math.max(last.seq, seq) : seq;
       last.hub = hub;
       last.receivedMs = Math.max(last.receivedMs, receivedMs);
       last.isGone = kind === 'gone';
@@ -188,6 +192,8 @@ interface Run {
 /** What was taken last of a trackable. */
 interface Told {
   hub: string;
+  /** The number of its item at that hub. */
+  seq: number;
   receivedMs: number;
   isGone: boolean;
 }

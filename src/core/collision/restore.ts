@@ -2,7 +2,7 @@ import type { Motion, Moved } from '../motion/motion.ts';
 import { type Body, type Contact, dueMs, join, newContact } from './body.ts';
 import { holdingOf, type Lease, observe, TOUCHING } from './lease.ts';
 import { areaOf, mayCollide } from './pairing.ts';
-import { type CollisionRow, type HeldPair, motionsOf } from './row.ts';
+import { type CollisionRow, type HeldPair, metByOf, motionsOf } from './row.ts';
 import { type CollisionState, putAt } from './state.ts';
 
 /**
@@ -23,18 +23,29 @@ export interface Restoration {
   readonly gone: readonly string[];
   /** Before that time no pair is released by what one of the two says: see Contact. */
   readonly heldMs: number;
+  /**
+   * The other stage has evaluated, and published, everything received before that time, as its rows have it. The start of a
+   * pair that met later may not be published: it is published again, with the same id. Undefined if all are.
+   */
+  readonly publishedMs?: number | undefined;
   /** The last motions that the other stage has finished, as far as they are known. */
   readonly done: readonly Motion[];
   /** The motions that are run next, in order: where everybody stands, and what the other stage has not finished. */
   readonly ahead: readonly Motion[];
 }
 
-/** Brings a stage to where another one was. Returns the contacts that turned out to be held by deadlines. */
-export function restore(
-  state: CollisionState,
-  { nowMs, rows, held, gone, heldMs, done, ahead }: Restoration,
-): readonly Contact[] {
-  const found: Contact[] = [];
+/** What a stage has to report of the contacts that it has taken over. */
+export interface Restored {
+  /** Contacts that are held by deadlines. */
+  readonly held: readonly Contact[];
+  /** Contacts whose start may not have been published. */
+  readonly unannounced: readonly Contact[];
+}
+
+/** Brings a stage to where another one was. */
+export function restore(state: CollisionState, restoration: Restoration): Restored {
+  const { nowMs, rows, held, gone, heldMs, publishedMs = Number.POSITIVE_INFINITY, done, ahead } = restoration;
+  const found = { held: [] as Contact[], unannounced: [] as Contact[] };
   const first = firstOf(ahead);
   const last = new Map(done.map((motion) => [motion.id, motion]));
   for (const motion of first.values()) {
@@ -45,8 +56,11 @@ export function restore(
   const holds = held && new Map(held.map((pair) => [pair.id, pair]));
   for (const row of rows) {
     if (row.gone === true) continue;
-    const [a, b] = motionsOf(row).map((kept) => bodyOf(state, kept, { first, gone })) as [Found, Found];
-    const contact = newContact({ a: a.body, b: b.body, startMs: row.startMs, mover: moverOf(a.body, b.body) });
+    const stored = motionsOf(row);
+    const [a, b] = stored.map((each) => bodyOf(state, each, { first, gone })) as [Found, Found];
+    const metBy = metByOf(row);
+    const mover = moverOf(a.body, b.body);
+    const contact = newContact({ a: a.body, b: b.body, startMs: row.startMs, metBy, mover });
     contact.isKept = true;
     contact.heldMs = heldMs;
     join(contact);
@@ -55,7 +69,8 @@ export function restore(
     else if (a.isExact && b.isExact) contact.hold = holdOf(contact, nowMs);
     if (!a.isExact || !b.isExact) contact.heldMs = Math.max(heldMs, nowMs);
     state.deadlines.push(dueMs(contact), contact);
-    if (contact.hold !== TOUCHING) found.push(contact);
+    if (contact.hold !== TOUCHING) found.held.push(contact);
+    if (metBy.receivedMs >= publishedMs) found.unannounced.push(contact);
   }
   return found;
 }

@@ -1,14 +1,18 @@
 import type { Moved } from '../motion/motion.ts';
-import type { Contact } from './body.ts';
+import type { Contact, MetBy } from './body.ts';
 import type { Lease } from './lease.ts';
 
 /**
  * What is kept of two trackables in collision: since when, and where both were when that was told, since their own rows
  * may be written later.
  *
- * A start is published once its row is kept, and an end once its row is gone. So whenever the hub is killed, a pair whose
- * start was told comes back as colliding, with the same start time, until its end is told. An event that the crash came
- * between, kept and not yet published, is lost: it is told at most once.
+ * A start is published after its row is stored. So after a crash a pair whose start was published is restored as colliding,
+ * with the same start time, until its end is published.
+ *
+ *   hub        | an end is published        | an event that was stored, and not published before the crash, is
+ *   -----------+----------------------------+-----------------------------------------------------------------------
+ *   alone      | after its row is erased    | lost: each event is published at most once
+ *   in cluster | before its row is erased   | published by the next owner of the stage: at least once, with the same id
  */
 export type CollisionRow =
   | { readonly kind: 'collision'; readonly id: string; readonly gone: true }
@@ -19,14 +23,14 @@ export type CollisionRow =
       readonly gone?: false;
       /** Event time of the location that began it, milliseconds since 1970. */
       readonly startMs: number;
-      /** JSON array of the last motion of each. */
+      /** JSON array of the last motion of each, and of what identifies the motion that began it. */
       readonly bodies: string;
     };
 
 /** The row of a contact that goes on. */
 export function rowOf(contact: Contact): CollisionRow {
-  const { a, b, startMs } = contact;
-  const bodies = JSON.stringify([plain(a.motion), plain(b.motion)]);
+  const { a, b, startMs, metBy } = contact;
+  const bodies = JSON.stringify([plain(a.motion), plain(b.motion), metBy]);
   return { kind: 'collision', id: idOf(contact), startMs, bodies };
 }
 
@@ -55,6 +59,12 @@ export function idsOf(row: string): readonly string[] {
 export function motionsOf({ bodies }: CollisionRow & { gone?: false }): readonly [Moved, Moved] {
   const [a, b] = JSON.parse(bodies) as readonly [PlainMoved, PlainMoved];
   return [moved(a), moved(b)];
+}
+
+/** The motion that began the collision; the later one of both if the row does not have it. */
+export function metByOf({ bodies }: CollisionRow & { gone?: false }): MetBy {
+  const [a, b, metBy] = JSON.parse(bodies) as readonly [PlainMoved, PlainMoved, MetBy?];
+  return metBy ?? (a.receivedMs > b.receivedMs ? a : b);
 }
 
 type PlainMoved = Omit<Moved, 'ring'> & { readonly ring?: readonly number[] };

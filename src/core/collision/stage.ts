@@ -20,13 +20,15 @@ import { writeCollision } from './event_text.ts';
 import { collect, startSearch } from './grid.ts';
 import { holdingOf, observe, releaseMs } from './lease.ts';
 import { areaOf, mayCollide } from './pairing.ts';
-import { type Restoration, restore } from './restore.ts';
+import { type Restoration, type Restored, restore } from './restore.ts';
 import { type CollisionRow, goneRowOf, type HeldPair, heldPair, rowOf } from './row.ts';
 import { type CollisionState, newCollisionState, putAt, refreshRenderings, takeAway } from './state.ts';
 
 export interface CollisionOptions {
   /** Makes the id of an event. */
   readonly newId: () => string;
+  /** Returns the id of the start or end that a name stands for: the same one whichever stage finds it. */
+  readonly namedId: (name: string) => string;
   /** Finds a zone as it is now, for renderings in its coordinates. */
   readonly zones: ZoneLookup;
   /** Makes the memory that events are written to. */
@@ -42,6 +44,11 @@ export interface CollisionInput {
   readonly variants?: readonly Variant[] | undefined;
   /** By which running time is shown as the time of day; never, when left out. */
   readonly setBacks?: readonly SetBack[] | undefined;
+  /**
+   * Whether a trackable that stands is certainly where its last motion was. Then a pair that touches without being in
+   * collision has met unnoticed, and starts to collide. False after the restart of a single hub, whose rows may be older.
+   */
+  readonly areStandsExact?: boolean | undefined;
 }
 
 export interface CollisionOutcome {
@@ -70,11 +77,12 @@ export interface CollisionStage {
 export function openCollisionStage(options: CollisionOptions): CollisionStage {
   const state = newCollisionState(options.newBuffer);
   const events = new EventWriter(options.newBuffer);
-  let restored: readonly Contact[] = [];
+  let restored: Restored = { held: [], unannounced: [] };
   const begin = (): Run => {
-    const held = new Set(restored);
-    restored = [];
-    return { state, options, events, met: [], goneRows: [], held, started: 0, colliding: 0, ended: 0 };
+    const { held, unannounced } = restored;
+    restored = { held: [], unannounced: [] };
+    const changes = { met: [], goneRows: [], held: new Set(held), started: 0, colliding: 0, ended: 0 };
+    return { state, options, events, unannounced, ...changes };
   };
   return {
     state,
@@ -93,6 +101,8 @@ interface Run {
   readonly state: CollisionState;
   readonly options: CollisionOptions;
   readonly events: EventWriter;
+  /** Contacts that were restored, and whose start may not have been published. */
+  readonly unannounced: readonly Contact[];
   /** Contacts that have begun. */
   readonly met: Contact[];
   /** Of contacts that had rows and have ended. */
@@ -104,17 +114,19 @@ interface Run {
   ended: number;
 }
 
-function step(run: Run, { nowMs, motions, variants, setBacks }: CollisionInput): CollisionOutcome {
+function step(run: Run, input: CollisionInput): CollisionOutcome {
+  const { nowMs, motions, variants, setBacks, areStandsExact = false } = input;
   const { state, events } = run;
   state.setBacks = setBacks ?? NEVER_SET_BACK;
   events.tidy(EVENT_BYTES_KEPT);
   if (variants !== undefined) events.retain(variants);
   refreshRenderings(state, variants, run.options.zones);
+  for (const contact of run.unannounced) announce(run, contact, 'collision_start', contact.startMs);
   for (const motion of motions) {
     if (motion.kind !== 'stands') releaseDue(run, motion.receivedMs);
     if (motion.kind === 'gone') onGone(run, motion);
     else if (motion.kind === 'moved') onMoved(run, motion);
-    else onStands(run, motion);
+    else onStands(run, motion, areStandsExact);
   }
   releaseDue(run, nowMs);
   const { started, colliding, ended } = run;
@@ -160,10 +172,18 @@ function onMoved(run: Run, motion: Moved): void {
   else takeAway(state, body);
 }
 
-/** Nobody hears of where a trackable stands; a stage that has missed it on its way there holds its collisions by that. */
-function onStands(run: Run, motion: Moved): void {
+/** Where a trackable stands is no event. A stage that has missed its way there updates its collisions by that. */
+function onStands(run: Run, motion: Moved, isExact: boolean): void {
   const known = run.state.bodies.get(motion.id);
-  if (known !== undefined && known.motion.receivedMs >= motion.receivedMs) return;
+  if (known !== undefined && known.motion.receivedMs > motion.receivedMs) return;
+  const body = known?.motion.receivedMs === motion.receivedMs ? known : standAt(run, motion);
+  if (!isExact || !body.motion.collides) return;
+  const search = startSearch(run.state.grid, body);
+  for (const contact of body.contacts) otherOf(contact, body).seenIn = search;
+  meet(run, body);
+}
+
+function standAt(run: Run, motion: Moved): Body {
   const body = putAt(run.state, motion);
   for (const contact of body.contacts) {
     const other = otherOf(contact, body);
@@ -174,6 +194,7 @@ function onStands(run: Run, motion: Moved): void {
     if (contact.hold !== hold) run.held.add(contact);
     run.state.deadlines.push(dueMs(contact), contact);
   }
+  return body;
 }
 
 function onGone(run: Run, { id, receivedMs }: Gone): void {
@@ -223,12 +244,17 @@ function meet(run: Run, body: Body): void {
   const met = FOUND.filter((other) => mayCollide(body, other) && areaOf(body, other, 0) === 'touching');
   FOUND.length = 0;
   met.sort((a, b) => (a.motion.id < b.motion.id ? -1 : 1));
-  for (const other of met) start(run, body, other);
+  // Of two that stand the later one has moved to the other.
+  for (const other of met) {
+    if (other.motion.receivedMs > body.motion.receivedMs) start(run, other, body);
+    else start(run, body, other);
+  }
 }
 
 function start(run: Run, mover: Body, other: Body): void {
   const [a, b] = mover.motion.id < other.motion.id ? [mover, other] : [other, mover];
-  const contact = newContact({ a, b, startMs: mover.motion.eventTimeMs, mover });
+  const { eventTimeMs: startMs, receivedMs, seq } = mover.motion;
+  const contact = newContact({ a, b, startMs, metBy: { receivedMs, seq }, mover });
   join(contact);
   run.state.contacts++;
   run.met.push(contact);
@@ -275,7 +301,7 @@ function announce(run: Run, contact: Contact, type: CollisionEvent['collision_ty
   const { renderings } = run.state;
   if (renderings.length === 0) return;
   const told = {
-    id: run.options.newId(),
+    id: type === 'colliding' ? run.options.newId() : run.options.namedId(nameOf(contact, type)),
     type,
     contact,
     mover: contact.mover,
@@ -283,4 +309,9 @@ function announce(run: Run, contact: Contact, type: CollisionEvent['collision_ty
     timeMs: Math.max(timeMs, contact.startMs),
   };
   writeCollision(told, run.state, run.events);
+}
+
+/** A collision is identified by its pair and the motion that began it. */
+function nameOf({ a, b, metBy }: Contact, type: CollisionEvent['collision_type']): string {
+  return JSON.stringify([type, a.motion.id, b.motion.id, metBy.receivedMs, metBy.seq]);
 }

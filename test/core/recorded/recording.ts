@@ -76,7 +76,7 @@ export class Recording {
       detachedStay: true,
       parentsMax: 32,
     });
-    this.#stage = openCollisionStage({ newId, zones: this.#zones.find, newBuffer: newRecordBuffer });
+    this.#stage = openCollisionStage({ newId, namedId: newId, zones: this.#zones.find, newBuffer: newRecordBuffer });
     this.#fanout = new Fanout({ variantsChanged: (variants) => this.#listen(variants) });
     this.#ingest = new Ingest({
       now: () => this.nowMs,
