@@ -3,8 +3,8 @@
 #
 #   sh certificates.sh FOLDER HOST...
 #
-# The hosts are the names by which hubs and servers reach the servers. Run again, it makes new certificates by the same
-# authority. Where certificates come from elsewhere, they take the place of these files.
+# The hosts are the names and IP addresses by which hubs and servers reach the servers. Run again, the script makes new
+# certificates with the same authority. Certificates from elsewhere may replace these files.
 set -eu
 [ $# -ge 2 ] || { echo 'Usage: sh certificates.sh FOLDER HOST...' >&2; exit 2; }
 folder=$1
@@ -26,7 +26,18 @@ issue() {
   chmod 644 "$1.pem" "$1-key.pem"
 }
 
+# An address is compared with the IP entries of a certificate only, a name with its DNS entries only.
+names=
+for host; do
+  case $host in
+    *:*) kind=IP ;;
+    *[!0-9.]*) kind=DNS ;;
+    *) kind=IP ;;
+  esac
+  names="$names${names:+, }$kind:$host"
+done
+
 # Servers are clients of each other.
-issue server serverAuth,clientAuth "subjectAltName = DNS:$(echo "$@" | sed 's/ /, DNS:/g')"
+issue server serverAuth,clientAuth "subjectAltName = $names"
 issue client clientAuth
 chmod 644 ca.pem
