@@ -17,12 +17,28 @@ function resolved(path: string): string {
   const place = statOf(folder);
   if (place === undefined) throw refuse(path, `its folder ${folder} does not exist`);
   if (!place.isDirectory()) throw refuse(path, `its folder ${folder} is not a folder`);
-  if (!allows(folder, constants.W_OK | constants.X_OK)) throw refuse(path, `its folder ${folder} may not be written`);
+  if (!allows(folder, constants.W_OK | constants.X_OK))
+    throw refuse(path, `its folder ${folder} may not be written${whyDenied(folder, folder)}`);
   const file = statOf(path);
   if (file === undefined) return join(realpathSync(folder), basename(path));
   if (file.isDirectory()) throw refuse(path, 'it is a folder');
-  if (!allows(path, constants.R_OK | constants.W_OK)) throw refuse(path, 'it may not be read or written');
+  if (!allows(path, constants.R_OK | constants.W_OK))
+    throw refuse(path, `it may not be read or written${whyDenied(path, folder)}`);
   return realpathSync(path);
+}
+
+/**
+ * Returns whose a file or folder is, and what lets the hub use it. A container is often run by another user than the one
+ * that made the files, and then in group 0.
+ */
+function whyDenied(path: string, folder: string): string {
+  const [user, group] = [process.getuid?.(), process.getgid?.()];
+  // There users have no numbers.
+  if (user === undefined || group === undefined) return '';
+  const { uid, gid, mode } = statSync(path);
+  const owner = `it belongs to user ${uid} and group ${gid} with mode ${(mode & 0o777).toString(8)}`;
+  const repair = user === uid ? `chmod u+rwX ${path}` : `chgrp -R ${group} ${folder} && chmod -R g+rwX ${folder}`;
+  return `: ${owner}, and the hub runs as user ${user} and group ${group}; to let it, run ${repair}`;
 }
 
 /** Where SQLite looks for a folder for its temporary files: https://www.sqlite.org/tempfiles.html */

@@ -217,6 +217,11 @@ describe('The Dockerfile', () => {
     assert.match(text, /^USER node$/m);
   });
 
+  test('lets any user of group 0 write the folder of the data', () => {
+    assert.match(text, /^RUN mkdir \/config && chown node:0 \/config && chmod 2770 \/config$/m);
+    assert.equal(IMAGE_ENVIRONMENT['HUB_CONFIG_PATH'], '/config');
+  });
+
   test('is built from files that are there', () => {
     const kept = [...textOf('Dockerfile.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path = '']) => path);
     for (const path of kept) assert.ok(existsSync(ROOT + path), path);

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -179,3 +189,39 @@ function contents(path: string): Buffer | undefined {
 function isFolder(path: string): boolean {
   return existsSync(join(path, '.'));
 }
+
+const isRoot = process.getuid?.() === 0;
+
+/** What opening a database says in a process of another user. */
+function openedAs(uid: number, gid: number, path: string): string {
+  const open = `import('${new URL('../../src/store/place.ts', import.meta.url)}')
+    .then(({ placeOf }) => placeOf(${JSON.stringify(path)}))
+    .then(() => 'opened', ({ message }) => message)
+    .then((says) => process.stdout.write(says))`;
+  return execFileSync(process.execPath, ['-e', open], { uid, gid, encoding: 'utf8' });
+}
+
+test('A database that belongs to another user is refused with its owner, its mode and a command', {
+  skip: !isRoot && 'only root can run a process as another user',
+}, (context) => {
+  const folder = folderFor(context);
+  const path = join(folder, 'data.dat');
+  chownSync(folder, 1000, 1000);
+  chmodSync(folder, 0o755);
+  assert.equal(
+    openedAs(4711, 0, path),
+    `Cannot use the database ${path}: its folder ${folder} may not be written: it belongs to user 1000 and group 1000 with ` +
+      `mode 755, and the hub runs as user 4711 and group 0; to let it, run chgrp -R 0 ${folder} && chmod -R g+rwX ${folder}`,
+  );
+  chownSync(folder, 1000, 0);
+  chmodSync(folder, 0o2770);
+  assert.equal(openedAs(4711, 0, path), 'opened');
+  writeFileSync(path, '', { mode: 0o600 });
+  assert.match(
+    openedAs(4711, 0, path),
+    /: it may not be read or written: it belongs to user 0 and group 0 with mode 600, /,
+  );
+  chownSync(path, 4711, 0);
+  chmodSync(path, 0o400);
+  assert.match(openedAs(4711, 0, path), new RegExp(`; to let it, run chmod u\\+rwX ${path}$`));
+});
