@@ -26,7 +26,7 @@ async function longStream(context: TestContext, name: string) {
     await other.flush();
     return pulls;
   };
-  return { bus, settings, pulled };
+  return { bus, settings, subject, pulled };
 }
 
 test('A reader asks for each batch once, although the server says of a full one once more that it was all', {
@@ -54,4 +54,18 @@ test('A follower has one pull under way', { skip }, async (context) => {
   assert.deepEqual(found, NUMBERS);
   assert.equal(await pulled(), 5);
   following.end();
+});
+
+test('A reader does not wait for messages that were purged after it began', { skip }, async (context) => {
+  const { bus, settings, subject } = await longStream(context, 'purged');
+  const reader = bus.read(settings.name, { subjects: settings.subjects, fromSequence: 1 });
+  const found: number[] = [];
+  const take = ({ sequence }: { readonly sequence: number }): void => void found.push(sequence);
+  assert.equal(await reader.next(take), true);
+  await bus.purge(settings.name, subject);
+  const fromMs = performance.now();
+  while (await reader.next(take));
+  // Each pull that waited would take a second.
+  assert.ok(performance.now() - fromMs < 900, `${performance.now() - fromMs} ms`);
+  assert.deepEqual(found, NUMBERS.slice(0, PULLED));
 });

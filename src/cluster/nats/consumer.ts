@@ -6,7 +6,6 @@ import type { Replies, Reply } from './replies.ts';
 const PULL_MESSAGES = 512;
 const PULL_BYTES = 9_000_000;
 const FOLLOW_MS = 30_000;
-const READ_MS = 1000;
 const HEARTBEAT_MS = 500;
 /** A consumer that has been silent for so long is replaced. */
 const SILENT_MS = 2000;
@@ -174,12 +173,11 @@ export class Consumer {
     const { stream, isRead, elapsed } = this.#options;
     this.#pulled = PULL_MESSAGES;
     this.#heardMs = elapsed();
-    const pull = {
-      batch: PULL_MESSAGES,
-      max_bytes: PULL_BYTES,
-      expires: (isRead ? READ_MS : FOLLOW_MS) * NANOSECONDS,
-      idle_heartbeat: Math.min(HEARTBEAT_MS, READ_MS / 2) * NANOSECONDS,
-    };
+    // A reader wants what is there: messages up to the end that were purged meanwhile never come.
+    const wait = isRead
+      ? { no_wait: true }
+      : { expires: FOLLOW_MS * NANOSECONDS, idle_heartbeat: HEARTBEAT_MS * NANOSECONDS };
+    const pull = { batch: PULL_MESSAGES, max_bytes: PULL_BYTES, ...wait };
     this.#connection.publish(
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${this.#name}`,
       json(pull),
