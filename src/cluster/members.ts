@@ -32,12 +32,14 @@ import { SEVERAL_OWNERS } from './protocols.ts';
  *   notMember    it is a member itself
  *   down         it has a connection
  *   reconnected  it has had it for 3 s
- *   minority     more than half of the members are no suspects, itself included; or there are two members; or some have
- *                been suspects for longer, and only those are accused
+ *   minority     more than half of the members are no suspects, itself included; or half of them, with the one that joined
+ *                last; or there are two members; or some have been suspects for longer, and only those are accused. Members
+ *                whose journals are sealed do not count: they can accuse nobody
  *   notKept      an append of its own was kept within the last second: whoever has none to make makes an empty one
  *
  * The rule about majorities keeps a hub that hears nobody, but can append, from expelling all others who do hear each other:
- * they are to be faster, and seal it. So it need not last for ever, and must not: a hub that comes back alone after three
+ * they are to be faster, and seal it. Of two halves the one with the member that joined last is faster: after a restart of
+ * the whole cluster that is the half that lives. The rule must not last forever: a hub that comes back alone after three
  * have died would wait for the dead. A minority waits for 3 s more where a suspect's connection is gone, and for 10 s more
  * where it is only silent. A majority has acted by then, and this hub's append would not have been kept.
  *
@@ -375,8 +377,11 @@ function overdueAtMs(members: Members, member: Member): number {
 /** The suspects that this hub may accuse, if it may accuse at all. */
 function accusable(members: Members, nowMs: number): readonly Member[] {
   const suspected = suspects(members, nowMs);
-  const { size } = members.all;
-  if ((size - suspected.length) * 2 > size || size === 2) return suspected;
+  const voters = [...members.all.values()].filter(({ standing }) => standing.at !== 'sealed');
+  const heard = voters.filter((member) => !suspected.includes(member));
+  const hasMajority = heard.length * 2 > voters.length || members.all.size === 2;
+  const hasHalf = heard.length * 2 === voters.length && heard.at(-1) === voters.at(-1);
+  if (hasMajority || hasHalf) return suspected;
   return suspected.filter((member) => overdueAtMs(members, member) <= nowMs);
 }
 

@@ -132,6 +132,7 @@ describe('accusation', () => {
     ['may be made by one of three that hears another', ['a', 'b'], [...heard('a'), kept(now)], 'may'],
     ['needs more than half: not one of three', ['a', 'b'], [kept(now)], 'minority'],
     ['needs more than half: not two of four', ['a', 'b', 'c'], [...heard('a'), kept(now)], 'minority'],
+    ['may be made by two of four that hear the last one', ['a', 'b', 'c'], [...heard('c'), kept(now)], 'may'],
     ['needs more than half: three of five', ['a', 'b', 'c', 'd'], [...heard('a', 'd'), kept(now)], 'may'],
     ['does not count one that was expelled', ['a', 'b'], [expel(9, 'b'), kept(now)], 'may'],
     [
@@ -262,6 +263,15 @@ describe('look', () => {
       cluster(['a', 'b'], { keptAtMs: 0 }),
       [[2000, kept(2000)], [11_999, beat('b', 2000), kept(11_999)], [12_000]],
       ['', '', 'seal a'],
+    ],
+    [
+      'does not count a member whose journal is sealed',
+      cluster(['a', 'b', 'c'], { keptAtMs: 0 }),
+      [
+        [4000, noResponders('a', 1), beat('b', 3000), kept(4000)],
+        [4001, sealed('a'), noResponders('c', 4001), kept(4001)],
+      ],
+      ['seal a', 'seal c expel a'],
     ],
     [
       'accuses as a minority whose connections have been gone for 3 s, and only those',
@@ -563,7 +573,10 @@ function judged(history: readonly Signal[], nowMs: number): { suspects: string[]
   };
   const silent = [...joinedAt.keys()].filter((who) => suspicion(who).ms >= 0);
   const isOverdue = (who: string): boolean => suspicion(who).ms >= suspicion(who).minorityMs;
-  const isMinority = joinedAt.size !== 2 && joinedAt.size - silent.length <= joinedAt.size / 2;
+  const heardCount = joinedAt.size - silent.length;
+  const last = [...joinedAt.keys()].at(-1) ?? '';
+  const isHalf = heardCount === joinedAt.size / 2 && !silent.includes(last);
+  const isMinority = joinedAt.size !== 2 && heardCount <= joinedAt.size / 2 && !isHalf;
   const keptMs = history.map((signal) => (signal.is === 'kept' ? signal.atMs : Number.NEGATIVE_INFINITY));
   const ladder: [refused: boolean, why: string][] = [
     [!joinedAt.has('me'), 'notMember'],
