@@ -86,8 +86,8 @@ export interface Member {
   readonly beat: Beat | undefined;
   /** The configuration sequence that it has applied, as far as it has told. */
   readonly applied: number;
-  /** How much its clock was ahead of this hub's at its last beats, the latest last. */
-  readonly aheadMs: readonly number[];
+  /** The last comparisons of its clock with this hub's, the latest last. */
+  readonly clocks: readonly ClockComparison[];
   readonly standing: Standing;
 }
 
@@ -124,6 +124,14 @@ export type Signal =
   /** What the log says beside members and map, with the record that is told next. */
   | { readonly is: 'state'; readonly protocol: number; readonly isSettled: boolean }
   | Heard
+  /** A member was asked for its time of day, from and to times of day of this hub. */
+  | {
+      readonly is: 'clock';
+      readonly incarnation: string;
+      readonly askedMs: number;
+      readonly answeredMs: number;
+      readonly clockMs: number;
+    }
   /** This hub has measured what it owns. */
   | { readonly is: 'measured'; readonly loads: ReadonlyMap<number, number> }
   /** A member says what it has applied, between its beats. */
@@ -150,12 +158,21 @@ interface Joined {
   readonly protocols: readonly number[];
 }
 
-/** `timeOfDayMs`: this hub's time of day when the beat arrived. */
 interface Heard {
   readonly is: 'beat';
   readonly atMs: number;
-  readonly timeOfDayMs: number;
   readonly beat: Beat;
+}
+
+/**
+ * What an exchange has shown: this hub asked, and the member answered with its time of day. The answer was written between
+ * the two moments, however long either hub stood still in between: that only makes the comparison less exact.
+ */
+interface ClockComparison {
+  /** By how much the member's clock is ahead of this hub's; negative if it is behind. */
+  readonly aheadMs: number;
+  /** How far that may be off, either way. */
+  readonly withinMs: number;
 }
 
 /** What this hub must do now. The outcome of `seal` and `expel` must be told; of `append`, only that it was kept. */
@@ -193,8 +210,8 @@ const RECONNECTED_MS = 3000;
 /** Pause before a failed step is tried again. */
 const RETRY_MS = 100;
 const CLOCK_WARNING_MS = 100;
-/** Differences of clocks are taken from so many beats. */
-export const CLOCK_BEATS = 8;
+/** How many comparisons of a clock are kept. */
+const CLOCKS_MAX = 8;
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** What a hub knows at first. Throws a RangeError unless `suspectMs` is above 0. `ownersMax`: see map.ts. */
@@ -253,6 +270,10 @@ export function told(members: Members, signal: Signal): Members {
     case 'hasApplied':
       return changed(members, signal.incarnation, (member) => {
         return { ...member, applied: Math.max(member.applied, signal.sequence) };
+      });
+    case 'clock':
+      return changed(members, signal.incarnation, (member) => {
+        return { ...member, clocks: [...member.clocks, compared(signal)].slice(-CLOCKS_MAX) };
       });
     case 'noResponders':
       return changed(members, signal.incarnation, (member) => {
@@ -349,18 +370,18 @@ export function loads({ self, all, map, ownLoads }: Members): readonly number[] 
   });
 }
 
-/**
- * How the clocks of other members differ from this hub's. A delayed beat makes a clock look as if it were behind, and
- * nothing makes it look ahead; so the largest difference of the last beats is taken.
- */
+/** How the clocks of other members differ from this hub's, by the most exact of the last comparisons. */
 export function clockDifferences({ all }: Members): readonly ClockDifference[] {
-  return [...all.values()]
-    .filter((member) => member.aheadMs.length > 0)
-    .map((member) => {
-      const aheadMs = Math.max(...member.aheadMs);
-      const isWarning = Math.abs(aheadMs) > CLOCK_WARNING_MS;
-      return { incarnation: member.incarnation, name: member.name, aheadMs, isWarning };
-    });
+  return [...all.values()].flatMap(({ incarnation, name, clocks }) => {
+    const [first, ...more] = clocks.toReversed();
+    if (first === undefined) return [];
+    const { aheadMs, withinMs } = more.reduce((best, each) => (each.withinMs < best.withinMs ? each : best), first);
+    return [{ incarnation, name, aheadMs, isWarning: Math.abs(aheadMs) - withinMs > CLOCK_WARNING_MS }];
+  });
+}
+
+function compared({ askedMs, answeredMs, clockMs }: Signal & { readonly is: 'clock' }): ClockComparison {
+  return { aheadMs: clockMs - (askedMs + answeredMs) / 2, withinMs: Math.max(0, answeredMs - askedMs) / 2 };
 }
 
 function suspectAtMs({ self, connection, suspectMs }: Members, member: Member): number {
@@ -410,7 +431,7 @@ function onJoin(members: Members, { incarnation, name, protocols, sequence, atMs
     isUnreachable: false,
     beat: undefined,
     applied: sequence,
-    aheadMs: [],
+    clocks: [],
     standing: { at: 'member' },
   };
   const all = new Map(members.all).set(incarnation, member);
@@ -422,12 +443,11 @@ function onJoin(members: Members, { incarnation, name, protocols, sequence, atMs
   return { ...members, all: new Map([...all].map(heardFromHere)) };
 }
 
-function onBeat(member: Member, { atMs, timeOfDayMs, beat }: Heard): Member {
+function onBeat(member: Member, { atMs, beat }: Heard): Member {
   // What a member has applied never decreases, so this beat was sent before one that arrived earlier.
   if (member.beat !== undefined && beat.applied < member.beat.applied) return member;
-  const aheadMs = [...member.aheadMs, beat.clockMs - timeOfDayMs].slice(-CLOCK_BEATS);
   const applied = Math.max(member.applied, beat.applied);
-  return { ...member, heardAtMs: Math.max(member.heardAtMs, atMs), isUnreachable: false, beat, applied, aheadMs };
+  return { ...member, heardAtMs: Math.max(member.heardAtMs, atMs), isUnreachable: false, beat, applied };
 }
 
 /** Members that seemed unreachable may have been reachable all along, when it was this hub that was cut off. */

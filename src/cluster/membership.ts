@@ -15,7 +15,6 @@ import {
   appliedByAll,
   BEAT_MS,
   type Beat,
-  CLOCK_BEATS,
   clockDifferences,
   firstMember,
   look,
@@ -40,7 +39,8 @@ import { mapWithoutSelf, type Uneven, type Upkeep, unevenSince, upkeep } from '.
  *   records of the configuration log        join, leave, expel, map
  *   `<name>.beat`, every 250 ms of each     beat                    beats as well, while it is a member
  *   `<name>.applied`, after each record     hasApplied              says what it has applied, once a millisecond at most
- *   `<name>.in.<incarnation>.ping`          beat, or noResponders   asks who was silent for 500 ms; answers with a beat
+ *   `<name>.in.<incarnation>.ping`          beat and clock, or      asks each every 2 s, and who was silent for 500 ms;
+ *                                           noResponders            answers with a beat
  *   the connection, and standing still      up, down
  *   a barrier of the own journal            kept                    when asked for an append
  *   seals of the journal of a suspect       sealed                  in both streams
@@ -115,6 +115,8 @@ const SUSPECT_MS = 2000;
 /** Who is silent for so long is asked. */
 const PING_AFTER_MS = 500;
 const PING_MS = 1000;
+/** How often the clocks of all are compared, in beats. */
+const CLOCK_BEATS = 8;
 /** A process that has not looked for so long has stood still. */
 const STILL_MS = 1000;
 /** From saying what is applied to saying it again. */
@@ -162,6 +164,7 @@ export class Membership {
   #isKeeping = false;
   #uneven: Uneven | undefined;
   #isTelling = false;
+  #beats = 0;
 
   /** Only for openMembership. */
   constructor(options: MembershipOptions) {
@@ -447,11 +450,11 @@ export class Membership {
   }
 
   #listen(): void {
-    const { bus, name, incarnation, elapsed, now } = this.#options;
+    const { bus, name, incarnation, elapsed } = this.#options;
     this.#subscriptions = [
       bus.subscribe(`${name}.beat`, ({ bytes }) => {
         const beat = this.#readable(() => unpackBeat(bytes));
-        if (beat !== undefined) this.#tell({ is: 'beat', atMs: elapsed(), timeOfDayMs: now(), beat });
+        if (beat !== undefined) this.#tell({ is: 'beat', atMs: elapsed(), beat });
       }),
       bus.subscribe(`${name}.applied`, ({ bytes }) => {
         const applied = this.#readable(() => unpackApplied(bytes));
@@ -489,7 +492,7 @@ export class Membership {
     this.#members = told(this.#members, { is: 'measured', loads: beat.loads });
     this.#uneven = unevenSince(this.#members, elapsed(), this.#uneven);
     this.#look();
-    this.#askSilent();
+    this.#askMembers(this.#beats++ % CLOCK_BEATS === 0);
   }
 
   #beat(): Beat {
@@ -497,26 +500,29 @@ export class Membership {
     return { incarnation, applied: this.#members.applied, clockMs: now(), room: room(), loads: loads() };
   }
 
-  #askSilent(): void {
+  /** Asks those that are silent; all of them where their clocks are to be compared. */
+  #askMembers(areAllDue: boolean): void {
     const { self, all, connection } = this.#members;
     if (connection.at === 'down') return;
     const untilMs = this.#options.elapsed() - PING_AFTER_MS;
     for (const { incarnation, heardAtMs } of all.values()) {
-      const isSilent = Math.max(heardAtMs, connection.sinceMs) < untilMs;
-      if (incarnation !== self && isSilent && !this.#asked.has(incarnation)) void this.#ask(incarnation);
+      const isDue = areAllDue || Math.max(heardAtMs, connection.sinceMs) < untilMs;
+      if (incarnation !== self && isDue && !this.#asked.has(incarnation)) void this.#ask(incarnation);
     }
   }
 
   async #ask(incarnation: string): Promise<void> {
     const { bus, name, elapsed, now } = this.#options;
-    const atMs = elapsed();
+    const [atMs, askedMs] = [elapsed(), now()];
     this.#asked.add(incarnation);
     try {
       const asking = { timeoutMs: PING_MS, read: (bytes: Borrowed) => unpackBeat(bytes) };
       const answer = await bus.request(pingSubject(name, incarnation), new Uint8Array(), asking);
       if (answer.at === 'noResponders') this.#tell({ is: 'noResponders', atMs, incarnation });
       if (answer.at === 'answered') {
-        this.#tell({ is: 'beat', atMs: elapsed(), timeOfDayMs: now(), beat: answer.value });
+        const { value: beat } = answer;
+        this.#tell({ is: 'clock', incarnation, askedMs, answeredMs: now(), clockMs: beat.clockMs });
+        this.#tell({ is: 'beat', atMs: elapsed(), beat });
       }
     } catch (error) {
       this.#notices.once('ping', `Cannot ask ${incarnation}: ${(error as Error).message}`);
@@ -663,7 +669,7 @@ class Notices {
   #compareClocks(members: Members): void {
     for (const { incarnation, aheadMs, isWarning } of clockDifferences(members)) {
       const member = members.all.get(incarnation);
-      if (!isWarning || member === undefined || member.aheadMs.length < CLOCK_BEATS) continue;
+      if (!isWarning || member === undefined) continue;
       const text = `The clock of hub ${shown(member)} is ${Math.round(Math.abs(aheadMs))} ms`;
       this.once(clockOf(incarnation), `${text} ${aheadMs > 0 ? 'ahead of' : 'behind'} this one's`);
     }

@@ -27,10 +27,9 @@ function join(sequence: number, incarnation: string, atMs = 0): Signal {
   return { is: 'join', sequence, atMs, incarnation, name: `hub ${incarnation}`, protocols: [1, 2] };
 }
 
-function beat(incarnation: string, atMs: number, more: Partial<Beat> & { readonly timeOfDayMs?: number } = {}): Signal {
-  const { timeOfDayMs = atMs, ...said } = more;
-  const sent: Beat = { incarnation, applied: 0, clockMs: timeOfDayMs, room: 100, loads: new Map(), ...said };
-  return { is: 'beat', atMs, timeOfDayMs, beat: sent };
+function beat(incarnation: string, atMs: number, more: Partial<Beat> = {}): Signal {
+  const sent: Beat = { incarnation, applied: 0, clockMs: atMs, room: 100, loads: new Map(), ...more };
+  return { is: 'beat', atMs, beat: sent };
 }
 
 const up = (atMs: number): Signal => ({ is: 'up', atMs });
@@ -445,30 +444,38 @@ describe('appliedByAll', () => {
 });
 
 describe('clockDifferences', () => {
-  const at = (atMs: number, aheadMs: number): Signal => beat('a', atMs, { timeOfDayMs: 500, clockMs: 500 + aheadMs });
+  /** An exchange that takes that long, in the middle of which the member's clock is that far ahead. */
+  const at = (aheadMs: number, tookMs = 2): Signal => {
+    const askedMs = 500;
+    return {
+      is: 'clock',
+      incarnation: 'a',
+      askedMs,
+      answeredMs: askedMs + tookMs,
+      clockMs: 500 + tookMs / 2 + aheadMs,
+    };
+  };
   const rows: [name: string, signals: Signal[], aheadMs: number, isWarning: boolean][] = [
-    ['shows a clock that is ahead', [at(1, 30)], 30, false],
-    ['does not warn of 100 ms', [at(1, 100)], 100, false],
-    ['warns of more than 100 ms ahead', [at(1, 101)], 101, true],
-    ['warns of more than 100 ms behind', [at(1, -101)], -101, true],
+    ['shows a clock that is ahead', [at(30)], 30, false],
+    ['does not warn of 100 ms', [at(100)], 100, false],
+    ['warns of more than 100 ms ahead', [at(102)], 102, true],
+    ['warns of more than 100 ms behind', [at(-102)], -102, true],
+    ['does not warn of what a slow exchange may have made up', [at(-900, 2000)], -900, false],
+    ['takes the most exact exchange', [at(-900, 2000), at(-2, 3), at(-700, 1500)], -2, false],
+    ['takes the latest of those that are as exact', [at(900), at(3)], 3, false],
     [
-      'does not take a beat that comes late for a clock that is behind',
-      [at(1, -2), at(2, -900), at(3, -700)],
-      -2,
-      false,
-    ],
-    ['takes no beat that was overtaken', [beat('a', 1, { applied: 5, clockMs: 1 }), at(2, 4000)], 0, false],
-    [
-      'forgets a clock that was set, after 8 beats',
-      [at(1, 900), ...Array.from({ length: 8 }, (_, i) => at(i, 3))],
+      'forgets a clock that was set, after 8 exchanges',
+      [at(900), ...Array.from({ length: 8 }, () => at(3, 4))],
       3,
       false,
     ],
-    ['still shows it before', [at(1, 900), ...Array.from({ length: 7 }, (_, i) => at(i, 3))], 900, true],
+    ['still shows it before', [at(900), ...Array.from({ length: 7 }, () => at(3, 4))], 900, true],
   ];
   for (const [name, signals, aheadMs, isWarning] of rows) {
     test(name, () => {
-      const members = play(signals, cluster(['a', 'b']));
+      // What beats say of the time depends on when they are read.
+      const late = Array.from({ length: 20 }, (_, i) => beat('a', 9000 + i, { clockMs: 1 }));
+      const members = play([...signals, ...late], cluster(['a', 'b']));
       assert.deepEqual(clockDifferences(members), [{ incarnation: 'a', name: 'hub a', aheadMs, isWarning }]);
     });
   }

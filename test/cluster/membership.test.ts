@@ -554,6 +554,22 @@ test('The log says whose clock differs, once', async (context) => {
   assert.ok(Math.abs((aheadMs.get('h2') ?? 0) - 250) < 5 && Math.abs((aheadMs.get('h3') ?? 0) + 3000) < 5);
 });
 
+test('A hub that stood still does not report the clocks of others, whose beats it reads late', async (context) => {
+  for (const stoodMs of [3000, 3060, 3120, 3180, 3240]) {
+    const world = new HubWorld(context, 1);
+    const [stopped, other] = [world.add({ suspectMs: 10_000 }), world.add({ suspectMs: 10_000 })];
+    await Promise.all([stopped.start(), other.start()]);
+    await world.clock.wait(4000);
+    world.cluster.stop('h1');
+    await world.clock.wait(stoodMs);
+    world.cluster.resume('h1');
+    await world.clock.wait(10_000);
+    assert.ok(stopped.membership.isMember);
+    const about = [...stopped.notices, ...other.notices].filter((notice) => notice.includes('clock'));
+    assert.deepEqual(about, [], `after ${stoodMs} ms`);
+  }
+});
+
 test('The log says who is suspected and heard again, and why nobody is expelled, once', async (context) => {
   const world = new HubWorld(context, 1);
   await world.start(2);

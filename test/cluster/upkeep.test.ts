@@ -17,7 +17,7 @@ const brings = (sequence: number, map: PartitionMap): Signal => ({ is: 'map', se
 const state = (protocol: number, isSettled = true): Signal => ({ is: 'state', protocol, isSettled });
 const beat = (incarnation: string, atMs: number, loads = new Map<number, number>()): Signal => {
   const sent = { incarnation, applied: 0, clockMs: atMs, room: 1, loads };
-  return { is: 'beat', atMs, timeOfDayMs: atMs, beat: sent };
+  return { is: 'beat', atMs, beat: sent };
 };
 
 function play(signals: readonly Signal[], from = openMembers('me', { suspectMs: SUSPECT_MS })): Members {
