@@ -37,15 +37,17 @@ function adapted(text: string, replacements: readonly (readonly [from: string, t
 
 test('Servers and hubs that are configured as docs/cluster.md says are a cluster', { skip }, async () => {
   const { certificatePath, keyPath } = writeCertificate(folder, await makeCertificate());
-  const ports = await Promise.all([1, 2, 3].map(async () => [await freePort(), await freePort()] as const));
+  const freePorts = async () => [await freePort(), await freePort(), await freePort()] as const;
+  const ports = await Promise.all([1, 2, 3].map(freePorts));
   const routes = ports.map(([, route], index) => {
     return [`nats://nats-${index + 1}.example:6222`, `nats://127.0.0.1:${route}`] as const;
   });
-  for (const [index, [port, route]] of ports.entries()) {
+  for (const [index, [port, route, monitor]] of ports.entries()) {
     const configuration = adapted(SERVER, [
       ['server_name: nats-1', `server_name: nats-${index + 1}`],
       ['0.0.0.0:4222', `127.0.0.1:${port}`],
       ['0.0.0.0:6222', `127.0.0.1:${route}`],
+      ['127.0.0.1:8222', `127.0.0.1:${monitor}`],
       ['/var/lib/nats', join(folder, `store-${index}`)],
       ['/etc/nats/server.pem', certificatePath],
       ['/etc/nats/server-key.pem', keyPath],
@@ -71,4 +73,51 @@ test('Servers and hubs that are configured as docs/cluster.md says are a cluster
   assert.equal((await hub.get('/providers/tag-1/location'))?.body.provider_id, 'tag-1');
   assert.equal((await hub.stop()).code, 0);
   assert.doesNotMatch(hub.log, /permissions violation/i);
+});
+
+test('The first try of docs/cluster.md is a cluster of two hubs, which its commands show', { skip }, async () => {
+  const [start = '', look = ''] = blocks
+    .filter(({ language }) => language === 'sh')
+    .map(({ text }) => text)
+    .slice(2);
+  const [, configuration = ''] = /<<'END'\n([\s\S]*?)\nEND\n/.exec(start) ?? [];
+  const [port, monitor] = [await freePort(), await freePort()];
+  const file = join(folder, 'first.conf');
+  const store = join(folder, 'first');
+  const replacements = [
+    ['127.0.0.1:4222', `127.0.0.1:${port}`],
+    ['127.0.0.1:8222', `127.0.0.1:${monitor}`],
+    ['"nats-data"', JSON.stringify(store)],
+  ] as const;
+  writeFileSync(file, adapted(configuration, replacements));
+  children.push(spawn((program as { readonly path: string }).path, ['--config', file], { stdio: 'ignore' }));
+  const [shared = '', ...own] = start.split('\n').filter((line) => line.includes('HUB_CLUSTER_'));
+  assert.equal(own.length, 2);
+  const hubs = own.map((line) => {
+    const found = [...`${shared} ${line}`.matchAll(/HUB_(CLUSTER_\w+)=(\S+)/g)];
+    const settings = Object.fromEntries(found.map(([, name = '', value = '']) => [name.toLowerCase(), value]));
+    const servers = adapted(settings['cluster_servers'] ?? '', [['127.0.0.1:4222', `127.0.0.1:${port}`]]);
+    return new HubProcess(newFolder(), { ...settings, cluster_servers: servers, cluster_replicas: 1 });
+  });
+  await Promise.all(hubs.map((hub) => hub.listening()));
+  const origins = hubs.map(({ base }) => new URL(base).origin);
+  const answers: unknown[] = [];
+  for (const [, options = '', documented = ''] of look.matchAll(/^curl (.*?)(http:\S+)$/gm)) {
+    const url = ['8081', '8082'].reduce(
+      (before, each, index) => {
+        return before.replace(`http://127.0.0.1:${each}`, origins[index] as string);
+      },
+      documented.replace(':8222', `:${monitor}`),
+    );
+    const [, body] = /-d '(.*)'/.exec(options) ?? [];
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(url, body === undefined ? {} : { method: 'POST', headers, body });
+    assert.ok(answer.ok, `${documented} is answered ${answer.status}`);
+    answers.push(await answer.json());
+  }
+  const [, provider, health, nats] = answers;
+  assert.equal((provider as { id: string }).id, 'tag-1');
+  assert.deepEqual(nats, { status: 'ok' });
+  assert.equal((health as { cluster: { members: readonly object[] } }).cluster.members.length, 2);
+  for (const hub of hubs) assert.equal((await hub.stop()).code, 0);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import { ROUTES } from '../../src/api/routes/routes.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { HUB_ENV, HUB_NODE_ARGS } from '../../src/launch.mjs';
@@ -189,6 +190,15 @@ describe('The Kubernetes manifests', () => {
     const pidFile = wordIn(NATS_CONFIGURATIONS.kubernetes, /^pid_file: "(.*)"/m);
     assert.equal(natsPod.containers[0].lifecycle.preStop.exec.command.at(-1), `ldm=${pidFile}`);
   });
+});
+
+test('The commands of deploy/README.md ask for paths that the API has', async () => {
+  const paths = [...textOf('README.md').matchAll(/^curl http:\/\/127\.0\.0\.1:8081(\S+)$/gm)].map(
+    ([, path = '']) => path,
+  );
+  assert.ok(paths.length > 0);
+  const known = new Set(ROUTES.map(({ path }) => path));
+  for (const path of paths) assert.ok(path.startsWith('/v2/') && known.has(path.slice('/v2'.length)), path);
 });
 
 test('Both configurations of NATS permit what docs/cluster.md permits, and sync always', () => {
