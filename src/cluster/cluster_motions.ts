@@ -1,6 +1,5 @@
-import type { Evaluated } from '../shards/collision_lane.ts';
 import type { Clock } from '../time/clock.ts';
-import type { PackedMotions } from '../wire/messages.ts';
+import type { Evaluated, PackedMotions } from '../wire/messages.ts';
 import type { Bus, Message, Subscription } from './bus.ts';
 import {
   type PublishedMotions,

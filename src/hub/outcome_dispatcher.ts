@@ -5,8 +5,7 @@ import type { ZoneMove } from '../core/zone/following.ts';
 import { CommitGate } from '../fanout/commit_gate.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { HubCounts } from '../operation/counts.ts';
-import type { Evaluated } from '../shards/collision_lane.ts';
-import type { CollisionReply, PackedMotions, ShardReply } from '../wire/messages.ts';
+import type { CollisionReply, Evaluated, PackedMotions, ShardReply } from '../wire/messages.ts';
 
 /** Where outcomes go. */
 export interface Sinks {

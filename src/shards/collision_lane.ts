@@ -6,6 +6,7 @@ import type { Variant } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
 import {
   type CollisionReply,
+  type Evaluated,
   type PackedMotions,
   packForNow,
   type Restore,
@@ -47,14 +48,6 @@ export interface CollisionLaneOptions {
   restarted(error: unknown): void;
   /** Where several hubs own objects: this one, and the running time that the others have passed. Undefined where it is alone. */
   others?(): { readonly self: string; readonly untilMs: number } | undefined;
-}
-
-/** Which motions the stage has evaluated. */
-export interface Evaluated {
-  /** All that were received before that running time; undefined while the stage is paused. */
-  readonly beforeMs: number | undefined;
-  /** Of each other hub, those of items before a number. */
-  readonly others: readonly (readonly [hub: string, item: number])[];
 }
 
 /** What a batch brings besides the motions that are there by then. */

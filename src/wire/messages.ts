@@ -164,6 +164,14 @@ export interface CollisionReply extends CollisionOutcome {
     | undefined;
 }
 
+/** Which motions the stage has evaluated. */
+export interface Evaluated {
+  /** All that were received before that running time; undefined while the stage is paused. */
+  readonly beforeMs: number | undefined;
+  /** Of each other hub, those of items before a number. */
+  readonly others: readonly (readonly [hub: string, item: number])[];
+}
+
 // Clients choose the member names in `properties`: a member called toJSON is no function to be called.
 const packr = new Packr({ moreTypes: true, useToJSON: false });
 
