@@ -1,4 +1,5 @@
 import Type, { type TObject } from 'typebox';
+import { fenceIn, fenceRangeProblem } from '../core/fence/fence_view.ts';
 import { roundDegrees } from '../core/geo/rounding.ts';
 import { feature } from '../core/zone/view.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
@@ -13,7 +14,6 @@ import type { View } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import type { ApiDeps } from './deps.ts';
-import { fenceIn, fenceRangeProblem } from './fence_view.ts';
 import { shownCollection, shownList } from './list_body.ts';
 import { seenText, zonesSeen } from './naming.ts';
 import type { Call } from './route.ts';

@@ -1,3 +1,4 @@
+import { fenceIn } from '../core/fence/fence_view.ts';
 import { normaliseFence } from '../core/fence/region_normal.ts';
 import { zoneOutline } from '../core/zone/outline.ts';
 import { transformationType } from '../core/zone/zone_type.ts';
@@ -8,7 +9,6 @@ import type { Fence } from '../model/fence.ts';
 import type { Point } from '../model/geojson.ts';
 import { show } from '../model/show.ts';
 import type { Zone } from '../model/zone.ts';
-import { fenceIn } from './fence_view.ts';
 
 /**
  * A fence around the zone, in EPSG:4326: a circle for a proximity zone, otherwise the convex hull of the points that

@@ -1,13 +1,13 @@
-import { dequal } from 'dequal/lite';
 import type { EntityWrite } from '../core/kept.ts';
 import { HubError } from '../errors.ts';
 import type { AlertRule } from '../model/alert.ts';
 import { grouped } from '../model/bounds.ts';
 import { idKey } from '../model/id.ts';
+import { isSame } from '../model/json_tree.ts';
 import { show } from '../model/show.ts';
 import type { MapView } from '../model/view.ts';
 import { ALERT_RULES } from './alert_rules.ts';
-import { bodyObject, withId } from './body.ts';
+import { type Body, bodyObject, withId } from './body.ts';
 import type { Defined, DefinedWrite, DocumentKind } from './documents.ts';
 import {
   DEFINED_NAMES,
@@ -18,6 +18,7 @@ import {
   problemAt,
 } from './import_document.ts';
 import { MAP_VIEWS } from './map_views.ts';
+import { type MemberChange, memberChanges, merge, valueAt } from './merge.ts';
 
 /** What people define in the page, in a document of entities: a list of each kind. */
 
@@ -34,6 +35,23 @@ export const DEFINED_KINDS: Readonly<Record<DefinedName, DocumentKind<Defined>>>
 export interface DefinedPlan {
   readonly writes: readonly DefinedWrite[];
   readonly counts: Readonly<Partial<Record<DefinedName, ImportCounts>>>;
+  /** How members change. */
+  readonly memberChanges: readonly DefinedChange[];
+  /** Values that the hub has and the document does not, whether or not they are removed. */
+  readonly missing: readonly DefinedChange[];
+}
+
+interface DefinedChange extends MemberChange {
+  readonly list: DefinedName;
+  readonly id: string;
+}
+
+interface DefinedOptions {
+  /** Whether what a list does not name is deleted. */
+  readonly replace: boolean;
+  /** Whether values that a named rule or view of the document does not have are deleted. */
+  readonly deletesMembers: boolean;
+  readonly problems: Problem[];
 }
 
 /** What is kept of each kind, among all that is. */
@@ -47,17 +65,16 @@ export function definedIn(kept: readonly EntityWrite[]): DefinedLists {
   return { alert_rules: listOf('alert_rules') as readonly AlertRule[], views: listOf('views') as readonly MapView[] };
 }
 
-/**
- * Lays the lists of a document over what is kept, each checked as the API does; notes what does not fit. `replace`: what a
- * list does not name is deleted.
- */
+/** Lays the lists of a document over the stored ones. Checks each as the API does, and notes what does not fit. */
 export function planDefined(
   kept: DefinedLists,
   document: EntityDocument,
-  { replace, problems }: { readonly replace: boolean; readonly problems: Problem[] },
+  { replace, deletesMembers, problems }: DefinedOptions,
 ): DefinedPlan {
   const writes: DefinedWrite[] = [];
   const counts: Partial<Record<DefinedName, ImportCounts>> = {};
+  const changes: DefinedChange[] = [];
+  const missing: DefinedChange[] = [];
   for (const name of DEFINED_NAMES) {
     const listed = document.defined.get(name);
     if (listed === undefined) continue;
@@ -69,8 +86,13 @@ export function planDefined(
       const key = idKey(id);
       if (named.has(key)) problems.push({ place: `${place}.id`, id, message: `${noun} ${show(id)} already exists` });
       named.add(key);
+      const stored = before.get(key) as Body | undefined;
+      const merged = stored && merge(stored, bodyObject(body), { deletes: deletesMembers });
+      for (const path of merged?.missing ?? []) {
+        missing.push({ list: name, id, path, before: show(valueAt(stored as Body, path)) });
+      }
       try {
-        const next = kind.check(withId(bodyObject(body), before.get(key)?.id ?? id));
+        const next = kind.check(withId(merged?.body ?? bodyObject(body), before.get(key)?.id ?? id));
         after.delete(key);
         for (const other of kind.besides?.(next, [...after.values()]) ?? []) after.set(idKey(other.id), other);
         after.set(key, next);
@@ -83,13 +105,18 @@ export function planDefined(
       const message = `must leave at most ${grouped(max)} ${noun}s in the hub, found ${grouped(after.size)}`;
       problems.push({ place: name, message });
     }
-    const isNews = (key: string): boolean => !dequal(before.get(key), after.get(key));
+    const isNews = (key: string): boolean => !isSame(before.get(key), after.get(key));
     const gone = [...before].filter(([key]) => !after.has(key));
     const created = [...named].filter((key) => !before.has(key)).length;
     const changed = [...named].filter((key) => before.has(key) && isNews(key)).length;
     counts[name] = { created, changed, unchanged: named.size - created - changed, deleted: gone.length };
     for (const [, { id }] of gone) writes.push([prefix + id, undefined]);
-    for (const [key, each] of after) if (isNews(key)) writes.push([prefix + each.id, each]);
+    for (const [key, each] of after) {
+      if (!isNews(key)) continue;
+      writes.push([prefix + each.id, each]);
+      const its = memberChanges(before.get(key) as Body | undefined, each as unknown as Body);
+      changes.push(...its.map((change) => ({ list: name, id: each.id, ...change })));
+    }
   }
-  return { writes, counts };
+  return { writes, counts, memberChanges: changes, missing };
 }

@@ -1,4 +1,5 @@
 import { isUnset } from '../model/id.ts';
+import { parsePointer } from '../model/json_tree.ts';
 import { show } from '../model/show.ts';
 import type { Body } from './body.ts';
 import type { Kind } from './known.ts';
@@ -10,8 +11,10 @@ import type { Kind } from './known.ts';
  *       "anchors": […], "zones": […], "trackables": […], "providers": […], "fences": […], "locating_rules": […],
  *       "alert_rules": […], "views": […] }
  *
- * An entity stands there as the API takes it; a local fence whose zone is gone has in `former_zone` what places it. A list
- * that is missing says nothing.
+ * An entity has members as the API takes them, and only those that are to change (see merge.ts). A local fence whose zone was
+ * deleted has the plane of that zone in `former_zone`. A list that is missing changes nothing. `members` names, for each list,
+ * the members that the source of the document can give, as JSON Pointers: only these are deleted by an import that deletes
+ * missing members. Without it, that is every member.
  */
 export const FORMAT = 'location-hub-entities';
 export const FORMAT_VERSION = 1;
@@ -51,6 +54,8 @@ export interface EntityDocument {
   readonly locatingRules: unknown;
   /** The lists that are there. */
   readonly defined: ReadonlyMap<DefinedName, readonly Placed[]>;
+  /** JSON Pointers of the members that the source of the document can give, of the lists for which it says so. */
+  readonly scopes: ReadonlyMap<ListName, ReadonlySet<string>>;
 }
 
 /** What an import does to the members of a list. */
@@ -77,6 +82,7 @@ const MEMBERS = [
   ...LISTS.map(([name]) => name),
   'locating_rules',
   ...DEFINED_NAMES,
+  'members',
 ];
 
 /** Reads a document. What its entities hold is checked later. Returns what is wrong instead, where anything is. */
@@ -97,9 +103,32 @@ export function readDocument(value: Body): EntityDocument | readonly Problem[] {
       return [name, listed(value[name], { name, problems })] as const;
     }),
   );
+  const scopes = scopesIn(value['members'], problems);
   if (problems.length > 0) return problems;
   const kinds = new Set(LISTS.filter(([name]) => value[name] !== undefined).map(([, kind]) => kind));
-  return { entities, kinds, locatingRules: value['locating_rules'], defined };
+  return { entities, kinds, locatingRules: value['locating_rules'], defined, scopes };
+}
+
+function scopesIn(value: unknown, problems: Problem[]): EntityDocument['scopes'] {
+  const scopes = new Map<ListName, ReadonlySet<string>>();
+  if (value === undefined) return scopes;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    problems.push({ place: 'members', message: `must be an object, found ${show(value)}` });
+    return scopes;
+  }
+  for (const [name, pointers] of Object.entries(value)) {
+    const list = LISTS.find(([each]) => each === name)?.[0];
+    const place = `members.${name}`;
+    if (list === undefined) problems.push({ place, message: 'is no list of entities' });
+    else if (!Array.isArray(pointers) || !pointers.every(isPointer))
+      problems.push({ place, message: `must be a list of JSON Pointers, found ${show(pointers)}` });
+    else scopes.set(list, new Set(pointers as readonly string[]));
+  }
+  return scopes;
+}
+
+function isPointer(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && parsePointer(value) !== undefined;
 }
 
 function listed(

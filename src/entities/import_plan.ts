@@ -1,5 +1,6 @@
-import { dequal } from 'dequal/lite';
 import { planeOnly } from '../core/fence/fence_plane.ts';
+import { fenceIn } from '../core/fence/fence_view.ts';
+import { isCrs } from '../core/geo/crs.ts';
 import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { HubError } from '../errors.ts';
@@ -7,6 +8,7 @@ import { type Bounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import type { KeptFence } from '../model/fence.ts';
 import { idKey, isUnset } from '../model/id.ts';
+import { isSame } from '../model/json_tree.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import { show } from '../model/show.ts';
 import type { Trackable } from '../model/trackable.ts';
@@ -17,15 +19,18 @@ import { checkBounds } from './check_bounds.ts';
 import { type DefinedLists, type DefinedPlan, planDefined } from './defined_lists.ts';
 import type { DefinedWrite } from './documents.ts';
 import {
+  type DefinedName,
   type EntityDocument,
   type ImportCounts,
   LISTS,
   type Listed,
+  type ListName,
   type Problem,
   problemAt,
 } from './import_document.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
 import { checkedRules } from './locating_rules.ts';
+import { type MemberChange, memberChanges, merge, valueAt } from './merge.ts';
 import { carriedAlong } from './moved_zones.ts';
 import { State } from './state.ts';
 import { VALIDATE } from './validate.ts';
@@ -40,7 +45,22 @@ export interface ImportPlan {
   readonly defined: readonly DefinedWrite[];
   readonly counts: Readonly<Partial<Record<Kind, ImportCounts>>>;
   readonly definedCounts: DefinedPlan['counts'];
+  /** How members change, those of changed entities first. */
+  readonly memberChanges: Listing<ListedChange>;
+  /** Values that the hub has and the document does not, whether or not they are removed. */
+  readonly missing: Listing<ListedChange>;
   readonly problems: readonly Problem[];
+}
+
+/** The first of many, and how many there are. */
+export interface Listing<T> {
+  readonly first: readonly T[];
+  readonly count: number;
+}
+
+export interface ListedChange extends MemberChange {
+  readonly list: ListName | DefinedName;
+  readonly id: string;
 }
 
 /** What is kept now, each kind in the order of creation. */
@@ -49,6 +69,8 @@ export type KeptLists = { readonly [K in Kind]: readonly EntityMap[K][] };
 export interface ImportOptions {
   /** Kinds of which everything is deleted that the document does not name. */
   readonly replaced: ReadonlySet<Kind>;
+  /** Whether values of entities in the document are deleted that the document could give and does not. */
+  readonly deletesMembers: boolean;
   readonly shapes: ShapeChecks;
   /** What may be kept; DEFAULT_BOUNDS when left out. */
   readonly bounds?: Bounds;
@@ -68,6 +90,9 @@ const AT_ONCE = 20;
 const LOADED_AT_ONCE = 200;
 /** Looks at one large geometry. */
 const LOOKS_MAX = 5;
+
+/** Changes of members that are listed one by one. */
+const MEMBERS_LISTED_MAX = 1000;
 
 /**
  * Lays a document over what is kept. Each of its entities is checked as the API does, among those that there will be: the
@@ -90,16 +115,29 @@ export async function planImport(
   for (const each of inOrder.filter(({ kind }) => kind === 'anchor')) await draft.complete(each);
   const rules = rulesOf(document, problems);
   const counts = draft.counts();
-  const { replacesDefined: replace } = options;
-  const { writes: defined, counts: definedCounts } = planDefined(options.defined, document, { replace, problems });
-  if (problems.length > 0) return { changes: [], rules: undefined, defined: [], counts, definedCounts, problems };
-  const isNews = rules !== undefined && !dequal(rules, options.rules);
+  const { replacesDefined: replace, deletesMembers } = options;
+  const definedPlan = planDefined(options.defined, document, { replace, deletesMembers, problems });
+  const { writes: defined, counts: definedCounts } = definedPlan;
+  const listings = {
+    memberChanges: listing([...draft.memberChanges(), ...definedPlan.memberChanges]),
+    missing: listing([...draft.missing, ...definedPlan.missing]),
+  };
+  const told = { counts, definedCounts, ...listings, problems };
+  if (problems.length > 0) return { changes: [], rules: undefined, defined: [], ...told };
+  const isNews = rules !== undefined && !isSame(rules, options.rules);
   const changes: Change[] = [];
   for (const change of draft.changes()) {
     changes.push(change);
     if (changes.length % LOADED_AT_ONCE === 0) await options.checked(inOrder.length);
   }
-  return { changes, rules: isNews ? rules : undefined, defined, counts, definedCounts, problems };
+  return { changes, rules: isNews ? rules : undefined, defined, ...told };
+}
+
+/** Values that were there before come first: they are what an import may change by mistake. */
+function listing(all: readonly ListedChange[]): Listing<ListedChange> {
+  const isOld = ({ before }: ListedChange): boolean => before !== undefined;
+  const inOrder = [...all.filter(isOld), ...all.filter((each) => !isOld(each))];
+  return { first: inOrder.slice(0, MEMBERS_LISTED_MAX), count: all.length };
 }
 
 /** What there will be, while it is made. */
@@ -107,10 +145,12 @@ class Draft implements Known {
   readonly shapes: ShapeChecks;
   readonly bounds: Bounds;
   readonly problems: Problem[] = [];
-  /** The entities of the document, those first that others need. */
+  readonly missing: ListedChange[] = [];
+  /** The entities of the document over those that the hub has, those first that others need. */
   inOrder: readonly Listed[] = [];
   readonly #document: EntityDocument;
   readonly #replaced: ReadonlySet<Kind>;
+  readonly #deletesMembers: boolean;
   /** The kept ones by kind and id: UUIDs are the same in any case. */
   readonly #before = new Map<string, EntityMap[Kind]>();
   readonly #named: ReadonlySet<string>;
@@ -121,11 +161,12 @@ class Draft implements Known {
   /** What is kept, and places fences. */
   readonly #places = new State();
 
-  constructor(document: EntityDocument, { replaced, shapes, bounds }: ImportOptions) {
+  constructor(document: EntityDocument, { replaced, deletesMembers, shapes, bounds }: ImportOptions) {
     this.shapes = shapes;
     this.bounds = bounds ?? DEFAULT_BOUNDS;
     this.#document = document;
     this.#replaced = replaced;
+    this.#deletesMembers = deletesMembers;
     this.#named = new Set(document.entities.map(({ kind, id }) => keyOf(kind, id)));
   }
 
@@ -139,10 +180,49 @@ class Draft implements Known {
         if (++loaded % LOADED_AT_ONCE === 0) yield;
       }
     }
-    // An entity is kept under the id that it was created with.
-    const listed = this.#document.entities.map((each) => ({ ...each, id: this.#beforeOf(each)?.id ?? each.id }));
-    yield;
+    const listed: Listed[] = [];
+    for (const each of this.#document.entities) {
+      listed.push(this.#merged(each));
+      if (listed.length % LOADED_AT_ONCE === 0) yield;
+    }
     this.inOrder = LISTS.flatMap(([, kind]) => parentsFirst(listed.filter((each) => each.kind === kind)));
+  }
+
+  /** The entity as it will be, under the id that it was created with. */
+  #merged(listed: Listed): Listed {
+    const before = this.#beforeOf(listed) as Body | undefined;
+    if (before === undefined) return listed;
+    const { kind } = listed;
+    const { former_zone: _plane, ...own } = before;
+    const given = kind === 'fence' ? this.#withPlane(listed.body, before as unknown as KeptFence) : listed.body;
+    const list = LIST_OF[kind];
+    const scope = this.#document.scopes.get(list);
+    const { body, missing } = merge(own, given, { deletes: this.#deletesMembers, scope });
+    const id = String(before['id']);
+    for (const path of missing) this.missing.push({ list, id, path, before: show(valueAt(before, path)) });
+    return { ...listed, id, body };
+  }
+
+  /**
+   * What a document gives of a fence. A region and its plane come together: without a crs, coordinates are longitude and
+   * latitude. A region that is given as the API shows that of the hub, in whatever plane, is the region of the hub.
+   */
+  #withPlane(given: Body, before: KeptFence): Body {
+    const { region, crs, zone_id: zoneId, ...rest } = given as Partial<KeptFence>;
+    const isReadable = [crs, zoneId].every((each) => each == null || typeof each === 'string');
+    if (region == null || !isReadable) return given;
+    const zoneBy = (name: string): Zone | undefined => {
+      const zone = this.#places.get('zone', name) ?? this.#places.zoneByForeignId(name);
+      return zone && this.#places.placed(zone);
+    };
+    const view = { crs: crs ?? 'EPSG:4326', ...(crs === 'local' && zoneId != null && { zoneId }) };
+    const shown = isCrs(view.crs) ? fenceIn(view, before, zoneBy) : undefined;
+    const isInItsZone = isUnset(zoneId) || zoneId === before.zone_id || zoneId === shown?.zone_id;
+    const { zone_id: ownZone, crs: ownCrs } = before;
+    if (isInItsZone && isSame(region, shown?.region)) {
+      return { ...rest, region: before.region, ...set({ crs: ownCrs, zone_id: ownZone }) };
+    }
+    return crs == null && ownCrs != null ? { ...given, crs: 'EPSG:4326' } : given;
   }
 
   #load(kind: Kind, entity: EntityMap[Kind]): void {
@@ -200,6 +280,17 @@ class Draft implements Known {
     return counts;
   }
 
+  /** The members that change, of each entity of the document that is new or differs. */
+  memberChanges(): readonly ListedChange[] {
+    return this.inOrder.flatMap((each) => {
+      const { kind, id } = each;
+      const after = this.#state.get(kind, id);
+      if (after === undefined || !this.#isNews(each)) return [];
+      const changes = memberChanges(this.#beforeOf(each) as Body | undefined, after as unknown as Body);
+      return changes.map((change) => ({ list: LIST_OF[kind], id, ...change }));
+    });
+  }
+
   /** All changes of what is kept. */
   *changes(): Generator<Change> {
     yield* this.#gone;
@@ -219,7 +310,7 @@ class Draft implements Known {
         const after = this.#checked({ kind, id, place, body });
         this.#state.set(kind, id, after);
         const key = keyOf(kind, id);
-        if (dequal(after, this.#before.get(key))) this.#news.delete(key);
+        if (isSame(after, this.#before.get(key))) this.#news.delete(key);
         else this.#news.add(key);
         return;
       } catch (error) {
@@ -301,6 +392,12 @@ class Draft implements Known {
       }
     }
   }
+}
+
+const LIST_OF = Object.fromEntries(LISTS.map(([name, kind]) => [kind, name])) as Readonly<Record<Kind, ListName>>;
+
+function set(members: Readonly<Record<string, unknown>>): Body {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
 /** A fence that has lost its zone before may stay as it is. */

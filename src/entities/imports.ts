@@ -3,9 +3,9 @@ import type { Import, ImportState } from '../model/import.ts';
 import { formatTime } from '../model/time.ts';
 import type { Turns } from '../time/turns.ts';
 import type { Body } from './body.ts';
-import type { Entities } from './entities.ts';
 import { DEFINED_KINDS, type DefinedLists } from './defined_lists.ts';
 import type { Defined, Documents } from './documents.ts';
+import type { Entities } from './entities.ts';
 import {
   DEFINED_NAMES,
   type DefinedName,
@@ -41,6 +41,8 @@ export interface ImportOrder {
   readonly dryRun: boolean;
   /** Whether what the document does not name is deleted, of those kinds whose list it has. */
   readonly replace: boolean;
+  /** Whether values of entities in the document are deleted that the document could give and does not. */
+  readonly deleteMembers?: boolean;
 }
 
 /** Problems that are told of one by one. */
@@ -94,6 +96,7 @@ export class Imports {
       id: this.#deps.entities.newId(),
       dry_run: order.dryRun,
       replace: order.replace,
+      delete_members: order.deleteMembers === true,
       began_at: formatTime(this.#deps.now()),
       total: document.entities.length,
       checked: 0,
@@ -152,6 +155,7 @@ export class Imports {
     signal.throwIfAborted();
     const plan = await planImport(entities.lists(), document, {
       replaced: order.replace ? document.kinds : new Set(),
+      deletesMembers: order.deleteMembers === true,
       shapes: entities.shapes,
       bounds: entities.bounds,
       rules: rules.current,
@@ -166,11 +170,18 @@ export class Imports {
         signal.throwIfAborted();
       },
     });
-    const { problems, counts, definedCounts } = plan;
+    const { problems, counts, definedCounts, memberChanges, missing } = plan;
     const byList = Object.fromEntries(LISTS.flatMap(([name, kind]) => (counts[kind] ? [[name, counts[kind]]] : [])));
     this.#show({
       counts: { ...byList, ...definedCounts },
       rules: plan.rules === undefined ? 'unchanged' : 'changed',
+      // An import that is being made needs no preview, and is polled.
+      ...(order.dryRun && {
+        member_change_count: memberChanges.count,
+        member_changes: [...memberChanges.first],
+        missing_count: missing.count,
+        missing: [...missing.first],
+      }),
       problem_count: problems.length,
       problems: problems.slice(0, PROBLEMS_MAX),
     });

@@ -1,4 +1,3 @@
-import { dequal } from 'dequal/lite';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf } from '../config/settings.ts';
@@ -13,6 +12,7 @@ import { LocatingRules, RULES_SETTING } from '../entities/locating_rules.ts';
 import { placedChanges } from '../entities/placed_changes.ts';
 import { ZoneMoves } from '../entities/zone_moves.ts';
 import { announceChange } from '../fanout/front_events.ts';
+import { isSame } from '../model/json_tree.ts';
 import type { Zone } from '../model/zone.ts';
 import { commandsOf } from '../shards/shard_commands.ts';
 import { definedWrites, entityWrites, settingWrite } from '../store/entity_text.ts';
@@ -121,5 +121,5 @@ export function connectEntities(deps: EntityDeps): Configured {
 function mattersToAlerts({ kind, before, after }: Change): boolean {
   if (kind !== 'provider') return kind === 'fence' || kind === 'trackable';
   if (before === undefined) return false;
-  return after === undefined || !dequal(before.properties, after.properties);
+  return after === undefined || !isSame(before.properties, after.properties);
 }

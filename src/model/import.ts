@@ -11,6 +11,18 @@ import { Zone } from './zone.ts';
 
 const Timestamp = Time('RFC 3339 date and time.');
 
+const pointers = Type.Optional(
+  Type.Array(Type.String({ description: 'A JSON Pointer: `/name`, `/properties/crew`.' })),
+);
+
+const MembersByKind = Named('EntityDocumentMembers', {
+  anchors: pointers,
+  zones: pointers,
+  trackables: pointers,
+  providers: pointers,
+  fences: pointers,
+});
+
 /** All entities, or some, in one document. */
 export const EntityDocument = Named('EntityDocument', {
   format: Type.String({ description: 'Always "location-hub-entities".' }),
@@ -24,6 +36,7 @@ export const EntityDocument = Named('EntityDocument', {
   locating_rules: Type.Optional(RuleSet),
   alert_rules: Type.Optional(ArrayOf(AlertRule)),
   views: Type.Optional(ArrayOf(MapView)),
+  members: Type.Optional(MembersByKind),
 });
 
 const ImportState = OneOf(['idle', 'waiting', 'checking', 'keeping', 'done', 'refused', 'cancelled', 'failed'], {
@@ -39,8 +52,8 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const ImportCounts = Named('ImportCounts', {
   created: count('Those that the hub does not have.'),
-  changed: count('Those that differ from what the hub has.'),
-  unchanged: count('Those that are as the hub has them.'),
+  changed: count('Those that give members another value than they have in the hub.'),
+  unchanged: count('Those that change nothing.'),
   deleted: count('Those of the hub that the document does not name, where it replaces them.'),
 });
 
@@ -50,6 +63,20 @@ const ImportProblem = Named('ImportProblem', {
   id: Type.Optional(Type.String({ description: 'Of the entity.' })),
 });
 export type ImportProblem = Static<typeof ImportProblem>;
+
+const MemberList = OneOf(['anchors', 'zones', 'trackables', 'providers', 'fences', 'alert_rules', 'views'], {
+  title: 'ImportList',
+  description: 'A list of a document.',
+});
+
+const MemberChange = Named('ImportMemberChange', {
+  list: MemberList,
+  id: Type.String({ description: 'Of the entity.' }),
+  path: Type.String({ description: 'JSON Pointer of the member, or of one property.' }),
+  before: Type.Optional(Type.String({ description: 'Value in the hub as JSON, shortened to 80 characters.' })),
+  after: Type.Optional(Type.String({ description: 'Value after the import, likewise; absent if it is deleted.' })),
+});
+export type ImportMemberChange = Static<typeof MemberChange>;
 
 const ImportedRules = OneOf(['changed', 'unchanged'], {
   title: 'ImportedRules',
@@ -72,12 +99,21 @@ export const Import = Named('Import', {
   id: Type.Optional(Type.String({ description: 'Another one for each import.' })),
   dry_run: Type.Optional(Type.Boolean({ description: 'Whether it only says what it would do.' })),
   replace: Type.Optional(Type.Boolean({ description: 'Whether it deletes what the document does not name.' })),
+  delete_members: Type.Optional(
+    Type.Boolean({ description: 'Whether it deletes values of named entities that the document does not have.' }),
+  ),
   began_at: Type.Optional(Timestamp),
   ended_at: Type.Optional(Timestamp),
   total: Type.Optional(count('Entities in the document.')),
   checked: Type.Optional(count('How many of them are checked.')),
   counts: Type.Optional(CountsByKind),
   rules: Type.Optional(ImportedRules),
+  member_change_count: Type.Optional(count('How many members change; in a dry run.')),
+  member_changes: Type.Optional(ArrayOf(MemberChange)),
+  missing_count: Type.Optional(
+    count('How many values the hub has, and the document does not; deleted with delete_members. In a dry run.'),
+  ),
+  missing: Type.Optional(ArrayOf(MemberChange)),
   problem_count: Type.Optional(count('How many fields do not fit.')),
   problems: Type.Optional(ArrayOf(ImportProblem)),
   error: Type.Optional(Type.String({ description: 'Why it has failed.' })),

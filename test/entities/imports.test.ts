@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Change, Entities, EntitiesDeps } from '../../src/entities/entities.ts';
-import { type ImportOrder, Imports } from '../../src/entities/imports.ts';
 import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
 import { type DefinedWrite, Documents, type DocumentsDeps } from '../../src/entities/documents.ts';
-import { MAP_VIEWS } from '../../src/entities/map_views.ts';
-import type { AlertRule } from '../../src/model/alert.ts';
-import type { MapView } from '../../src/model/view.ts';
+import type { Change, Entities, EntitiesDeps } from '../../src/entities/entities.ts';
+import { type ImportOrder, Imports } from '../../src/entities/imports.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
+import { MAP_VIEWS } from '../../src/entities/map_views.ts';
 import { HubError } from '../../src/errors.ts';
+import type { AlertRule } from '../../src/model/alert.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
+import type { MapView } from '../../src/model/view.ts';
 import { Turns } from '../../src/time/turns.ts';
 import { openEntities, point, polygon, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from './open_entities.ts';
 
@@ -69,7 +69,8 @@ test('An import is one transaction with its rules, and tells what it has done to
   await hub.entities.create('provider', { id: 'tag-1', type: 'uwb' });
   hub.commits.length = 0;
   const rules = [{ expression: 'accuracy < 2', priority: 1 }];
-  const lists = { zones: [HALL], providers: [{ id: 'tag-1', type: 'uwb' }], fences: [FENCE, LOCAL] };
+  const named = { ...HALL, name: 'after' };
+  const lists = { zones: [named], providers: [{ id: 'tag-1', type: 'uwb' }], fences: [FENCE, LOCAL] };
   const done = await hub.run({ ...lists, locating_rules: rules });
   assert.deepEqual(done.counts, {
     zones: { created: 0, changed: 1, unchanged: 0, deleted: 0 },
@@ -118,7 +119,7 @@ test('Of an import nothing is kept where one field does not fit, and every such 
 });
 
 /** What can only be seen to fit when all of it is there. */
-const TOGETHER: readonly [what: string, before: object, document: object, replace?: true][] = [
+const TOGETHER: readonly [what: string, before: object, document: object, order?: Partial<ImportOrder>][] = [
   [
     'zones that swap their foreign ids',
     { zone: [rfidZone({ id: UUID_A, foreign_id: 'a' }), rfidZone({ id: UUID_B, foreign_id: 'b' })] },
@@ -128,6 +129,7 @@ const TOGETHER: readonly [what: string, before: object, document: object, replac
     'a carrier and what it carries that change places',
     { trackable: [cart(UUID_A), cart(UUID_B, { parent: UUID_A })] },
     { trackables: [cart(UUID_A, { parent: UUID_B }), cart(UUID_B)] },
+    { deleteMembers: true },
   ],
   [
     'a zone at an anchor that lies in it',
@@ -135,16 +137,16 @@ const TOGETHER: readonly [what: string, before: object, document: object, replac
     { anchors: [{ id: 'a', zone_id: 'hall' }], zones: [{ ...HALL, anchor_ids: ['a'] }] },
   ],
   ['a fence in a zone that is in the document', {}, { fences: [LOCAL], zones: [HALL] }],
-  ['a foreign id of a zone that is deleted', { zone: [HALL] }, { zones: [{ ...HALL, id: UUID_B }] }, true],
+  ['a foreign id of a zone that is deleted', { zone: [HALL] }, { zones: [{ ...HALL, id: UUID_B }] }, { replace: true }],
 ];
 
-for (const [what, before, document, replace] of TOGETHER) {
+for (const [what, before, document, order] of TOGETHER) {
   test(`An import takes ${what}`, async () => {
     const hub = open();
     for (const [kind, list] of Object.entries(before) as ['zone', object[]][]) {
       for (const entity of list) await hub.entities.create(kind, entity);
     }
-    const done = await hub.run(document, { replace: replace === true });
+    const done = await hub.run(document, order);
     assert.deepEqual([done.state, done.problems], ['done', []]);
     for (const [name, list] of Object.entries(document) as [string, { id: string }[]][]) {
       for (const entity of list) assert.deepEqual(hub.entities.get(name.slice(0, -1) as 'zone', entity.id), entity);

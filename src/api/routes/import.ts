@@ -12,6 +12,12 @@ const Order = Type.Object({
       description: 'Whether what the document does not name is deleted, of those kinds whose list it has.',
     }),
   ),
+  delete_members: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether members of entities in the document are deleted which the document does not have, or has as null.',
+    }),
+  ),
 });
 
 /** The same of what people define in the page, and where it is read. */
@@ -44,6 +50,8 @@ export const IMPORT_ROUTES: readonly Route[] = [
     body: EntityDocument,
     notes: {
       description:
+        'An import merges: it creates the entities that the hub does not have, and changes of the others the members ' +
+        'that the document has. `properties` merge by name. With `dry_run` GET lists the members that would change. ' +
         'The answer comes at once; GET says how far the import is, and what does not fit. There is one import at a time. ' +
         'It needs the permissions to read, create and replace any entity of the kinds in the document, and with ' +
         '`delete_others` to delete it.',
@@ -53,9 +61,16 @@ export const IMPORT_ROUTES: readonly Route[] = [
     async handle(call, hub) {
       const document = objectOf(call.body);
       await checkPermitted(document, call, hub.permit);
-      const { dry_run: dryRun = false, delete_others: replace = false } = call.query;
+      const {
+        dry_run: dryRun = false,
+        delete_others: replace = false,
+        delete_members: deleteMembers = false,
+      } = call.query;
       const { reply } = call;
-      return { ...reply.json(JSON.stringify(hub.imports.start(document, { dryRun, replace }))), status: 202 };
+      return {
+        ...reply.json(JSON.stringify(hub.imports.start(document, { dryRun, replace, deleteMembers }))),
+        status: 202,
+      };
     },
   }),
   route({

@@ -33,10 +33,13 @@ export function dataCommands(): Command[] {
       .action(async (file: string) => (await import('./export.ts')).exportCommand(file)),
     new Command('import')
       .description(
-        'create or replace the entities of a JSON document, all or none; the hub must be stopped, unless it is in a cluster',
+        'create the entities of a JSON document, or change the members that it has of them, all or none; the hub must be stopped, unless it is in a cluster',
       )
       .argument('<file>', 'the document, as export writes it')
-      .option('--replace', 'delete the entities that the document does not name')
+      .option(
+        '--replace',
+        'delete the entities that the document does not name, and members of others that it does not have',
+      )
       .action(async (...given: [string, { replace?: boolean }]) =>
         (await import('./import.ts')).importCommand(...given),
       ),

@@ -17,7 +17,7 @@ export interface Overlay {
 }
 
 export interface OverlayOptions {
-  /** Whether entities that the document does not name are deleted. */
+  /** Whether the document is all there will be: other entities are deleted, and members that it does not have. */
   readonly replace: boolean;
   readonly shapes: ShapeChecks;
   /** Told how many entities are checked. A throw ends it. */
@@ -37,6 +37,7 @@ export async function overlay(
   let shown = 0;
   const plan = await planImport(keptByKind(kept.entities), document, {
     replaced: replace ? ALL_KINDS : new Set(),
+    deletesMembers: replace,
     shapes,
     defined: definedIn(kept.entities),
     replacesDefined: replace,

@@ -1,4 +1,4 @@
-import { isSameNumber, KeptNumber } from '../model/kept_number.ts';
+import { isSameNumber, KeptNumber } from './kept_number.ts';
 
 /** JSON values as trees, with places in them named by JSON Pointers (RFC 6901). */
 

@@ -1,12 +1,12 @@
-import { localPlane } from '../core/fence/fence_plane.ts';
-import { type PlaneTransform, projection, rangeProblem, shownProjection } from '../core/geo/crs.ts';
-import { wrapLongitude } from '../core/geo/longitude.ts';
-import { roundDegrees, roundMetres } from '../core/geo/rounding.ts';
-import { type Convert, pointInPlane, polygonInPlane } from '../core/zone/view.ts';
-import { zoneTransform } from '../core/zone/zone_transform.ts';
-import { type Fence, type KeptFence, shownFence } from '../model/fence.ts';
-import type { View } from '../model/topics.ts';
-import type { Zone } from '../model/zone.ts';
+import { type Fence, type KeptFence, shownFence } from '../../model/fence.ts';
+import type { View } from '../../model/topics.ts';
+import type { Zone } from '../../model/zone.ts';
+import { type PlaneTransform, projection, rangeProblem, shownProjection } from '../geo/crs.ts';
+import { wrapLongitude } from '../geo/longitude.ts';
+import { roundDegrees, roundMetres } from '../geo/rounding.ts';
+import { type Convert, pointInPlane, polygonInPlane } from '../zone/view.ts';
+import { zoneTransform } from '../zone/zone_transform.ts';
+import { localPlane } from './fence_plane.ts';
 
 type ZoneBy = (idOrForeignId: string) => Zone | undefined;
 

@@ -1,0 +1,128 @@
+import { isSame } from '../model/json_tree.ts';
+import { KeptNumber, PROPERTIES } from '../model/kept_number.ts';
+import { show } from '../model/show.ts';
+import type { Body } from './body.ts';
+
+/**
+ * An import merges: of an entity that the hub has, a document changes the members that the document gives. `properties`
+ * merge by name; every other member is one value. Null gives no value, as in the API, where null and absent mean the same.
+ *
+ *     the hub has        the document gives    the import makes of it
+ *     a value            another value         the other value
+ *     a value            null, or nothing      the value, which is missing in the document; `deletes` removes it
+ *     null, or nothing   null, or nothing      what the hub has
+ */
+
+export interface MergeOptions {
+  /** Whether values that are missing in the document are removed. */
+  readonly deletes: boolean;
+  /**
+   * JSON Pointers of the members that the source of the document can give, such as the columns of a table. Only these can
+   * be missing. Undefined: all members.
+   */
+  readonly scope?: ReadonlySet<string> | undefined;
+}
+
+export interface Merged {
+  readonly body: Body;
+  /** JSON Pointers of values that the hub has, and the document could give and does not. */
+  readonly missing: readonly string[];
+}
+
+/** Members without which there is no entity, and what the hub keeps for itself. */
+const NEVER_MISSING: ReadonlySet<string> = new Set(['id', 'type', 'region', 'former_zone']);
+/** What the coordinates of a region mean. */
+const PLANE: readonly string[] = ['crs', 'zone_id'];
+
+/** Lays the members of a document over those of an entity that the hub has. */
+export function merge(before: Body, given: Body, { deletes, scope }: MergeOptions): Merged {
+  const missing: string[] = [];
+  const body: Record<string, unknown> = { ...before };
+  for (const [name, value] of Object.entries(given)) if (!isNothing(value)) body[name] = value;
+  for (const [name, value] of Object.entries(before)) {
+    if (name === PROPERTIES && isObject(value) && (isNothing(given[name]) || isObject(given[name]))) {
+      const merged = mergeProperties(value, (given[name] ?? {}) as Body, { deletes, scope });
+      missing.push(...merged.missing);
+      body[name] = merged.body;
+      if (deletes && merged.missing.length > 0 && Object.keys(merged.body).length === 0) delete body[name];
+      continue;
+    }
+    if (!isNothing(given[name]) || NEVER_MISSING.has(name) || isEmpty(value)) continue;
+    if (PLANE.includes(name) && isNothing(given['region'])) continue;
+    const pointer = pointerTo(name);
+    if (scope?.has(pointer) === false) continue;
+    missing.push(pointer);
+    if (deletes) delete body[name];
+  }
+  return { body, missing };
+}
+
+/** The same object where nothing changes, so that what was stored under other bounds may stay. */
+function mergeProperties(before: Body, given: Body, { deletes, scope }: MergeOptions): Merged {
+  const names = Object.keys(before).filter((name) => {
+    return !Object.hasOwn(given, name) && scope?.has(pointerTo(PROPERTIES, name)) !== false;
+  });
+  const missing = names.map((name) => pointerTo(PROPERTIES, name));
+  const news = Object.entries(given).filter(([name, value]) => {
+    return !Object.hasOwn(before, name) || !isSame(before[name], value);
+  });
+  const removed = new Set(deletes ? names : []);
+  if (news.length === 0 && removed.size === 0) return { body: before, missing };
+  const rest = Object.entries(before).filter(([name]) => !removed.has(name));
+  return { body: Object.fromEntries([...rest, ...news]), missing };
+}
+
+/** How one member of an entity, or one of its properties, changes. The values are JSON, shortened as in error messages. */
+export interface MemberChange {
+  readonly path: string;
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** The differences between two forms of an entity, member by member. Without the first, all members are new. */
+export function memberChanges(before: Body | undefined, after: Body): readonly MemberChange[] {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after)]);
+  return [...names].flatMap((name): readonly MemberChange[] => {
+    const [old, next] = [before?.[name], after[name]];
+    if (name === PROPERTIES && (isObject(old) || isObject(next))) {
+      const [oldOnes, nextOnes] = [isObject(old) ? old : {}, isObject(next) ? next : {}];
+      const own = new Set([...Object.keys(oldOnes), ...Object.keys(nextOnes)]);
+      return [...own].flatMap((each) => changeAt(pointerTo(name, each), oldOnes[each], nextOnes[each]));
+    }
+    return changeAt(pointerTo(name), old, next);
+  });
+}
+
+function changeAt(path: string, before: unknown, after: unknown): readonly MemberChange[] {
+  if (isSame(before, after)) return [];
+  const [old, next] = [before, after].map((value) => (value === undefined ? undefined : show(value)));
+  return [{ path, ...(old !== undefined && { before: old }), ...(next !== undefined && { after: next }) }];
+}
+
+/** The value at the pointer of a member or a property. */
+export function valueAt(entity: Body, pointer: string): unknown {
+  const [name = '', property] = pointer.slice(1).split('/').map(unescaped);
+  const value = entity[name];
+  return property === undefined ? value : (value as Body | undefined)?.[property];
+}
+
+function pointerTo(...segments: readonly string[]): string {
+  return segments.map((each) => `/${each.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function unescaped(segment: string): string {
+  return segment.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** Whether removing the value would change nothing. */
+function isEmpty(value: unknown): boolean {
+  return isNothing(value) || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+function isObject(value: unknown): value is Body {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof KeptNumber);
+}
