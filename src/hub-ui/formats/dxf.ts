@@ -1,6 +1,7 @@
 /// <reference path="./dxf_library.d.ts" />
 import { type Block, denormalise, type Entity, type Parsed, parseString, toPolylines } from 'dxf';
 import { t } from '../languages/language.ts';
+import { unescapeDxf } from './decode_text.ts';
 import { closedRing, type Drawing, Layers, type Position, type Shape } from './drawing.ts';
 
 /** Meters of the units that `$INSUNITS` can name. What has no units is taken as drawn in meters. */
@@ -106,7 +107,7 @@ function partsOf(text: string) {
     if (!Number.isInteger(code)) {
       throw new Error(t('Line {number} of the file is no group code, as DXF has', { number: i + 1 }));
     }
-    const value = (lines[i + 1] ?? '').trim();
+    const value = unescapeDxf((lines[i + 1] ?? '').trim());
     if (code === 0 && value === 'SECTION') section = (lines[i + 3] ?? '').trim();
     if (section !== 'HEADER' && section !== 'BLOCKS' && section !== 'ENTITIES') continue;
     // A layer of such a name would begin or end a block for the library.

@@ -1,5 +1,6 @@
 import { FlateErrorCode, Unzip, type UnzipFileInfo, UnzipInflate, unzipSync } from 'fflate';
 import { t } from '../languages/language.ts';
+import { decodeText } from './decode_text.ts';
 import { type Drawing, Layers } from './drawing.ts';
 import { objectOf, parsed, readFeatures } from './geojson.ts';
 
@@ -19,7 +20,7 @@ export function readImdf(archive: Uint8Array): Drawing {
   if (files.length === 0) throw new Error(t('The archive has no GeoJSON in it, as IMDF has'));
   const collections = files.map(({ name, bytes }) => {
     const kind = name.replace(/^.*\//, '').replace(/\.geojson$/i, '');
-    const { features } = objectOf(parsed(new TextDecoder().decode(bytes)));
+    const { features } = objectOf(parsed(decodeText(bytes).text));
     return { kind, features: Array.isArray(features) ? features.map(objectOf) : [] };
   });
   const floors = new Map<string, number>();

@@ -32,10 +32,13 @@ const WAYS = [
 export function MatchDrawing({
   name,
   drawing,
+  notes,
   onMatched,
 }: {
   readonly name: string;
   readonly drawing: Drawing;
+  /** Warnings about the file as a whole. */
+  readonly notes: readonly string[];
   readonly onMatched: (document: EntityDocument) => void;
 }) {
   const [layers, setLayers] = useState<readonly LayerChoice[]>(() => drawing.layers.map(firstChoice));
@@ -71,6 +74,11 @@ export function MatchDrawing({
   };
   return (
     <div class={flow.stack}>
+      {notes.map((note) => (
+        <Notice key={note} tone="warn">
+          {note}
+        </Notice>
+      ))}
       <p class={typography.soft}>{t('Say what each layer becomes. What has a floor of its own keeps it.')}</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
       <section class={tableStyles.box} aria-label={t('Layers')} tabIndex={0}>

@@ -1,41 +1,51 @@
 import { t } from '../languages/language.ts';
 import { type EntityDocument, readDocument } from '../lists/entity_document.ts';
 import { readCsv, type Table } from './csv.ts';
+import { type DecodedText, decodeText } from './decode_text.ts';
 import type { Drawing } from './drawing.ts';
 import { objectOf, parsed, readGeoJson } from './geojson.ts';
 
-/** What a file is: the entities of a hub, something drawn, or a table. */
-export type FileContents =
+/** The entities of a hub, a drawing, or a table. */
+type Contents =
   | { readonly is: 'document'; readonly document: EntityDocument }
   | { readonly is: 'drawing'; readonly drawing: Drawing }
   | { readonly is: 'table'; readonly table: Table };
 
+/** The contents of a file, with warnings for the user about the file as a whole. */
+export type FileContents = Contents & { readonly notes: readonly string[] };
+
 const LARGE_BYTES = 100_000_000;
 
-/** Reads a file by what its name ends in. What few files need is loaded then. Throws an Error that says what is wrong. */
+/** Reads a file by the ending of its name. Readers of rare formats are loaded on demand. Throws an Error that names the fault. */
 export async function readFile(file: File): Promise<FileContents> {
   if (file.size > LARGE_BYTES)
     throw new Error(t('The file has {count} bytes; 100,000,000 can be read', { count: file.size }));
+  const bytes = new Uint8Array(await file.arrayBuffer());
   const ending = /\.(\w+)$/.exec(file.name)?.[1]?.toLowerCase();
   switch (ending) {
     case 'csv':
     case 'tsv':
-      return { is: 'table', table: readCsv(await file.text()) };
-    case 'kml':
-      return { is: 'drawing', drawing: (await import('./kml.ts')).readKml(await file.text()) };
+      return read(decodeText(bytes), (text) => ({ is: 'table', table: readCsv(text) }));
+    case 'kml': {
+      const { readKml } = await import('./kml.ts');
+      return read(decodeText(bytes, 'xml'), (text) => ({ is: 'drawing', drawing: readKml(text) }));
+    }
     case 'zip':
-      return {
-        is: 'drawing',
-        drawing: (await import('./imdf.ts')).readImdf(new Uint8Array(await file.arrayBuffer())),
-      };
-    case 'dxf':
-      return { is: 'drawing', drawing: (await import('./dxf.ts')).readDxf(await file.text()) };
+      return { is: 'drawing', drawing: (await import('./imdf.ts')).readImdf(bytes), notes: [] };
+    case 'dxf': {
+      const { readDxf } = await import('./dxf.ts');
+      return read(decodeText(bytes, 'dxf'), (text) => ({ is: 'drawing', drawing: readDxf(text) }));
+    }
     default:
-      return ofJson(await file.text());
+      return read(decodeText(bytes), ofJson);
   }
 }
 
-function ofJson(text: string): FileContents {
+function read({ text, note }: DecodedText, reader: (text: string) => Contents): FileContents {
+  return { ...reader(text), notes: note === undefined ? [] : [note] };
+}
+
+function ofJson(text: string): Contents {
   const { type } = objectOf(parsed(text));
   return typeof type === 'string' && !text.includes('"location-hub-entities"')
     ? { is: 'drawing', drawing: readGeoJson(text) }

@@ -1503,6 +1503,10 @@ export const german = {
   'The drawing is damaged: {message}': 'Die Zeichnung ist beschädigt: {message}',
   'the end': 'das Ende',
   'The fences from above': 'Die Geofences von oben',
+  'The file declares no encoding and is not UTF-8. It was read as Windows-1252: check its special characters.':
+    'Die Datei nennt keine Kodierung und ist kein UTF-8. Sie wurde als Windows-1252 gelesen: Prüfen Sie Sonderzeichen.',
+  'The file declares the encoding {declared}, but cannot be decoded as such. It was read as {encoding}.':
+    'Die Datei nennt die Kodierung {declared}, ist so aber nicht lesbar. Sie wurde als {encoding} gelesen.',
   'The file does not say where it is on the earth: create a zone first, whose meters it has.':
     'Die Datei sagt nicht, wo auf der Erde sie liegt: Legen Sie zuerst eine Zone an, deren Meter sie hat.',
   'the file has changed': 'die Datei hat sich geändert',
