@@ -53,6 +53,17 @@ export function parseExactJson(text: string, depthMax = DEPTH_MAX): unknown {
   return keepNumbers(text, value, { everywhere: true });
 }
 
+/**
+ * The value of a JSON text that will be stored, with KeptNumbers in its properties and sensors. Throws a SyntaxError, or an
+ * UnfitJson that names the member that cannot be stored.
+ */
+export function parseStoredJson(text: string): unknown {
+  const value = parseJson(text);
+  const problem = whyUnfit(value);
+  if (problem !== undefined) throw new UnfitJson(problem);
+  return value;
+}
+
 export interface Part {
   /** Whether KeptNumbers stand everywhere, not in properties and sensors alone. */
   readonly everywhere: boolean;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { checkKept, parseBody } from '../../src/api/body.ts';
 import type { Kept } from '../../src/core/kept.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
@@ -231,6 +232,41 @@ for (const [what, document, says] of REFUSED) {
     assert.deepEqual(keptIn(unchanged), before);
   });
 }
+
+const STORED: readonly [what: string, properties: string, says: RegExp][] = [
+  ['a member called __proto__', '{"a":{"__proto__":{"x":1}}}', /__proto__: is a name that cannot be kept/],
+  ['half of a surrogate pair', '{"a":"\\ud800"}', /properties\.a: must be well-formed Unicode/],
+  ['a name with half of a surrogate pair', '{"\\udc00":1}', /must be well-formed Unicode/],
+  ['a number beyond those of JSON', '{"a":1e999}', /properties\.a: must be a finite number/],
+  ['300 levels', `${'['.repeat(300)}${']'.repeat(300)}`, /must be nested at most 200 levels deep/],
+  ['300 levels of objects', `${'{"a":'.repeat(300)}1${'}'.repeat(300)}`, /must be nested at most 200 levels deep/],
+];
+
+for (const [what, properties, says] of STORED) {
+  test(`import refuses ${what} in the words of the API`, async () => {
+    const entity = `{"id":"${CARRIER}","type":"omlox","properties":${properties}}`;
+    const text = `{"format":"location-hub-entities","version":1,"trackables":[${entity}]}`;
+    const byApi = (): void => checkKept(parseBody(new TextEncoder().encode(text)), {});
+    assert.throws(byApi, { message: says });
+    const path = join(newFolder(), 'all.json');
+    writeFileSync(path, text);
+    const { code, out, err } = await runCliIn(unchanged, 'import', path);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, says);
+    assert.deepEqual(keptIn(unchanged), before);
+  });
+}
+
+test('import reads UTF-8 with a byte order mark, and refuses what is not UTF-8', async () => {
+  const folder = newFolder();
+  const path = join(newFolder(), 'all.json');
+  writeFileSync(path, `\ufeff${JSON.stringify({ format: ALL.format, version: 1, providers: ALL.providers })}`);
+  assert.match((await runCliIn(folder, 'import', path)).out, /: 1 created/);
+  writeFileSync(path, Buffer.from('{"format":"caf\xe9"}', 'latin1'));
+  const { code, err } = await runCliIn(folder, 'import', path);
+  assert.equal(code, 1);
+  assert.match(err, /Cannot read .*all\.json: .*not valid/);
+});
 
 test('A bulk import of 20,000 entities is whole or not there when its process is killed, and then serves', async () => {
   const count = 20_000;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type EntityDocument, type Problem, readDocument } from '../../entities/import_document.ts';
 import { decodeText } from '../../model/decode_text.ts';
-import { parseKeeping } from '../../model/keep_numbers.ts';
+import { parseStoredJson, UnfitJson } from '../../model/json.ts';
 import { show } from '../../model/show.ts';
 import { CommandError } from '../command_error.ts';
 
@@ -33,8 +33,9 @@ function lineOf({ place, message }: Problem): string {
 function parse(path: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
-    value = parseKeeping(decodeText(readFileSync(path)));
+    value = parseStoredJson(decodeText(readFileSync(path)));
   } catch (error) {
+    if (error instanceof UnfitJson) throw new CommandError(`Cannot import ${path}: ${error.message}`, { cause: error });
     throw new CommandError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
