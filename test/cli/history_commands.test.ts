@@ -13,12 +13,15 @@ const START_MS = Date.parse('2026-03-01T10:00:00Z');
 const MINUTES = 180;
 const at = (minute: number): string => new Date(START_MS + 60_000 * minute).toISOString();
 
+/** A spreadsheet would evaluate it. */
+const SOURCE = '=1+1';
+
 /** Somebody goes through a gate and back, every minute. */
 async function pass(hub: TestHub): Promise<void> {
   await hub.post('/fences', { region: { type: 'Point', coordinates: [8, 50] }, radius: 20, name: 'Gate' });
   for (let minute = 0; minute < MINUTES; minute++) {
     const location = {
-      ...{ provider_id: 'a', provider_type: 'uwb', source: 'hall', crs: 'EPSG:4326', timestamp_generated: at(minute) },
+      ...{ provider_id: 'a', provider_type: 'uwb', source: SOURCE, crs: 'EPSG:4326', timestamp_generated: at(minute) },
       ...{ position: { type: 'Point', coordinates: [minute % 2 === 0 ? 8 : 8.01, 50] }, properties: { minute } },
     };
     await hub.put('/providers/a/location', location);
@@ -72,6 +75,14 @@ describe('The commands of the history', () => {
       ofCsv.map(({ time }) => Date.parse(String(time))),
       minutes.map((minute) => Date.parse(at(minute))),
     );
+    assert.deepEqual([...new Set(ofParquet.map(({ source }) => source))], [SOURCE]);
+    assert.deepEqual(
+      [...new Set(ofCsv.map(({ source }) => source))],
+      [`'${SOURCE}`],
+      'text that is a formula is guarded',
+    );
+    const byRest = await hub.get(`/providers/a/history?from=${at(10)}&to=${at(11)}&format=csv`);
+    assert.match(byRest.text, /,'=1\+1\r\n/, 'as in the API');
     assert.deepEqual(
       features.map((each: { properties: { properties: object } }) => each.properties.properties),
       minutes.map((minute) => ({ minute })),

@@ -5,6 +5,7 @@ import { parquet } from '../../history/damaged.ts';
 import type { Duck } from '../../history/duck.ts';
 import { HOUR_MS } from '../../history/layout.ts';
 import { microseconds } from '../../history/queries/sql.ts';
+import { GUARDED } from '../../model/csv.ts';
 import type { HistoryTopic } from '../../model/history.ts';
 import { formatTime } from '../../model/time.ts';
 import { replaceByPrivate } from '../../store/private_files.ts';
@@ -84,12 +85,18 @@ async function write(
   { topic, format, table, path }: { topic: HistoryTopic; format: ExportFormat; table: string; path: string },
 ): Promise<void> {
   if (format === 'parquet') return await duck.run(copyTo(path, inOrder(topic, table)));
-  const columns = Object.entries(COLUMNS[topic]).map(([name, type]) =>
-    type === 'TIMESTAMP' ? `strftime(${name}, '%Y-%m-%dT%H:%M:%S.%fZ') AS ${name}` : name,
-  );
+  const columns = Object.entries(COLUMNS[topic]).map(([name, type]) => {
+    if (type === 'TIMESTAMP') return `strftime(${name}, '%Y-%m-%dT%H:%M:%S.%fZ') AS ${name}`;
+    return format === 'csv' && type === 'VARCHAR' ? guardedColumn(name) : name;
+  });
   const sql = `SELECT ${columns.join()} FROM (${inOrder(topic, table)})`;
   if (format === 'csv') return await duck.run(`COPY (${sql}) TO ${sqlText(path)} (FORMAT csv, HEADER)`);
   await writeGeoJson(duck, { sql, path });
+}
+
+/** Text that no spreadsheet evaluates as a formula, as `guarded` of csv.ts makes it. */
+function guardedColumn(name: string): string {
+  return `CASE WHEN regexp_matches(${name}, ${sqlText(GUARDED)}) THEN '''' || ${name} ELSE ${name} END AS ${name}`;
 }
 
 /** A feature for each row; an event of a fence has no place of its own. */

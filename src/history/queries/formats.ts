@@ -1,3 +1,4 @@
+import { guarded, quoted } from '../../model/csv.ts';
 import { formatTime } from '../../model/time.ts';
 import type { PlacesAsked, Whose } from './question.ts';
 
@@ -81,10 +82,7 @@ function csvRow(values: Readonly<Record<string, unknown>>): string {
   return CSV_COLUMNS.map((name) => csvValue(values[name])).join();
 }
 
-/** RFC 4180; a text that a spreadsheet would take for a formula is kept from that. */
 function csvValue(value: unknown): string {
   if (value === undefined || value === null) return '';
-  if (typeof value === 'number') return String(value);
-  const shown = /^[=+\-@\t\r]/.test(String(value)) ? `'${value}` : String(value);
-  return /[",\r\n]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown;
+  return typeof value === 'number' ? String(value) : quoted(guarded(String(value)));
 }
