@@ -18,7 +18,7 @@ import {
   problemAt,
 } from './import_document.ts';
 import { MAP_VIEWS } from './map_views.ts';
-import { type MemberChange, memberChanges, merge, valueAt } from './merge.ts';
+import { type MemberChange, memberChanges, merge, shownAt } from './merge.ts';
 
 /** What people define in the page, in a document of entities: a list of each kind. */
 
@@ -89,7 +89,7 @@ export function planDefined(
       const stored = before.get(key) as Body | undefined;
       const merged = stored && merge(stored, bodyObject(body), { deletes: deletesMembers });
       for (const path of merged?.missing ?? []) {
-        missing.push({ list: name, id, path, before: show(valueAt(stored as Body, path)) });
+        missing.push({ list: name, id, path, before: shownAt(stored as Body, path) });
       }
       try {
         const next = kind.check(withId(merged?.body ?? bodyObject(body), before.get(key)?.id ?? id));

@@ -30,7 +30,7 @@ import {
 } from './import_document.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
 import { checkedRules } from './locating_rules.ts';
-import { type MemberChange, memberChanges, merge, valueAt } from './merge.ts';
+import { type MemberChange, memberChanges, merge, shownAt } from './merge.ts';
 import { carriedAlong } from './moved_zones.ts';
 import { State } from './state.ts';
 import { VALIDATE } from './validate.ts';
@@ -199,7 +199,7 @@ class Draft implements Known {
     const scope = this.#document.scopes.get(list);
     const { body, missing } = merge(own, given, { deletes: this.#deletesMembers, scope });
     const id = String(before['id']);
-    for (const path of missing) this.missing.push({ list, id, path, before: show(valueAt(before, path)) });
+    for (const path of missing) this.missing.push({ list, id, path, before: shownAt(before, path) });
     return { ...listed, id, body };
   }
 

@@ -1,4 +1,4 @@
-import { isSame } from '../model/json_tree.ts';
+import { isSame, lookUp, parsePointer, pointerOf } from '../model/json_tree.ts';
 import { KeptNumber, PROPERTIES } from '../model/kept_number.ts';
 import { show } from '../model/show.ts';
 import type { Body } from './body.ts';
@@ -49,7 +49,7 @@ export function merge(before: Body, given: Body, { deletes, scope }: MergeOption
     }
     if (!isNothing(given[name]) || NEVER_MISSING.has(name) || isEmpty(value)) continue;
     if (PLANE.includes(name) && isNothing(given['region'])) continue;
-    const pointer = pointerTo(name);
+    const pointer = pointerOf(name);
     if (scope?.has(pointer) === false) continue;
     missing.push(pointer);
     if (deletes) delete body[name];
@@ -60,9 +60,9 @@ export function merge(before: Body, given: Body, { deletes, scope }: MergeOption
 /** The same object where nothing changes, so that what was stored under other bounds may stay. */
 function mergeProperties(before: Body, given: Body, { deletes, scope }: MergeOptions): Merged {
   const names = Object.keys(before).filter((name) => {
-    return !Object.hasOwn(given, name) && scope?.has(pointerTo(PROPERTIES, name)) !== false;
+    return !Object.hasOwn(given, name) && scope?.has(pointerOf(PROPERTIES, name)) !== false;
   });
-  const missing = names.map((name) => pointerTo(PROPERTIES, name));
+  const missing = names.map((name) => pointerOf(PROPERTIES, name));
   const news = Object.entries(given).filter(([name, value]) => {
     return !Object.hasOwn(before, name) || !isSame(before[name], value);
   });
@@ -87,9 +87,9 @@ export function memberChanges(before: Body | undefined, after: Body): readonly M
     if (name === PROPERTIES && (isObject(old) || isObject(next))) {
       const [oldOnes, nextOnes] = [isObject(old) ? old : {}, isObject(next) ? next : {}];
       const own = new Set([...Object.keys(oldOnes), ...Object.keys(nextOnes)]);
-      return [...own].flatMap((each) => changeAt(pointerTo(name, each), oldOnes[each], nextOnes[each]));
+      return [...own].flatMap((each) => changeAt(pointerOf(name, each), oldOnes[each], nextOnes[each]));
     }
-    return changeAt(pointerTo(name), old, next);
+    return changeAt(pointerOf(name), old, next);
   });
 }
 
@@ -99,19 +99,9 @@ function changeAt(path: string, before: unknown, after: unknown): readonly Membe
   return [{ path, ...(old !== undefined && { before: old }), ...(next !== undefined && { after: next }) }];
 }
 
-/** The value at the pointer of a member or a property. */
-export function valueAt(entity: Body, pointer: string): unknown {
-  const [name = '', property] = pointer.slice(1).split('/').map(unescaped);
-  const value = entity[name];
-  return property === undefined ? value : (value as Body | undefined)?.[property];
-}
-
-function pointerTo(...segments: readonly string[]): string {
-  return segments.map((each) => `/${each.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-}
-
-function unescaped(segment: string): string {
-  return segment.replaceAll('~1', '/').replaceAll('~0', '~');
+/** The value at a JSON Pointer of an entity, shortened as in error messages. */
+export function shownAt(entity: Body, pointer: string): string {
+  return show(lookUp(entity, parsePointer(pointer) ?? []));
 }
 
 function isNothing(value: unknown): boolean {

@@ -12,6 +12,11 @@ export function parsePointer(text: string): readonly string[] | undefined {
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
+/** The JSON Pointer of these segments. */
+export function pointerOf(...segments: readonly string[]): string {
+  return segments.map((each) => `/${each.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
 /** The value at a place; undefined where there is none. */
 export function lookUp(value: unknown, segments: readonly string[]): unknown {
   let found = value;

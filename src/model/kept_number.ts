@@ -22,12 +22,12 @@ export class KeptNumber {
   }
 
   toJSON(): unknown {
-    return rawJson(this.#text);
+    return rawJson === undefined ? Number(this.#text) : rawJson(this.#text);
   }
 }
 
-/** Node 22 has it; TypeScript does not know it yet. */
-const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
+/** Node 22 and current browsers have it, TypeScript does not know it yet. Older browsers round. */
+const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON?: (text: string) => unknown };
 
 /** The number of a JSON text, kept where a double would not be written the same. What is infinite stays so, and is refused. */
 export function numberOf(text: string): number | KeptNumber {

@@ -9,3 +9,8 @@ export const DEFINED = {
 export type DefinedName = keyof typeof DEFINED;
 
 export const DEFINED_NAMES = Object.keys(DEFINED) as readonly DefinedName[];
+
+/** Whether a list of a file has such definitions, and not entities. */
+export function isDefined(list: string): list is DefinedName {
+  return Object.hasOwn(DEFINED, list);
+}

@@ -19,8 +19,15 @@ export interface ImportBody {
 
 export interface ImportOrder {
   readonly isDry: boolean;
-  /** Whether what the file does not name is deleted, of the kinds that it has. */
-  readonly withDeletions: boolean;
+  readonly deletes: Deletions;
+}
+
+/** What an import deletes, each by choice only. */
+export interface Deletions {
+  /** Entities that the file does not name, of the kinds that it has. */
+  readonly others: boolean;
+  /** Values of the named entities that the file could have and does not. */
+  readonly members: boolean;
 }
 
 /** Whether an import is neither over nor yet to come. */
@@ -29,8 +36,8 @@ export function isUnderWay(job: Import | undefined): job is Import {
 }
 
 /** Begins an import, and resolves when it is over. Throws a RequestError where the hub does not take it. */
-export async function runImport(body: ImportBody, { isDry, withDeletions }: ImportOrder): Promise<Import> {
-  const query = { dry_run: isDry, delete_others: withDeletions };
+export async function runImport(body: ImportBody, { isDry, deletes }: ImportOrder): Promise<Import> {
+  const query = { dry_run: isDry, delete_others: deletes.others, delete_members: deletes.members };
   // The one before says nothing of this one.
   importJob.value = undefined;
   importJob.value = await request<Import>('POST', '/import', { query, body });

@@ -1,5 +1,7 @@
 import { signal as value } from '@preact/signals';
 import { whyUnfit } from '../../model/json.ts';
+import { pointerOf } from '../../model/json_tree.ts';
+import { parseKeeping } from '../../model/keep_numbers.ts';
 import { t } from '../languages/language.ts';
 import { partsOf, placeOf } from '../problems/sentences.ts';
 import { accessToken, renewAccess } from './access.ts';
@@ -142,6 +144,14 @@ export function listEntities<K extends Kind>(kind: K): Promise<readonly Entities
   return get(`/${kind}/summary`);
 }
 
+/** The same with every digit of their properties and sensors, which JavaScript numbers may not hold. */
+export async function listExactly<K extends Kind>(
+  kind: K,
+  query?: { readonly crs: string; readonly zone_id: string },
+): Promise<readonly Entities[K][]> {
+  return parseKeeping(await getText(`${API_PATH}/${kind}/summary${queryText(query)}`)) as readonly Entities[K][];
+}
+
 /** Creates an entity; returns it as it is kept. */
 export function createEntity<K extends Kind>(kind: K, draft: Draft<K>): Promise<Entities[K]> {
   return request('POST', `/${kind}`, { body: draft });
@@ -173,7 +183,7 @@ export async function patchEntity<K extends Kind>(
   const isSame = (name: string): boolean => JSON.stringify(old[name]) === JSON.stringify(next[name]);
   const names = new Set([...Object.keys(old), ...Object.keys(next)]);
   const operations = [...names].flatMap((name): readonly object[] => {
-    const path = pointerTo('', name);
+    const path = pointerOf(name);
     if (alsoPlane && name === 'crs') return setting(path, next[name]);
     if (name === 'properties') return changes(path, old[name], next[name]);
     return isSame(name) ? [] : setting(path, next[name]);
@@ -199,7 +209,7 @@ function changes(path: string, old: unknown, next: unknown): readonly object[] {
   if (JSON.stringify(old) === JSON.stringify(next)) return [];
   if (!isObject(old) || !isObject(next)) return setting(path, next);
   const names = new Set([...Object.keys(old), ...Object.keys(next)]);
-  return [...names].flatMap((name) => changes(pointerTo(path, name), old[name], next[name]));
+  return [...names].flatMap((name) => changes(path + pointerOf(name), old[name], next[name]));
 }
 
 function setting(path: string, value: unknown): readonly object[] {
@@ -209,10 +219,6 @@ function setting(path: string, value: unknown): readonly object[] {
     { op: 'add', path, value: null },
     { op: 'remove', path },
   ];
-}
-
-function pointerTo(parent: string, name: string): string {
-  return `${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

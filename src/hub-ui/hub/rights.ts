@@ -1,6 +1,6 @@
 import { type Text, t } from '../languages/language.ts';
 import { can, type Operation } from './access.ts';
-import { DEFINED, DEFINED_NAMES, type DefinedName } from './defined.ts';
+import { DEFINED, DEFINED_NAMES, type DefinedName, isDefined } from './defined.ts';
 import { KINDS, type Kind, kindsText } from './kinds.ts';
 import { entityPath } from './rest.ts';
 
@@ -62,10 +62,6 @@ function pathOf(operation: Operation, name: Listed): string {
   }
   if (operation === 'CREATE') return `/${name}`;
   return operation === 'READ' ? `/${name}/summary` : entityPath(name, 'any');
-}
-
-function isDefined(name: Listed): name is DefinedName {
-  return Object.hasOwn(DEFINED, name);
 }
 
 function whyNot(missing: readonly string[]): string | undefined {

@@ -1,3 +1,6 @@
+import { idKey } from '../../model/id.ts';
+import { parseStoredJson, UnfitJson } from '../../model/json.ts';
+import { pointerOf } from '../../model/json_tree.ts';
 import type { LocatingRule } from '../../model/rule.ts';
 import { DEFINED_NAMES, type DefinedName } from '../hub/defined.ts';
 import type { ImportBody } from '../hub/import_job.ts';
@@ -13,12 +16,45 @@ export const NEEDED_ORDER: readonly Kind[] = ['anchors', 'trackables', 'zones', 
 
 type Any = Entities[Kind];
 
-/** What a file says. A list that is missing says nothing. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * The contents of a file. A list that is missing changes nothing. An entity has the members that the file gives, and no
+ * others: the import changes these of an entity that the hub has.
+ */
 export interface EntityDocument {
   readonly lists: ReadonlyMap<Kind, readonly Any[]>;
   readonly rules: readonly LocatingRule[] | undefined;
   /** Alert rules and saved views, which the hub looks into. */
   readonly defined?: Readonly<Partial<Record<DefinedName, readonly unknown[]>>>;
+  /** By kind and id: members that the reader adds to an entity if the hub does not have it yet. */
+  readonly forNew?: ReadonlyMap<Kind, ReadonlyMap<string, Members>>;
+  /** By kind: JSON Pointers of the members that the file can give. Without it, every member. */
+  readonly scopes?: ReadonlyMap<Kind, readonly string[]>;
+  /** By id: the part of the file that an entity comes from, such as `Row 3`. */
+  readonly origins?: ReadonlyMap<string, string>;
+  /** Values that the reader could not use as they are, and what it did with them. */
+  readonly notes?: readonly DocumentNote[];
+}
+
+export interface DocumentNote {
+  /** Which part of the file: `Row 3, Cart 1`. */
+  readonly where: string;
+  readonly what: string;
+}
+
+/** The members, and properties, that at least one entity of the list gives, as JSON Pointers. */
+export function membersGiven(list: readonly object[]): readonly string[] {
+  const pointers = new Set<string>();
+  for (const entity of list) {
+    for (const [name, value] of Object.entries(entity)) {
+      if (name !== 'properties') pointers.add(pointerOf(name));
+      else if (typeof value === 'object' && value !== null) {
+        for (const property of Object.keys(value)) pointers.add(pointerOf(name, property));
+      }
+    }
+  }
+  return [...pointers];
 }
 
 /** The file, an entity, a rule or a view a line. */
@@ -38,15 +74,28 @@ function listText(name: string, list: readonly unknown[]): string {
   return `"${name}": [${lines === '' ? '' : `\n${lines}`}]`;
 }
 
+/** The entities of the hub, by kind and by id as idKey writes it. */
+export type HubEntities = ReadonlyMap<Kind, ReadonlyMap<string, Any>>;
+
 /** The document as the hub takes it. */
-export function bodyOf({ lists, rules, defined }: EntityDocument): ImportBody {
-  const ordered = NEEDED_ORDER.flatMap((kind) => (lists.has(kind) ? [[kind, lists.get(kind)] as const] : []));
+export function bodyOf(
+  { lists, rules, defined, forNew, scopes }: EntityDocument,
+  hub: HubEntities = new Map(),
+): ImportBody {
+  const ordered = NEEDED_ORDER.flatMap((kind) => {
+    const list = lists.get(kind);
+    if (list === undefined) return [];
+    const added = forNew?.get(kind);
+    const isKnown = (id: string): boolean => hub.get(kind)?.has(idKey(id)) === true;
+    return [[kind, list.map((each) => (isKnown(each.id) ? each : { ...added?.get(each.id), ...each }))] as const];
+  });
   return {
     format: FORMAT,
     version: VERSION,
     ...Object.fromEntries(ordered),
     ...(rules !== undefined && { locating_rules: rules }),
     ...defined,
+    ...(scopes !== undefined && { members: Object.fromEntries(scopes) }),
   };
 }
 
@@ -72,8 +121,9 @@ export function readDocument(text: string): EntityDocument {
 function parsed(text: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseStoredJson(text);
   } catch (cause) {
+    if (cause instanceof UnfitJson) throw cause;
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new Error(t('The file is not JSON: {message}', { message }), { cause });
   }

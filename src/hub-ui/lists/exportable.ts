@@ -1,10 +1,10 @@
 import type { Fence } from '../../model/fence.ts';
 import type { Entities, Kind } from '../hub/kinds.ts';
-import { get, listEntities } from '../hub/rest.ts';
+import { listEntities, listExactly } from '../hub/rest.ts';
 
-/** All entities of a kind in the form in which they can be sent back. */
+/** All entities of a kind in the form in which they can be sent back, with every digit of their properties. */
 export async function listKept<K extends Kind>(kind: K): Promise<readonly Entities[K][]> {
-  const listed = await listEntities(kind);
+  const listed = await listExactly(kind);
   if (kind !== 'fences') return listed.map(withoutRead);
   return (await inTheirZones(listed as readonly Fence[])) as readonly Entities[K][];
 }
@@ -29,7 +29,7 @@ async function inTheirZones(fences: readonly Fence[]): Promise<readonly Fence[]>
   const local = new Map<string, Fence>();
   for (const zone of zones.filter(({ id, foreign_id: foreignId }) => named.has(id) || named.has(foreignId ?? ''))) {
     const isIts = ({ zone_id: id }: Fence): boolean => id === zone.id || (id != null && id === zone.foreign_id);
-    const shown = await get<readonly Fence[]>('/fences/summary', { crs: 'local', zone_id: zone.id });
+    const shown = await listExactly('fences', { crs: 'local', zone_id: zone.id });
     const its = new Set(fences.filter(isIts).map(({ id }) => id));
     for (const fence of shown) if (its.has(fence.id)) local.set(fence.id, fence);
   }

@@ -30,5 +30,5 @@ export function withoutPlaces(
     return !places.some((place) => place.startsWith(name));
   });
   const rest = { rules: withRules ? document.rules : undefined, defined: Object.fromEntries(defined) };
-  return { document: { lists: new Map(lists), ...rest }, count: keys.size };
+  return { document: { ...document, lists: new Map(lists), ...rest }, count: keys.size };
 }

@@ -1,0 +1,86 @@
+import type { ImportMemberChange } from '../../model/import.ts';
+import { lookUp, parsePointer } from '../../model/json_tree.ts';
+import { countText } from '../controls/number_text.ts';
+import tableStyles from '../controls/table.module.css';
+import typography from '../controls/typography.module.css';
+import { isDefined } from '../hub/defined.ts';
+import { labelOf } from '../hub/kinds.ts';
+import { t } from '../languages/language.ts';
+import { labelOfMember } from '../problems/sentences.ts';
+import type { EntityDocument, HubEntities } from './entity_document.ts';
+import styles from './import_dialog.module.css';
+
+const SHOWN = 200;
+
+/** Members that an import changes or deletes, a row each, with the values before and after. */
+export function MemberChanges({
+  label,
+  changes,
+  count,
+  document,
+  hub,
+}: {
+  readonly label: string;
+  readonly changes: readonly ImportMemberChange[];
+  /** How many there are; the hub lists the first. */
+  readonly count: number;
+  readonly document: EntityDocument;
+  readonly hub: HubEntities;
+}) {
+  if (count === 0) return null;
+  const shown = changes.slice(0, SHOWN);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
+      <section class={`${tableStyles.box} ${styles.changes}`} aria-label={label} tabIndex={0}>
+        <table class={tableStyles.table}>
+          <thead>
+            <tr>
+              <th scope="col">{t('Entity')}</th>
+              <th scope="col">{t('Member')}</th>
+              <th scope="col">{t('In the hub')}</th>
+              <th scope="col">{t('After the import')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((change) => (
+              <tr key={`${change.list} ${change.id} ${change.path}`}>
+                <th scope="row">{nameOf(change, document, hub)}</th>
+                <td>{memberText(change.path)}</td>
+                <td class={typography.soft}>{change.before}</td>
+                <td class={styles.after} data-tone={change.after === undefined ? 'danger' : undefined}>
+                  {change.after ?? t('deleted')}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {count > shown.length && (
+        <p class={typography.faint}>{t('{count} more', { count: countText(count - shown.length) })}</p>
+      )}
+    </>
+  );
+}
+
+/** The name of the entity, or else what the file or the hub has to tell it apart. */
+function nameOf(
+  { list, id }: ImportMemberChange,
+  { lists, origins, defined }: EntityDocument,
+  hub: HubEntities,
+): string {
+  if (isDefined(list)) {
+    const named = defined?.[list]?.find((each) => lookUp(each, ['id']) === id);
+    return String(lookUp(named, ['name']) ?? id);
+  }
+  const given = lists.get(list)?.find((each) => each.id.toLowerCase() === id.toLowerCase());
+  const found = hub.get(list)?.get(id.toLowerCase()) ?? hub.get(list)?.get(id);
+  const name = (given ?? found)?.name ?? found?.name;
+  return name ? name : (origins?.get(given?.id ?? id) ?? labelOf({ id }));
+}
+
+/** `Radius` for `/radius`, `Property crew` for `/properties/crew`. */
+function memberText(path: string): string {
+  const [name = '', property] = parsePointer(path) ?? [];
+  return property === undefined ? labelOfMember(name) : t('Property {name}', { name: property });
+}

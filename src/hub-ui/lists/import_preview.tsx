@@ -1,0 +1,217 @@
+import type { Import } from '../../model/import.ts';
+import { idKey } from '../../model/id.ts';
+import { Disclosure } from '../controls/disclosure.tsx';
+import { Check } from '../controls/field.tsx';
+import { Notice } from '../controls/notice.tsx';
+import { countText } from '../controls/number_text.ts';
+import tableStyles from '../controls/table.module.css';
+import typography from '../controls/typography.module.css';
+import { DEFINED, DEFINED_NAMES, type DefinedName } from '../hub/defined.ts';
+import type { Deletions } from '../hub/import_job.ts';
+import { kindsText } from '../hub/kinds.ts';
+import { get, listEntities } from '../hub/rest.ts';
+import { t, tParts } from '../languages/language.ts';
+import { type EntityDocument, type HubEntities, NEEDED_ORDER } from './entity_document.ts';
+import { MemberChanges } from './import_changes.tsx';
+import styles from './import_dialog.module.css';
+import { ImportProblems } from './import_problems.tsx';
+import kindStyles from './kind.module.css';
+import progress from './progress.module.css';
+
+/** A file as it was read. */
+export interface Read {
+  readonly name: string;
+  readonly document: EntityDocument;
+  /** Warnings about the file as a whole. */
+  readonly notes: readonly string[];
+  /** Entities that were left out since they do not fit. */
+  readonly leftOut: number;
+  /** Whether the file is all that a hub has of its kinds, and not a part that was drawn or listed elsewhere. */
+  readonly isWhole: boolean;
+}
+
+/** The same compared with the hub. */
+export interface Checked extends Read {
+  readonly deletes: Deletions;
+  /** What the hub had of the kinds in the file. */
+  readonly hub: HubEntities;
+  readonly plan: Import;
+  /** How much the hub has that the file does not name, of what people define beside entities. */
+  readonly definedMissing: Readonly<Partial<Record<DefinedName, number>>>;
+}
+
+/** Shows what an import would change, member by member, and offers to delete what the file does not have. */
+export function Preview({
+  onDelete,
+  onLeaveOut,
+  ...checked
+}: Checked & { readonly onDelete: (deletes: Deletions) => void; readonly onLeaveOut: () => void }) {
+  const { name, document, plan, deletes, hub, leftOut, isWhole, definedMissing, notes } = checked;
+  const missing = new Map(
+    NEEDED_ORDER.map((kind) => [kind, missingIn(document.lists.get(kind), hub.get(kind)?.keys() ?? [])]),
+  );
+  const allMissing = [...missing.values(), ...Object.values(definedMissing)].reduce((sum, count) => sum + count, 0);
+  const { member_changes: changes = [], member_change_count: count = 0, missing_count: missingCount = 0 } = plan;
+  return (
+    <>
+      <p class={typography.soft}>
+        {tParts(
+          changesOf(plan) === 0 ? '{file} has nothing that the hub does not have.' : '{file} compared with the hub:',
+          {
+            file: <strong>{name}</strong>,
+          },
+        )}
+      </p>
+      <div class={tableStyles.box}>
+        <table class={tableStyles.table} aria-label={t('Preview')}>
+          <thead>
+            <tr>
+              <th scope="col">{t('Kind')}</th>
+              {[t('New'), t('Changed'), t('As it is'), t('Only in the hub')].map((title) => (
+                <th scope="col" class={tableStyles.number} key={title}>
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {NEEDED_ORDER.filter((kind) => document.lists.has(kind)).map((kind) => {
+              const counts = plan.counts?.[kind];
+              return (
+                <tr key={kind}>
+                  <th scope="row" class={kindStyles.kind}>
+                    {kindsText(kind)}
+                  </th>
+                  <Count count={counts?.created ?? 0} tone="ok" />
+                  <Count count={counts?.changed ?? 0} tone="info" />
+                  <Count count={counts?.unchanged ?? 0} />
+                  <Count count={missing.get(kind) ?? 0} tone={deletes.others ? 'danger' : undefined} />
+                </tr>
+              );
+            })}
+            {DEFINED_NAMES.map((list) => {
+              const counts = plan.counts?.[list];
+              if (counts === undefined) return null;
+              return (
+                <tr key={list}>
+                  <th scope="row">{DEFINED[list].label}</th>
+                  <Count count={counts.created} tone="ok" />
+                  <Count count={counts.changed} tone="info" />
+                  <Count count={counts.unchanged} />
+                  <Count count={definedMissing[list] ?? 0} tone={deletes.others ? 'danger' : undefined} />
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      <Disclosure title={t('Changes of members: {count}', { count: countText(count) })} isOpen={count > 0}>
+        <MemberChanges label={t('Changes')} {...{ changes, count, document, hub }} />
+      </Disclosure>
+      {plan.rules === 'changed' && <p class={typography.soft}>{t('The locating rules of the hub are replaced.')}</p>}
+      {leftOut === 1 && <Notice>{t('1 entity is left out.')}</Notice>}
+      {leftOut > 1 && <Notice>{t('{count} entities are left out.', { count: countText(leftOut) })}</Notice>}
+      {notes.map((note) => (
+        <Notice key={note} tone="warn">
+          {note}
+        </Notice>
+      ))}
+      <DocumentNotes notes={document.notes ?? []} />
+      <ImportProblems plan={plan} document={document} onLeaveOut={onLeaveOut} />
+      {missingCount > 0 && (
+        <>
+          <Check
+            label={t('Delete values that the file does not have: {count}', { count: countText(missingCount) })}
+            checked={deletes.members}
+            onChange={(members) => onDelete({ ...deletes, members })}
+          />
+          <Disclosure
+            title={deletes.members ? t('Values that are deleted') : t('Values that the file does not have')}
+            isOpen={deletes.members}
+          >
+            <MemberChanges
+              label={t('Values that the file does not have')}
+              changes={plan.missing ?? []}
+              count={missingCount}
+              {...{ document, hub }}
+            />
+          </Disclosure>
+        </>
+      )}
+      {isWhole && allMissing > 0 && (
+        <Check
+          label={t('Delete what is only in the hub: {count}', { count: countText(allMissing) })}
+          checked={deletes.others}
+          onChange={(others) => onDelete({ ...deletes, others })}
+        />
+      )}
+    </>
+  );
+}
+
+const NOTES_SHOWN = 50;
+
+/** Values of the file that could not be used as they are. */
+function DocumentNotes({ notes }: { readonly notes: NonNullable<EntityDocument['notes']> }) {
+  if (notes.length === 0) return null;
+  return (
+    <Notice tone="warn">
+      <ul class={progress.failures} aria-label={t('Notes')}>
+        {notes.slice(0, NOTES_SHOWN).map(({ where, what }, index) => (
+          <li key={index}>
+            <strong>{where}:</strong> {what}
+          </li>
+        ))}
+        {notes.length > NOTES_SHOWN && <li>{t('{count} more', { count: countText(notes.length - NOTES_SHOWN) })}</li>}
+      </ul>
+    </Notice>
+  );
+}
+
+/** How many changes an import makes; rules count as one. */
+export function changesOf({ counts = {}, rules }: Import): number {
+  const entities = Object.values(counts).map(({ created, changed, deleted }) => created + changed + deleted);
+  return entities.reduce((sum, each) => sum + each, rules === 'changed' ? 1 : 0);
+}
+
+/** How many of the hub a list does not name, where there is a list. */
+function missingIn(list: readonly { readonly id: string }[] | undefined, kept: Iterable<string>): number {
+  if (list === undefined) return 0;
+  const named = new Set(list.map(({ id }) => id.toLowerCase()));
+  return [...kept].filter((id) => !named.has(id.toLowerCase())).length;
+}
+
+/** The entities of the hub, of the kinds in the file: the page may not have received all of them yet. */
+export async function entitiesOfHub({ lists }: EntityDocument): Promise<HubEntities> {
+  const listed = [...lists.keys()].map(async (kind) => {
+    return [kind, new Map((await listEntities(kind)).map((each) => [idKey(each.id), each]))] as const;
+  });
+  return new Map(await Promise.all(listed));
+}
+
+/** How many alert rules and views the hub has that the file does not name. The hub has found nothing wrong with the file. */
+export async function missingDefined(document: EntityDocument): Promise<Checked['definedMissing']> {
+  const counts = definedIn(document).map(async (name) => {
+    const kept = await get<readonly { readonly id: string }[]>(DEFINED[name].path);
+    return [
+      name,
+      missingIn(
+        document.defined?.[name] as typeof kept,
+        kept.map(({ id }) => id),
+      ),
+    ] as const;
+  });
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+export function definedIn({ defined = {} }: EntityDocument): readonly DefinedName[] {
+  return DEFINED_NAMES.filter((name) => defined[name] !== undefined);
+}
+
+function Count({ count, tone }: { readonly count: number; readonly tone?: string | undefined }) {
+  return (
+    <td class={`${tableStyles.number} ${styles.count}`} data-tone={count > 0 ? tone : undefined}>
+      {countText(count)}
+    </td>
+  );
+}
