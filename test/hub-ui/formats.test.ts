@@ -2,20 +2,17 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { strToU8, Zip, ZipDeflate, type Zippable, zipSync } from 'fflate';
-import { csvText, readCsv } from '../../src/hub-ui/formats/csv.ts';
 import type { Drawing } from '../../src/hub-ui/formats/drawing.ts';
 import { entitiesOfDrawing, type LayerChoice } from '../../src/hub-ui/formats/drawn_entities.ts';
 import { readDxf } from '../../src/hub-ui/formats/dxf.ts';
 import { readGeoJson } from '../../src/hub-ui/formats/geojson.ts';
 import { readImdf } from '../../src/hub-ui/formats/imdf.ts';
-import { stableId } from '../../src/hub-ui/formats/stable_id.ts';
-import { entitiesCsv, entitiesOfTable, guessKind, guessMeanings } from '../../src/hub-ui/formats/table_entities.ts';
 import { cornerAt, type Numbers, placeByPoints } from '../../src/hub-ui/formats/two_points.ts';
 import { geoJsonText } from '../../src/hub-ui/formats/write_drawing.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import { isUuid } from '../../src/model/id.ts';
 import type { Zone } from '../../src/model/zone.ts';
-import { CELLAR, FORKLIFT, HALL } from './ui_site.ts';
+import { CELLAR, HALL } from './ui_site.ts';
 
 const file = (name: string): Promise<Buffer> => readFile(new URL(`files/${name}`, import.meta.url));
 const layersOf = ({ layers }: Drawing) => layers.map(({ name, shapes }) => [name, shapes.map((shape) => shape.name)]);
@@ -531,42 +528,4 @@ test('Layers of DXF that are called like its marks are layers', () => {
   const tables = section('TABLES', ['0 TABLE', '2 LAYER', '0 LAYER', '2 TABLE', '0 ENDTAB']);
   const drawing = readDxf(IN_METERS + tables + blocks + section('ENTITIES', insert));
   assert.deepEqual(layersOf(drawing), [['BLOCK', [undefined]]]);
-});
-
-test('A table of carts becomes trackables, whose rows keep what they have', async () => {
-  const table = readCsv(String(await file('carts.csv')));
-  const kind = guessKind(table.columns);
-  const meanings = guessMeanings(table.columns, kind);
-  assert.deepEqual([kind, meanings], ['trackables', ['id', 'name', 'location_providers', 'radius', 'property']]);
-  const { lists } = entitiesOfTable(table, { kind, meanings, name: 'carts.csv' });
-  const properties = (cost: string) => ({ properties: { 'Cost centre': cost } });
-  assert.deepEqual(lists.get('trackables'), [
-    {
-      ...{ id: '33333333-0000-4000-8000-000000000001', name: 'Cart 1', type: 'omlox', radius: 1.5 },
-      ...{ location_providers: ['tag-1', 'tag-2'], ...properties('4711') },
-    },
-    {
-      ...{ id: '33333333-0000-4000-8000-000000000002', name: 'Cart "2"; blue', type: 'omlox' },
-      ...{ location_providers: ['tag-3'], ...properties('4712') },
-    },
-    { id: 'no-uuid', name: 'Cart 3', type: 'omlox', radius: 'wide', ...properties('4713') },
-    { id: stableId('carts.csv Cart 4'), name: 'Cart 4', type: 'omlox', radius: 2, location_providers: ['tag-4'] },
-  ]);
-});
-
-test('What is written as CSV is read as the same, and is no formula', () => {
-  const cart = { ...FORKLIFT, name: '=HYPERLINK("x")', properties: { driver: 'Kim, "K"\nsecond line' } };
-  const text = entitiesCsv('trackables', [cart as never]);
-  const table = readCsv(text);
-  const meanings = guessMeanings(table.columns, 'trackables');
-  const { lists } = entitiesOfTable(table, { kind: 'trackables', meanings, name: 'x' });
-  assert.deepEqual(lists.get('trackables'), [{ ...cart, name: `'${cart.name}` }]);
-  const wrong: readonly [string, RegExp][] = [
-    ['', /The file is empty/],
-    ['a,,c\n1,2,3', /Column 2 has no heading/],
-    ['a,b\n1,2\n1,2,3', /Row 3 has more fields than there are headings/],
-    ['a,b\n"1,2', /Row 2 has a quote that does not end/],
-  ];
-  for (const [source, message] of wrong) assert.throws(() => readCsv(source), { message });
-  assert.equal(csvText({ columns: ['a'], rows: [['-1']] }), 'a\r\n-1\r\n');
 });

@@ -77,7 +77,7 @@ export function IconLink({
 /** One of a few words, all in sight. */
 export function Choice<T extends string>(props: {
   readonly label: string;
-  readonly value: T;
+  readonly value: T | undefined;
   readonly options: readonly { readonly value: T; readonly label: string }[];
   readonly onChange: (value: T) => void;
 }) {

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { Button, Choice } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
 import flow from '../controls/flow.module.css';
+import { Notice } from '../controls/notice.tsx';
 import { countText } from '../controls/number_text.ts';
 import tableStyles from '../controls/table.module.css';
 import typography from '../controls/typography.module.css';
@@ -10,33 +11,42 @@ import type { EntityDocument } from '../lists/entity_document.ts';
 import { labelOfMember } from '../problems/sentences.ts';
 import type { Table } from './csv.ts';
 import styles from './match.module.css';
-import {
-  entitiesOfTable,
-  guessKind,
-  guessMeanings,
-  type Meaning,
-  meaningsOf,
-  type TableKind,
-} from './table_entities.ts';
+import { guessKind, guessMeanings, MEMBERS, type Meaning, meaningsOf, type TableKind } from './table_columns.ts';
+import { entitiesOfTable, signOf, whyNoMatch } from './table_entities.ts';
+import { type DecimalSign, numberOfText } from './written_numbers.ts';
 
 const KINDS = [
   { value: 'trackables', label: t('Trackables') },
   { value: 'providers', label: t('Providers') },
 ] as const;
 
-/** Asks what the rows of a table become, and what each column means. */
+const SIGNS = [
+  { value: '.', label: '1,234.56' },
+  { value: ',', label: '1.234,56' },
+] as const satisfies readonly { readonly value: DecimalSign; readonly label: string }[];
+
+/** Asks what the rows of a table become, what each column means, and how its numbers are written if they do not say it. */
 export function MatchTable({
   name,
   table,
+  notes,
   onMatched,
 }: {
   readonly name: string;
   readonly table: Table;
+  /** Warnings about the file as a whole. */
+  readonly notes: readonly string[];
   readonly onMatched: (document: EntityDocument) => void;
 }) {
   const { columns, rows } = table;
-  const [kind, setKind] = useState<TableKind>(() => guessKind(columns));
+  const [kind, setKind] = useState<TableKind>(() => guessKind(table));
   const [meanings, setMeanings] = useState(() => guessMeanings(columns, kind));
+  const [chosenSign, setSign] = useState<DecimalSign>();
+  const detected = signOf(table, { kind, meanings });
+  const sign = chosenSign ?? detected.sign;
+  const matching = { kind, meanings, sign, name };
+  const isUndecided = sign === undefined && detected.undecided.length > 0;
+  const problem = whyNoMatch(table, matching);
   const pick = (next: TableKind): void => {
     setKind(next);
     setMeanings(guessMeanings(columns, next));
@@ -46,6 +56,11 @@ export function MatchTable({
       <p class={typography.soft}>
         {t('{count} rows. Say what they become, and what each column means.', { count: countText(rows.length) })}
       </p>
+      {notes.map((note) => (
+        <Notice key={note} tone="warn">
+          {note}
+        </Notice>
+      ))}
       <Choice label={t('Rows become')} value={kind} options={KINDS} onChange={pick} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
       <section class={tableStyles.box} aria-label={t('Columns')} tabIndex={0}>
@@ -59,10 +74,10 @@ export function MatchTable({
           </thead>
           <tbody>
             {columns.map((column, index) => (
-              <tr key={column}>
+              <tr key={index}>
                 <th scope="row">{column}</th>
                 <td class={`${typography.soft} ${styles.example}`}>
-                  {rows.find((row) => row[index] !== '')?.[index] ?? ''}
+                  <Example cell={exampleIn(table, index)} isNumber={isNumber(meanings[index], kind)} sign={sign} />
                 </td>
                 <td>
                   <select
@@ -85,17 +100,58 @@ export function MatchTable({
           </tbody>
         </table>
       </section>
+      {(isUndecided || chosenSign !== undefined) && (
+        <>
+          <Notice tone="warn">
+            {t('How are numbers written? {numbers} can be read in two ways.', {
+              numbers: detected.undecided.join(' / '),
+            })}
+          </Notice>
+          <Choice
+            label={t('Numbers are written as')}
+            value={chosenSign}
+            options={SIGNS}
+            onChange={(value) => setSign(value)}
+          />
+        </>
+      )}
+      {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
       <div>
         <Button
           kind="main"
-          disabled={rows.length === 0}
-          onClick={() => onMatched(entitiesOfTable(table, { kind, meanings, name }))}
+          disabled={rows.length === 0 || isUndecided || problem !== undefined}
+          onClick={() => onMatched(entitiesOfTable(table, matching))}
         >
           {t('Compare with the hub')}
         </Button>
       </div>
     </div>
   );
+}
+
+function isNumber(meaning: Meaning | undefined, kind: TableKind): boolean {
+  return meaning !== undefined && MEMBERS[kind][meaning] === 'number';
+}
+
+/** The first cell of a column that is not empty; of numbers one whose separators show how they are written. */
+function exampleIn({ rows }: Table, column: number): string {
+  const cells = rows.map((row) => row[column] ?? '').filter((cell) => cell !== '');
+  return cells.find((cell) => /\d[.,\s'’]\d/.test(cell)) ?? cells[0] ?? '';
+}
+
+/** A cell, and the number that it is read as where that is written otherwise. */
+function Example({
+  cell,
+  isNumber,
+  sign,
+}: {
+  readonly cell: string;
+  readonly isNumber: boolean;
+  readonly sign: DecimalSign | undefined;
+}) {
+  const number = isNumber ? numberOfText(cell, sign) : undefined;
+  if (number === undefined || String(number) === cell) return <>{cell}</>;
+  return <>{t('{text}, that is {number}', { text: cell, number: String(number) })}</>;
 }
 
 function labelOfMeaning(meaning: Meaning): string {

@@ -1,127 +1,287 @@
+import { guarded, unguarded } from '../../model/csv.ts';
+import { isUuid } from '../../model/id.ts';
+import { parseExactJson } from '../../model/json.ts';
+import { pointerOf } from '../../model/json_tree.ts';
 import type { LocationProvider } from '../../model/provider.ts';
 import type { Trackable } from '../../model/trackable.ts';
-import type { EntityDocument } from '../lists/entity_document.ts';
+import { t } from '../languages/language.ts';
+import type { DocumentNote, EntityDocument, Members } from '../lists/entity_document.ts';
+import { labelOfMember } from '../problems/sentences.ts';
+import { idsOf, textOfIds } from './cell_ids.ts';
 import { csvText, type Table } from './csv.ts';
 import { stableId } from './stable_id.ts';
+import {
+  headingOf,
+  MEMBERS,
+  type Meaning,
+  meaningsOf,
+  propertyOf,
+  type Reading,
+  SELDOM,
+  type TableKind,
+} from './table_columns.ts';
+import { type DecimalSign, type Detected, detectSign, numberOfText, textOfNumber } from './written_numbers.ts';
 
-export type TableKind = 'trackables' | 'providers';
-
-/** What a column means: a member, `property`, or `none`. */
-export type Meaning = string;
-
-/** A list of ids, numbers, or texts. */
-const MEMBERS: Readonly<Record<TableKind, Readonly<Record<string, 'text' | 'number' | 'list'>>>> = {
-  trackables: {
-    id: 'text',
-    name: 'text',
-    type: 'text',
-    location_providers: 'list',
-    radius: 'number',
-    extrusion: 'number',
-    parent: 'text',
-    fence_timeout: 'number',
-    exit_delay: 'number',
-    entry_delay: 'number',
-    exit_tolerance: 'number',
-    tolerance_timeout: 'number',
-  },
-  providers: {
-    id: 'text',
-    name: 'text',
-    type: 'text',
-    fence_timeout: 'number',
-    exit_delay: 'number',
-    entry_delay: 'number',
-    exit_tolerance: 'number',
-    tolerance_timeout: 'number',
-  },
-};
-
-/** Other headings that mean a member. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  providers: 'location_providers',
-  provider: 'location_providers',
-  tags: 'location_providers',
-  tag: 'location_providers',
-  uuid: 'id',
-  mac: 'id',
-  label: 'name',
-  height: 'extrusion',
-};
-
-/** What columns can mean for a kind. */
-export function meaningsOf(kind: TableKind): readonly Meaning[] {
-  return ['none', 'property', ...Object.keys(MEMBERS[kind])];
-}
-
-/** What each column most likely means, by its heading. */
-export function guessMeanings(columns: readonly string[], kind: TableKind): readonly Meaning[] {
-  const used = new Set<string>();
-  return columns.map((column) => {
-    const name = column.toLowerCase().replaceAll(/[\s-]+/g, '_');
-    const other = OTHER_NAMES[name];
-    const meaning = name in MEMBERS[kind] ? name : other !== undefined && other in MEMBERS[kind] ? other : 'property';
-    if (meaning !== 'property' && used.has(meaning)) return 'property';
-    used.add(meaning);
-    return meaning;
-  });
-}
-
-/** Guesses what a table has: where a column says what is carried, these are trackables. */
-export function guessKind(columns: readonly string[]): TableKind {
-  const names = columns.map((column) => column.toLowerCase());
-  return names.some((name) => /provider|tag|radius|parent/.test(name)) ? 'trackables' : 'providers';
-}
-
-interface Matching {
+export interface Matching {
   readonly kind: TableKind;
   readonly meanings: readonly Meaning[];
-  /** Of the file: rows without an id get one by it. */
+  /** The decimal sign of its numbers, where it is known or was chosen. */
+  readonly sign: DecimalSign | undefined;
+  /** Of the file: rows with neither id nor name get an id by it. */
   readonly name: string;
 }
 
-/** The entities of a table, a row each. Whether they fit is for the hub to say. */
-export function entitiesOfTable({ columns, rows }: Table, { kind, meanings, name }: Matching): EntityDocument {
-  const list = rows.map((row, index) => {
-    const members: Record<string, unknown> = {};
-    const properties: Record<string, unknown> = {};
-    for (const [i, text] of row.entries()) {
-      const meaning = meanings[i] ?? 'none';
-      if (text === '' || meaning === 'none') continue;
-      if (meaning === 'property') properties[columns[i] ?? ''] = text;
-      else members[meaning] = readValue(text, MEMBERS[kind][meaning]);
-    }
-    const key = String(members['name'] ?? index);
-    if (kind === 'trackables') members['id'] ??= stableId(`${name} ${key}`);
-    members['type'] ??= kind === 'trackables' ? 'omlox' : 'uwb';
-    const { id = '', ...rest } = members;
-    return { id, ...rest, ...(Object.keys(properties).length > 0 && { properties }) };
-  });
-  return { lists: new Map([[kind, list as never]]), rules: undefined };
+/** The decimal sign of the numbers in a table, by the columns that mean numbers. */
+export function signOf({ rows }: Table, { kind, meanings }: Pick<Matching, 'kind' | 'meanings'>): Detected {
+  const isNumber = meanings.map((meaning) => MEMBERS[kind][meaning] === 'number');
+  return detectSign(rows.flatMap((row) => row.filter((cell, i) => isNumber[i] === true && cell !== '')));
 }
 
-/** What is no number stays a text, which the hub refuses with its place. */
-function readValue(text: string, as: 'text' | 'number' | 'list' | undefined): unknown {
-  if (as === 'list') return text.split(/[;|\s]+/).filter((each) => each !== '');
-  if (as !== 'number') return text;
-  const number = Number(text.replace(',', '.'));
-  return Number.isNaN(number) ? text : number;
+/** Why a table cannot be read like that: two columns would give one value. Undefined where it can. */
+export function whyNoMatch({ columns }: Table, { meanings }: Pick<Matching, 'meanings'>): string | undefined {
+  const taken = new Map<string, string>();
+  for (const [i, column] of columns.entries()) {
+    const meaning = meanings[i] ?? 'none';
+    if (meaning === 'none' || meaning === 'location_providers') continue;
+    const key = meaning === 'property' ? pointerOf('properties', propertyOf(column).name) : meaning;
+    const other = taken.get(key);
+    if (other !== undefined)
+      return t('The columns {one} and {other} mean the same. Leave one out.', { one: other, other: column });
+    taken.set(key, column);
+  }
+  return undefined;
 }
+
+/**
+ * The entities of a table, a row each, with the members that its columns give. An empty cell gives none. What a member
+ * cannot be becomes a property, with a note. The hub checks the rest.
+ */
+export function entitiesOfTable(table: Table, matching: Matching): EntityDocument {
+  const { kind, meanings } = matching;
+  const rows = table.rows.map((row, index) =>
+    readRow(row, { table, matching, number: table.numbers[index] ?? index + 2 }),
+  );
+  const ids = new RowIds(
+    matching,
+    new Set(rows.flatMap(({ members }) => (typeof members['id'] === 'string' ? [members['id']] : []))),
+  );
+  const forNew = new Map<string, Members>();
+  const origins = new Map<string, string>();
+  const notes: DocumentNote[] = [];
+  const list = rows.map((row) => {
+    const { where, members, properties } = row;
+    notes.push(...row.notes);
+    const { id: _as, parent: _carrier, ...rest } = members;
+    const { id, parent, kept, about } = ids.of(row);
+    for (const [name, what] of kept) {
+      properties[name] = String(members[name]);
+      notes.push({ where, what });
+    }
+    if (about !== undefined) notes.push({ where, what: about });
+    forNew.set(id, { type: kind === 'trackables' ? 'omlox' : 'uwb' });
+    if (!origins.has(id)) origins.set(id, where);
+    const has = Object.keys(properties).length > 0;
+    return { id, ...rest, ...(parent !== undefined && { parent }), ...(has && { properties }) };
+  });
+  const scope = table.columns.flatMap((column, i) => {
+    const meaning = meanings[i] ?? 'none';
+    if (meaning === 'none') return [];
+    return meaning === 'property' ? pointerOf('properties', propertyOf(column).name) : pointerOf(meaning);
+  });
+  return {
+    lists: new Map([[kind, list as never]]),
+    rules: undefined,
+    forNew: new Map([[kind, forNew]]),
+    scopes: new Map([[kind, scope]]),
+    origins,
+    notes,
+  };
+}
+
+interface Row {
+  readonly number: number;
+  /** `Row 3, Cart 1`. */
+  readonly where: string;
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly properties: Record<string, unknown>;
+  readonly notes: readonly DocumentNote[];
+}
+
+interface RowReading {
+  readonly table: Table;
+  readonly matching: Matching;
+  readonly number: number;
+}
+
+function readRow(row: readonly string[], { table: { columns }, matching, number }: RowReading): Row {
+  const { kind, meanings, sign } = matching;
+  const members: Record<string, unknown> = {};
+  const properties: Record<string, unknown> = {};
+  const misfits: string[] = [];
+  for (const [i, cell] of row.entries()) {
+    const meaning = meanings[i] ?? 'none';
+    if (cell === '' || meaning === 'none') continue;
+    const column = columns[i] ?? '';
+    const text = unguarded(cell);
+    const property = propertyOf(column);
+    if (meaning === 'property') {
+      properties[property.name] = readCell(text, { as: property.reading, sign });
+      continue;
+    }
+    const value = readCell(text, { as: MEMBERS[kind][meaning] ?? 'text', sign });
+    if (value === undefined) {
+      properties[property.name] = text;
+      misfits.push(
+        t('{member} cannot be "{text}": it becomes the property {name}.', {
+          member: labelOfMember(meaning),
+          text,
+          name: property.name,
+        }),
+      );
+    } else if (meaning === 'location_providers') {
+      const before = (members[meaning] ?? []) as readonly string[];
+      members[meaning] = [...before, ...(value as readonly string[])];
+    } else members[meaning] = value;
+  }
+  const label = t('Row {number}', { number });
+  const where = typeof members['name'] === 'string' ? `${label}, ${members['name']}` : label;
+  return { number, where, members, properties, notes: misfits.map((what) => ({ where, what })) };
+}
+
+interface RowIdentity {
+  readonly id: string;
+  readonly parent: string | undefined;
+  /** Members that become properties, each with why. */
+  readonly kept: readonly (readonly [member: string, why: string])[];
+  /** A warning about the id. */
+  readonly about: string | undefined;
+}
+
+/** Gives rows their ids. */
+class RowIds {
+  readonly #matching: Matching;
+  /** Ids as the file has them. */
+  readonly #named: ReadonlySet<string>;
+  readonly #counts = new Map<string, number>();
+
+  constructor(matching: Matching, named: ReadonlySet<string>) {
+    this.#matching = matching;
+    this.#named = named;
+  }
+
+  /** Trackables have UUIDs: another id becomes one that is always the same, and a property. */
+  of({ members, number }: Row): RowIdentity {
+    const { id, parent, name } = members as Readonly<Record<string, string | undefined>>;
+    if (this.#matching.kind === 'providers') return { id: id ?? '', parent: undefined, kept: [], about: undefined };
+    const kept: [string, string][] = [];
+    if (id !== undefined && !isUuid(id)) {
+      kept.push(['id', t('The id "{id}" is no UUID: a UUID is made of it, and it becomes a property.', { id })]);
+    }
+    const isLost = parent !== undefined && !isUuid(parent) && !this.#named.has(parent);
+    if (isLost) {
+      kept.push(['parent', t('No row has the id "{id}" of its parent: it becomes a property.', { id: parent })]);
+    }
+    const anonymous = id === undefined ? this.#anonymous(name, number) : undefined;
+    return {
+      id: id === undefined ? (anonymous?.id ?? '') : uuidOf(id),
+      parent: parent === undefined || isLost ? undefined : uuidOf(parent),
+      kept,
+      about: anonymous?.about,
+    };
+  }
+
+  /** An id made of the file and the name, and of how many rows before have the same one. */
+  #anonymous(name: string | undefined, number: number): Pick<RowIdentity, 'id' | 'about'> {
+    const key = `${this.#matching.name} ${name ?? number}`;
+    if (name === undefined) {
+      const about = t('It has neither id nor name: its row number decides which trackable it is.');
+      return { id: stableId(key), about };
+    }
+    const count = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, count);
+    if (count === 1) return { id: stableId(key), about: undefined };
+    const about = t('A row before has the same name, and no id either: this is another trackable.');
+    return { id: stableId(`${key} ${count}`), about };
+  }
+}
+
+/** The same for an id in every file, so that another table with it changes the same trackable. */
+function uuidOf(id: string): string {
+  return isUuid(id) ? id : stableId(`trackable ${id}`);
+}
+
+/** The value of a cell; undefined for a text that the member cannot be. */
+function readCell(
+  text: string,
+  { as, sign }: { readonly as: Reading; readonly sign: DecimalSign | undefined },
+): unknown {
+  if (typeof as !== 'string') return as.includes(text) ? text : undefined;
+  switch (as) {
+    case 'text':
+      return text;
+    case 'number':
+      return numberOfText(text, sign);
+    case 'boolean':
+      return BOOLEANS.get(text.trim().toLowerCase());
+    case 'list':
+      return idsOf(text);
+    case 'json':
+      return jsonOf(text)?.value;
+    case 'data':
+      return (jsonOf(text) ?? { value: text }).value;
+  }
+}
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ...['true', 'yes', '1', 'wahr', 'ja'].map((word) => [word, true] as const),
+  ...['false', 'no', '0', 'falsch', 'nein'].map((word) => [word, false] as const),
+]);
+
+/** Undefined for a text that is no JSON, or beyond all numbers. Numbers keep their digits. */
+function jsonOf(text: string): { readonly value: unknown } | undefined {
+  try {
+    const value = parseExactJson(text);
+    return typeof value === 'number' && !Number.isFinite(value) ? undefined : { value };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a spreadsheet opens as UTF-8. */
+const BYTE_ORDER_MARK = '\ufeff';
 
 /** Trackables or providers as a table: a column for each member that a table can have, and for each property. */
 export function entitiesCsv(kind: TableKind, entities: readonly (Trackable | LocationProvider)[]): string {
-  const members = meaningsOf(kind).slice(2);
-  const properties = new Set(entities.flatMap(({ properties }) => Object.keys(properties ?? {})));
-  const own = [...properties].filter((name) => !members.includes(name)).sort();
-  const rows = entities.map((entity) => {
-    const its = entity as unknown as Readonly<Record<string, unknown>>;
-    return [...members.map((name) => textOf(its[name])), ...own.map((name) => textOf(entity.properties?.[name]))];
-  });
-  return csvText({ columns: [...members, ...own], rows });
+  const rows = entities as unknown as readonly Members[];
+  const members = meaningsOf(kind)
+    .slice(2)
+    .filter((name) => !SELDOM.has(name) || rows.some((row) => row[name] != null));
+  const properties = [...new Set(entities.flatMap((entity) => Object.keys(entity.properties ?? {})))].sort();
+  const table = {
+    columns: [...members, ...properties.map(headingOf)],
+    rows: entities.map((entity, index) => [
+      ...members.map((name) => cellOf(rows[index]?.[name], MEMBERS[kind][name] ?? 'text')),
+      ...properties.map((name) => dataCell(entity.properties ?? {}, name)),
+    ]),
+  };
+  return BYTE_ORDER_MARK + csvText(table);
 }
 
-function textOf(value: unknown): string {
+/** A cell from which `readCell` reads the same value. Empty, where there is none. */
+function cellOf(value: unknown, reading: Reading): string {
   if (value === undefined || value === null) return '';
-  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value.join(';');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (reading === 'list') return guarded(textOfIds(value as readonly string[]));
+  if (reading === 'number') return textOfNumber(value as number);
+  if (reading === 'data') return dataText(value);
+  return typeof value === 'string' ? guarded(value) : JSON.stringify(value);
+}
+
+function dataCell(properties: Members, name: string): string {
+  return Object.hasOwn(properties, name) ? dataText(properties[name]) : '';
+}
+
+/** JSON, and text as it is unless it would be read as JSON. */
+function dataText(value: unknown): string {
+  const isPlain = typeof value === 'string' && value !== '' && jsonOf(value) === undefined;
+  return isPlain ? guarded(value) : JSON.stringify(value);
 }

@@ -34,6 +34,8 @@ export const german = {
   'A provider is a source of positions, such as a tag. The hub creates it with its first position.':
     'Ein Provider ist eine Quelle von Positionen, etwa ein Tag. Der Hub legt ihn mit seiner ersten Position an.',
   'A reader on a forklift goes where the forklift goes.': 'Ein Lesegerät auf einem Stapler fährt mit dem Stapler.',
+  'A row before has the same name, and no id either: this is another trackable.':
+    'Eine Zeile davor heißt genauso und hat auch keine Id: Dies ist ein anderes Trackable.',
   'A single line has no area: join lines to closed polylines.':
     'Eine einzelne Linie hat keine Fläche: Verbinden Sie Linien zu geschlossenen Polylinien.',
   'A trackable is a thing that is located through its providers.':
@@ -619,6 +621,8 @@ export const german = {
   '1 hour': '1 Stunde',
   '6 hours': '6 Stunden',
   hours: 'Stunden',
+  'How are numbers written? {numbers} can be read in two ways.':
+    'Wie sind Zahlen geschrieben? {numbers} ist zweideutig.',
   'How far it reaches.': 'Wie weit sie reicht.',
   'How long': 'Wie lange',
   'How long something has to stay inside before the entry is reported. If it leaves earlier, it was never inside.':
@@ -711,7 +715,10 @@ export const german = {
     'Er hat seit {count} ms nichts an sein Journal angefügt: Der Stream ist voll',
   'it has expired': 'Es ist abgelaufen',
   'It has less than three corners.': 'Es hat weniger als drei Ecken.',
+  'It has neither id nor name: its row number decides which trackable it is.':
+    'Weder Id noch Name: Die Zeilennummer bestimmt, welches Trackable es ist.',
   'It has no geometry.': 'Es hat keine Geometrie.',
+  'It has no name.': 'Es hat keinen Namen.',
   'it has not joined its cluster': 'Er ist seinem Cluster nicht beigetreten',
   'it has {count} characters': 'Es hat {count} Zeichen',
   'it is being kept': 'Er wird schon gespeichert',
@@ -730,6 +737,7 @@ export const german = {
   'It is the only location that there is.': 'Es ist die einzige Ortung, die es gibt.',
   'It may have been deleted.': 'Vielleicht wurde es gelöscht.',
   'It no longer exists.': 'Es existiert nicht mehr.',
+  'Its provider {tag} is also the provider of {other}.': 'Sein Provider {tag} gehört auch zu {other}.',
   'it takes more than {count} {unit} ({name}): ask for a shorter span, fewer objects or a smaller area':
     'Es braucht mehr als {count} {unit} ({name}): Fragen Sie nach weniger Zeit, Objekten oder Fläche',
   'It was in no fence on this day.': 'An diesem Tag war es in keinem Geofence.',
@@ -861,6 +869,8 @@ export const german = {
   Median: 'Median',
   'Median stay': 'Mittlere Dauer',
   Member: 'Feld',
+  '{member} cannot be "{text}": it becomes the property {name}.':
+    '{member} kann nicht „{text}“ sein: Es wird zur Eigenschaft {name}.',
   members: 'Mitglieder',
   Memory: 'Speicher',
   'Meridian convergence': 'Meridiankonvergenz',
@@ -1054,6 +1064,8 @@ export const german = {
   'no position yet': 'noch keine Position',
   'no provider': 'kein Provider',
   'no provider yet': 'noch kein Provider',
+  'No row has the id "{id}" of its parent: it becomes a property.':
+    'Keine Zeile hat die Id „{id}“ des Trägers: Sie wird zur Eigenschaft.',
   'No rule with a priority above 0 holds of it, nor of another.':
     'Keine Regel mit einer Priorität über 0 trifft auf sie zu, und auf keine andere.',
   'No rule with a priority above 0 holds, so the newest counts.':
@@ -1123,6 +1135,7 @@ export const german = {
   'Now click the same point here': 'Klicken Sie jetzt denselben Punkt hier',
   Nowhere: 'Nirgends',
   'number {number}': 'Nummer {number}',
+  'Numbers are written as': 'Zahlen sind geschrieben wie',
   'Object type': 'Objekttyp',
   Objects: 'Objekte',
   'Objects appear on the map as soon as the hub receives their first location.':
@@ -1311,8 +1324,10 @@ export const german = {
   Round: 'Rund',
   'Round trip': 'Umlaufzeit',
   'round, {radius} m': 'rund, {radius} m',
+  'Row {number}': 'Zeile {number}',
   'Row {number} has a quote that does not end': 'Zeile {number} hat ein Anführungszeichen, das nicht endet',
   'Row {number} has more fields than there are headings': 'Zeile {number} hat mehr Felder, als es Überschriften gibt',
+  'Row {number} has text behind a quoted field': 'In Zeile {number} steht Text hinter einem Feld in Anführungszeichen',
   Rows: 'Zeilen',
   'Rows are the fences that things came from, columns those that they went to next. Each cell says how often, and the median of the time on the way.':
     'Zeilen sind die Geofences, aus denen etwas kam, Spalten die, in die es als Nächstes ging. Jede Zelle sagt, wie oft, und den Median der Zeit unterwegs.',
@@ -1483,6 +1498,7 @@ export const german = {
   '"{text}"': '„{text}“',
   '“{text}” is neither a position nor a name on the map. {example}':
     '„{text}“ ist weder eine Position noch ein Name auf der Karte. {example}',
+  '{text}, that is {number}': '{text}, also {number}',
   'that it takes longer': 'eine längere Dauer',
   'that names it among its anchors.': ', die ihn unter ihren Ankern nennt.',
   'that zone {value} is not placed by them': 'dass sie Zone {value} nicht platzieren',
@@ -1498,6 +1514,8 @@ export const german = {
     'Die Bereiche von Ortungssystemen, jeder mit eigenen Metern, auf der Erde platziert.',
   'The block {name} is a part of itself': 'Der Block {name} enthält sich selbst',
   'the changes before it took all of its time': 'Die Änderungen davor brauchten alle Zeit',
+  'The columns {one} and {other} mean the same. Leave one out.':
+    'Die Spalten {one} und {other} bedeuten dasselbe. Lassen Sie eine weg.',
   'the connection has {count} subscriptions': 'Die Verbindung hat {count} Abonnements',
   'The connection is lost. What the page shows is out of date.':
     'Die Verbindung ist weg. Was die Seite zeigt, ist veraltet.',
@@ -1563,6 +1581,8 @@ export const german = {
     'Der Hub wurde inzwischen neu gestartet: Sehen Sie nach, ob der Import da ist.',
   'The hub watches by your rules, whether a page is open or not.':
     'Der Hub wacht nach Ihren Regeln, ob eine Seite offen ist oder nicht.',
+  'The id "{id}" is no UUID: a UUID is made of it, and it becomes a property.':
+    'Die Id „{id}“ ist keine UUID: Daraus wird eine UUID, und sie wird zur Eigenschaft.',
   'The id that a tag, phone or reader reports. Unknown ones wait for their first position.':
     'Die Id, die ein Tag, Telefon oder Lesegerät meldet. Unbekannte warten auf ihre erste Position.',
   'The identity server cannot be reached': 'Der Anmeldeserver ist nicht erreichbar',

@@ -24,6 +24,7 @@ import {
   type Read,
 } from './import_preview.tsx';
 import { CancelImport, ImportProgress, ImportResult } from './import_status.tsx';
+import { warningsOf } from './import_warnings.ts';
 import { withoutPlaces } from './left_out.ts';
 
 const MatchDrawing = lazyPart(async () => (await import('../formats/match_drawing.tsx')).MatchDrawing);
@@ -59,7 +60,10 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
     const hub = await entitiesOfHub(read.document);
     const plan = await runImport(bodyOf(read.document, hub), { isDry: true, deletes });
     if (plan.state === 'failed') throw new Error(plan.error);
-    return { at: 'preview', ...read, deletes, hub, plan, definedMissing: await missingDefined(read.document) };
+    // A whole export says what a hub had, whatever that was.
+    const warnings = read.isWhole ? [] : warningsOf(read.document, hub);
+    const definedMissing = await missingDefined(read.document);
+    return { at: 'preview', ...read, deletes, hub, plan, warnings, definedMissing };
   };
   const read = (file: File): Promise<void> => {
     return attempt(async () => {

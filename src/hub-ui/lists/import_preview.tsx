@@ -11,7 +11,7 @@ import type { Deletions } from '../hub/import_job.ts';
 import { kindsText } from '../hub/kinds.ts';
 import { get, listEntities } from '../hub/rest.ts';
 import { t, tParts } from '../languages/language.ts';
-import { type EntityDocument, type HubEntities, NEEDED_ORDER } from './entity_document.ts';
+import { type DocumentNote, type EntityDocument, type HubEntities, NEEDED_ORDER } from './entity_document.ts';
 import { MemberChanges } from './import_changes.tsx';
 import styles from './import_dialog.module.css';
 import { ImportProblems } from './import_problems.tsx';
@@ -36,6 +36,8 @@ export interface Checked extends Read {
   /** What the hub had of the kinds in the file. */
   readonly hub: HubEntities;
   readonly plan: Import;
+  /** Entities that are probably not what was meant. */
+  readonly warnings: readonly DocumentNote[];
   /** How much the hub has that the file does not name, of what people define beside entities. */
   readonly definedMissing: Readonly<Partial<Record<DefinedName, number>>>;
 }
@@ -46,7 +48,7 @@ export function Preview({
   onLeaveOut,
   ...checked
 }: Checked & { readonly onDelete: (deletes: Deletions) => void; readonly onLeaveOut: () => void }) {
-  const { name, document, plan, deletes, hub, leftOut, isWhole, definedMissing, notes } = checked;
+  const { name, document, plan, deletes, hub, leftOut, isWhole, definedMissing, notes, warnings } = checked;
   const missing = new Map(
     NEEDED_ORDER.map((kind) => [kind, missingIn(document.lists.get(kind), hub.get(kind)?.keys() ?? [])]),
   );
@@ -116,7 +118,7 @@ export function Preview({
           {note}
         </Notice>
       ))}
-      <DocumentNotes notes={document.notes ?? []} />
+      <DocumentNotes notes={[...(document.notes ?? []), ...warnings]} />
       <ImportProblems plan={plan} document={document} onLeaveOut={onLeaveOut} />
       {missingCount > 0 && (
         <>
@@ -152,7 +154,7 @@ export function Preview({
 const NOTES_SHOWN = 50;
 
 /** Values of the file that could not be used as they are. */
-function DocumentNotes({ notes }: { readonly notes: NonNullable<EntityDocument['notes']> }) {
+function DocumentNotes({ notes }: { readonly notes: readonly DocumentNote[] }) {
   if (notes.length === 0) return null;
   return (
     <Notice tone="warn">
