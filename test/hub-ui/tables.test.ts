@@ -6,7 +6,7 @@ import type { Body } from '../../src/entities/body.ts';
 import type { Entities } from '../../src/entities/entities.ts';
 import { readDocument } from '../../src/entities/import_document.ts';
 import { type ImportPlan, planImport } from '../../src/entities/import_plan.ts';
-import { idsOf, textOfIds } from '../../src/hub-ui/formats/cell_ids.ts';
+import { idsOf, textOfIds } from '../../src/hub-ui/formats/table_cells.ts';
 import { csvText, readCsv, type Table } from '../../src/hub-ui/formats/csv.ts';
 import { decodeText } from '../../src/hub-ui/formats/decode_text.ts';
 import { stableId } from '../../src/hub-ui/formats/stable_id.ts';

@@ -36,6 +36,7 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/history/strip.ts': 'geometry without a page',
   'src/hub-ui/history/tracks_thread.ts': 'the entry of a thread',
   'src/hub-ui/lists/import_problems.tsx': 'how places in a document are told',
+  'src/hub-ui/lists/import_warnings.ts': 'rules about a file, without a page',
   'src/hub-ui/lists/pager.tsx': 'a control',
   'src/hub-ui/map/properties.tsx': 'the same for every kind of entity',
   'src/hub-ui/setup/fences/fence_live.tsx': 'a component with a state of its own',

@@ -1,26 +1,16 @@
-import { guarded, unguarded } from '../../model/csv.ts';
+import { unguarded } from '../../model/csv.ts';
 import { isUuid } from '../../model/id.ts';
-import { parseExactJson } from '../../model/json.ts';
 import { pointerOf } from '../../model/json_tree.ts';
 import type { LocationProvider } from '../../model/provider.ts';
 import type { Trackable } from '../../model/trackable.ts';
 import { t } from '../languages/language.ts';
 import type { DocumentNote, EntityDocument, Members } from '../lists/entity_document.ts';
 import { labelOfMember } from '../problems/sentences.ts';
-import { idsOf, textOfIds } from './cell_ids.ts';
 import { csvText, type Table } from './csv.ts';
 import { stableId } from './stable_id.ts';
-import {
-  headingOf,
-  MEMBERS,
-  type Meaning,
-  meaningsOf,
-  propertyOf,
-  type Reading,
-  SELDOM,
-  type TableKind,
-} from './table_columns.ts';
-import { type DecimalSign, type Detected, detectSign, numberOfText, textOfNumber } from './written_numbers.ts';
+import { cellOf, readCell } from './table_cells.ts';
+import { headingOf, MEMBERS, type Meaning, meaningsOf, propertyOf, SELDOM, type TableKind } from './table_columns.ts';
+import { type DecimalSign, type Detected, detectSign } from './written_numbers.ts';
 
 export interface Matching {
   readonly kind: TableKind;
@@ -210,43 +200,6 @@ function uuidOf(id: string): string {
   return isUuid(id) ? id : stableId(`trackable ${id}`);
 }
 
-/** The value of a cell; undefined for a text that the member cannot be. */
-function readCell(
-  text: string,
-  { as, sign }: { readonly as: Reading; readonly sign: DecimalSign | undefined },
-): unknown {
-  if (typeof as !== 'string') return as.includes(text) ? text : undefined;
-  switch (as) {
-    case 'text':
-      return text;
-    case 'number':
-      return numberOfText(text, sign);
-    case 'boolean':
-      return BOOLEANS.get(text.trim().toLowerCase());
-    case 'list':
-      return idsOf(text);
-    case 'json':
-      return jsonOf(text)?.value;
-    case 'data':
-      return (jsonOf(text) ?? { value: text }).value;
-  }
-}
-
-const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
-  ...['true', 'yes', '1', 'wahr', 'ja'].map((word) => [word, true] as const),
-  ...['false', 'no', '0', 'falsch', 'nein'].map((word) => [word, false] as const),
-]);
-
-/** Undefined for a text that is no JSON, or beyond all numbers. Numbers keep their digits. */
-function jsonOf(text: string): { readonly value: unknown } | undefined {
-  try {
-    const value = parseExactJson(text);
-    return typeof value === 'number' && !Number.isFinite(value) ? undefined : { value };
-  } catch {
-    return undefined;
-  }
-}
-
 /** What a spreadsheet opens as UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -267,21 +220,7 @@ export function entitiesCsv(kind: TableKind, entities: readonly (Trackable | Loc
   return BYTE_ORDER_MARK + csvText(table);
 }
 
-/** A cell from which `readCell` reads the same value. Empty, where there is none. */
-function cellOf(value: unknown, reading: Reading): string {
-  if (value === undefined || value === null) return '';
-  if (reading === 'list') return guarded(textOfIds(value as readonly string[]));
-  if (reading === 'number') return textOfNumber(value as number);
-  if (reading === 'data') return dataText(value);
-  return typeof value === 'string' ? guarded(value) : JSON.stringify(value);
-}
-
+/** Null is a value of a property. */
 function dataCell(properties: Members, name: string): string {
-  return Object.hasOwn(properties, name) ? dataText(properties[name]) : '';
-}
-
-/** JSON, and text as it is unless it would be read as JSON. */
-function dataText(value: unknown): string {
-  const isPlain = typeof value === 'string' && value !== '' && jsonOf(value) === undefined;
-  return isPlain ? guarded(value) : JSON.stringify(value);
+  return Object.hasOwn(properties, name) ? cellOf(properties[name], 'data') : '';
 }
