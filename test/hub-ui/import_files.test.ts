@@ -2,18 +2,20 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Locator, Page } from 'playwright-core';
+import type { Download, Locator, Page } from 'playwright-core';
 import type { Fence } from '../../src/model/fence.ts';
 import { violationsIn } from '../support/axe.ts';
-import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
+import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 
-import { HALL } from './ui_site.ts';
+import { createSite, FORKLIFT, HALL } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-async function open(page: Page, name: string): Promise<Locator> {
+async function open(page: Page, name: string, text?: string): Promise<Locator> {
   await page.getByRole('button', { name: 'Import' }).click();
-  await page.getByLabel('File to import').setInputFiles(fileURLToPath(new URL(`files/${name}`, import.meta.url)));
+  const path = fileURLToPath(new URL(`files/${name}`, import.meta.url));
+  const file = text === undefined ? path : { name, mimeType: 'text/plain', buffer: Buffer.from(text) };
+  await page.getByLabel('File to import').setInputFiles(file);
   return page.getByRole('dialog', { name: 'Import from a file' });
 }
 
@@ -71,10 +73,10 @@ test('Drawings and tables become a site, and what does not fit of them is named 
   dialog = await open(page, 'carts.csv');
   await dialog.getByLabel('Cost centre means').selectOption('property');
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-  await dialog.getByText('Trackable 3, Cart 3, Radius').waitFor();
-  await dialog.getByRole('button', { name: 'Leave out what does not fit' }).click();
-  await make(dialog, 'Make 3 changes', /3 created/);
-  assert.deepEqual(await names('trackables'), ['Cart "2"; blue', 'Cart 1', 'Cart 4']);
+  await dialog.getByText('Radius cannot be "wide": it becomes the property Radius.').waitFor();
+  assert.deepEqual(await violationsIn(page), []);
+  await make(dialog, 'Make 4 changes', /4 created/);
+  assert.deepEqual(await names('trackables'), ['Cart "2"; blue', 'Cart 1', 'Cart 3', 'Cart 4']);
 
   for (const [format, pattern] of [
     ['GeoJSON', /"name":"Dock & ramp"/],
@@ -165,5 +167,128 @@ test('What is no KML is refused with what it is', { skip }, async (t) => {
     const file = { name: 'other.kml', mimeType: 'text/xml', buffer: Buffer.from(text) };
     await page.getByLabel('File to import').setInputFiles(file);
     await page.getByText(why).waitFor();
+  }
+});
+
+const CART = {
+  ...{
+    id: FORKLIFT.id,
+    type: 'virtual',
+    name: 'Cart',
+    radius: 1.5,
+    fence_timeout: 60_000,
+    location_providers: ['tag-1'],
+  },
+  properties: { crew: 'red', load_kg: 12 },
+};
+
+async function compare(dialog: Locator): Promise<void> {
+  await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
+}
+
+test('An import shows each member that it changes, and deletes values only by choice', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await hub.post('/trackables', CART);
+  const cart = async () => (await hub.get(`/trackables/${CART.id}`)).body;
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists/trackables`);
+  const table = `id,name,radius,Fence timeout,crew\r\n${CART.id},Cart,2.5,,blue\r\n`;
+
+  let dialog = await open(page, 'carts.csv', table);
+  await compare(dialog);
+  const changes = dialog.getByRole('region', { name: 'Changes' });
+  await changes.getByRole('row', { name: 'Cart Radius 1.5 2.5', exact: true }).waitFor();
+  await changes.getByRole('row', { name: 'Cart Property crew "red" "blue"', exact: true }).waitFor();
+  assert.equal(await changes.getByRole('row').count(), 3, 'and a row of headings');
+  const choice = dialog.getByLabel('Delete values that the file does not have: 1');
+  assert.equal(await choice.isChecked(), false);
+  await make(dialog, 'Make 1 change', /1 changed, 0 deleted/);
+  const changed = { ...CART, radius: 2.5, properties: { crew: 'blue', load_kg: 12 } };
+  assert.deepEqual(await cart(), changed);
+
+  dialog = await open(page, 'carts.csv', table);
+  await compare(dialog);
+  await dialog.getByText('carts.csv has nothing that the hub does not have.').waitFor();
+  await choice.check();
+  const deleted = dialog.getByRole('region', { name: 'Values that the file does not have' });
+  await deleted.getByRole('row', { name: 'Cart Timeout without positions 60000 deleted', exact: true }).waitFor();
+  assert.equal(await deleted.getByRole('row').count(), 2);
+  assert.deepEqual(await violationsIn(page), []);
+  await make(dialog, 'Make 1 change', /1 changed, 0 deleted/);
+  const { fence_timeout: _deleted, ...rest } = changed;
+  assert.deepEqual(await cart(), rest);
+});
+
+test('A number that can be read in two ways waits for the user, who sees what it becomes', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await hub.post('/trackables', CART);
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists/trackables`);
+  const dialog = await open(page, 'carts.csv', `id;fence_timeout\r\n${CART.id};60.000\r\n`);
+  await dialog.getByText('60.000 can be read in two ways.').waitFor();
+  assert.equal(await dialog.getByRole('button', { name: 'Compare with the hub' }).isDisabled(), true);
+  await dialog.getByRole('button', { name: '1,234.56' }).click();
+  await dialog.getByText('60.000, that is 60', { exact: true }).waitFor();
+  await dialog.getByRole('button', { name: '1.234,56' }).click();
+  await dialog.getByText('60.000, that is 60000', { exact: true }).waitFor();
+  assert.deepEqual(await violationsIn(page), []);
+  await compare(dialog);
+  await dialog.getByText('carts.csv has nothing that the hub does not have.').waitFor();
+});
+
+test('Two rows with the same tag, and rows without a name, are warned about', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await hub.post('/trackables', CART);
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists/trackables`);
+  const dialog = await open(page, 'pumps.csv', 'Name,Tag ID\nPump 1,tag-1\n,tag-2\nPump 2,tag-2\n');
+  assert.equal(await dialog.getByLabel('Tag ID means').inputValue(), 'location_providers');
+  await compare(dialog);
+  const notes = dialog.getByRole('list', { name: 'Notes' });
+  await notes.getByText('Row 2, Pump 1: Its provider tag-1 is also the provider of Cart.').waitFor();
+  await notes.getByText('Row 3: It has no name.').waitFor();
+  await notes.getByText(/^Row 4, Pump 2: Its provider tag-2 is also the provider of /).waitFor();
+});
+
+test('An export of the page is no change when it is imported, in any format and to the last digit', {
+  skip,
+}, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await hub.post('/fences', {
+    ...{ id: '11111111-0000-4000-8000-000000000001', name: 'UTM', crs: 'EPSG:32632', radius: 2 },
+    region: { type: 'Point', coordinates: [480_000, 5_550_000] },
+  });
+  const body = '{"id":"=tag","type":"uwb","name":"Tag 7 ","properties":{"serial":723413320329068590,"crew":"007"}}';
+  const headers = { 'content-type': 'application/json' };
+  assert.equal((await fetch(`${hub.origin}/hub/v2/providers`, { method: 'POST', headers, body })).status, 201);
+  await hub.post('/trackables', {
+    ...CART,
+    id: '11111111-0000-4000-8000-000000000002',
+    location_providers: ['a;b', '=tag'],
+  });
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists`);
+  for (const [format, count] of [
+    ['Hub', 1],
+    ['CSV', 2],
+  ] as const) {
+    await page.getByRole('button', { name: 'Export' }).click();
+    const exporting = page.getByRole('dialog', { name: 'Export to a file' });
+    await exporting.getByRole('button', { name: format, exact: true }).click();
+    const files: Download[] = [];
+    page.on('download', (download) => files.push(download));
+    await exporting.getByRole('button', { name: 'Export', exact: true }).click();
+    await untilHolds(page, async () => files.length === count);
+    for (const file of files) {
+      const dialog = await open(page, file.suggestedFilename(), await readFile(await file.path(), 'utf8'));
+      const compared = dialog.getByText(/ has nothing that the hub does not have\.| compared with the hub:/);
+      await compared
+        .or(dialog.getByRole('button', { name: 'Compare with the hub' }))
+        .first()
+        .waitFor();
+      if ((await compared.count()) === 0) await compare(dialog);
+      await compared.waitFor();
+      assert.match(await compared.innerText(), /has nothing/, await dialog.innerText());
+      assert.equal(await dialog.getByLabel(/^Delete values/).count(), 0);
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+    }
+    page.removeAllListeners('download');
   }
 });
