@@ -199,7 +199,7 @@ const FOR_MACHINES: readonly (readonly [path: RegExp, text: RegExp, why: string]
   [/^lists\/entity_document/, /must be/, 'is said as the hub says it, and looked up with what it says'],
   [/^hub\/live_socket/, /^beat of the web UI$/, 'is told the hub'],
   [/^shell\/service_worker/, /^the page is of another build$/, 'is caught by the browser'],
-  [/^formats\/table_entities/, /^name$/, 'is a heading of files'],
+  [/^formats\/table_columns/, /^name$/, 'is a heading of files'],
   [/^formats\/write_drawing/, /^<Data /, 'is markup'],
   [/^controls\/icons/, /^M\d/, 'are paths'],
   [/./, /sans-serif$/, 'are fonts'],
