@@ -12,7 +12,7 @@ import { Zone } from './zone.ts';
 const Timestamp = Time('RFC 3339 date and time.');
 
 const pointers = Type.Optional(
-  Type.Array(Type.String({ description: 'A JSON Pointer: `/name`, `/properties/crew`.' })),
+  Type.Array(Type.String(), { description: 'JSON Pointers of members and properties: `/name`, `/properties/crew`.' }),
 );
 
 const MembersByKind = Named('EntityDocumentMembers', {
