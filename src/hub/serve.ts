@@ -9,7 +9,7 @@ import { ROUTES } from '../api/routes/routes.ts';
 import { PREFIXES } from '../api/versions.ts';
 import { viewOf } from '../api/view.ts';
 import type { Config } from '../config/schema.ts';
-import { listenSettings } from '../config/settings.ts';
+import { boundsOf, listenSettings } from '../config/settings.ts';
 import { HubError } from '../errors.ts';
 import type { Peer } from '../exchange.ts';
 import type { HubIdentity } from '../model/health.ts';
@@ -228,6 +228,7 @@ function siteSettings(config: Config, authorization: HubAuthorization | undefine
     map_tiles: mapTilesOf(config),
     sign_in: authorization?.signIn ?? null,
     history: config.history,
+    entity_properties_bytes: boundsOf(config).entityPropertiesBytes,
   };
 }
 

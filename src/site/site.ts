@@ -20,6 +20,8 @@ export interface SiteSettings {
   readonly sign_in: { readonly config_url: string; readonly client_id: string } | null;
   /** Whether the hub records where everything was. */
   readonly history: boolean;
+  /** Bytes of JSON that the properties of an entity may have. */
+  readonly entity_properties_bytes: number;
 }
 
 export interface SiteOptions {

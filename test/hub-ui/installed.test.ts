@@ -5,11 +5,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { freePort } from '../../bench/process/free_port.ts';
 import type { HttpReply } from '../../src/exchange.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { withSite } from '../../src/site/site.ts';
 import { readSiteFiles, type SiteFiles } from '../../src/site/site_files.ts';
-import { freePort } from '../../bench/process/free_port.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openLine } from '../support/line.ts';
 import { openTestHub } from '../support/running_hub.ts';
@@ -137,7 +137,13 @@ function buildOf(mark: string, { pageOf = mark, missing }: { pageOf?: string; mi
 async function serveBuild(t: TestContext, first: SiteFiles) {
   const served: { files: SiteFiles | undefined; origin: string } = { files: first, origin: '' };
   const none: HttpReply = { status: 503, body: '{}' };
-  const settings = { hub_version: '1.0.0', map_tiles: null, sign_in: null, history: false };
+  const settings = {
+    hub_version: '1.0.0',
+    map_tiles: null,
+    sign_in: null,
+    history: false,
+    entity_properties_bytes: 1 << 20,
+  };
   const server = createServer(async ({ method = '', url = '', headers }, response) => {
     const header = (name: string): string | undefined => headers[name]?.toString();
     const request = { method, path: url.split('?')[0] ?? '', query: '', header, body: lend(new Uint8Array()) };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import type { TestHub } from '../support/running_hub.ts';
 import { TestMap } from './setup_map.ts';
 import { earth, HALL } from './ui_site.ts';
 
@@ -141,6 +142,58 @@ test('A floor plan is chosen, fills its zone at first, and is kept with it', { s
   assert.match(kept.image, /^data:image\/png;base64,/);
   assert.equal(kept.ground_control_points.length, 8);
   assert.deepEqual(kept.ground_control_points[5], [2, 2]);
+});
+
+/** Loads a floor plan, saves the zone, and returns what the hub has then of the image, with its size in pixels. */
+async function savedPlan(page: Page, hub: TestHub, file: { name: string; mimeType: string; buffer: Buffer }) {
+  await page.getByLabel('Image of the floor plan').setInputFiles(file);
+  await page.getByRole('region', { name: 'Plan', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Hall is saved').waitFor();
+  const { image } = (await hub.get(`/zones/${HALL.id}`)).body.properties.floor_plan;
+  const [width = 0, height = 0] = await page.evaluate(async (src) => {
+    const shown = new Image();
+    shown.src = src;
+    await shown.decode();
+    return [shown.naturalWidth, shown.naturalHeight];
+  }, image as string);
+  return { image: image as string, width, height };
+}
+
+/** A PNG of noise, which no encoding makes small, in base64. */
+const noise = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [800, 600];
+    const context = canvas.getContext('2d') as CanvasRenderingContext2D;
+    const pixels = context.createImageData(800, 600);
+    for (let i = 0, seed = 1; i < pixels.data.length; i++) {
+      seed = (seed * 48_271) % 2_147_483_647;
+      pixels.data[i] = i % 4 === 3 ? 255 : seed % 256;
+    }
+    context.putImageData(pixels, 0, 0);
+    return canvas.toDataURL('image/png').slice('data:image/png;base64,'.length);
+  });
+
+test('A large floor plan is made so small that the hub takes it with the other properties', { skip }, async (t) => {
+  const hub = await openUiHub(t, { max_entity_properties_size: 100 });
+  await hub.post('/zones', { ...HALL, properties: { owner: 'x'.repeat(20_000) } });
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones/${HALL.id}`);
+  const buffer = Buffer.from(await noise(page), 'base64');
+  assert.ok(buffer.length > 1_000_000);
+  const { image, width, height } = await savedPlan(page, hub, { name: 'scan.png', mimeType: 'image/png', buffer });
+  assert.ok(image.length < 100 * 1024 - 20_000);
+  assert.ok(Math.abs(width / height - 800 / 600) < 0.02, `${width} by ${height}`);
+});
+
+test('An SVG with a view box alone becomes a plan of its shape', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await hub.post('/zones', HALL);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones/${HALL.id}`);
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1000 400"><rect width="900" height="300"/></svg>';
+  const file = { name: 'plan.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(svg) };
+  const { width, height } = await savedPlan(page, hub, file);
+  assert.deepEqual([width, height], [3000, 1200]);
 });
 
 test('On an empty hub a floor plan comes first: it is put where the map has gone to, and places its zone', {

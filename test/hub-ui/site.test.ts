@@ -12,7 +12,13 @@ import { kindOfTiles } from '../../src/site/map_tiles.ts';
 import { type SiteSettings, withSite } from '../../src/site/site.ts';
 import type { SiteFile, SiteFiles } from '../../src/site/site_files.ts';
 
-const SETTINGS: SiteSettings = { hub_version: '1.2.3', map_tiles: null, sign_in: null, history: false };
+const SETTINGS: SiteSettings = {
+  hub_version: '1.2.3',
+  map_tiles: null,
+  sign_in: null,
+  history: false,
+  entity_properties_bytes: 1 << 20,
+};
 const TEXT = 'const answer = 42;\n'.repeat(50);
 
 function file(name: string, mediaType: string, text: string): [string, SiteFile] {

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { DEFAULT_BOUNDS } from '../../model/bounds.ts';
 import { can } from './access.ts';
 import { UI_PATH } from './api_path.ts';
 import { getText } from './rest.ts';
@@ -11,6 +12,8 @@ export interface Settings {
   readonly sign_in: SignInSettings | null;
   /** Whether the hub records where everything was. */
   readonly history: boolean;
+  /** Bytes of JSON that the properties of an entity may have. */
+  readonly entity_properties_bytes: number;
 }
 
 /** What lies below the map. */
@@ -29,7 +32,13 @@ export interface SignInSettings {
   readonly client_id: string;
 }
 
-export const settings = signal<Settings>({ hub_version: '', map_tiles: null, sign_in: null, history: false });
+export const settings = signal<Settings>({
+  hub_version: '',
+  map_tiles: null,
+  sign_in: null,
+  history: false,
+  entity_properties_bytes: DEFAULT_BOUNDS.entityPropertiesBytes,
+});
 
 /** Whether the hub records history, and the user may read what a path of the API tells of it. */
 export function hasHistory(path = '/history/tracks'): boolean {

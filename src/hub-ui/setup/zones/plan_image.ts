@@ -1,22 +1,56 @@
 import { useEffect, useState } from 'preact/hooks';
+import { settings } from '../../hub/settings.ts';
 import { t } from '../../languages/language.ts';
 import type { PlanImage } from './image_layer.tsx';
+import { svgSize } from './svg_size.ts';
 
 const SIDE_MAX_PIXELS = 3000;
-/** A plan is sent with its zone, and with every change of it. */
-const TEXT_MAX_CHARACTERS = 3_000_000;
+/** Parts of the full size that are tried, the largest first. */
+const SCALES = [1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.125];
+const ENCODINGS = [
+  ['image/png', undefined],
+  ['image/webp', 0.85],
+  ['image/webp', 0.6],
+] as const;
+/** Room for control points that are added later. */
+const RESERVED_BYTES = 8192;
 
-/** A file as a plan: large images are made smaller. Rejects for what is no image. */
-export async function readPlan(file: Blob): Promise<PlanImage> {
-  const bitmap = await loadImage(URL.createObjectURL(file));
+/**
+ * Reads a file as a plan that fits into the properties of its zone: the hub takes a bounded number of bytes for all of
+ * them. Rejects for a file that is no image.
+ */
+export async function readPlan(file: Blob, otherProperties: object): Promise<PlanImage> {
+  const others = new TextEncoder().encode(JSON.stringify(otherProperties)).length;
+  const maxBytes = settings.value.entity_properties_bytes - others - RESERVED_BYTES;
+  const url = URL.createObjectURL(file.type === 'image/svg+xml' ? await sizedSvg(file) : file);
+  const bitmap = await loadImage(url).finally(() => URL.revokeObjectURL(url));
   const scale = Math.min(1, SIDE_MAX_PIXELS / Math.max(bitmap.naturalWidth, bitmap.naturalHeight));
-  for (const smaller of [1, 0.7, 0.5, 0.35]) {
-    const drawn = redraw(bitmap, scale * smaller);
-    for (const url of [drawn.toDataURL('image/png'), drawn.toDataURL('image/webp', 0.85)]) {
-      if (url.length <= TEXT_MAX_CHARACTERS) return { url, width: drawn.width, height: drawn.height };
+  for (const part of SCALES) {
+    const drawn = redraw(bitmap, scale * part);
+    for (const [type, quality] of ENCODINGS) {
+      const image = drawn.toDataURL(type, quality);
+      // A data URL has characters of one byte.
+      if (image.length <= maxBytes) return { url: image, width: drawn.width, height: drawn.height };
     }
   }
   throw new Error(t('The image is too large to be sent with the zone'));
+}
+
+/** An SVG with a size in pixels: it may have none of its own, and browsers then draw it at 300 by 150. */
+async function sizedSvg(file: Blob): Promise<Blob> {
+  const document = new DOMParser().parseFromString(await file.text(), 'image/svg+xml');
+  const svg = document.documentElement;
+  const [width, height, viewBox] = ['width', 'height', 'viewBox'].map((name) => svg.getAttribute(name) ?? '');
+  const size = svgSize({ width, height, viewBox });
+  if (!(svg instanceof SVGSVGElement) || size === undefined) return file;
+  if (viewBox === '') svg.setAttribute('viewBox', `0 0 ${size.width} ${size.height}`);
+  const scale = SIDE_MAX_PIXELS / Math.max(size.width, size.height);
+  for (const side of ['width', 'height'] as const) {
+    const pixels = String(Math.max(1, Math.round(size[side] * scale)));
+    svg.setAttribute(side, pixels);
+    svg.style.setProperty(side, `${pixels}px`);
+  }
+  return new Blob([new XMLSerializer().serializeToString(document)], { type: file.type });
 }
 
 /** The size of a plan, once it is known. */

@@ -39,7 +39,8 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
   const choose = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
     try {
-      const { url, width, height } = await readPlan(file);
+      const { floor_plan: _, ...others } = draft.value.peek().properties ?? {};
+      const { url, width, height } = await readPlan(file, { ...others, rows: plan?.ground_control_points });
       setProblem(undefined);
       const rows = plan?.ground_control_points ?? firstRows(value, width, height);
       const next = { image: url, ground_control_points: rows };
