@@ -7,6 +7,7 @@ import { HubError } from '../errors.ts';
 import { type Bounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import type { KeptFence } from '../model/fence.ts';
+import { PointOrPolygon } from '../model/geojson.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import { isSame } from '../model/json_tree.ts';
 import type { LocatingRule } from '../model/rule.ts';
@@ -83,6 +84,7 @@ export interface ImportOptions {
 }
 
 const zoneSchema = checker(Zone);
+const regionSchema = checker(PointOrPolygon);
 
 /** So many are checked before others may have their turn. */
 const AT_ONCE = 20;
@@ -204,8 +206,8 @@ class Draft implements Known {
   }
 
   /**
-   * What a document gives of a fence. A region and its plane come together: without a crs, coordinates are longitude and
-   * latitude. A region that is given as the API shows that of the hub, in whatever plane, is the region of the hub.
+   * What a document gives of a fence. Without a crs, coordinates are longitude and latitude, and the fence keeps its own
+   * crs: the region is converted. A region that the document gives as the API shows it, in any plane, is unchanged.
    */
   #withPlane(given: Body, before: KeptFence): Body {
     const { region, crs, zone_id: zoneId, ...rest } = given as Partial<KeptFence>;
@@ -222,7 +224,11 @@ class Draft implements Known {
     if (isInItsZone && isSame(region, shown?.region)) {
       return { ...rest, region: before.region, ...set({ crs: ownCrs, zone_id: ownZone }) };
     }
-    return crs == null && ownCrs != null ? { ...given, crs: 'EPSG:4326' } : given;
+    if (crs != null || ownCrs == null || ownCrs === 'EPSG:4326' || !regionSchema.fits(region)) return given;
+    const plane = { crs: ownCrs, ...(ownZone != null && { zoneId: ownZone }) };
+    const inOwn = isInItsZone ? fenceIn(plane, { ...before, region, crs: 'EPSG:4326' }, zoneBy) : undefined;
+    if (inOwn === undefined) return { ...given, crs: 'EPSG:4326' };
+    return { ...rest, region: inOwn.region, ...set({ crs: ownCrs, zone_id: ownZone }) };
   }
 
   #load(kind: Kind, entity: EntityMap[Kind]): void {

@@ -129,12 +129,20 @@ test('A region that is given as the API shows it is the region of the hub, in wh
   assert.equal((await planned(entities, { fences: drawn })).counts.fence?.unchanged, 1);
 });
 
-test('A region without a crs is longitude and latitude, whatever the plane of the fence was', async () => {
+test('A region without a crs is longitude and latitude, and the fence keeps its own crs', async () => {
   const { entities } = openEntities();
   await entities.create('zone', HALL);
-  await entities.create('fence', LOCAL);
-  const plan = await planned(entities, { fences: [{ id: UUID_C, region: point(8.6825, 50.111) }] });
-  assert.deepEqual(plan.changes[0]?.after, { ...LOCAL, region: point(8.6825, 50.111), crs: 'EPSG:4326' });
+  for (const fence of [LOCAL, UTM]) {
+    const before = (await entities.create('fence', fence)) as KeptFence;
+    const zoneBy = (name: string) => entities.zoneBy(name);
+    const { x, y } = fence === LOCAL ? { x: 7, y: 4 } : { x: 480_010, y: 5_550_020 };
+    const moved = { ...before, region: point(x, y) } as KeptFence;
+    const region = fenceIn({ crs: 'EPSG:4326' }, moved, zoneBy)?.region;
+    const plan = await planned(entities, { fences: [{ id: fence.id, region }] });
+    assert.deepEqual(plan.changes[0]?.after, moved);
+    const inDegrees = await planned(entities, { fences: [{ id: fence.id, region, crs: 'EPSG:4326' }] });
+    assert.deepEqual(inDegrees.changes[0]?.after, { ...fence, region, crs: 'EPSG:4326' });
+  }
   const named = await planned(entities, { fences: [{ id: UUID_C, name: 'Bay' }] });
   assert.deepEqual(named.changes[0]?.after, { ...LOCAL, name: 'Bay' });
   const malformed = await planned(entities, { fences: [{ id: UUID_C, region: 'here', crs: 7, zone_id: {} }] });
