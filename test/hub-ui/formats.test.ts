@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { strToU8, Zip, ZipDeflate, type Zippable, zipSync } from 'fflate';
 import type { Drawing } from '../../src/hub-ui/formats/drawing.ts';
-import { entitiesOfDrawing, type LayerChoice } from '../../src/hub-ui/formats/drawn_entities.ts';
+import { type Existing, entitiesOfDrawing, type LayerChoice } from '../../src/hub-ui/formats/drawn_entities.ts';
 import { readDxf } from '../../src/hub-ui/formats/dxf.ts';
 import { readGeoJson } from '../../src/hub-ui/formats/geojson.ts';
 import { readImdf } from '../../src/hub-ui/formats/imdf.ts';
@@ -17,6 +17,7 @@ import { CELLAR, HALL } from './ui_site.ts';
 const file = (name: string): Promise<Buffer> => readFile(new URL(`files/${name}`, import.meta.url));
 const layersOf = ({ layers }: Drawing) => layers.map(({ name, shapes }) => [name, shapes.map((shape) => shape.name)]);
 const whyNot = ({ unusable }: Drawing) => unusable.map(({ where, why }) => `${where}: ${why}`);
+const EMPTY: Existing = { fences: new Map(), zones: new Map() };
 const FENCES: LayerChoice = { becomes: 'fences', floor: undefined };
 
 test('GeoJSON is read into its layers, and what has no area is named with why', async () => {
@@ -59,7 +60,8 @@ test('Layers become fences and zones on their floors, and the same file makes th
     { becomes: 'fences', floor: 0 },
     { becomes: 'none', floor: undefined },
   ];
-  const made = () => entitiesOfDrawing(drawing, { layers, plane: undefined, name: 'site.geojson' }).lists;
+  const made = () =>
+    entitiesOfDrawing(drawing, { layers, plane: undefined, name: 'site.geojson', existing: EMPTY }).lists;
   const [zone] = (made().get('zones') ?? []) as Zone[];
   assert.deepEqual([zone?.id, zone?.type, zone?.floor], ['11111111-0000-4000-8000-0000000000a1', 'gps', 3]);
   assert.deepEqual(zone?.ground_control_points?.slice(0, 2), [
@@ -87,7 +89,7 @@ test('What is written as GeoJSON is read as the same zones and fences', () => {
     ['fences', ['Cellar']],
   ]);
   const layers: LayerChoice[] = [{ becomes: 'none', floor: undefined }, FENCES];
-  const { lists } = entitiesOfDrawing(drawing, { layers, plane: undefined, name: 'x' });
+  const { lists } = entitiesOfDrawing(drawing, { layers, plane: undefined, name: 'x', existing: EMPTY });
   assert.deepEqual(lists.get('fences'), [fence]);
 });
 
@@ -209,7 +211,7 @@ test('DXF is read in its units, with arcs, and put where the zone has it', async
     '1 × LINE: A single line has no area: join lines to closed polylines.',
   ]);
   const plane = { zoneId: HALL.id, x: 10, y: 20, turn: 90 };
-  const { lists } = entitiesOfDrawing(drawing, { layers: [FENCES, FENCES], plane, name: 'hall.dxf' });
+  const { lists } = entitiesOfDrawing(drawing, { layers: [FENCES, FENCES], plane, name: 'hall.dxf', existing: EMPTY });
   const [room, round, , column] = (lists.get('fences') ?? []) as Fence[];
   assert.deepEqual(room?.region.coordinates, [
     [
@@ -337,7 +339,7 @@ test('Points of a drawing are where they are said to be once it is placed by the
   ]);
   assert.ok(found);
   const plane = { zoneId: HALL.id, ...found };
-  const { lists } = entitiesOfDrawing(drawing, { layers: [FENCES, FENCES], plane, name: 'hall.dxf' });
+  const { lists } = entitiesOfDrawing(drawing, { layers: [FENCES, FENCES], plane, name: 'hall.dxf', existing: EMPTY });
   const [room] = lists.get('fences') as readonly Fence[];
   const [corners = []] = (room?.region.coordinates ?? []) as number[][][];
   assert.deepEqual(
@@ -528,4 +530,55 @@ test('Layers of DXF that are called like its marks are layers', () => {
   const tables = section('TABLES', ['0 TABLE', '2 LAYER', '0 LAYER', '2 TABLE', '0 ENDTAB']);
   const drawing = readDxf(IN_METERS + tables + blocks + section('ENTITIES', insert));
   assert.deepEqual(layersOf(drawing), [['BLOCK', [undefined]]]);
+});
+
+/** A layer of the tables section, with its flags and color. */
+const layer = (name: string, flags: number, color: number) => ['0 LAYER', `2 ${name}`, `70 ${flags}`, `62 ${color}`];
+
+test('Only what the model of DXF shows is read, and the rest is named with why', () => {
+  const tables = section('TABLES', [
+    ...['0 TABLE', '2 LAYER', ...layer('0', 0, 7), ...layer('Shown', 4, 7), ...layer('Off', 0, -7)],
+    ...[...layer('Frozen', 1, 7), ...layer('Both', 1, -7), '0 ENDTAB'],
+  ]);
+  const block = (name: string, ...groups: string[]) => ['0 BLOCK', `2 ${name}`, '10 0', '20 0', ...groups, '0 ENDBLK'];
+  const insert = (handle: string, of: string, name: string) => [
+    '0 INSERT',
+    `5 ${handle}`,
+    `8 ${of}`,
+    `2 ${name}`,
+    '10 0',
+    '20 0',
+  ];
+  const blocks = section('BLOCKS', [
+    ...block('B', ...polyline('B1', '0', TABLE), ...polyline('B2', 'SHOWN', TABLE), ...polyline('B3', 'off', TABLE)),
+    ...block('NESTED', ...insert('B6', 'Frozen', 'B')),
+    ...block('HIDDEN', ...polyline('B4', '0', TABLE), '60 1'),
+    ...block('*Paper_Space', ...polyline('B5', 'SHOWN', TABLE)),
+  ]);
+  const cases: readonly (readonly [groups: readonly string[], ids: readonly string[], why: readonly string[]])[] = [
+    [polyline('A1', 'SHOWN', TABLE), ['A1'], []],
+    [[...polyline('A2', 'SHOWN', TABLE), '60 0', '67 0'], ['A2'], []],
+    [[...polyline('A3', 'SHOWN', TABLE), '67 1'], [], ['1 × LWPOLYLINE: It is in paper space, not in the model.']],
+    [[...polyline('A4', 'SHOWN', TABLE), '60 1'], [], ['1 × LWPOLYLINE: It is invisible.']],
+    [polyline('A5', 'OFF', TABLE), [], ['1 × LWPOLYLINE: Its layer OFF is off.']],
+    [polyline('A6', 'Frozen', TABLE), [], ['1 × LWPOLYLINE: Its layer Frozen is frozen.']],
+    [polyline('A7', 'Both', TABLE), [], ['1 × LWPOLYLINE: Its layer Both is frozen.']],
+    [polyline('A8', 'not in the table', TABLE), ['A8'], []],
+    [insert('C1', 'SHOWN', 'B'), ['C1/B1', 'C1/B2'], ['1 × LWPOLYLINE: Its layer off is off.']],
+    // On a layer that is off, the insertion hides only what is on layer 0 of its block.
+    [insert('C2', 'OFF', 'B'), ['C2/B2'], ['OFF', 'off'].map((name) => `1 × LWPOLYLINE: Its layer ${name} is off.`)],
+    [insert('C3', 'Frozen', 'B'), [], ['1 × INSERT: Its layer Frozen is frozen.']],
+    [[...insert('C4', 'SHOWN', 'B'), '60 1'], [], ['1 × INSERT: It is invisible.']],
+    [insert('C5', 'SHOWN', 'HIDDEN'), [], ['1 × LWPOLYLINE: It is invisible.']],
+    [insert('C6', 'SHOWN', 'NESTED'), [], []],
+  ];
+  for (const [groups, ids, why] of cases) {
+    const drawing = readDxf(IN_METERS + tables + blocks + section('ENTITIES', groups));
+    assert.deepEqual(
+      drawing.layers.flatMap(({ shapes }) => shapes.map(({ id }) => id)),
+      ids,
+      groups.join(' '),
+    );
+    assert.deepEqual(whyNot(drawing), why);
+  }
 });

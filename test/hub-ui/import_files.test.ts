@@ -145,7 +145,7 @@ test('Folders of KML within folders are layers, whose placemarks keep what they 
   await make(dialog, 'Make 3 changes', /3 created/);
   const { body } = await hub.get('/fences/summary');
   const found = body.map(({ name, floor, region, properties }: Fence) => [name, floor, region.type, properties]);
-  const properties = { crew: 'red', description: '<b>Keep out</b>' };
+  const properties = { crew: 'red', description: '<b>Keep out</b>', id: 'lab-1' };
   assert.deepEqual(found.sort(), [
     ['4711', -1, 'Point', properties],
     ['4711', -1, 'Polygon', properties],

@@ -1,12 +1,20 @@
+import { t } from '../languages/language.ts';
+import type { DocumentNote } from '../lists/entity_document.ts';
+import type { ExportedEntity } from './entity_properties.ts';
+
 /**
- * What every file that draws something is read as: layers of shapes. Their coordinates are longitude and latitude, or meters
- * of a plane of their own, which only somebody who knows the site can place.
+ * The contents of a file of any drawing format: layers of shapes. Their coordinates are longitude and latitude, or meters
+ * of a plane that the user has to place.
  */
 export interface Drawing {
   readonly plane: 'earth' | 'meters';
   readonly layers: readonly Layer[];
-  /** What cannot be used of the file, and why. */
+  /** Parts of the file that cannot be used, and why. */
   readonly unusable: readonly Unusable[];
+  /** Values that become properties, since the member of their name cannot have them. */
+  readonly notes: readonly DocumentNote[];
+  /** Reads the file again with latitude before longitude; undefined if that makes no sense. */
+  readonly swapped?: (() => Drawing) | undefined;
 }
 
 export interface Layer {
@@ -17,7 +25,7 @@ export interface Layer {
 export type Position = readonly number[];
 
 export interface Shape {
-  /** As the file has it, where it has one. */
+  /** As written in the file, if it has one. */
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly floor: number | undefined;
@@ -27,6 +35,8 @@ export interface Shape {
   /** Of a circle around a point, in meters. */
   readonly radius: number | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
+  /** The entity that a hub has exported as this shape; its properties are there. */
+  readonly exported?: ExportedEntity | undefined;
 }
 
 export interface Unusable {
@@ -35,9 +45,10 @@ export interface Unusable {
   readonly why: string;
 }
 
-/** Puts shapes into layers by their names, which stay in the order in which they come. */
+/** Collects the shapes of a file by layer, in the order of the file. */
 export class Layers {
   readonly #byName = new Map<string, Shape[]>();
+  readonly #misfits = new Map<string, { count: number; readonly example: string }>();
   readonly unusable: Unusable[] = [];
 
   add(name: string, shape: Shape): void {
@@ -50,9 +61,19 @@ export class Layers {
     this.unusable.push({ where, why });
   }
 
-  drawing(plane: Drawing['plane']): Drawing {
+  /** Counts a value that stays in the properties, since the member of its name cannot have it. */
+  keepAsProperty(name: string, value: unknown): void {
+    const found = this.#misfits.get(name);
+    if (found === undefined) this.#misfits.set(name, { count: 1, example: JSON.stringify(value) });
+    else found.count++;
+  }
+
+  drawing(plane: Drawing['plane'], swapped?: () => Drawing): Drawing {
     const layers = [...this.#byName].map(([name, shapes]) => ({ name, shapes }));
-    return { plane, layers, unusable: this.unusable };
+    const notes = [...this.#misfits].map(([where, { count, example }]) => {
+      return { where, what: t('It becomes a property, {count} times, for example {example}.', { count, example }) };
+    });
+    return { plane, layers, unusable: this.unusable, notes, swapped };
   }
 }
 

@@ -1,16 +1,19 @@
 import type { Fence } from '../../model/fence.ts';
-import { isUuid } from '../../model/id.ts';
+import { idKey, isUuid } from '../../model/id.ts';
 import { ZONE_TYPES, type Zone } from '../../model/zone.ts';
 import type { EntityDocument } from '../lists/entity_document.ts';
+import type { ControlPoints } from '../map/placement.ts';
 import { EARTH, toMap } from '../map/plane.ts';
 import { pairsOfArea, rowsOf } from '../setup/zones/pairs.ts';
 import type { Drawing, Layer, Position, Shape } from './drawing.ts';
+import type { DrawnKind, ExportedEntity } from './entity_properties.ts';
+import { controlPointsFor } from './moved_zone.ts';
 import { stableId } from './stable_id.ts';
 
-/** What becomes of a layer. */
+/** The entities that the layer becomes. */
 export interface LayerChoice {
   readonly becomes: 'fences' | 'zones' | 'none';
-  /** Of shapes that say nothing of it; undefined: all floors. */
+  /** Floor of shapes that have none; undefined: all floors. */
   readonly floor: number | undefined;
 }
 
@@ -24,90 +27,200 @@ export interface PlaneChoice {
   readonly turn: number;
 }
 
+/** Fences and zones of the hub by their ids, on the earth. */
+export interface Existing {
+  readonly fences: ReadonlyMap<string, Fence>;
+  readonly zones: ReadonlyMap<string, Zone>;
+}
+
 interface Choices {
   readonly layers: readonly LayerChoice[];
   /** For a drawing in meters. */
   readonly plane: PlaneChoice | undefined;
   /** Of the file: shapes without a UUID get one by it. */
   readonly name: string;
+  readonly existing: Existing;
 }
 
-/** What a point gets that has no radius. */
+/** Radius of a point that has none. */
 const RADIUS_M = 2;
 
-/** The fences and zones of a drawing. Whether they fit is for the hub to say. */
+type Members = Readonly<Record<string, unknown>>;
+
+/** What a shape gives of an entity, and what the entity gets besides if it is new. */
+interface Drawn {
+  readonly members: Members;
+  readonly forNew: Members;
+}
+
+/**
+ * The fences and zones of a drawing, with the members that the file gives. The hub checks whether the entities are valid.
+ */
 export function entitiesOfDrawing(
-  { layers, plane: of }: Drawing,
-  { layers: choices, plane, name }: Choices,
+  drawing: Drawing,
+  { layers: choices, plane, name, existing }: Choices,
 ): EntityDocument {
-  const fences: Fence[] = [];
-  const zones: Zone[] = [];
+  const drawn: Readonly<Record<DrawnKind, Map<string, Drawn>>> = { zones: new Map(), fences: new Map() };
+  const hub = { fences: byKey(existing.fences), zones: byKey(existing.zones) };
+  const toleranceDegrees = drawing.plane === 'earth' ? toleranceOf(drawing) : 0;
   const ids = new Set<string>();
-  for (const [index, layer] of layers.entries()) {
+  for (const [index, layer] of drawing.layers.entries()) {
     const choice = choices[index];
     if (choice === undefined || choice.becomes === 'none') continue;
     for (const [number, shape] of layer.shapes.entries()) {
+      const kind = drawing.plane === 'earth' ? choice.becomes : 'fences';
       const id = idOf(shape, { key: `${name} ${layer.name} ${number}`, ids });
       const floor = shape.floor ?? choice.floor;
-      if (choice.becomes === 'zones' && of === 'earth') zones.push(zoneOf(shape, { id, layer, floor }));
-      else fences.push(fenceOf(shape, { id, layer, floor, plane: of === 'meters' ? plane : undefined }));
+      const made = { id, layer, floor, toleranceDegrees };
+      if (kind === 'zones') drawn.zones.set(id, zoneOf(shape, { ...made, before: hub.zones.get(idKey(id)) }));
+      else drawn.fences.set(id, fenceOf(shape, { ...made, plane, before: hub.fences.get(idKey(id)) }));
     }
   }
-  const lists = new Map<'fences' | 'zones', readonly (Fence | Zone)[]>();
-  if (zones.length > 0) lists.set('zones', zones);
-  if (fences.length > 0) lists.set('fences', fences);
-  return { lists: lists as never, rules: undefined };
+  const used = Object.entries(drawn).filter(([, entities]) => entities.size > 0);
+  const lists = used.map(([kind, entities]) => [kind, [...entities.values()].map(({ members }) => members)] as const);
+  const forNew = used.map(([kind, entities]) => {
+    return [kind, new Map([...entities].map(([id, each]) => [id, each.forNew]))] as const;
+  });
+  return { lists: new Map(lists) as never, rules: undefined, forNew: new Map(forNew) as never, notes: drawing.notes };
 }
 
-function idOf({ id }: Shape, { key, ids }: { readonly key: string; readonly ids: Set<string> }): string {
-  const own = id !== undefined && isUuid(id) ? id : stableId(id === undefined ? key : `${key} ${id}`);
+function byKey<E>(entities: ReadonlyMap<string, E>): ReadonlyMap<string, E> {
+  return new Map([...entities].map(([id, entity]) => [idKey(id), entity]));
+}
+
+function idOf({ id, exported }: Shape, { key, ids }: { readonly key: string; readonly ids: Set<string> }): string {
+  const isOwn = id !== undefined && (exported !== undefined || isUuid(id));
+  const own = isOwn ? id : stableId(id === undefined ? key : `${key} ${id}`);
   const found = ids.has(own) ? stableId(`${key} again`) : own;
   ids.add(found);
   return found;
 }
 
-interface Made {
+interface Made<E> {
   readonly id: string;
   readonly layer: Layer;
   readonly floor: number | undefined;
+  /** Degrees by which positions differ that are the same. */
+  readonly toleranceDegrees: number;
+  /** The entity of that id in the hub. */
+  readonly before: E | undefined;
 }
 
-function fenceOf(shape: Shape, { id, layer, floor, plane }: Made & { readonly plane: PlaneChoice | undefined }): Fence {
-  const { geometry, radius, name } = shape;
-  const place = (at: Position): number[] => (plane === undefined ? [...at] : placed(at, plane));
-  const region =
-    geometry.type === 'Point'
-      ? { type: 'Point' as const, coordinates: place(geometry.coordinates) }
-      : { type: 'Polygon' as const, coordinates: geometry.coordinates.map((ring) => ring.map(place)) };
-  const properties = propertiesOf(shape);
+function fenceOf(
+  shape: Shape,
+  { id, layer, floor, plane, before, toleranceDegrees }: Made<Fence> & { readonly plane: PlaneChoice | undefined },
+): Drawn {
+  const { geometry } = shape;
+  const exported = exportedAs('fences', shape);
+  const region = plane === undefined ? regionLike(geometry, before?.region, toleranceDegrees) : undefined;
+  const placedRegion = plane && {
+    region: mapPositions(geometry, (at) => placed(at, plane)),
+    crs: 'local',
+    zone_id: plane.zoneId,
+  };
+  const name = `${layer.name} ${layer.shapes.indexOf(shape) + 1}`;
   return {
-    id,
-    name: name ?? `${layer.name} ${layer.shapes.indexOf(shape) + 1}`,
-    region,
-    ...(geometry.type === 'Point' && { radius: radius ?? RADIUS_M }),
-    ...(floor !== undefined && { floor }),
-    ...(plane !== undefined && { crs: 'local', zone_id: plane.zoneId }),
-    ...(Object.keys(properties).length > 0 && { properties }),
-  } as Fence;
+    members: given({ id, region, ...placedRegion, floor, ...(exported ?? drawnMembers(shape, shape.properties)) }),
+    forNew: exported === undefined ? { name, ...radiusForNew(shape) } : {},
+  };
 }
 
-/** An area is a zone whose meters begin at its first corner; a point is a reader, which only knows what is near. */
-function zoneOf(shape: Shape, { id, layer, floor }: Made): Zone {
-  const { geometry, radius, name, properties } = shape;
-  const type = ZONE_TYPES.find((each) => each === properties['type']);
-  const base = { id, name: name ?? layer.name, floor: floor ?? 0 };
-  if (geometry.type === 'Point') {
-    const position = { type: 'Point' as const, coordinates: [...geometry.coordinates] };
-    return { ...base, type: 'rfid', position, radius: radius ?? RADIUS_M };
+/** A new area is a zone whose meters begin at its first corner; a point is a reader, which detects what is near. */
+function zoneOf(shape: Shape, { id, layer, floor, before, toleranceDegrees }: Made<Zone>): Drawn {
+  const { geometry } = shape;
+  const exported = exportedAs('zones', shape);
+  const isPoint = geometry.type === 'Point';
+  const { type, ...others } = shape.properties;
+  const isType = !isPoint && ZONE_TYPES.some((each) => each === type);
+  const drawn = { type: isType ? type : undefined, ...drawnMembers(shape, isType ? others : shape.properties) };
+  const own: Members = { id, floor, ...(exported ?? drawn) };
+  const newType = isPoint ? 'rfid' : 'uwb';
+  const forNew = exported === undefined ? { type: newType, name: layer.name, floor: 0, ...radiusForNew(shape) } : {};
+  if (isPoint) {
+    const position = regionLike(geometry, before?.position ?? undefined, toleranceDegrees);
+    return { members: given({ ...own, position }), forNew };
   }
-  const corners = (geometry.coordinates[0] ?? []).slice(0, -1).map((at) => toMap(EARTH, at));
-  return { ...base, type: type ?? 'uwb', ground_control_points: rowsOf(pairsOfArea(corners)) };
+  const corners = (geometry.coordinates[0] ?? []).slice(0, -1);
+  const rows = own['ground_control_points'] ?? before?.ground_control_points;
+  const points =
+    Array.isArray(rows) && rows.length >= 4
+      ? controlPointsFor(corners, rows as ControlPoints, toleranceDegrees)
+      : rowsOf(pairsOfArea(corners.map((at) => toMap(EARTH, at))));
+  return { members: given({ ...own, ground_control_points: points }), forNew };
 }
 
-/** What is a member already need not be a property, too. */
-function propertiesOf({ properties }: Shape): Record<string, unknown> {
-  const { name: _n, Name: _N, id: _i, floor: _f, radius: _r, kind: _k, ...rest } = properties;
-  return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null && value !== undefined));
+/** Members of an entity that no hub has exported. */
+function drawnMembers({ name, radius }: Shape, properties: Members): Members {
+  return { name, radius, properties: Object.keys(properties).length > 0 ? properties : undefined };
+}
+
+function radiusForNew({ geometry }: Shape): Members {
+  return geometry.type === 'Point' ? { radius: RADIUS_M } : {};
+}
+
+/** The members of an exported entity if the shape becomes an entity of that kind again. */
+function exportedAs(
+  kind: DrawnKind,
+  { exported }: { readonly exported?: ExportedEntity | undefined },
+): Members | undefined {
+  return exported?.kind === kind ? exported.members : undefined;
+}
+
+function given(members: Members): Members {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+type Geometry = Shape['geometry'];
+type Region = Fence['region'];
+
+/**
+ * A geometry of the file, in which positions that are those of the hub have the numbers of the hub: programs round them,
+ * and leave out heights.
+ */
+function regionLike(geometry: Geometry, before: Region | undefined, toleranceDegrees: number): Region {
+  const old = before === undefined ? [] : positionsOf(before);
+  const isAlike = old.length === positionsOf(geometry).length;
+  const [height, ...others] = new Set(old.map(([, , z]) => z));
+  const common = others.length === 0 ? height : undefined;
+  let index = 0;
+  return mapPositions(geometry, (at) => {
+    const was = isAlike ? old[index++] : undefined;
+    const [longitude = 0, latitude = 0, z = was?.[2] ?? common] = at;
+    const isSame = [longitude - (was?.[0] ?? Number.NaN), latitude - (was?.[1] ?? Number.NaN)].every((difference) => {
+      return Math.abs(difference) <= toleranceDegrees;
+    });
+    if (was !== undefined && isSame) return [...was];
+    return z === undefined ? [longitude, latitude] : [longitude, latitude, z];
+  });
+}
+
+function positionsOf({ type, coordinates }: Geometry | Region): readonly Position[] {
+  return type === 'Point' ? [coordinates] : coordinates.flat();
+}
+
+function mapPositions({ type, coordinates }: Geometry, map: (at: Position) => number[]): Region {
+  if (type === 'Point') return { type, coordinates: map(coordinates) };
+  return { type, coordinates: coordinates.map((ring) => ring.map(map)) };
+}
+
+const DECIMALS_LEAST = 7;
+
+/** Half a unit of the last decimal that a file has, at most of the seventh, to which GIS programs round: 6 mm. */
+function toleranceOf({ layers }: Drawing): number {
+  let decimals = DECIMALS_LEAST;
+  for (const { shapes } of layers) {
+    for (const { geometry } of shapes) {
+      for (const position of positionsOf(geometry)) {
+        for (const each of position.slice(0, 2)) decimals = Math.max(decimals, decimalsOf(each));
+      }
+    }
+  }
+  return 0.51 * 10 ** -decimals;
+}
+
+function decimalsOf(value: number): number {
+  const [, fraction = '', exponent = '0'] = /\.?(\d*)(?:e-(\d+))?$/.exec(String(value).replace(/^-?\d+/, '')) ?? [];
+  return fraction.length + Number(exponent);
 }
 
 /** Where a position of the drawing is in the meters of the zone. */

@@ -1,97 +1,216 @@
-import { kmlWithFolders } from '@tmcw/togeojson';
 import { t } from '../languages/language.ts';
+import { decodeText } from './decode_text.ts';
 import { type Drawing, Layers } from './drawing.ts';
-import { readFeatures } from './geojson.ts';
+import { exportedKindOf } from './entity_properties.ts';
+import { addFeature, type Json, numberIn } from './features.ts';
+import { coordinatesOf } from './kml_coordinates.ts';
+import { readXml, type XmlElement } from './xml.ts';
+import { unzip } from './zip.ts';
 
-type Properties = Readonly<Record<string, unknown>>;
-
-/** What the library makes of a file; the types of its geometries are not installed. */
-type Found = Folder | Feature;
-
-interface Folder {
-  readonly type: 'folder';
-  readonly meta: Properties;
-  readonly children: readonly Found[];
+/** Reads the main document of a KMZ archive. Throws an Error if there is none. */
+export function readKmz(archive: Uint8Array): { readonly drawing: Drawing; readonly note: string | undefined } {
+  const { text, note } = decodeText(mainDocument(archive), 'xml');
+  return { drawing: readKml(text), note };
 }
 
-interface Feature {
-  readonly type: 'Feature';
-  readonly id?: unknown;
-  readonly geometry: unknown;
-  readonly properties: Properties;
-}
-
-/** What only says how things look, or of which type a text is: it would become properties of fences, or change them. */
-const LOOKS = ['Style', 'StyleMap', 'styleUrl', 'visibility', 'open', 'Schema'];
-
-/** What a file of KML draws: a layer for each folder. Throws an Error for what is none. */
-export function readKml(text: string): Drawing {
-  const root = new DOMParser().parseFromString(withoutPrefix(text), 'application/xml');
-  if (root.querySelector('parsererror') !== null) throw new Error(t('The file is not XML'));
-  if (root.documentElement.localName !== 'kml' && root.getElementsByTagName('Placemark').length === 0)
-    throw new Error(t('The file is XML, but not KML'));
-  for (const name of LOOKS) for (const element of [...root.getElementsByTagName(name)]) element.remove();
-  const features = featuresIn(kmlWithFolders(root).children as readonly Found[], t('Placemarks'));
-  const layers = new Layers();
-  readFeatures({ type: 'FeatureCollection', features: features.filter((each) => !isOther(each)) }, layers, {
-    layerOf: (feature) => String(feature['layer']),
-    floorOf: ({ floor, level }) => numberOf(floor ?? level),
-  });
-  for (const { properties } of features.filter(isOther)) {
-    if (properties[KIND] === 'groundoverlay')
-      layers.refuse(
-        String(properties['name'] ?? 'Overlay'),
-        t('An image on the ground is loaded in the form of its zone.'),
-      );
-    else layers.refuse(String(properties['name'] ?? 'NetworkLink'), t('What is in another file is not read.'));
+/** KMZ names none: it is `doc.kml` by custom, else the first in the archive. */
+function mainDocument(archive: Uint8Array): Uint8Array {
+  try {
+    const files = unzip(archive, (name) => /\.kml$/i.test(name));
+    const [first] = files;
+    const found = files.find(({ name }) => /^doc\.kml$/i.test(name)) ?? first;
+    if (found === undefined) throw new Error(t('The archive contains no KML file'));
+    return found.bytes;
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(t('The KMZ file cannot be read: {message}. Save it as KML.', { message }), { cause });
   }
-  return layers.drawing('earth');
 }
 
-/** Of what kind something is that is no placemark. */
-const KIND = '@geometry-type';
-
-function isOther({ properties }: Feature): boolean {
-  return KIND in properties;
+/** Reads a KML document: a layer for each folder. Throws an Error for any other XML. */
+export function readKml(text: string): Drawing {
+  const root = readXml(text, (uri) => /^https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\//.test(uri));
+  const document = new KmlDocument(root);
+  if (root.name !== 'kml' && document.placemarks.length === 0) throw new Error(t('The file is XML, but not KML'));
+  const read = (isSwapped: boolean): Drawing => {
+    const layers = new Layers();
+    document.addTo(layers, isSwapped);
+    return layers.drawing('earth', isSwapped ? undefined : () => read(true));
+  };
+  return read(false);
 }
 
-interface Layered extends Feature {
+interface Placemark {
+  readonly element: XmlElement;
   readonly layer: string;
 }
 
-/** KML whose elements have a prefix, as some programs write it, without: the library looks for their plain names. */
-function withoutPrefix(text: string): string {
-  const prefix = /\sxmlns:([\w.-]+)\s*=\s*["']https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\//.exec(
-    text,
-  )?.[1];
-  return prefix === undefined ? text : text.replaceAll(`<${prefix}:`, '<').replaceAll(`</${prefix}:`, '</');
+/** The parts of a document that draw something, in its order. */
+class KmlDocument {
+  readonly placemarks: Placemark[] = [];
+  readonly #others: { readonly where: string; readonly why: string }[] = [];
+  /** Types of the fields of each schema, by the id of the schema. */
+  readonly #schemas = new Map<string, ReadonlyMap<string, string>>();
+
+  constructor(root: XmlElement) {
+    this.#find(root, t('Placemarks'));
+  }
+
+  /** The nearest folder with a name decides the layer. */
+  #find(element: XmlElement, layer: string): void {
+    const name = textOf(element, 'name') ?? '';
+    switch (element.name) {
+      case 'Placemark':
+        this.placemarks.push({ element, layer });
+        return;
+      case 'GroundOverlay':
+        this.#others.push({
+          where: name || 'Overlay',
+          why: t('An image on the ground is loaded in the form of its zone.'),
+        });
+        return;
+      case 'NetworkLink':
+        this.#others.push({ where: name || 'NetworkLink', why: t('What is in another file is not read.') });
+        return;
+      case 'Schema':
+        this.#addSchema(element);
+        return;
+      default: {
+        const own = element.name === 'Folder' && name !== '' ? name : layer;
+        for (const child of element.children) this.#find(child, own);
+      }
+    }
+  }
+
+  #addSchema({ attributes, children }: XmlElement): void {
+    const fields = children.filter(({ name }) => name === 'SimpleField');
+    const types = new Map(
+      fields.map((field) => [field.attributes.get('name') ?? '', field.attributes.get('type') ?? '']),
+    );
+    for (const id of [attributes.get('name'), attributes.get('id')]) if (id !== undefined) this.#schemas.set(id, types);
+  }
+
+  addTo(layers: Layers, isSwapped: boolean): void {
+    for (const [index, { element, layer }] of this.placemarks.entries()) {
+      const properties = this.#propertiesOf(element);
+      const feature = {
+        where: t('Feature {number}', { number: index + 1 }),
+        layer: exportedKindOf(properties) ?? layer,
+        id: properties['id'] ?? element.attributes.get('id'),
+        properties,
+        geometries: element.children.flatMap(geometriesIn),
+      };
+      addFeature(feature, layers, { isSwapped, floorOf: ({ floor, level }) => numberIn(floor ?? level) });
+    }
+    for (const { where, why } of this.#others) layers.refuse(where, why);
+  }
+
+  /** Texts of a placemark, and its extended data. Blanks around a value count in exports of a hub only. */
+  #propertiesOf(placemark: XmlElement): Json {
+    const found: [string, unknown][] = [];
+    const add = (key: string, value: unknown): void => {
+      found.push([key, value]);
+    };
+    for (const child of placemark.children) {
+      const { name } = child;
+      if (TEXTS.has(name)) add(name, isPreserved(child) ? child.text : child.text.trim());
+      if (name === 'TimeStamp') add('timestamp', textOf(child, 'when'));
+      if (name === 'TimeSpan') add('timespan', { begin: textOf(child, 'begin'), end: textOf(child, 'end') });
+      if (name === 'ExtendedData') for (const data of child.children) this.#addData(data, add);
+    }
+    const properties = Object.fromEntries(found);
+    if (exportedKindOf(properties) !== undefined) return properties;
+    const trimmed = found.map(([key, value]) => [key, typeof value === 'string' ? value.trim() : value] as const);
+    return Object.fromEntries(trimmed.filter(([, value]) => value !== '' && value !== undefined));
+  }
+
+  #addData(data: XmlElement, add: (key: string, value: unknown) => void): void {
+    const { name, attributes, children, text } = data;
+    if (name === 'Data') add(attributes.get('name') ?? '', children.find((child) => child.name === 'value')?.text);
+    else if (name === 'SchemaData') {
+      const schema = (attributes.get('schemaUrl') ?? '').replace(/^.*#/, '');
+      const types = this.#schemas.get(schema);
+      for (const field of children) {
+        const key = field.attributes.get('name') ?? '';
+        if (field.name === 'SimpleData') add(key, typedValue(field.text, types?.get(key)));
+      }
+    } else if (children.length === 0) add(name, text);
+  }
 }
 
-/** The features of folders, in their order; each with the name of the nearest folder that has one as its layer. */
-function featuresIn(children: readonly Found[], layer: string): Layered[] {
-  return children.flatMap((child) => {
-    if (child.type === 'Feature') return featureOf(child, layer);
-    const { name } = child.meta;
-    const own = typeof name === 'string' ? name.trim() : '';
-    return featuresIn(child.children, own === '' ? layer : own);
-  });
+const TEXTS: ReadonlySet<string> = new Set(['name', 'description', 'address', 'phoneNumber']);
+
+function isPreserved({ attributes }: XmlElement): boolean {
+  return attributes.get('xml:space') === 'preserve';
 }
 
-function featureOf({ id, geometry, properties }: Feature, layer: string): Layered {
-  const read = Object.entries(properties).map(([key, value]) => [key, readValue(key, value)] as const);
-  const own = Object.fromEntries(read.filter(([, value]) => value !== ''));
-  return { type: 'Feature', id: own['id'] ?? id, layer, geometry, properties: own };
+function textOf({ children }: XmlElement, name: string): string | undefined {
+  return children.find((child) => child.name === name)?.text.trim();
 }
 
-/** A description may be HTML, which then is an object that says so. */
-function readValue(key: string, value: unknown): unknown {
-  if (typeof value === 'object' && value !== null && 'value' in value) return String(value.value).trim();
-  if (typeof value !== 'string') return value;
-  const text = value.trim();
-  return key === 'name' || key === 'description' ? text : (numberOf(text) ?? text);
+/** A value of the type that a schema gives its field. Without a schema, and if the type cannot hold it, it is text. */
+function typedValue(text: string, type: string | undefined): unknown {
+  const written = text.trim();
+  switch (type) {
+    case 'bool':
+      return (
+        ({ '0': false, false: false, '1': true, true: true } as Readonly<Record<string, boolean>>)[written] ?? text
+      );
+    case 'int':
+    case 'uint':
+    case 'short':
+    case 'ushort':
+      return /^[-+]?\d+$/.test(written) && Number.isSafeInteger(Number(written)) ? Number(written) : text;
+    case 'float':
+    case 'double':
+      return written !== '' && Number.isFinite(Number(written)) ? Number(written) : text;
+    default:
+      return text;
+  }
 }
 
-function numberOf(value: unknown): number | undefined {
-  if (typeof value === 'number') return value;
-  return typeof value === 'string' && /^-?\d{1,15}(\.\d+)?$/.test(value) ? Number(value) : undefined;
+/** The single geometries of an element of a placemark, as in GeoJSON, or why one cannot be read. */
+function geometriesIn(element: XmlElement): readonly (Json | string)[] {
+  const { name, children } = element;
+  switch (name) {
+    case 'MultiGeometry':
+      return children.flatMap(geometriesIn);
+    case 'Point':
+      return [pointOf(element)];
+    case 'LinearRing':
+    case 'LineString':
+      return [geometryOf(name === 'LinearRing' ? 'Polygon' : name, [element])];
+    case 'Polygon': {
+      const boundaries = ['outerBoundaryIs', 'innerBoundaryIs'].flatMap((side) => {
+        return children.filter((child) => child.name === side).flatMap((child) => child.children);
+      });
+      return [
+        geometryOf(
+          name,
+          boundaries.filter((ring) => ring.name === 'LinearRing'),
+        ),
+      ];
+    }
+    case 'Model':
+    case 'Track':
+    case 'MultiTrack':
+    case 'gx:Track':
+    case 'gx:MultiTrack':
+      return [{ type: name }];
+    default:
+      return [];
+  }
+}
+
+function pointOf(point: XmlElement): Json | string {
+  const coordinates = coordinatesOf(textOf(point, 'coordinates') ?? '');
+  if (typeof coordinates === 'string') return coordinates;
+  const [position, ...others] = coordinates;
+  return others.length === 0 ? { type: 'Point', coordinates: position } : t('A point has more than one position.');
+}
+
+function geometryOf(type: string, rings: readonly XmlElement[]): Json | string {
+  const read = rings.map((ring) => coordinatesOf(textOf(ring, 'coordinates') ?? ''));
+  const problem = read.find((ring) => typeof ring === 'string');
+  return problem ?? { type, coordinates: type === 'LineString' ? read[0] : read };
 }

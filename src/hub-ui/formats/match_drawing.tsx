@@ -1,14 +1,17 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { Button, Choice } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
-import { NumberField, SelectField } from '../controls/field.tsx';
+import { Check, NumberField, SelectField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import { NumberInput } from '../controls/number_input.tsx';
 import { countText } from '../controls/number_text.ts';
 import tableStyles from '../controls/table.module.css';
+import { toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
+import { can } from '../hub/access.ts';
 import { labelOf } from '../hub/kinds.ts';
+import { listEntities } from '../hub/rest.ts';
 import { useEntities } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
 import type { EntityDocument } from '../lists/entity_document.ts';
@@ -16,8 +19,9 @@ import { Failures } from '../lists/progress.tsx';
 import { placingOf } from '../setup/zones/zone_placing.ts';
 import { lazyPart } from '../shell/lazy.tsx';
 import type { Drawing, Layer } from './drawing.ts';
-import { entitiesOfDrawing, type LayerChoice, type PlaneChoice } from './drawn_entities.ts';
+import { type Existing, entitiesOfDrawing, type LayerChoice, type PlaneChoice } from './drawn_entities.ts';
 import styles from './match.module.css';
+import { looksSwapped, sitePositions } from './swapped_positions.ts';
 import { NOWHERE, placeByPoints, type TwoPlaces } from './two_points.ts';
 
 /** Its maps are fetched by whoever places a drawing. */
@@ -31,7 +35,7 @@ const WAYS = [
 /** Asks what becomes of each layer of a drawing: fences, zones or nothing, on which floor, and where its meters are. */
 export function MatchDrawing({
   name,
-  drawing,
+  drawing: read,
   notes,
   onMatched,
 }: {
@@ -41,11 +45,17 @@ export function MatchDrawing({
   readonly notes: readonly string[];
   readonly onMatched: (document: EntityDocument) => void;
 }) {
+  const [drawing, setDrawing] = useState(read);
   const [layers, setLayers] = useState<readonly LayerChoice[]>(() => drawing.layers.map(firstChoice));
   const [plane, setPlane] = useState<PlaneChoice>({ zoneId: '', x: 0, y: 0, turn: 0 });
   const [way, setWay] = useState<'origin' | 'points'>('origin');
   const [points, setPoints] = useState<readonly [TwoPlaces, TwoPlaces]>([NOWHERE, NOWHERE]);
-  const zones = [...useEntities('zones').values()].filter((zone) => placingOf(zone) === 'gcp');
+  const [allZones, allFences] = [useEntities('zones'), useEntities('fences')];
+  const zones = [...allZones.values()].filter((zone) => placingOf(zone) === 'gcp');
+  const seemsSwapped = useMemo(
+    () => looksSwapped(read, sitePositions(allFences.values(), allZones.values())),
+    [read, allFences, allZones],
+  );
   const zoneId = plane.zoneId || (zones[0]?.id ?? '');
   const isInMeters = drawing.plane === 'meters';
   const zone = zones.find(({ id }) => id === zoneId);
@@ -55,9 +65,18 @@ export function MatchDrawing({
   const change = (index: number, choice: Partial<LayerChoice>): void => {
     setLayers(layers.map((each, i) => (i === index ? { ...each, ...choice } : each)));
   };
-  const match = (): void => {
+  const match = async (): Promise<void> => {
     const place = isInMeters ? { ...plane, zoneId } : undefined;
-    onMatched(entitiesOfDrawing(drawing, { layers, plane: place, name }));
+    try {
+      onMatched(entitiesOfDrawing(drawing, { layers, plane: place, name, existing: await readExisting() }));
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  const swap = (isSwapped: boolean): void => {
+    const next = isSwapped ? (read.swapped?.() ?? read) : read;
+    setDrawing(next);
+    setLayers(next.layers.map(firstChoice));
   };
   const chooseZone = (id: string): void => {
     setPlane({ ...plane, zoneId: id });
@@ -79,6 +98,12 @@ export function MatchDrawing({
           {note}
         </Notice>
       ))}
+      {seemsSwapped && (
+        <Notice tone="warn">
+          <p>{t('The file seems to have latitude before longitude.')}</p>
+          <Check label={t('Swap longitude and latitude')} checked={drawing !== read} onChange={swap} />
+        </Notice>
+      )}
       <p class={typography.soft}>{t('Say what each layer becomes. What has a floor of its own keeps it.')}</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
       <section class={tableStyles.box} aria-label={t('Layers')} tabIndex={0}>
@@ -142,7 +167,7 @@ export function MatchDrawing({
         rows={drawing.unusable.map(({ where, why }) => [`${where}:`, why])}
       />
       <div>
-        <Button kind="main" disabled={!used} onClick={match}>
+        <Button kind="main" disabled={!used} onClick={() => void match()}>
           {t('Compare with the hub')}
         </Button>
       </div>
@@ -190,6 +215,19 @@ function LayerRow({
       </td>
     </tr>
   );
+}
+
+/** The fences and zones of the hub as they are now, as far as the user may read them. */
+async function readExisting(): Promise<Existing> {
+  const [fences, zones] = await Promise.all([
+    can('READ', '/fences/summary') ? listEntities('fences') : [],
+    can('READ', '/zones/summary') ? listEntities('zones') : [],
+  ]);
+  return { fences: mapById(fences), zones: mapById(zones) };
+}
+
+function mapById<E extends { readonly id: string }>(entities: readonly E[]): ReadonlyMap<string, E> {
+  return new Map(entities.map((entity) => [entity.id, entity]));
 }
 
 /** What is called a zone, or was one in another hub, is one. */

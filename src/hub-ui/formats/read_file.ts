@@ -3,7 +3,8 @@ import { type EntityDocument, readDocument } from '../lists/entity_document.ts';
 import { readCsv, type Table } from './csv.ts';
 import { type DecodedText, decodeText } from './decode_text.ts';
 import type { Drawing } from './drawing.ts';
-import { objectOf, parsed, readGeoJson } from './geojson.ts';
+import { objectOf } from './features.ts';
+import { parsed, readGeoJson } from './geojson.ts';
 
 /** The entities of a hub, a drawing, or a table. */
 type Contents =
@@ -26,9 +27,14 @@ export async function readFile(file: File): Promise<FileContents> {
     case 'csv':
     case 'tsv':
       return read(decodeText(bytes), (text) => ({ is: 'table', table: readCsv(text) }));
-    case 'kml': {
-      const { readKml } = await import('./kml.ts');
-      return read(decodeText(bytes, 'xml'), (text) => ({ is: 'drawing', drawing: readKml(text) }));
+    case 'kml':
+    case 'kmz': {
+      const { readKml, readKmz } = await import('./kml.ts');
+      if (ending === 'kml' && !isZip(bytes)) {
+        return read(decodeText(bytes, 'xml'), (text) => ({ is: 'drawing', drawing: readKml(text) }));
+      }
+      const { drawing, note } = readKmz(bytes);
+      return { is: 'drawing', drawing, notes: note === undefined ? [] : [note] };
     }
     case 'zip':
       return { is: 'drawing', drawing: (await import('./imdf.ts')).readImdf(bytes), notes: [] };
@@ -43,6 +49,11 @@ export async function readFile(file: File): Promise<FileContents> {
 
 function read({ text, note }: DecodedText, reader: (text: string) => Contents): FileContents {
   return { ...reader(text), notes: note === undefined ? [] : [note] };
+}
+
+/** Whether a file begins as archives do, whatever its name ends in. */
+function isZip([first, second]: Uint8Array): boolean {
+  return first === 0x50 && second === 0x4b;
 }
 
 function ofJson(text: string): Contents {

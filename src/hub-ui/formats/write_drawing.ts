@@ -1,6 +1,9 @@
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
-import type { Position } from './drawing.ts';
+import type { Position, Shape } from './drawing.ts';
+import { type DrawnKind, EntityProperties, type IsFlat } from './entity_properties.ts';
+import { outlineOf } from './moved_zone.ts';
+import { escapedXml, isXmlText } from './xml.ts';
 
 /** Zones and fences as they are on the earth. */
 export interface Site {
@@ -11,25 +14,22 @@ export interface Site {
 interface Feature {
   readonly type: 'Feature';
   readonly id: string;
-  readonly geometry:
-    | { readonly type: 'Point'; readonly coordinates: Position }
-    | { readonly type: 'Polygon'; readonly coordinates: readonly (readonly Position[])[] };
+  readonly geometry: Shape['geometry'];
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** Zones and fences as GeoJSON: a feature a line, whose `kind` says what it is. Whoever reads it again has the same ids. */
-export function geoJsonText(site: Site): string {
-  const lines = featuresOf(site).map((feature) => JSON.stringify(feature));
+/** Zones and fences as GeoJSON, a feature a line. `entity_properties.ts` describes the properties. */
+export function geoJsonText({ zones, fences }: Site): string {
+  const isFlat: IsFlat = (_key, value) => ['string', 'number', 'boolean'].includes(typeof value);
+  const features = [...zoneFeatures(zones, isFlat), ...fenceFeatures(fences, isFlat)];
+  const lines = features.map((feature) => JSON.stringify(feature));
   return `{"type":"FeatureCollection","features":[\n${lines.join(',\n')}\n]}\n`;
 }
 
-/** The same as KML, with a folder for each kind. */
-export function kmlText(site: Site): string {
-  const features = featuresOf(site);
-  const folders = ['zones', 'fences'].map((kind) => {
-    const placemarks = features.filter(({ properties }) => properties['kind'] === kind).map(placemarkOf);
-    return `<Folder><name>${kind}</name>\n${placemarks.join('\n')}\n</Folder>`;
-  });
+/** Zones and fences as KML, with a folder for each kind. All data are text there. */
+export function kmlText({ zones, fences }: Site): string {
+  const isFlat: IsFlat = (key, value) => typeof value === 'string' && isXmlText(key + value);
+  const folders = [folderOf('zones', zoneFeatures(zones, isFlat)), folderOf('fences', fenceFeatures(fences, isFlat))];
   return `<?xml version="1.0" encoding="UTF-8"?>
 <kml xmlns="http://www.opengis.net/kml/2.2"><Document>
 ${folders.join('\n')}
@@ -37,57 +37,57 @@ ${folders.join('\n')}
 `;
 }
 
-function featuresOf({ zones, fences }: Site): Feature[] {
-  return [...zones.flatMap((zone) => zoneFeature(zone) ?? []), ...fences.map(fenceFeature)];
+function fenceFeatures(fences: readonly Fence[], isFlat: IsFlat): Feature[] {
+  const properties = new EntityProperties('fences', fences, isFlat);
+  return fences.map((fence) => {
+    return { type: 'Feature', id: fence.id, geometry: fence.region, properties: properties.of(fence) };
+  });
 }
 
-function fenceFeature({ id, region, name, floor, radius, properties }: Fence): Feature {
-  const named = { ...properties, kind: 'fences', ...set({ name, floor, radius }) };
-  return { type: 'Feature', id, geometry: region as Feature['geometry'], properties: named };
+/** A zone is the hull of its control points, else a point at its position. A zone without either has no place on a map. */
+function zoneFeatures(zones: readonly Zone[], isFlat: IsFlat): Feature[] {
+  const properties = new EntityProperties('zones', zones, isFlat);
+  return zones.flatMap((zone): Feature[] => {
+    const { id, position, ...rest } = zone;
+    const outline = outlineOf(zone.ground_control_points ?? []);
+    const [first] = outline;
+    if (first !== undefined && outline.length >= 3) {
+      const geometry = { type: 'Polygon', coordinates: [[...outline, first]] } as const;
+      return [{ type: 'Feature', id, geometry, properties: properties.of(zone) }];
+    }
+    return position == null ? [] : [{ type: 'Feature', id, geometry: position, properties: properties.of(rest) }];
+  });
 }
 
-/** Undefined for a zone of which nobody knows where it is. */
-function zoneFeature({
-  id,
-  type,
-  name,
-  floor,
-  radius,
-  position,
-  ground_control_points: rows,
-}: Zone): Feature | undefined {
-  const properties = { kind: 'zones', type, ...set({ name, floor, radius }) };
-  const corners = (rows ?? []).filter((_, index) => index % 2 === 0);
-  const [first] = corners;
-  if (first !== undefined && corners.length >= 3) {
-    return { type: 'Feature', id, geometry: { type: 'Polygon', coordinates: [[...corners, first]] }, properties };
-  }
-  if (position == null) return undefined;
-  return { type: 'Feature', id, geometry: { type: 'Point', coordinates: position.coordinates }, properties };
-}
-
-function set(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value != null));
+function folderOf(kind: DrawnKind, features: readonly Feature[]): string {
+  return `<Folder><name>${kind}</name>\n${features.map(placemarkOf).join('\n')}\n</Folder>`;
 }
 
 function placemarkOf({ id, geometry, properties: { name, ...properties } }: Feature): string {
-  const data = Object.entries({ id, ...properties }).map(([key, value]) => {
-    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-    return `<Data name="${escaped(key)}"><value>${escaped(text)}</value></Data>`;
+  const data = Object.entries({ id, ...properties }).flatMap(([key, value]) => {
+    const text = typeof value === 'string' ? value : jsonForXml(value);
+    return isXmlText(key + text) ? [`<Data name="${escapedXml(key)}"><value>${escapedXml(text)}</value></Data>`] : [];
   });
   const shape =
     geometry.type === 'Point'
       ? `<Point><coordinates>${geometry.coordinates.join(',')}</coordinates></Point>`
       : `<Polygon>${geometry.coordinates.map(boundaryOf).join('')}</Polygon>`;
-  return `<Placemark><name>${escaped(String(name ?? id))}</name><ExtendedData>${data.join('')}</ExtendedData>${shape}</Placemark>`;
+  return `<Placemark>${nameElement(name)}<ExtendedData>${data.join('')}</ExtendedData>${shape}</Placemark>`;
+}
+
+/** JSON escapes all characters that XML cannot contain, but for two. */
+function jsonForXml(value: unknown): string {
+  return JSON.stringify(value).replaceAll('\uFFFE', '\\ufffe').replaceAll('\uFFFF', '\\uffff');
+}
+
+function nameElement(name: unknown): string {
+  if (typeof name !== 'string' || !isXmlText(name)) return '';
+  const space = name === name.trim() ? '' : ' xml:space="preserve"';
+  return `<name${space}>${escapedXml(name)}</name>`;
 }
 
 function boundaryOf(ring: readonly Position[], index: number): string {
   const side = index === 0 ? 'outerBoundaryIs' : 'innerBoundaryIs';
   const text = ring.map((position) => position.join(',')).join(' ');
   return `<${side}><LinearRing><coordinates>${text}</coordinates></LinearRing></${side}>`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

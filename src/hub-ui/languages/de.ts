@@ -29,6 +29,7 @@ export const german = {
   'a place that does not': 'ein anderer Ort',
   'A point': 'Ein Punkt',
   'a point': 'ein Punkt',
+  'A point has more than one position.': 'Ein Punkt hat mehr als eine Position.',
   'A position has to be a list of numbers.': 'Eine Position muss eine Liste von Zahlen sein.',
   'A property': 'Eine Eigenschaft',
   'A provider is a source of positions, such as a tag. The hub creates it with its first position.':
@@ -118,7 +119,8 @@ export const german = {
   'Amber edge: something has just left': 'Gelbe Kante: gerade ist etwas ausgetreten',
   'An anchor is a fixed device by which a locating system measures.':
     'Ein Anker ist ein festes Gerät, mit dem ein Ortungssystem misst.',
-  'An export of a hub, GeoJSON, KML, IMDF, DXF or CSV': 'Der Export eines Hubs, GeoJSON, KML, IMDF, DXF oder CSV',
+  'An export of a hub, GeoJSON, KML, KMZ, IMDF, DXF or CSV':
+    'Der Export eines Hubs, GeoJSON, KML, KMZ, IMDF, DXF oder CSV',
   'An image of the floor, which every map then shows where it belongs.':
     'Ein Bild der Etage, das dann jede Karte dort zeigt, wo es hingehört.',
   'An image on the ground is loaded in the form of its zone.':
@@ -1520,6 +1522,7 @@ export const german = {
   'The connection is lost. What the page shows is out of date.':
     'Die Verbindung ist weg. Was die Seite zeigt, ist veraltet.',
   'the database does not take writes at the moment': 'Die Datenbank nimmt gerade nichts an',
+  'The archive contains no KML file': 'Das Archiv enthält keine KML-Datei',
   'The demo is running.': 'Die Demo läuft.',
   'The demo site is loaded, but the demo is not running.':
     'Der Standort der Demo ist geladen, aber die Demo läuft nicht.',
@@ -1528,6 +1531,27 @@ export const german = {
   'The drawing has {count} entities with those of its blocks; 200,000 can be read':
     'Die Zeichnung hat mit ihren Blöcken {count} Elemente; gelesen werden höchstens 200.000',
   'The drawing is damaged: {message}': 'Die Zeichnung ist beschädigt: {message}',
+  'text outside of all elements': 'Text außerhalb aller Elemente',
+  '{end} is missing': '{end} fehlt',
+  'the tag of {name} is damaged': 'das Tag von {name} ist beschädigt',
+  'a second document begins': 'ein zweites Dokument beginnt',
+  'elements are nested too deep': 'zu tief verschachtelte Elemente',
+  '{found} ends no open element': '{found} beendet kein offenes Element',
+  '{name} is not closed': '{name} ist nicht geschlossen',
+  'it has no elements': 'sie hat keine Elemente',
+  'Its coordinates are empty.': 'Seine Koordinaten sind leer.',
+  'Its coordinates contain "{found}".': 'Seine Koordinaten enthalten „{found}“.',
+  'Its coordinates do not show where a position ends.': 'Seine Koordinaten zeigen nicht, wo eine Position endet.',
+  'Its coordinates have the same separator everywhere, so they do not show where a position ends.':
+    'Seine Koordinaten haben überall dasselbe Trennzeichen und zeigen so nicht, wo eine Position endet.',
+  '{longitude}, {latitude} is no longitude and latitude, but latitude and longitude.':
+    '{longitude}, {latitude} sind nicht Längen- und Breitengrad, sondern umgekehrt.',
+  'It becomes a property, {count} times, for example {example}.':
+    'Es wird {count}-mal eine Eigenschaft, zum Beispiel {example}.',
+  'It is in paper space, not in the model.': 'Es liegt im Papierbereich, nicht im Modell.',
+  'It is invisible.': 'Es ist unsichtbar.',
+  'Its layer {layer} is off.': 'Sein Layer {layer} ist aus.',
+  'Its layer {layer} is frozen.': 'Sein Layer {layer} ist gefroren.',
   'the end': 'das Ende',
   'The fences from above': 'Die Geofences von oben',
   'The file declares no encoding and is not UTF-8. It was read as Windows-1252: check its special characters.':
@@ -1548,9 +1572,13 @@ export const german = {
   'The file is no zip archive': 'Die Datei ist kein Zip-Archiv',
   'The file is not an image that a browser can show': 'Die Datei ist kein Bild, das ein Browser zeigen kann',
   'The file is not JSON: {message}': 'Die Datei ist kein JSON: {message}',
-  'The file is not XML': 'Die Datei ist kein XML',
+  'The KMZ file cannot be read: {message}. Save it as KML.':
+    'Die KMZ-Datei ist nicht lesbar: {message}. Speichern Sie sie als KML.',
+  'The file is not XML: line {line}: {what}': 'Die Datei ist kein XML: Zeile {line}: {what}',
   'The file is XML, but not KML': 'Die Datei ist XML, aber kein KML',
   'The file must be one JSON object, found {found}': 'Die Datei muss ein JSON-Objekt sein; sie enthält {found}',
+  'The file seems to have latitude before longitude.': 'Die Datei hat anscheinend die Breite vor der Länge.',
+  'Swap longitude and latitude': 'Länge und Breite vertauschen',
   'The first error': 'Der erste Fehler',
   'The first success': 'Der erste Erfolg',
   'The floor': 'Dem Boden',

@@ -31,7 +31,7 @@ const MatchDrawing = lazyPart(async () => (await import('../formats/match_drawin
 const MatchTable = lazyPart(async () => (await import('../formats/match_table.tsx')).MatchTable);
 
 /** The endings of the files that can be read, for the browser's dialog. */
-const ACCEPTED = '.json,.geojson,.kml,.csv,.zip,.dxf,application/json,application/geo+json,text/csv';
+const ACCEPTED = '.json,.geojson,.kml,.kmz,.csv,.zip,.dxf,application/json,application/geo+json,text/csv';
 
 /** What has to be told what it becomes. */
 type Matched = Exclude<FileContents, { readonly is: 'document' }>;
@@ -190,7 +190,7 @@ function Choosing({
       >
         <strong>{t('Choose a file')}</strong>
         <span class={typography.soft}>{t('or drop it here. Nothing changes before you have seen what would.')}</span>
-        <span class={typography.faint}>{t('An export of a hub, GeoJSON, KML, IMDF, DXF or CSV')}</span>
+        <span class={typography.faint}>{t('An export of a hub, GeoJSON, KML, KMZ, IMDF, DXF or CSV')}</span>
         <input
           type="file"
           class={typography.hidden}

@@ -120,11 +120,11 @@ function inverse([a, b, c, d, e, f]: Matrix): Matrix {
   return [d / area, -b / area, -c / area, a / area, (c * f - d * e) / area, (b * e - a * f) / area];
 }
 
-/** The convex hull, counter-clockwise (Andrew's monotone chain). */
-function hull(points: readonly MapPoint[]): MapPoint[] {
-  const sorted = [...points].sort((p, q) => p[0] - q[0] || p[1] - q[1]);
-  const half = (from: readonly MapPoint[]): MapPoint[] => {
-    const chain: MapPoint[] = [];
+/** The convex hull, open and counterclockwise (Andrew's monotone chain). Its points are those given. */
+export function hull<P extends Position>(points: readonly P[]): P[] {
+  const sorted = [...points].sort(([x = 0, y = 0], [u = 0, v = 0]) => x - u || y - v);
+  const half = (from: readonly P[]): P[] => {
+    const chain: P[] = [];
     for (const point of from) {
       while (chain.length > 1 && !turnsLeft(chain, point)) chain.pop();
       chain.push(point);
@@ -134,7 +134,7 @@ function hull(points: readonly MapPoint[]): MapPoint[] {
   return [...half(sorted), ...half(sorted.reverse())];
 }
 
-function turnsLeft(chain: readonly MapPoint[], [x, y]: MapPoint): boolean {
-  const [[x0, y0] = [0, 0], [x1, y1] = [0, 0]] = chain.slice(-2);
+function turnsLeft(chain: readonly Position[], [x = 0, y = 0]: Position): boolean {
+  const [[x0 = 0, y0 = 0] = [], [x1 = 0, y1 = 0] = []] = chain.slice(-2);
   return (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) > 0;
 }

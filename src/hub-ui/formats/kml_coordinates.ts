@@ -1,0 +1,55 @@
+import { t } from '../languages/language.ts';
+import type { Position } from './drawing.ts';
+
+const NUMBER = '[-+]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][-+]?\\d+)?';
+/** Positions as KML has them: no blanks within one, and nothing but blanks between them. */
+const AS_SPECIFIED = new RegExp(`^${NUMBER}(?:,${NUMBER}){1,2}$`);
+const NUMBERS = new RegExp(NUMBER, 'g');
+
+/**
+ * Reads the text of `coordinates`, or returns why it cannot be read. KML separates the numbers of a position by commas and
+ * positions by blanks. Many files have blanks beside the commas, or commas between positions; they are read if there is
+ * one way to do so. A position has two or three numbers.
+ */
+export function coordinatesOf(text: string): readonly Position[] | string {
+  const tokens = text.split(/\s+/).filter((token) => token !== '');
+  if (tokens.length === 0) return t('Its coordinates are empty.');
+  if (tokens.every((token) => AS_SPECIFIED.test(token))) return tokens.map((token) => token.split(',').map(Number));
+  const numbers = text.match(NUMBERS)?.map(Number) ?? [];
+  const separators = text.split(NUMBERS);
+  const wrong = separators.find((separator) => !/^[\s,]*$/.test(separator));
+  if (wrong !== undefined) return t('Its coordinates contain "{found}".', { found: wrong.trim().slice(0, 20) });
+  const between = separators.slice(1, -1).map(kindOf);
+  const ways = [2, 3].filter((size) => isGrouped(numbers, between, size));
+  const [way] = ways;
+  if (way === undefined) return t('Its coordinates do not show where a position ends.');
+  if (ways.length === 1) return inGroups(numbers, way);
+  const [closed, ...others] = ways.map((size) => inGroups(numbers, size)).filter(isClosedRing);
+  if (closed !== undefined && others.length === 0) return closed;
+  return t('Its coordinates have the same separator everywhere, so they do not show where a position ends.');
+}
+
+/** A separator without what differs between positions that are alike: how wide it is. */
+function kindOf(separator: string): string {
+  const blanks = separator.replaceAll(/\s+/g, ' ');
+  return separator === '' ? 'nothing' : blanks;
+}
+
+/** Whether positions of that many numbers are possible: no separator is both within a position and between two. */
+function isGrouped(numbers: readonly number[], between: readonly string[], size: number): boolean {
+  if (numbers.length % size !== 0) return false;
+  if (between.includes('nothing')) return false;
+  const within = new Set(between.filter((_, i) => (i + 1) % size !== 0));
+  const apart = new Set(between.filter((_, i) => (i + 1) % size === 0));
+  const isUniform = new Set(between).size === 1;
+  return isUniform || ![...within].some((separator) => apart.has(separator));
+}
+
+function inGroups(numbers: readonly number[], size: number): readonly Position[] {
+  return Array.from({ length: numbers.length / size }, (_, i) => numbers.slice(i * size, (i + 1) * size));
+}
+
+function isClosedRing(positions: readonly Position[]): boolean {
+  const [first, last] = [positions[0], positions.at(-1)];
+  return positions.length > 3 && first?.[0] === last?.[0] && first?.[1] === last?.[1];
+}

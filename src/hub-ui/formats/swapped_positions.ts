@@ -1,0 +1,39 @@
+import type { Fence } from '../../model/fence.ts';
+import type { Zone } from '../../model/zone.ts';
+import type { Drawing, Position } from './drawing.ts';
+
+/** About 50 km: within it, a drawing is at the site of the hub. */
+const NEAR_DEGREES = 0.5;
+
+/**
+ * Whether a file seems to have latitude before longitude: more of it can be used in that order, or that order puts it at
+ * the site of the hub, and its own does not.
+ */
+export function looksSwapped(drawing: Drawing, site: readonly Position[]): boolean {
+  const swapped = drawing.swapped?.();
+  if (swapped === undefined) return false;
+  if (swapped.unusable.length !== drawing.unusable.length) return swapped.unusable.length < drawing.unusable.length;
+  return isNear(swapped, site) && !isNear(drawing, site);
+}
+
+function isNear({ layers }: Drawing, site: readonly Position[]): boolean {
+  const geometry = layers[0]?.shapes[0]?.geometry;
+  const at = geometry?.type === 'Polygon' ? geometry.coordinates[0]?.[0] : geometry?.coordinates;
+  if (at === undefined) return false;
+  const [longitude = 0, latitude = 0] = at;
+  return site.some(([x = 0, y = 0]) => {
+    const east = (longitude - x) * Math.cos((latitude * Math.PI) / 180);
+    return Math.hypot(east, latitude - y) <= NEAR_DEGREES;
+  });
+}
+
+/** A position of each fence and zone of the hub. */
+export function sitePositions(fences: Iterable<Fence>, zones: Iterable<Zone>): readonly Position[] {
+  const ofFences = [...fences].flatMap(({ region }) => {
+    return region.type === 'Point' ? [region.coordinates] : (region.coordinates[0]?.slice(0, 1) ?? []);
+  });
+  const ofZones = [...zones].flatMap(({ position, ground_control_points: rows }) => {
+    return position == null ? (rows?.slice(0, 1) ?? []) : [position.coordinates];
+  });
+  return [...ofFences, ...ofZones];
+}

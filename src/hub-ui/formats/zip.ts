@@ -1,0 +1,89 @@
+import { FlateErrorCode, Unzip, type UnzipFileInfo, UnzipInflate, unzipSync } from 'fflate';
+import { t } from '../languages/language.ts';
+
+const [STORED, DEFLATED] = [0, 8];
+/** What is read of an archive at most, unpacked: a small one may be a very large one packed. */
+const UNPACKED_MAX = 200_000_000;
+/** What is unpacked at a time: a byte may become a thousand. */
+const PIECE_BYTES = 16_384;
+/** What a file takes in the list of an archive at least. */
+const ENTRY_BYTES = 46;
+
+/** A file in an archive. */
+export interface ZippedFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * The files of a zip archive whose names fit. Throws an Error for what is none, or has too much in it. The list at its end
+ * says how much that is. What lies about it is no more than that by a piece before it is refused.
+ */
+export function unzip(archive: Uint8Array, isWanted: (name: string) => boolean): readonly ZippedFile[] {
+  let listed = 0;
+  try {
+    const wanted = new Map<string, UnzipFileInfo>();
+    unzipSync(archive, {
+      filter(info) {
+        listed++;
+        // The library reads on behind the end of a list that is said to be longer than it is.
+        if (info.name === '' || listed * ENTRY_BYTES > archive.length) throw new Error(t('The archive is damaged'));
+        if (isWanted(info.name)) wanted.set(info.name, info);
+        return false;
+      },
+    });
+    checkSizes([...wanted.values()]);
+    return wanted.size === 0 ? [] : unpack(archive, wanted);
+  } catch (cause) {
+    const isOfLibrary = cause instanceof RangeError || (cause instanceof Error && 'code' in cause);
+    if (!isOfLibrary) throw cause;
+    const isNone = listed === 0 && 'code' in cause && cause.code === FlateErrorCode.InvalidZipData;
+    throw new Error(isNone ? t('The file is no zip archive') : t('The archive is damaged'), { cause });
+  }
+}
+
+/** Looks whether files can be read, before any is. */
+function checkSizes(files: readonly UnzipFileInfo[]): void {
+  let total = 0;
+  for (const { size, originalSize, compression: method } of files) {
+    if (method !== STORED && method !== DEFLATED) {
+      throw new Error(t('The archive is packed by method {method}, which cannot be read', { method }));
+    }
+    total += Math.max(size, originalSize);
+    if (total > UNPACKED_MAX) throw new Error(t('The archive has more than 200,000,000 bytes in it'));
+  }
+}
+
+/** Unpacks files piece by piece, each to what the list says of it: more or less than that is refused. */
+function unpack(archive: Uint8Array, wanted: ReadonlyMap<string, UnzipFileInfo>): readonly ZippedFile[] {
+  const begun = new Set<string>();
+  const files = new Map<string, Uint8Array>();
+  const unzipping = new Unzip((file) => {
+    const info = wanted.get(file.name);
+    if (info === undefined) return;
+    // Before each file stands how it is packed, again; and it is there once.
+    const isListed = file.compression === info.compression && (file.size === undefined || file.size === info.size);
+    if (!isListed || begun.has(file.name)) throw new Error(t('The archive is damaged'));
+    begun.add(file.name);
+    const bytes = new Uint8Array(info.originalSize);
+    let at = 0;
+    file.ondata = (error, piece, isLast) => {
+      if (error !== null) throw error;
+      if (at + piece.length > bytes.length || (isLast && at + piece.length < bytes.length)) {
+        throw new Error(t('The archive is damaged'));
+      }
+      bytes.set(piece, at);
+      at += piece.length;
+      if (isLast) files.set(file.name, bytes);
+    };
+    file.start();
+  });
+  unzipping.register(UnzipInflate);
+  for (let at = 0; at < archive.length; at += PIECE_BYTES) unzipping.push(archive.subarray(at, at + PIECE_BYTES));
+  unzipping.push(new Uint8Array(0), true);
+  return [...wanted.keys()].map((name) => {
+    const bytes = files.get(name);
+    if (bytes === undefined) throw new Error(t('The archive is damaged'));
+    return { name, bytes };
+  });
+}
