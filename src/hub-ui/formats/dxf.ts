@@ -35,7 +35,7 @@ const NOTHING_ELSE = { name: undefined, floor: undefined, properties: {} };
  */
 export function readDxf(text: string): Drawing {
   if (text.startsWith('AutoCAD Binary DXF')) throw new Error(t('The file is binary DXF: save it as text'));
-  const { sections, types, count } = partsOf(text);
+  const { sections, types, count, layerStates } = partsOf(text);
   const parsed = parsedFrom(sections);
   const units = parsed.header.insUnits ?? 0;
   const perUnit = METERS[units];
@@ -43,7 +43,7 @@ export function readDxf(text: string): Drawing {
   if (count === 0) throw new Error(t('The file has no entities, as a drawing in DXF has'));
   const layers = new Layers();
   const others = new Others();
-  const drawable = drawableOf(parsed, others);
+  const drawable = drawableOf(withoutHiddenInsertions(parsed, { layerStates, others }), others);
   for (const entity of drawable.entities) {
     const ids = new Map<string, number>();
     for (const { part, line } of linesOf(entity, { drawable, others })) {
@@ -51,7 +51,9 @@ export function readDxf(text: string): Drawing {
         part,
         line.map((position) => position.map((each) => each * perUnit)),
       );
-      if (geometry === undefined) others.add(part.type);
+      const why = whyHidden(part, layerStates.get(layerKey(layerOf(part))));
+      if (why !== undefined) others.add(part.type, { why });
+      else if (geometry === undefined) others.add(part.type);
       else layers.add(layerOf(part), { ...geometry, ...NOTHING_ELSE, id: idOf(part, { of: entity, ids }) });
     }
   }
@@ -89,6 +91,48 @@ function whyNot(type: string): string {
   }
 }
 
+type LayerState = 'off' | 'frozen';
+
+/** Why the model does not show an entity; undefined if it does. */
+function whyHidden(entity: Part, state: LayerState | undefined): string | undefined {
+  if (entity.paperSpace === 1) return t('It is in paper space, not in the model.');
+  if (entity.visible === false) return t('It is invisible.');
+  if (state === undefined) return undefined;
+  const layer = layerOf(entity);
+  return state === 'off' ? t('Its layer {layer} is off.', { layer }) : t('Its layer {layer} is frozen.', { layer });
+}
+
+/** The names of layers are the same in any case. */
+function layerKey(layer: string): string {
+  return layer.trim().toLowerCase();
+}
+
+interface Seen {
+  readonly layerStates: ReadonlyMap<string, LayerState>;
+  readonly others: Others;
+}
+
+/**
+ * A drawing without insertions that the model does not show. One on a frozen layer hides all of its block; one on a layer
+ * that is off hides only those parts that have no layer of their own.
+ */
+function withoutHiddenInsertions(parsed: Parsed, { layerStates, others }: Seen): Parsed {
+  const whyNone = (entity: Entity): string | undefined => {
+    if (entity.type !== 'INSERT') return undefined;
+    const state = layerStates.get(layerKey(layerOf(entity)));
+    return whyHidden(entity, state === 'off' ? undefined : state);
+  };
+  const entities = parsed.entities.filter((entity) => {
+    const why = whyNone(entity);
+    if (why !== undefined) others.add(entity.type, { why });
+    return why === undefined;
+  });
+  const blocks = parsed.blocks.map((block) => {
+    return { ...block, entities: block.entities.filter((entity) => whyNone(entity) === undefined) };
+  });
+  return { ...parsed, blocks, entities };
+}
+
 /** Marks of the file, and what belongs to the entity before it. */
 const NO_ENTITIES = new Set(['SECTION', 'ENDSEC', 'BLOCK', 'ENDBLK', 'VERTEX', 'SEQEND', 'EOF']);
 
@@ -101,6 +145,7 @@ function partsOf(text: string) {
   const sections: string[] = [];
   const types = new Map<string, number>();
   let count = 0;
+  const layers = new LayerTable();
   let section = '';
   for (let i = 0; i + 1 < lines.length; i += 2) {
     const code = Number(lines[i]);
@@ -109,6 +154,7 @@ function partsOf(text: string) {
     }
     const value = unescapeDxf((lines[i + 1] ?? '').trim());
     if (code === 0 && value === 'SECTION') section = (lines[i + 3] ?? '').trim();
+    if (section === 'TABLES') layers.read(code, value);
     if (section !== 'HEADER' && section !== 'BLOCKS' && section !== 'ENTITIES') continue;
     // A layer of such a name would begin or end a block for the library.
     const isMisread = code !== 0 && (value === 'BLOCK' || value === 'ENDBLK');
@@ -117,7 +163,24 @@ function partsOf(text: string) {
     types.set(value, (types.get(value) ?? 0) + 1);
     if (section === 'ENTITIES') count++;
   }
-  return { sections: sections.join('\n'), types, count };
+  return { sections: sections.join('\n'), types, count, layerStates: layers.states };
+}
+
+const FROZEN = 1;
+
+/** The layers of the tables section that are off, by a negative color, or frozen. */
+class LayerTable {
+  readonly states = new Map<string, LayerState>();
+  #isLayer = false;
+  #name = '';
+
+  read(code: number, value: string): void {
+    if (code === 0) this.#isLayer = value === 'LAYER';
+    if (!this.#isLayer) return;
+    if (code === 2) this.#name = layerKey(value);
+    if (code === 70 && (Number(value) & FROZEN) !== 0) this.states.set(this.#name, 'frozen');
+    if (code === 62 && Number(value) < 0 && !this.states.has(this.#name)) this.states.set(this.#name, 'off');
+  }
 }
 
 function parsedFrom(sections: string): Parsed {

@@ -5,6 +5,9 @@ declare module 'dxf' {
     readonly layer?: string;
     readonly handle?: string;
     readonly vertices?: readonly { readonly x: number; readonly y: number; readonly bulge?: number }[];
+    readonly visible?: boolean;
+    /** 1 if it is not in the model. */
+    readonly paperSpace?: number;
     /** -1 where something is seen from behind: it was mirrored. */
     readonly extrusionZ?: number;
     /** Of an `INSERT`: the name of what it puts there, and how many times. */
