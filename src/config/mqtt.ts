@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { PUBLICATION_NAMES, type Publication, TOPIC_STYLES } from '../model/mqtt.ts';
+import { PUBLICATION_NAMES, type Publication, SOURCE_TOPICS, TOPIC_STYLES } from '../model/mqtt.ts';
 import { show } from '../model/show.ts';
 import type { PartProblem } from './iso_24730.ts';
 import { didYouMean } from './suggest.ts';
@@ -52,8 +52,13 @@ export const MqttProperties = {
     default: 64,
     description: 'What may wait for the broker, in MiB. Beyond it the oldest is dropped, and counted.',
   }),
+  mqtt_subscriptions: Type.Array(Type.String({ minLength: 1 }), {
+    maxItems: 16,
+    default: [],
+    description: 'Topics of sources that are subscribed to, below omlox/json/. In a cluster one hub for each. Empty: all.',
+  }),
   mqtt_share: Text({
-    description: 'Name of a shared subscription, for several hubs. null is cluster_name in a cluster, otherwise none.',
+    description: 'Name of a shared subscription, for several hubs that are no cluster. null: none.',
   }),
   uns_root: Text({
     description: 'First levels of the unified namespace. null: places of trackables are not published in one.',
@@ -127,9 +132,44 @@ export function mqttProblems(values: ReadonlyMap<string, unknown>): string[] {
   if (typeof share === 'string' && wordless.test(share)) {
     problems.push(`mqtt_share: must have no spaces, "/", "+" or "#", found ${show(share)}`);
   }
+  if (has('mqtt_share') && (values.get('cluster_servers') as readonly unknown[] | undefined)?.length) {
+    problems.push('mqtt_share: must not be set in a cluster, where one hub has a subscription for all');
+  }
+  if (has('mqtt_subscriptions')) problems.push(...subscriptionProblems(values.get('mqtt_subscriptions') as string[]));
   const root = values.get('uns_root');
   if (typeof root === 'string' && (/[+#\0]/.test(root) || root.endsWith('/'))) {
     problems.push(`uns_root: must have no "+" or "#", and no "/" at its end, found ${show(root)}`);
   }
   return problems;
+}
+
+/** Everything that is wrong with mqtt_subscriptions: topics that are none of a source, and topics that overlap. */
+function subscriptionProblems(topics: readonly string[]): readonly string[] {
+  const wanted = SOURCE_TOPICS.map((topic) => `"${topic}/…"`).join(' or ');
+  return topics.flatMap((topic, index) => {
+    const name = `mqtt_subscriptions[${index}]`;
+    if (!isSourceFilter(topic)) return [`${name}: must be a topic filter like ${wanted}, found ${show(topic)}`];
+    const other = topics.slice(0, index).find((before) => isSourceFilter(before) && doOverlap(before, topic));
+    if (other === undefined) return [];
+    return [`${name}: must have no topic in common with another one, found ${show(topic)} and ${show(other)}`];
+  });
+}
+
+function isSourceFilter(topic: string): boolean {
+  const levels = topic.split('/');
+  const isFilter = levels.every((level, index) => {
+    return level === '+' || (level === '#' && index === levels.length - 1) || !/[+#\0]/.test(level);
+  });
+  return isFilter && SOURCE_TOPICS.some((parent) => topic === parent || topic.startsWith(`${parent}/`));
+}
+
+/** Whether a topic fits two filters of MQTT: "+" is any level, "#" any number of levels at the end. */
+function doOverlap(one: string, other: string): boolean {
+  const [levels, others] = [one.split('/'), other.split('/')];
+  for (let at = 0; ; at++) {
+    const [level, another] = [levels[at], others[at]];
+    if (level === '#' || another === '#') return true;
+    if (level === undefined || another === undefined) return level === another;
+    if (level !== another && level !== '+' && another !== '+') return false;
+  }
 }

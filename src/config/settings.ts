@@ -113,6 +113,7 @@ const ALIKE = [
   'detached_trackables',
   'fence_event_provider_id',
   'max_parent_depth',
+  'mqtt_subscriptions',
   'require_authorization',
   'restart_event_delay',
 ] as const satisfies (keyof Config)[];
@@ -155,17 +156,19 @@ export function clusterSettings(config: Config, machine: string) {
 }
 
 /**
- * How the hub is a client of an MQTT broker; undefined where it is none. `hubName`: what tells it from other hubs. Paths are
- * those of files beside hub_config.yaml unless they are absolute; nobody has looked at them yet.
+ * The settings of the MQTT client; undefined without a broker. `hubName`: the name of the hub in its cluster, whose hubs share
+ * their `hubId`. Paths are those of files in the folder of hub_config.yaml unless they are absolute; they are not checked.
  */
-export function mqttSettings(config: Config, hubName: string) {
+export function mqttSettings(
+  config: Config,
+  { hubId, hubName }: { readonly hubId: string; readonly hubName: string | undefined },
+) {
   const { mqtt_address: host, mqtt_protocol: protocol, mqtt_tls: isEncrypted } = config;
   if (host === null) return undefined;
   const pathOf = (file: string | null): string | undefined => {
     return file === null ? undefined : resolve(config.config_path, file);
   };
-  const isCluster = config.cluster_servers.length > 0;
-  const share = config.mqtt_share ?? (isCluster ? config.cluster_name : undefined);
+  const ownId = hubName === undefined ? hubId : `${hubId}-${hubName}`;
   const clientId = config.mqtt_client_id ?? 'omlox-hub';
   return {
     broker: {
@@ -174,7 +177,7 @@ export function mqttSettings(config: Config, hubName: string) {
       port: config.mqtt_port,
       path: config.mqtt_path,
       // Of several hubs each has a session of its own, whatever they are set to alike.
-      clientId: isCluster || config.mqtt_client_id === null ? `${clientId}-${hubName}` : clientId,
+      clientId: hubName !== undefined || config.mqtt_client_id === null ? `${clientId}-${ownId}` : clientId,
       username: config.mqtt_user ?? undefined,
       password: config.mqtt_password ?? undefined,
       tls: isEncrypted
@@ -186,12 +189,14 @@ export function mqttSettings(config: Config, hubName: string) {
           }
         : undefined,
     },
+    sharedClientId: `${clientId}-${hubId}`,
     style: config.mqtt_topic_style,
     wanted: publicationsOf(config.mqtt_publish),
     queueBytesMax: config.mqtt_max_queue * 2 ** 20,
-    share,
+    subscriptions: config.mqtt_subscriptions,
+    share: config.mqtt_share ?? undefined,
     unsRoot: config.uns_root ?? undefined,
-    hubId: hubName,
+    hubId: ownId,
     depthMax: config.max_json_depth,
   };
 }

@@ -17,8 +17,7 @@ export async function connectMqtt(
   log: Log,
 ): Promise<Mqtt | undefined> {
   const { rpc, hubId } = parts;
-  const hubName = [hubId, clusterSettings(config, hostname())?.hubName].filter((part) => part !== undefined).join('-');
-  const settings = mqttSettings(config, hubName);
+  const settings = mqttSettings(config, { hubId, hubName: clusterSettings(config, hostname())?.hubName });
   if (settings === undefined) return undefined;
   const { Mqtt } = await import('../mqtt/mqtt.ts');
   const { ingest, fanout, entities, cluster, clock, machine, canTake } = parts;
@@ -28,6 +27,7 @@ export async function connectMqtt(
     later: setImmediate,
     trackable: (id) => entities.get('trackable', id),
     trackables: () => entities.list('trackable'),
+    isElected: cluster && ((subscription) => cluster.serves(partitionOf(`mqtt ${subscription}`))),
     announces: (id) => cluster === undefined || cluster.serves(partitionOf(id)),
   });
 }

@@ -9,11 +9,19 @@ import { foreignRows } from '../shards/row_times.ts';
 import { startWorkers, tellEntities } from './fill.ts';
 import type { Parts } from './parts.ts';
 
+export interface FillOptions {
+  readonly config: Config;
+  /** This hub is out of its cluster. */
+  out(error: Error): void;
+  /** Another hub may be the one that does something for all. */
+  elect(): void;
+}
+
 /** Brings in the entities of a cluster, and from then on what others change, and what they leave to this hub. */
 export async function fillFromCluster(
   parts: Parts,
   cluster: Cluster,
-  { config, out }: { readonly config: Config; out(error: Error): void },
+  { config, out, elect }: FillOptions,
 ): Promise<void> {
   const { clock, entities, rules, shards, collisions, zoneMoves, fanout, sources } = parts;
   const { entities: kept, catchUp } = cluster.attach({
@@ -73,9 +81,13 @@ export async function fillFromCluster(
     servesOther() {
       sources.start();
       parts.alerts.look();
+      elect();
     },
     stage: { clock, shards, collisions },
-    out,
+    out(error) {
+      elect();
+      out(error);
+    },
   });
   // Nothing may come in between: the next record is told to the entities themselves.
   const settings = [...cluster.settings].map(([id, text]): EntityWrite => ({ kind: 'setting', id, text }));

@@ -22,6 +22,7 @@ import { BEAT_MS, type Clock, every, openClock, schedule } from '../time/clock.t
 import type { HubAuthorization, OutgoingTls } from './authorization.ts';
 import { clusterStore, connectCluster, settingsByHub } from './connect_cluster.ts';
 import { connectHistory } from './connect_history.ts';
+import type { Mqtt } from '../mqtt/mqtt.ts';
 import { connectMqtt } from './connect_mqtt.ts';
 import { openRpc } from './connect_rpc.ts';
 import { CertificateCare, warnOfClusterExposure, warnOfExposure } from './exposure.ts';
@@ -131,17 +132,21 @@ async function openOn(
   const shapes = new LargeShapes({ small: await openShapeChecks(), limitMs, schedule });
   const parts = connectParts({ clock, machine, store, cluster, config, log, shapes });
   const isOut = Promise.withResolvers<Error>();
+  let mqtt: Mqtt | undefined;
   const { shards, collisions, ticker, fanout, entities, sources, writer } = parts;
   try {
     if (cluster === undefined) await fill(parts, reading, config);
-    else await fillFromCluster(parts, cluster, { config, out: isOut.resolve });
+    else {
+      const elect = (): void => mqtt?.elect();
+      await fillFromCluster(parts, cluster, { config, out: isOut.resolve, elect });
+    }
     const kept = await reading.all;
     const connections = () => connectionsOf(sources.status(), entities);
     const { hubId } = kept;
     const identity = hubIdentity(hubId, { hub_name: config.hub_name, inCluster: cluster?.hubName });
     const rpc = openRpc(identity, { clock, cluster });
     cluster?.carry(rpc);
-    const mqtt = await connectMqtt({ ...parts, rpc, hubId }, config, log);
+    mqtt = await connectMqtt({ ...parts, rpc, hubId }, config, log);
     const recording = await connectHistory({ ...parts, hubId }, config, log);
     const history = recording?.history;
     const keptByHub = cluster && { keptByHub: () => settingsByHub(cluster) };

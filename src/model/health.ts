@@ -83,6 +83,14 @@ export type ClusterHealth = Static<typeof ClusterHealth>;
 const count = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }));
 
 /** The hub as a client of an MQTT broker. Counts are of the time since the start. */
+const MqttSubscription = Named('MqttSubscription', {
+  client_id: Type.String({ description: 'The client id that all hubs of the cluster share for it.' }),
+  topics: ArrayOf(Type.String({ title: 'TopicFilter', description: 'Filter of topics of sources.' })),
+  elected: Type.Boolean({ description: 'Whether the cluster has elected this hub for it.' }),
+  connected: Type.Boolean({ description: 'Whether this hub is connected to the broker for it.' }),
+  problem: Type.Optional(Type.String({ description: 'Why the elected hub is not connected.' })),
+});
+
 export const MqttHealth = Named('MqttHealth', {
   enabled: Type.Boolean({ description: 'Whether mqtt_address is set; all else is there only then.' }),
   connected: Type.Optional(Type.Boolean({ description: 'Whether the connection to the broker stands.' })),
@@ -101,6 +109,7 @@ export const MqttHealth = Named('MqttHealth', {
   refused: count('Messages that the broker has refused.'),
   waiting: count('Messages that wait for the broker.'),
   waiting_bytes: count('Their bytes.'),
+  subscriptions: Type.Optional(ArrayOf(MqttSubscription)),
 });
 export type MqttHealth = Static<typeof MqttHealth>;
 

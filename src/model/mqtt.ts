@@ -4,6 +4,9 @@ import { type FilterFields, TOPICS, type Topic } from './topics.ts';
 export const TOPIC_STYLES = ['slash', 'plain', 'both'] as const;
 export type TopicStyle = (typeof TOPIC_STYLES)[number];
 
+/** What the topics of sources begin with, below `omlox/json/`: those of locations, and of proximities. */
+export const SOURCE_TOPICS = ['location_updates/pub', 'proximity_updates'] as const;
+
 /** What the hub can publish: the topic of the hub, the CRS, and the place of the fields that name the MQTT topic. */
 export const PUBLICATIONS = {
   'location_updates/local': { topic: 'location_updates', crs: 'local', isEvent: false },

@@ -58,7 +58,9 @@ export interface ConnectionWatch {
 
 export interface ConnectionOptions {
   readonly subscriptions: readonly Subscribing[];
-  readonly will: { readonly topic: string; readonly payload: string };
+  /** Whether the broker keeps the session, with what comes for it, while the hub is away; or forgets the one before. */
+  readonly keepsSession: boolean;
+  readonly will: { readonly topic: string; readonly payload: string } | undefined;
 }
 
 const CONNECT_MS = 10_000;
@@ -114,9 +116,9 @@ class BrokerConnection {
   /** Whether anything has come since it was last asked whether the broker is still there. */
   #hasHeard = false;
 
-  constructor(settings: BrokerSettings, { subscriptions, will }: ConnectionOptions, watch: ConnectionWatch) {
+  constructor(settings: BrokerSettings, options: ConnectionOptions, watch: ConnectionWatch) {
     this.#watch = watch;
-    const client = mqtt.connect(optionsFor(settings, will));
+    const client = mqtt.connect(optionsFor(settings, options));
     this.#client = client;
     readsOnlyOthers(client, (library) => {
       const reader = new PacketReader(
@@ -134,7 +136,7 @@ class BrokerConnection {
       client.reschedulePing(true);
     };
     client.on('connect', ({ properties }) =>
-      this.#subscribe(subscriptions, {
+      this.#subscribe(options.subscriptions, {
         inFlightMax: properties?.receiveMaximum ?? IN_FLIGHT_MAX,
         packetBytesMax: properties?.maximumPacketSize ?? Number.POSITIVE_INFINITY,
       }),
@@ -230,10 +232,10 @@ function subscribeOptions({ filter, qos, getsRetained, getsOwn }: Subscribing): 
   return { qos, rh: getsRetained || isShared ? 0 : NO_RETAINED, ...(!getsOwn && { nl: true }) };
 }
 
-function optionsFor(settings: BrokerSettings, will: ConnectionOptions['will']): IClientOptions {
+function optionsFor(settings: BrokerSettings, { keepsSession, will }: ConnectionOptions): IClientOptions {
   const { protocol, host, port, path, clientId, username, password, tls } = settings;
   return {
-    ...{ protocol, host, port, clientId, protocolVersion: 5, clean: false, keepalive: KEEPALIVE_SECONDS },
+    ...{ protocol, host, port, clientId, protocolVersion: 5, clean: !keepsSession, keepalive: KEEPALIVE_SECONDS },
     // Of TCP it would be the path of a Unix socket.
     ...(protocol.startsWith('ws') && { path }),
     ...(username !== undefined && { username }),
@@ -246,11 +248,11 @@ function optionsFor(settings: BrokerSettings, will: ConnectionOptions['will']): 
     manualConnect: true,
     queueQoSZero: false,
     properties: {
-      sessionExpiryInterval: SESSION_SECONDS,
+      sessionExpiryInterval: keepsSession ? SESSION_SECONDS : 0,
       receiveMaximum: RECEIVE_MAX,
       maximumPacketSize: PACKET_BYTES_MAX,
     },
-    will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
+    ...(will && { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true } }),
   };
 }
 

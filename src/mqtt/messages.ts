@@ -7,8 +7,10 @@ import type { Received } from './packet_reader.ts';
 export interface MqttThreadData {
   readonly settings: BrokerSettings;
   readonly subscriptions: readonly Subscribing[];
-  /** Where the hub says that it is there, retained; the first is the last will's. */
+  /** Where the hub says that it is there, retained; the first is the last will's. Empty: nowhere. */
   readonly statusTopics: readonly string[];
+  /** Whether the broker keeps the session while the client is away. */
+  readonly keepsSession: boolean;
   readonly queueBytesMax: number;
   /** Where the threads before this one have ended. Numbers go on: what is said late of one of their batches means no other. */
   readonly after: Numbers;

@@ -149,10 +149,11 @@ export class MqttThread {
   #connect(): void {
     if (this.#isClosing) return;
     this.#attempts++;
-    const [topic = ''] = this.#data.statusTopics;
-    const will = { topic, payload: OFFLINE };
+    const { subscriptions, keepsSession, statusTopics } = this.#data;
+    const [topic] = statusTopics;
+    const will = topic === undefined ? undefined : { topic, payload: OFFLINE };
     this.#connection = this.#deps.connect(
-      { subscriptions: this.#data.subscriptions, will },
+      { subscriptions, keepsSession, will },
       {
         up: (broker) => this.#up(broker),
         message: (received) => this.#message(received),

@@ -1,4 +1,4 @@
-import type { Publication, TopicStyle } from '../model/mqtt.ts';
+import { type Publication, SOURCE_TOPICS, type TopicStyle } from '../model/mqtt.ts';
 
 /**
  * The MQTT topics of the omlox hub, of which each carries one bare JSON object.
@@ -21,8 +21,7 @@ import type { Publication, TopicStyle } from '../model/mqtt.ts';
  */
 const OMLOX = 'omlox/json';
 const CHANGES = 'flowcate/json';
-const LOCATIONS_IN = `${OMLOX}/location_updates/pub`;
-const PROXIMITIES_IN = `${OMLOX}/proximity_updates`;
+const [LOCATIONS_IN, PROXIMITIES_IN] = SOURCE_TOPICS.map((topic) => `${OMLOX}/${topic}`) as [string, string];
 
 /**
  * An id as one level of a topic: `/ + # %`, control characters and noncharacters are percent-encoded. Mosquitto closes the
@@ -44,12 +43,13 @@ export function styled(topic: string, style: TopicStyle): readonly string[] {
   return style === 'plain' ? [topic] : [`/${topic}`, topic];
 }
 
-/** What the hub subscribes to, in both styles; with `share` as one of several that share it. */
-export function inboundFilters(share: string | undefined): readonly string[] {
-  const filters = [LOCATIONS_IN, PROXIMITIES_IN].flatMap((topic) => {
-    const filter = topic === PROXIMITIES_IN ? `${topic}/+/#` : `${topic}/#`;
-    return styled(filter, 'both');
-  });
+/**
+ * The filters of a subscription to sources, in both styles. `topics`: below `omlox/json/`, as `mqtt_subscriptions` has them;
+ * empty: all topics of sources. `share`: the name of a shared subscription.
+ */
+export function sourceFilters(topics: readonly string[], share?: string): readonly string[] {
+  const all = topics.length === 0 ? [`${LOCATIONS_IN}/#`, `${PROXIMITIES_IN}/+/#`] : topics.map((topic) => `${OMLOX}/${topic}`);
+  const filters = all.flatMap((topic) => styled(topic, 'both'));
   return share === undefined ? filters : filters.map((filter) => `$share/${share}/${filter}`);
 }
 

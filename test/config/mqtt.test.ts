@@ -29,6 +29,22 @@ const WRONG: readonly [name: string, file: string, expected: RegExp][] = [
   ],
   ['another member', 'mqtt_publish: [{topic: fence_events, qos: 2}]', /mqtt_publish\[0\].qos: is no setting/],
   ['a share that is no level', 'mqtt_share: a/b', /^mqtt_share: must have no spaces, "\/", "\+" or "#", found "a\/b"$/],
+  [
+    'a share in a cluster',
+    'mqtt_share: plant\ncluster_servers: nats://n:4222',
+    /^mqtt_share: must not be set in a cluster, where one hub has a subscription for all$/,
+  ],
+  ['topics of no source', 'mqtt_subscriptions: ["a/#"]', /^mqtt_subscriptions\[0\]: must be a topic .* found "a\/#"$/],
+  [
+    'a wildcard in a level',
+    'mqtt_subscriptions: ["location_updates/pub/a#"]',
+    /^mqtt_subscriptions\[0\]: must be a topic filter/,
+  ],
+  [
+    'topics that overlap',
+    'mqtt_subscriptions: ["location_updates/pub/hall/#", "location_updates/pub/+"]',
+    /^mqtt_subscriptions\[1\]: must have no topic in common with another one, found/,
+  ],
   ['a root with a wildcard', 'uns_root: plant/#', /^uns_root: must have no "\+" or "#".* found "plant\/#"$/],
 ];
 
@@ -38,7 +54,7 @@ describe('loadConfig refuses', () => {
   }
 });
 
-const settingsOf = (file: string) => mqttSettings(load({ file }), 'id');
+const settingsOf = (file: string) => mqttSettings(load({ file }), { hubId: 'id', hubName: /cluster_servers/.test(file) ? 'a' : undefined });
 
 describe('mqttSettings()', () => {
   test('has none without an address', () => assert.equal(settingsOf(''), undefined));
@@ -62,14 +78,25 @@ describe('mqttSettings()', () => {
     const clientOf = (more: string) => settingsOf(`mqtt_address: b\n${more}`)?.broker.clientId;
     assert.equal(clientOf(''), 'omlox-hub-id');
     assert.equal(clientOf('mqtt_client_id: mine'), 'mine');
-    assert.equal(clientOf('mqtt_client_id: mine\ncluster_servers: nats://n:4222'), 'mine-id');
+    assert.equal(clientOf('mqtt_client_id: mine\ncluster_servers: nats://n:4222'), 'mine-id-a');
   });
 
-  test('shares its subscriptions with the hubs of its cluster', () => {
+  test('has one client id for the subscriptions of all hubs of a cluster', () => {
+    const { sharedClientId, share } = settingsOf('mqtt_address: b\ncluster_servers: nats://n:4222') ?? {};
+    assert.deepEqual([sharedClientId, share], ['omlox-hub-id', undefined]);
+  });
+
+  test('shares its subscriptions with hubs that are no cluster, where it is asked to', () => {
     const shareOf = (more: string) => settingsOf(`mqtt_address: b\n${more}`)?.share;
     assert.equal(shareOf(''), undefined);
     assert.equal(shareOf('mqtt_share: plant'), 'plant');
-    assert.equal(shareOf('cluster_name: site\ncluster_servers: nats://n:4222'), 'site');
+  });
+
+  test('subscribes to the topics that are named', () => {
+    const topics = ['location_updates/pub/hall/#', 'location_updates/pub/+', 'proximity_updates/#'];
+    const read = settingsOf(`mqtt_address: b\nmqtt_subscriptions: ${JSON.stringify(topics.slice(1))}`);
+    assert.deepEqual(read?.subscriptions, topics.slice(1));
+    assert.deepEqual(settingsOf('mqtt_address: b')?.subscriptions, []);
   });
 
   test('finds certificates beside hub_config.yaml, or where they are', () => {

@@ -47,6 +47,7 @@ test('A broker is given up when it is silent, and not as long as something comes
     { ...address, username: undefined, password: undefined, tls: undefined },
     {
       subscriptions: [{ filter: 'a', qos: 1, getsRetained: false, getsOwn: true }],
+      keepsSession: true,
       will: { topic: 'will', payload: '' },
     },
     {

@@ -60,6 +60,7 @@ describe('A broker that asks for certificates', { skip }, () => {
       { protocol: 'mqtts', host: '127.0.0.1', port: broker.port, path: '/mqtt', ...login, tls, ...settings },
       {
         subscriptions: [{ filter: 'omlox/#', qos: 1, getsRetained: false, getsOwn: true }],
+        keepsSession: true,
         will: { topic: 'status', payload: 'offline' },
       },
       {

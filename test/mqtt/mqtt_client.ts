@@ -79,9 +79,9 @@ function parsed(text: string): Event | undefined {
   }
 }
 
-/** Resolves once it holds, however long the machine takes. */
-export async function until(holds: () => Promise<boolean>): Promise<void> {
-  const untilMs = performance.now() + WAIT_MS;
+/** Resolves once it holds. Rejects after `waitMs`, which only a test that fails waits. */
+export async function until(holds: () => Promise<boolean>, waitMs = WAIT_MS): Promise<void> {
+  const untilMs = performance.now() + waitMs;
   while (!(await holds())) {
     if (performance.now() > untilMs) throw new Error(`Does not hold: ${holds}`);
     await delay(LOOK_MS);

@@ -50,7 +50,7 @@ class World {
     };
     this.thread = new MqttThread(
       {
-        ...{ subscriptions: [], statusTopics: ['status'], queueBytesMax },
+        ...{ subscriptions: [], statusTopics: ['status'], keepsSession: true, queueBytesMax },
         after: { batch: 0, connection: 0, connections: 0 },
       },
       {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Publication, TopicStyle } from '../../src/model/mqtt.ts';
-import { inboundFilters, levelOf, readInbound, statusTopics, topicsOf } from '../../src/mqtt/topics.ts';
+import { levelOf, readInbound, sourceFilters, statusTopics, topicsOf } from '../../src/mqtt/topics.ts';
 
 const IN: readonly [topic: string, expected: object | RegExp][] = [
   ['/omlox/json/location_updates/pub/tag', { kind: 'location', providerId: 'tag' }],
@@ -84,18 +84,22 @@ describe('topicsOf()', () => {
   }
 });
 
-test('inboundFilters() listens to both styles, and shares them where it is asked to', () => {
+test('sourceFilters() are of both styles, shared or of some topics where that is wanted', () => {
   const filters = [
     '/omlox/json/location_updates/pub/#',
     'omlox/json/location_updates/pub/#',
     '/omlox/json/proximity_updates/+/#',
     'omlox/json/proximity_updates/+/#',
   ];
-  assert.deepEqual(inboundFilters(undefined), filters);
+  assert.deepEqual(sourceFilters([]), filters);
   assert.deepEqual(
-    inboundFilters('plant'),
+    sourceFilters([], 'plant'),
     filters.map((filter) => `$share/plant/${filter}`),
   );
+  assert.deepEqual(sourceFilters(['proximity_updates/hall/#']), [
+    '/omlox/json/proximity_updates/hall/#',
+    'omlox/json/proximity_updates/hall/#',
+  ]);
 });
 
 test('statusTopics() names the hub in the style of its topics', () => {

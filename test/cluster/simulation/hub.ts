@@ -147,7 +147,7 @@ export class SimulatedHub {
     const { promise: isOut, resolve: out } = Promise.withResolvers<Error>();
     const hub = new SimulatedHub(place, { cluster, parts, isOut, notices });
     hub.#beat(clock);
-    await fillFromCluster(parts, cluster, { config, out });
+    await fillFromCluster(parts, cluster, { config, out, elect: () => undefined });
     await cluster.join();
     hub.#flush();
     hub.isServing = true;

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import type { MqttHealth } from '../model/health.ts';
+import type { BrokerClient, BrokerClientOptions } from './broker_client.ts';
+import type { BrokerSettings } from './broker_connection.ts';
+import type { Reason } from './inbound.ts';
+import type { ThreadCounts } from './messages.ts';
+
+export interface ElectedSubscriptionOptions {
+  /** The topic of `mqtt_subscriptions`; empty: the only subscription, to all topics of sources. */
+  readonly name: string;
+  /** How the broker is reached. Its client id is what those of all hubs begin with. */
+  readonly broker: BrokerSettings;
+  readonly filters: readonly string[];
+}
+
+export interface ElectedSubscriptionDeps {
+  /** Whether the cluster has elected this hub for the subscription of that name. */
+  isElected(name: string): boolean;
+  /** Makes a client, which is not started yet. */
+  open(options: Omit<BrokerClientOptions, 'queueBytesMax' | 'depthMax'>): BrokerClient;
+}
+
+/**
+ * A subscription to sources that one hub of a cluster has for all. All hubs agree on that hub by the map of the cluster: it
+ * serves the partition that the name of the subscription is in. Every elected hub connects with the same client id, so
+ *
+ *   - the broker keeps one session, and one order of messages, whatever hub is connected;
+ *   - messages of QoS 1 that a hub has not acknowledged go to the next one, before all later ones;
+ *   - the broker ends the connection of a hub that does not know yet that it was replaced.
+ *
+ *     map: this hub ──▶ start ──▶ connected ──(session taken over)──▶ waits, see mqtt_thread.ts
+ *     map: another hub ──▶ stop
+ */
+export class ElectedSubscription {
+  readonly #options: ElectedSubscriptionOptions;
+  readonly #deps: ElectedSubscriptionDeps;
+  readonly #clientId: string;
+  readonly #client: BrokerClient;
+  #isRunning = false;
+  #isClosed = false;
+  #changing: Promise<void> | undefined;
+
+  constructor(options: ElectedSubscriptionOptions, deps: ElectedSubscriptionDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    const { name, broker, filters } = options;
+    this.#clientId = `${broker.clientId}-sources${name === '' ? '' : `-${shortHash(name)}`}`;
+    this.#client = deps.open({
+      broker: { ...broker, clientId: this.#clientId },
+      subscriptions: filters.map((filter) => ({ filter, qos: 1, getsRetained: false, getsOwn: true })),
+      statusTopics: [],
+      keepsSession: true,
+    });
+  }
+
+  get counts(): ThreadCounts {
+    return this.#client.counts();
+  }
+
+  get refused(): Readonly<Record<Reason, number>> {
+    return this.#client.refused;
+  }
+
+  /** The cluster may have elected another hub: subscribes, or leaves the subscription to that hub. */
+  elect(): void {
+    this.#changing ??= this.#change().finally(() => {
+      this.#changing = undefined;
+    });
+  }
+
+  health(): NonNullable<MqttHealth['subscriptions']>[number] {
+    const { isConnected, why } = this.#client.state;
+    return {
+      client_id: this.#clientId,
+      topics: [...this.#options.filters],
+      elected: this.#isRunning,
+      connected: isConnected,
+      ...(this.#isRunning && why !== '' && { problem: why }),
+    };
+  }
+
+  stopTaking(): void {
+    this.#isClosed = true;
+    this.#client.stopTaking();
+  }
+
+  /** Disconnects. The broker keeps the session for the next hub. */
+  async close(): Promise<void> {
+    this.stopTaking();
+    this.elect();
+    await this.#changing;
+  }
+
+  /** Starts and stops the client until it is as it is wanted. */
+  async #change(): Promise<void> {
+    const { isElected } = this.#deps;
+    for (;;) {
+      const isWanted = !this.#isClosed && isElected(this.#options.name);
+      if (isWanted === this.#isRunning) return;
+      this.#isRunning = isWanted;
+      if (isWanted) this.#client.start();
+      else await this.#client.stop();
+    }
+  }
+}
+
+/** Tells subscriptions apart: client ids have none of the characters of topics. */
+function shortHash(name: string): string {
+  return createHash('sha256').update(name).digest('hex').slice(0, 8);
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { freePort } from '../../bench/process/free_port.ts';
+import { HubProcess, newFolder } from '../durability/hub_process.ts';
+import { Broker, whyNo } from '../mqtt/brokers.ts';
+import { TestMqttClient, until } from '../mqtt/mqtt_client.ts';
+import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
+import type { Event } from '../support/socket_client.ts';
+import { isShared } from './shared_objects.ts';
+import { testNats } from './test_nats.ts';
+
+const nats = await testNats();
+const skip = nats.skip || ((await whyNo('mosquitto')) ?? false);
+const PUB = '/omlox/json/location_updates/pub';
+const EARTH = '/omlox/json/location_updates/epsg4326';
+const BEGIN_MS = Date.parse('2026-11-20T09:00:00Z');
+/** Between two locations of a source with 20 Hz. */
+const INTERVAL_MS = 50;
+/** Until a hub that has crashed is replaced. */
+const PATIENCE_MS = 60_000;
+
+/** The location of a provider at the `n`-th tick of its source. */
+function locationAt(id: string, n: number) {
+  return {
+    ...{ provider_id: id, provider_type: 'uwb', source: 'yard', crs: 'EPSG:4326' },
+    position: { type: 'Point', coordinates: [9 + n / 1e6, 50] },
+    timestamp_generated: new Date(BEGIN_MS + n * INTERVAL_MS).toISOString(),
+  };
+}
+
+/** The tick at which a location was made. */
+function tickOf({ timestamp_generated: time }: Event): number {
+  return (Date.parse(time) - BEGIN_MS) / INTERVAL_MS;
+}
+
+function ticks(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, n) => n);
+}
+
+function settingsOf(name: string, broker: Broker, more: TestSettings = {}): TestSettings {
+  return {
+    ...{ cluster_servers: nats.servers.addresses.join(','), cluster_replicas: 1, cluster_journal_max_size: 16 },
+    ...{ cluster_name: 'mqtt', cluster_hub_name: name, mqtt_address: '127.0.0.1', mqtt_port: broker.port },
+    ...more,
+  };
+}
+
+describe('MQTT in a cluster of three hubs', { skip }, () => {
+  const HUBS = ['a', 'b', 'c'];
+  let broker: Broker;
+  let source: TestMqttClient;
+  let hubs: readonly TestHub[];
+
+  before(async () => {
+    broker = await Broker.start('mosquitto');
+    source = await TestMqttClient.open(broker.port);
+    const opened: TestHub[] = [];
+    // All share this process: where it is slow, none of them is to be taken for dead.
+    const more = { cluster_suspect: 60_000 };
+    for (const name of HUBS) opened.push(await openTestHub(settingsOf(name, broker, more), { isAlone: true }));
+    hubs = opened;
+    await until(async () => (await Promise.all(hubs.map(healthOf))).every(({ connected }) => connected));
+    await until(async () => (await subscribedHubs()).length === 1);
+  });
+  after(async () => {
+    await Promise.all(hubs.map((each) => each.close()));
+    await source.close();
+    await broker.close();
+  });
+
+  const hub = (index: number): TestHub => hubs[index] as TestHub;
+  const healthOf = async (each: TestHub): Promise<Event> => (await each.get('/health/mqtt')).body;
+  /** The hubs that have a subscription to what sources publish. */
+  const subscribedHubs = async (): Promise<readonly TestHub[]> => {
+    const health = await Promise.all(hubs.map(healthOf));
+    return hubs.filter((_, index) => health[index].subscriptions?.some(({ connected }: Event) => connected) === true);
+  };
+
+  test('every location of a provider with 20 Hz is processed, in order, and published once', async () => {
+    const updates = await hub(1).subscribe('location_updates', { provider_id: 'tag' });
+    const display = await TestMqttClient.open(broker.port);
+    await display.subscribe(`${EARTH}/tag`);
+    for (const n of ticks(100)) await source.publish(`${PUB}/tag`, locationAt('tag', n));
+    await updates.next((each) => tickOf(each) === 99);
+    assert.deepEqual(updates.events.map(tickOf), ticks(100));
+    await display.next(({ payload }) => tickOf(payload) === 99);
+    const published = display.heard.map(({ payload }) => tickOf(payload));
+    // Of QoS 0 a newer location takes the place of one that waits.
+    assert.deepEqual(published, [...new Set(published)]);
+    await display.close();
+  });
+
+  test('a burst of 400 locations of a provider is processed, in order', async () => {
+    const updates = await hub(2).subscribe('location_updates', { provider_id: 'burst' });
+    await Promise.all(ticks(400).map((n) => source.publish(`${PUB}/burst`, locationAt('burst', n))));
+    await updates.next((each) => tickOf(each) === 399);
+    assert.deepEqual(updates.events.map(tickOf), ticks(400));
+  });
+
+  test('each hub publishes what it has made, under its own session', async () => {
+    const health = await Promise.all(hubs.map(healthOf));
+    assert.equal(new Set(health.map(({ client_id: id }) => id)).size, HUBS.length);
+    const sessions = health.map(({ subscriptions }) => subscriptions.map(({ client_id: id }: Event) => id));
+    assert.deepEqual(sessions, [sessions[0], sessions[0], sessions[0]]);
+  });
+});
+
+describe('MQTT in a cluster that loses a hub', { skip }, () => {
+  const ends: (() => void)[] = [];
+  let broker: Broker;
+  let source: TestMqttClient;
+
+  before(async () => {
+    broker = await Broker.start('mosquitto');
+    source = await TestMqttClient.open(broker.port);
+  });
+  after(async () => {
+    for (const end of ends) end();
+    await source.close();
+    await broker.close();
+  });
+
+  test('another hub takes over what was sent to the one that was subscribed, and nothing is lost', async () => {
+    const atEnd = (callback: () => void): void => void ends.push(callback);
+    const start = async (name: string): Promise<HubProcess> =>
+      HubProcess.start(newFolder(atEnd), settingsOf(name, broker, { port: await freePort(), cluster_hold: 1500 }), atEnd);
+    const hubs = [await start('a'), await start('b')];
+    const subscribed = async (): Promise<HubProcess | undefined> => {
+      for (const hub of hubs) {
+        const health = (await hub.get('/health/mqtt'))?.body;
+        if (health?.subscriptions?.some(({ connected }: Event) => connected) === true) return hub;
+      }
+      return undefined;
+    };
+    await until(async () => isShared((await hubs[0]?.get('/health/system'))?.body.cluster, 2));
+    await until(async () => (await subscribed()) !== undefined);
+    const victim = (await subscribed()) as HubProcess;
+    const other = hubs.find((hub) => hub !== victim) as HubProcess;
+    const publish = (n: number): Promise<void> => source.publish(`${PUB}/tag-${n}`, locationAt(`tag-${n}`, n));
+    for (const n of ticks(100)) await publish(n);
+    const rest = ticks(300).slice(100).map(publish);
+    await victim.crash();
+    await Promise.all(rest);
+    const located = async (): Promise<number> => (await other.get('/providers/locations'))?.body?.length;
+    await until(async () => (await located()) === 300, PATIENCE_MS);
+  });
+});
