@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import mqtt, { type IClientOptions, type IClientSubscribeOptions, type MqttClient } from 'mqtt';
 import { type BrokerTls, readTls, tlsProblem } from './broker_tls.ts';
 import { PacketReader, type Received } from './packet_reader.ts';
-import { KEEPALIVE_SECONDS, PACKET_BYTES_MAX, RECEIVE_MAX, SESSION_SECONDS } from './session.ts';
+import { KEEPALIVE_SECONDS, PACKET_BYTES_MAX, RECEIVE_MAX, SESSION_SECONDS, SESSION_TAKEN_OVER } from './session.ts';
 
 /** How a broker is reached. */
 export interface BrokerSettings {
@@ -52,8 +52,8 @@ export interface ConnectionWatch {
   /** More can be written. */
   room(): void;
   notice(text: string): void;
-  /** It has ended, or was never made. Called once. */
-  down(why: string): void;
+  /** It has ended, or was never made: why, and the reason code of MQTT 5 if the broker has sent one. Called once. */
+  down(why: string, reasonCode?: number): void;
 }
 
 export interface ConnectionOptions {
@@ -109,6 +109,8 @@ class BrokerConnection {
   readonly #client: MqttClient;
   readonly #watch: ConnectionWatch;
   #why = '';
+  /** Why the broker has closed it, as MQTT 5 has it. */
+  #reasonCode: number | undefined;
   #isUp = false;
   #isDown = false;
   /** Whether it waits for the socket to be drained. */
@@ -142,7 +144,9 @@ class BrokerConnection {
       }),
     );
     client.on('disconnect', ({ reasonCode, properties }) => {
-      this.#why ||= `the broker closes the connection: ${properties?.reasonString ?? `reason code ${reasonCode}`}`;
+      this.#reasonCode = reasonCode;
+      const reason = properties?.reasonString ?? REASONS[String(reasonCode)] ?? `reason code ${reasonCode}`;
+      this.#why ||= `the broker closes the connection: ${reason}`;
     });
     client.on('error', (error) => {
       this.#why ||= whyOf(error, settings);
@@ -222,7 +226,7 @@ class BrokerConnection {
     if (this.#isDown) return;
     this.#isDown = true;
     this.#isUp = false;
-    this.#watch.down(this.#why || 'the connection was closed');
+    this.#watch.down(this.#why || 'the connection was closed', this.#reasonCode);
   }
 }
 
@@ -278,17 +282,19 @@ function readsOnlyOthers(
   };
 }
 
+/** Reason codes of MQTT 5, and of versions before it, that can have to do with the settings. */
+const REASONS: Readonly<Record<string, string>> = {
+  1: 'the broker does not speak MQTT 5',
+  132: 'the broker does not speak MQTT 5',
+  133: 'the broker refuses mqtt_client_id',
+  4: 'the broker refuses mqtt_user or mqtt_password',
+  134: 'the broker refuses mqtt_user or mqtt_password',
+  5: 'the broker does not authorize this hub',
+  135: 'the broker does not authorize this hub',
+  [SESSION_TAKEN_OVER]: 'another client has connected with the same client id',
+};
+
 /** Words for what people set up wrong; the library's own for the rest. */
 function whyOf(error: Error & { code?: string | number }, { tls }: BrokerSettings): string {
-  const words: Readonly<Record<string, string>> = {
-    1: 'the broker does not speak MQTT 5',
-    132: 'the broker does not speak MQTT 5',
-    133: 'the broker refuses mqtt_client_id',
-    4: 'the broker refuses mqtt_user or mqtt_password',
-    134: 'the broker refuses mqtt_user or mqtt_password',
-    5: 'the broker does not authorize this hub',
-    135: 'the broker does not authorize this hub',
-    142: 'another client has connected with the same mqtt_client_id',
-  };
-  return words[String(error.code)] ?? tlsProblem(error, tls) ?? (error.message || String(error.code));
+  return REASONS[String(error.code)] ?? tlsProblem(error, tls) ?? (error.message || String(error.code));
 }

@@ -15,7 +15,7 @@ import { lifeMsOf, type Received, topicOf } from './packet_reader.ts';
 import { PacketWriter } from './packets.ts';
 import { PublishQueue } from './publish_queue.ts';
 import { isRpcTopic } from './rpc_topics.ts';
-import { OFFLINE, ONLINE, RECEIVE_MAX } from './session.ts';
+import { OFFLINE, ONLINE, RECEIVE_MAX, SESSION_TAKEN_OVER } from './session.ts';
 import { placeText } from './uns.ts';
 
 /** What the thread is handed, besides its settings. */
@@ -35,6 +35,19 @@ export interface MqttThreadDeps {
 
 /** Pauses before another attempt: each twice as long as the one before, give or take a fifth. */
 const [PAUSE_MIN_MS, PAUSE_MAX_MS] = [500, 30_000] as const;
+/** A connection that has lasted as long is followed by the shortest pause. */
+const LASTED_MS = PAUSE_MAX_MS;
+/** A message is dropped once the connection has ended that often while nothing else of QoS 1 was under way. */
+const ENDINGS_MAX = 2;
+/**
+ * Reason codes of MQTT 5 that blame no message: server busy, server shutting down, keep alive timeout, session taken over,
+ * administrative action, use another server, server moved, connection rate exceeded.
+ */
+const FOR_NO_MESSAGE: ReadonlySet<number | undefined> = new Set([
+  ...[0x89, 0x8b, 0x8d, SESSION_TAKEN_OVER, 0x98, 0x9c, 0x9d, 0x9f],
+]);
+/** Topics that are remembered as the reason why the broker has closed the connection. */
+const BARRED_MAX = 1000;
 /** What may wait for the hub of QoS 0, which the broker does not hold back. */
 const UNTAKEN_MAX = 20_000;
 /** A broker that heeds the Receive Maximum never has more wait than that. Mosquitto 2.0 may not, after a hub has died. */
@@ -54,6 +67,13 @@ const CLOSE_MS = 3000;
  *     hub ── publish ──▶ queue ── room ──▶ packets ══▶ broker
  *
  * Messages of remote procedure calls are of QoS 0, and go to the hub beside the batches: they wait for no location.
+ *
+ * A broker that does not accept a message, such as one with too many levels in its topic, closes the connection. The message
+ * would do so again after each reconnect, so it is found and dropped:
+ *
+ *     connection ends ──▶ the messages that were under way are suspects, and are published one at a time
+ *     ends with a suspect under way ──▶ the second time it is dropped; its topic is barred if the broker gave a reason
+ *     acknowledged ──▶ it was not the one
  */
 export class MqttThread {
   readonly #data: Omit<MqttThreadData, 'settings'>;
@@ -74,6 +94,16 @@ export class MqttThread {
   /** Bytes of what is to be published that the front thread has not been told of. */
   #takenOver = 0;
   #pauseMs: number = PAUSE_MIN_MS;
+  /** When the connection was made; undefined while there is none. */
+  #upMs: number | undefined;
+  /** Whether this thread ends the connection itself. */
+  #isEnding = false;
+  /** Messages at the head of the queue that are published one at a time. */
+  #suspects = 0;
+  /** How often the connection has ended while a message was the only one under way. */
+  readonly #endings = new WeakMap<Publishing, number>();
+  /** Topics for which the broker has closed the connection, the oldest first. */
+  readonly #barred = new Set<string>();
   #attempts: number;
   #batches: number;
   /** Batches that the hub has not taken. */
@@ -120,6 +150,7 @@ export class MqttThread {
       case 'again':
         this.#forgotten = message.connection;
         for (const [batch, { connection }] of this.#untaken) if (connection <= message.connection) this.#end(batch);
+        this.#isEnding = this.#connection !== undefined;
         void this.#connection?.end();
         return;
       case 'taken':
@@ -159,7 +190,7 @@ export class MqttThread {
         message: (received) => this.#message(received),
         room: () => this.#pump(),
         notice: (text) => this.#notice(text),
-        down: (why) => this.#down(why),
+        down: (why, reasonCode) => this.#down(why, reasonCode),
       },
     );
   }
@@ -167,26 +198,65 @@ export class MqttThread {
   #up({ inFlightMax, packetBytesMax }: BrokerBounds): void {
     this.#inFlightMax = inFlightMax;
     this.#packetBytesMax = packetBytesMax;
-    this.#pauseMs = PAUSE_MIN_MS;
+    this.#upMs = this.#deps.nowMs();
     this.#tellState({ isConnected: true, why: '', connections: this.#state.connections + 1 });
     this.#sayStatus(ONLINE);
     this.#pump();
   }
 
-  #down(why: string): void {
+  #down(why: string, reasonCode: number | undefined): void {
     // What has come belongs to this connection.
     if (this.#arrivedIds.length > 0) this.#bring();
     this.#connection = undefined;
     this.#isFull = false;
     this.#acks.reset();
+    if (!this.#isEnding && !FOR_NO_MESSAGE.has(reasonCode)) this.#suspect(reasonCode);
     this.#queue.disconnected([...this.#underWay]);
     this.#underWay.clear();
     this.#tellState({ ...this.#state, isConnected: false, why });
     this.#emptied?.();
     if (this.#isClosing) return;
-    const pauseMs = this.#pauseMs * (0.8 + 0.4 * this.#deps.random());
-    this.#pauseMs = Math.min(2 * this.#pauseMs, PAUSE_MAX_MS);
+    const pauseMs = this.#nextPauseMs(reasonCode) * (0.8 + 0.4 * this.#deps.random());
+    this.#upMs = undefined;
+    this.#isEnding = false;
     this.#stopAttempt = this.#deps.schedule(pauseMs, () => this.#connect());
+  }
+
+  /** The pause before the next attempt. A connection that ends soon is followed by a longer pause than the one before. */
+  #nextPauseMs(reasonCode: number | undefined): number {
+    // Another hub has the session. It is not to lose it again while this hub learns of that.
+    if (reasonCode === SESSION_TAKEN_OVER) return PAUSE_MAX_MS;
+    const hasLasted = this.#upMs !== undefined && this.#deps.nowMs() - this.#upMs >= LASTED_MS;
+    const pauseMs = hasLasted || this.#isEnding ? PAUSE_MIN_MS : this.#pauseMs;
+    this.#pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS);
+    return pauseMs;
+  }
+
+  /** The connection has ended. Finds out what message is the reason, and drops it the second time. */
+  #suspect(reasonCode: number | undefined): void {
+    // What belongs to the connection is not published again.
+    const suspects = [...this.#underWay].filter(({ lifeMs }) => lifeMs === 0);
+    // Those that were not published again yet are behind them.
+    this.#suspects = Math.max(this.#suspects, suspects.length);
+    const [only] = suspects;
+    if (only === undefined || suspects.length > 1) return;
+    const endings = (this.#endings.get(only) ?? 0) + 1;
+    this.#endings.set(only, endings);
+    if (endings >= ENDINGS_MAX) this.#giveUp(only, reasonCode);
+  }
+
+  #giveUp(event: Publishing, reasonCode: number | undefined): void {
+    const { topic } = event;
+    this.#underWay.delete(event);
+    this.#queue.ended(event);
+    this.#suspects--;
+    this.#counts.refused++;
+    this.#notice('A message is dropped that has ended the connection to the broker twice', topic);
+    if (reasonCode === undefined) return;
+    this.#barred.add(topic);
+    if (this.#barred.size <= BARRED_MAX) return;
+    const [oldest = ''] = this.#barred;
+    this.#barred.delete(oldest);
   }
 
   /** hot */
@@ -249,6 +319,10 @@ export class MqttThread {
         this.#queue.dropped++;
         continue;
       }
+      if (this.#barred.has(publishing.topic)) {
+        this.#counts.refused++;
+        continue;
+      }
       // One that need not wait is not replaced.
       if (publishing.qos === 0 && this.#queue.has(publishing.topic)) this.#pump();
       this.#queue.offer(publishing, nowMs);
@@ -275,12 +349,13 @@ export class MqttThread {
       if (this.#packets.length === 0) break;
       connection.write(this.#packets.take());
     }
-    while (this.#underWay.size < this.#inFlightMax) {
+    while (this.#underWay.size < (this.#suspects > 0 ? 1 : this.#inFlightMax)) {
       const event = this.#queue.takeEvent(this.#deps.nowMs());
       if (event === undefined) break;
       const payload = event.isMotion ? Buffer.from(placeText(Buffer.from(event.payload).toString())) : event.payload;
       if (!this.#fits({ topic: event.topic, payload })) {
         this.#queue.ended(event);
+        this.#suspects = Math.max(0, this.#suspects - 1);
         continue;
       }
       this.#underWay.add(event);
@@ -292,6 +367,7 @@ export class MqttThread {
   #ended(event: Publishing, refused: string | undefined): void {
     if (!this.#underWay.delete(event)) return;
     this.#queue.ended(event);
+    this.#suspects = Math.max(0, this.#suspects - 1);
     if (refused === undefined) this.#published(event);
     else {
       this.#counts.refused++;

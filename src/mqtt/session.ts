@@ -8,6 +8,9 @@ export const PACKET_BYTES_MAX = 256 << 10;
 /** Messages of QoS 1 that the broker may send before any is acknowledged. */
 export const RECEIVE_MAX = 5000;
 
+/** Reason code of MQTT 5: another client has connected with the same client id. */
+export const SESSION_TAKEN_OVER = 0x8e;
+
 /** What the hub says of itself, retained; the second is its last will, too. */
 export const ONLINE = '{"status":"online"}';
 export const OFFLINE = '{"status":"offline"}';

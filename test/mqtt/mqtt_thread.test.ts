@@ -4,6 +4,7 @@ import type { ConnectionWatch } from '../../src/mqtt/broker_connection.ts';
 import { type FromMqttThread, MessageWriter, type Publishing, readArrived } from '../../src/mqtt/messages.ts';
 import { MqttThread } from '../../src/mqtt/mqtt_thread.ts';
 import type { Received } from '../../src/mqtt/packet_reader.ts';
+import { SESSION_TAKEN_OVER } from '../../src/mqtt/session.ts';
 import { received } from './received.ts';
 
 interface Call {
@@ -151,6 +152,8 @@ class World {
 
 /** What the broker takes. */
 const PACKET_BYTES_MAX = 1000;
+/** Reason codes with which a broker closes a connection. */
+const [MALFORMED, SHUTTING_DOWN] = [0x81, 0x8b] as const;
 const PUBACK = (id: number): readonly number[] => [0x40, 2, 0, id];
 
 describe('MqttThread', () => {
@@ -167,21 +170,79 @@ describe('MqttThread', () => {
     assert.deepEqual(world.last.written, [...PUBACK(1), ...PUBACK(2)]);
   });
 
-  test('tries again for ever, with pauses that grow, and at once less long after it was connected', () => {
+  test('tries again for ever, with pauses that grow until a connection has lasted', () => {
     const world = new World();
-    const pauses: number[] = [];
-    for (let n = 0; n < 9; n++) {
+    const pauseMs = (reasonCode?: number): number => {
       const [begunMs, before] = [world.nowMs, world.connections.length];
-      world.last.watch.down('refused');
+      world.last.watch.down('closed', reasonCode);
       while (world.connections.length === before) world.pass(10);
-      pauses.push(world.nowMs - begunMs);
-    }
+      return world.nowMs - begunMs;
+    };
+    const pauses = Array.from({ length: 9 }, () => pauseMs());
     assert.deepEqual(pauses, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
     world.last.up(10);
-    world.last.watch.down('closed');
-    const before = world.connections.length;
-    world.pass(500);
-    assert.equal(world.connections.length, before + 1);
+    world.pass(29_999);
+    assert.equal(pauseMs(), 30_000);
+    world.last.up(10);
+    world.pass(30_000);
+    assert.equal(pauseMs(), 500);
+    world.last.up(10);
+    assert.equal(pauseMs(), 1000);
+    world.last.up(10);
+    world.pass(30_000);
+    assert.equal(pauseMs(SESSION_TAKEN_OVER), 30_000);
+  });
+
+  test('publishes one at a time what was under way, and drops what has ended the connection twice', () => {
+    const world = new World();
+    const texts = () => world.last.published.map(({ text }) => text);
+    const again = (reasonCode?: number): void => {
+      const before = world.connections.length;
+      world.last.watch.down('malformed packet', reasonCode);
+      while (world.connections.length === before) world.pass(500);
+      world.last.up(10);
+    };
+    const event = (topic: string) => ({ topic, qos: 1 as const, payload: Buffer.from(topic) });
+    world.publish(event('good'), event('bad'), event('other'));
+    world.last.up(10);
+    again(MALFORMED);
+    assert.deepEqual(texts(), ['good']);
+    world.last.published[0]?.done();
+    assert.deepEqual(texts(), ['good', 'bad']);
+    again(MALFORMED);
+    assert.deepEqual(texts(), ['bad']);
+    again(MALFORMED);
+    assert.deepEqual(texts(), ['other']);
+    for (const { done } of world.last.published) done();
+    assert.ok(texts().length > 1 && !texts().includes('bad'));
+    world.publish(event('bad'), event('good'));
+    for (const { done } of world.last.published) done();
+    assert.equal(texts().at(-1), 'good');
+    const { refused, waiting, waitingBytes } = world.counts();
+    assert.deepEqual([refused, waiting, waitingBytes], [2, 0, 0]);
+    const topics = world.told.flatMap((each) => (each.say === 'notice' ? [each.topic] : []));
+    assert.deepEqual(topics, ['bad']);
+  });
+
+  test('blames no message for a connection that ends for another reason, and no topic without one of the broker', () => {
+    const world = new World();
+    const again = (reasonCode?: number): void => {
+      const before = world.connections.length;
+      world.last.watch.down('closed', reasonCode);
+      while (world.connections.length === before) world.pass(500);
+      world.last.up(10);
+    };
+    const event = { topic: 'e', qos: 1 as const };
+    world.last.up(10);
+    world.last.published[0]?.done();
+    world.publish(event);
+    for (let times = 0; times < 3; times++) again(SHUTTING_DOWN);
+    assert.equal(world.last.published[0]?.topic, 'e');
+    for (let times = 0; times < 3; times++) again();
+    assert.equal(world.counts().refused, 1);
+    for (const { done } of world.last.published) done();
+    world.publish(event);
+    assert.equal(world.last.published.at(-1)?.topic, 'e');
   });
 
   test('acknowledges nothing on another connection than it came on', () => {
@@ -326,8 +387,8 @@ describe('MqttThread', () => {
     world.last.watch.down('closed');
     world.pass(500);
     world.last.up(10);
+    for (let n = 0; n < 3; n++) world.last.published[n]?.done();
     assert.deepEqual(texts(), ['2', '{"status":"online"}', '{"status":"online"}']);
-    for (const { done } of world.last.published) done();
     const { published, waiting, waitingBytes } = world.counts();
     assert.deepEqual([published, waiting, waitingBytes], [4, 0, 0]);
   });
