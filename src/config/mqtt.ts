@@ -63,6 +63,18 @@ export const MqttProperties = {
   uns_root: Text({
     description: 'First levels of the unified namespace. null: places of trackables are not published in one.',
   }),
+  uns_max_levels: Type.Integer({
+    minimum: 1,
+    maximum: 200,
+    default: 32,
+    description: 'Levels that the path of a trackable in the unified namespace may have.',
+  }),
+  uns_max_bytes: Type.Integer({
+    minimum: 32,
+    maximum: 65_535,
+    default: 1024,
+    description: 'Bytes that a topic of the unified namespace may have.',
+  }),
 };
 
 /** A publication that is asked for. */

@@ -195,7 +195,10 @@ export function mqttSettings(
     queueBytesMax: config.mqtt_max_queue * 2 ** 20,
     subscriptions: config.mqtt_subscriptions,
     share: config.mqtt_share ?? undefined,
-    unsRoot: config.uns_root ?? undefined,
+    uns:
+      config.uns_root === null
+        ? undefined
+        : { root: config.uns_root, levelsMax: config.uns_max_levels, bytesMax: config.uns_max_bytes },
     hubId: ownId,
     depthMax: config.max_json_depth,
   };

@@ -10,6 +10,7 @@ import { MAP_VIEWS } from '../entities/map_views.ts';
 import { DatabaseState } from '../operation/database_state.ts';
 import { LICENSE_SETTING } from '../operation/operation.ts';
 import { keptRows, rowsToKeep } from '../shards/row_times.ts';
+import { UNS_OWNER_PREFIX } from '../model/mqtt.ts';
 import type { Store } from '../store/store.ts';
 import { StoreWriter } from '../store/writer.ts';
 import { type Clock, schedule } from '../time/clock.ts';
@@ -22,7 +23,7 @@ const INCARNATION_BYTES = 16;
 /** Settings that are the same for all hubs. What is used is counted by each. */
 const SHARED: readonly string[] = [RULES_SETTING, LICENSE_SETTING];
 /** What names of others that are shared begin with. */
-const SHARED_PREFIXES = ['alert ', 'alert_act ', ALERT_RULES.prefix, MAP_VIEWS.prefix];
+const SHARED_PREFIXES = [UNS_OWNER_PREFIX, 'alert ', 'alert_act ', ALERT_RULES.prefix, MAP_VIEWS.prefix];
 
 interface ClusterDeps {
   readonly config: Config;

@@ -1,9 +1,12 @@
 import { hostname } from 'node:os';
 import type { Config } from '../config/schema.ts';
 import { clusterSettings, mqttSettings } from '../config/settings.ts';
-import type { Mqtt } from '../mqtt/mqtt.ts';
+import type { Mqtt, MqttDeps } from '../mqtt/mqtt.ts';
+import { UNS_OWNER_PREFIX } from '../model/mqtt.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 import { partitionOf } from '../shards/affinity.ts';
+import { definedWrites } from '../store/entity_text.ts';
+import type { Kept } from '../core/kept.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 
@@ -12,22 +15,50 @@ import type { Parts } from './parts.ts';
  * loaded.
  */
 export async function connectMqtt(
-  parts: Parts & { readonly rpc: Rpc; readonly hubId: string },
+  parts: Parts & { readonly rpc: Rpc; readonly kept: Kept },
   config: Config,
   log: Log,
 ): Promise<Mqtt | undefined> {
-  const { rpc, hubId } = parts;
+  const { rpc, kept } = parts;
+  const { hubId } = kept;
   const settings = mqttSettings(config, { hubId, hubName: clusterSettings(config, hostname())?.hubName });
   if (settings === undefined) return undefined;
   const { Mqtt } = await import('../mqtt/mqtt.ts');
   const { ingest, fanout, entities, cluster, clock, machine, canTake } = parts;
+  const announces = (name: string): boolean => cluster === undefined || cluster.serves(partitionOf(name));
   return new Mqtt(settings, {
-    ...{ ingest, fanout, rpc, log, schedule: machine.schedule, elapsedMs: clock.elapsed },
+    ...{ ingest, fanout, rpc, log, announces, schedule: machine.schedule, elapsedMs: clock.elapsed },
     hasCapacity: canTake,
     later: setImmediate,
     trackable: (id) => entities.get('trackable', id),
     trackables: () => entities.list('trackable'),
+    unsOwners: unsOwners(parts, { announces, log }),
     isElected: cluster && ((subscription) => cluster.serves(partitionOf(`mqtt ${subscription}`))),
-    announces: (id) => cluster === undefined || cluster.serves(partitionOf(id)),
   });
+}
+
+/** The stored owners of topics of the unified namespace. Of several hubs, which all find the same owners, one stores them. */
+function unsOwners(
+  { kept, writer }: Pick<Parts, 'writer'> & { readonly kept: Kept },
+  { announces, log }: { announces(name: string): boolean; readonly log: Log },
+): MqttDeps['unsOwners'] {
+  const owners = new Map(
+    kept.entities.flatMap(({ kind, id, text }) => {
+      if (kind !== 'setting' || text == null || !id.startsWith(UNS_OWNER_PREFIX)) return [];
+      const { trackable } = JSON.parse(text) as { readonly trackable: string };
+      return [[id.slice(UNS_OWNER_PREFIX.length), trackable] as const];
+    }),
+  );
+  return {
+    storedOwner: (topic) => owners.get(topic),
+    storeOwner(topic, trackable) {
+      if (trackable === undefined) owners.delete(topic);
+      else owners.set(topic, trackable);
+      if (!announces(topic)) return;
+      const writes = definedWrites([[`${UNS_OWNER_PREFIX}${topic}`, trackable === undefined ? undefined : { trackable }]]);
+      writer.writeEntities(writes).catch((error: unknown) => {
+        log.warn('The owner of a topic of the unified namespace cannot be stored', { topic, error: String(error) });
+      });
+    },
+  };
 }

@@ -146,7 +146,7 @@ async function openOn(
     const identity = hubIdentity(hubId, { hub_name: config.hub_name, inCluster: cluster?.hubName });
     const rpc = openRpc(identity, { clock, cluster });
     cluster?.carry(rpc);
-    mqtt = await connectMqtt({ ...parts, rpc, hubId }, config, log);
+    mqtt = await connectMqtt({ ...parts, rpc, kept }, config, log);
     const recording = await connectHistory({ ...parts, hubId }, config, log);
     const history = recording?.history;
     const keptByHub = cluster && { keptByHub: () => settingsByHub(cluster) };

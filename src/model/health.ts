@@ -91,6 +91,17 @@ const MqttSubscription = Named('MqttSubscription', {
   problem: Type.Optional(Type.String({ description: 'Why the elected hub is not connected.' })),
 });
 
+const UnsRefusal = Named('UnsRefusal', {
+  id: Type.String({ description: 'Id of the trackable.' }),
+  problem: Type.String({ description: 'Why it has no topic.' }),
+});
+
+const UnsHealth = Named('UnsHealth', {
+  topics: Type.Integer({ minimum: 0, description: 'Trackables that have a topic.' }),
+  refused: Type.Integer({ minimum: 0, description: 'Trackables that claim a topic in vain.' }),
+  problems: ArrayOf(UnsRefusal),
+});
+
 export const MqttHealth = Named('MqttHealth', {
   enabled: Type.Boolean({ description: 'Whether mqtt_address is set; all else is there only then.' }),
   connected: Type.Optional(Type.Boolean({ description: 'Whether the connection to the broker stands.' })),
@@ -110,6 +121,7 @@ export const MqttHealth = Named('MqttHealth', {
   waiting: count('Messages that wait for the broker.'),
   waiting_bytes: count('Their bytes.'),
   subscriptions: Type.Optional(ArrayOf(MqttSubscription)),
+  uns: Type.Optional(UnsHealth),
 });
 export type MqttHealth = Static<typeof MqttHealth>;
 

@@ -30,6 +30,9 @@ export function qosOf(publication: Publication): 0 | 1 {
   return PUBLICATIONS[publication].isEvent ? 1 : 0;
 }
 
+/** What the names of settings begin with that store the owner of a topic of the unified namespace. */
+export const UNS_OWNER_PREFIX = 'uns_owner ';
+
 /** What the usage statistics tell apart of what is published. */
 export const SENT_KINDS = [
   'location_updates',

@@ -16,7 +16,7 @@ import { RpcCarrier } from './rpc_carrier.ts';
 import { rpcFilters } from './rpc_topics.ts';
 import { addressOf } from './session.ts';
 import { sourceFilters, statusTopics } from './topics.ts';
-import { Uns } from './uns.ts';
+import { UNS_PROBLEMS, Uns, type UnsDeps, type UnsProblem, type UnsSettings } from './uns.ts';
 
 /** The settings of the client, from hub_config.yaml. */
 export interface MqttSettings {
@@ -30,7 +30,7 @@ export interface MqttSettings {
   readonly subscriptions: readonly string[];
   /** Name of a shared subscription of several hubs that are no cluster. */
   readonly share: string | undefined;
-  readonly unsRoot: string | undefined;
+  readonly uns: UnsSettings | undefined;
   /** How the hub calls itself in its status. */
   readonly hubId: string;
   readonly depthMax: number;
@@ -43,6 +43,8 @@ export interface MqttDeps {
   hasCapacity(count: number): boolean;
   trackable(id: string): Trackable | undefined;
   trackables(): readonly Trackable[];
+  /** Where the owners of topics of the unified namespace are stored. */
+  readonly unsOwners: Pick<UnsDeps, 'storedOwner' | 'storeOwner'>;
   /** Whether the cluster has elected this hub for the subscription of that name; undefined where the hub is alone. */
   readonly isElected: ((subscription: string) => boolean) | undefined;
   /** Whether this hub, of several, publishes what all of them announce of an entity. */
@@ -76,13 +78,14 @@ export class Mqtt {
   readonly #client: BrokerClient;
   /** Of a cluster; a hub alone has none. */
   readonly #elected: readonly ElectedSubscription[];
+  readonly #uns: Uns | undefined;
   readonly #quietUntilMs = new Map<string, number>();
 
   constructor(settings: MqttSettings, deps: MqttDeps) {
     this.#settings = settings;
     this.#deps = deps;
     const { schedule, elapsedMs, later, fanout, announces, isElected } = deps;
-    const { broker, style, wanted, queueBytesMax, unsRoot, share, subscriptions, hubId } = settings;
+    const { broker, style, wanted, queueBytesMax, uns, share, subscriptions, hubId } = settings;
     const rpcSubscriptions = rpcFilters(deps.rpc.hubId).map(ofCalls);
     const isAlone = isElected === undefined;
     const ofSource = isAlone ? sourceFilters(subscriptions, share).map(ofSources) : [];
@@ -112,10 +115,15 @@ export class Mqtt {
       problem: (reason, problem, topic) => this.#problem(reason, problem, topic),
     });
     this.#elected = isAlone ? [] : this.#electedBy(isElected);
-    if (unsRoot !== undefined) {
-      const { trackable, trackables } = deps;
-      new Uns(unsRoot, { fanout, trackable, trackables, publish: this.#outbound.publish });
-    }
+    const { trackable, trackables, unsOwners } = deps;
+    this.#uns =
+      uns &&
+      new Uns(uns, {
+        ...{ fanout, trackable, trackables, ...unsOwners, publish: this.#outbound.publish },
+        notice: (problem, text, id) => {
+          this.#seldom(`uns ${problem}`, 'A trackable has no topic in the unified namespace', { trackable: id, problem: text });
+        },
+      });
   }
 
   start(): void {
@@ -146,6 +154,7 @@ export class Mqtt {
       ...{ received, redelivered, lost, published, replaced, dropped, refused, waiting },
       rejected: Object.values(this.rejections()).reduce((sum, count) => sum + count, 0),
       waiting_bytes: waitingBytes,
+      ...(this.#uns && { uns: this.#uns.health() }),
       ...(this.#elected.length > 0 && { subscriptions: this.#elected.map((each) => each.health()) }),
     };
   }
@@ -165,6 +174,11 @@ export class Mqtt {
     const all = [this.#client, ...this.#elected, this.#rpc];
     const counts = REASONS.map((reason) => [reason, all.reduce((sum, { refused }) => sum + refused[reason], 0)]);
     return Object.fromEntries(counts) as Record<Reason, number>;
+  }
+
+  /** Trackables that claim a topic of the unified namespace in vain, by reason. */
+  unsRefusals(): Readonly<Record<UnsProblem, number>> {
+    return this.#uns?.refusals() ?? NO_REFUSALS;
   }
 
   /** Takes nothing any more. What the hub has to say still goes out. */
@@ -224,6 +238,7 @@ export class Mqtt {
 }
 
 const nothing = (): void => undefined;
+const NO_REFUSALS = Object.fromEntries(UNS_PROBLEMS.map((problem) => [problem, 0])) as Record<UnsProblem, number>;
 
 /** A subscription to what sources publish, which the broker keeps while the hub is away. */
 function ofSources(filter: string): Subscribing {

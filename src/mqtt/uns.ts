@@ -1,5 +1,7 @@
 import type { Batch } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
+import { grouped } from '../model/bounds.ts';
+import { show } from '../model/show.ts';
 import type { FilterFields } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Outbound } from './outbound.ts';
@@ -8,56 +10,134 @@ import { UNFIT_FOR_TOPICS } from './topics.ts';
 /** The property of a trackable that says where in the unified namespace it is. */
 export const UNS_PROPERTY = 'com.flowcate.uns';
 
-/**
- * The topic of a trackable in the unified namespace, without empty levels; undefined where it has none, or one that is no
- * topic.
- */
-export function unsTopicOf(root: string, trackable: Pick<Trackable, 'properties'> | undefined): string | undefined {
-  const path = (trackable?.properties as Readonly<Record<string, unknown>> | null | undefined)?.[UNS_PROPERTY];
-  if (typeof path !== 'string') return undefined;
-  const levels = path
-    .split('/')
-    .filter((level) => level !== '')
-    .join('/');
-  return levels === '' || /[+#]/.test(levels) || UNFIT_FOR_TOPICS.test(levels)
-    ? undefined
-    : `${root}/${levels}/sensor/wgs84`;
+/** The settings of the unified namespace. */
+export interface UnsSettings {
+  /** The first levels of all topics. */
+  readonly root: string;
+  /** Levels that the property of a trackable may have. */
+  readonly levelsMax: number;
+  /** Bytes that a topic may have. */
+  readonly bytesMax: number;
 }
 
-interface UnsDeps {
+/** Why the property of a trackable gives it no topic. */
+export const UNS_PROBLEMS = ['characters', 'levels', 'length', 'taken'] as const;
+export type UnsProblem = (typeof UNS_PROBLEMS)[number];
+
+/** What a trackable claims: a topic, or none for a reason. */
+type Claim = { readonly topic: string } | { readonly problem: UnsProblem; readonly text: string };
+
+/** The topic that a trackable claims, without empty levels, or why it cannot have one; undefined where it claims none. */
+export function unsClaimOf(
+  { root, levelsMax, bytesMax }: UnsSettings,
+  trackable: Pick<Trackable, 'properties'> | undefined,
+): Claim | undefined {
+  const path = (trackable?.properties as Readonly<Record<string, unknown>> | null | undefined)?.[UNS_PROPERTY];
+  if (path === undefined || path === null) return undefined;
+  const name = `properties.${UNS_PROPERTY}`;
+  if (typeof path !== 'string') {
+    return { problem: 'characters', text: `${name}: must be a string, found ${show(path)}` };
+  }
+  const levels = path.split('/').filter((level) => level !== '');
+  if (levels.length === 0) return undefined;
+  if (/[+#]/.test(path) || UNFIT_FOR_TOPICS.test(path)) {
+    const wanted = 'must have neither "+", "#" nor control characters';
+    return { problem: 'characters', text: `${name}: ${wanted}, found ${show(path)}` };
+  }
+  if (levels.length > levelsMax) {
+    const text = `${name}: must have at most ${levelsMax} levels, found ${grouped(levels.length)}`;
+    return { problem: 'levels', text };
+  }
+  const topic = unsTopic(root, levels.join('/'));
+  const bytes = Buffer.byteLength(topic);
+  if (bytes <= bytesMax) return { topic };
+  const text = `${name}: must make a topic of at most ${grouped(bytesMax)} bytes, found ${grouped(bytes)}`;
+  return { problem: 'length', text };
+}
+
+/** The topic of a path in the unified namespace. */
+export function unsTopic(root: string, path: string): string {
+  return `${root}/${path}/sensor/wgs84`;
+}
+
+export interface UnsDeps {
   readonly fanout: Pick<Fanout, 'listen'>;
   trackable(id: string): Trackable | undefined;
-  /** All that there are. */
+  /** All that there are, in the order of their creation. */
   trackables(): readonly Trackable[];
+  /** The stored owner of a topic that several trackables have claimed. */
+  storedOwner(topic: string): string | undefined;
+  /** Stores the owner of a topic; undefined: that it has one claimant at most. */
+  storeOwner(topic: string, trackable: string | undefined): void;
   readonly publish: Outbound['publish'];
+  /** A trackable has no topic. */
+  notice(problem: UnsProblem, text: string, trackable: string): void;
 }
 
 const WGS84 = { crs: 'EPSG:4326' };
 /** Between two places of a trackable. */
 const INTERVAL_MS = 1000;
 const NOTHING = new Uint8Array();
+/** Trackables without a topic that the health page names. */
+const NAMED_MAX = 20;
+
+/** What is wrong with the property of a trackable. */
+interface Refused {
+  readonly problem: UnsProblem;
+  readonly text: string;
+  /** The topic that it waits for. */
+  readonly topic?: string;
+}
 
 /**
- * The unified namespace: where each trackable that has a topic in it was last, retained by the broker. What was said under a
- * topic, in this life of the hub or an earlier one, is taken back, by an empty message, when the trackable gets another one or
- * is deleted.
+ * The unified namespace: where each trackable that has a topic in it was last, retained by the broker. An empty message
+ * removes the position when the trackable gets another topic or is deleted.
+ *
+ * A topic has one owner. Trackables claim topics by their property:
+ *
+ *     first claim ──▶ owner: its positions are published
+ *     later claim ──▶ refused, and waits; nothing of it is published, and nothing is removed for it
+ *     the owner is deleted, or claims another topic ──▶ its position is removed, and the first that waits is the owner
+ *
+ * The owner of a topic that others wait for is stored, since the order of claims is not known after a restart. All hubs of a
+ * cluster apply changes in one order, and so find the same owner.
  */
 export class Uns {
-  readonly #root: string;
+  readonly #settings: UnsSettings;
   readonly #deps: UnsDeps;
-  /** The topics of trackables, by their ids. The broker may have a place under each. */
+  /** The topics of owners, by the ids of their trackables. The broker may have a position under each. */
   readonly #topics = new Map<string, string>();
+  /** Those that claim a topic; the first one is its owner. */
+  readonly #claimants = new Map<string, string[]>();
+  /** Trackables without a topic that have the property. */
+  readonly #refused = new Map<string, Refused>();
 
-  constructor(root: string, deps: UnsDeps) {
-    this.#root = root;
+  constructor(settings: UnsSettings, deps: UnsDeps) {
+    this.#settings = settings;
     this.#deps = deps;
-    const { fanout, trackables } = deps;
-    for (const trackable of trackables()) this.#know(trackable.id, trackable);
+    const { fanout, trackables, storedOwner } = deps;
+    const claims = trackables().map((trackable) => ({ id: trackable.id, claim: unsClaimOf(settings, trackable) }));
+    const isStored = ({ id, claim }: (typeof claims)[number]): boolean =>
+      claim !== undefined && 'topic' in claim && storedOwner(claim.topic) === id;
+    for (const { id, claim } of [...claims.filter(isStored), ...claims]) this.#claim(id, claim);
     fanout.listen(
       { heard: (batch, fields) => this.#moved(batch, fields) },
       { topic: 'trackable_motions', view: WGS84 },
     );
     fanout.listen({ heard: (_, fields) => this.#changed(fields) }, { topic: 'trackable_changes', view: WGS84 });
+  }
+
+  /** How many trackables have a topic, and which of them claim one in vain. */
+  health() {
+    const refused = [...this.#refused].slice(0, NAMED_MAX).map(([id, { text }]) => ({ id, problem: text }));
+    return { topics: this.#topics.size, refused: this.#refused.size, problems: refused };
+  }
+
+  /** Trackables that claim a topic in vain, by reason. */
+  refusals(): Readonly<Record<UnsProblem, number>> {
+    const counts = Object.fromEntries(UNS_PROBLEMS.map((problem) => [problem, 0])) as Record<UnsProblem, number>;
+    for (const { problem } of this.#refused.values()) counts[problem]++;
+    return counts;
   }
 
   /** hot */
@@ -71,19 +151,76 @@ export class Uns {
   }
 
   #changed(fields: readonly FilterFields[]): void {
-    const { trackable, publish } = this.#deps;
     const id = String(fields[0]?.[0]);
-    const before = this.#topics.get(id);
-    this.#know(id, trackable(id));
-    if (before === undefined || before === this.#topics.get(id)) return;
-    publish(before, NOTHING, { isRetained: true });
+    const claim = unsClaimOf(this.#settings, this.#deps.trackable(id));
+    const topic = claim !== undefined && 'topic' in claim ? claim.topic : undefined;
+    const before = this.#topics.get(id) ?? this.#refused.get(id)?.topic;
+    if (before !== undefined && before !== topic) this.#release(id, before);
+    this.#claim(id, claim);
   }
 
-  #know(id: string, trackable: Trackable | undefined): void {
-    const topic = unsTopicOf(this.#root, trackable);
-    if (topic === undefined) this.#topics.delete(id);
-    else this.#topics.set(id, topic);
+  /** Notes what a trackable claims. Claiming the same again changes nothing. */
+  #claim(id: string, claim: Claim | undefined): void {
+    if (claim === undefined) {
+      this.#refused.delete(id);
+      return;
+    }
+    if ('problem' in claim) {
+      this.#refuse(id, claim);
+      return;
+    }
+    const { topic } = claim;
+    const claimants = this.#claimants.get(topic) ?? [];
+    if (claimants.includes(id)) return;
+    claimants.push(id);
+    this.#claimants.set(topic, claimants);
+    const [owner = id] = claimants;
+    if (owner === id) this.#own(id, topic);
+    else this.#refuse(id, taken(topic, owner));
+    this.#store(topic);
   }
+
+  /** A trackable claims a topic no more. */
+  #release(id: string, topic: string): void {
+    const claimants = this.#claimants.get(topic) ?? [];
+    const [owner] = claimants;
+    const rest = claimants.filter((each) => each !== id);
+    this.#refused.delete(id);
+    if (rest.length === 0) this.#claimants.delete(topic);
+    else this.#claimants.set(topic, rest);
+    if (owner === id) {
+      this.#topics.delete(id);
+      this.#deps.publish(topic, NOTHING, { isRetained: true });
+      const [next, ...waiting] = rest;
+      if (next !== undefined) this.#own(next, topic);
+      for (const each of waiting) this.#refused.set(each, taken(topic, next as string));
+    }
+    this.#store(topic);
+  }
+
+  #own(id: string, topic: string): void {
+    this.#refused.delete(id);
+    this.#topics.set(id, topic);
+  }
+
+  #refuse(id: string, refused: Refused): void {
+    const isNew = this.#refused.get(id)?.text !== refused.text;
+    this.#refused.set(id, refused);
+    if (isNew) this.#deps.notice(refused.problem, refused.text, id);
+  }
+
+  /** Stores the owner of a topic where others wait for it. */
+  #store(topic: string): void {
+    const { storedOwner, storeOwner } = this.#deps;
+    const [owner, next] = this.#claimants.get(topic) ?? [];
+    const stored = next === undefined ? undefined : owner;
+    if (storedOwner(topic) !== stored) storeOwner(topic, stored);
+  }
+}
+
+function taken(topic: string, owner: string): Refused {
+  const found = `found that of ${show(owner)} (topic ${show(topic)})`;
+  return { problem: 'taken', text: `properties.${UNS_PROPERTY}: must be a path of one trackable, ${found}`, topic };
 }
 
 interface Motion {

@@ -7,6 +7,8 @@ export interface MeasuredMqtt {
   counts(): ThreadCounts;
   /** Messages that were refused, by reason. */
   rejections(): Readonly<Record<string, number>>;
+  /** Trackables that claim a topic of the unified namespace in vain, by reason. */
+  unsRefusals(): Readonly<Record<string, number>>;
 }
 
 /** Metrics of the MQTT client; a hub without a broker has none of them. */
@@ -28,6 +30,13 @@ export function mqttFamilies(mqtt: MeasuredMqtt): readonly Family[] {
       kind: 'counter',
       labels: ['reason'],
       read: () => labelled('reason', Object.entries(mqtt.rejections())),
+    },
+    {
+      name: 'hub_mqtt_uns_refused',
+      help: 'Trackables without their topic in the unified namespace: for characters, levels, length, or taken by another one.',
+      kind: 'gauge',
+      labels: ['reason'],
+      read: () => labelled('reason', Object.entries(mqtt.unsRefusals())),
     },
     counter('hub_mqtt_published_total', 'Messages that were handed to the broker.', 'published'),
     counter('hub_mqtt_replaced_total', 'Locations and motions whose place a newer one took.', 'replaced'),

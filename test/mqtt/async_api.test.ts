@@ -5,7 +5,7 @@ import type { FilterFields } from '../../src/model/topics.ts';
 import { describeMqtt } from '../../src/mqtt/docs/async_api.ts';
 import { availableTopics, requestTopic, responseTopic, rpcFilters } from '../../src/mqtt/rpc_topics.ts';
 import { levelOf, readInbound, sourceFilters, statusTopics, topicsOf } from '../../src/mqtt/topics.ts';
-import { unsTopicOf } from '../../src/mqtt/uns.ts';
+import { unsTopic } from '../../src/mqtt/uns.ts';
 import { asyncApiDocument } from '../../src/socket/docs/async_api.ts';
 import { type AsyncApi, asyncApiChecker, topicsIn } from '../contract/async_api.ts';
 
@@ -31,7 +31,7 @@ function documentOf(
     broker,
     style,
     wanted: more.wanted ?? ALL,
-    unsRoot: 'plant',
+    uns: { root: 'plant', levelsMax: 32, bytesMax: 1024 },
     hubId: 'hub/1',
     isKnown: more.isKnown ?? true,
   };
@@ -63,7 +63,7 @@ describe('the AsyncAPI document', () => {
       const made = [
         ...PUBLICATION_NAMES.flatMap((name) => FIELDS(name).flatMap((fields) => topicsOf(name, fields, style))),
         ...statusTopics('hub/1', style),
-        unsTopicOf('plant', { properties: { 'com.flowcate.uns': 'hall/shelf' } }) as string,
+        unsTopic('plant', 'hall/shelf'),
       ];
       const found = made.map(
         (topic) => [topic, published.filter(({ fits }) => fits(topic)).map(({ key }) => key)] as const,

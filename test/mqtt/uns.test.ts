@@ -3,14 +3,18 @@ import { describe, test } from 'node:test';
 import { Batch } from '../../src/fanout/batch.ts';
 import type { Listener } from '../../src/fanout/fanout.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
-import { placeText, Uns, unsTopicOf } from '../../src/mqtt/uns.ts';
+import { placeText, Uns, unsClaimOf } from '../../src/mqtt/uns.ts';
+
+const SETTINGS = { root: 'plant', levelsMax: 32, bytesMax: 1024 };
 
 /** A namespace on a table: trackables by id with their paths, and what is published. */
-function openUns(paths: Readonly<Record<string, string>>) {
+function openUns(paths: Readonly<Record<string, string>>, stored: Readonly<Record<string, string>> = {}) {
   const known = new Map(Object.entries(paths).map(([id, path]) => [id, withPath(id, path)]));
   const told: string[] = [];
+  const notices: string[] = [];
+  const owners = new Map(Object.entries(stored));
   const listeners = new Map<string, Listener>();
-  new Uns('plant', {
+  const uns = new Uns(SETTINGS, {
     fanout: {
       listen: (listener, { topic }) => {
         listeners.set(topic, listener);
@@ -20,9 +24,15 @@ function openUns(paths: Readonly<Record<string, string>>) {
     trackable: (id) => known.get(id),
     trackables: () => [...known.values()],
     publish: (topic, payload) => void told.push(`${topic} ${Buffer.from(payload).toString()}`),
+    storedOwner: (topic) => owners.get(topic),
+    storeOwner(topic, trackable) {
+      if (trackable === undefined) owners.delete(topic);
+      else owners.set(topic, trackable);
+    },
+    notice: (problem, text, trackable) => void notices.push(`${trackable}: ${problem}: ${text}`),
   });
   return {
-    told,
+    ...{ told, notices, owners, uns },
     move: (id: string) => listeners.get('trackable_motions')?.heard(Batch.of([id]), [[id]], 'published'),
     change(id: string, path?: string) {
       if (path === undefined) known.delete(id);
@@ -63,19 +73,81 @@ describe('Uns', () => {
   });
 });
 
-const PATHS: readonly [path: unknown, topic: string | undefined][] = [
-  ['hall/shelf', 'r/hall/shelf/sensor/wgs84'],
-  ['/hall//shelf/', 'r/hall/shelf/sensor/wgs84'],
+describe('Uns has one owner of a topic', () => {
+  const TOPIC = 'plant/hall/a/sensor/wgs84';
+
+  test('the first claimant: nothing of a later one is published, nor removed for it', () => {
+    const { told, notices, uns, owners, move, change } = openUns({ a: 'hall/a' });
+    change('b', '/hall//a');
+    move('b');
+    assert.deepEqual(told, []);
+    move('a');
+    assert.deepEqual(told, [`${TOPIC} a`]);
+    assert.deepEqual(notices, [
+      `b: taken: properties.com.flowcate.uns: must be a path of one trackable, found that of "a" (topic "${TOPIC}")`,
+    ]);
+    assert.deepEqual([uns.health().topics, uns.health().refused, uns.health().problems[0]?.id], [1, 1, 'b']);
+    assert.equal(uns.refusals().taken, 1);
+    assert.deepEqual([...owners], [[TOPIC, 'a']]);
+    change('b');
+    assert.deepEqual(told, [`${TOPIC} a`]);
+    assert.deepEqual([...owners, uns.health().refused], [0]);
+  });
+
+  for (const how of ['is deleted', 'goes elsewhere'] as const) {
+    test(`until that ${how}: then the first that waits`, () => {
+      const { told, uns, owners, move, change } = openUns({ a: 'hall/a', b: 'hall/a', c: 'hall/a' });
+      if (how === 'is deleted') change('a');
+      else change('a', 'yard/a');
+      for (const id of ['a', 'b', 'c']) move(id);
+      const elsewhere = how === 'is deleted' ? [] : ['plant/yard/a/sensor/wgs84 a'];
+      assert.deepEqual(told, [`${TOPIC} `, ...elsewhere, `${TOPIC} b`]);
+      assert.deepEqual([...owners], [[TOPIC, 'b']]);
+      assert.match(uns.health().problems[0]?.problem ?? '', /found that of "b"/);
+      change('c', 'hall/c');
+      assert.deepEqual([[...owners], uns.health().refused], [[], 0]);
+    });
+  }
+
+  test('the same after a restart, whatever the order of trackables', () => {
+    const { told, owners, move } = openUns({ a: 'hall/a', b: 'hall/a' }, { [TOPIC]: 'b' });
+    for (const id of ['a', 'b']) move(id);
+    assert.deepEqual(told, [`${TOPIC} b`]);
+    assert.deepEqual([...owners], [[TOPIC, 'b']]);
+  });
+
+  test('that has a topic again once its path is no longer refused', () => {
+    const { told, uns, move, change } = openUns({ a: 'hall/+' });
+    move('a');
+    assert.deepEqual([told, uns.refusals().characters], [[], 1]);
+    change('a', 'hall/a');
+    move('a');
+    assert.deepEqual([told, uns.refusals().characters], [[`${TOPIC} a`], 0]);
+  });
+});
+
+const PATHS: readonly [path: unknown, expected: string | RegExp | undefined][] = [
+  ['hall/shelf', 'plant/hall/shelf/sensor/wgs84'],
+  ['/hall//shelf/', 'plant/hall/shelf/sensor/wgs84'],
   ['', undefined],
   ['/', undefined],
-  ['hall/+', undefined],
-  ['#', undefined],
-  ['a\u0000b', undefined],
-  [5, undefined],
+  [null, undefined],
+  ['hall/+', /^characters: properties\.com\.flowcate\.uns: must have neither .* found "hall\/\+"$/],
+  ['#', /^characters: /],
+  ['a\u0000b', /^characters: /],
+  [5, /^characters: properties\.com\.flowcate\.uns: must be a string, found 5$/],
+  ['a/'.repeat(32), `plant/${'a/'.repeat(32)}sensor/wgs84`],
+  ['a/'.repeat(33), /^levels: properties\.com\.flowcate\.uns: must have at most 32 levels, found 33$/],
+  ['a'.repeat(1024 - 'plant//sensor/wgs84'.length), `plant/${'a'.repeat(1024 - 19)}/sensor/wgs84`],
+  ['ä'.repeat(503), /^length: properties\.com\.flowcate\.uns: must make a topic of at most 1,024 bytes, found 1,025$/],
 ];
-for (const [path, topic] of PATHS) {
-  test(`unsTopicOf() makes ${topic} of ${JSON.stringify(path)}`, () => {
-    assert.equal(unsTopicOf('r', { properties: { 'com.flowcate.uns': path } } as never), topic);
+for (const [path, expected] of PATHS) {
+  const shown = [expected, JSON.stringify(path)].map((each) => String(each).slice(0, 80));
+  test(`unsClaimOf() makes ${shown[0]} of ${shown[1]}`, () => {
+    const claim = unsClaimOf(SETTINGS, { properties: { 'com.flowcate.uns': path } } as never);
+    const found = claim && ('topic' in claim ? claim.topic : `${claim.problem}: ${claim.text}`);
+    if (expected instanceof RegExp) assert.match(found ?? '', expected);
+    else assert.equal(found, expected);
   });
 }
 

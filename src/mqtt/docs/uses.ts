@@ -5,7 +5,7 @@ import { OneOf } from '../../model/schema.ts';
 import { TOPIC_PAYLOADS } from '../../model/topic_payloads.ts';
 import type { FilterFields } from '../../model/topics.ts';
 import { inboundTopics, statusTopics, topicsOf } from '../topics.ts';
-import { UNS_PROPERTY, unsTopicOf } from '../uns.ts';
+import { type UnsSettings, unsTopic } from '../uns.ts';
 
 /** What the hub does with some topics of its broker. */
 export interface TopicUse {
@@ -26,7 +26,7 @@ export interface TopicUse {
 export interface PublishSettings {
   readonly style: TopicStyle;
   readonly wanted: readonly { readonly publication: Publication }[];
-  readonly unsRoot: string | undefined;
+  readonly uns: UnsSettings | undefined;
   readonly hubId: string;
 }
 
@@ -72,7 +72,7 @@ export function inboundUses(): readonly TopicUse[] {
 }
 
 /** What the hub publishes, as its settings say. */
-export function outboundUses({ style, wanted, unsRoot, hubId }: PublishSettings): readonly TopicUse[] {
+export function outboundUses({ style, wanted, uns, hubId }: PublishSettings): readonly TopicUse[] {
   const events = wanted.map(({ publication }): TopicUse => {
     const { topic, crs } = PUBLICATIONS[publication];
     return {
@@ -91,8 +91,8 @@ export function outboundUses({ style, wanted, unsRoot, hubId }: PublishSettings)
     topics: statusTopics(hubId, style),
     payload: HubStatus,
   };
-  const place = unsRoot && unsTopicOf(unsRoot, { properties: { [UNS_PROPERTY]: '{uns}' } });
-  if (place === undefined) return [...events, status];
+  if (uns === undefined) return [...events, status];
+  const place = unsTopic(uns.root, '{uns}');
   const summary = 'Keeps the place of a trackable in the unified namespace';
   return [...events, status, { ...retained, summary, topics: [place], payload: NamespacePlace }];
 }
