@@ -32,6 +32,8 @@ export interface HttpRequest extends HttpHead {
   dropBody?(): void;
   /** Aborted when the client goes before it is answered: nobody waits then for what takes long. Left out: nobody knows. */
   gone?(): AbortSignal;
+  /** What the address of the client counts as: see PeerHead. To be called before the request is answered. */
+  address?(): string;
 }
 
 export interface HttpReply {
@@ -71,6 +73,8 @@ export interface PeerHead {
   readonly authorization: string | undefined;
   /** As received. */
   readonly query: string;
+  /** What the address of the client counts as: of IPv6 its first half. Left out: unknown. */
+  readonly address?: string;
 }
 
 /** Whether an upgrade request shows who sends it. Neither throws nor rejects. */

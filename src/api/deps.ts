@@ -133,7 +133,17 @@ export interface RpcDeps {
    * Calls a method: the response to a request, both JSON; undefined where nobody waits for one. `path`: of the HTTP request.
    * Rejects with HUB_NOT_AUTHENTICATED, HUB_NOT_AUTHORIZED and HUB_UNAVAILABLE where the token does not permit the method.
    */
-  call(text: string, by: { readonly path: string; readonly token: string | undefined }): Promise<string | undefined>;
+  call(text: string, by: RpcCaller): Promise<string | undefined>;
+}
+
+/** Who calls a method by REST. */
+export interface RpcCaller {
+  readonly path: string;
+  readonly token: string | undefined;
+  /** What the address of the client counts as; undefined: unknown. */
+  readonly address: string | undefined;
+  /** Aborted when the client goes: the call is canceled. Undefined: it never is. */
+  readonly gone: AbortSignal | undefined;
 }
 
 /** Questions about the past. */

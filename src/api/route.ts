@@ -26,7 +26,7 @@ export interface Call<Parameters = unknown> {
   readonly sight: Sight | undefined;
   readonly reply: Replies;
   /** Who has sent the request. */
-  readonly client: Pick<HttpRequest, 'gone' | 'prefix'>;
+  readonly client: Pick<HttpRequest, 'gone' | 'address' | 'prefix'>;
 }
 
 /**

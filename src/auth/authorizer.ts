@@ -14,6 +14,8 @@ export interface Access {
   readonly readable: Readable | undefined;
   /** Until when, in milliseconds since 1970; infinite without a token. */
   readonly expiresMs: number;
+  /** Whose token has permitted it, as the token says; undefined where none was needed. */
+  readonly subject?: string | undefined;
 }
 
 export const FULL_ACCESS: Access = { owned: undefined, readable: undefined, expiresMs: Number.POSITIVE_INFINITY };
@@ -68,13 +70,13 @@ export class Authorizer {
   }
 
   #accessOf(token: VerifiedToken, target: Target): Access {
-    const { roles, owned, expiresMs } = token;
+    const { roles, owned, expiresMs, subject } = token;
     const reach = this.#policy.reach(roles, target);
     if (reach === undefined) {
       throw new HubError('HUB_NOT_AUTHORIZED', `Cannot ${target.name}: the access token does not permit it`);
     }
-    if (reach === 'ANY') return { owned: undefined, readable: undefined, expiresMs };
-    return { owned, readable: this.#readableBy(token), expiresMs };
+    if (reach === 'ANY') return { owned: undefined, readable: undefined, expiresMs, subject };
+    return { owned, readable: this.#readableBy(token), expiresMs, subject };
   }
 
   #readableBy(token: VerifiedToken): Readable {

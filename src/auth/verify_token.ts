@@ -27,6 +27,8 @@ export const TOKEN_MAX_CHARACTERS = 16_384;
 export interface VerifiedToken {
   readonly roles: readonly string[];
   readonly owned: Owned;
+  /** The claim `sub`; undefined without one. */
+  readonly subject?: string;
   /** Until when it is good, the clock tolerance included. */
   readonly expiresMs: number;
 }
@@ -67,6 +69,7 @@ export async function verifyToken(token: string, { claims, ...verifying }: Verif
   return {
     roles: rolesOf(payload, claims),
     owned: ownedOf(payload, claims),
+    ...(payload.sub !== undefined && { subject: payload.sub }),
     expiresMs: ((payload.exp ?? 0) + verifying.toleranceSeconds) * 1000,
   };
 }

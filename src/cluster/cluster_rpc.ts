@@ -149,7 +149,7 @@ export class ClusterRpc {
     bus.request(subject, bytes, { timeoutMs, read: readAnswerText }).then(
       (answer) => {
         if (this.#isClosed) return;
-        if (answer.at === 'answered') this.#port.answered(answer.value);
+        if (answer.at === 'answered') this.#port.answered(answer.value, { method, handlerId });
         else if (answer.at === 'noResponders') lost();
       },
       (error: Error) => this.#misfit(error),

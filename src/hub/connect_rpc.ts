@@ -4,6 +4,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import type { HubIdentity } from '../model/health.ts';
 import { answerText } from '../rpc/answer_text.ts';
+import { clientOf } from '../rpc/bounds.ts';
 import { FIRST_ID } from '../rpc/calls.ts';
 import { Rpc } from '../rpc/rpc.ts';
 import { type Clock, schedule } from '../time/clock.ts';
@@ -12,6 +13,8 @@ import { VERSION_INFO } from './version_info.ts';
 
 /** From as many the first id is chosen, so that ids stay below 2^31 for long. */
 const FIRST_IDS = 2 ** 30;
+/** Ids that handlers behind a broker see: none of those above, and nobody can guess one. */
+const [CARRIED_ID_MIN, CARRIED_ID_MAX] = [2 ** 32, 2 ** 48 - 1];
 
 /** Remote procedure calls of this hub. Hubs of a cluster share their id, so as handlers their names tell them apart. */
 export function openRpc(
@@ -27,6 +30,7 @@ export function openRpc(
     schedule,
     newId: () => randomBytes(8).toString('hex'),
     firstId: FIRST_ID + randomInt(FIRST_IDS),
+    randomId: () => randomInt(CARRIED_ID_MIN, CARRIED_ID_MAX),
   });
 }
 
@@ -34,10 +38,14 @@ export function openRpc(
 export function rpcDeps(rpc: Rpc, authorization: HubAuthorization | undefined, config: Config): RpcDeps {
   return {
     available: () => rpc.available(),
-    call: (text, { path, token }) =>
+    call: (text, { path, token, address, gone }) =>
       answerText(rpc, text, {
         depthMax: config.max_json_depth,
-        permit: (method) => authorization?.rpc({ use: 'call', path, method, token }),
+        ...(gone && { gone }),
+        async permit(method) {
+          const access = await authorization?.rpc({ use: 'call', path, method, token });
+          return clientOf(access?.subject, address);
+        },
       }),
   };
 }

@@ -1,9 +1,11 @@
 import { HubError } from '../errors.ts';
 import { type Ingest, type Scanned, UNUSUAL } from '../ingest/ingest.ts';
 import { lend } from '../model/borrowed.ts';
+import { grouped } from '../model/bounds.ts';
 import { parseJson, UnfitJson } from '../model/json.ts';
 import { show } from '../model/show.ts';
 import { type Arrived, PAYLOAD_INVALID, type Refused, readArrived, TOPIC_INVALID } from './messages.ts';
+import { PAYLOAD_BYTES_MAX } from './session.ts';
 import { type Inbound as Named, readInbound } from './topics.ts';
 
 /** Why messages are refused. */
@@ -135,6 +137,10 @@ export class Inbound {
     }
     if (isRetained) {
       this.#refuse(batch, 'retained', 'payload: was stored by the broker, and may be of any age', topic);
+      return undefined;
+    }
+    if (payload.length > PAYLOAD_BYTES_MAX) {
+      this.#refuse(batch, 'invalid', `payload: must have at most ${grouped(PAYLOAD_BYTES_MAX)} bytes, found more`, topic);
       return undefined;
     }
     const kept = named.kind === 'location' ? this.#giveBytes(named, payload) : UNUSUAL;

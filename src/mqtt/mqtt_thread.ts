@@ -15,7 +15,7 @@ import { lifeMsOf, type Received, topicOf } from './packet_reader.ts';
 import { PacketWriter } from './packets.ts';
 import { PublishQueue } from './publish_queue.ts';
 import { isRpcTopic } from './rpc_topics.ts';
-import { OFFLINE, ONLINE, RECEIVE_MAX, SESSION_TAKEN_OVER } from './session.ts';
+import { OFFLINE, ONLINE, PAYLOAD_BYTES_MAX, RECEIVE_MAX, SESSION_TAKEN_OVER } from './session.ts';
 import { placeText } from './uns.ts';
 
 /** What the thread is handed, besides its settings. */
@@ -272,7 +272,7 @@ export class MqttThread {
       this.#counts.lost++;
       return;
     }
-    this.#arrived.addArrived(received);
+    this.#arrived.addArrived(cut(received));
     this.#arrivedIds.push(packetId);
     if (!this.#isFull && this.#untakenCount + this.#arrivedIds.length >= READ_MAX) this.#readsMore(false);
     if (this.#arrivedIds.length === 1) this.#deps.afterReading(this.#bring);
@@ -431,6 +431,13 @@ export class MqttThread {
     const counts: ThreadCounts = { ...this.#counts, replaced, dropped, waiting, waitingBytes: bytes, sent: this.#sent };
     this.#deps.tell({ say: 'counts', counts });
   }
+}
+
+/** A message whose payload is too long, as far as it takes to tell that: the rest of it need not wait for the hub. hot */
+function cut(received: Received): Received {
+  const { payloadAt, payloadEnd } = received;
+  if (payloadEnd - payloadAt <= PAYLOAD_BYTES_MAX) return received;
+  return { ...received, payloadEnd: payloadAt + PAYLOAD_BYTES_MAX + 1 };
 }
 
 /** So much is taken over before the front thread hears of it: far less than the smallest mqtt_max_queue. */

@@ -205,7 +205,7 @@ export class RpcCarrier {
     }
     const text = textOf(arrived.payload);
     if (text === undefined) this.#refuse('json', 'payload: must be JSON, found bytes that are not UTF-8', topic);
-    else if (read.kind === 'response') this.#port.answered(text);
+    else if (read.kind === 'response') this.#port.answered(text, { method: read.method });
     else this.#request(read, text, topic);
   }
 

@@ -3,8 +3,10 @@
 /** How long the broker keeps the session of a hub that is gone, in seconds. */
 export const SESSION_SECONDS = 3600;
 export const KEEPALIVE_SECONDS = 30;
-/** The largest message that the broker may send: what is read at once takes some milliseconds. */
-export const PACKET_BYTES_MAX = 256 << 10;
+/** The largest packet that the broker may send. It discards larger ones, of which then nobody learns. */
+export const PACKET_BYTES_MAX = 1 << 20;
+/** The largest payload of a source that is taken: what is read at once takes some milliseconds. */
+export const PAYLOAD_BYTES_MAX = 256 << 10;
 /** Messages of QoS 1 that the broker may send before any is acknowledged. */
 export const RECEIVE_MAX = 5000;
 

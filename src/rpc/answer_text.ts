@@ -1,12 +1,17 @@
 import { answerId, type Call, readCall } from './call.ts';
-import { RpcRefusal, readMessage, responseText } from './message.ts';
+import { type Answer, RpcRefusal, readMessage, responseText } from './message.ts';
 import type { Rpc } from './rpc.ts';
 
 export interface TextOptions {
   /** Levels that JSON may be nested; 200 when left out. */
   readonly depthMax?: number;
-  /** Asked whether the method may be called; whatever it throws, or rejects with, is for whoever has sent the text. */
-  permit(method: string): unknown;
+  /** Aborted when the caller goes: the call is canceled. */
+  readonly gone?: AbortSignal;
+  /**
+   * Permits the method, and returns what tells the client from others (clientOf). What it throws, or rejects with, is for the
+   * sender of the text.
+   */
+  permit(method: string): Promise<string> | string;
 }
 
 /**
@@ -16,14 +21,14 @@ export interface TextOptions {
 export async function answerText(
   rpc: Rpc,
   text: string,
-  { depthMax, permit }: TextOptions,
+  { depthMax, gone, permit }: TextOptions,
 ): Promise<string | undefined> {
   let value: unknown;
   try {
     value = readMessage(text, depthMax);
     const call = readCall(value);
-    await permit(call.method);
-    return await begun(rpc, call);
+    const client = await permit(call.method);
+    return await begun(rpc, call, { client, gone });
   } catch (error) {
     if (!(error instanceof RpcRefusal)) throw error;
     rpc.refused(error.reason);
@@ -32,12 +37,24 @@ export async function answerText(
   }
 }
 
-function begun(rpc: Rpc, call: Call): Promise<string> | undefined {
+interface Caller {
+  readonly client: string;
+  readonly gone: AbortSignal | undefined;
+}
+
+function begun(rpc: Rpc, call: Call, { client, gone }: Caller): Promise<string | undefined> | undefined {
   if (!call.isAnswered) {
-    rpc.begin(call, { respond: () => undefined });
+    rpc.begin(call, { respond: () => undefined }, client);
     return undefined;
   }
   return new Promise((resolve) => {
-    rpc.begin(call, { respond: (answer) => resolve(responseText(call.id, answer)) });
+    const respond = (answer: Answer): void => resolve(responseText(call.id, answer));
+    const open = rpc.begin(call, { respond, over: () => gone?.removeEventListener('abort', cancel) }, client);
+    function cancel(): void {
+      open.cancel();
+      resolve(undefined);
+    }
+    if (gone?.aborted === true) cancel();
+    else gone?.addEventListener('abort', cancel, { once: true });
   });
 }

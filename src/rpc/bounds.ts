@@ -2,7 +2,9 @@
 export interface RpcBounds {
   /** Calls that wait for answers. */
   readonly openCalls: number;
-  /** The same of one WebSocket connection. */
+  /** Calls of the hub's own methods that may wait beyond that. */
+  readonly openCallsReserved: number;
+  /** Calls of one client, by REST and WebSocket, that wait for answers. */
   readonly openCallsOfClient: number;
   /** The same of one carrier. */
   readonly openCallsOfCarrier: number;
@@ -20,6 +22,7 @@ export interface RpcBounds {
 
 export const RPC_BOUNDS: RpcBounds = {
   openCalls: 1000,
+  openCallsReserved: 100,
   openCallsOfClient: 100,
   openCallsOfCarrier: 500,
   handlers: 10_000,
@@ -29,3 +32,8 @@ export const RPC_BOUNDS: RpcBounds = {
   responseBytes: 4 << 20,
   heldBytes: 64 << 20,
 };
+
+/** Tells clients apart by the subject of their token, or else by their address. Those of unknown addresses count as one. */
+export function clientOf(subject: string | undefined, address = ''): string {
+  return subject === undefined ? `address ${address}` : `subject ${subject}`;
+}

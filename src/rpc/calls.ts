@@ -1,11 +1,12 @@
 import { grouped } from '../model/bounds.ts';
 import { ordinary } from '../model/kept_number.ts';
-import { RPC_ERRORS, RPC_MESSAGE_MAX_BYTES } from '../model/rpc.ts';
+import { IDENTIFY, PING, RPC_ERRORS, RPC_MESSAGE_MAX_BYTES } from '../model/rpc.ts';
 import type { RpcBounds } from './bounds.ts';
 import type { Call } from './call.ts';
 import { type Collected, outcomeOf } from './collected.ts';
+import type { Responding } from './carrier.ts';
 import type { Handler, Link } from './handlers.ts';
-import { type Answer, failure, isObject, RpcRefusal, readAnswer } from './message.ts';
+import { type Answer, failure, isObject, type RequestId, RpcRefusal, readAnswer } from './message.ts';
 
 /**
  * The calls that are open, and who of the handlers has not answered yet:
@@ -25,6 +26,8 @@ export interface CallsOptions {
   exceeded(): void;
   /** The id of the first request to a handler; 10,000 when left out. */
   readonly firstId?: number;
+  /** The id of a request that others than its handler may answer. Left out: ids count on. */
+  randomId?(): number;
 }
 
 /** Who is told what becomes of a call. */
@@ -51,6 +54,7 @@ interface Open {
   readonly call: Call;
   readonly taker: CallTaker;
   readonly asked: number;
+  readonly client: string | undefined;
   readonly ids: Set<number>;
   readonly answers: Collected[];
   bytes: number;
@@ -74,6 +78,8 @@ export class Calls {
   readonly #options: CallsOptions;
   readonly #open = new Set<Open>();
   readonly #pending = new Map<number, Pending>();
+  /** How many calls each client has open. */
+  readonly #openOfClient = new Map<string, number>();
   #nextId: number;
   #heldBytes = 0;
 
@@ -87,7 +93,7 @@ export class Calls {
   }
 
   /** Asks handlers, one at least. What is told of it may be told before this returns. Throws an RpcRefusal. */
-  begin(call: Call, handlers: readonly Handler[], taker: CallTaker): OpenCall {
+  begin(call: Call, handlers: readonly Handler[], { taker, client }: Caller): OpenCall {
     const { method, params, timeoutMs, isAnswered } = call;
     const request = { method, params, paramsText: params && JSON.stringify(params), timeoutMs };
     if (!isAnswered) {
@@ -96,9 +102,9 @@ export class Calls {
       for (const { link, id: handlerId } of handlers) link.send({ ...request, id: undefined, handlerId });
       return { cancel: () => undefined };
     }
-    const open = this.#opened(call, handlers.length, taker);
+    const open = this.#opened(call, handlers.length, { taker, client });
     this.forwarded += handlers.length;
-    const asked = handlers.map((handler) => ({ handler, id: this.#nextId++ }));
+    const asked = handlers.map((handler) => ({ handler, id: this.#newId(handler) }));
     for (const { handler, id } of asked) {
       open.ids.add(id);
       this.#pending.set(id, { handler, open });
@@ -110,11 +116,15 @@ export class Calls {
     return { cancel: () => this.#end(open, 'cancelled') };
   }
 
-  /** The response of a link, of so many bytes. Returns whether it was waited for. */
-  answered(link: Link, response: unknown, bytes: number): boolean {
+  /** The response that has come over a link. Returns whether the handler that has sent it was to answer. */
+  answered(link: Link, response: unknown, { bytes, method, handlerId }: Response): boolean {
     const id = isObject(response) ? ordinary(response['id']) : undefined;
     const handler = typeof id === 'number' ? this.#pending.get(id)?.handler : undefined;
-    if (typeof id !== 'number' || handler?.link !== link) {
+    const isFrom =
+      handler?.link === link &&
+      (method === undefined || handler.method === method) &&
+      (handlerId === undefined || handler.id === handlerId);
+    if (typeof id !== 'number' || handler === undefined || !isFrom) {
       this.late++;
       return false;
     }
@@ -149,14 +159,12 @@ export class Calls {
     for (const open of [...this.#open]) this.#end(open, 'error', answer);
   }
 
-  #opened(call: Call, asked: number, taker: CallTaker): Open {
-    const { bounds, schedule } = this.#options;
-    if (this.#open.size >= bounds.openCalls) {
-      const found = `found ${grouped(this.#open.size)} before this one`;
-      throw new RpcRefusal('tooMuch', `open calls: must be at most ${grouped(bounds.openCalls)}, ${found}`, call.id);
-    }
+  #opened(call: Call, asked: number, { taker, client }: Caller): Open {
+    const { schedule } = this.#options;
+    this.#checkOpenCalls(call, client);
+    if (client !== undefined) this.#openOfClient.set(client, (this.#openOfClient.get(client) ?? 0) + 1);
     const open: Open = {
-      ...{ call, taker, asked },
+      ...{ call, taker, asked, client },
       ids: new Set(),
       answers: [],
       bytes: 0,
@@ -164,6 +172,24 @@ export class Calls {
     };
     this.#open.add(open);
     return open;
+  }
+
+  /** Throws an RpcRefusal where the hub, or the client, has too many calls open. */
+  #checkOpenCalls({ method, id }: Call, client: string | undefined): void {
+    const { openCalls, openCallsReserved, openCallsOfClient } = this.#options.bounds;
+    const ofClient = client === undefined ? 0 : (this.#openOfClient.get(client) ?? 0);
+    if (ofClient >= openCallsOfClient) throw tooManyOpen('open calls of a client', openCallsOfClient, ofClient, id);
+    const isReserved = method === PING || method === IDENTIFY;
+    const max = isReserved ? openCalls + openCallsReserved : openCalls;
+    if (this.#open.size >= max) throw tooManyOpen('open calls', max, this.#open.size, id);
+  }
+
+  #newId({ link }: Handler): number {
+    const { randomId } = this.#options;
+    if (link.isLocal || randomId === undefined) return this.#nextId++;
+    let id = randomId();
+    while (this.#pending.has(id)) id = randomId();
+    return id;
   }
 
   #lost(id: number, why: string): void {
@@ -199,15 +225,34 @@ export class Calls {
     else this.#end(open, endOf(outcome), outcome);
   }
 
+  #forgetOpen(client: string | undefined): void {
+    if (client === undefined) return;
+    const left = (this.#openOfClient.get(client) ?? 0) - 1;
+    if (left > 0) this.#openOfClient.set(client, left);
+    else this.#openOfClient.delete(client);
+  }
+
   #end(open: Open, end: CallEnd, answer?: Answer): void {
     if (!this.#open.delete(open)) return;
     this.ended[end]++;
     this.#heldBytes -= open.bytes;
+    this.#forgetOpen(open.client);
     open.stopTimer();
     for (const id of open.ids) this.#pending.delete(id);
     if (answer !== undefined) open.taker.respond(answer);
     open.taker.over?.();
   }
+}
+
+interface Caller {
+  readonly taker: CallTaker;
+  /** Tells clients apart; undefined: unknown. */
+  readonly client: string | undefined;
+}
+
+/** A response, and what the way that it came on says of its handler. */
+interface Response extends Responding {
+  readonly bytes: number;
 }
 
 /** What a handler has answered, or an error where that is too long or no response. */
@@ -218,6 +263,11 @@ function checked(handler: Handler, response: unknown, bytes: number): Answer {
   }
   const answer = readAnswer(response);
   return answer ?? failure('internal', `${named(handler)} has answered what is no response of JSON-RPC 2.0`);
+}
+
+function tooManyOpen(what: string, max: number, found: number, id: RequestId): RpcRefusal {
+  const problem = `${what}: must be at most ${grouped(max)}, found ${grouped(found)} before this one`;
+  return new RpcRefusal('tooMuch', problem, id);
 }
 
 function named({ id, method }: Handler): string {

@@ -5,7 +5,7 @@ import { type Call, readCall } from './call.ts';
 import type { Calls, CallTaker, OpenCall } from './calls.ts';
 import type { CarriedCall } from './carrier.ts';
 import type { Handler, Handlers } from './handlers.ts';
-import { type Answer, isObject, type RequestId, RpcRefusal, readMessage, responseText } from './message.ts';
+import { type Answer, checkSize, isObject, type RequestId, RpcRefusal, readLongMessage, responseText } from './message.ts';
 
 export interface CarriedCallsOptions {
   readonly hubId: string;
@@ -34,8 +34,9 @@ export class CarriedCalls {
   take({ text, method, handlerId, respond }: CarriedCall): string | undefined {
     let value: unknown;
     try {
-      value = withoutAggregation(readMessage(text));
+      value = withoutAggregation(readLongMessage(text));
       const { callerId, ...call } = readCall(value);
+      checkSize(text, call.id);
       if (callerId === this.#options.hubId) return undefined;
       if (method !== undefined && call.method !== method) {
         const wanted = `must be ${show(method)} as it was addressed`;
@@ -53,7 +54,7 @@ export class CarriedCalls {
     } catch (error) {
       if (!(error instanceof RpcRefusal)) throw error;
       this.#options.refused(error.reason);
-      const callerId = this.#callerWaiting(value, handlerId);
+      const callerId = this.#callerWaiting(value, { method, handlerId });
       const { id, code, message } = error;
       if (callerId !== undefined) respond(callerId, responseText(id, { error: { code, message } }));
       return message;
@@ -70,7 +71,8 @@ export class CarriedCalls {
     const { calls } = this.#options;
     const handlers = this.#meant(call);
     if (handlers.length === 0) return;
-    this.#checkOpenCalls(call.id);
+    // The hub's own methods are answered at once.
+    if (handlers.some(({ link }) => link.kind !== 'hub')) this.#checkOpenCalls(call.id);
     let open: OpenCall | undefined;
     let isOver = !call.isAnswered;
     const taker: CallTaker = {
@@ -80,7 +82,7 @@ export class CarriedCalls {
         if (open !== undefined) this.#open.delete(open);
       },
     };
-    open = calls.begin(call, handlers, taker);
+    open = calls.begin(call, handlers, { taker, client: undefined });
     if (!isOver) this.#open.add(open);
   }
 
@@ -103,17 +105,26 @@ export class CarriedCalls {
     );
   }
 
-  /** Who waits for the answer of this hub to a request that is wrong; undefined where nobody does, or others answer. */
-  #callerWaiting(value: unknown, addressed: string | undefined): string | undefined {
+  /** The caller that this hub answers where a request is wrong; undefined where there is none, or others answer. */
+  #callerWaiting(value: unknown, addressed: Addressed): string | undefined {
     const { handlers, isOwn, hubId } = this.#options;
-    if (!isObject(value) || typeof value['method'] !== 'string' || !isObject(value['params'])) return undefined;
+    if (!isObject(value) || !isObject(value['params'])) return undefined;
     const { _caller_id: callerId, _handler_id: named } = value['params'];
     if (typeof callerId !== 'string' || callerId === hubId) return undefined;
-    const handlerId = addressed ?? named;
+    const handlerId = addressed.handlerId ?? named;
     if (typeof handlerId === 'string') return isOwn(handlerId) ? callerId : undefined;
-    const all = handlers.find({ method: value['method'], handlerId: undefined, zoneId: undefined });
+    // A request is for the handlers of the method that it was addressed to.
+    const method = addressed.method ?? value['method'];
+    if (typeof method !== 'string') return undefined;
+    const all = handlers.find({ method, handlerId: undefined, zoneId: undefined });
     return all.some(({ link }) => link.isLocal) ? callerId : undefined;
   }
+}
+
+/** What the way that a call came on says of its handlers. */
+interface Addressed {
+  readonly method: string | undefined;
+  readonly handlerId: string | undefined;
 }
 
 /** Who asks by a carrier gets each answer, and puts them together itself. */

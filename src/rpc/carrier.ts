@@ -85,10 +85,10 @@ export interface CarrierPort {
   /** The same of a hub that is gone, with its own handlers and those of its clients. */
   goneWith(hubId: string): void;
   /**
-   * A response, as JSON, to what was sent by this carrier. Returns whether it was waited for: an id that is unknown, of another
-   * carrier, or answered before is not.
+   * A response, as JSON, to what was sent by this carrier. `from`: what the way that it came on says of its handler. Returns
+   * whether it was waited for: an id that is unknown, of another carrier, method or handler, or answered before is not.
    */
-  answered(text: string): boolean;
+  answered(text: string, from?: Responding): boolean;
   /**
    * A request of somebody else. Whoever may not call has to be stopped before: the hub asks for no token here. Returns why it
    * is refused, if it is.
@@ -96,6 +96,12 @@ export interface CarrierPort {
   call(call: CarriedCall): string | undefined;
   /** Ends it: its handlers are gone. */
   close(): void;
+}
+
+/** What is known of the handler that has sent a response. */
+export interface Responding {
+  readonly method?: string;
+  readonly handlerId?: string;
 }
 
 /** The hub, to a carrier. */

@@ -37,11 +37,20 @@ export function failure(reason: RpcErrorName, message: string, data?: unknown): 
  * cannot be handed on without a change. `depthMax`: levels that JSON may be nested.
  */
 export function readMessage(text: string, depthMax?: number): unknown {
+  checkSize(text);
+  return readLongMessage(text, depthMax);
+}
+
+/** Throws an RpcRefusal where a message is too long. `id`: of the request. */
+export function checkSize(text: string, id: RequestId = null): void {
   const bytes = bytesBeyond(text, RPC_MESSAGE_MAX_BYTES);
-  if (bytes !== undefined) {
-    const wanted = `must have at most ${grouped(RPC_MESSAGE_MAX_BYTES)} bytes`;
-    throw new RpcRefusal('tooMuch', `message: ${wanted}, found ${grouped(bytes)}`);
-  }
+  if (bytes === undefined) return;
+  const wanted = `must have at most ${grouped(RPC_MESSAGE_MAX_BYTES)} bytes`;
+  throw new RpcRefusal('tooMuch', `message: ${wanted}, found ${grouped(bytes)}`, id);
+}
+
+/** As readMessage, of any length: for what has come over a way that bounds it, and whose refusal needs its id. */
+export function readLongMessage(text: string, depthMax?: number): unknown {
   try {
     const value = parseExactJson(text, depthMax);
     const problem = whyUnfit(value, { root: 'message', ...(depthMax !== undefined && { depthMax }) });
@@ -54,10 +63,10 @@ export function readMessage(text: string, depthMax?: number): unknown {
   }
 }
 
-/** What a response says; undefined where it is no response of JSON-RPC. */
+/** What a response says; undefined where it is none of JSON-RPC, which has either a result or an error. */
 export function readAnswer(value: unknown): Answer | undefined {
-  if (!isObject(value)) return undefined;
-  if (Object.hasOwn(value, 'result') && !Object.hasOwn(value, 'error')) return { result: value['result'] };
+  if (!isObject(value) || Object.hasOwn(value, 'result') === Object.hasOwn(value, 'error')) return undefined;
+  if (Object.hasOwn(value, 'result')) return { result: value['result'] };
   const { error } = value;
   if (!isObject(error) || !Number.isInteger(ordinary(error['code'])) || typeof error['message'] !== 'string')
     return undefined;

@@ -7,7 +7,7 @@ import { type CallEnd, Calls, type CallTaker, type OpenCall } from './calls.ts';
 import { CarriedCalls } from './carried_calls.ts';
 import type { Announced, Carrier, CarrierPort } from './carrier.ts';
 import { type Handler, Handlers, type Link } from './handlers.ts';
-import { failure, RpcRefusal, readMessage } from './message.ts';
+import { failure, RpcRefusal, readLongMessage } from './message.ts';
 
 /**
  * Remote procedure calls of a hub: one registry of handlers for all ways. Whoever calls, by REST, by WebSocket or by a carrier
@@ -34,6 +34,11 @@ export interface RpcOptions {
    * what the hub has asked before is taken for one to what it asks now.
    */
   readonly firstId?: number;
+  /**
+   * The id of a request that others can read and answer than its handler, as on a broker: nobody can guess it, and it is none of
+   * those that count up from `firstId`. Left out: they count on.
+   */
+  randomId?(): number;
   readonly bounds?: Partial<RpcBounds>;
 }
 
@@ -88,9 +93,12 @@ export class Rpc {
     this.bounds = { ...RPC_BOUNDS, ...options.bounds };
     const { bounds } = this;
     this.#handlers = new Handlers({ elapsed: options.elapsed, bounds });
-    const { schedule, firstId } = options;
+    const { schedule, firstId, randomId } = options;
     const exceeded = (): void => this.refused('tooMuch');
-    this.#calls = new Calls({ schedule, bounds, exceeded, ...(firstId !== undefined && { firstId }) });
+    this.#calls = new Calls({
+      ...{ schedule, bounds, exceeded, ...(randomId && { randomId }) },
+      ...(firstId !== undefined && { firstId }),
+    });
     this.#addOwn({
       [PING]: () => 'Pong',
       [IDENTIFY]: () => ({ id: this.hubId, ...options.identity, methods: Object.keys(this.available()) }),
@@ -126,11 +134,12 @@ export class Rpc {
   }
 
   /**
-   * Asks the handlers that are meant, all that are known now. Whatever is told of it may be told before this returns. Throws
-   * an RpcRefusal where there is none, or where too many calls are open.
+   * Calls the handlers that are meant, all that are known now. `taker` may be called before this returns. `client`: tells
+   * clients apart whose open calls are bounded; undefined: unknown. Throws an RpcRefusal where there is no handler, or where too
+   * many calls are open.
    */
-  begin(call: Call, taker: CallTaker): OpenCall {
-    return this.#calls.begin(call, this.#handlersFor(call), taker);
+  begin(call: Call, taker: CallTaker, client?: string): OpenCall {
+    return this.#calls.begin(call, this.#handlersFor(call), { taker, client });
   }
 
   /** Lets a WebSocket client handle methods. `send` hands it a frame. */
@@ -169,7 +178,7 @@ export class Rpc {
         this.#withdraw({ method, id });
         this.#calls.gone(link, { method });
       },
-      answered: (response, bytes) => this.#calls.answered(link, response, bytes),
+      answered: (response, bytes) => this.#calls.answered(link, response, { bytes }),
       close: () => {
         for (const { method } of this.#handlers.removeAll(link)) this.#withdraw({ method, id });
         methods.clear();
@@ -206,9 +215,9 @@ export class Rpc {
           this.#calls.gone(link, { method, id });
         }
       },
-      answered: (text) => {
+      answered: (text, from) => {
         try {
-          return this.#calls.answered(link, readMessage(text), Buffer.byteLength(text));
+          return this.#calls.answered(link, readLongMessage(text), { bytes: Buffer.byteLength(text), ...from });
         } catch (error) {
           this.#refusedWith(error);
           return false;

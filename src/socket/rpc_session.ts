@@ -4,8 +4,9 @@ import type { CountUnsent, HandlePeer, Peer, PeerEvents } from '../exchange.ts';
 import { SendQueue } from '../fanout/send_queue.ts';
 import type { RpcErrorName } from '../model/rpc.ts';
 import { show } from '../model/show.ts';
+import { clientOf } from '../rpc/bounds.ts';
 import { answerId, type Call, readParams, readRequest, readSocketCall } from '../rpc/call.ts';
-import type { OpenCall } from '../rpc/calls.ts';
+import type { CallTaker, OpenCall } from '../rpc/calls.ts';
 import { isObject, type RequestId, RpcRefusal, readMessage, responseText } from '../rpc/message.ts';
 import type { ClientPort, Rpc } from '../rpc/rpc.ts';
 import type { Turns } from '../time/turns.ts';
@@ -139,18 +140,18 @@ class RpcSession implements PeerEvents {
       });
     }
     const call = readSocketCall(frame);
-    return this.#after({ use: 'call', method: call.method }, frame, () => this.#call(call));
+    return this.#after({ use: 'call', method: call.method }, frame, (client) => this.#call(call, client));
   }
 
   /** Does it once it is permitted: at once where the token is known. */
-  #after(asked: Pick<AskedMethod, 'use' | 'method'>, frame: unknown, act: () => void): Promise<void> | undefined {
+  #after(asked: Pick<AskedMethod, 'use' | 'method'>, frame: unknown, act: (client: string) => void): Promise<void> | undefined {
     const { authorize } = this.#deps;
     const { path } = this.#peer;
     const access = authorize?.({ ...asked, path, token: this.#token }) ?? FULL_ACCESS;
-    const permitted = ({ expiresMs }: Access): void => {
+    const permitted = ({ expiresMs, subject }: Access): void => {
       if (this.#closed) return;
       this.#expiry.set(0, expiresMs);
-      act();
+      act(clientOf(subject, this.#peer.address));
     };
     if (access instanceof Promise) {
       return access.then(permitted).catch((error: unknown) => this.#refuse(error, answerId(frame)));
@@ -159,22 +160,18 @@ class RpcSession implements PeerEvents {
     return undefined;
   }
 
-  #call(call: Call): void {
+  #call(call: Call, client: string): void {
     const { rpc } = this.#deps;
-    const { openCallsOfClient } = rpc.bounds;
-    if (this.#calls.size >= openCallsOfClient) {
-      const found = `found ${this.#calls.size} before this one`;
-      throw new RpcRefusal('tooMuch', `open calls of a connection: must be at most ${openCallsOfClient}, ${found}`);
-    }
     let open: OpenCall | undefined;
     let isOver = false;
-    open = rpc.begin(call, {
+    const taker: CallTaker = {
       respond: (answer) => this.#queue.reply(responseText(call.id, answer)),
       over: () => {
         isOver = true;
         if (open !== undefined) this.#calls.delete(open);
       },
-    });
+    };
+    open = rpc.begin(call, taker, client);
     if (!isOver && call.isAnswered) this.#calls.add(open);
   }
 

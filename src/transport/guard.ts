@@ -54,7 +54,11 @@ export class Guard {
 
   /** Who sends, as requests are counted; empty when they are not. */
   clientOf(response: Addressed): string {
-    const { limit, peerAddress } = this.#options;
-    return limit === undefined ? '' : clientOf(peerAddress(response));
+    return this.#options.limit === undefined ? '' : this.addressOf(response);
+  }
+
+  /** What the address of the client counts as. */
+  addressOf(response: Addressed): string {
+    return clientOf(this.#options.peerAddress(response));
   }
 }

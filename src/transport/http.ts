@@ -51,7 +51,7 @@ export class HttpSide {
   /** Takes a request from the native server. hot: once per PUT. */
   receive(response: NativeResponse, native: NativeRequest): void {
     const { guard, forwarded, bodies, bodyMaxBytes } = this.#options;
-    const exchange = new Exchange(response, native, { bodies, forwarded });
+    const exchange = new Exchange(response, native, { bodies, forwarded, guard });
     this.#inFlight++;
     response.onAborted(() => {
       exchange.abort();

@@ -169,9 +169,10 @@ export class PeerSide {
   ): void {
     const { guard, report, frames, tooLong = () => {} } = this.#options;
     const capacity = frames.take(isKnown);
-    const client = guard.clientOf(response);
-    const allowsFrame = () => guard.allowsFrame(client);
-    const peer = new SocketPeer(head, { isKnown, capacity, allowsFrame, tooLong, report });
+    const address = guard.addressOf(response);
+    const allowsFrame = () => guard.allowsFrame(address);
+    const peer = new SocketPeer(head, {
+      address, isKnown, capacity, allowsFrame, tooLong, report });
     response.upgrade({ peer }, head.key, head.protocol, head.extensions, contexts[capacity.tier] as NativeContext);
   }
 

@@ -4,12 +4,13 @@ import { saysClose } from './answer.ts';
 import type { BodyMemory } from './body_memory.ts';
 import { withoutMark } from './byte_order_mark.ts';
 import type { Forwarded } from './forwarded.ts';
-import type { Incoming } from './guard.ts';
+import type { Guard, Incoming } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 
 interface ExchangeOptions {
   readonly bodies: BodyMemory;
   readonly forwarded: Forwarded;
+  readonly guard: Pick<Guard, 'addressOf'>;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -49,6 +50,7 @@ export class Exchange implements HttpRequest, Incoming {
   /** Names and values in turn: cheaper to fill than an object, and requests have few headers. */
   readonly #headers: string[] = [];
   readonly #memory: BodyMemory;
+  readonly #guard: Pick<Guard, 'addressOf'>;
   /** What has come of a body that is longer than one chunk. */
   #pieces: Uint8Array[] = [];
   /** Bytes that the body counts for in the memory of bodies. */
@@ -56,8 +58,9 @@ export class Exchange implements HttpRequest, Incoming {
   #isBorrowed = false;
   #isPaused = false;
 
-  constructor(response: NativeResponse, native: NativeRequest, { bodies, forwarded }: ExchangeOptions) {
+  constructor(response: NativeResponse, native: NativeRequest, { bodies, forwarded, guard }: ExchangeOptions) {
     this.response = response;
+    this.#guard = guard;
     this.#memory = bodies;
     this.method = native.getCaseSensitiveMethod().toUpperCase();
     const path = native.getUrl();
@@ -93,6 +96,11 @@ export class Exchange implements HttpRequest, Incoming {
     this.#gone ??= new AbortController();
     if (this.#isAborted) this.#gone.abort();
     return this.#gone.signal;
+  }
+
+  address(): string {
+    // The native response may not be touched any more.
+    return this.#isAborted || this.answered ? '' : this.#guard.addressOf(this.response);
   }
 
   /** Nothing more is read of the connection, but what the native server has read already. */

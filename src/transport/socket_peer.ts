@@ -10,6 +10,7 @@ export interface Served {
 }
 
 export interface SocketPeerOptions {
+  readonly address: string;
   readonly isKnown: boolean;
   /** What it has of the memory for frames. */
   readonly capacity: FrameCapacity;
@@ -31,6 +32,7 @@ export class SocketPeer implements Peer {
   readonly userAgent: string;
   readonly authorization: string | undefined;
   readonly query: string;
+  readonly address: string;
   readonly isKnown: boolean;
   readonly #options: SocketPeerOptions;
   #socket: NativeSocket<Served> | undefined;
@@ -42,6 +44,7 @@ export class SocketPeer implements Peer {
     this.userAgent = userAgent;
     this.authorization = authorization;
     this.query = query;
+    this.address = options.address;
     this.isKnown = options.isKnown;
     this.#options = options;
   }

@@ -30,8 +30,9 @@ export const RPC_ROUTES: readonly Route[] = [
       200: { description: 'The result, or the error.', schema: RpcResponse },
       204: { description: 'The request has neither an id nor _caller_id: nobody is told what becomes of it.' },
     },
-    async handle({ body, path, token, reply }, { rpc }) {
-      const response = await rpc.call(body as string, { path, token });
+    async handle({ body, path, token, reply, client }, { rpc }) {
+      const by = { path, token, address: client.address?.(), gone: client.gone?.() };
+      const response = await rpc.call(body as string, by);
       return response === undefined ? reply.noContent : reply.json(response);
     },
   }),
