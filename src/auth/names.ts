@@ -22,6 +22,7 @@ export type Naming =
   | 'motion'
   | 'collision'
   | 'proximity'
+  | 'broadcast'
   | 'alert';
 
 export interface Place {
@@ -73,6 +74,7 @@ export const PLACES: Readonly<Record<Naming, readonly Place[]>> = {
   ],
   collision: [{ path: ['collisions', '*', 'id'], of: ['trackable_id'], hides: [['collision_area']] }],
   proximity: [{ path: ['source'], of: ZONE_OF }],
+  broadcast: [],
   alert: [
     { path: ['fence_id'], of: ['fence_id'] },
     { path: ['trackable_id'], of: ['trackable_id'] },

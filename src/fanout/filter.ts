@@ -174,6 +174,7 @@ const FILTERS: Readonly<Record<Topic, readonly Row[]>> = {
   fence_changes: CHANGES,
   zone_changes: CHANGES,
   anchor_changes: CHANGES,
+  xcmd_broadcast: [],
   alert_changes: [
     ...CHANGES,
     row('rule_id', anyOf),

@@ -42,6 +42,11 @@ export function announceProximity(fanout: Fanout, proximity: Proximity & { provi
   });
 }
 
+/** Announces what a core zone has broadcast, as JSON. In a cluster each hub receives it itself. */
+export function announceXcmdBroadcast(fanout: Pick<Fanout, 'announce'>, text: string): void {
+  fanout.announce('xcmd_broadcast', [], () => text);
+}
+
 /** A fence event of a shard as it was recorded, and its fence if that is still there. */
 export interface RecordedFenceEvent {
   readonly event: FenceEventText;

@@ -35,6 +35,12 @@ const MEANINGS: Readonly<Record<RpcErrorName, string>> = {
   nobodyForXcmd: 'nobody has announced com.omlox.core.xcmd.',
 };
 
+/** What a core zone broadcasts, as it was sent. */
+export const XcmdBroadcast = Type.Record(Type.String(), Type.Unknown(), {
+  title: 'XcmdBroadcast',
+  description: 'A broadcast of a core zone, as it was sent.',
+});
+
 /** The methods that the standard reserves for the hub; the last one is that of core zones. */
 export const PING = 'com.omlox.ping';
 export const IDENTIFY = 'com.omlox.identify';

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import { AlertChangeEvent } from './alert.ts';
 import { ChangeEvent, CollisionEvent, FenceEvent, TrackableMotion } from './events.ts';
 import { Location, Proximity } from './location.ts';
+import { XcmdBroadcast } from './rpc.ts';
 import type { Topic } from './topics.ts';
 
 /** What an event of a topic is, where it is not asked for as GeoJSON. */
@@ -16,5 +17,6 @@ export const TOPIC_PAYLOADS: Readonly<Record<Topic, TSchema>> = {
   fence_changes: ChangeEvent,
   zone_changes: ChangeEvent,
   anchor_changes: ChangeEvent,
+  xcmd_broadcast: XcmdBroadcast,
   alert_changes: AlertChangeEvent,
 };

@@ -13,6 +13,7 @@ export const TOPICS = {
   fence_changes: ['id', 'event_type'],
   zone_changes: ['id', 'event_type'],
   anchor_changes: ['id', 'event_type'],
+  xcmd_broadcast: [],
   alert_changes: [
     'id',
     'event_type',

@@ -1,4 +1,5 @@
 import type { Fanout } from '../fanout/fanout.ts';
+import { announceXcmdBroadcast } from '../fanout/front_events.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Components } from '../model/components.ts';
 import type { MqttHealth } from '../model/health.ts';
@@ -38,7 +39,7 @@ export interface MqttSettings {
 
 export interface MqttDeps {
   readonly ingest: Pick<Ingest, 'body' | 'locationsEach' | 'proximitiesEach'>;
-  readonly fanout: Pick<Fanout, 'listen'>;
+  readonly fanout: Pick<Fanout, 'listen' | 'announce'>;
   readonly rpc: CarriedRpc;
   hasCapacity(count: number): boolean;
   trackable(id: string): Trackable | undefined;
@@ -111,6 +112,7 @@ export class Mqtt {
     this.#outbound = new Outbound({ fanout, style, wanted, bytesMax: queueBytesMax, announces, send });
     this.#rpc = new RpcCarrier({
       ...{ rpc: deps.rpc, style, schedule, elapsedMs, later, publish: this.#outbound.publish },
+      broadcast: (text) => announceXcmdBroadcast(fanout, text),
       taken: (bytes) => this.#client.send({ say: 'rpcTaken', bytes }),
       problem: (reason, problem, topic) => this.#problem(reason, problem, topic),
     });

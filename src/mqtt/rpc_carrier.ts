@@ -1,6 +1,7 @@
 import type { TopicStyle } from '../model/mqtt.ts';
 import { show } from '../model/show.ts';
 import { type Announced, type CarriedRpc, type CarrierPort, carriedText, type Forwarded } from '../rpc/carrier.ts';
+import { isObject, RpcRefusal, readMessage } from '../rpc/message.ts';
 import type { Reason } from './inbound.ts';
 import { type Arrived, readArrived } from './messages.ts';
 import type { Outbound } from './outbound.ts';
@@ -14,6 +15,8 @@ export interface RpcCarrierDeps {
   /** Calls back in another turn, when others have had theirs. */
   later(callback: () => void): void;
   elapsedMs(): number;
+  /** A core zone has broadcast an object, as JSON. */
+  broadcast(text: string): void;
   /** So many bytes that have come were worked off. */
   taken(bytes: number): void;
   /** What is wrong with a message that is refused. */
@@ -205,6 +208,7 @@ export class RpcCarrier {
     }
     const text = textOf(arrived.payload);
     if (text === undefined) this.#refuse('json', 'payload: must be JSON, found bytes that are not UTF-8', topic);
+    else if (read.kind === 'broadcast') this.#broadcast(text, topic);
     else if (read.kind === 'response') this.#port.answered(text, { method: read.method });
     else this.#request(read, text, topic);
   }
@@ -221,6 +225,17 @@ export class RpcCarrier {
       },
     });
     if (problem !== undefined) this.#refuse('invalid', problem, topic);
+  }
+
+  #broadcast(text: string, topic: string): void {
+    try {
+      const value = readMessage(text);
+      if (isObject(value)) this.#deps.broadcast(text);
+      else this.#refuse('invalid', `payload: must be an object, found ${show(value)}`, topic);
+    } catch (error) {
+      if (!(error instanceof RpcRefusal)) throw error;
+      this.#refuse('json', error.message, topic);
+    }
   }
 
   #available({ method, style }: RpcTopic & { readonly kind: 'available' }, { topic, payload, lifeMs }: Arrived): void {

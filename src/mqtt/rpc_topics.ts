@@ -1,4 +1,5 @@
 import type { TopicStyle } from '../model/mqtt.ts';
+import { XCMD } from '../model/rpc.ts';
 import { decodedLevel, levelOf, notDecoded, readStatusTopic, STATUS_FILTERS, styled } from './topics.ts';
 
 /**
@@ -8,12 +9,12 @@ import { decodedLevel, levelOf, notDecoded, readStatusTopic, STATUS_FILTERS, sty
  *     /omlox/jsonrpc/rpc/{method}/request                     a request to all handlers of the method
  *     /omlox/jsonrpc/rpc/{method}/request/{handler_id}        to one of them
  *     /omlox/jsonrpc/rpc/{method}/response/{_caller_id}       its response
+ *     /omlox/jsonrpc/rpc/com.omlox.core.xcmd/broadcast        what a core zone broadcasts
  *
  *     /omlox/json/hub/{hub_id}/status                         whether a hub is there, which goes with its handlers
  *
  * Each may be written without the leading slash. A method called `available` can be called by its handler ids only, since a
- * request to all would have the topic of an announcement. What core zones broadcast, under
- * `…/com.omlox.core.xcmd/broadcast`, is no call and has no receiver, so the hub leaves it to whoever subscribes to it.
+ * request to all would have the topic of an announcement.
  */
 const RPC = 'omlox/jsonrpc/rpc';
 const AVAILABLE = 'available';
@@ -24,6 +25,7 @@ export type RpcTopic = { readonly method: string; readonly style: Exclude<TopicS
   /** `handlerId`: undefined where all are meant. */
   | { readonly kind: 'request'; readonly handlerId: string | undefined }
   | { readonly kind: 'response'; readonly callerId: string }
+  | { readonly kind: 'broadcast' }
 );
 
 /** A hub says whether it is there. */
@@ -35,7 +37,7 @@ export interface StatusTopic {
 /** What the hub subscribes to as one of those who handle and call methods, by its own id as a caller. */
 export function rpcFilters(callerId: string): readonly string[] {
   const responses = `+/response/${levelOf(callerId)}`;
-  const filters = [`${AVAILABLE}/+`, '+/request', '+/request/+', responses];
+  const filters = [`${AVAILABLE}/+`, '+/request', '+/request/+', responses, `${XCMD}/broadcast`];
   return [...filters.flatMap((filter) => styled(`${RPC}/${filter}`, 'both')), ...STATUS_FILTERS];
 }
 
@@ -63,6 +65,7 @@ export function readRpcTopic(topic: string): RpcTopic | StatusTopic | string {
   const method = first;
   if (second === 'request' && parts.length <= 3) return { kind: 'request', method, handlerId: third, style };
   if (second === 'response' && third !== undefined) return { kind: 'response', method, callerId: third, style };
+  if (method === XCMD && second === 'broadcast' && parts.length === 2) return { kind: 'broadcast', method, style };
   return wrong;
 }
 

@@ -54,6 +54,8 @@ export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
   fence_changes: changes('fence_id'),
   zone_changes: changes('zone_id'),
   anchor_changes: changes('anchor_id'),
+  // What a core zone broadcasts is nobody's: only those who may read all of it get it.
+  xcmd_broadcast: { resource: 'zone_id', params: [], fields: [] },
   // Who owns a trackable is told of its alerts; those about a number of objects, or about a provider, are
   // nobody's.
   alert_changes: {
@@ -117,6 +119,7 @@ const NAMING: Readonly<Record<Topic, Naming>> = {
   fence_changes: 'fence',
   zone_changes: 'zone',
   anchor_changes: 'anchor',
+  xcmd_broadcast: 'broadcast',
   alert_changes: 'alert',
 };
 

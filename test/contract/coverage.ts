@@ -200,6 +200,12 @@ export const OF_TOPICS: Readonly<Record<string, readonly CoveredBy[]>> = {
   trackable_changes: [EVERY_CHANGE],
   anchor_changes: [ANCHORS],
   alert_changes: [ALERTS],
+  xcmd_broadcast: [
+    [
+      'mqtt/rpc_on_brokers.test.ts',
+      'each broadcast of a core zone goes to subscribers of the WebSocket and of the broker, at each hub once',
+    ],
+  ],
 };
 
 /** The text of COVERAGE.md. */

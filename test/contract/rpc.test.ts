@@ -179,6 +179,30 @@ describe('remote procedure calls', () => {
     assert.deepEqual([named.status, named.body], [200, { jsonrpc: '2.0', id: null, result: 'Pong' }]);
   });
 
+  it('bounds the open calls of one client, which leaves the own methods of the hub to others', async () => {
+    const led = await handler('slow');
+    const calls = Array.from({ length: 150 }, (_, id) => put({ id, method: 'slow', params: { _timeout: 60_000 } }));
+    const refused = await Promise.any(calls);
+    assert.equal(refused.body.error.code, -32010);
+    assert.match(refused.body.error.message, /^open calls of a client: must be at most 100, found 100 before this one$/);
+    for (let n = 0; n < 100; n++) await led.answer({ result: n });
+    const replies = await Promise.all(calls);
+    assert.equal(replies.filter(({ body }) => body.error?.code === -32010).length, 50);
+    assert.equal(replies.filter(({ body }) => 'result' in body).length, 100);
+  });
+
+  it('gives up a call by REST whose client goes', async () => {
+    const led = await handler('slow');
+    const controller = new AbortController();
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'slow', params: { _timeout: 60_000 } });
+    const call = fetch(`${hub.base}/rpc`, { method: 'PUT', body, signal: controller.signal });
+    await led.next();
+    controller.abort();
+    await assert.rejects(call);
+    const open = async () => /^hub_rpc_calls_open (\d+)$/m.exec((await hub.get(`${hub.origin}/metrics`)).text)?.[1];
+    for (let left = 200; (await open()) !== '0'; left--) assert.ok(left > 0, 'the call is given up');
+  });
+
   it('forwards a call of one WebSocket client to another, on all paths, with an id of its own', async () => {
     const led = await handler('Blink LED');
     for (const prefix of ['', '/hub', '/deephub']) {

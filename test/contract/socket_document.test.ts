@@ -104,6 +104,8 @@ function kindOf(event: Event): string {
 function kindsOf(topic: string): readonly string[] {
   // Alerts go when there are a thousand.
   if (topic === 'alert_changes') return ['create', 'update'];
+  // A broker brings them.
+  if (topic === 'xcmd_broadcast') return [];
   if (topic.endsWith('_changes')) return ['create', 'delete', 'update'];
   if (topic.startsWith('fence_events')) return ['region_entry', 'region_exit'];
   return topic === 'collision_events' ? [...COLLISION_TYPES].sort() : ['one'];

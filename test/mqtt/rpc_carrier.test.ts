@@ -27,6 +27,7 @@ function openCarrier({ style = 'slash' as TopicStyle, bounds = {}, lookMs = 0 } 
   const { rpc, clock } = openRpc({ bounds });
   const published: Published[] = [];
   const problems: string[] = [];
+  const broadcasts: string[] = [];
   let takenBytes = 0;
   let spentMs = 0;
   const carrier = new RpcCarrier({
@@ -38,6 +39,7 @@ function openCarrier({ style = 'slash' as TopicStyle, bounds = {}, lookMs = 0 } 
     later: (callback) => void clock.schedule(1, callback),
     publish: (topic, payload, { isRetained = false, lifeMs = 0 }) =>
       void published.push({ topic, text: Buffer.from(payload).toString(), isRetained, lifeMs }),
+    broadcast: (text) => void broadcasts.push(text),
     taken: (bytes) => {
       takenBytes += bytes;
     },
@@ -55,7 +57,7 @@ function openCarrier({ style = 'slash' as TopicStyle, bounds = {}, lookMs = 0 } 
   const news = (): readonly Published[] => published.splice(0).filter(({ topic }) => !/available\/com\./.test(topic));
   const textsOf = () => news().map(({ topic, text }) => [topic, text === '' ? '' : JSON.parse(text)]);
   const counts = () => ({ ...carrier.refused, takenBytes });
-  return { rpc, clock, carrier, published, problems, receive, hear, news, textsOf, counts };
+  return { rpc, clock, carrier, published, problems, broadcasts, receive, hear, news, textsOf, counts };
 }
 
 describe('RpcCarrier', () => {

@@ -6,6 +6,7 @@ import { BROKERS, Broker, whyNo } from './brokers.ts';
 import { TestMqttClient, until } from './mqtt_client.ts';
 import { MqttRpc } from './mqtt_rpc.ts';
 
+const XCMD = 'com.omlox.core.xcmd';
 const BUSY = { code: 3, message: 'busy' };
 
 for (const name of BROKERS) {
@@ -240,14 +241,104 @@ for (const name of BROKERS) {
       assert.equal(gone[0]?.error.code, -32000);
     });
 
-    test('whoever has announced xcmd on MQTT gets it, and what it broadcasts goes to no handler', async () => {
-      assert.equal((await put({ method: 'com.omlox.core.xcmd' })).body.error.code, -32050);
-      const core = await mqttHandler('zone-1', 'com.omlox.core.xcmd');
-      await core.client.publish(`${core.root}/com.omlox.core.xcmd/broadcast`, { command: 'XCMD_BC' });
-      const replied = put({ method: 'com.omlox.core.xcmd', params: { command: 'XCMD_REQ' } });
+    test('xcmd is listed and called once a core zone has announced it on MQTT', async () => {
+      assert.deepEqual(await handlersOf(XCMD), []);
+      assert.equal((await put({ method: XCMD })).body.error.code, -32050);
+      const core = await mqttHandler('zone-1', XCMD);
+      assert.deepEqual(await handlersOf(XCMD), ['zone-1']);
+      const replied = put({ method: XCMD, params: { command: 'XCMD_REQ' } });
       assert.equal((await core.answer({ result: 'done' })).params.command, 'XCMD_REQ');
       assert.equal((await replied).body.result, 'done');
     });
+
+    test('each broadcast of a core zone goes to subscribers of the WebSocket and of the broker, at each hub once', async () => {
+      const core = await openMqtt('zone-1');
+      const display = await TestMqttClient.open(broker.port);
+      ended.push(() => display.close());
+      await display.subscribe('/omlox/jsonrpc/rpc/+/broadcast', 'omlox/jsonrpc/rpc/+/broadcast');
+      const subscribers = [await hub.subscribe('xcmd_broadcast'), await second.subscribe('xcmd_broadcast')];
+      const sent = [{ command: 'XCMD_BC', args: [1.0] }, { last: true }];
+      for (const each of sent) await core.client.publish(`${core.root}/${XCMD}/broadcast`, each);
+      for (const subscriber of subscribers) {
+        await subscriber.next(({ last }) => last);
+        assert.deepEqual(subscriber.events, sent);
+      }
+      await display.next(({ payload }) => payload?.last);
+      assert.deepEqual(display.heard.map(({ payload }) => payload), sent);
+    });
+
+    test('a broadcast that is no object, or that the broker has stored, is refused', async () => {
+      const core = await openMqtt('zone-1');
+      const topic = `${core.root}/${XCMD}/broadcast`;
+      await core.client.publish(topic, { stored: true }, { retain: true });
+      const rejected = async (): Promise<number> => (await hub.get('/health/mqtt')).body.rejected;
+      const before = await rejected();
+      const updates = await hub.subscribe('xcmd_broadcast');
+      for (const wrong of ['{', '[1]', '5']) await core.client.publish(topic, wrong);
+      await until(async () => (await rejected()) >= before + 3);
+      await core.client.publish(topic, '', { retain: true });
+      await core.client.publish(topic, { right: true });
+      await updates.next(({ right }) => right);
+      assert.deepEqual(updates.events, [{ right: true }]);
+    });
+
+    test('a handler on MQTT cannot answer the call of another method, nor guess its id', async () => {
+      const [led, spy] = [await mqttHandler('led', 'n19'), await mqttHandler('spy', 'm19')];
+      const ids: number[] = [];
+      for (let round = 0; round < 2; round++) {
+        const replied = put({ method: 'n19', params: { _timeout: 60_000 } });
+        const { id, params } = await led.request();
+        ids.push(Number(id));
+        const response = { jsonrpc: '2.0', id, result: 'forged' };
+        await spy.client.publish(`${spy.root}/m19/response/${encodeURIComponent(params._caller_id)}`, response);
+        const under = `${led.root}/n19/response/${encodeURIComponent(params._caller_id)}`;
+        await led.client.publish(under, { ...response, result: 'true' });
+        assert.equal((await replied).body.result, 'true');
+      }
+      const [first = 0, next = 0] = ids;
+      assert.ok(first >= 2 ** 32 && next >= 2 ** 32 && Math.abs(next - first) > 1000, ids.join());
+    });
+
+    for (const [what, said, code, message] of [
+      ['a result and an error', { result: 1, error: BUSY }, -32603, /has answered what is no response of JSON-RPC 2\.0/],
+      ['neither of both', {}, -32603, /has answered what is no response of JSON-RPC 2\.0/],
+      [
+        '300,000 bytes',
+        { result: 'x'.repeat(300_000) },
+        -32010,
+        /response of handler "led" .*must have at most 262,144 bytes, found 300,\d{3}/,
+      ],
+    ] as const) {
+      test(`a response of a handler on MQTT with ${what} ends its call with ${code}`, async () => {
+        const led = await mqttHandler('led', 'm20');
+        const replied = put({ method: 'm20', params: { _timeout: 60_000 } });
+        await led.answer(said);
+        const { error } = (await replied).body;
+        assert.equal(error.code, code);
+        assert.match(error.message, message);
+      });
+    }
+
+    for (const [what, request, code, message] of [
+      ['of another method than its topic', { method: 'other' }, -32600, /^method: must be "n21" .* found "other"$/],
+      ['without a method', {}, -32600, /^method: must be a string that is not empty, found nothing$/],
+      [
+        'of 300,000 bytes',
+        { method: 'n21', params: { text: 'x'.repeat(300_000) } },
+        -32010,
+        /^message: must have at most 262,144 bytes, found 300,\d{3}$/,
+      ],
+    ] as const) {
+      test(`a request ${what} is answered ${code}, under the topic of its method`, async () => {
+        await socketHandler('n21');
+        const caller = await openMqtt('caller');
+        const params = { ...('params' in request && request.params), _caller_id: 'caller' };
+        await caller.client.publish(`${caller.root}/n21/request`, { jsonrpc: '2.0', id: what, ...request, params });
+        const { payload } = await caller.client.next(({ topic }) => topic.endsWith('/n21/response/caller'));
+        assert.deepEqual([payload.id, payload.error.code], [what, code]);
+        assert.match(payload.error.message, message);
+      });
+    }
 
     test('names of any kind are percent-encoded in topics', async () => {
       const led = await mqttHandler('a-b', 'LED/+#%\n');

@@ -220,6 +220,16 @@ const BOUNDS: readonly [
     (rpc) => [client(rpc, 'm'), begin(rpc, { method: 'm' }), begin(rpc, { method: 'm' })],
     'open calls: must be at most 1, found 1 before this one',
   ],
+  [
+    'Open calls of a client',
+    { openCallsOfClient: 1 },
+    (rpc) => {
+      client(rpc, 'm');
+      for (const who of ['b', 'a']) begin(rpc, { method: 'm' }, who);
+      begin(rpc, { method: 'm' }, 'a');
+    },
+    'open calls of a client: must be at most 1, found 1 before this one',
+  ],
   ['Handlers', { handlers: 3 }, (rpc) => client(rpc, 'a', 'b'), 'handlers: must be at most 3, found 3 before this one'],
   [
     'Handlers of a method',
@@ -234,6 +244,37 @@ const BOUNDS: readonly [
     'methods of a connection: must be at most 2, found 2 before this one',
   ],
 ];
+
+test('Calls of the own methods of the hub have room of their own, and a client has room again after its calls', () => {
+  const { rpc } = openRpc({ bounds: { openCalls: 2, openCallsReserved: 1, openCallsOfClient: 2 } });
+  const far = carrier(rpc);
+  const led = client(rpc, 'm');
+  far.port.heard({ method: 'com.omlox.ping', id: 'far' });
+  for (let n = 0; n < 2; n++) begin(rpc, { method: 'm' }, 'a');
+  assert.throws(() => begin(rpc, { method: 'm' }, 'b'), { message: 'open calls: must be at most 2, found 2 before this one' });
+  begin(rpc, { method: 'com.omlox.ping' }, 'b');
+  assert.throws(() => begin(rpc, { method: 'com.omlox.ping' }, 'b'), {
+    message: 'open calls: must be at most 3, found 3 before this one',
+  });
+  assert.throws(() => begin(rpc, { method: 'com.omlox.ping' }, 'a'), { message: /^open calls of a client: / });
+  assert.deepEqual([led.answer({ result: 1 }, 0), led.answer({ result: 1 }, 1)], [true, true]);
+  for (let n = 0; n < 1; n++) begin(rpc, { method: 'm' }, 'a');
+});
+
+test('A response counts for the method and the handler that were asked, where its way says whose it is', () => {
+  const ids = [5e9, 5e9, 6e9];
+  const { rpc } = openRpc({ randomId: () => ids.shift() as number });
+  const far = carrier(rpc);
+  for (const method of ['m', 'n']) far.port.heard({ method, id: 'far' });
+  const [m, n] = [begin(rpc, { method: 'm' }), begin(rpc, { method: 'n' })];
+  assert.deepEqual(far.sent.map(({ id }) => id), [5e9, 6e9]);
+  const response = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, result: id });
+  assert.equal(far.port.answered(response(5e9), { method: 'n' }), false);
+  assert.equal(far.port.answered(response(5e9), { method: 'm', handlerId: 'near' }), false);
+  assert.equal(far.port.answered(response(5e9), { method: 'm', handlerId: 'far' }), true);
+  assert.equal(far.port.answered(response(6e9), { method: 'n' }), true);
+  assert.deepEqual([m.told, n.told, rpc.counts.late], [[{ result: 5e9 }], [{ result: 6e9 }], 2]);
+});
 
 for (const [what, bounds, act, message] of BOUNDS) {
   test(`${what} are bounded`, () => {

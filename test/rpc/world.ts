@@ -67,17 +67,15 @@ export function client(rpc: Rpc, ...methods: readonly string[]) {
   return { port, frames, answer };
 }
 
-/** A call, and what it is told. */
-export function begin(rpc: Rpc, request: object) {
+/** A call of a client, and what it is told. */
+export function begin(rpc: Rpc, request: object, client?: string) {
   const told: Answer[] = [];
   let isOver = false;
   const call = readSocketCall({ jsonrpc: '2.0', id: 7, ...request });
-  const open = rpc.begin(call, {
-    respond: (answer) => void told.push(answer),
-    over: () => {
-      isOver = true;
-    },
-  });
+  const over = (): void => {
+    isOver = true;
+  };
+  const open = rpc.begin(call, { respond: (answer) => void told.push(answer), over }, client);
   return {
     told,
     open,

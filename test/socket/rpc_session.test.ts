@@ -108,7 +108,7 @@ test('A client that does not read is disconnected once its queue is full', () =>
   assert.deepEqual([client.closed, slow.length, client.sent], [[1013], 1, []]);
 });
 
-test('Open calls of a connection are bounded, and end with it', async () => {
+test('Open calls of a client are bounded, and end with it', async () => {
   const { rpc, clock, connect } = world();
   const device = connect();
   device.register('m');
@@ -119,7 +119,7 @@ test('Open calls of a connection are bounded, and end with it', async () => {
     {
       jsonrpc: '2.0',
       id: 100,
-      error: { code: -32010, message: 'open calls of a connection: must be at most 100, found 100 before this one' },
+      error: { code: -32010, message: 'open calls of a client: must be at most 100, found 100 before this one' },
     },
   ]);
   assert.equal(rpc.counts.open, 100);
