@@ -63,6 +63,21 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
+/** Settings of the client of an MQTT broker. */
+interface MqttLogin {
+  readonly mqtt_address: string | null;
+  readonly mqtt_password: string | null;
+  readonly mqtt_tls: boolean;
+}
+
+/** Warns when the password for the MQTT broker leaves this machine without TLS. */
+export function warnOfMqttPassword(settings: MqttLogin, log: Log): void {
+  const { mqtt_address: address, mqtt_password: password, mqtt_tls: isEncrypted } = settings;
+  if (address === null || password === null || isEncrypted || isLoopback(address)) return;
+  const what = 'The password for the MQTT broker is sent without TLS: others on the network can read it';
+  log.warn(what, { mqtt_address: address, advice: 'set mqtt_tls, and the port of the broker for TLS' });
+}
+
 /** Days before the end of a certificate's time that it is spoken of. */
 const EXPIRY_WARNING_MS = 14 * 86_400_000;
 

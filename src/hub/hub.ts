@@ -25,7 +25,7 @@ import { connectHistory } from './connect_history.ts';
 import type { Mqtt } from '../mqtt/mqtt.ts';
 import { connectMqtt } from './connect_mqtt.ts';
 import { openRpc } from './connect_rpc.ts';
-import { CertificateCare, warnOfClusterExposure, warnOfExposure } from './exposure.ts';
+import { CertificateCare, warnOfClusterExposure, warnOfExposure, warnOfMqttPassword } from './exposure.ts';
 import { fill } from './fill.ts';
 import { fillFromCluster } from './fill_from_cluster.ts';
 import type { Log } from './log.ts';
@@ -177,6 +177,7 @@ async function openOn(
     mqtt?.start();
     warnOfExposure(config, log);
     warnOfClusterExposure(config, log);
+    warnOfMqttPassword(config, log);
     const care = new CertificateCare(listening, { log, now: parts.now });
     const background = startBackground(parts, care, { config, log });
     const close = async (): Promise<void> => {

@@ -73,6 +73,11 @@ export function availableTopics(method: string, style: TopicStyle): readonly str
   return styled(`${RPC}/${AVAILABLE}/${levelOf(method)}`, style);
 }
 
+/** Where core zones broadcast, in both styles. */
+export function broadcastTopics(): readonly string[] {
+  return styled(`${RPC}/${XCMD}/broadcast`, 'both');
+}
+
 /** `handlerId`: undefined where all handlers of the method are meant. */
 export function requestTopic(
   method: string,

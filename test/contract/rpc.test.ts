@@ -199,7 +199,7 @@ describe('remote procedure calls', () => {
     await led.next();
     controller.abort();
     await assert.rejects(call);
-    const open = async () => /^hub_rpc_calls_open (\d+)$/m.exec((await hub.get(`${hub.origin}/metrics`)).text)?.[1];
+    const open = async () => /^hub_rpc_open_calls (\d+)$/m.exec((await hub.get(`${hub.origin}/metrics`)).text)?.[1];
     for (let left = 200; (await open()) !== '0'; left--) assert.ok(left > 0, 'the call is given up');
   });
 

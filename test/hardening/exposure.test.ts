@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { warnOfClusterExposure, warnOfExposure } from '../../src/hub/exposure.ts';
+import { warnOfClusterExposure, warnOfExposure, warnOfMqttPassword } from '../../src/hub/exposure.ts';
 import { openTestHub } from '../support/running_hub.ts';
 
 const OPEN = { require_authorization: false, public_key_path: null, force_https: false };
@@ -73,7 +73,36 @@ describe('warnOfClusterExposure', () => {
   }
 });
 
+const MQTT = { mqtt_address: 'broker.example', mqtt_password: 'secret', mqtt_tls: false };
+const MQTT_ROWS: readonly (readonly [settings: object, isWarned: boolean])[] = [
+  [{}, true],
+  [{ mqtt_address: '192.0.2.1' }, true],
+  [{ mqtt_tls: true }, false],
+  [{ mqtt_password: null }, false],
+  [{ mqtt_address: null }, false],
+  [{ mqtt_address: 'localhost' }, false],
+  [{ mqtt_address: '127.0.0.1' }, false],
+];
+
+describe('warnOfMqttPassword', () => {
+  for (const [settings, isWarned] of MQTT_ROWS) {
+    it(`${isWarned ? 'warns' : 'says nothing'} with ${JSON.stringify(settings)}`, () => {
+      const said: string[] = [];
+      const warn = (message: string, facts: object = {}): void => void said.push(`${message} ${JSON.stringify(facts)}`);
+      warnOfMqttPassword({ ...MQTT, ...settings }, { debug() {}, info() {}, error() {}, warn });
+      assert.equal(said.length, isWarned ? 1 : 0);
+      assert.ok(said.every((line) => /sent without TLS/.test(line) && !line.includes('secret')));
+    });
+  }
+});
+
 describe('a hub', () => {
+  it('warns at its start when it sends its MQTT password without TLS', async (t) => {
+    const hub = await openTestHub({ mqtt_address: '192.0.2.1', mqtt_user: 'hub', mqtt_password: 'secret' });
+    t.after(hub.close);
+    assert.ok(hub.logged.some(({ message }) => /^The password for the MQTT broker is sent without TLS/.test(message)));
+  });
+
   it('listens on this machine only, and is silent about it', async (t) => {
     const hub = await openTestHub();
     t.after(hub.close);

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { TopicStyle } from '../../model/mqtt.ts';
-import { RpcRequest, RpcResponse } from '../../model/rpc.ts';
-import { availableTopics, requestTopic, responseTopic } from '../rpc_topics.ts';
+import { RpcRequest, RpcResponse, XcmdBroadcast } from '../../model/rpc.ts';
+import { availableTopics, broadcastTopics, requestTopic, responseTopic } from '../rpc_topics.ts';
 import type { TopicUse } from './uses.ts';
 
 const EXPIRY_SECONDS = 120;
@@ -46,5 +46,9 @@ export function rpcUses(style: TopicStyle): readonly TopicUse[] {
     { ...send, ...requests(own, HANDLER), summary: 'Calls a method of one of its handlers' },
     { ...send, ...responses(own), summary: 'Answers a call' },
     { ...receive, ...responses(both), summary: 'Takes the answer to a call' },
+    {
+      ...{ ...receive, topics: broadcastTopics(), payload: XcmdBroadcast },
+      summary: 'Takes what a core zone broadcasts, and hands it to the topic xcmd_broadcast of the WebSocket',
+    },
   ];
 }

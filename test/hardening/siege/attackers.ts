@@ -1,10 +1,10 @@
 import { ATTACKS } from './attacks.ts';
 
 /**
- * A process of attackers: `node attackers.ts PORT ONLY`. Makes the attacks whose names fit the regular expression until its
+ * A process of attackers: `node attackers.ts PORT ONLY BROKER_PORT`. Makes the attacks whose names fit the regular expression until its
  * standard input ends, then prints as JSON how many rounds there were of each, and how often each status was answered.
  */
-const [, , port, only = ''] = process.argv;
+const [, , port, only = '', brokerPort = ''] = process.argv;
 const chosen = Object.entries(ATTACKS).filter(([name]) => new RegExp(only).test(name));
 const end = new AbortController();
 const rounds: Record<string, number> = {};
@@ -14,6 +14,7 @@ process.stdin.on('end', () => end.abort()).resume();
 
 const siege = {
   port: Number(port),
+  brokerPort: brokerPort === '' ? undefined : Number(brokerPort),
   signal: end.signal,
   answered(status: number) {
     statuses[status] = (statuses[status] ?? 0) + 1;

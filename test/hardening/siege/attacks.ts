@@ -1,11 +1,14 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import mqtt from 'mqtt';
 import { RawSocket } from '../../support/raw_socket.ts';
 import { attack, newReport } from '../attack.ts';
 
 /** What an attacker knows of the hub, and what it notes. */
 export interface Siege {
   readonly port: number;
+  /** Of the broker of the hub; undefined where it has none. */
+  readonly brokerPort: number | undefined;
   /** Aborted at the end. */
   readonly signal: AbortSignal;
   /** Notes an answer: its HTTP status, 0 where the connection ended without one. */
@@ -46,6 +49,11 @@ const LOCATIONS = Buffer.from(
     })),
   ),
 );
+
+/** A location of any provider. */
+const HERE = { provider_type: 'uwb', source: 'siege', crs: 'EPSG:4326', position: { type: 'Point', coordinates: [9, 50] } };
+/** A call whose handler is on the broker, and never answers. */
+const FORGED_CALL = { jsonrpc: '2.0', method: 'forged', params: { _timeout: HOLD_MS } };
 
 /** Everything that was found to hurt a hub, again and again until the end. */
 export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => Promise<void>>> = {
@@ -118,6 +126,47 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
   'locations by the ten thousand, the last of them bad': async (siege) => {
     await put(siege, '/v2/providers/locations', LOCATIONS);
     await rest(siege, 500);
+  },
+  'paths in the unified namespace: of 300 levels, and of somebody else': async (siege, round) => {
+    const paths = ['a/'.repeat(300), 'a'.repeat(60_000), 'hall/a', 'hall/a', 'hall/\u0000', 'hall/#'];
+    const ids = paths.map((_, n) => `0c5c1b0e-54b5-4b64-9d5f-${String(round % 100).padStart(4, '0')}${String(n).padStart(8, '0')}`);
+    for (const [n, path] of paths.entries()) {
+      const [id, provider] = [ids[n] as string, `uns ${n}`];
+      await post(siege, '/v2/trackables', {
+        ...{ id, type: 'omlox', location_providers: [provider] },
+        properties: { 'com.flowcate.uns': path },
+      });
+      await put(siege, `/v2/providers/${encodeURIComponent(provider)}/location`, { ...HERE, provider_id: provider });
+    }
+    await rest(siege);
+    for (const id of ids) await send(siege, 'DELETE', `/v2/trackables/${id}`, '');
+  },
+  'a thousand calls that stay open': async (siege) => {
+    const handler = await RawSocket.open(siege.port, '/v2/ws/rpc', 'siege');
+    handler.send(TEXT, '{"jsonrpc":"2.0","id":1,"method":"register","params":{"method":"slow"}}');
+    await rest(siege, 100);
+    const call = { jsonrpc: '2.0', id: 1, method: 'slow', params: { _timeout: HOLD_MS } };
+    await Promise.all(Array.from({ length: 1000 }, () => put(siege, '/v2/rpc', call)));
+    handler.close();
+  },
+  'messages of remote procedure calls that are forged, or too long': async (siege, round) => {
+    if (siege.brokerPort === undefined) return rest(siege);
+    const client = await mqtt.connectAsync({ port: siege.brokerPort, host: '127.0.0.1', protocolVersion: 5 });
+    const rpc = '/omlox/jsonrpc/rpc';
+    const publish = (topic: string, value: object): Promise<unknown> =>
+      client.publishAsync(`${rpc}/${topic}`, JSON.stringify({ jsonrpc: '2.0', ...value }), { qos: 1 });
+    await client.publishAsync(`${rpc}/available/forged`, '{"id":"siege","method_name":"forged"}', { qos: 1 });
+    const calls = Array.from({ length: 5 }, () => put(siege, '/v2/rpc', { ...FORGED_CALL, id: round }));
+    const long = 'x'.repeat(300_000);
+    for (let n = 0; n < 200; n++) {
+      await publish(`forged/response/hub`, { id: 10_000 + n, result: 1, error: { code: 1, message: 'both' } });
+      await publish('com.omlox.ping/request', { id: n, method: 'com.omlox.identify', params: { _caller_id: 'siege' } });
+    }
+    await publish('com.omlox.ping/request', { id: 1, method: 'com.omlox.ping', params: { _caller_id: 'siege', long } });
+    await publish('forged/response/hub', { id: 10_000, result: long });
+    await publish('com.omlox.core.xcmd/broadcast', { long });
+    await Promise.all(calls);
+    await client.endAsync(true);
   },
   'what chance brings': async (siege, round) => {
     const report = newReport();

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Bed, type Measured } from '../../../bench/process/bed.ts';
+import { MOSQUITTO, Mosquitto } from '../../../bench/process/mosquitto.ts';
 import { residentMb } from '../../../bench/process/proc.ts';
 import { polygonFences, sideFor } from '../../../bench/profiles/site.ts';
 
@@ -40,7 +41,10 @@ const say = (line: string): void => console.error(`… ${line}`);
 
 const sideMetres = sideFor(FENCES);
 const profiles = values['cpu-prof'];
+const broker = MOSQUITTO === undefined ? undefined : await Mosquitto.start();
+if (broker === undefined) say('there is no mosquitto: attacks by MQTT are left out');
 const bed = await Bed.open({
+  ...(broker && { publishesTo: broker, settings: { uns_root: 'siege', mqtt_publish: 'fence_events' } }),
   nodeArgs: profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
   plan: {
     kind: 'walk',
@@ -66,7 +70,7 @@ const calm = await bed.measure({ perSecond, warmupSeconds: WARMUP_SECONDS, secon
 const before = residentMb(bed.hub.pid);
 
 say(`the same for ${seconds} s, with attackers`);
-const attackers = spawn(process.execPath, [ATTACKERS, String(bed.hub.port), values.only], {
+const attackers = spawn(process.execPath, [ATTACKERS, String(bed.hub.port), values.only, String(broker?.port ?? '')], {
   stdio: ['pipe', 'pipe', 'inherit'],
 });
 // They would be on other machines: here they get the time that nobody else wants.
@@ -85,6 +89,7 @@ await once(attackers, 'close').catch(() => undefined);
 await delay(BACK_WITHIN_SECONDS * 1000);
 const afterwards = residentMb(bed.hub.pid);
 const { lost, accepted } = await bed.balance();
+const mqtt = JSON.parse((await bed.rest.call('GET', '/health/mqtt')).text) as { connected?: boolean; connections?: number };
 await bed.close();
 
 const [calmMs, besiegedMs] = [p99(calm), p99(besieged)];
@@ -104,6 +109,9 @@ const verdicts: readonly (readonly [holds: boolean, name: string, facts: string]
     'memory comes back',
     `${afterwards.toFixed(0)} MB ${BACK_WITHIN_SECONDS} s afterwards`,
   ],
+  ...(broker === undefined
+    ? []
+    : [[mqtt.connected === true && mqtt.connections === 1, 'the broker stays', `${mqtt.connections} connections`] as const]),
   [faults.length === 0, 'no fault is answered', counted(statuses)],
 ];
 for (const [name, count] of Object.entries(rounds)) say(`${count} rounds of: ${name}`);
