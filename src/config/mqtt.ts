@@ -55,7 +55,8 @@ export const MqttProperties = {
   mqtt_subscriptions: Type.Array(Type.String({ minLength: 1 }), {
     maxItems: 16,
     default: [],
-    description: 'Topics of sources that are subscribed to, below omlox/json/. In a cluster one hub for each. Empty: all.',
+    description:
+      'Topics of sources that are subscribed to, below omlox/json/. In a cluster one hub for each. Empty: all.',
   }),
   mqtt_share: Text({
     description: 'Name of a shared subscription, for several hubs that are no cluster. null: none.',

@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
 import type { Config } from '../config/schema.ts';
 import { clusterSettings, mqttSettings } from '../config/settings.ts';
-import type { Mqtt, MqttDeps } from '../mqtt/mqtt.ts';
+import type { Kept } from '../core/kept.ts';
 import { UNS_OWNER_PREFIX } from '../model/mqtt.ts';
+import type { Mqtt, MqttDeps } from '../mqtt/mqtt.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 import { partitionOf } from '../shards/affinity.ts';
 import { definedWrites } from '../store/entity_text.ts';
-import type { Kept } from '../core/kept.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 
@@ -55,7 +55,9 @@ function unsOwners(
       if (trackable === undefined) owners.delete(topic);
       else owners.set(topic, trackable);
       if (!announces(topic)) return;
-      const writes = definedWrites([[`${UNS_OWNER_PREFIX}${topic}`, trackable === undefined ? undefined : { trackable }]]);
+      const writes = definedWrites([
+        [`${UNS_OWNER_PREFIX}${topic}`, trackable === undefined ? undefined : { trackable }],
+      ]);
       writer.writeEntities(writes).catch((error: unknown) => {
         log.warn('The owner of a topic of the unified namespace cannot be stored', { topic, error: String(error) });
       });

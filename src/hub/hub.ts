@@ -9,6 +9,7 @@ import type { Fanout } from '../fanout/fanout.ts';
 import { openShapeChecks } from '../fence_index/shape_checks.ts';
 import type { History } from '../history/history.ts';
 import { LargeShapes } from '../lane/large_shapes.ts';
+import type { Mqtt } from '../mqtt/mqtt.ts';
 import { connectionsOf } from '../operation/arrivals.ts';
 import type { HubCounts } from '../operation/counts.ts';
 import { type Operation, openOperation } from '../operation/operation.ts';
@@ -22,7 +23,6 @@ import { BEAT_MS, type Clock, every, openClock, schedule } from '../time/clock.t
 import type { HubAuthorization, OutgoingTls } from './authorization.ts';
 import { clusterStore, connectCluster, settingsByHub } from './connect_cluster.ts';
 import { connectHistory } from './connect_history.ts';
-import type { Mqtt } from '../mqtt/mqtt.ts';
 import { connectMqtt } from './connect_mqtt.ts';
 import { openRpc } from './connect_rpc.ts';
 import { CertificateCare, warnOfClusterExposure, warnOfExposure, warnOfMqttPassword } from './exposure.ts';

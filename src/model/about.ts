@@ -217,7 +217,9 @@ export const ABOUT = {
   ClusterMember: { description: 'A hub of the cluster, as the one that is asked sees it.' },
   MqttHealth: { description: 'How the hub is doing as a client of an MQTT broker.' },
   UnsHealth: { description: 'The unified namespace on the MQTT broker.' },
-  UnsRefusal: { description: 'A trackable that claims a topic of the unified namespace in vain. The first 20 are named.' },
+  UnsRefusal: {
+    description: 'A trackable that claims a topic of the unified namespace in vain. The first 20 are named.',
+  },
   MqttSubscription: { description: 'A subscription to topics of sources, which one hub of the cluster has for all.' },
   HistoryHealth: { description: 'Whether the hub records its history, and what there is of it.' },
   HistoryPlace: { description: 'Where an object was.' },

@@ -140,7 +140,12 @@ export class Inbound {
       return undefined;
     }
     if (payload.length > PAYLOAD_BYTES_MAX) {
-      this.#refuse(batch, 'invalid', `payload: must have at most ${grouped(PAYLOAD_BYTES_MAX)} bytes, found more`, topic);
+      this.#refuse(
+        batch,
+        'invalid',
+        `payload: must have at most ${grouped(PAYLOAD_BYTES_MAX)} bytes, found more`,
+        topic,
+      );
       return undefined;
     }
     const kept = named.kind === 'location' ? this.#giveBytes(named, payload) : UNUSUAL;
@@ -226,7 +231,11 @@ export class Inbound {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parsedFrom(payload: Uint8Array, depthMax: number): { readonly value: unknown } | { readonly problem: string } {
+/** The value of a payload, or what is wrong with it. `depthMax`: levels that JSON may be nested; 200 when left out. */
+export function parsedFrom(
+  payload: Uint8Array,
+  depthMax?: number,
+): { readonly value: unknown } | { readonly problem: string } {
   if (payload.length === 0) return { problem: 'payload: must be JSON, found nothing' };
   try {
     return { value: parseJson(utf8.decode(payload), depthMax) };

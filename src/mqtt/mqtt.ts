@@ -123,7 +123,10 @@ export class Mqtt {
       new Uns(uns, {
         ...{ fanout, trackable, trackables, ...unsOwners, publish: this.#outbound.publish },
         notice: (problem, text, id) => {
-          this.#seldom(`uns ${problem}`, 'A trackable has no topic in the unified namespace', { trackable: id, problem: text });
+          this.#seldom(`uns ${problem}`, 'A trackable has no topic in the unified namespace', {
+            trackable: id,
+            problem: text,
+          });
         },
       });
   }
@@ -210,10 +213,7 @@ export class Mqtt {
     });
   }
 
-  #clientOf(
-    own: ClientOptions,
-    on: Pick<BrokerClientDeps, 'changed' | 'rpc' | 'room' | 'failed'>,
-  ): BrokerClient {
+  #clientOf(own: ClientOptions, on: Pick<BrokerClientDeps, 'changed' | 'rpc' | 'room' | 'failed'>): BrokerClient {
     const { queueBytesMax, depthMax } = this.#settings;
     const { ingest, hasCapacity, schedule, later, elapsedMs, log } = this.#deps;
     return new BrokerClient(

@@ -1,8 +1,7 @@
 import type { TopicStyle } from '../model/mqtt.ts';
 import { show } from '../model/show.ts';
 import { type Announced, type CarriedRpc, type CarrierPort, carriedText, type Forwarded } from '../rpc/carrier.ts';
-import { isObject, RpcRefusal, readMessage } from '../rpc/message.ts';
-import type { Reason } from './inbound.ts';
+import { parsedFrom, type Reason } from './inbound.ts';
 import { type Arrived, readArrived } from './messages.ts';
 import type { Outbound } from './outbound.ts';
 import { availableTopics, type RpcTopic, readRpcTopic, requestTopic, responseTopic } from './rpc_topics.ts';
@@ -208,7 +207,7 @@ export class RpcCarrier {
     }
     const text = textOf(arrived.payload);
     if (text === undefined) this.#refuse('json', 'payload: must be JSON, found bytes that are not UTF-8', topic);
-    else if (read.kind === 'broadcast') this.#broadcast(text, topic);
+    else if (read.kind === 'broadcast') this.#broadcast(text, arrived);
     else if (read.kind === 'response') this.#port.answered(text, { method: read.method });
     else this.#request(read, text, topic);
   }
@@ -227,15 +226,15 @@ export class RpcCarrier {
     if (problem !== undefined) this.#refuse('invalid', problem, topic);
   }
 
-  #broadcast(text: string, topic: string): void {
-    try {
-      const value = readMessage(text);
-      if (isObject(value)) this.#deps.broadcast(text);
-      else this.#refuse('invalid', `payload: must be an object, found ${show(value)}`, topic);
-    } catch (error) {
-      if (!(error instanceof RpcRefusal)) throw error;
-      this.#refuse('json', error.message, topic);
+  #broadcast(text: string, { topic, payload }: Arrived): void {
+    const parsed = parsedFrom(payload);
+    if ('problem' in parsed) {
+      this.#refuse('json', parsed.problem, topic);
+      return;
     }
+    const { value } = parsed;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) this.#deps.broadcast(text);
+    else this.#refuse('invalid', `payload: must be an object, found ${show(value)}`, topic);
   }
 
   #available({ method, style }: RpcTopic & { readonly kind: 'available' }, { topic, payload, lifeMs }: Arrived): void {

@@ -48,7 +48,8 @@ export function styled(topic: string, style: TopicStyle): readonly string[] {
  * empty: all topics of sources. `share`: the name of a shared subscription.
  */
 export function sourceFilters(topics: readonly string[], share?: string): readonly string[] {
-  const all = topics.length === 0 ? [`${LOCATIONS_IN}/#`, `${PROXIMITIES_IN}/+/#`] : topics.map((topic) => `${OMLOX}/${topic}`);
+  const all =
+    topics.length === 0 ? [`${LOCATIONS_IN}/#`, `${PROXIMITIES_IN}/+/#`] : topics.map((topic) => `${OMLOX}/${topic}`);
   const filters = all.flatMap((topic) => styled(topic, 'both'));
   return share === undefined ? filters : filters.map((filter) => `$share/${share}/${filter}`);
 }

@@ -3,8 +3,8 @@ import { ordinary } from '../model/kept_number.ts';
 import { IDENTIFY, PING, RPC_ERRORS, RPC_MESSAGE_MAX_BYTES } from '../model/rpc.ts';
 import type { RpcBounds } from './bounds.ts';
 import type { Call } from './call.ts';
-import { type Collected, outcomeOf } from './collected.ts';
 import type { Responding } from './carrier.ts';
+import { type Collected, outcomeOf } from './collected.ts';
 import type { Handler, Link } from './handlers.ts';
 import { type Answer, failure, isObject, type RequestId, RpcRefusal, readAnswer } from './message.ts';
 

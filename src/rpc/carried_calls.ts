@@ -5,7 +5,15 @@ import { type Call, readCall } from './call.ts';
 import type { Calls, CallTaker, OpenCall } from './calls.ts';
 import type { CarriedCall } from './carrier.ts';
 import type { Handler, Handlers } from './handlers.ts';
-import { type Answer, checkSize, isObject, type RequestId, RpcRefusal, readLongMessage, responseText } from './message.ts';
+import {
+  type Answer,
+  checkSize,
+  isObject,
+  type RequestId,
+  RpcRefusal,
+  readLongMessage,
+  responseText,
+} from './message.ts';
 
 export interface CarriedCallsOptions {
   readonly hubId: string;

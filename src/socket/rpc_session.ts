@@ -144,7 +144,11 @@ class RpcSession implements PeerEvents {
   }
 
   /** Does it once it is permitted: at once where the token is known. */
-  #after(asked: Pick<AskedMethod, 'use' | 'method'>, frame: unknown, act: (client: string) => void): Promise<void> | undefined {
+  #after(
+    asked: Pick<AskedMethod, 'use' | 'method'>,
+    frame: unknown,
+    act: (client: string) => void,
+  ): Promise<void> | undefined {
     const { authorize } = this.#deps;
     const { path } = this.#peer;
     const access = authorize?.({ ...asked, path, token: this.#token }) ?? FULL_ACCESS;

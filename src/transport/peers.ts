@@ -172,7 +172,13 @@ export class PeerSide {
     const address = guard.addressOf(response);
     const allowsFrame = () => guard.allowsFrame(address);
     const peer = new SocketPeer(head, {
-      address, isKnown, capacity, allowsFrame, tooLong, report });
+      address,
+      isKnown,
+      capacity,
+      allowsFrame,
+      tooLong,
+      report,
+    });
     response.upgrade({ peer }, head.key, head.protocol, head.extensions, contexts[capacity.tier] as NativeContext);
   }
 

@@ -54,7 +54,8 @@ describe('loadConfig refuses', () => {
   }
 });
 
-const settingsOf = (file: string) => mqttSettings(load({ file }), { hubId: 'id', hubName: /cluster_servers/.test(file) ? 'a' : undefined });
+const settingsOf = (file: string) =>
+  mqttSettings(load({ file }), { hubId: 'id', hubName: /cluster_servers/.test(file) ? 'a' : undefined });
 
 describe('mqttSettings()', () => {
   test('has none without an address', () => assert.equal(settingsOf(''), undefined));

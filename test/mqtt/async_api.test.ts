@@ -123,7 +123,7 @@ describe('the AsyncAPI document', () => {
         lastWill: { topic: 'omlox/json/hub/hub%2F1/status', qos: 1, retain: true, message: '{"status":"offline"}' },
         keepAlive: 30,
         sessionExpiryInterval: 3600,
-        maximumPacketSize: 262_144,
+        maximumPacketSize: 1_048_576,
         bindingVersion: '0.2.0',
       },
     });

@@ -264,19 +264,20 @@ for (const name of BROKERS) {
         assert.deepEqual(subscriber.events, sent);
       }
       await display.next(({ payload }) => payload?.last);
-      assert.deepEqual(display.heard.map(({ payload }) => payload), sent);
+      assert.deepEqual(
+        display.heard.map(({ payload }) => payload),
+        sent,
+      );
     });
 
-    test('a broadcast that is no object, or that the broker has stored, is refused', async () => {
+    test('a broadcast that is no object is refused', async () => {
       const core = await openMqtt('zone-1');
       const topic = `${core.root}/${XCMD}/broadcast`;
-      await core.client.publish(topic, { stored: true }, { retain: true });
       const rejected = async (): Promise<number> => (await hub.get('/health/mqtt')).body.rejected;
       const before = await rejected();
       const updates = await hub.subscribe('xcmd_broadcast');
       for (const wrong of ['{', '[1]', '5']) await core.client.publish(topic, wrong);
       await until(async () => (await rejected()) >= before + 3);
-      await core.client.publish(topic, '', { retain: true });
       await core.client.publish(topic, { right: true });
       await updates.next(({ right }) => right);
       assert.deepEqual(updates.events, [{ right: true }]);
@@ -300,7 +301,12 @@ for (const name of BROKERS) {
     });
 
     for (const [what, said, code, message] of [
-      ['a result and an error', { result: 1, error: BUSY }, -32603, /has answered what is no response of JSON-RPC 2\.0/],
+      [
+        'a result and an error',
+        { result: 1, error: BUSY },
+        -32603,
+        /has answered what is no response of JSON-RPC 2\.0/,
+      ],
       ['neither of both', {}, -32603, /has answered what is no response of JSON-RPC 2\.0/],
       [
         '300,000 bytes',

@@ -47,7 +47,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/shell/preferences.tsx': 'a dialog with choices of its own',
   'src/hub-ui/signin/permits.ts': 'what a token permits, beside how it is had',
   'src/hub-ui/signin/sign_in.tsx': 'a page',
-  'src/hub/connect_mqtt.ts': 'a part that is loaded only where it is set',
   'src/ingest/check_proximity.ts': 'a ladder of checks',
   'src/ingest/rejections.ts': 'a count of its own',
   'src/mqtt/docs': 'what the document says of one matter each',

@@ -51,7 +51,12 @@ const LOCATIONS = Buffer.from(
 );
 
 /** A location of any provider. */
-const HERE = { provider_type: 'uwb', source: 'siege', crs: 'EPSG:4326', position: { type: 'Point', coordinates: [9, 50] } };
+const HERE = {
+  provider_type: 'uwb',
+  source: 'siege',
+  crs: 'EPSG:4326',
+  position: { type: 'Point', coordinates: [9, 50] },
+};
 /** A call whose handler is on the broker, and never answers. */
 const FORGED_CALL = { jsonrpc: '2.0', method: 'forged', params: { _timeout: HOLD_MS } };
 
@@ -129,7 +134,9 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
   },
   'paths in the unified namespace: of 300 levels, and of somebody else': async (siege, round) => {
     const paths = ['a/'.repeat(300), 'a'.repeat(60_000), 'hall/a', 'hall/a', 'hall/\u0000', 'hall/#'];
-    const ids = paths.map((_, n) => `0c5c1b0e-54b5-4b64-9d5f-${String(round % 100).padStart(4, '0')}${String(n).padStart(8, '0')}`);
+    const ids = paths.map(
+      (_, n) => `0c5c1b0e-54b5-4b64-9d5f-${String(round % 100).padStart(4, '0')}${String(n).padStart(8, '0')}`,
+    );
     for (const [n, path] of paths.entries()) {
       const [id, provider] = [ids[n] as string, `uns ${n}`];
       await post(siege, '/v2/trackables', {

@@ -89,7 +89,10 @@ await once(attackers, 'close').catch(() => undefined);
 await delay(BACK_WITHIN_SECONDS * 1000);
 const afterwards = residentMb(bed.hub.pid);
 const { lost, accepted } = await bed.balance();
-const mqtt = JSON.parse((await bed.rest.call('GET', '/health/mqtt')).text) as { connected?: boolean; connections?: number };
+const mqtt = JSON.parse((await bed.rest.call('GET', '/health/mqtt')).text) as {
+  connected?: boolean;
+  connections?: number;
+};
 await bed.close();
 
 const [calmMs, besiegedMs] = [p99(calm), p99(besieged)];
@@ -111,7 +114,13 @@ const verdicts: readonly (readonly [holds: boolean, name: string, facts: string]
   ],
   ...(broker === undefined
     ? []
-    : [[mqtt.connected === true && mqtt.connections === 1, 'the broker stays', `${mqtt.connections} connections`] as const]),
+    : [
+        [
+          mqtt.connected === true && mqtt.connections === 1,
+          'the broker stays',
+          `${mqtt.connections} connections`,
+        ] as const,
+      ]),
   [faults.length === 0, 'no fault is answered', counted(statuses)],
 ];
 for (const [name, count] of Object.entries(rounds)) say(`${count} rounds of: ${name}`);
