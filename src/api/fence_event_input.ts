@@ -6,7 +6,7 @@ import { announceFenceEvent } from '../fanout/front_events.ts';
 import { checker } from '../model/check.ts';
 import { FenceEvent } from '../model/events.ts';
 import type { Fence, KeptFence } from '../model/fence.ts';
-import { idKey, isUnset } from '../model/id.ts';
+import { badId, idKey, isId, isUnset } from '../model/id.ts';
 import { Maybe } from '../model/schema.ts';
 import { show } from '../model/show.ts';
 import { formatTime, parseTime, readableTime } from '../model/time.ts';
@@ -72,6 +72,7 @@ function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, trackables
   const provider = isUnset(sent.provider_id) ? null : sent.provider_id;
   const trackable = isUnset(sent.trackable_id) ? null : sent.trackable_id;
   if ((provider === null) === (trackable === null)) throw noOneObject(provider, trackable);
+  checkIds({ provider_id: [provider ?? ''], trackable_id: [trackable ?? ''], trackables: sent.trackables ?? [] });
   const assigned = provider === null ? [] : trackablesOf(provider).map((assignee) => assignee.id);
   const foreignId = sent.foreign_id ?? fence.foreign_id;
   const properties = sent.properties ?? fence.properties;
@@ -86,6 +87,13 @@ function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, trackables
     ...timesOf(sent, nowMs),
     ...(properties == null ? {} : { properties }),
   };
+}
+
+function checkIds(ids: Readonly<Record<string, readonly string[]>>): void {
+  for (const [member, found] of Object.entries(ids)) {
+    const bad = found.find((id) => !isId(id));
+    if (bad !== undefined) throw new HubError('HUB_BAD_REQUEST', badId(member, bad));
+  }
 }
 
 function noOneObject(provider: string | null, trackable: string | null): HubError {

@@ -1,4 +1,5 @@
 import { HubError } from '../errors.ts';
+import { badId, isId } from '../model/id.ts';
 import { show } from '../model/show.ts';
 import type { Method, Route } from './route.ts';
 import { PREFIXES, type Version } from './versions.ts';
@@ -41,7 +42,7 @@ export class Router {
 
   /**
    * The routes of a path as received, percent-encoded; undefined when there are none. Throws HUB_BAD_REQUEST for a path
-   * whose encoding is broken.
+   * whose encoding is broken, or whose parameter has control characters.
    */
   find(path: string): Match | undefined {
     return this.#literal.get(path) ?? this.#walk(path);
@@ -99,7 +100,9 @@ function found(
 ): Match | undefined {
   const decoded = segments.slice(start).map((segment) => decode(segment, path));
   const hit = descend(root, decoded, 0);
-  return hit && { version, versioned, path, id: hit.id ?? '', methods: hit.at.methods };
+  const id = hit?.id ?? '';
+  if (!isId(id)) throw new HubError('HUB_BAD_REQUEST', badId('path', id));
+  return hit && { version, versioned, path, id, methods: hit.at.methods };
 }
 
 /** A fixed segment that leads nowhere gives way to the parameter: a provider may be called "locations". */

@@ -1,4 +1,5 @@
 import { type Bounds, jsonBytesBeyond, overBound } from '../model/bounds.ts';
+import { badId, isId } from '../model/id.ts';
 import { pathOf } from '../model/show.ts';
 import { type Body, badRequest } from './body.ts';
 
@@ -8,22 +9,29 @@ const GEOMETRIES: ReadonlySet<string> = new Set(['region', 'geometry', 'ground_c
 const CONTROL_ROWS_MAX = 10_000;
 /** Texts for people that may have many lines, and application data that may be a text. */
 const LONG_TEXTS: ReadonlySet<string> = new Set(['description', 'address', 'sensors']);
+/** Members that are ids, or lists of them. */
+const IDS: ReadonlySet<string> = new Set([
+  ...['id', 'foreign_id', 'zone_id', 'parent', 'location_providers', 'anchor_ids'],
+  ...['fence_ids', 'trackable_ids', 'provider_ids'],
+]);
 
 /**
- * Throws HUB_BAD_REQUEST when a member of the body is larger than the hub keeps, naming member, bound and what was found.
+ * Throws HUB_BAD_REQUEST when a member of the body is larger than the hub keeps, or is an id with control characters, naming
+ * member, bound and what was found.
  * Whether it is of the right form is not looked at. What `before` has already may stay.
  */
 export function checkBounds(body: Body, bounds: Bounds, before: object = {}): void {
   for (const [name, value] of Object.entries(body)) {
     if (value === (before as Body)[name]) continue;
-    if (typeof value === 'string' && !LONG_TEXTS.has(name)) checkName(name, value, bounds);
+    if (typeof value === 'string' && !LONG_TEXTS.has(name)) checkName(name, value, bounds, IDS.has(name));
     else if (GEOMETRIES.has(name)) checkGeometry(name, value, bounds);
     else if (typeof value === 'string' || (typeof value === 'object' && value !== null)) checkList(name, value, bounds);
   }
 }
 
-function checkName(path: string, { length }: string, { nameLength }: Bounds): void {
-  if (length > nameLength) throw badRequest(overBound(path, nameLength, 'characters', length));
+function checkName(path: string, name: string, { nameLength }: Bounds, isAnId: boolean): void {
+  if (name.length > nameLength) throw badRequest(overBound(path, nameLength, 'characters', name.length));
+  if (isAnId && !isId(name)) throw badRequest(badId(path, name));
 }
 
 /** A long text, application data, or a list, of names perhaps. */
@@ -31,7 +39,7 @@ function checkList(path: string, value: object | string, bounds: Bounds): void {
   checkBytes(path, value, bounds);
   if (!Array.isArray(value)) return;
   for (const [i, item] of value.entries()) {
-    if (typeof item === 'string') checkName(pathOf(path, [String(i)]), item, bounds);
+    if (typeof item === 'string') checkName(pathOf(path, [String(i)]), item, bounds, IDS.has(path));
   }
 }
 

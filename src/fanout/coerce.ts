@@ -1,5 +1,6 @@
 import { HubError } from '../errors.ts';
 import { booleanOf } from '../model/boolean.ts';
+import { badId, isId } from '../model/id.ts';
 import { show } from '../model/show.ts';
 
 /**
@@ -12,6 +13,13 @@ export function asText(name: string, value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);
   throw unfit(name, 'must be a string', value);
+}
+
+/** An id, or another name that is compared with ids. */
+export function asId(name: string, value: unknown): string {
+  const id = asText(name, value);
+  if (isId(id)) return id;
+  throw new HubError('HUB_BAD_REQUEST', badId(`params.${name}`, id));
 }
 
 /** A finite number, or a string that is one. */

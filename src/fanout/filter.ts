@@ -11,7 +11,7 @@ import {
   TOPICS,
   type Topic,
 } from '../model/topics.ts';
-import { asBoolean, asNumber, asText, asWord } from './coerce.ts';
+import { asBoolean, asId, asNumber, asWord } from './coerce.ts';
 
 /**
  * Filters of subscriptions. A row of FILTERS says what a parameter compares, and how. All parameters given must hold;
@@ -57,7 +57,7 @@ interface Compare {
 
 const texts = {
   tells: 'much',
-  of: (name: string, value: unknown) => (Array.isArray(value) ? value : [value]).map((item) => asText(name, item)),
+  of: (name: string, value: unknown) => (Array.isArray(value) ? value : [value]).map((item) => asId(name, item)),
 } as const;
 
 /** Equal to the value, or to any of them when it is an array. UUIDs compare without regard to case. */
@@ -68,7 +68,7 @@ const anyOf: Compare = {
 };
 
 function isAnyOf(name: string, value: unknown): (field: Field) => boolean {
-  const wanted = (Array.isArray(value) ? value : [value]).map((item) => asText(name, item));
+  const wanted = (Array.isArray(value) ? value : [value]).map((item) => asId(name, item));
   const [only] = wanted;
   if (only !== undefined && wanted.length === 1) return sameText(only);
   const exact = new Set(wanted);
@@ -81,7 +81,7 @@ function isAnyOf(name: string, value: unknown): (field: Field) => boolean {
 
 const text: Compare = {
   schema: Type.String({ description: 'Equal to it.' }),
-  test: (name, value) => sameText(asText(name, value)),
+  test: (name, value) => sameText(asId(name, value)),
   keys: texts,
 };
 

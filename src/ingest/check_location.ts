@@ -4,6 +4,7 @@ import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { type Bounds, bytesBeyond, DEFAULT_BOUNDS, overBound } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import { DEPTH_MAX } from '../model/depth.ts';
+import { badId, isId } from '../model/id.ts';
 import { whyUnfit } from '../model/json.ts';
 import { Location } from '../model/location.ts';
 import { show } from '../model/show.ts';
@@ -54,6 +55,8 @@ export function checkLocation(value: unknown, expected: Expected): Checked | str
   if (overlong !== undefined) {
     return overBound(path(at, overlong.field), bounds.nameLength, 'characters', overlong.length);
   }
+  if (!isId(providerId)) return badId(path(at, 'provider_id'), providerId);
+  if (!isId(source)) return badId(path(at, 'source'), source);
   const misplaced = checkPosition(value, crs, expected);
   if (misplaced !== undefined) return misplaced;
   let generatedMs = expected.receivedMs;

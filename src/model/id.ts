@@ -1,3 +1,5 @@
+import { show } from './show.ts';
+
 /** What is located: an id names at most one object of each kind. */
 export type ObjectKind = 'provider' | 'trackable';
 
@@ -16,4 +18,17 @@ export function idKey(id: string): string {
 /** Whether a client means "no id": some leave it out, some send null, an empty text or the nil UUID. */
 export function isUnset(id: unknown): id is undefined | null | '' | typeof NIL_UUID {
   return id === undefined || id === null || id === '' || id === NIL_UUID;
+}
+
+/** Control characters of Unicode: they end lines, headers and C strings in programs that an id is handed to. */
+const CONTROL = /\p{Cc}/u;
+
+/** Whether a text can be an id: it has no control character and no half of a surrogate pair. */
+export function isId(text: string): boolean {
+  return !CONTROL.test(text) && text.isWellFormed();
+}
+
+/** The message about a text that cannot be an id. */
+export function badId(path: string, found: string): string {
+  return `${path}: must have no control characters, found ${show(found)}`;
 }

@@ -9,6 +9,7 @@ export const FAIL: usize = 0;
 
 export const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
+const DELETE: u32 = 0x7f;
 export const COMMA: u32 = 0x2c;
 const MINUS: u32 = 0x2d;
 const POINT: u32 = 0x2e;
@@ -82,12 +83,12 @@ export function isBlank(byte: u32): bool {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** A text in quotes, in UTF-8 and without escapes. */
+/** A text in quotes, in UTF-8, without escapes and control characters: the parser says which texts may have these. */
 export function skipText(start: usize): usize {
   let at = start + 1;
   let byte: u32 = load<u8>(at);
   while (byte !== QUOTE) {
-    if (byte < 0x20 || byte === BACKSLASH) return FAIL;
+    if (byte < 0x20 || byte === BACKSLASH || byte === DELETE) return FAIL;
     if (byte < 0x80) at++;
     else {
       at = skipUnicode(at, byte);
@@ -115,11 +116,12 @@ export function skipSeparator(start: usize): usize {
   return separator === COMMA ? skipBlanks(at + 1) : at + 1;
 }
 
-/** One character of several bytes: neither overlong, nor a surrogate, nor beyond the last one. */
+/** One character of several bytes: no control character, neither overlong, nor a surrogate, nor beyond the last one. */
 function skipUnicode(at: usize, first: u32): usize {
   sawUnicode = true;
   const second: u32 = load<u8>(at + 1);
   if (!isNext(second)) return FAIL;
+  if (first === 0xc2 && second < 0xa0) return FAIL;
   if (first >= 0xc2 && first <= 0xdf) return at + 2;
   if (!isNext(load<u8>(at + 2))) return FAIL;
   if ((first & 0xf0) === 0xe0) {
