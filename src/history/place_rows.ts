@@ -301,6 +301,13 @@ function compare(a: string, b: string): number {
 /** Of more objects the earliest are forgotten. */
 const OBJECTS_MAX = 200_000;
 
+/**
+ * An object that is located and does not move is recorded that often in spite of `minDistanceMetres`. It is below the ages up to
+ * which questions take a position for current: `max_age` of snapshots (600 s), and `max_gap` of heat maps (60 s), also when
+ * the object is located every 30 s only.
+ */
+export const HEARTBEAT_MS = 30_000;
+
 interface ThinningOptions {
   readonly minIntervalMs: number;
   readonly minDistanceMetres: number;
@@ -313,7 +320,11 @@ interface Last {
   readonly lat: number;
 }
 
-/** Leaves out places of an object that are too soon after, or too near to, the last that was recorded of it. */
+/**
+ * Leaves out places of an object that are too soon after the last one that was recorded of it, or too near to it. One that is
+ * too near is recorded all the same when the last one is HEARTBEAT_MS old: otherwise what stands still could not be told from
+ * what is silent.
+ */
 export class Thinning {
   readonly #options: ThinningOptions;
   readonly #last = new Map<string, Last>();
@@ -353,7 +364,9 @@ export class Thinning {
   #isClose(last: Last, { timeMs, lon, lat }: Last): boolean {
     const { minIntervalMs, minDistanceMetres, metres } = this.#options;
     // A clock may have been set back.
-    if (Math.abs(timeMs - last.timeMs) < minIntervalMs) return true;
-    return minDistanceMetres > 0 && metres(last.lon, last.lat, lon, lat) < minDistanceMetres;
+    const passedMs = Math.abs(timeMs - last.timeMs);
+    if (passedMs < minIntervalMs) return true;
+    if (minDistanceMetres === 0 || passedMs >= HEARTBEAT_MS) return false;
+    return metres(last.lon, last.lat, lon, lat) < minDistanceMetres;
   }
 }

@@ -422,3 +422,21 @@ test('Recorder gives its files to nobody but its own user', async (t) => {
   assert.equal(statSync(join(bench.folder, path)).mode & 0o777, 0o600);
   assert.equal(statSync(dirname(join(bench.folder, path))).mode & 0o777, 0o700);
 });
+
+test('Recorder records what stands still every 30 seconds in spite of a least distance', async (t) => {
+  const bench = new Bench(t, { minDistanceMetres: 5 });
+  // Standing still, located each second for 20 minutes; then gone far away.
+  for (let second = 0; second <= 1200; second++) bench.add({ id: 'a', timeMs: NOW_MS + 1000 * second });
+  bench.add({ id: 'a', timeMs: NOW_MS + 1_201_000, lon: 9 });
+  await bench.pass(5000);
+  const times = (await bench.rows('locations', 'epoch_ms(time) AS ms')).map(({ ms }) => (Number(ms) - NOW_MS) / 1000);
+  assert.deepEqual(times, [...Array.from({ length: 41 }, (_, i) => 30 * i), 1201]);
+});
+
+test('Recorder lets a least interval decide alone where it is longer than that', async (t) => {
+  const bench = new Bench(t, { minDistanceMetres: 5, minIntervalMs: 60_000 });
+  for (let second = 0; second <= 180; second++) bench.add({ id: 'a', timeMs: NOW_MS + 1000 * second });
+  await bench.pass(5000);
+  const times = (await bench.rows('locations', 'epoch_ms(time) AS ms')).map(({ ms }) => (Number(ms) - NOW_MS) / 1000);
+  assert.deepEqual(times, [0, 60, 120, 180]);
+});
