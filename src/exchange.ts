@@ -47,7 +47,7 @@ export interface TextReply extends HttpReply {
   readonly body?: string;
 }
 
-export type Body = string | Uint8Array | LongBody;
+export type Body = string | Uint8Array | LongBody | FetchedBody;
 
 /**
  * A body that is made part by part, as the client reads it, and once. It must not depend on what changes meanwhile. To make
@@ -56,6 +56,15 @@ export type Body = string | Uint8Array | LongBody;
 export interface LongBody {
   readonly parts: Iterable<string>;
   /** Bytes that it keeps until it has been read, beside what is kept anyway. */
+  readonly ownBytes?: number;
+}
+
+/**
+ * A body whose parts are fetched one by one, as the client reads it, and once. A part that cannot be had ends the connection, so
+ * no client takes what it has for the whole.
+ */
+export interface FetchedBody {
+  readonly parts: AsyncIterable<Uint8Array>;
   readonly ownBytes?: number;
 }
 

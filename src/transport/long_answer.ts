@@ -1,4 +1,4 @@
-import type { CountUnsent, LongBody, Waiting } from '../exchange.ts';
+import type { CountUnsent, FetchedBody, LongBody, Waiting } from '../exchange.ts';
 import type { Turns } from '../time/turns.ts';
 import type { NativeResponse } from './native.ts';
 
@@ -41,16 +41,18 @@ export class LongAnswer implements Waiting {
   }
 
   /** Resolves when all is written, or the connection has ended. Rejects, and ends it, when a part cannot be made. */
-  async send({ parts, ownBytes = 0 }: LongBody): Promise<void> {
+  async send({ parts, ownBytes = 0 }: LongBody | FetchedBody): Promise<void> {
     const { turns, isLast } = this.#sending;
     this.#ownBytes = ownBytes;
     this.#now(ownBytes);
     try {
-      for (const part of parts) {
-        await this.#sendPart(Buffer.from(part));
+      for await (const part of parts) {
+        await this.#sendPart(typeof part === 'string' ? Buffer.from(part) : part);
         if (this.#isOver) return;
       }
     } catch (error) {
+      // Nobody reads it any more, which is why a part may have failed.
+      if (this.#isOver) return;
       this.drop();
       throw error;
     }

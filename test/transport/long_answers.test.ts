@@ -202,3 +202,58 @@ test('a shutdown waits until long answers are out', async (t) => {
   await server.close();
   assert.ok((await answer).endsWith('\r\n0\r\n\r\n'));
 });
+
+/** A server whose parts are fetched, and what it has fetched; `fetchPart` may wait, or reject. */
+async function serveFetched(t: TestContext, count: number, fetchPart: (i: number) => Promise<void> | void) {
+  const fetched = { parts: 0, ended: 0 };
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    try {
+      for (let i = 0; i < count; i++) {
+        await fetchPart(i);
+        fetched.parts++;
+        yield Buffer.from(`${i} ${PART}`);
+      }
+    } finally {
+      fetched.ended++;
+    }
+  }
+  const reports: unknown[] = [];
+  const handleHttp = () => ({ status: 200, body: { parts: { [Symbol.asyncIterator]: parts } } });
+  return { ...(await serve(t, { handleHttp, report: (error) => void reports.push(error) })), fetched, reports };
+}
+
+test('parts are fetched as the client reads, and no more once it has gone', async (t) => {
+  const { url, port, fetched, reports } = await serveFetched(t, 10_000, () => undefined);
+  const socket = await sleeper(t, port);
+  const unread = await settled(url, () => fetched.parts);
+  assert.ok(unread * PART.length < 20_000_000, `${unread} parts fetched for nobody`);
+  socket.destroy();
+  await settled(url, () => fetched.ended);
+  assert.equal(fetched.ended, 1);
+  assert.deepEqual(reports, []);
+});
+
+test('a part that cannot be fetched ends the connection, and the answer is not taken for whole', async (t) => {
+  const { url, fetched, reports } = await serveFetched(t, 10, (i) => {
+    if (i === 5) throw new Error('no more');
+  });
+  const response = await fetch(url);
+  assert.equal(response.status, 200);
+  await assert.rejects(response.text());
+  assert.deepEqual([fetched.parts, fetched.ended], [5, 1]);
+  assert.equal(reports.length, 1);
+});
+
+test('a part that fails since its client has gone is no fault of the hub', async (t) => {
+  let fail: (() => void) | undefined;
+  const { url, port, fetched, reports } = await serveFetched(t, 10, (i) =>
+    i < 1 ? undefined : new Promise((_, reject) => (fail = () => reject(new Error('nobody waits')))),
+  );
+  const socket = await sleeper(t, port);
+  await settled(url, () => (fail === undefined ? 0 : 1));
+  socket.destroy();
+  await settled(url, () => 0);
+  fail?.();
+  await settled(url, () => fetched.ended);
+  assert.deepEqual([fetched.ended, reports], [1, []]);
+});
