@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Duck } from '../src/history/duck.ts';
+import { shareFlight } from '../src/history/flight.ts';
 import { answer } from '../src/history/queries/answer.ts';
 import type { FromQueryThread, QuerySettings, ToQueryThread } from '../src/history/queries/query_messages.ts';
 import { Unanswerable } from '../src/history/queries/question.ts';
@@ -7,7 +8,8 @@ import { endInOrder } from '../src/history/thread_end.ts';
 import { every } from '../src/time/clock.ts';
 
 /** A thread that answers questions about the past, one after the other. */
-const { memoryMb } = workerData as QuerySettings;
+const { memoryMb, flight } = workerData as QuerySettings;
+shareFlight(flight);
 const duck = await Duck.open({ memoryMb, spillFolder: undefined });
 let underWay: number | undefined;
 
@@ -16,6 +18,8 @@ parentPort?.on('message', (message: ToQueryThread) => {
   if (message.say === 'question') void reply(message);
   else if (message.say === 'interrupt' && underWay === message.id) duck.interrupt();
 });
+
+tell({ say: 'ready' });
 
 async function reply({ id, question, files }: ToQueryThread & { readonly say: 'question' }): Promise<void> {
   underWay = id;

@@ -122,7 +122,7 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
   if (asked !== undefined) checkPathOwned(route, asked, hub);
   const { version, id } = match;
   const path = `${request.prefix ?? ''}${match.path}`;
-  const query = parseQuery(request.query, route.query);
+  const query = parseQuery(request.query, route.query, { isExact: route.exactQuery });
   if (route.bodyMaxBytes !== undefined) checkSize(look(request.body), route.bodyMaxBytes);
   const handle = (body: unknown): HttpReply | Promise<HttpReply> => {
     if (asked !== undefined) checkBodyOwned(route, asked, body);

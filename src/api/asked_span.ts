@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import { HubError } from '../errors.ts';
+import { type CursorList, cursorOf } from '../history/queries/cursor.ts';
 import type { Area, Part, Span } from '../history/queries/question.ts';
+import { badId, isId } from '../model/id.ts';
 import { Time } from '../model/schema.ts';
 import { show } from '../model/show.ts';
 import { parseTime } from '../model/time.ts';
@@ -57,13 +59,16 @@ export function timeIn(query: Parameters, name: string): number | undefined {
   throw new HubError('HUB_BAD_REQUEST', `${name}: must be an RFC 3339 date and time, found ${show(text)}`);
 }
 
-/** The part that is asked for. `isCursor` tells whether a text is a cursor of the list. */
-export function partOf(query: Parameters, isCursor: (text: string) => boolean): Part {
+/** The part of a list that the query names. Throws HUB_BAD_REQUEST for what is not the cursor of such a list. */
+export function partOf(query: Parameters, list: CursorList): Part {
   const limit = integerIn(query, 'limit', { least: 1, most: LIMIT_MAX }) ?? LIMIT_DEFAULT;
-  const { cursor } = query;
-  if (cursor === undefined) return { limit, cursor: undefined };
-  if (typeof cursor === 'string' && isCursor(cursor)) return { limit, cursor };
-  throw new HubError('HUB_BAD_REQUEST', `cursor: must be the next_cursor of another reply, found ${show(cursor)}`);
+  if (query.cursor === undefined) return { limit, cursor: undefined };
+  const cursor = cursorOf(list, String(query.cursor));
+  if (cursor !== undefined) return { limit, cursor };
+  throw new HubError(
+    'HUB_BAD_REQUEST',
+    `cursor: must be the next_cursor of another reply, found ${show(query.cursor)}`,
+  );
 }
 
 /** A whole number. */
@@ -103,14 +108,16 @@ export function wordIn<const Word extends string>(
   throw new HubError('HUB_BAD_REQUEST', `${name}: must be one of ${words.join(', ')}, found ${show(text)}`);
 }
 
-/** Ids, separated by commas. */
+/** Ids, separated by commas. Throws HUB_BAD_REQUEST for a text that cannot be an id. */
 export function idsIn(query: Parameters, name: string): readonly string[] | undefined {
   const text = query[name];
-  return text === undefined
-    ? undefined
-    : String(text)
-        .split(',')
-        .filter((id) => id !== '');
+  if (text === undefined) return undefined;
+  const ids = String(text)
+    .split(',')
+    .filter((id) => id !== '');
+  const bad = ids.find((id) => !isId(id));
+  if (bad !== undefined) throw new HubError('HUB_BAD_REQUEST', badId(name, bad));
+  return ids;
 }
 
 export function areaOf(query: Parameters): Area {

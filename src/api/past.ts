@@ -1,6 +1,10 @@
+import { timingOfFence, timingOfObject } from '../core/fence/timing.ts';
 import { HubError } from '../errors.ts';
-import type { HttpReply } from '../exchange.ts';
-import type { Question } from '../history/queries/question.ts';
+import type { Body, HttpReply } from '../exchange.ts';
+import { type Cursor, cursorOf } from '../history/queries/cursor.ts';
+import type { HistoryAnswer } from '../history/queries/query_pool.ts';
+import type { PlacesAsked, Question, Timeouts } from '../history/queries/question.ts';
+import { show } from '../model/show.ts';
 import type { ApiDeps, HistoryApi } from './deps.ts';
 import type { Call } from './route.ts';
 
@@ -24,6 +28,38 @@ export function recordedId(kind: Recorded, id: string, { entities }: ApiDeps): s
   return entities.get(kind, id)?.id ?? id;
 }
 
+/**
+ * The id that something in the path is recorded by. Rejects with HUB_NOT_FOUND where there is neither such an entity nor
+ * anything recorded of it.
+ */
+export async function knownId(kind: Recorded, { id, client }: Call, api: ApiDeps): Promise<string> {
+  const known = api.entities.get(kind, id)?.id;
+  if (known !== undefined) return known;
+  const { bytes } = await recorded(api).ask({ ask: 'known', kind, id }, client.gone?.());
+  if (Buffer.from(bytes).toString() === 'true') return id;
+  throw new HubError(
+    'HUB_NOT_FOUND',
+    `Cannot find ${kind} ${show(id)}: there is neither such a ${kind} nor its history`,
+  );
+}
+
+/** The fence timeouts that entities set now: by them visits end that have no exit. */
+export function timeoutsIn({ entities }: ApiDeps): Timeouts {
+  const set = (list: readonly { readonly id: string }[], timeoutOf: (entity: never) => number | undefined) =>
+    new Map(
+      list.flatMap((entity) => {
+        const timeout = timeoutOf(entity as never);
+        // 0 is infinite for a fence and for an object, and so is -1.
+        return timeout === undefined ? [] : [[entity.id, timeout > 0 ? timeout : Number.POSITIVE_INFINITY] as const];
+      }),
+    );
+  return {
+    fences: set(entities.list('fence'), (fence) => timingOfFence(fence).fenceTimeout),
+    trackables: set(entities.list('trackable'), (trackable) => timingOfObject(trackable).fenceTimeout),
+    providers: set(entities.list('provider'), (provider) => timingOfObject(provider).fenceTimeout),
+  };
+}
+
 /** What a list is to be limited to; undefined for all. */
 export function ownedIds(kind: Recorded, { owned }: Call, api: ApiDeps): readonly string[] | undefined {
   return owned?.all(`${kind}_id`).map((id) => recordedId(kind, id, api));
@@ -36,10 +72,49 @@ interface Asking {
   readonly mediaType: string;
 }
 
+interface AskingPlaces extends Asking {
+  readonly question: PlacesAsked;
+}
+
 /** Asks, and says where the next part is, and whether something is missing. */
 export async function replied(call: Call, { history, question, mediaType }: Asking): Promise<HttpReply> {
-  const { bytes, next, damaged } = await history.ask(question, call.client.gone?.());
-  const answer = call.reply.json(bytes);
+  const answer = await history.ask(question, call.client.gone?.());
+  return answered(call, { ...answer, mediaType, body: answer.bytes });
+}
+
+/** Positions that are fetched at once for a reply that is sent as a whole. */
+const STREAMED_AT_ONCE = 50_000;
+
+/**
+ * The whole list, however long it is, as one text in CSV. A part is fetched when the client has read those before, so no more
+ * than one is in memory. When the client leaves, nothing is fetched any more; when a part cannot be had, the connection ends.
+ */
+export async function streamed(call: Call, { history, question, mediaType }: AskingPlaces): Promise<HttpReply> {
+  const gone = call.client.gone?.();
+  const ask = (cursor: Cursor | undefined, hasHeader: boolean) =>
+    history.ask({ ...question, cursor, hasHeader, limit: STREAMED_AT_ONCE }, gone);
+  const first = await ask(question.cursor, true);
+  const body = first.next === undefined ? first.bytes : { parts: parts() };
+  return answered(call, { damaged: first.damaged, next: undefined, mediaType, body });
+
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    yield first.bytes;
+    for (let { next } = first; next !== undefined; ) {
+      const part = await ask(cursorOf('places', next), false);
+      if (part.damaged > first.damaged) throw new Error('A file of the history cannot be read');
+      yield part.bytes;
+      ({ next } = part);
+    }
+  }
+}
+
+interface Answered extends Pick<HistoryAnswer, 'next' | 'damaged'> {
+  readonly mediaType: string;
+  readonly body: Body;
+}
+
+function answered(call: Call, { next, damaged, mediaType, body }: Answered): HttpReply {
+  const answer = call.reply.json(body);
   const links = next === undefined ? {} : { Link: `<${addressOf(call, next)}>; rel="next"` };
   const missing = damaged === 0 ? {} : { Warning: `199 hub "${damaged} files of these hours cannot be read"` };
   return { ...answer, headers: { ...answer.headers, 'Content-Type': mediaType, ...links, ...missing } };

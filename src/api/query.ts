@@ -4,20 +4,33 @@ import { booleanOf } from '../model/boolean.ts';
 import { show } from '../model/show.ts';
 
 /**
- * The parameters that a route has, read from a query string. Others are ignored; of one given twice the first counts.
- * Throws HUB_BAD_REQUEST naming the parameter and its value.
+ * The parameters that a route has, read from a query string. Others are ignored, or rejected where `isExact`; of one given
+ * twice the first counts. Throws HUB_BAD_REQUEST naming the parameter and its value.
  */
-export function parseQuery(text: string, schema: TObject): Record<string, string | boolean> {
+export function parseQuery(
+  text: string,
+  schema: TObject,
+  { isExact = false }: { readonly isExact?: boolean } = {},
+): Record<string, string | boolean> {
   const parameters: Record<string, string | boolean> = {};
   if (text === '') return parameters;
   for (const pair of text.split('&')) {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    if (!Object.hasOwn(schema.properties, name) || Object.hasOwn(parameters, name)) continue;
+    if (!Object.hasOwn(schema.properties, name)) {
+      if (isExact && pair !== '') throw unknownParameter(name, schema);
+      continue;
+    }
+    if (Object.hasOwn(parameters, name)) continue;
     const value = decode(equals < 0 ? '' : pair.slice(equals + 1));
     parameters[name] = isBoolean(schema.properties[name]) ? toBoolean(name, value) : value;
   }
   return parameters;
+}
+
+function unknownParameter(name: string, { properties }: TObject): HubError {
+  const known = Object.keys(properties).join(', ') || 'none';
+  return new HubError('HUB_BAD_REQUEST', `${show(name)}: is no parameter of this path, which has ${known}`);
 }
 
 function isBoolean(schema: TSchema | undefined): boolean {

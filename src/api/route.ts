@@ -57,6 +57,8 @@ export interface Route {
   /** `public`: nothing is needed, since nothing in it is anybody's. */
   readonly permission: Permission | 'public';
   readonly query: TObject;
+  /** Whether a parameter that is not in `query` is rejected; otherwise it is ignored. */
+  readonly exactQuery: boolean;
   /** What the body is; checked by whoever takes it. Undefined: no body is read. */
   readonly body: TSchema | undefined;
   /** Taken at a high rate: its body is not walked before it is handed over. */
@@ -132,6 +134,7 @@ interface Row<Q extends TObject> {
   readonly unversioned?: boolean;
   readonly permission: Permission | 'public';
   readonly query?: Q;
+  readonly exactQuery?: boolean;
   readonly body?: TSchema;
   readonly hot?: boolean;
   readonly text?: boolean;
@@ -154,6 +157,7 @@ export function route<Q extends TObject>(row: Row<Q>): Route {
     versions: BOTH,
     unversioned: false,
     query: NO_QUERY,
+    exactQuery: false,
     body: undefined,
     hot: false,
     text: false,

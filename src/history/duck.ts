@@ -10,12 +10,17 @@ import {
   DuckDBTimestampValue,
   type DuckDBType,
   DuckDBTypeId,
+  type DuckDBValue,
   INTEGER,
+  LIST,
+  listValue,
   VARCHAR,
 } from '@duckdb/node-api';
 import bindings from '@duckdb/node-bindings';
 import type { ColumnType } from './columns.ts';
 import type { Value } from './event_rows.ts';
+import { land, takeOff } from './flight.ts';
+import type { Values } from './queries/sql.ts';
 
 /** Rows that a chunk of DuckDB has at most. */
 const CHUNK_ROWS = 2048;
@@ -78,12 +83,14 @@ export function isInterrupted(error: unknown): boolean {
 }
 
 async function following<Result>(work: () => Promise<Result>): Promise<Result> {
-  if (isStopping) throw new Error('The thread ends');
   underWay++;
+  const mayBegin = takeOff();
   try {
+    if (isStopping || !mayBegin) throw new Error('The thread ends');
     return await work();
   } finally {
     underWay--;
+    land();
     if (underWay === 0) stopped?.();
   }
 }
@@ -125,14 +132,14 @@ export class Duck {
     return duck;
   }
 
-  /** Runs statements without a result. */
-  async run(sql: string): Promise<void> {
-    await following(() => this.#connection.run(sql));
+  /** Runs statements without a result; a single one where it has values. */
+  async run(sql: string, values?: Values): Promise<void> {
+    await following(() => this.#connection.run(sql, parametersOf(values), typesOf(values)));
   }
 
   /** The rows of a result, as JSON has their values. */
-  async rows(sql: string): Promise<readonly Record<string, unknown>[]> {
-    const reader = await following(() => this.#connection.runAndReadAll(sql));
+  async rows(sql: string, values?: Values): Promise<readonly Record<string, unknown>[]> {
+    const reader = await following(() => this.#connection.runAndReadAll(sql, parametersOf(values), typesOf(values)));
     return reader.getRowObjectsJson();
   }
 
@@ -143,8 +150,8 @@ export class Duck {
   }
 
   /** The columns of a result by their names, as DuckDB has their values. */
-  async columns(sql: string): Promise<Readonly<Record<string, readonly unknown[]>>> {
-    const reader = await following(() => this.#connection.runAndReadAll(sql));
+  async columns(sql: string, values?: Values): Promise<Readonly<Record<string, readonly unknown[]>>> {
+    const reader = await following(() => this.#connection.runAndReadAll(sql, parametersOf(values), typesOf(values)));
     // Of no rows it has no columns.
     const none = Object.fromEntries(reader.columnNames().map((name) => [name, []]));
     return { ...none, ...reader.getColumnsObject() };
@@ -206,6 +213,21 @@ export class Duck {
     this.#connection.closeSync();
     this.#instance.closeSync();
   }
+}
+
+function parametersOf(values: Values | undefined): Record<string, DuckDBValue> | undefined {
+  const all = Object.entries(values?.bound ?? {});
+  return values && Object.fromEntries(all.map(([name, value]) => [name, isOne(value) ? value : listValue(value)]));
+}
+
+/** Given, since an empty list does not tell its own. */
+function typesOf(values: Values | undefined): Record<string, DuckDBType> | undefined {
+  const all = Object.entries(values?.bound ?? {});
+  return values && Object.fromEntries(all.map(([name, value]) => [name, isOne(value) ? VARCHAR : LIST(VARCHAR)]));
+}
+
+function isOne(value: string | readonly string[]): value is string {
+  return typeof value === 'string';
 }
 
 function append(appender: DuckDBAppender, type: ColumnType, value: Value): void {

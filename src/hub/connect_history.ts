@@ -41,7 +41,7 @@ export async function connectHistory(
       timeoutMs: config.history_query_timeout,
     },
     {
-      schedule: machine.schedule,
+      ...{ schedule: machine.schedule, log },
       files: (wanted) => history.files(wanted),
       release: (lease) => history.release(lease),
       damaged: (path, why) => history.damaged(path, why),

@@ -88,23 +88,27 @@ const Visit = Named('Visit', {
   fence_id: id('fence'),
   object: VisitingObject,
   entry_time: Time('When it began.'),
-  exit_time: Type.Union([Time('When it ended.'), Type.Null()], {
-    description: 'null: it had not left by the end of the span.',
-  }),
-  duration_ms: ms('How long it took, or up to the end of the span'),
-  still_inside: Type.Boolean({ description: 'Whether it had not left by the end of the span.' }),
+  exit_time: Type.Union([Time('When it ended.'), Type.Null()], { description: 'null: no exit was recorded.' }),
+  duration_ms: ms('How long it took; without an exit up to the last fix of the object plus its fence timeout'),
+  still_inside: Type.Boolean({ description: 'Whether no exit was recorded.' }),
 });
 
 export const VisitsReply = Named('VisitsReply', { ...SPAN, visits: ArrayOf(Visit), ...NEXT });
 
 const FenceDwell = Named('FenceDwell', {
   fence_id: id('fence'),
-  visits: count('Visits with a part in the span.'),
-  objects: count('How many objects have made them.'),
-  median_ms: ms('The median of their durations'),
-  p95_ms: ms('The 95th percentile'),
-  total_ms: ms('Their sum'),
-  still_inside: count('Visits that had not ended by the end of the span.'),
+  visits: count('Visits with an exit that have a part in the span.'),
+  entries: count('Visits that began in the span, with an exit or without.'),
+  objects: count('Objects that made these visits and the open ones.'),
+  median_ms: Type.Union([ms('The median of the durations of whole visits'), Type.Null()], {
+    description: 'The median of the durations of whole visits; null without any.',
+  }),
+  p95_ms: Type.Union([ms('The 95th percentile'), Type.Null()], {
+    description: 'The 95th percentile; null without any.',
+  }),
+  total_ms: ms('The time of these visits within the span'),
+  open_visits: count('Visits without an exit that have a part in the span. They are in no other number of visits.'),
+  open_ms: ms('The time of open visits within the span, each up to the last fix of its object plus its fence timeout'),
 });
 
 export const DwellReply = Named('DwellReply', { ...SPAN, fences: ArrayOf(FenceDwell) });

@@ -225,6 +225,7 @@ test('A pool that is closed while a question is under way, or whose question tak
       schedule,
       damaged: () => assert.fail('nothing is damaged'),
       release: (lease: number) => void released.push(lease),
+      log: { warn: () => undefined },
     },
     files: async () => ({ lease: 1, files: [file], damaged: 0 }),
   };

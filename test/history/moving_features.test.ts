@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { cursorText } from '../../src/history/queries/cursor.ts';
 import { type AuthorizedHub, openAuthorizedHub } from '../auth/authorized_hub.ts';
 import { openTestHub } from '../support/running_hub.ts';
 import type { TestHub } from '../support/test_hub.ts';
@@ -144,7 +145,7 @@ describe('A hub with history', () => {
     assert.deepEqual(cut[0]?.datetimes, [15, 20, 30, 32].map(at));
     assert.deepEqual(cut[0]?.coordinates[0]?.slice(0, 2), [8.0015, 50]);
     const parts = await Promise.all(
-      ['', `&cursor=${1000 * (START_MS + 20_000)}`].map((part) => {
+      ['', `&cursor=${cursorText('way', { us: String(1000 * (START_MS + 20_000)) })}`].map((part) => {
         return way(`subTrajectory=true&limit=1&datetime=${at(15)}/${at(32)}${part}`);
       }),
     );

@@ -1,7 +1,8 @@
-"""What questions about the past are answered, in plain Python over the same rows.
+"""Answers to questions about the past, computed in plain Python from the same rows.
 
-Reads {"places": [...], "events": [...], "questions": [...]} and writes the list of answers. Times are milliseconds since
-1970. Written from docs/history.md; it compares all with all.
+Reads {"places": [...], "fixes": [...], "events": [...], "timeouts": {...}, "questions": [...]} and writes the list of
+answers. `places` are the rows of motions, `fixes` those of locations. Times are milliseconds since 1970. Written from
+docs/history.md; it compares all with all.
 """
 
 import json
@@ -28,7 +29,7 @@ def within(q, places, name):
     return sorted(own, key=lambda p: p["time"])
 
 
-def places(q, all_places, _events):
+def places(q, all_places):
     own = within(q, all_places, q["id"])
     if q.get("step"):
         last = {}
@@ -38,7 +39,7 @@ def places(q, all_places, _events):
     return [[p["time"], p["longitude"], p["latitude"]] for p in own]
 
 
-def snapshot(q, all_places, _events):
+def snapshot(q, all_places):
     found = []
     for name in sorted({p["id"] for p in all_places}):
         known = [p for p in all_places if p["id"] == name and q["at"] - q["max_age"] < p["time"] <= q["at"]]
@@ -49,63 +50,103 @@ def snapshot(q, all_places, _events):
     return found
 
 
-def visits_of(q, events):
-    known = [e for e in events if e["time"] < q["to"] and e["entry_time"] >= q["from"] - LOOK_BACK]
-    keys = {}
-    for e in known:
-        key = (e["fence_id"], e["object_id"], e["entry_time"])
-        exits = keys.setdefault(key, [])
-        if e["event_type"] == "region_exit":
-            exits.append(e["exit_time"])
+def tracks(q, all_places):
     found = []
-    for (fence, name, entry), exits in keys.items():
-        left = max(exits) if exits else None
-        again = any(k[0] == fence and k[1] == name and k[2] > entry for k in keys)
-        if left is None and again:
-            continue
-        if entry < q["to"] and (q["to"] if left is None else left) >= q["from"]:
-            found.append((fence, name, entry, left))
-    return sorted(found, key=lambda v: (v[2], v[0], v[1]))
-
-
-def visits(q, _places, events):
-    return [list(v) for v in visits_of(q, events)]
-
-
-def dwell(q, _places, events):
-    found = []
-    every = visits_of(q, events)
-    for fence in sorted({v[0] for v in every}):
-        own = [v for v in every if v[0] == fence]
-        times = [(q["to"] if v[3] is None else v[3]) - v[2] for v in own]
-        still = sum(v[3] is None for v in own)
-        objects = len({v[1] for v in own})
-        found.append([fence, len(own), objects, still, quantile(times, "0.5"), quantile(times, "0.95"), sum(times)])
+    for name in sorted({p["id"] for p in all_places}):
+        for time, longitude, _ in places({**q, "id": name}, all_places):
+            found.append([name, time - q["from"], longitude])
     return found
 
 
-def occupancy(q, _places, events):
+def end_of_open(fence, kind, name, entry):
+    """An open visit ends at the last fix of its object plus the timeout, within LOOK_BACK of its entry."""
+    rows = given["places"] if kind == "trackable" else given["fixes"]
+    own = sorted((p for p in rows if p["id"] == name and p["time"] >= entry), key=lambda p: p["time"])
+    last = own[-1]["time"] if own else entry
+    provider = (own[-1]["provider_id"] if own else None) if kind == "trackable" else name
+    timeouts = given["timeouts"]
+    timeout = timeouts["providers"].get(provider)
+    if timeout is None and kind == "trackable":
+        timeout = timeouts["trackables"].get(name)
+    if timeout is None:
+        timeout = timeouts["fences"].get(fence, 0)
+    return min(last + timeout, entry + LOOK_BACK)
+
+
+def every_visit(kind):
+    """All visits of objects that count: (fence, type, name, entry, end, is_open). Knows nothing of a span."""
+    events = given["events"]
     found = []
-    every = visits_of(q, events)
+    for key in {(e["fence_id"], e["object_type"], e["object_id"], e["entry_time"]) for e in events}:
+        own = [e for e in events if (e["fence_id"], e["object_type"], e["object_id"], e["entry_time"]) == key]
+        fence, object_type, name, entry = key
+        is_assigned = any(json.loads(e.get("trackables") or "[]") for e in own)
+        if kind == "object" and object_type == "provider" and is_assigned:
+            continue
+        if kind in ("trackable", "provider") and object_type != kind:
+            continue
+        exits = [e["exit_time"] for e in own if e["event_type"] == "region_exit"]
+        if exits:
+            found.append((fence, object_type, name, entry, max(exits), False))
+        elif not any((e["fence_id"], e["object_type"], e["object_id"]) == key[:3] and e["entry_time"] > entry for e in events):
+            found.append((fence, object_type, name, entry, end_of_open(fence, object_type, name, entry), True))
+    return found
+
+
+def visits_of(q):
+    every = every_visit(q.get("kind", "object"))
+    found = [v for v in every if v[3] < q["to"] and (v[4] > q["from"] or v[3] >= q["from"])]
+    return sorted(found, key=lambda v: (v[3], v[0], v[2]))
+
+
+def visits(q, _places):
+    return [[v[0], v[2], v[3], None if v[5] else v[4], v[4] - v[3]] for v in visits_of(q)]
+
+
+def overlap(v, q):
+    return max(0, min(v[4], q["to"]) - max(v[3], q["from"]))
+
+
+def dwell(q, _places):
+    found = []
+    every = visits_of(q)
+    for fence in sorted({v[0] for v in every}):
+        own = [v for v in every if v[0] == fence]
+        closed = [v for v in own if not v[5]]
+        still = [v for v in own if v[5]]
+        times = [v[4] - v[3] for v in closed]
+        found.append(
+            [
+                *[fence, len(closed), sum(v[3] >= q["from"] for v in own), len({v[1:3] for v in own})],
+                *([quantile(times, "0.5"), quantile(times, "0.95")] if times else [None, None]),
+                *[sum(overlap(v, q) for v in closed), len(still), sum(overlap(v, q) for v in still)],
+            ]
+        )
+    return found
+
+
+def occupancy(q, _places):
+    found = []
+    every = visits_of(q)
     for fence in sorted({v[0] for v in every}):
         counts = []
         at = q["from"]
         while at < q["to"]:
-            counts.append(sum(v[0] == fence and v[2] <= at and (v[3] is None or at < v[3]) for v in every))
+            counts.append(sum(v[0] == fence and v[3] <= at < v[4] for v in every))
             at += q["step"]
         if any(counts):
             found.append([fence, counts])
     return found
 
 
-def flows(q, _places, events):
+def flows(q, _places):
     ways = {}
-    every = visits_of(q, events)
-    for name in {v[1] for v in every}:
-        own = sorted((v for v in every if v[1] == name), key=lambda v: (v[2], v[0]))
+    every = [v for v in every_visit(q.get("kind", "object")) if v[3] < q["to"]]
+    for name in {v[1:3] for v in every}:
+        own = sorted((v for v in every if v[1:3] == name), key=lambda v: (v[3], v[0]))
         for a, b in zip(own, own[1:]):
-            if a[0] != b[0] and q["from"] <= b[2] < q["to"]:
-                ways.setdefault((a[0], b[0]), []).append(None if a[3] is None else max(0, b[2] - a[3]))
+            if a[0] != b[0] and q["from"] <= b[3] < q["to"]:
+                ways.setdefault((a[0], b[0]), []).append(None if a[5] else max(0, b[3] - a[4]))
     found = []
     for (a, b), times in sorted(ways.items()):
         timed = [t for t in times if t is not None]
@@ -113,24 +154,26 @@ def flows(q, _places, events):
     return found
 
 
-def heatmap(q, all_places, _events):
-    stays = []
-    for name in {p["id"] for p in all_places}:
-        own = within(q, all_places, name)
-        for a, b in zip(own, own[1:]):
-            ms = min(q["max_gap"], b["time"] - a["time"])
-            if ms > 0 and a["floor"] == q["floor"]:
-                stays.append((a["longitude"], a["latitude"], ms / 1000))
-    if not stays:
-        return []
-    lats = sorted(s[1] for s in stays)
-    middle = (lats[(len(lats) - 1) // 2] + lats[len(lats) // 2]) / 2
-    across = DEGREE_METRES * math.cos(math.radians(middle))
+def cell_of(longitude, latitude, cell):
+    """The middle of a square on a grid that is counted from 0° N, 0° E, in bands of 0.1° of latitude."""
+    up = math.floor(latitude * DEGREE_METRES / cell)
+    band = math.floor((up + 0.5) * cell / (DEGREE_METRES / 10))
+    width = DEGREE_METRES * math.cos(math.radians((band + 0.5) / 10))
+    across = math.floor(longitude * width / cell)
+    return (up + 0.5) * cell / DEGREE_METRES, (across + 0.5) * cell / width
+
+
+def heatmap(q, all_places):
     cells = {}
-    for lon, lat, seconds in stays:
-        cell = (math.floor(lon * across / q["cell"]), math.floor(lat * DEGREE_METRES / q["cell"]))
-        cells[cell] = cells.get(cell, 0) + seconds
-    return sorted(cells.values())
+    for name in {p["id"] for p in all_places}:
+        own = sorted((p for p in all_places if p["id"] == name), key=lambda p: p["time"])
+        for a, b in zip(own, own[1:]):
+            end = min(a["time"] + q["max_gap"], b["time"])
+            ms = min(end, q["to"]) - max(a["time"], q["from"])
+            if ms > 0 and a["floor"] == q["floor"]:
+                cell = cell_of(a["longitude"], a["latitude"], q["cell"])
+                cells[cell] = cells.get(cell, 0) + ms / 1000
+    return [[longitude, latitude, seconds] for (latitude, longitude), seconds in sorted(cells.items())]
 
 
 def metres(a, b):
@@ -144,13 +187,15 @@ def metres(a, b):
     return math.hypot(north, east)
 
 
-def trips(q, all_places, _events):
+def trips(q, all_places):
     way = within(q, all_places, q["id"])
     stops = []
     i = 0
     while i < len(way):
         j = i
-        while j + 1 < len(way) and metres(way[i], way[j + 1]) <= q["radius"]:
+        while j + 1 < len(way) and way[j + 1]["time"] - way[j]["time"] <= q["max_gap"]:
+            if metres(way[i], way[j + 1]) > q["radius"]:
+                break
             j += 1
         if way[j]["time"] - way[i]["time"] >= q["min_stop"]:
             stops.append((i, j))
@@ -158,10 +203,15 @@ def trips(q, all_places, _events):
         else:
             i += 1
     edges = [0] + [at for stop in stops for at in stop] + [len(way) - 1]
-    found = [[way[a]["time"], way[b]["time"]] for a, b in zip(edges[::2], edges[1::2]) if b > a]
+    found = []
+    for a, b in zip(edges[::2], edges[1::2]):
+        cuts = [k for k in range(a, b) if way[k + 1]["time"] - way[k]["time"] > q["max_gap"]]
+        for first, last in zip([a] + [k + 1 for k in cuts], cuts + [b]):
+            if last > first:
+                found.append([way[first]["time"], way[last]["time"]])
     return [found, [[way[a]["time"], way[b]["time"], b - a + 1] for a, b in stops]]
 
 
-ANSWERS = {f.__name__: f for f in (places, snapshot, visits, dwell, occupancy, flows, heatmap, trips)}
+ANSWERS = {f.__name__: f for f in (places, snapshot, tracks, visits, dwell, occupancy, flows, heatmap, trips)}
 given = json.load(sys.stdin)
-json.dump([ANSWERS[q["ask"]](q, given["places"], given["events"]) for q in given["questions"]], sys.stdout)
+json.dump([ANSWERS[q["ask"]](q, given["places"]) for q in given["questions"]], sys.stdout)

@@ -3,14 +3,16 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { COLUMNS, copyTo, inOrder, sqlText } from '../../src/history/columns.ts';
 import { Duck } from '../../src/history/duck.ts';
 import type { HistoryFile } from '../../src/history/files.ts';
 import { hourOf } from '../../src/history/layout.ts';
 import { answer } from '../../src/history/queries/answer.ts';
-import type { Question } from '../../src/history/queries/question.ts';
+import { wantedFor } from '../../src/history/queries/query_pool.ts';
+import type { Counted, Question } from '../../src/history/queries/question.ts';
+import { filesOf } from '../../src/history/queries/spans.ts';
 import type { HistoryTopic } from '../../src/model/history.ts';
 import { parseTime } from '../../src/model/time.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
@@ -24,9 +26,9 @@ type Row = Readonly<Record<string, string | number | null>> & { readonly time: n
 type Reply = ReturnType<typeof JSON.parse>;
 
 /** Objects that walk, rest and are silent at times, over the border of an hour. */
-function randomPlaces(dice: Dice): Row[] {
+function randomPlaces(dice: Dice, ids: readonly string[]): Row[] {
   const rows: Row[] = [];
-  for (const id of ['a', 'b', "c'd"]) {
+  for (const id of ids) {
     let time = START_MS + HOUR_MS - 600_000 + dice(60_000);
     let [longitude, latitude] = [8.68, 50.11];
     for (let i = 0; i < 120; i++) {
@@ -41,19 +43,30 @@ function randomPlaces(dice: Dice): Row[] {
   return rows;
 }
 
-/** Visits of which some entries and some exits were not recorded. */
+/**
+ * Visits of which some entries and some exits were not recorded, by trackables, by the provider of one of them, and by a
+ * provider that no trackable has.
+ */
 function randomEvents(dice: Dice): Row[] {
   const rows: Row[] = [];
   for (const fence of ['f1', 'f2', 'f3']) {
-    for (const object of ['a', 'b']) {
+    for (const [object, type, trackables] of [
+      ['a', 'trackable', '["a"]'],
+      ['b', 'trackable', '["b"]'],
+      ['tag-a', 'provider', '["a"]'],
+      ['free', 'provider', '[]'],
+    ] as const) {
       let time = START_MS + dice(HOUR_MS);
       for (let i = 0; i < 12; i++) {
         const entry = time + 1 + dice(400_000);
         time = entry + 1 + dice(900_000);
-        const common = { fence_id: fence, object_type: 'trackable', object_id: object, entry_time: entry };
+        const common = { fence_id: fence, object_type: type, object_id: object, entry_time: entry, trackables };
         const id = `${fence}-${object}-${i}`;
         if (dice(8) > 0) rows.push({ ...common, time: entry, id, event_type: 'region_entry', exit_time: null });
-        if (dice(8) > 0) rows.push({ ...common, time, id: `${id}-x`, event_type: 'region_exit', exit_time: time });
+        // The last visit is open.
+        if (i < 11 && dice(8) > 0) {
+          rows.push({ ...common, time, id: `${id}-x`, event_type: 'region_exit', exit_time: time });
+        }
       }
     }
   }
@@ -92,16 +105,33 @@ interface Compared {
 
 const at = (time: string | null) => (time === null ? null : parseTime(time));
 const EVERYTHING = { limit: 100_000, cursor: undefined } as const;
+const TIMEOUTS = { fences: { f1: 60_000, f2: 5000 }, trackables: { b: 90_000 }, providers: { free: 30_000 } } as const;
 const SHOWN = { crs: 'EPSG:4326', zone: undefined, providers: undefined, hiddenZones: new Set<string>() } as const;
 
 /** What is asked of both, and what of an answer is compared. */
-function compared(dice: Dice): readonly Compared[] {
-  const from = START_MS + dice(2 * HOUR_MS);
-  const to = from + 1 + dice(3 * HOUR_MS);
+function compared(dice: Dice, [from, to]: readonly [number, number]): readonly Compared[] {
   const span = { fromMs: from, toMs: to };
+  const counted = (['object', 'trackable', 'provider', 'all'] as const)[dice(4)] as Counted;
+  const kind = counted;
+  const all = {
+    ...{ fenceIds: undefined, counted },
+    timeouts: {
+      fences: new Map(Object.entries(TIMEOUTS.fences)),
+      trackables: new Map(Object.entries(TIMEOUTS.trackables)),
+      providers: new Map(Object.entries(TIMEOUTS.providers)),
+    },
+  };
   const [step, floor] = [1000 + dice(100_000), dice(2)];
-  const places = { ask: 'places', whose: 'motions', ...span, ...EVERYTHING, shown: SHOWN, format: 'json' } as const;
-  const all = { fenceIds: undefined };
+  const [radius, minStop, maxGap] = [2 + dice(6), 1000 + dice(600_000), dice(2) === 0 ? 10 * HOUR_MS : 30_000];
+  const places = {
+    ask: 'places',
+    whose: 'motions',
+    ...span,
+    ...EVERYTHING,
+    shown: SHOWN,
+    format: 'json',
+    hasHeader: true,
+  } as const;
   const pointsOf = ({ points }: Reply) => points.map((p: Reply) => [at(p.time), p.longitude, p.latitude]);
   const heat = { grid: 'metres', cellMetres: 2, resolution: 0, maxGapMs: 60_000, bbox: undefined, floor } as const;
   return [
@@ -120,37 +150,56 @@ function compared(dice: Dice): readonly Compared[] {
       of: ({ objects }) => objects.map((o: Reply) => [o.id, at(o.time)]),
     },
     {
-      asked: { ask: 'visits', from, to },
+      asked: { ask: 'visits', from, to, kind },
       question: { ask: 'visits', ...span, ...all, ...EVERYTHING, trackableId: undefined },
       of: ({ visits }) =>
         visits
-          .map((v: Reply) => [v.fence_id, v.object.id, at(v.entry_time), at(v.exit_time)])
+          .map((v: Reply) => [v.fence_id, v.object.id, at(v.entry_time), at(v.exit_time), v.duration_ms])
           .sort((a: Reply, b: Reply) => a[2] - b[2] || (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : a[1] < b[1] ? -1 : 1)),
     },
     {
-      asked: { ask: 'dwell', from, to },
+      asked: { ask: 'dwell', from, to, kind },
       question: { ask: 'dwell', ...span, ...all },
       of: ({ fences }) =>
-        fences.map((f: Reply) => [f.fence_id, f.visits, f.objects, f.still_inside, f.median_ms, f.p95_ms, f.total_ms]),
+        fences.map((f: Reply) => [
+          ...[f.fence_id, f.visits, f.entries, f.objects, f.median_ms, f.p95_ms, f.total_ms, f.open_visits, f.open_ms],
+        ]),
     },
     {
-      asked: { ask: 'occupancy', from, to, step },
+      asked: { ask: 'occupancy', from, to, step, kind },
       question: { ask: 'occupancy', ...span, ...all, stepMs: step },
       of: ({ fences }) => fences.map((f: Reply) => [f.fence_id, f.samples.map((s: Reply) => s.count)]),
     },
     {
-      asked: { ask: 'flows', from, to },
+      asked: { ask: 'flows', from, to, kind },
       question: { ask: 'flows', ...span, ...all },
       of: ({ flows }) => flows.map((f: Reply) => [f.from_fence, f.to_fence, f.count, f.median_ms]),
     },
     {
       asked: { ask: 'heatmap', from, to, cell: 2, floor, max_gap: 60_000 },
       question: { ask: 'heatmap', whose: 'motions', ...span, ...heat },
-      of: ({ cells }) => cells.map(({ seconds }: Reply) => seconds).sort((a: number, b: number) => a - b),
+      of: ({ cells }) => cells.map(({ longitude, latitude, seconds }: Reply) => [longitude, latitude, seconds]),
     },
     {
-      asked: { ask: 'trips', id: 'b', from, to, radius: 2, min_stop: 30_000 },
-      question: { ask: 'trips', id: 'b', ...span, radiusMetres: 2, minStopMs: 30_000, maxGapMs: 10 * HOUR_MS },
+      asked: { ask: 'tracks', from, to, step },
+      question: {
+        ...{
+          ask: 'tracks',
+          whose: 'motions',
+          ...span,
+          stepMs: step,
+          only: undefined,
+          bbox: undefined,
+          floor: undefined,
+        },
+        ...EVERYTHING,
+      },
+      of: ({ tracks }) =>
+        tracks.flatMap(({ id, t, lon }: Reply) => t.map((time: number, i: number) => [id, time, lon[i]])),
+    },
+    {
+      asked: { ask: 'trips', id: 'b', from, to, radius, min_stop: minStop, max_gap: maxGap },
+      question: { ask: 'trips', id: 'b', ...span, radiusMetres: radius, minStopMs: minStop, maxGapMs: maxGap },
       of: ({ trips, stops }) => [
         trips.map((t: Reply) => [at(t.start_time), at(t.end_time)]),
         stops.map((s: Reply) => [at(s.start_time), at(s.end_time), s.points]),
@@ -174,27 +223,89 @@ function assertAlike(found: unknown, wanted: unknown, where: string): void {
   for (const [i, value] of found.entries()) assertAlike(value, wanted[i], `${where}[${i}]`);
 }
 
-test('Answers are those of an oracle in Python', { skip: !hasPython && 'skipped: there is no python3' }, async (t) => {
+interface Bed {
+  readonly duck: Duck;
+  readonly files: readonly HistoryFile[];
+  readonly places: readonly Row[];
+  readonly fixes: readonly Row[];
+  readonly events: readonly Row[];
+}
+
+async function openBed(t: TestContext, dice: Dice): Promise<Bed> {
   const folder = await mkdtemp(join(tmpdir(), 'hub-history-'));
-  t.after(() => rm(folder, { recursive: true }));
   const duck = await Duck.open({ memoryMb: 256, spillFolder: undefined });
-  t.after(() => duck.close());
+  t.after(async () => {
+    duck.close();
+    await rm(folder, { recursive: true });
+  });
+  const [places, fixes] = [randomPlaces(dice, ['a', 'b', "c'd"]), randomPlaces(dice, ['tag-a', 'free'])];
+  const events = randomEvents(dice);
+  const files = [
+    ...(await written(duck, 'motions', { folder, rows: places })),
+    ...(await written(duck, 'locations', { folder, rows: fixes })),
+    ...(await written(duck, 'fence_events', { folder, rows: events })),
+  ];
+  return { duck, files, places, fixes, events };
+}
+
+/** The reply to a question, by the files that it wants. */
+async function ask({ duck, files }: Bed, question: Question): Promise<Reply> {
+  const { topics, ...span } = wantedFor(question);
+  const own = topics.flatMap((topic) => filesOf(files, topic, span));
+  return JSON.parse((await answer(duck, own, question)).text);
+}
+
+const randomSpan = (dice: Dice): readonly [number, number] => {
+  const from = START_MS + dice(2 * HOUR_MS);
+  return [from, from + 1 + dice(3 * HOUR_MS)];
+};
+
+test('Answers are those of an oracle in Python', { skip: !hasPython && 'skipped: there is no python3' }, async (t) => {
   for (const seed of [1, 2, 3]) {
     const dice = diceOf(seed);
-    const [places, events] = [randomPlaces(dice), randomEvents(dice)];
-    const files = [
-      ...(await written(duck, 'motions', { folder: await mkdtemp(join(folder, 'm')), rows: places })),
-      ...(await written(duck, 'fence_events', { folder: await mkdtemp(join(folder, 'e')), rows: events })),
-    ];
-    const questions = Array.from({ length: 8 }, () => compared(dice)).flat();
-    const given = JSON.stringify({ places, events, questions: questions.map(({ asked }) => asked) });
+    const bed = await openBed(t, dice);
+    const { places, fixes, events } = bed;
+    const questions = Array.from({ length: 8 }, () => compared(dice, randomSpan(dice))).flat();
+    const asked = questions.map((each) => each.asked);
+    const given = JSON.stringify({ places, fixes, events, timeouts: TIMEOUTS, questions: asked });
     const { stdout } = spawnSync('python3', [ORACLE], { input: given, encoding: 'utf8', maxBuffer: 64 << 20 });
     const wanted = JSON.parse(stdout) as unknown[];
     for (const [i, { asked, question, of }] of questions.entries()) {
-      const isOfPlaces = ['places', 'snapshot', 'heatmap', 'trips'].includes(question.ask);
-      const own = files.filter(({ topic }) => topic === (isOfPlaces ? 'motions' : 'fence_events'));
-      const { text } = await answer(duck, own, question);
-      assertAlike(of(JSON.parse(text)), wanted[i], `seed ${seed}: ${JSON.stringify(asked)}`);
+      assertAlike(of(await ask(bed, question)), wanted[i], `seed ${seed}: ${JSON.stringify(asked)}`);
+    }
+  }
+});
+
+/** What adds up, by its key: of dwell the time in a fence, of a heat map that in a cell, of flows how often. */
+const SUMS: Readonly<Record<string, (reply: Reply) => readonly (readonly [key: string, value: number])[]>> = {
+  dwell: ({ fences }) =>
+    fences.flatMap((f: Reply) => [
+      [`${f.fence_id} closed`, f.total_ms],
+      [`${f.fence_id} open`, f.open_ms],
+      [`${f.fence_id} entries`, f.entries],
+    ]),
+  heatmap: ({ cells }) => cells.map((c: Reply) => [`${c.longitude} ${c.latitude}`, c.seconds]),
+  flows: ({ flows }) => flows.map((f: Reply) => [`${f.from_fence} ${f.to_fence}`, f.count]),
+};
+
+test('Dwell, heat maps and flows of adjacent spans add up to those of the whole', async (t) => {
+  const dice = diceOf(4);
+  const bed = await openBed(t, dice);
+  for (let round = 0; round < 4; round++) {
+    const [from, to] = randomSpan(dice);
+    const cuts = [from, ...Array.from({ length: 4 }, () => from + dice(to - from)).sort((a, b) => a - b), to];
+    const whole = compared(dice, [from, to]).filter(({ question }) => question.ask in SUMS);
+    for (const { question } of whole) {
+      const sums = SUMS[question.ask] as (typeof SUMS)[string];
+      const left = new Map(sums(await ask(bed, question)));
+      for (let i = 1; i < cuts.length; i++) {
+        const [fromMs, toMs] = [cuts[i - 1] as number, cuts[i] as number];
+        if (fromMs === toMs) continue;
+        const part = sums(await ask(bed, { ...question, fromMs, toMs } as Question));
+        for (const [key, value] of part) left.set(key, (left.get(key) ?? 0) - value);
+      }
+      for (const [key, value] of left)
+        assert.ok(Math.abs(value) < 1e-6, `${question.ask} of ${key}: ${value} are left`);
     }
   }
 });

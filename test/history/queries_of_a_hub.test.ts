@@ -27,6 +27,7 @@ describe('A hub with history', () => {
         ...{ position: { type: 'Point', coordinates: [lon, 50] }, timestamp_generated: at(second) },
       };
       await hub.put('/providers/a/location', location);
+      await hub.put('/providers/free/location', { ...location, provider_id: 'free' });
     }
     await hub.settle();
   });
@@ -34,6 +35,16 @@ describe('A hub with history', () => {
   const get = async (path: string) => {
     const { status, text } = await hub.get(path);
     return { status, ...JSON.parse(text) };
+  };
+
+  const partsOf = async (path: string): Promise<readonly Reply[]> => {
+    const parts: Reply[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const part: Reply = await get(path + cursor);
+      parts.push(part);
+      cursor = part.next_cursor === null ? null : `&cursor=${encodeURIComponent(part.next_cursor)}`;
+    }
+    return parts;
   };
 
   test('tells where a trackable was, part by part, with what is not written yet', async () => {
@@ -48,13 +59,11 @@ describe('A hub with history', () => {
       provider_id: 'a',
       source: 'hall',
     });
-    const parts = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const part: Reply = await get(`/providers/a/history?${AROUND}&limit=7${cursor}`);
-      parts.push(...part.points);
-      cursor = part.next_cursor === null ? null : `&cursor=${encodeURIComponent(part.next_cursor)}`;
-    }
-    assert.deepEqual(parts, all.points);
+    const parts = await partsOf(`/providers/a/history?${AROUND}&limit=7`);
+    assert.deepEqual(
+      parts.flatMap(({ points }) => points),
+      all.points,
+    );
     const sampled = await get(`/trackables/${ANNA}/history?${AROUND}&step=60000`);
     assert.deepEqual(
       sampled.points.map(({ time }: { time: string }) => time),
@@ -85,45 +94,54 @@ describe('A hub with history', () => {
     assert.deepEqual(tracks[0].t, [50_000, 110_000, 170_000, 230_000, 290_000, 300_000]);
   });
 
-  test('tells visits, dwell, occupancy and flows', async () => {
-    const { visits } = await get(`/fences/${GATE}/visits?${AROUND}`);
-    assert.deepEqual(
-      visits
-        .map(({ object, duration_ms, still_inside }: never) => [
-          (object as { type: string }).type,
-          duration_ms,
-          still_inside,
-        ])
-        .sort(),
-      [
-        ['provider', 60_000, false],
-        ['trackable', 60_000, false],
-      ],
-    );
+  test('lists all places of tracks in parts, also where an object has more than a part', async () => {
+    const whole = await get(`/history/tracks?${AROUND}&kind=provider`);
+    const places = (reply: Reply) =>
+      reply.tracks.flatMap(({ id, t }: Reply) => t.map((time: number) => `${id} ${time}`));
+    assert.equal(places(whole).length, 62);
+    for (const limit of [1, 3, 30, 31, 32, 61, 62]) {
+      const parts = await partsOf(`/history/tracks?${AROUND}&kind=provider&limit=${limit}`);
+      assert.deepEqual(parts.flatMap(places), places(whole), `limit ${limit}`);
+    }
+  });
+
+  const objectsOf = ({ visits }: Reply) => visits.map(({ object }: Reply) => `${object.type} ${object.id}`).sort();
+
+  test('counts a trackable and its provider once in a fence, unless a kind is asked for', async () => {
+    for (const [kind, objects] of [
+      ['', ['provider free', `trackable ${ANNA}`]],
+      ['&kind=trackable', [`trackable ${ANNA}`]],
+      ['&kind=provider', ['provider a', 'provider free']],
+      ['&kind=all', ['provider a', 'provider free', `trackable ${ANNA}`]],
+    ] as const) {
+      const count = objects.length;
+      assert.deepEqual(objectsOf(await get(`/fences/${GATE}/visits?${AROUND}${kind}`)), objects);
+      const { fences } = await get(`/analytics/dwell?${AROUND}&fence_id=${HALL}${kind}`);
+      assert.deepEqual(fences, [
+        {
+          ...{ fence_id: HALL, visits: count, entries: count, objects: count, median_ms: 120_000, p95_ms: 120_000 },
+          ...{ total_ms: count * 120_000, open_visits: 0, open_ms: 0 },
+        },
+      ]);
+      const full = await get(`/analytics/occupancy?from=${at(0)}&to=${at(300)}&step=60000&fence_id=${GATE}${kind}`);
+      assert.deepEqual(
+        full.fences[0].samples.map(({ count: inside }: Reply) => inside),
+        [count, 0, 0, 0, 0],
+      );
+      const { flows } = await get(`/analytics/flows?${AROUND}${kind}`);
+      assert.deepEqual(flows, [{ from_fence: GATE, to_fence: HALL, count, median_ms: 60_000 }]);
+    }
+  });
+
+  test('tells visits of a trackable, and events', async () => {
     const ofAnna = await get(`/trackables/${ANNA}/visits?${AROUND}`);
     assert.deepEqual(
-      ofAnna.visits.map(({ fence_id }: never) => fence_id),
-      [GATE, HALL],
+      ofAnna.visits.map(({ fence_id, duration_ms, still_inside }: Reply) => [fence_id, duration_ms, still_inside]),
+      [
+        [GATE, 60_000, false],
+        [HALL, 120_000, false],
+      ],
     );
-    const dwell = await get(`/analytics/dwell?${AROUND}&fence_id=${HALL}`);
-    assert.deepEqual(dwell.fences, [
-      {
-        fence_id: HALL,
-        visits: 2,
-        objects: 2,
-        still_inside: 0,
-        median_ms: 120_000,
-        p95_ms: 120_000,
-        total_ms: 240_000,
-      },
-    ]);
-    const { fences } = await get(`/analytics/occupancy?from=${at(0)}&to=${at(300)}&step=60000&fence_id=${GATE}`);
-    assert.deepEqual(
-      fences[0].samples.map(({ count }: never) => count),
-      [2, 0, 0, 0, 0],
-    );
-    const { flows } = await get(`/analytics/flows?${AROUND}`);
-    assert.deepEqual(flows, [{ from_fence: GATE, to_fence: HALL, count: 2, median_ms: 60_000 }]);
     const { events } = await get(
       `/history/events?${AROUND}&fence_id=${GATE}&event_type=region_exit&trackable_id=${ANNA}`,
     );
@@ -131,6 +149,18 @@ describe('A hub with history', () => {
       events.map(({ exit_time }: never) => exit_time),
       [at(60)],
     );
+  });
+
+  test('tells what a part of a visit adds to a span, whatever comes before and after it', async () => {
+    for (const [from, to, totalMs] of [
+      [0, 30, 30_000],
+      [30, 45, 15_000],
+      [45, 600, 15_000],
+    ] as const) {
+      const span = `from=${at(from)}&to=${at(to)}&fence_id=${GATE}&kind=trackable`;
+      const { fences } = await get(`/analytics/dwell?${span}`);
+      assert.deepEqual([fences[0].median_ms, fences[0].total_ms, fences[0].visits], [60_000, totalMs, 1]);
+    }
   });
 
   test('tells where time was spent, stops and trips', async () => {
@@ -145,6 +175,72 @@ describe('A hub with history', () => {
     );
     assert.equal(trips.length, 3);
   });
+
+  test('has the cells of a heat map at the same places, whatever is in it', async () => {
+    const ofAll: Reply = await get(`/analytics/heatmap?${AROUND}&cell=10`);
+    const sums = new Map<string, number>(ofAll.cells.map((c: Reply) => [`${c.longitude} ${c.latitude}`, c.seconds]));
+    for (const [from, to] of [
+      [0, 97],
+      [97, 3600],
+    ] as const) {
+      const part: Reply = await get(`/analytics/heatmap?from=${at(from)}&to=${at(to)}&cell=10`);
+      for (const { longitude, latitude, seconds } of part.cells) {
+        const key = `${longitude} ${latitude}`;
+        assert.ok(sums.has(key), key);
+        sums.set(key, (sums.get(key) ?? 0) - seconds);
+      }
+    }
+    assert.deepEqual(
+      [...sums.values()].map((left) => Math.round(left * 1e6)),
+      [0, 0, 0, 0],
+    );
+  });
+
+  for (const path of [
+    '/trackables/99999999-1111-4111-8111-111111111111/history',
+    '/providers/nobody/history?format=csv',
+    '/trackables/nobody/visits',
+    '/fences/nobody/visits',
+    '/analytics/trips?trackable_id=nobody',
+    '/ogc/mf/collections/providers/items/nobody/tgsequence',
+  ]) {
+    test(`does not find ${path}`, async () => {
+      const { status, message } = await get(path);
+      assert.equal(status, 404);
+      assert.match(
+        message,
+        /^Cannot find (trackable|provider|fence) ".*": there is neither such a .* nor its history$/,
+      );
+    });
+  }
+
+  for (const [path, status, message] of [
+    ['/providers/a%00b/history', 400, /path: must have no control characters, found "a\\u0000b"/],
+    ['/trackables/%0A/visits', 400, /path: must have no control characters/],
+    ['/analytics/dwell?fence_id=a,b%00', 400, /fence_id: must have no control characters, found "b\\u0000"/],
+    ['/history/events?event_type=%00', 200, undefined],
+    ["/history/events?event_type='%20OR%201", 200, undefined],
+    ["/analytics/dwell?fence_id=x')--", 200, undefined],
+    ...[
+      ...['1.2', '99999999999999999999.1', '-1.0', '', '%00', 'WyJwbGFjZXMiXQ'],
+      Buffer.from(JSON.stringify(['places', '9'.repeat(18), 0])).toString('base64url'),
+      Buffer.from(JSON.stringify(['places', '1); DROP TABLE x', 0])).toString('base64url'),
+      Buffer.from(JSON.stringify(['places', '1', 1e12])).toString('base64url'),
+      Buffer.from(JSON.stringify(['events', '1', 'x'])).toString('base64url'),
+    ].map((cursor) => [`/providers/a/history?cursor=${cursor}`, 400, /^cursor: must be the next_cursor of/] as const),
+    [
+      `/history/events?cursor=${Buffer.from(JSON.stringify(['events', '1', '\0'])).toString('base64url')}`,
+      400,
+      /^cursor:/,
+    ],
+  ] as const) {
+    test(`answers ${path} with ${status}, and tells nothing of statements`, async () => {
+      const answer = await get(path);
+      assert.equal(answer.status, status, JSON.stringify(answer));
+      assert.doesNotMatch(JSON.stringify(answer), /SELECT|LINE \d|parquet/i);
+      if (message !== undefined) assert.match(answer.message, message);
+    });
+  }
 
   for (const [path, message] of [
     ['/history/snapshot?at=yesterday', 'at: must be an RFC 3339 date and time, found "yesterday"'],
@@ -161,10 +257,16 @@ describe('A hub with history', () => {
       'step: must be at least 36 for that span, which would have 360000 samples, found 10',
     ],
     [`/analytics/trips?${AROUND}`, 'trackable_id: is required, but is missing'],
+    [`/analytics/flows?${AROUND}&fence=x`, '"fence": is no parameter of this path, which has from, to, fence_id, kind'],
+    [`/providers/a/history?form=csv`, /^"form": is no parameter of this path, which has from, to, step, .*format$/],
+    ['/ogc/mf/collections/providers/items?bbos=1', /^"bbos": is no parameter of this path/],
+    [`/analytics/dwell?${AROUND}&kind=any`, 'kind: must be one of trackable, provider, all, found "any"'],
   ] as const) {
     test(`refuses ${path}`, async () => {
       const answer = await get(path);
-      assert.deepEqual([answer.status, answer.message], [400, message]);
+      assert.equal(answer.status, 400);
+      if (typeof message === 'string') assert.equal(answer.message, message);
+      else assert.match(answer.message, message);
     });
   }
 });

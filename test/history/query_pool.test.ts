@@ -4,9 +4,10 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { COLUMNS, copyTo } from '../../src/history/columns.ts';
 import { Duck } from '../../src/history/duck.ts';
-import type { HistoryFile, LeasedFiles } from '../../src/history/files.ts';
+import type { FilesWanted, HistoryFile, LeasedFiles } from '../../src/history/files.ts';
 import { HOUR_MS, pathOf } from '../../src/history/layout.ts';
 import { type PoolDeps, type PoolSettings, QueryPool } from '../../src/history/queries/query_pool.ts';
 import type { Question } from '../../src/history/queries/question.ts';
@@ -17,9 +18,19 @@ import { NOW_MS } from './recorded_places.ts';
 const VISITS = 20_000;
 const PART = { topic: 'fence_events', hourMs: NOW_MS, first: 1, last: 1 } as const;
 const SPAN = { fromMs: NOW_MS, toMs: NOW_MS + HOUR_MS } as const;
-const QUICK: Question = { ask: 'dwell', ...SPAN, fenceIds: undefined };
-/** Two billion pairs of a visit and a moment in it: minutes. */
-const SLOW: Question = { ask: 'occupancy', ...SPAN, fenceIds: undefined, stepMs: 36 };
+const QUICK: Question = {
+  ...{ ask: 'dwell', ...SPAN, fenceIds: undefined, counted: 'object' },
+  timeouts: { fences: new Map(), trackables: new Map(), providers: new Map() },
+};
+/**
+ * Places on a circle, which its radius keeps apart from the opposite one alone: whatever the algorithm, it takes JavaScript
+ * hundreds of comparisons for each place, and there is no statement that DuckDB could interrupt.
+ */
+const [PLACES, ROUND, DIAMETER_METRES, CIRCLE] = [200_000, 1000, 4, 'circle'] as const;
+const SLOW: Question = {
+  ...{ ask: 'trips', ...SPAN, id: CIRCLE, radiusMetres: DIAMETER_METRES * (1 - 2e-6) },
+  ...{ minStopMs: HOUR_MS / 2, maxGapMs: HOUR_MS },
+};
 /** 80 MB of texts. */
 const LARGE: Question = {
   ...{ ask: 'events', topic: 'fence_events', ...SPAN, limit: 100_000, cursor: undefined },
@@ -51,6 +62,33 @@ async function writeVisits(folder: string): Promise<HistoryFile> {
   return { ...PART, path, rows: VISITS, bytes: 0, writtenMs: 0 };
 }
 
+/** One object that goes round and round on the equator for an hour. */
+async function writeCircle(folder: string): Promise<HistoryFile> {
+  const part = { ...PART, topic: 'motions' } as const;
+  const path = join(folder, pathOf(part));
+  // Radii of curvature of WGS 84 on the equator.
+  const [across, along] = [6_378_137, 6_335_439.327];
+  const angle = `2 * pi() * (i % ${ROUND}) / ${ROUND}`;
+  const values: Readonly<Record<string, string>> = {
+    ...{ time: `make_timestamp(${1000 * NOW_MS} + i * ${Math.floor((1000 * HOUR_MS) / PLACES)})`, id: `'${CIRCLE}'` },
+    longitude: `degrees(${DIAMETER_METRES / 2} * cos(${angle}) / ${across})`,
+    latitude: `degrees(${DIAMETER_METRES / 2} * sin(${angle}) / ${along})`,
+  };
+  const columns = Object.entries(COLUMNS.motions).map(
+    ([name, type]) => `${values[name] ?? `NULL::${type}`} AS ${name}`,
+  );
+  const duck = await Duck.open({ memoryMb: 128, spillFolder: undefined });
+  mkdirSync(dirname(path), { recursive: true });
+  await duck.run(copyTo(path, `SELECT ${columns} FROM range(${PLACES}) t(i) ORDER BY time`));
+  duck.close();
+  return { ...part, path, rows: PLACES, bytes: 0, writtenMs: 0 };
+}
+
+/** Resolves when all files have been given back, which a thread does that ends. */
+async function areReleased(leases: ReadonlySet<number>): Promise<void> {
+  while (leases.size > 0) await delay(20);
+}
+
 /** Fails when it has not come in time. */
 function soon<Result>(promise: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
@@ -62,9 +100,11 @@ function soon<Result>(promise: Promise<Result>): Promise<Result> {
 describe('Questions about the past', () => {
   let folder: string;
   let file: HistoryFile;
+  let circle: HistoryFile;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hub-history-'));
     file = await writeVisits(folder);
+    circle = await writeCircle(folder);
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -72,13 +112,16 @@ describe('Questions about the past', () => {
   function openPool(context: TestContext, settings: Partial<PoolSettings> = {}, more: Partial<PoolDeps> = {}) {
     const leases = new Set<number>();
     let last = 0;
-    const files = async (): Promise<LeasedFiles> => {
+    const files = async ({ topics }: FilesWanted): Promise<LeasedFiles> => {
       leases.add(++last);
-      return { lease: last, files: [file], damaged: 0 };
+      return { lease: last, files: [topics.includes('fence_events') ? file : circle], damaged: 0 };
     };
     const pool = new QueryPool(
       { ...SETTINGS, ...settings },
-      { schedule, files, release: (lease) => void leases.delete(lease), damaged: () => undefined, ...more },
+      {
+        ...{ schedule, files, release: (lease) => void leases.delete(lease), damaged: () => undefined },
+        ...{ log: { warn: () => undefined }, ...more },
+      },
     );
     context.after(() => pool.close());
     return { pool, leases, files };
@@ -88,33 +131,38 @@ describe('Questions about the past', () => {
     let asked = 0;
     const opened = openPool(
       context,
-      { threads: 2, timeoutMs: 300 },
+      { threads: 2, timeoutMs: 5000 },
       {
-        files: (): Promise<LeasedFiles> => {
+        files: (wanted): Promise<LeasedFiles> => {
           // The recorder's thread has died, files are gone, or nothing is wrong.
           if (++asked % 5 === 0) return Promise.reject(new Error('no files'));
-          return opened.files().then((leased) => (asked % 7 === 0 ? { ...leased, files: [gone] } : leased));
+          return opened.files(wanted).then((leased) => (asked % 7 === 0 ? { ...leased, files: [gone] } : leased));
         },
       },
     );
     const gone = { ...file, path: `${file.path}.gone` };
     const { pool, leases } = opened;
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const all = Array.from({ length: 20 }, (_, i) => {
         const isLeft = i % 6 === 5;
         const leaving = new AbortController();
-        const answered = pool.ask(i % 4 === 3 ? SLOW : QUICK, leaving.signal);
+        const answered = pool.ask(i % 8 === 3 ? SLOW : QUICK, leaving.signal);
         if (isLeft) setImmediate(() => leaving.abort());
         return answered;
       });
       const settled = await soon(Promise.allSettled(all));
       assert.ok(settled.some(({ status }) => status === 'fulfilled'));
-      assert.ok(settled.some((each) => each.status === 'rejected' && /takes more than 300 ms/.test(each.reason)));
-      assert.ok(settled.some((each) => each.status === 'rejected' && /no files/.test(each.reason)));
+      assert.ok(
+        settled.some(
+          (each) =>
+            each.status === 'rejected' && /takes more than 5000 ms|no thread was free for 10000 ms/.test(each.reason),
+        ),
+      );
+      assert.ok(settled.some((each) => each.status === 'rejected' && /its files cannot be had/.test(each.reason)));
       assert.ok(settled.some((each) => each.status === 'rejected' && /nobody waits/.test(each.reason)));
     }
     assert.match(Buffer.from((await soon(untilAnswered(pool))).bytes).toString(), /"visits":20000/);
-    assert.equal(leases.size, 0);
+    await soon(areReleased(leases));
   });
 
   test('end when nobody waits for them, in the queue, with their files and in the thread', async (context) => {
@@ -130,8 +178,50 @@ describe('Questions about the past', () => {
     }
     await soon(Promise.all(isRefused));
     await soon(quick);
-    assert.equal(leases.size, 0);
+    await soon(areReleased(leases));
     await assert.rejects(pool.ask(QUICK, AbortSignal.abort()), /nobody waits/);
+  });
+
+  test('end in time where JavaScript is busy with one, whose thread is replaced', async (context) => {
+    const { pool, leases } = openPool(context, { timeoutMs: 3000 });
+    await assert.rejects(pool.ask(SLOW), /takes more than 3000 ms/);
+    assert.match(Buffer.from((await soon(untilAnswered(pool))).bytes).toString(), /"visits":20000/);
+    await soon(areReleased(leases));
+  });
+
+  test('wait for a thread no longer than they may take', async (context) => {
+    const due: (() => void)[] = [];
+    const { pool } = openPool(
+      context,
+      {},
+      {
+        schedule: (_, callback) => {
+          due.push(callback);
+          return () => undefined;
+        },
+        files: () => new Promise(() => undefined),
+      },
+    );
+    const asked = [pool.ask(QUICK), pool.ask(QUICK), pool.ask(QUICK)];
+    for (const callback of due) callback();
+    for (const each of asked) await assert.rejects(each, { status: 503, message: /no thread was free for 1200000 ms/ });
+  });
+
+  test('are refused without the text of a statement where DuckDB fails', async (context) => {
+    const told: object[] = [];
+    const { pool } = openPool(
+      context,
+      {},
+      {
+        files: async () => ({ lease: 1, files: [{ ...circle, topic: 'fence_events' }], damaged: 0 }),
+        log: { warn: (_, facts) => void told.push(facts ?? {}) },
+      },
+    );
+    await assert.rejects(pool.ask(QUICK), {
+      status: 500,
+      message: 'Cannot look into the past: the query has failed, see the log of the hub',
+    });
+    assert.match(JSON.stringify(told), /LINE 1/);
   });
 
   test('are answered by another thread when one has died', async (context) => {
@@ -139,7 +229,7 @@ describe('Questions about the past', () => {
     const [dying, ...others] = [LARGE, ...Array.from({ length: 5 }, () => QUICK)].map((each) => soon(pool.ask(each)));
     await assert.rejects(dying as Promise<unknown>, /Cannot look into the past: .*memory/);
     await Promise.all(others);
-    assert.equal(leases.size, 0);
+    await soon(areReleased(leases));
   });
 
   test('end when the connection of their client has ended', async (context) => {
@@ -153,7 +243,9 @@ describe('Questions about the past', () => {
     context.after(hub.close);
     const span = `from=${new Date(SPAN.fromMs).toISOString()}&to=${new Date(SPAN.toMs).toISOString()}`;
     const client = connect(Number(new URL(hub.origin).port), '127.0.0.1');
-    client.write(`GET /hub/v2/analytics/occupancy?${span}&step=36 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    client.write(
+      `GET /hub/v2/analytics/trips?trackable_id=${CIRCLE}&${span}&radius=3.999992&min_stop=1800000 HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+    );
     // Answered behind it, by the same thread.
     const quick = hub.get(`/analytics/dwell?${span}`);
     const isFirst = await Promise.race([quick, new Promise((resolve) => setTimeout(resolve, 500, 'waits'))]);

@@ -1,10 +1,11 @@
 import Type, { type TObject, type TProperties } from 'typebox';
 import { HubError } from '../../errors.ts';
 import {
-  EVENT_CURSOR,
+  COUNTED_KINDS,
   FORMATS,
   type Format,
-  PLACE_CURSOR,
+  type OfVisits,
+  type PlacesAsked,
   type Question,
   type Shown,
   type Whose,
@@ -37,7 +38,17 @@ import {
   wordIn,
 } from '../asked_span.ts';
 import type { ApiDeps } from '../deps.ts';
-import { NOT_RECORDED, ownedIds, READ_ANY, recorded, recordedId, replied } from '../past.ts';
+import {
+  knownId,
+  NOT_RECORDED,
+  ownedIds,
+  READ_ANY,
+  recorded,
+  recordedId,
+  replied,
+  streamed,
+  timeoutsIn,
+} from '../past.ts';
 import { type Call, type Route, route } from '../route.ts';
 import { VIEW_QUERY, type ViewQuery, viewOf } from '../view.ts';
 
@@ -48,13 +59,22 @@ const KINDS = ['trackable', 'provider'] as const;
 const KIND_QUERY = {
   kind: Type.Optional(Type.String({ description: 'Whose places: trackable, or provider. trackable if absent.' })),
 };
-const FENCES_QUERY = {
+const FENCE_QUERY = {
   fence_id: Type.Optional(Type.String({ description: 'Ids of fences, separated by commas; all if absent.' })),
 };
+/** Parameters of questions that count objects in fences. */
+const COUNTED_QUERY = {
+  kind: Type.Optional(
+    Type.String({
+      description:
+        'Which objects count: trackable, provider, or all. If absent each object counts once: trackables, and providers ' +
+        'that no trackable has.',
+    }),
+  ),
+};
+const COUNTED_IN_FENCES_QUERY = { ...FENCE_QUERY, ...COUNTED_QUERY };
 const STEP = (what: string) => Type.Optional(Type.Integer({ minimum: 1, description: `${what}, in milliseconds.` }));
 const [STEP_MAX_MS, DAY_MS] = [366 * 86_400_000, 86_400_000] as const;
-/** Cursors that are ids. */
-const isId = (text: string): boolean => text !== '';
 const MEDIA_TYPES: Readonly<Record<Format, string>> = {
   json: 'application/json',
   geojson: 'application/geo+json',
@@ -82,7 +102,7 @@ export const HISTORY_ROUTES: readonly Route[] = [
       atMs: timeIn(query, 'at') ?? now,
       maxAgeMs: integerIn(query, 'max_age', { least: 1, most: 7 * DAY_MS }) ?? 600_000,
       shown: shownAs(call, api),
-      ...{ ...areaOf(query), ...partOf(query, isId), ...ofKind(query, call, api) },
+      ...{ ...areaOf(query), ...partOf(query, 'snapshot'), ...ofKind(query, call, api) },
     }),
   }),
   asking('/history/tracks', {
@@ -97,14 +117,14 @@ export const HISTORY_ROUTES: readonly Route[] = [
     question: ({ query, call, now, api }) => ({
       ask: 'tracks',
       stepMs: integerIn(query, 'step', { least: 1, most: STEP_MAX_MS }) ?? 1000,
-      ...{ ...spanOf(query, now), ...areaOf(query), ...partOf(query, isId), ...ofKind(query, call, api) },
+      ...{ ...spanOf(query, now), ...areaOf(query), ...partOf(query, 'tracks'), ...ofKind(query, call, api) },
     }),
   }),
   asking('/history/events', {
     summary: 'Fence events or collision events, as they were published',
     query: {
       topic: Type.Optional(Type.String({ description: 'fence_events, or collision_events. fence_events if absent.' })),
-      ...{ ...SPAN_QUERY, ...FENCES_QUERY },
+      ...{ ...SPAN_QUERY, ...FENCE_QUERY },
       trackable_id: Type.Optional(Type.String({ description: 'Ids of trackables, separated by commas.' })),
       provider_id: Type.Optional(Type.String({ description: 'Ids of providers, separated by commas.' })),
       event_type: Type.Optional(Type.String({ description: 'event_type, or collision_type, of the events.' })),
@@ -118,18 +138,16 @@ export const HISTORY_ROUTES: readonly Route[] = [
       trackableIds: recordedIn(query, 'trackable', api),
       providerIds: recordedIn(query, 'provider', api),
       eventType: query.event_type === undefined ? undefined : String(query.event_type),
-      ...{ ...spanOf(query, now), ...partOf(query, (text) => EVENT_CURSOR.test(text)) },
+      ...{ ...spanOf(query, now), ...partOf(query, 'events') },
     }),
   }),
   asking('/fences/:fence_id/visits', {
     summary: 'Who was in a fence, and how long',
-    query: { ...SPAN_QUERY, ...PART_QUERY },
+    query: { ...SPAN_QUERY, ...COUNTED_QUERY, ...PART_QUERY },
     reply: VisitsReply,
-    question: ({ query, call, now, api }) => ({
-      ask: 'visits',
-      fenceIds: [recordedId('fence', call.id, api)],
-      trackableId: undefined,
-      ...{ ...spanOf(query, now), ...partOf(query, (text) => EVENT_CURSOR.test(text)) },
+    question: async ({ query, call, now, api }) => ({
+      ...{ ask: 'visits', fenceIds: [await knownId('fence', call, api)], trackableId: undefined },
+      ...{ ...countedBy(query, api), ...spanOf(query, now), ...partOf(query, 'visits') },
     }),
   }),
   asking('/trackables/:trackable_id/visits', {
@@ -137,42 +155,37 @@ export const HISTORY_ROUTES: readonly Route[] = [
     permission: 'path',
     query: { ...SPAN_QUERY, ...PART_QUERY },
     reply: VisitsReply,
-    question: ({ query, call, now, api }) => ({
-      ask: 'visits',
-      fenceIds: readableFences(call, api),
-      trackableId: recordedId('trackable', call.id, api),
-      ...{ ...spanOf(query, now), ...partOf(query, (text) => EVENT_CURSOR.test(text)) },
+    question: async ({ query, call, now, api }) => ({
+      ...{ ask: 'visits', fenceIds: readableFences(call, api), trackableId: await knownId('trackable', call, api) },
+      ...{ counted: 'trackable', timeouts: timeoutsIn(api), ...spanOf(query, now), ...partOf(query, 'visits') },
     }),
   }),
   asking('/analytics/dwell', {
     summary: 'How long objects stay in fences',
-    query: { ...SPAN_QUERY, ...FENCES_QUERY },
+    query: { ...SPAN_QUERY, ...COUNTED_IN_FENCES_QUERY },
     reply: DwellReply,
     question: ({ query, now, api }) => ({
-      ask: 'dwell',
-      ...spanOf(query, now),
-      fenceIds: recordedIn(query, 'fence', api),
+      ...{ ask: 'dwell', fenceIds: recordedIn(query, 'fence', api) },
+      ...{ ...countedBy(query, api), ...spanOf(query, now) },
     }),
   }),
   asking('/analytics/occupancy', {
     summary: 'How many objects were in fences, at each step',
-    query: { ...SPAN_QUERY, step: STEP('Between two samples; 60,000 if absent'), ...FENCES_QUERY },
+    query: { ...SPAN_QUERY, step: STEP('Between two samples; 60,000 if absent'), ...COUNTED_IN_FENCES_QUERY },
     reply: OccupancyReply,
     question: ({ query, now, api }) => ({
-      ask: 'occupancy',
+      ...{ ask: 'occupancy', fenceIds: recordedIn(query, 'fence', api) },
       stepMs: integerIn(query, 'step', { least: 1, most: STEP_MAX_MS }) ?? 60_000,
-      fenceIds: recordedIn(query, 'fence', api),
-      ...spanOf(query, now),
+      ...{ ...countedBy(query, api), ...spanOf(query, now) },
     }),
   }),
   asking('/analytics/flows', {
     summary: 'From which fence to which next one objects went, how often and how quickly',
-    query: { ...SPAN_QUERY, ...FENCES_QUERY },
+    query: { ...SPAN_QUERY, ...COUNTED_IN_FENCES_QUERY },
     reply: FlowsReply,
     question: ({ query, now, api }) => ({
-      ask: 'flows',
-      ...spanOf(query, now),
-      fenceIds: recordedIn(query, 'fence', api),
+      ...{ ask: 'flows', fenceIds: recordedIn(query, 'fence', api) },
+      ...{ ...countedBy(query, api), ...spanOf(query, now) },
     }),
   }),
   asking('/analytics/heatmap', {
@@ -205,9 +218,9 @@ export const HISTORY_ROUTES: readonly Route[] = [
       max_gap: STEP('A trip ends where the object is silent for longer; 3,600,000 if absent'),
     },
     reply: TripsReply,
-    question: ({ query, now, api }) => ({
+    question: async ({ query, call, now, api }) => ({
       ask: 'trips',
-      id: recordedId('trackable', neededIn(query, 'trackable_id'), api),
+      id: await knownId('trackable', { ...call, id: neededIn(query, 'trackable_id') }, api),
       radiusMetres: numberIn(query, 'radius', { least: 0.01, most: 1e6 }) ?? 2,
       minStopMs: integerIn(query, 'min_stop', { least: 1, most: STEP_MAX_MS }) ?? 30_000,
       maxGapMs: integerIn(query, 'max_gap', { least: 1, most: STEP_MAX_MS }) ?? 3_600_000,
@@ -232,7 +245,7 @@ interface Row {
   readonly permission?: 'owned' | 'path';
   readonly query: TProperties;
   readonly reply: TObject;
-  question(asking: Asking): Question;
+  question(asking: Asking): Question | Promise<Question>;
 }
 
 function asking(path: string, { summary, permission, query, reply, question }: Row): Route {
@@ -243,11 +256,12 @@ function asking(path: string, { summary, permission, query, reply, question }: R
     versions: ['v2'],
     permission: PERMISSIONS[permission ?? 'any'],
     query: Type.Object(query),
-    notes: { description: SPANS, takesUnknownId: true, ...NOT_RECORDED },
+    exactQuery: true,
+    notes: { description: SPANS, ...NOT_RECORDED },
     replies: { 200: { description: 'What was recorded.', schema: reply } },
     async handle(call, api) {
       const history = recorded(api);
-      const asked = question({ query: call.query as Parameters, call, now: history.now(), api });
+      const asked = await question({ query: call.query as Parameters, call, now: history.now(), api });
       return replied(call, { history, question: asked, mediaType: MEDIA_TYPES.json });
     },
   });
@@ -266,22 +280,26 @@ function placesRow(kind: (typeof KINDS)[number]): Route {
       ...{ ...SHOWN_QUERY, ...PART_QUERY },
       format: Type.Optional(Type.String({ description: `${FORMATS.join(', ')}; json if absent.` })),
     }),
-    notes: { description: SPANS, takesUnknownId: true, ...NOT_RECORDED },
+    exactQuery: true,
+    notes: { description: `${SPANS} Without limit a CSV has all places of the span.`, ...NOT_RECORDED },
     replies: { 200: { description: 'The places.', schema: PlacesReply } },
     async handle(call, api) {
       const history = recorded(api);
       const query = call.query as Parameters;
       const format = wordIn(query, 'format', FORMATS) ?? 'json';
-      const asked: Question = {
-        ask: 'places',
-        whose: kind === 'trackable' ? 'motions' : 'locations',
-        id: recordedId(kind, call.id, api),
+      const question: PlacesAsked = {
+        ...{ ask: 'places', whose: kind === 'trackable' ? 'motions' : 'locations', hasHeader: true },
+        id: '',
         stepMs: integerIn(query, 'step', { least: 1, most: STEP_MAX_MS }),
         shown: shownAs(call, api),
         format,
-        ...{ ...spanOf(query, history.now()), ...partOf(query, (text) => PLACE_CURSOR.test(text)) },
+        ...{ ...spanOf(query, history.now()), ...partOf(query, 'places') },
       };
-      return replied(call, { history, question: asked, mediaType: MEDIA_TYPES[format] });
+      const asking = {
+        ...{ history, mediaType: MEDIA_TYPES[format] },
+        question: { ...question, id: await knownId(kind, call, api) },
+      };
+      return format === 'csv' && query.limit === undefined ? streamed(call, asking) : replied(call, asking);
     },
   });
 }
@@ -318,6 +336,11 @@ function ofKind(
 ): { readonly whose: Whose; readonly only: readonly string[] | undefined } {
   const whose = whoseOf(query);
   return { whose, only: ownedIds(whose === 'motions' ? 'trackable' : 'provider', call, api) };
+}
+
+/** Which objects count in fences, and the timeouts after which they leave. */
+function countedBy(query: Parameters, api: ApiDeps): Pick<OfVisits, 'counted' | 'timeouts'> {
+  return { counted: wordIn(query, 'kind', COUNTED_KINDS) ?? 'object', timeouts: timeoutsIn(api) };
 }
 
 /** The fences that may be named to whoever asks; undefined for all. */

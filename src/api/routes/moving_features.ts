@@ -1,13 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { HubError } from '../../errors.ts';
-import {
-  type Box,
-  type ObjectsAsked,
-  type Span,
-  WAY_CURSOR,
-  type WayAsked,
-  type Whose,
-} from '../../history/queries/question.ts';
+import type { Box, ObjectsAsked, Span, WayAsked, Whose } from '../../history/queries/question.ts';
 import {
   Conformance,
   LandingPage,
@@ -21,7 +14,7 @@ import { show } from '../../model/show.ts';
 import { parseTime } from '../../model/time.ts';
 import { PART_QUERY, type Parameters, partOf } from '../asked_span.ts';
 import type { ApiDeps } from '../deps.ts';
-import { addressOf, NOT_RECORDED, ownedIds, READ_ANY, recorded, recordedId, replied } from '../past.ts';
+import { addressOf, knownId, NOT_RECORDED, ownedIds, READ_ANY, recorded, recordedId, replied } from '../past.ts';
 import { type Call, type Route, route } from '../route.ts';
 
 /**
@@ -138,7 +131,7 @@ function rowsOf(kind: Kind): readonly Route[] {
   const path = `${ROOT}/collections/${kind}s`;
   const { whose } = KINDS[kind];
   const resource = `${kind}_id` as const;
-  const common = { method: 'GET', versions: ['v2'] } as const;
+  const common = { method: 'GET', versions: ['v2'], exactQuery: true } as const;
   return [
     document(path.slice(ROOT.length), {
       summary: `The collection of ${kind}s`,
@@ -159,7 +152,7 @@ function rowsOf(kind: Kind): readonly Route[] {
         const question: ObjectsAsked = {
           ask: 'objects',
           ...{ whose, ...intervalOf(query), box: boxOf(query), only: ownedIds(kind, call, api) },
-          ...{ href: addressOf(call), ...partOf(query, (text) => text !== '') },
+          ...{ href: addressOf(call), ...partOf(query, 'objects') },
         };
         return replied(call, { history, question, mediaType: GEOJSON_TYPE });
       },
@@ -181,7 +174,6 @@ function rowsOf(kind: Kind): readonly Route[] {
       query: Type.Object({ ...BOX_QUERY, ...LEAF_QUERY, ...PART_QUERY }),
       notes: {
         ...NOT_RECORDED,
-        takesUnknownId: true,
         description:
           'A geometry ends where there is no place for ten minutes; with bbox those are left out that have no place in it. ' +
           '`limit` counts places.',
@@ -192,8 +184,8 @@ function rowsOf(kind: Kind): readonly Route[] {
         const query = call.query as Parameters;
         const question: WayAsked = {
           ask: 'way',
-          ...{ whose, id: recordedId(kind, call.id, api), ...intervalOf(query), ...momentsOf(query) },
-          ...{ box: boxOf(query), href: addressOf(call), ...partOf(query, (text) => WAY_CURSOR.test(text)) },
+          ...{ whose, id: await knownId(kind, call, api), ...intervalOf(query), ...momentsOf(query) },
+          ...{ box: boxOf(query), href: addressOf(call), ...partOf(query, 'way') },
         };
         return replied(call, { history, question, mediaType: JSON_TYPE });
       },

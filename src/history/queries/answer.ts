@@ -1,5 +1,5 @@
 import { formatTime } from '../../model/time.ts';
-import { type Damaged, damagedAmong } from '../damaged.ts';
+import { type Damaged, damagedAmong, parquet } from '../damaged.ts';
 import { type Duck, isInterrupted } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { HOUR_MS } from '../layout.ts';
@@ -7,7 +7,9 @@ import { placesText } from './formats.ts';
 import { heatmap } from './heatmap.ts';
 import { nothingMoved, objects, way } from './moving.ts';
 import { places, snapshot, tracks } from './places.ts';
-import { type Question, type Told, Unanswerable } from './question.ts';
+import { EVER, type KnownAsked, LOOK_BACK_MS, type Question, type Told, Unanswerable } from './question.ts';
+import { filesOf } from './spans.ts';
+import { Values } from './sql.ts';
 import { trips } from './trips.ts';
 import { dwell, events, flows, occupancy, visits } from './visits.ts';
 
@@ -19,7 +21,7 @@ export interface Answer extends Told {
 /** Rows of files that are looked at for one question at most: those that cannot be found by what the files are sorted by. */
 const ROWS_MAX = 400_000_000;
 /** Questions about one object. */
-const BY_ID: ReadonlySet<Question['ask']> = new Set(['places', 'trips', 'way']);
+const BY_ID: ReadonlySet<Question['ask']> = new Set(['places', 'trips', 'way', 'known']);
 
 /**
  * Answers a question by the files that it was handed. Files that cannot be read are left out, and named. Rejects with
@@ -39,8 +41,10 @@ export async function answer(duck: Duck, files: readonly HistoryFile[], question
 }
 
 function told(duck: Duck, files: readonly HistoryFile[], question: Question): Promise<Told> | Told {
-  if (files.length === 0) return nothing(question);
+  if (mainFiles(files, question).length === 0) return nothing(question);
   switch (question.ask) {
+    case 'known':
+      return known(duck, files, question);
     case 'places':
       return places(duck, files, question);
     case 'snapshot':
@@ -68,12 +72,26 @@ function told(duck: Duck, files: readonly HistoryFile[], question: Question): Pr
   }
 }
 
+async function known(duck: Duck, files: readonly HistoryFile[], { kind, id }: KnownAsked): Promise<Told> {
+  for (const [topic, some] of Map.groupBy(files, (file) => file.topic)) {
+    const values = new Values();
+    const bound = values.text(id);
+    const inEvents = kind === 'fence' ? `fence_id = ${bound}` : `object_id = ${bound} AND object_type = '${kind}'`;
+    const own = topic === 'fence_events' ? inEvents : `id = ${bound}`;
+    const rows = await duck.rows(`SELECT true FROM ${parquet(some)} WHERE ${own} LIMIT 1`, values);
+    if (rows.length > 0) return { text: 'true', next: undefined };
+  }
+  return { text: 'false', next: undefined };
+}
+
 /** What is answered where nothing was recorded. */
 function nothing(question: Question): Told {
   const span = 'fromMs' in question && { from: formatTime(question.fromMs), to: formatTime(question.toMs) };
   const end = { next_cursor: null };
   const empty = (rest: object): Told => ({ text: JSON.stringify({ ...span, ...rest }), next: undefined });
   switch (question.ask) {
+    case 'known':
+      return { text: 'false', next: undefined };
     case 'places':
       return { text: placesText({ ...question, kind: question.whose }, [], undefined), next: undefined };
     case 'snapshot':
@@ -102,13 +120,32 @@ function nothing(question: Question): Told {
   }
 }
 
+/** The files that the answer is made of. Others have what was before and after that. */
+function mainFiles(files: readonly HistoryFile[], question: Question): readonly HistoryFile[] {
+  switch (question.ask) {
+    case 'visits':
+    case 'dwell':
+    case 'occupancy':
+    case 'flows':
+      return filesOf(files, 'fence_events', { fromMs: question.fromMs - LOOK_BACK_MS, toMs: EVER.toMs });
+    case 'heatmap': {
+      const { whose, fromMs, toMs, maxGapMs } = question;
+      return filesOf(files, whose, { fromMs: fromMs - maxGapMs, toMs });
+    }
+    default:
+      return files;
+  }
+}
+
 function checkSize(files: readonly HistoryFile[], question: Question): void {
-  if (BY_ID.has(question.ask) || question.ask === 'snapshot') return;
-  const rows = files.reduce((sum, file) => sum + file.rows, 0);
-  if (rows <= ROWS_MAX) return;
+  if (BY_ID.has(question.ask) || !('fromMs' in question)) return;
+  if (question.ask === 'objects' && question.only !== undefined) return;
   const { fromMs, toMs } = question;
-  const firstMs = Math.max(fromMs, Math.min(...files.map(({ hourMs }) => hourMs)));
-  const endMs = Math.min(toMs, Math.max(...files.map(({ hourMs }) => hourMs + HOUR_MS)));
+  const some = mainFiles(files, question).filter(({ hourMs }) => hourMs < toMs);
+  const rows = some.reduce((sum, file) => sum + file.rows, 0);
+  if (rows <= ROWS_MAX) return;
+  const firstMs = Math.max(fromMs, Math.min(...some.map(({ hourMs }) => hourMs)));
+  const endMs = Math.min(toMs, Math.max(...some.map(({ hourMs }) => hourMs + HOUR_MS)));
   const hours = (endMs - firstMs) / HOUR_MS;
   const least = Math.max(1, Math.floor((hours * ROWS_MAX) / rows));
   throw new Unanswerable(

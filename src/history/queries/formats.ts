@@ -19,7 +19,7 @@ export interface ShownPlace {
   readonly source?: string;
 }
 
-interface Told extends Pick<PlacesAsked, 'id' | 'fromMs' | 'toMs' | 'format'> {
+interface Told extends Pick<PlacesAsked, 'id' | 'fromMs' | 'toMs' | 'format' | 'hasHeader'> {
   readonly kind: Whose;
 }
 
@@ -34,13 +34,20 @@ export function placesText(told: Told, places: readonly ShownPlace[], next: stri
     case 'json':
       return JSON.stringify({ ...headOf(told), points: places, next_cursor: next ?? null });
     case 'geojson':
-      return JSON.stringify({ type: 'FeatureCollection', features: places.map((place) => featureOf(told.id, place)) });
+      return JSON.stringify({
+        type: 'FeatureCollection',
+        features: places.map((place) => featureOf(told.id, place)),
+        next_cursor: next ?? null,
+      });
     case 'csv':
-      return [CSV_COLUMNS.join(), ...places.map((place) => csvRow({ id: told.id, ...place }))]
-        .join('\r\n')
-        .concat('\r\n');
+      return [
+        ...(told.hasHeader ? [CSV_COLUMNS.join()] : []),
+        ...places.map((place) => csvRow({ id: told.id, ...place })),
+      ]
+        .map((line) => `${line}\r\n`)
+        .join('');
     case 'mfjson':
-      return JSON.stringify(movingFeature(told, places));
+      return JSON.stringify({ ...movingFeature(told, places), next_cursor: next ?? null });
   }
 }
 

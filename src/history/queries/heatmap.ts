@@ -3,41 +3,79 @@ import { formatTime } from '../../model/time.ts';
 import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
+import { lastFixes } from './last_fixes.ts';
 import { between, inArea } from './places.ts';
-import { type HeatmapAsked, type Told, Unanswerable } from './question.ts';
+import { EVER, type HeatmapAsked, type Told, Unanswerable } from './question.ts';
+import { filesOf } from './spans.ts';
+import { microseconds } from './sql.ts';
 
 const CELLS_MAX = 50_000;
 /** Places that are told apart before they are put into cells of H3: some 0.1 m. */
 const DEGREES = 1e-6;
 const SPOTS_MAX = 2_000_000;
-/** Metres of a degree on a sphere of the earth's mean radius: a cell is as large as its name says to a third of a hundred. */
+/** Metres of a degree on a sphere of the earth's mean radius: a cell is as high as its name says to a third of a hundredth. */
 const DEGREE_METRES = (6_371_008.8 * Math.PI) / 180;
 
-/** Seconds that objects were in each cell of a grid: each place counts until the next one of its object. */
+/**
+ * The seconds that objects spent in each cell of a grid. A fix counts from its time until the next fix of its object, and
+ * for `max_gap` at most; the last fix of an object counts for nothing. What counts for a span is the overlap with it, so
+ * the sums of adjacent spans are those of the whole.
+ */
 export async function heatmap(duck: Duck, files: readonly HistoryFile[], asked: HeatmapAsked): Promise<Told> {
-  return asked.grid === 'h3' ? inH3(duck, files, asked) : inMetres(duck, files, asked);
+  const stays = await staysOf(duck, files, asked);
+  return asked.grid === 'h3' ? inH3(duck, stays, asked) : inMetres(duck, stays, asked);
 }
 
-/** Places with how long each counts, in seconds. */
-function stays(files: readonly HistoryFile[], asked: HeatmapAsked): string {
-  const gap = `least(${asked.maxGapMs}, coalesce(date_diff('microsecond', time, lead(time) OVER (PARTITION BY id ORDER BY time)) / 1000, 0))`;
+/** A query for the `longitude`, `latitude` and `seconds` of the fixes that count for a span and an area. */
+async function staysOf(duck: Duck, files: readonly HistoryFile[], asked: HeatmapAsked): Promise<string> {
+  const { whose, fromMs, toMs, maxGapMs } = asked;
+  const around = { fromMs: fromMs - maxGapMs, toMs: toMs + maxGapMs };
+  const own = parquet(filesOf(files, whose, around));
+  // Of fixes without a next one around the span it matters whether there is one later.
+  const later = filesOf(files, whose, { fromMs: around.toMs, toMs: EVER.toMs });
+  const silent =
+    later.length === 0
+      ? `SELECT '' AS id WHERE false`
+      : `SELECT id FROM ${own} WHERE ${between(around)} GROUP BY id HAVING max(time) < ${microseconds(toMs)}`;
+  const last = await lastFixes(duck, later, silent);
+  const end = `time + least(next - time, INTERVAL ${maxGapMs} MILLISECONDS)`;
+  const overlap = `date_diff('microsecond', greatest(time, ${microseconds(fromMs)}), least(${end}, ${microseconds(toMs)}))`;
   return (
-    `SELECT longitude, latitude, seconds FROM (SELECT longitude, latitude, floor, ${gap} / 1000 AS seconds` +
-    ` FROM ${parquet(files)} WHERE ${between(asked)}) WHERE seconds > 0 AND ${inArea(asked, '')}`
+    `WITH own AS (SELECT id, time, longitude, latitude, floor,` +
+    ` lead(time) OVER (PARTITION BY id ORDER BY time, received, longitude, latitude) AS next` +
+    ` FROM ${own} WHERE ${between(around)}),` +
+    ` followed AS (SELECT own.* REPLACE (coalesce(own.next, last.time) AS next)` +
+    ` FROM own LEFT JOIN ${last} last ON own.next IS NULL AND own.id = last.id AND last.time > own.time)` +
+    ` SELECT longitude, latitude, ${overlap} / 1e6 AS seconds FROM followed` +
+    ` WHERE next > time AND time < ${microseconds(toMs)} AND ${end} > ${microseconds(fromMs)} AND ${inArea(asked, '')}`
   );
 }
 
-async function inMetres(duck: Duck, files: readonly HistoryFile[], asked: HeatmapAsked): Promise<Told> {
+/**
+ * Latitudes that share one width of cells, in metres: 0.1°. Columns of cells are straight within a band, and cells are as wide
+ * as their name says to 0.1 % at 50° of latitude.
+ */
+const BAND_METRES = DEGREE_METRES / 10;
+
+/** The latitude by which the cells of a row are as wide as they are high: that of the middle of its band. */
+function bandLatitude(up: number, cellMetres: number): number {
+  const band = Math.floor(((up + 0.5) * cellMetres) / BAND_METRES);
+  return Math.max(-90, Math.min(90, ((band + 0.5) * BAND_METRES) / DEGREE_METRES));
+}
+
+/** Squares that are counted from the equator and the meridian of Greenwich, whatever the fixes are. */
+async function inMetres(duck: Duck, stays: string, asked: HeatmapAsked): Promise<Told> {
   const { cellMetres } = asked;
+  const band = `floor((up + 0.5) * ${cellMetres} / ${BAND_METRES})`;
+  const middle = `greatest(-90, least(90, (${band} + 0.5) * ${BAND_METRES} / ${DEGREE_METRES}))`;
   const rows = await duck.rows(
-    `WITH stays AS (${stays(files, asked)}), middle AS (SELECT median(latitude) AS lat FROM stays)` +
-      ` SELECT floor(longitude * ${DEGREE_METRES} * cos(radians(lat)) / ${cellMetres})::BIGINT AS across,` +
-      ` floor(latitude * ${DEGREE_METRES} / ${cellMetres})::BIGINT AS up, any_value(lat) AS lat, sum(seconds) AS seconds` +
-      ` FROM stays, middle GROUP BY ALL ORDER BY up, across LIMIT ${CELLS_MAX + 1}`,
+    `WITH inRows AS (SELECT longitude, seconds, floor(latitude * ${DEGREE_METRES} / ${cellMetres})::BIGINT AS up FROM (${stays}))` +
+      ` SELECT floor(longitude * ${DEGREE_METRES} * cos(radians(${middle})) / ${cellMetres})::BIGINT AS across, up,` +
+      ` sum(seconds) AS seconds FROM inRows GROUP BY ALL ORDER BY up, across LIMIT ${CELLS_MAX + 1}`,
   );
   if (rows.length > CELLS_MAX) throw tooMany(`cell: must be greater than ${cellMetres}`);
-  const cells = rows.map(({ across, up, lat, seconds }) => {
-    const metres = DEGREE_METRES * Math.cos((Number(lat) * Math.PI) / 180);
+  const cells = rows.map(({ across, up, seconds }) => {
+    const metres = DEGREE_METRES * Math.cos((bandLatitude(Number(up), cellMetres) * Math.PI) / 180);
     return {
       longitude: degrees(((Number(across) + 0.5) * cellMetres) / metres),
       latitude: degrees(((Number(up) + 0.5) * cellMetres) / DEGREE_METRES),
@@ -47,11 +85,11 @@ async function inMetres(duck: Duck, files: readonly HistoryFile[], asked: Heatma
   return told(asked, { grid: 'metres', cell_metres: cellMetres, cells });
 }
 
-async function inH3(duck: Duck, files: readonly HistoryFile[], asked: HeatmapAsked): Promise<Told> {
+async function inH3(duck: Duck, stays: string, asked: HeatmapAsked): Promise<Told> {
   const { resolution } = asked;
   const columns = await duck.columns(
     `SELECT round(longitude / ${DEGREES}) * ${DEGREES} AS lon, round(latitude / ${DEGREES}) * ${DEGREES} AS lat,` +
-      ` sum(seconds) AS seconds FROM (${stays(files, asked)}) GROUP BY ALL LIMIT ${SPOTS_MAX + 1}`,
+      ` sum(seconds) AS seconds FROM (${stays}) GROUP BY ALL LIMIT ${SPOTS_MAX + 1}`,
   );
   const [lons, lats, seconds] = [columns.lon, columns.lat, columns.seconds] as readonly (readonly number[])[];
   if ((lons?.length ?? 0) > SPOTS_MAX) throw tooMany('bbox: must be smaller');

@@ -2,25 +2,28 @@ import { formatTime } from '../../model/time.ts';
 import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
+import { cursorText } from './cursor.ts';
 import { between } from './places.ts';
 import { type Box, GAP_MS, type ObjectsAsked, type Told, type WayAsked } from './question.ts';
-import { microseconds, num, sqlIn, text } from './sql.ts';
+import { microseconds, num, Values } from './sql.ts';
 
 /** The past as OGC API – Moving Features 1.0 has it: objects as features, and their ways as temporal geometries. */
 
 /** Objects that were in a box, in the order of their ids, each with its first and its last time in the span. */
 export async function objects(duck: Duck, files: readonly HistoryFile[], asked: ObjectsAsked): Promise<Told> {
   const { whose, limit, cursor, only, box, href } = asked;
+  const values = new Values();
   const within = [
     between(asked),
-    ...(cursor === undefined ? [] : [`id > ${text(cursor)}`]),
-    ...(only === undefined ? [] : [`id IN (${sqlIn(only)})`]),
+    ...(cursor === undefined ? [] : [`id > ${values.text(cursor.id)}`]),
+    ...(only === undefined ? [] : [`id IN ${values.list(only)}`]),
   ];
   const having = box === undefined ? '' : ` HAVING bool_or(${inBox(box)})`;
   const rows = await duck.rows(
     `SELECT id, epoch_us(min(time)) AS first, epoch_us(max(time)) AS last, min(longitude) AS west, min(latitude) AS south,` +
       ` max(longitude) AS east, max(latitude) AS north FROM ${parquet(files)} WHERE ${within.join(' AND ')}` +
       ` GROUP BY id${having} ORDER BY id LIMIT ${limit + 1}`,
+    values,
   );
   const shown = rows.slice(0, limit);
   const features = shown.map(({ id, first, last, west, south, east, north }) => ({
@@ -28,7 +31,7 @@ export async function objects(duck: Duck, files: readonly HistoryFile[], asked: 
     ...(west !== null && { bbox: [west, south, east, north] }),
     time: [timeOf(Number(first)), timeOf(Number(last))],
   }));
-  const next = rows.length > limit ? String(shown.at(-1)?.id) : undefined;
+  const next = rows.length > limit ? cursorText('objects', { id: String(shown.at(-1)?.id) }) : undefined;
   const told = { type: 'FeatureCollection', features, ...linked(href, next), numberReturned: features.length };
   return { text: JSON.stringify(told), next };
 }
@@ -43,19 +46,19 @@ interface Waypoint {
 /** The way of an object: its places, or where it was at moments, by straight lines between its places. */
 export async function way(duck: Duck, files: readonly HistoryFile[], asked: WayAsked): Promise<Told> {
   const { leafMs, endsMs, limit, cursor, box, href } = asked;
-  const isBehind = ({ us }: Waypoint): boolean => cursor === undefined || us > Number(cursor);
+  const isBehind = ({ us }: Waypoint): boolean => cursor === undefined || us > Number(cursor.us);
   const found =
     leafMs === undefined
       ? await placesOf(duck, files, asked)
       : (await placesAt(duck, files, { asked, momentsMs: leafMs })).filter(isBehind);
-  const next = found.length > limit ? String(found[limit - 1]?.us) : undefined;
+  const lastUs = found.length > limit ? found[limit - 1]?.us : undefined;
+  const next = lastUs === undefined ? undefined : cursorText('way', { us: String(lastUs) });
   let places: readonly Waypoint[] = found.slice(0, limit);
   if (endsMs !== undefined) {
     const ends = await placesAt(duck, files, { asked, momentsMs: endsMs });
-    const last = next === undefined ? Number.POSITIVE_INFINITY : Number(next);
     places = merged(
       places,
-      ends.filter((end) => isBehind(end) && end.us < last),
+      ends.filter((end) => isBehind(end) && end.us < (lastUs ?? Number.POSITIVE_INFINITY)),
     );
   }
   const pieces = leafMs === undefined ? piecesOf(places) : [places].filter(({ length }) => length > 0);
@@ -94,10 +97,12 @@ function waypoints(files: readonly HistoryFile[], within: readonly string[]): st
 /** Places in the order of their times: one more than may be told, where there are more. */
 async function placesOf(duck: Duck, files: readonly HistoryFile[], asked: WayAsked): Promise<readonly Waypoint[]> {
   const { id, limit, cursor } = asked;
-  const behind = cursor === undefined ? [] : [`time > make_timestamp(${cursor})`];
+  const behind = cursor === undefined ? [] : [`time > make_timestamp(${cursor.us})`];
+  const values = new Values();
   const { us, longitude, latitude, z } = await duck.columns(
     `SELECT epoch_us(time) AS us, longitude, latitude, z` +
-      ` FROM (${waypoints(files, [between(asked), `id = ${text(id)}`, ...behind])}) ORDER BY time LIMIT ${limit + 1}`,
+      ` FROM (${waypoints(files, [between(asked), `id = ${values.text(id)}`, ...behind])}) ORDER BY time LIMIT ${limit + 1}`,
+    values,
   );
   return ((us ?? []) as readonly bigint[]).map((time, i) => ({
     us: Number(time),
@@ -112,14 +117,16 @@ async function placesAt(
   { asked: { id }, momentsMs }: { readonly asked: WayAsked; readonly momentsMs: readonly number[] },
 ): Promise<readonly Waypoint[]> {
   if (momentsMs.length === 0) return [];
+  const values = new Values();
   const windows = momentsMs.map((ms) => `time BETWEEN ${microseconds(ms - GAP_MS)} AND ${microseconds(ms + GAP_MS)}`);
   const rows = await duck.rows(
-    `WITH places AS (${waypoints(files, [`id = ${text(id)}`, `(${windows.join(' OR ')})`])}),` +
+    `WITH places AS (${waypoints(files, [`id = ${values.text(id)}`, `(${windows.join(' OR ')})`])}),` +
       ` moments AS (SELECT unnest([${momentsMs.map(microseconds).join()}]) AS moment)` +
       ` SELECT epoch_us(moment) AS us, epoch_us(b.time) AS before_us, epoch_us(a.time) AS after_us,` +
       ` b.longitude AS before_lon, b.latitude AS before_lat, b.z AS before_z,` +
       ` a.longitude AS after_lon, a.latitude AS after_lat, a.z AS after_z` +
       ` FROM moments ASOF LEFT JOIN places b ON moment >= b.time ASOF LEFT JOIN places a ON moment <= a.time ORDER BY moment`,
+    values,
   );
   return rows.flatMap((row) => {
     if (row.before_us === null || row.after_us === null) return [];

@@ -4,28 +4,20 @@ import { formatTime } from '../../model/time.ts';
 import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
+import { type Cursor, cursorText } from './cursor.ts';
 import { placesText, type ShownPlace } from './formats.ts';
-import {
-  type Area,
-  PLACE_CURSOR,
-  type PlacesAsked,
-  type Shown,
-  type SnapshotAsked,
-  type Span,
-  type Told,
-  type TracksAsked,
-} from './question.ts';
-import { type Columns, microseconds, num, sqlIn, text } from './sql.ts';
+import type { Area, PlacesAsked, Shown, SnapshotAsked, Span, Told, TracksAsked } from './question.ts';
+import { type Columns, microseconds, num, Values } from './sql.ts';
 
 const SELECTED =
   'epoch_us(time) AS us, longitude, latitude, z, floor, zone_id, x, y, accuracy, speed, course, provider_id, source';
 
 /** The places of an object, in the order of their times. */
 export async function places(duck: Duck, files: readonly HistoryFile[], asked: PlacesAsked): Promise<Told> {
-  const { id, stepMs, limit, whose } = asked;
-  const cursor = readCursor(asked.cursor);
-  const spans = [between(asked), `id = ${text(id)}`];
-  // Several places may have one time: the cursor says how many of its own were told.
+  const { id, stepMs, limit, whose, cursor } = asked;
+  const values = new Values();
+  const spans = [between(asked), `id = ${values.text(id)}`];
+  // Several places may have one time: the cursor says how many of its own were listed.
   if (cursor !== undefined) spans.push(`time >= make_timestamp(${cursor.us})`);
   const sampled =
     stepMs === undefined
@@ -34,7 +26,7 @@ export async function places(duck: Duck, files: readonly HistoryFile[], asked: P
   const sql =
     `SELECT ${SELECTED} FROM ${parquet(files)} WHERE ${spans.join(' AND ')}${sampled} ORDER BY time` +
     ` LIMIT ${limit + 1} OFFSET ${cursor?.skip ?? 0}`;
-  const columns = await duck.columns(sql);
+  const columns = await duck.columns(sql, values);
   const shown = shownPlaces(columns, asked.shown);
   const us = columns.us as readonly bigint[];
   const isMore = shown.length > limit;
@@ -45,11 +37,12 @@ export async function places(duck: Duck, files: readonly HistoryFile[], asked: P
 /** The last place of each object at a moment. */
 export async function snapshot(duck: Duck, files: readonly HistoryFile[], asked: SnapshotAsked): Promise<Told> {
   const { atMs, maxAgeMs, limit, cursor, only } = asked;
+  const values = new Values();
   const within = [
     `time <= ${microseconds(atMs)}`,
     `time > ${microseconds(atMs - maxAgeMs)}`,
-    ...(cursor === undefined ? [] : [`id > ${text(cursor)}`]),
-    ...(only === undefined ? [] : [`id IN (${sqlIn(only)})`]),
+    ...(cursor === undefined ? [] : [`id > ${values.text(cursor.id)}`]),
+    ...(only === undefined ? [] : [`id IN ${values.list(only)}`]),
   ];
   const sql =
     `SELECT id, unnest(last) FROM (SELECT id, arg_max(struct_pack(us := epoch_us(time), longitude := longitude,` +
@@ -57,39 +50,37 @@ export async function snapshot(duck: Duck, files: readonly HistoryFile[], asked:
     ` speed := speed, course := course, provider_id := provider_id, source := source), time) AS last` +
     ` FROM ${parquet(files)} WHERE ${within.join(' AND ')} GROUP BY id)` +
     ` WHERE ${inArea(asked, 'last.')} ORDER BY id LIMIT ${limit + 1}`;
-  const columns = await duck.columns(sql);
+  const columns = await duck.columns(sql, values);
   const ids = (columns.id ?? []) as readonly string[];
   const objects = shownPlaces(columns, asked.shown).map((place, i) => ({ id: ids[i], ...place }));
-  const next = objects.length > limit ? ids[limit - 1] : undefined;
+  const next = objects.length > limit ? cursorText('snapshot', { id: ids[limit - 1] as string }) : undefined;
   const told = { at: formatTime(atMs), objects: objects.slice(0, limit), next_cursor: next ?? null };
   return { text: JSON.stringify(told), next };
 }
 
-/** The places of many objects: the last of each step, in the order of ids and times. */
+/** The places of many objects: the last of each step, in the order of ids and times. An object may continue in the next part. */
 export async function tracks(duck: Duck, files: readonly HistoryFile[], asked: TracksAsked): Promise<Told> {
   const { fromMs, toMs, stepMs, limit, cursor, only } = asked;
-  const within = [
-    between(asked),
-    inArea(asked, ''),
-    ...(cursor === undefined ? [] : [`id > ${text(cursor)}`]),
-    ...(only === undefined ? [] : [`id IN (${sqlIn(only)})`]),
-  ];
-  // Whole objects: one whose places are not all among so many is told with the next part, unless it is the first.
+  const values = new Values();
+  const within = [between(asked), inArea(asked, '')];
+  if (cursor !== undefined) {
+    const id = values.text(cursor.id);
+    // The first condition alone lets DuckDB skip row groups.
+    within.push(`id >= ${id}`, `(id > ${id} OR time > make_timestamp(${cursor.us}))`);
+  }
+  if (only !== undefined) within.push(`id IN ${values.list(only)}`);
   const sql =
-    `SELECT id, ((epoch_us(time) - ${1000 * fromMs}) // 1000)::DOUBLE AS t, longitude, latitude, floor FROM ${parquet(files)}` +
-    ` WHERE ${within.join(' AND ')}` +
+    `SELECT id, epoch_us(time) AS us, ((epoch_us(time) - ${1000 * fromMs}) // 1000)::DOUBLE AS t, longitude, latitude, floor` +
+    ` FROM ${parquet(files)} WHERE ${within.join(' AND ')}` +
     ` QUALIFY row_number() OVER (PARTITION BY id, ${stepOf(fromMs, stepMs)} ORDER BY time DESC) = 1` +
     ` ORDER BY id, time LIMIT ${limit + 1}`;
-  const columns = await duck.columns(sql);
+  const columns = await duck.columns(sql, values);
   const ids = (columns.id ?? []) as readonly string[];
-  let count = ids.length;
-  let next: string | undefined;
-  if (count > limit) {
-    const cut = ids[limit] as string;
-    const first = ids.indexOf(cut);
-    count = first > 0 ? first : limit;
-    next = ids[count - 1];
-  }
+  const count = Math.min(ids.length, limit);
+  const next =
+    ids.length > limit
+      ? cursorText('tracks', { id: ids[limit - 1] as string, us: String(columns.us?.[limit - 1]) })
+      : undefined;
   const byId: { id: string; t: unknown[]; lon: unknown[]; lat: unknown[]; floor: unknown[] }[] = [];
   for (let i = 0; i < count; i++) {
     let track = byId.at(-1);
@@ -170,19 +161,9 @@ function shownPlaces(columns: Columns, { crs, zone, providers, hiddenZones }: Sh
   });
 }
 
-interface Cursor {
-  readonly us: bigint;
-  readonly skip: number;
-}
-
-function readCursor(cursor: string | undefined): Cursor | undefined {
-  const found = cursor === undefined ? null : PLACE_CURSOR.exec(cursor);
-  return found === null ? undefined : { us: BigInt(found[1] as string), skip: Number(found[2]) };
-}
-
-function nextCursor(told: readonly bigint[], before: Cursor | undefined): string {
-  const last = told.at(-1) as bigint;
-  let skip = told.length - told.indexOf(last);
-  if (before?.us === last) skip += before.skip;
-  return `${last}.${skip}`;
+function nextCursor(listed: readonly bigint[], before: Cursor | undefined): string {
+  const last = listed.at(-1) as bigint;
+  const skip = listed.length - listed.indexOf(last);
+  const isSameTime = before !== undefined && BigInt(before.us) === last;
+  return cursorText('places', { us: String(last), skip: isSameTime ? skip + before.skip : skip });
 }

@@ -6,6 +6,8 @@ import type { Question } from './question.ts';
 /** What a thread is started with. */
 export interface QuerySettings {
   readonly memoryMb: number;
+  /** What it shares with the pool: see duck.ts. */
+  readonly flight: Int32Array;
 }
 
 /** What crosses to a thread that answers questions. */
@@ -21,6 +23,8 @@ export type ToQueryThread =
 
 /** What comes back. */
 export type FromQueryThread =
+  /** It has its database, and begins with questions. */
+  | { readonly say: 'ready' }
   | ({ readonly say: 'answer'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> } & Pick<
       Answer,
       'next' | 'damaged'

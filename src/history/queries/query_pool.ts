@@ -2,9 +2,10 @@ import { Worker } from 'node:worker_threads';
 import { HubError } from '../../errors.ts';
 import type { HistoryTopic } from '../../model/history.ts';
 import type { FilesWanted, LeasedFiles } from '../files.ts';
+import { FLIGHT_WORDS, grounded } from '../flight.ts';
 import { ended } from '../thread_end.ts';
 import type { FromQueryThread, QuerySettings, ToQueryThread } from './query_messages.ts';
-import { GAP_MS, LOOK_BACK_MS, type Question } from './question.ts';
+import { EVER, GAP_MS, LOOK_BACK_MS, type Question, type Span } from './question.ts';
 
 export interface PoolSettings {
   readonly threads: number;
@@ -19,6 +20,7 @@ export interface PoolDeps {
   release(lease: number): void;
   damaged(path: string, why: string): void;
   schedule(delayMs: number, callback: () => void): () => void;
+  readonly log: { warn(message: string, facts?: object): void };
 }
 
 /** The answer to a question. */
@@ -35,16 +37,19 @@ const QUERY_WORKER = new URL('../../../workers/history_query.ts', import.meta.ur
 const [HEAP_MB, YOUNG_MB] = [1024, 32] as const;
 /** Questions that may wait for a thread. */
 const WAITING_MAX = 64;
-/** A question is told to end again and again, and after so many times nobody waits for it. */
-const [AGAIN_MS, INTERRUPTS_MAX] = [100, 20] as const;
+/** DuckDB is interrupted again and again; a thread that does not answer after that many times is terminated. */
+const [AGAIN_MS, INTERRUPTS_MAX] = [100, 5] as const;
+/** A question may wait for a thread that many times as long as one may take: others are answered after a slow one. */
+const WAIT_TIMES = 2;
+/** How long the start of a thread may take, which no question is charged with. */
+const START_MS = 10_000;
 /** How long the end of a thread may take. */
 const PATIENCE_MS = 2000;
 
 interface Asked {
   readonly question: Question;
-  /** Aborted when nobody waits for the answer. */
-  readonly gone: AbortSignal | undefined;
-  /** Once it is settled, these do nothing. */
+  /** Once it is answered or refused, another answer does nothing. */
+  isSettled: boolean;
   resolve(answer: HistoryAnswer): void;
   reject(error: unknown): void;
 }
@@ -53,27 +58,32 @@ interface UnderWay {
   readonly id: number;
   readonly asked: Asked;
   readonly leased: LeasedFiles;
-  /** How often it was told to end. */
+  /** How often DuckDB was interrupted for it. */
   interrupts: number;
-  /** Calls off the next time. */
+  /** Cancels the next interrupt. */
   callOff(): void;
 }
 
 interface Thread {
   readonly worker: Worker;
+  /** Shared with the thread: see duck.ts. */
+  readonly flight: Int32Array;
+  isReady: boolean;
   underWay: UnderWay | undefined;
 }
 
 /**
  * Threads that answer questions about the past: each has a database of its own in memory, and one question at a time. They are
- * started when they are needed. A question that takes longer, or more memory, than it may is given up, and so is one whose
- * client has gone.
+ * started when they are needed.
  *
  *     waiting ──▶ preparing ──▶ under way ──▶ done
  *                 gets files    in a thread   its files are released
  *
  * As many as there are threads are prepared or under way. Whenever one of these is done, whatever has become of it, the next
  * one is taken.
+ *
+ * A question is refused when it has waited for twice `timeoutMs`, when it was under way for `timeoutMs`, and when its client leaves. Its
+ * thread is free when it ends: DuckDB is interrupted, and a thread that JavaScript keeps busy is terminated and replaced.
  */
 export class QueryPool {
   readonly #settings: PoolSettings;
@@ -97,16 +107,29 @@ export class QueryPool {
   ask(question: Question, gone?: AbortSignal): Promise<HistoryAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed || this.#waiting.length >= WAITING_MAX) {
-        const why = this.#isClosed ? 'the hub ends' : `${WAITING_MAX} questions wait already`;
-        reject(new HubError('HUB_UNAVAILABLE', `Cannot look into the past: ${why}`));
+        reject(unavailable(this.#isClosed ? 'the hub ends' : `${WAITING_MAX} questions wait already`));
         return;
       }
-      const asked: Asked = { question, gone, resolve, reject };
       if (gone?.aborted === true) {
         reject(nobodyWaits());
         return;
       }
-      gone?.addEventListener('abort', () => this.#forget(asked), { once: true });
+      const { timeoutMs } = this.#settings;
+      const settle = (how: () => void): void => {
+        if (asked.isSettled) return;
+        asked.isSettled = true;
+        callOff();
+        gone?.removeEventListener('abort', onGone);
+        how();
+      };
+      const asked: Asked = {
+        ...{ question, isSettled: false },
+        resolve: (answer) => settle(() => resolve(answer)),
+        reject: (error) => settle(() => reject(error)),
+      };
+      const onGone = (): void => this.#giveUp(asked, nobodyWaits());
+      const callOff = this.#deps.schedule(WAIT_TIMES * timeoutMs, () => this.#waitedTooLong(asked));
+      gone?.addEventListener('abort', onGone, { once: true });
       this.#waiting.push(asked);
       this.#next();
     });
@@ -134,12 +157,13 @@ export class QueryPool {
     try {
       leased = await this.#deps.files(wantedFor(asked.question));
       if (this.#isClosed) asked.reject(this.#refused(''));
-      else if (asked.gone?.aborted !== true) this.#begin(asked, leased);
+      else if (!asked.isSettled) this.#begin(asked, leased);
     } catch (error) {
-      asked.reject(new HubError('HUB_UNAVAILABLE', `Cannot look into the past: ${messageOf(error)}`, { cause: error }));
+      this.#deps.log.warn('The history has no files for a question', { error: messageOf(error) });
+      asked.reject(unavailable('its files cannot be had now, see the log of the hub'));
     }
     this.#preparing--;
-    if (leased !== undefined && !this.#isUnderWay(asked)) this.#deps.release(leased.lease);
+    if (leased !== undefined && this.#threadOf(asked) === undefined) this.#deps.release(leased.lease);
     this.#next();
   }
 
@@ -148,40 +172,61 @@ export class QueryPool {
     const id = ++this.#lastId;
     const { question } = asked;
     thread.worker.postMessage({ say: 'question', id, question, files: leased.files } satisfies ToQueryThread);
-    const callOff = this.#deps.schedule(this.#settings.timeoutMs, () => this.#interrupt(thread));
-    thread.underWay = { id, asked, leased, interrupts: 0, callOff };
+    thread.underWay = { id, asked, leased, interrupts: 0, callOff: () => undefined };
+    this.#limit(thread);
   }
 
-  #isUnderWay(asked: Asked): boolean {
-    return [...this.#threads].some(({ underWay }) => underWay?.asked === asked);
+  /** Limits the time of what a thread has under way, from now on. */
+  #limit({ underWay, isReady }: Thread): void {
+    if (underWay === undefined || underWay.interrupts > 0) return;
+    underWay.callOff();
+    const { timeoutMs } = this.#settings;
+    underWay.callOff = this.#deps.schedule(isReady ? timeoutMs : START_MS + timeoutMs, () =>
+      this.#giveUp(underWay.asked, this.#refused('it took too long')),
+    );
   }
 
-  /** Nobody waits for the answer any more. One that is being prepared is not begun. */
-  #forget(asked: Asked): void {
-    asked.reject(nobodyWaits());
-    const place = this.#waiting.indexOf(asked);
-    if (place >= 0) this.#waiting.splice(place, 1);
-    const thread = [...this.#threads].find(({ underWay }) => underWay?.asked === asked);
+  #threadOf(asked: Asked): Thread | undefined {
+    return [...this.#threads].find(({ underWay }) => underWay?.asked === asked);
+  }
+
+  /** A question that a thread works on has its time from then on. */
+  #waitedTooLong(asked: Asked): void {
+    if (this.#threadOf(asked) !== undefined) return;
+    const waitedMs = WAIT_TIMES * this.#settings.timeoutMs;
+    this.#giveUp(asked, unavailable(`no thread was free for ${waitedMs} ms (${WAIT_TIMES} × history_query_timeout)`));
+  }
+
+  /** Answers a question with an error, and ends what is done for it. One that is being prepared is not begun. */
+  #giveUp(asked: Asked, error: HubError): void {
+    asked.reject(error);
+    const index = this.#waiting.indexOf(asked);
+    if (index >= 0) this.#waiting.splice(index, 1);
+    const thread = this.#threadOf(asked);
     if (thread !== undefined) this.#interrupt(thread);
   }
 
-  /** Ends what a thread has under way. What it is about to begin does not hear of it, so it is told again. */
+  /** Ends what a thread has under way. An interrupt does nothing before DuckDB has begun, so it is repeated. */
   #interrupt(thread: Thread): void {
-    const { worker, underWay } = thread;
+    const { worker, flight, underWay } = thread;
     if (underWay === undefined) return;
     underWay.callOff();
     worker.postMessage({ say: 'interrupt', id: underWay.id } satisfies ToQueryThread);
-    // It answers to nobody then, and is free when it is done.
-    if (++underWay.interrupts === INTERRUPTS_MAX) underWay.asked.reject(this.#refused('it took too long'));
+    if (++underWay.interrupts > INTERRUPTS_MAX && grounded(flight)) {
+      // What follows is done when it has ended.
+      void worker.terminate();
+      return;
+    }
     underWay.callOff = this.#deps.schedule(AGAIN_MS, () => this.#interrupt(thread));
   }
 
   #open(): Thread {
     const { memoryMb, heapMb = HEAP_MB } = this.#settings;
     const resourceLimits = { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_MB };
-    const workerData = { memoryMb } satisfies QuerySettings;
+    const flight = new Int32Array(new SharedArrayBuffer(4 * FLIGHT_WORDS));
+    const workerData = { memoryMb, flight } satisfies QuerySettings;
     const worker = new Worker(QUERY_WORKER, { name: 'history-query', workerData, resourceLimits });
-    const thread: Thread = { worker, underWay: undefined };
+    const thread: Thread = { worker, flight, isReady: false, underWay: undefined };
     this.#threads.add(thread);
     worker.on('message', (message: FromQueryThread) => this.#hear(thread, message));
     let failure = 'its thread has ended';
@@ -196,8 +241,14 @@ export class QueryPool {
   }
 
   #hear(thread: Thread, message: FromQueryThread): void {
+    if (message.say === 'ready') {
+      thread.isReady = true;
+      this.#limit(thread);
+      return;
+    }
     const { underWay } = thread;
-    if (underWay?.id !== message.id) return;
+    // Of one that is to be terminated the end alone counts.
+    if (underWay?.id !== message.id || underWay.interrupts > INTERRUPTS_MAX) return;
     if (message.say === 'failure' && !message.isAsked) {
       this.#fail(thread, message.why);
       return;
@@ -213,7 +264,8 @@ export class QueryPool {
 
   #fail(thread: Thread, why: string): void {
     if (thread.underWay === undefined) return;
-    thread.underWay.asked.reject(this.#refused(why));
+    const { asked } = thread.underWay;
+    if (!asked.isSettled) asked.reject(this.#refused(why));
     this.#done(thread);
   }
 
@@ -222,10 +274,13 @@ export class QueryPool {
     const { memoryMb, timeoutMs } = this.#settings;
     const narrow = 'ask for a shorter span, fewer objects or a smaller area';
     const bad = (text: string) => new HubError('HUB_BAD_REQUEST', `Cannot look into the past: ${text}: ${narrow}`);
-    if (this.#isClosed) return new HubError('HUB_UNAVAILABLE', 'Cannot look into the past: the hub ends');
+    if (this.#isClosed) return unavailable('the hub ends');
     if (/INTERRUPT|took too long/i.test(why)) return bad(`it takes more than ${timeoutMs} ms (history_query_timeout)`);
-    if (/Out of Memory/i.test(why)) return bad(`it takes more than ${memoryMb} MiB (history_query_memory)`);
-    return new HubError('HUB_INTERNAL', `Cannot look into the past: ${why}`);
+    if (/out of memory|memory limit/i.test(why))
+      return bad(`it takes more than ${memoryMb} MiB (history_query_memory)`);
+    // What DuckDB says may have the statement, and names files.
+    this.#deps.log.warn('A question about the past could not be answered', { error: why });
+    return new HubError('HUB_INTERNAL', 'Cannot look into the past: the query has failed, see the log of the hub');
   }
 
   #done(thread: Thread): void {
@@ -237,14 +292,21 @@ export class QueryPool {
   }
 }
 
+/** Topics with the positions of an object. */
+const KNOWN_BY = { trackable: ['motions'], provider: ['locations'], fence: [] } as const;
+
 /** The files that a question is answered from. */
 export function wantedFor(question: Question): FilesWanted {
   switch (question.ask) {
     case 'places':
     case 'tracks':
-    case 'heatmap':
     case 'objects':
       return spanOf([question.whose], question);
+    case 'heatmap': {
+      // The next fix after the span is searched for, however late it is.
+      const { whose, fromMs, maxGapMs } = question;
+      return spanOf([whose], { fromMs: fromMs - maxGapMs, toMs: EVER.toMs });
+    }
     case 'trips':
       return spanOf(['motions'], question);
     case 'way': {
@@ -256,17 +318,27 @@ export function wantedFor(question: Question): FilesWanted {
       return { topics: [question.whose], fromMs: question.atMs - question.maxAgeMs, toMs: question.atMs + 1 };
     case 'events':
       return spanOf([question.topic], question);
+    case 'known':
+      return spanOf([...KNOWN_BY[question.kind], 'fence_events'], EVER);
     default:
-      return { topics: ['fence_events'], fromMs: question.fromMs - LOOK_BACK_MS, toMs: question.toMs };
+      // Exits after the span, and the last fixes of objects that have not left.
+      return spanOf(['fence_events', 'motions', 'locations'], {
+        fromMs: question.fromMs - LOOK_BACK_MS,
+        toMs: EVER.toMs,
+      });
   }
 }
 
-function spanOf(topics: readonly HistoryTopic[], { fromMs, toMs }: { fromMs: number; toMs: number }): FilesWanted {
+function spanOf(topics: readonly HistoryTopic[], { fromMs, toMs }: Span): FilesWanted {
   return { topics, fromMs, toMs };
 }
 
+function unavailable(why: string): HubError {
+  return new HubError('HUB_UNAVAILABLE', `Cannot look into the past: ${why}`);
+}
+
 function nobodyWaits(): HubError {
-  return new HubError('HUB_UNAVAILABLE', 'Cannot look into the past: nobody waits for the answer');
+  return unavailable('nobody waits for the answer');
 }
 
 function messageOf(error: unknown): string {

@@ -1,5 +1,7 @@
+import type { ObjectKind } from '../../model/id.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { EventTopic } from '../event_rows.ts';
+import type { Cursor } from './cursor.ts';
 
 /** The questions that the history answers. Times in milliseconds since 1970; spans have their start, and not their end. */
 
@@ -28,19 +30,11 @@ export interface Shown {
   readonly hiddenZones: ReadonlySet<string>;
 }
 
-/** Cursors of lists of places: a time in microseconds, and how many places of it were told. */
-export const PLACE_CURSOR = /^(-?\d{1,20})\.(\d{1,9})$/;
-/** Cursors of lists of visits and events: a time in microseconds, and an id. */
-export const EVENT_CURSOR = /^(-?\d{1,20})\.(.+)$/s;
-
-/** Cursors of ways: a time in microseconds. */
-export const WAY_CURSOR = /^-?\d{1,18}$/;
-
-/** A part of a list: so many elements, behind where the last part ended. */
+/** A part of a list: at most `limit` elements after those that the cursor's part ended with. */
 export interface Part {
   readonly limit: number;
   /** Of the answer with the part before. */
-  readonly cursor: string | undefined;
+  readonly cursor: Cursor | undefined;
 }
 
 export const FORMATS = ['json', 'geojson', 'csv', 'mfjson'] as const;
@@ -54,6 +48,8 @@ export interface PlacesAsked extends Span, Part {
   readonly stepMs: number | undefined;
   readonly shown: Shown;
   readonly format: Format;
+  /** Whether a CSV begins with the names of its columns. */
+  readonly hasHeader: boolean;
 }
 
 /** Where everything was at a moment: the last place of each object that is not older. */
@@ -84,27 +80,41 @@ export interface EventsAsked extends Span, Part {
   readonly eventType: string | undefined;
 }
 
-/** Who was in fences, of these fences, and of this object. */
-export interface VisitsAsked extends Span, Part {
-  readonly ask: 'visits';
+export const COUNTED_KINDS = ['trackable', 'provider', 'all'] as const;
+/** Which objects count in fences. `object`: each once, which is trackables, and providers that no trackable has. */
+export type Counted = 'object' | (typeof COUNTED_KINDS)[number];
+
+/** Fence timeouts in milliseconds that are set now, by the ids of what sets them; Infinity for an infinite one. */
+export interface Timeouts {
+  readonly fences: ReadonlyMap<string, number>;
+  readonly trackables: ReadonlyMap<string, number>;
+  readonly providers: ReadonlyMap<string, number>;
+}
+
+/** A question about visits: those of some fences, or of all where these are undefined. */
+export interface OfVisits extends Span {
   readonly fenceIds: readonly string[] | undefined;
+  readonly counted: Counted;
+  readonly timeouts: Timeouts;
+}
+
+/** Visits of fences, by one trackable where it is named. */
+export interface VisitsAsked extends OfVisits, Part {
+  readonly ask: 'visits';
   readonly trackableId: string | undefined;
 }
 
-export interface DwellAsked extends Span {
+export interface DwellAsked extends OfVisits {
   readonly ask: 'dwell';
-  readonly fenceIds: readonly string[] | undefined;
 }
 
-export interface OccupancyAsked extends Span {
+export interface OccupancyAsked extends OfVisits {
   readonly ask: 'occupancy';
-  readonly fenceIds: readonly string[] | undefined;
   readonly stepMs: number;
 }
 
-export interface FlowsAsked extends Span {
+export interface FlowsAsked extends OfVisits {
   readonly ask: 'flows';
-  readonly fenceIds: readonly string[] | undefined;
 }
 
 export interface HeatmapAsked extends Span, Area {
@@ -161,7 +171,15 @@ export interface WayAsked extends MovingAsked {
   readonly endsMs: readonly number[] | undefined;
 }
 
+/** Whether anything was recorded of an object or a fence, at any time. The answer is `true` or `false`. */
+export interface KnownAsked {
+  readonly ask: 'known';
+  readonly kind: ObjectKind | 'fence';
+  readonly id: string;
+}
+
 export type Question =
+  | KnownAsked
   | PlacesAsked
   | SnapshotAsked
   | TracksAsked
@@ -181,8 +199,11 @@ export interface Told {
   readonly next: string | undefined;
 }
 
-/** Fences have been entered so long before the span that is asked for, at most: who was in for longer is not known. */
+/** An open visit counts for so long after its entry at most: entries before that are not searched for. */
 export const LOOK_BACK_MS = 7 * 86_400_000;
+
+/** From the first to the last time that may be recorded. */
+export const EVER: Span = { fromMs: -6.3e13, toMs: 2.6e14 };
 
 /** Between two places on a way that are further apart in time nobody knows where the object was. */
 export const GAP_MS = 600_000;

@@ -1,13 +1,34 @@
-import { sqlText } from '../columns.ts';
-
 /** The columns of a result, by name: times in microseconds and other whole numbers of 64 bits as bigint. */
 export type Columns = Readonly<Record<string, readonly unknown[]>>;
 
-export const text = sqlText;
+/** More texts than that are one list for DuckDB: its statements would get long, and slow to plan. */
+const SINGLE_TEXTS_MAX = 100;
 
-/** A list of texts for IN. */
-export function sqlIn(texts: readonly string[]): string {
-  return texts.length === 0 ? 'NULL' : texts.map(sqlText).join();
+/**
+ * Texts of a statement that come from clients or from files. DuckDB gets them next to the statement as parameters, so no
+ * character of theirs is part of it. Each method returns what stands for the value in the statement.
+ */
+export class Values {
+  /** By the names of parameters. */
+  readonly bound: Record<string, string | readonly string[]> = {};
+  #count = 0;
+
+  text(value: string): string {
+    return this.#add(value);
+  }
+
+  /** The right side of IN. */
+  list(texts: readonly string[]): string {
+    if (texts.length === 0) return '(NULL)';
+    if (texts.length <= SINGLE_TEXTS_MAX) return `(${texts.map((each) => this.text(each)).join()})`;
+    return `(SELECT unnest(${this.#add(texts)}))`;
+  }
+
+  #add(value: string | readonly string[]): string {
+    const name = `v${++this.#count}`;
+    this.bound[name] = value;
+    return `$${name}`;
+  }
 }
 
 /** A time as DuckDB has it. */

@@ -4,7 +4,7 @@ import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { between } from './places.ts';
 import { type Told, type TripsAsked, Unanswerable } from './question.ts';
-import { text } from './sql.ts';
+import { Values } from './sql.ts';
 import { lengthOf, type Stay, staysOf, type Track } from './stays.ts';
 
 const PLACES_MAX = 1_000_000;
@@ -12,9 +12,11 @@ const PLACES_MAX = 1_000_000;
 /** Stops of a trackable, and its trips between them. Where it is silent for longer than the gap, a trip ends. */
 export async function trips(duck: Duck, files: readonly HistoryFile[], asked: TripsAsked): Promise<Told> {
   const { fromMs, toMs, id, maxGapMs } = asked;
+  const values = new Values();
   const columns = await duck.columns(
     `SELECT epoch_us(time)::DOUBLE / 1000 AS ms, longitude, latitude FROM ${parquet(files)}` +
-      ` WHERE ${between(asked)} AND id = ${text(id)} ORDER BY time LIMIT ${PLACES_MAX + 1}`,
+      ` WHERE ${between(asked)} AND id = ${values.text(id)} ORDER BY time LIMIT ${PLACES_MAX + 1}`,
+    values,
   );
   const track = { times: columns.ms, lons: columns.longitude, lats: columns.latitude } as unknown as Track;
   if (track.times.length > PLACES_MAX) {

@@ -110,10 +110,18 @@ function Answered({ answer, onMore }: { readonly answer: FenceAnswer; readonly o
                 objects: countedText(dwell.objects, 'object'),
               }),
             ],
-            [t('Median stay'), lengthOfTime(dwell.median_ms)],
-            [t('95 % of stays'), t('at most {long}', { long: lengthOfTime(dwell.p95_ms) })],
+            [t('Median stay'), dwell.median_ms === null ? undefined : lengthOfTime(dwell.median_ms)],
+            [
+              t('95 % of stays'),
+              dwell.p95_ms === null ? undefined : t('at most {long}', { long: lengthOfTime(dwell.p95_ms) }),
+            ],
             [t('In total'), lengthOfTime(dwell.total_ms)],
-            [t('Still inside'), dwell.still_inside],
+            [
+              t('Open visits'),
+              dwell.open_visits === 0
+                ? '0'
+                : `${countText(dwell.open_visits)} (${t('{long} so far', { long: lengthOfTime(dwell.open_ms) })})`,
+            ],
           ]}
         />
       )}

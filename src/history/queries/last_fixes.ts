@@ -1,0 +1,30 @@
+import { parquet } from '../damaged.ts';
+import type { Duck } from '../duck.ts';
+import type { HistoryFile } from '../files.ts';
+
+/** Temporary tables: the ids that are searched for, and the last fix of each one that was found. */
+const [SOUGHT, LAST_FIXES] = ['sought', 'last_fixes'] as const;
+
+/**
+ * Finds the last recorded fix of some objects. `ids` selects their ids as `id`. Returns the name of a temporary table with
+ * their `id`, `time` and `provider_id`; objects without a fix in these files are not in it.
+ *
+ * Files are read from the latest hour backwards, as many hours at once as all before, until every object is found. An object
+ * that still moves is found in the last hour, whatever the span of the files.
+ */
+export async function lastFixes(duck: Duck, files: readonly HistoryFile[], ids: string): Promise<string> {
+  await duck.run(`CREATE OR REPLACE TEMP TABLE ${SOUGHT} AS SELECT DISTINCT id FROM (${ids})`);
+  await duck.run(`CREATE OR REPLACE TEMP TABLE ${LAST_FIXES}(id VARCHAR, time TIMESTAMP, provider_id VARCHAR)`);
+  const hours = [...Map.groupBy(files, ({ hourMs }) => hourMs)].sort(([a], [b]) => b - a).map(([, own]) => own);
+  for (let at = 0; at < hours.length; at += Math.max(1, at)) {
+    const [row] = await duck.rows(`SELECT count(*)::INTEGER AS left_over FROM ${SOUGHT}`);
+    if (row?.left_over === 0) break;
+    const some = hours.slice(at, at + Math.max(1, at)).flat();
+    await duck.run(
+      `INSERT INTO ${LAST_FIXES} SELECT id, max(time), arg_max(provider_id, time) FROM ${parquet(some)}` +
+        ` WHERE id IN (SELECT id FROM ${SOUGHT}) GROUP BY id`,
+    );
+    await duck.run(`DELETE FROM ${SOUGHT} WHERE id IN (SELECT id FROM ${LAST_FIXES})`);
+  }
+  return LAST_FIXES;
+}

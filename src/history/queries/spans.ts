@@ -1,0 +1,13 @@
+import type { HistoryTopic } from '../../model/history.ts';
+import type { HistoryFile } from '../files.ts';
+import { HOUR_MS } from '../layout.ts';
+import type { Span } from './question.ts';
+
+/** The files of a topic whose hours have a part of a span. */
+export function filesOf(
+  files: readonly HistoryFile[],
+  topic: HistoryTopic,
+  { fromMs, toMs }: Span,
+): readonly HistoryFile[] {
+  return files.filter((file) => file.topic === topic && file.hourMs < toMs && file.hourMs + HOUR_MS > fromMs);
+}
