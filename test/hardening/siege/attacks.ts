@@ -175,12 +175,88 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
     await Promise.all(calls);
     await client.endAsync(true);
   },
+  'questions about the past that keep JavaScript busy': async (siege, round) => {
+    if (round === 0) await goRound(siege);
+    const path = `/v2/analytics/trips?trackable_id=${ROUND}&from=${at(0)}&to=${at(CIRCLE_PLACES)}`;
+    // A flood now and then; otherwise one that a single client makes.
+    const questions = Array.from({ length: round % 5 === 4 ? 80 : 1 }, (_, n) => {
+      return get(siege, `${path}&radius=${DIAMETER_METRES - (n % 8) / 1e6}&min_stop=${1000 * (CIRCLE_PLACES / 2)}`);
+    });
+    await Promise.all(questions);
+    await rest(siege);
+  },
+  'questions about the past whose clients leave': async (siege) => {
+    const path = `/v2/analytics/heatmap?from=${at(0)}&kind=provider&cell=0.01`;
+    await held(siege, 5, (socket) => socket.write(`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`), 300);
+    await held(siege, 10, (socket) => {
+      socket.pause();
+      socket.write(`GET /v2/providers/circle/history?format=csv&from=${at(0)} HTTP/1.1\r\nHost: h\r\n\r\n`);
+    });
+  },
+  'ids and cursors that break statements': async (siege) => {
+    for (const text of ['%00', 'a%00b', '%27%00--', '%0a', '%7f', '%C2%85', "x')%20OR%201=1--"]) {
+      await get(siege, `/v2/providers/${text}/history`);
+      await get(siege, `/v2/fences/${text}/visits`);
+      await get(siege, `/v2/analytics/dwell?fence_id=${text}`);
+      await get(siege, `/v2/analytics/trips?trackable_id=${text}`);
+      await get(siege, `/v2/history/events?event_type=${text}`);
+    }
+    for (const values of [
+      ['9'.repeat(18)],
+      ['9'.repeat(40)],
+      ['-1', 'x'],
+      ["1) UNION SELECT '", 1e300],
+      [null],
+      ['1', '\0'],
+    ]) {
+      for (const list of ['places', 'tracks', 'events', 'visits', 'snapshot', 'objects', 'way']) {
+        const cursor = Buffer.from(JSON.stringify([list, ...values])).toString('base64url');
+        await get(siege, `/v2/providers/circle/history?cursor=${cursor}`);
+        await get(siege, `/v2/history/tracks?cursor=${cursor}`);
+        await get(siege, `/v2/history/events?cursor=${cursor}`);
+        await get(siege, `/v2/history/snapshot?cursor=${cursor}`);
+        await get(siege, `/v2/ogc/mf/collections/providers/items?cursor=${cursor}`);
+      }
+    }
+    await get(siege, '/v2/history/tracks?cursor=99999999999999999999.1');
+    await rest(siege, 500);
+  },
   'what chance brings': async (siege, round) => {
     const report = newReport();
     await attack(siege.port, { count: 400, seed: round, report });
     for (const [status, count] of report.statuses) for (let n = 0; n < count; n++) siege.answered(status);
   },
 };
+
+/** A trackable that goes round and round, each place as far from the opposite one as it is wide. */
+const [ROUND, CIRCLE_PLACES, ROUND_PLACES, DIAMETER_METRES] = [
+  '0c5c1b0e-54b5-4b64-8d5f-aaaaaaaaaaaa',
+  20_000,
+  1000,
+  4,
+] as const;
+/** Radii of curvature of WGS 84 on the equator, in metres. */
+const [ACROSS_METRES, ALONG_METRES] = [6_378_137, 6_335_439.327] as const;
+const FIRST_MS = Date.now() - 2 * 1000 * CIRCLE_PLACES;
+
+function at(second: number): string {
+  return new Date(FIRST_MS + 1000 * second).toISOString();
+}
+
+async function goRound(siege: Siege): Promise<void> {
+  await post(siege, '/v2/trackables', { id: ROUND, type: 'omlox', location_providers: ['circle'] });
+  const degrees = (metres: number, radius: number): number => (metres / radius) * (180 / Math.PI);
+  const locations = Array.from({ length: CIRCLE_PLACES }, (_, i) => {
+    const angle = (2 * Math.PI * (i % ROUND_PLACES)) / ROUND_PLACES;
+    const x = degrees((DIAMETER_METRES / 2) * Math.cos(angle), ACROSS_METRES);
+    const y = degrees((DIAMETER_METRES / 2) * Math.sin(angle), ALONG_METRES);
+    return {
+      ...{ provider_id: 'circle', provider_type: 'uwb', crs: 'EPSG:4326', timestamp_generated: at(i) },
+      position: { type: 'Point', coordinates: [x, y] },
+    };
+  });
+  await put(siege, '/v2/providers/locations', locations);
+}
 
 /** A ring of which every edge crosses nearly every other one. */
 function starOf(positions: number): number[][] {
@@ -196,7 +272,7 @@ async function rest({ signal }: Siege, ms = HOLD_MS): Promise<void> {
 }
 
 /** Opens connections, has something sent on each, and holds them for a while. */
-async function held(siege: Siege, count: number, send: (socket: Socket) => void): Promise<void> {
+async function held(siege: Siege, count: number, send: (socket: Socket) => void, ms = HOLD_MS): Promise<void> {
   const sockets = Array.from({ length: count }, () => {
     const socket = connect(siege.port, '127.0.0.1');
     socket.on('error', () => undefined);
@@ -204,7 +280,7 @@ async function held(siege: Siege, count: number, send: (socket: Socket) => void)
     send(socket);
     return socket;
   });
-  await rest(siege);
+  await rest(siege, ms);
   for (const socket of sockets) socket.resetAndDestroy();
 }
 
@@ -221,12 +297,16 @@ function statusOf(answer: string): number {
   return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
 }
 
+const get = (siege: Siege, path: string) => send(siege, 'GET', path);
 const put = (siege: Siege, path: string, body: unknown) => send(siege, 'PUT', path, body);
 const post = (siege: Siege, path: string, body: unknown) => send(siege, 'POST', path, body);
 
-async function send({ port, answered }: Siege, method: string, path: string, body: unknown): Promise<void> {
-  const bytes = body instanceof Buffer ? body : Buffer.from(JSON.stringify(body));
-  const reply = await fetch(`http://127.0.0.1:${port}${path}`, { method, body: bytes }).catch(() => undefined);
+async function send({ port, signal, answered }: Siege, method: string, path: string, body?: unknown): Promise<void> {
+  const bytes = body instanceof Buffer || body === undefined ? body : Buffer.from(JSON.stringify(body));
+  const url = `http://127.0.0.1:${port}${path}`;
+  if (signal.aborted) return;
+  const reply = await fetch(url, { method, body: bytes ?? null, signal }).catch(() => undefined);
+  if (signal.aborted) return;
   await reply?.arrayBuffer().catch(() => undefined);
   answered(reply?.status ?? 0);
 }

@@ -26,6 +26,9 @@ const SLOWER_MAX = 3;
 const BACK_WITHIN_SECONDS = 30;
 const BACK_TO = 1.2;
 const SAMPLE_MS = 500;
+/** An honest question about the past, every so often, is answered or refused within what it may wait and take. */
+const [QUESTION_EVERY_MS, QUERY_TIMEOUT_MS] = [1000, 2000] as const;
+const ANSWERED_WITHIN_MS = 3 * QUERY_TIMEOUT_MS + 4000;
 
 const ATTACKERS = fileURLToPath(new URL('attackers.ts', import.meta.url));
 
@@ -44,7 +47,12 @@ const profiles = values['cpu-prof'];
 const broker = MOSQUITTO === undefined ? undefined : await Mosquitto.start();
 if (broker === undefined) say('there is no mosquitto: attacks by MQTT are left out');
 const bed = await Bed.open({
-  ...(broker && { publishesTo: broker, settings: { uns_root: 'siege', mqtt_publish: 'fence_events' } }),
+  ...(broker && { publishesTo: broker }),
+  settings: {
+    history: true,
+    history_query_timeout: QUERY_TIMEOUT_MS,
+    ...(broker && { uns_root: 'siege', mqtt_publish: 'fence_events' }),
+  },
   nodeArgs: profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
   plan: {
     kind: 'walk',
@@ -77,8 +85,10 @@ const attackers = spawn(process.execPath, [ATTACKERS, String(bed.hub.port), valu
 setPriority(attackers.pid as number, constants.priority.PRIORITY_LOW);
 const report = text(attackers.stdout);
 const watch = watchMemory(bed.hub.pid);
+const honest = askHonestly(bed.hub.port);
 const besieged = await bed.measure({ perSecond, warmupSeconds: WARMUP_SECONDS, seconds });
 const most = watch.stop();
+const asked = await honest.stop();
 attackers.stdin.end();
 const { rounds, statuses } = JSON.parse(await report) as {
   rounds: Record<string, number>;
@@ -122,6 +132,11 @@ const verdicts: readonly (readonly [holds: boolean, name: string, facts: string]
         ] as const,
       ]),
   [faults.length === 0, 'no fault is answered', counted(statuses)],
+  [
+    asked.answers > 0 && asked.longestMs <= ANSWERED_WITHIN_MS,
+    'history answers',
+    `${asked.answers} answers, ${asked.refusals} refusals, ${Math.round(asked.longestMs)} ms at most`,
+  ],
 ];
 for (const [name, count] of Object.entries(rounds)) say(`${count} rounds of: ${name}`);
 for (const [holds, name, facts] of verdicts)
@@ -137,6 +152,34 @@ function counted(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .map(([key, count]) => `${key}: ${count}`)
     .join(', ');
+}
+
+/** Asks a quick question about the past again and again, one after the other. An answer that does not come counts as long. */
+function askHonestly(port: number): {
+  stop(): Promise<{ readonly answers: number; readonly refusals: number; readonly longestMs: number }>;
+} {
+  const seen = { answers: 0, refusals: 0, longestMs: 0 };
+  const ending = new AbortController();
+  const asking = (async () => {
+    while (!ending.signal.aborted) {
+      const startMs = performance.now();
+      const reply = await fetch(`http://127.0.0.1:${port}/v2/history/snapshot?limit=1`, {
+        signal: AbortSignal.timeout(2 * ANSWERED_WITHIN_MS),
+      }).catch(() => undefined);
+      if (reply?.status === 200) seen.answers++;
+      else seen.refusals++;
+      await reply?.arrayBuffer().catch(() => undefined);
+      seen.longestMs = Math.max(seen.longestMs, performance.now() - startMs);
+      await delay(QUESTION_EVERY_MS, undefined, { signal: ending.signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    async stop() {
+      ending.abort();
+      await asking;
+      return seen;
+    },
+  };
 }
 
 function watchMemory(pid: number): { stop(): number } {
