@@ -45,7 +45,8 @@ export const HistoryProperties = {
     minimum: 0,
     maximum: 1_000_000,
     default: 0,
-    description: 'Least distance between two recorded places of one object, in metres.',
+    description:
+      'Least distance between two recorded places of one object, in metres. One that stands still is recorded every 30 s.',
   }),
   timescaledb_host: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
     default: null,
@@ -80,6 +81,7 @@ export const HistoryProperties = {
     minimum: 100,
     maximum: 3_600_000,
     default: 30_000,
-    description: 'Time that one question may take, in milliseconds.',
+    description:
+      'Time that one question may take, in milliseconds. It may wait for a thread twice as long before that.',
   }),
 };
