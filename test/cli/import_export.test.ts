@@ -265,7 +265,7 @@ test('import reads UTF-8 with a byte order mark, and refuses what is not UTF-8',
   writeFileSync(path, Buffer.from('{"format":"caf\xe9"}', 'latin1'));
   const { code, err } = await runCliIn(folder, 'import', path);
   assert.equal(code, 1);
-  assert.match(err, /Cannot read .*all\.json: .*not valid/);
+  assert.match(err, /Cannot read .*all\.json: it must be text in UTF-8/);
 });
 
 test('A bulk import of 20,000 entities is whole or not there when its process is killed, and then serves', async () => {
