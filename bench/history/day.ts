@@ -64,11 +64,11 @@ function placesSql(hourMs: number, { objects, part }: { readonly objects: number
   const micros = `${1000 * hourMs} + 1000000 * s + 1000 * (o * 997 % 1000)`;
   const angle = '(s / 300.0 + o)';
   return `
-    SELECT make_timestamp(${micros}) AS time, ${ID} AS id, 'tag-' || o AS provider_id, 'hall' AS source, 'zone-1' AS zone_id,
+    SELECT make_timestamptz(${micros}) AS time, ${ID} AS id, 'tag-' || o AS provider_id, 'hall' AS source, 'zone-1' AS zone_id,
       (o % 3)::DOUBLE AS floor, round(8.68 + 0.001 * sin(${angle}), 7) AS longitude,
       round(50.11 + 0.001 * cos(${angle}), 7) AS latitude, NULL::DOUBLE AS z, round(50 + 50 * sin(${angle}), 3) AS x,
       round(50 + 50 * cos(${angle}), 3) AS y, 0.5::DOUBLE AS accuracy, 1::DOUBLE AS speed, NULL::DOUBLE AS course,
-      NULL::VARCHAR AS properties, make_timestamp(${micros} + 20000) AS received
+      NULL::VARCHAR AS properties, make_timestamptz(${micros} + 20000) AS received
     FROM (SELECT i // ${seconds} AS o, ${part * seconds} + i % ${seconds} AS s FROM range(${objects * seconds}) rows(i))`;
 }
 
@@ -77,12 +77,12 @@ function eventsSql(hourMs: number, objects: number): string {
   const lengthMicros = (SECONDS / VISITS) * 1_000_000;
   const hour = (hourMs - DAY_START_MS) / HOUR_MS;
   return `
-    SELECT make_timestamp(CASE e WHEN 0 THEN entry ELSE exit END) AS time,
+    SELECT make_timestamptz(CASE e WHEN 0 THEN entry ELSE exit END) AS time,
       printf('%08d-%04d-%04d-8000-000000000000', o, ${hour * VISITS} + v, e) AS id,
       CASE e WHEN 0 THEN 'region_entry' ELSE 'region_exit' END AS event_type,
       'fence-' || ((o + v + ${hour}) % ${FENCES}) AS fence_id, NULL::VARCHAR AS foreign_id, 'trackable' AS object_type,
       ${ID} AS object_id, ${ID} AS trackable_id, 'tag-' || o AS provider_id, NULL::VARCHAR AS trackables,
-      make_timestamp(entry) AS entry_time, CASE e WHEN 1 THEN make_timestamp(exit) END AS exit_time,
+      make_timestamptz(entry) AS entry_time, CASE e WHEN 1 THEN make_timestamptz(exit) END AS exit_time,
       NULL::VARCHAR AS properties, json_object('trackable_id', ${ID}, 'provider_id', 'tag-' || o)::VARCHAR AS event
     FROM (SELECT o, v, entry, entry + ${(lengthMicros * 2) / 3} AS exit FROM (SELECT o, v,
         ${1000 * hourMs} + v * ${lengthMicros} + 1000 * (o * 997 % 1000) AS entry

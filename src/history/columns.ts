@@ -3,13 +3,14 @@ import type { HistoryTopic } from '../model/history.ts';
 import type { EventTopic } from './event_rows.ts';
 
 /**
- * The columns of the files, by topic, in their order, and the tables that rows lie in before they are written. Times are UTC,
- * in microseconds; null is what is not known.
+ * The columns of the files, by topic, in their order, and the tables that rows lie in before they are written. Times are
+ * instants in microseconds (isAdjustedToUTC in Parquet), so that readers in any time zone find the same rows. An unknown
+ * value is null.
  */
 
 /** The columns of locations and motions. `id`: of the provider, or of the trackable that it has moved. */
 export const PLACE_COLUMNS = {
-  time: 'TIMESTAMP',
+  time: 'TIMESTAMPTZ',
   id: 'VARCHAR',
   provider_id: 'VARCHAR',
   source: 'VARCHAR',
@@ -26,12 +27,12 @@ export const PLACE_COLUMNS = {
   course: 'DOUBLE',
   /** JSON, with history_properties. */
   properties: 'VARCHAR',
-  received: 'TIMESTAMP',
+  received: 'TIMESTAMPTZ',
 } as const;
 
 /** `time`: of the exit, or else of the entry. `event`: as it was published. */
 const FENCE_EVENT_COLUMNS = {
-  time: 'TIMESTAMP',
+  time: 'TIMESTAMPTZ',
   id: 'VARCHAR',
   event_type: 'VARCHAR',
   fence_id: 'VARCHAR',
@@ -43,29 +44,29 @@ const FENCE_EVENT_COLUMNS = {
   provider_id: 'VARCHAR',
   /** A JSON array. */
   trackables: 'VARCHAR',
-  entry_time: 'TIMESTAMP',
-  exit_time: 'TIMESTAMP',
+  entry_time: 'TIMESTAMPTZ',
+  exit_time: 'TIMESTAMPTZ',
   properties: 'VARCHAR',
   event: 'VARCHAR',
 } as const;
 
 /** `time`: of the end, of the moment of a collision that goes on, or of the start. */
 const COLLISION_EVENT_COLUMNS = {
-  time: 'TIMESTAMP',
+  time: 'TIMESTAMPTZ',
   id: 'VARCHAR',
   collision_type: 'VARCHAR',
   trackable_1: 'VARCHAR',
   trackable_2: 'VARCHAR',
-  start_time: 'TIMESTAMP',
-  collision_time: 'TIMESTAMP',
-  end_time: 'TIMESTAMP',
+  start_time: 'TIMESTAMPTZ',
+  collision_time: 'TIMESTAMPTZ',
+  end_time: 'TIMESTAMPTZ',
   longitude: 'DOUBLE',
   latitude: 'DOUBLE',
   distance: 'DOUBLE',
   event: 'VARCHAR',
 } as const;
 
-export type ColumnType = 'TIMESTAMP' | 'VARCHAR' | 'DOUBLE';
+export type ColumnType = 'TIMESTAMPTZ' | 'VARCHAR' | 'DOUBLE';
 
 export const COLUMNS: Readonly<Record<HistoryTopic, Readonly<Record<string, ColumnType>>>> = {
   locations: PLACE_COLUMNS,
@@ -118,7 +119,7 @@ export function placesAsWritten(table: string, known: readonly string[]): string
     // What moves itself names no provider besides.
     if (name === 'provider_id' && !known.includes(name)) return `id::VARCHAR AS ${name}`;
     if (!known.includes(name)) return `NULL::${type} AS ${name}`;
-    if (type === 'TIMESTAMP') return `make_timestamp((1000 * ${name})::BIGINT) AS ${name}`;
+    if (type === 'TIMESTAMPTZ') return `make_timestamptz((1000 * ${name})::BIGINT) AS ${name}`;
     if (type === 'DOUBLE') return `CASE WHEN isnan(${name}) THEN NULL ELSE ${name} END AS ${name}`;
     if (isName(name)) return `nullif(${name}::VARCHAR, '') AS ${name}`;
     // The first text stands for none, and nothing lies at 0.

@@ -1,4 +1,4 @@
-import { sqlText } from './columns.ts';
+import { COLUMNS, sqlText } from './columns.ts';
 import { type Duck, isInterrupted } from './duck.ts';
 import type { HistoryFile } from './files.ts';
 
@@ -8,8 +8,20 @@ export interface Damaged {
   readonly why: string;
 }
 
-/** The rows of files, of which there is one at least. */
+/**
+ * A table with the rows of one or more files of one topic. Earlier versions wrote times without a time zone, and meant UTC.
+ * The cast reads these as instants; for current files it does nothing, and filters still skip row groups. DuckDB takes the
+ * types from the first file, so the newest file comes first.
+ */
 export function parquet(files: readonly HistoryFile[]): string {
+  const newestFirst = files.toSorted((a, b) => b.writtenMs - a.writtenMs);
+  const topic = newestFirst[0]?.topic;
+  const times = Object.entries(topic === undefined ? {} : COLUMNS[topic]).filter(([, type]) => type === 'TIMESTAMPTZ');
+  const asInstants = times.map(([name]) => `${name}::TIMESTAMPTZ AS ${name}`).join();
+  return `(SELECT * REPLACE (${asInstants}) FROM ${asWritten(newestFirst)})`;
+}
+
+function asWritten(files: readonly HistoryFile[]): string {
   return `read_parquet([${files.map(({ path }) => sqlText(path)).join()}], hive_partitioning = false)`;
 }
 
@@ -18,7 +30,7 @@ export async function damagedAmong(duck: Duck, files: readonly HistoryFile[]): P
   const damaged: Damaged[] = [];
   for (const file of files) {
     try {
-      await duck.run(`SELECT count(COLUMNS(*)) FROM ${parquet([file])}`);
+      await duck.run(`SELECT count(COLUMNS(*)) FROM ${asWritten([file])}`);
     } catch (error) {
       if (isInterrupted(error)) throw error;
       damaged.push({ path: file.path, why: error instanceof Error ? error.message : String(error) });

@@ -7,7 +7,7 @@ import {
   DuckDBInstance,
   type DuckDBLogicalType,
   DuckDBTableFunction,
-  DuckDBTimestampValue,
+  DuckDBTimestampTZValue,
   type DuckDBType,
   DuckDBTypeId,
   type DuckDBValue,
@@ -234,7 +234,7 @@ function append(appender: DuckDBAppender, type: ColumnType, value: Value): void 
   if (value === undefined) appender.appendNull();
   else if (type === 'DOUBLE') appender.appendDouble(value as number);
   else if (type === 'VARCHAR') appender.appendVarchar(value as string);
-  else appender.appendTimestamp(new DuckDBTimestampValue(1000n * BigInt(value)));
+  else appender.appendTimestampTZ(new DuckDBTimestampTZValue(1000n * BigInt(value)));
 }
 
 type Items = Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;

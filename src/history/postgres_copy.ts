@@ -28,7 +28,7 @@ export interface PostgresSettings {
 
 const SCHEMA = 'omlox_history';
 const TYPES: Readonly<Record<ColumnType, string>> = {
-  TIMESTAMP: 'timestamptz',
+  TIMESTAMPTZ: 'timestamptz',
   VARCHAR: 'text',
   DOUBLE: 'double precision',
 };
@@ -136,7 +136,7 @@ export class PostgresCopy {
   async #copyRows(topic: HistoryTopic, path: string): Promise<number> {
     const columns = Object.entries(COLUMNS[topic]);
     const shown = columns.map(([name, type]) =>
-      type === 'TIMESTAMP' ? `strftime(${name}, '%Y-%m-%dT%H:%M:%S.%fZ') AS ${name}` : name,
+      type === 'TIMESTAMPTZ' ? `strftime(${name}, '%Y-%m-%dT%H:%M:%S.%fZ') AS ${name}` : name,
     );
     const file = `read_parquet(${sqlText(path)}, hive_partitioning = false, file_row_number = true)`;
     const names = ['hub', ...columns.map(([name]) => name)].join();

@@ -203,7 +203,7 @@ test('A pool that is closed while a question is under way, or whose question tak
   const path = join(folder, 'part-1.parquet');
   const duck = await Duck.open({ memoryMb: 256, spillFolder: undefined });
   const columns = Object.entries(PLACE_COLUMNS).map(([name, type]) => {
-    if (name === 'time') return `make_timestamp(${1000 * NOW_MS} + i) AS time`;
+    if (name === 'time') return `make_timestamptz(${1000 * NOW_MS} + i) AS time`;
     return name === 'id' ? "'tag ' || (i % 1000) AS id" : `NULL::${type} AS ${name}`;
   });
   await duck.run(copyTo(path, `SELECT ${columns.join()} FROM range(3000000) t(i)`));

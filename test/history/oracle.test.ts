@@ -79,7 +79,7 @@ async function written(duck: Duck, topic: HistoryTopic, { folder, rows }: { fold
   const value = (row: Row, name: string, type: string): string => {
     const known = row[name] ?? null;
     if (known === null) return 'NULL';
-    if (type === 'TIMESTAMP') return `make_timestamp(${1000 * Number(known)})`;
+    if (type === 'TIMESTAMPTZ') return `make_timestamptz(${1000 * Number(known)})`;
     return type === 'DOUBLE' ? `${known}::DOUBLE` : sqlText(String(known));
   };
   const files: HistoryFile[] = [];

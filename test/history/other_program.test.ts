@@ -7,8 +7,9 @@ import { HISTORY_TOPICS, type HistoryTopic } from '../../src/model/history.ts';
 import { installed, run, runInstall } from '../clients/generators/tools.ts';
 import { openTestHub } from '../support/running_hub.ts';
 import { EVERYTHING } from './recorded_places.ts';
+import { walk } from './walk.ts';
 
-const PACKAGES = ['pyarrow==25.0.1'];
+const PACKAGES = ['pyarrow==25.0.1', 'duckdb==2.0.1', 'pytz==2025.2'];
 const PIP = [
   'install',
   '--quiet',
@@ -21,6 +22,7 @@ const PIP = [
   '60',
 ];
 const READER = fileURLToPath(new URL('python/read_history.py', import.meta.url));
+const READER_IN_BERLIN = fileURLToPath(new URL('python/read_in_berlin.py', import.meta.url));
 const TOPICS_OF: Readonly<Record<HistoryTopic, string>> = {
   locations: 'location_updates',
   motions: 'trackable_motions',
@@ -31,7 +33,7 @@ const [PROVIDERS, ROUNDS] = [200, 40] as const;
 
 const tool =
   spawnSync('python3', ['--version']).status === 0
-    ? await installed('pyarrow', async (folder) => {
+    ? await installed('history-readers', async (folder) => {
         await runInstall('python3', ['-m', 'venv', folder], { cwd: folder });
         await runInstall(join(folder, 'bin/python'), ['-m', 'pip', ...PIP, ...PACKAGES], { cwd: folder });
       })
@@ -87,6 +89,21 @@ test('pyarrow finds in the files what subscribers got, while the hub records mor
   assert.deepEqual(Object.values(ids), Array(PROVIDERS).fill(ROUNDS));
   assert.deepEqual(
     [columns['time'], columns['longitude'], columns['properties']],
-    ['timestamp[us]', 'double', 'string'],
+    ['timestamp[us, tz=UTC]', 'double', 'string'],
   );
+});
+
+test('pyarrow and DuckDB in Berlin find the rows of the last ten minutes', { skip: tool.skip }, async (t) => {
+  const hub = await openTestHub({ history: true });
+  t.after(hub.close);
+  await walk(hub, 20);
+  await hub.hub.history?.files(EVERYTHING);
+  const python = join(tool.folder, 'bin/python');
+  const env = { ...process.env, TZ: 'Europe/Berlin' };
+  const printed = await run(python, [READER_IN_BERLIN, join(hub.folder, 'history')], { cwd: hub.folder, env });
+  assert.deepEqual(JSON.parse(printed), {
+    locations: { pyarrow: 60, duckdb: 60 },
+    motions: { pyarrow: 40, duckdb: 40 },
+    fence_events: { pyarrow: 100, duckdb: 100 },
+  });
 });

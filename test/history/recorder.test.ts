@@ -82,22 +82,22 @@ test('Recorder writes locations and motions by the hour, in the order of ids and
   assert.deepEqual(rows, [
     {
       ...known,
-      time: '2026-03-01 09:59:59.999',
+      time: '2026-03-01 09:59:59.999+00',
       id: "a'ß",
       provider_id: "a'ß",
       properties: '{"n":1}',
-      received: '2026-03-01 10:00:00',
+      received: '2026-03-01 10:00:00+00',
     },
     {
       ...known,
-      time: '2026-03-01 10:00:00.00025',
+      time: '2026-03-01 10:00:00.00025+00',
       id: 'b',
       provider_id: 'b',
       zone_id: 'hall 1',
       x: 1,
-      received: '2026-03-01 10:00:00.00125',
+      received: '2026-03-01 10:00:00.00125+00',
     },
-    { ...known, time: '2026-03-01 10:00:00.005', id: 'b', provider_id: 'b', received: '2026-03-01 10:00:00.006' },
+    { ...known, time: '2026-03-01 10:00:00.005+00', id: 'b', provider_id: 'b', received: '2026-03-01 10:00:00.006+00' },
   ]);
   assert.deepEqual(await bench.rows('motions', 'id, provider_id'), [{ id: 'cart', provider_id: 'tag' }]);
 });
@@ -141,8 +141,8 @@ test('Recorder misses no place of shards that number their names anew, and none 
   shards[0].forgetNames();
   bench.recorder.places(step(0, 'lost', 'a'));
   await bench.pass(5000);
-  const rows = await bench.rows('locations', 'time, id, source');
-  const inTime = rows.toSorted((x, y) => String(x['time']).localeCompare(String(y['time'])));
+  const rows = await bench.rows('locations', 'epoch_us(time)::DOUBLE AS us, id, source');
+  const inTime = rows.toSorted((x, y) => Number(x['us']) - Number(y['us']));
   assert.equal(
     inTime.map(({ id, source }) => `${id}${String(source).at(-1)}`).join(' '),
     'a0 b0 b1 c1 b0 a0 d0 c1 d1 lost0 a0',

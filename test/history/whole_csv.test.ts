@@ -17,7 +17,7 @@ const SPAN = `from=${new Date(NOW_MS).toISOString()}&to=${new Date(NOW_MS + HOUR
 
 async function writePlaces(folder: string): Promise<void> {
   const values: Readonly<Record<string, string>> = {
-    ...{ time: `make_timestamp(${1000 * NOW_MS} + (i // 7) * 100000)`, id: "'tag'", source: 'i::VARCHAR' },
+    ...{ time: `make_timestamptz(${1000 * NOW_MS} + (i // 7) * 100000)`, id: "'tag'", source: 'i::VARCHAR' },
     ...{ longitude: 'i / 1e5', latitude: '50.0' },
   };
   const columns = Object.entries(COLUMNS.locations).map(

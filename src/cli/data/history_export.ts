@@ -86,7 +86,7 @@ async function write(
 ): Promise<void> {
   if (format === 'parquet') return await duck.run(copyTo(path, inOrder(topic, table)));
   const columns = Object.entries(COLUMNS[topic]).map(([name, type]) => {
-    if (type === 'TIMESTAMP') return `strftime(${name}, '%Y-%m-%dT%H:%M:%S.%fZ') AS ${name}`;
+    if (type === 'TIMESTAMPTZ') return `strftime(${name}, '%Y-%m-%dT%H:%M:%S.%fZ') AS ${name}`;
     return format === 'csv' && type === 'VARCHAR' ? guardedColumn(name) : name;
   });
   const sql = `SELECT ${columns.join()} FROM (${inOrder(topic, table)})`;

@@ -38,16 +38,17 @@ async function staysOf(duck: Duck, files: readonly HistoryFile[], asked: Heatmap
       ? `SELECT '' AS id WHERE false`
       : `SELECT id FROM ${own} WHERE ${between(around)} GROUP BY id HAVING max(time) < ${microseconds(toMs)}`;
   const last = await lastFixes(duck, later, silent);
-  const end = `time + least(next - time, INTERVAL ${maxGapMs} MILLISECONDS)`;
-  const overlap = `date_diff('microsecond', greatest(time, ${microseconds(fromMs)}), least(${end}, ${microseconds(toMs)}))`;
+  const [fromUs, toUs] = [Math.round(1000 * fromMs), Math.round(1000 * toMs)];
+  const [start, end] = ['epoch_us(time)', `least(epoch_us(next), epoch_us(time) + ${1000 * maxGapMs})`] as const;
+  const overlap = `least(${end}, ${toUs}) - greatest(${start}, ${fromUs})`;
   return (
     `WITH own AS (SELECT id, time, longitude, latitude, floor,` +
     ` lead(time) OVER (PARTITION BY id ORDER BY time, received, longitude, latitude) AS next` +
     ` FROM ${own} WHERE ${between(around)}),` +
     ` followed AS (SELECT own.* REPLACE (coalesce(own.next, last.time) AS next)` +
     ` FROM own LEFT JOIN ${last} last ON own.next IS NULL AND own.id = last.id AND last.time > own.time)` +
-    ` SELECT longitude, latitude, ${overlap} / 1e6 AS seconds FROM followed` +
-    ` WHERE next > time AND time < ${microseconds(toMs)} AND ${end} > ${microseconds(fromMs)} AND ${inArea(asked, '')}`
+    ` SELECT longitude, latitude, (${overlap}) / 1e6 AS seconds FROM followed` +
+    ` WHERE next > time AND ${start} < ${toUs} AND ${end} > ${fromUs} AND ${inArea(asked, '')}`
   );
 }
 

@@ -14,7 +14,7 @@ const [SOUGHT, LAST_FIXES] = ['sought', 'last_fixes'] as const;
  */
 export async function lastFixes(duck: Duck, files: readonly HistoryFile[], ids: string): Promise<string> {
   await duck.run(`CREATE OR REPLACE TEMP TABLE ${SOUGHT} AS SELECT DISTINCT id FROM (${ids})`);
-  await duck.run(`CREATE OR REPLACE TEMP TABLE ${LAST_FIXES}(id VARCHAR, time TIMESTAMP, provider_id VARCHAR)`);
+  await duck.run(`CREATE OR REPLACE TEMP TABLE ${LAST_FIXES}(id VARCHAR, time TIMESTAMPTZ, provider_id VARCHAR)`);
   const hours = [...Map.groupBy(files, ({ hourMs }) => hourMs)].sort(([a], [b]) => b - a).map(([, own]) => own);
   for (let at = 0; at < hours.length; at += Math.max(1, at)) {
     const [row] = await duck.rows(`SELECT count(*)::INTEGER AS left_over FROM ${SOUGHT}`);

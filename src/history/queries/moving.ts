@@ -97,7 +97,7 @@ function waypoints(files: readonly HistoryFile[], within: readonly string[]): st
 /** Places in the order of their times: one more than may be told, where there are more. */
 async function placesOf(duck: Duck, files: readonly HistoryFile[], asked: WayAsked): Promise<readonly Waypoint[]> {
   const { id, limit, cursor } = asked;
-  const behind = cursor === undefined ? [] : [`time > make_timestamp(${cursor.us})`];
+  const behind = cursor === undefined ? [] : [`time > make_timestamptz(${cursor.us})`];
   const values = new Values();
   const { us, longitude, latitude, z } = await duck.columns(
     `SELECT epoch_us(time) AS us, longitude, latitude, z` +

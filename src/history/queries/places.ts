@@ -18,7 +18,7 @@ export async function places(duck: Duck, files: readonly HistoryFile[], asked: P
   const values = new Values();
   const spans = [between(asked), `id = ${values.text(id)}`];
   // Several places may have one time: the cursor says how many of its own were listed.
-  if (cursor !== undefined) spans.push(`time >= make_timestamp(${cursor.us})`);
+  if (cursor !== undefined) spans.push(`time >= make_timestamptz(${cursor.us})`);
   const sampled =
     stepMs === undefined
       ? ''
@@ -66,7 +66,7 @@ export async function tracks(duck: Duck, files: readonly HistoryFile[], asked: T
   if (cursor !== undefined) {
     const id = values.text(cursor.id);
     // The first condition alone lets DuckDB skip row groups.
-    within.push(`id >= ${id}`, `(id > ${id} OR time > make_timestamp(${cursor.us}))`);
+    within.push(`id >= ${id}`, `(id > ${id} OR time > make_timestamptz(${cursor.us}))`);
   }
   if (only !== undefined) within.push(`id IN ${values.list(only)}`);
   const sql =

@@ -31,9 +31,14 @@ export class Values {
   }
 }
 
-/** A time as DuckDB has it. */
+/** An instant in DuckDB, from milliseconds since 1970. */
 export function microseconds(ms: number): string {
-  return `make_timestamp(${Math.round(1000 * ms)})`;
+  return `make_timestamptz(${Math.round(1000 * ms)})`;
+}
+
+/** From one instant to another. `date_diff` takes 50 times as long for instants: it counts in the calendar of a time zone. */
+export function millisecondsBetween(from: string, to: string): string {
+  return `(epoch_us(${to}) - epoch_us(${from})) / 1000`;
 }
 
 /** A finite number. */

@@ -6,7 +6,7 @@ import { cursorText } from './cursor.ts';
 import { between } from './places.ts';
 import type { DwellAsked, EventsAsked, FlowsAsked, OccupancyAsked, Span, Told, VisitsAsked } from './question.ts';
 import { LOOK_BACK_MS, Unanswerable } from './question.ts';
-import { microseconds, Values } from './sql.ts';
+import { microseconds, millisecondsBetween, Values } from './sql.ts';
 import { fillVisits, VISITS } from './visits_table.ts';
 
 /** Visits with a part in a span. The end of a visit is no part of it. */
@@ -21,7 +21,7 @@ export async function visits(duck: Duck, files: readonly HistoryFile[], asked: V
   await fillVisits(duck, files, asked);
   const values = new Values();
   const after =
-    cursor === undefined ? 'true' : `(entry_time, id) > (make_timestamp(${cursor.us}), ${values.text(cursor.id)})`;
+    cursor === undefined ? 'true' : `(entry_time, id) > (make_timestamptz(${cursor.us}), ${values.text(cursor.id)})`;
   const rows = await duck.rows(
     'SELECT id, fence_id, object_type, object_id, is_open, epoch_us(entry_time) AS entry_us, epoch_us(end_time) AS end_us' +
       ` FROM ${VISITS} WHERE ${overlapping(asked)} AND ${after} ORDER BY entry_time, id LIMIT ${limit + 1}`,
@@ -51,8 +51,8 @@ export async function visits(duck: Duck, files: readonly HistoryFile[], asked: V
 export async function dwell(duck: Duck, files: readonly HistoryFile[], asked: DwellAsked): Promise<Told> {
   await fillVisits(duck, files, asked);
   const [from, to] = [microseconds(asked.fromMs), microseconds(asked.toMs)];
-  const whole = "date_diff('microsecond', entry_time, end_time) / 1000";
-  const within = `date_diff('microsecond', greatest(entry_time, ${from}), least(end_time, ${to})) / 1000`;
+  const whole = millisecondsBetween('entry_time', 'end_time');
+  const within = millisecondsBetween(`greatest(entry_time, ${from})`, `least(end_time, ${to})`);
   const rows = await duck.rows(
     'SELECT fence_id, count(*) FILTER (NOT is_open)::INTEGER AS visits,' +
       ` count(*) FILTER (entry_time >= ${from})::INTEGER AS entries,` +
@@ -124,7 +124,7 @@ export async function flows(duck: Duck, files: readonly HistoryFile[], asked: Fl
   await fillVisits(duck, files, asked);
   const { fromMs, toMs } = asked;
   // DuckDB's greatest() passes over NULL.
-  const onTheWay = "CASE WHEN NOT is_open THEN greatest(0, date_diff('microsecond', exit_time, next_entry)) / 1000 END";
+  const onTheWay = `CASE WHEN NOT is_open THEN greatest(0, ${millisecondsBetween('exit_time', 'next_entry')}) END`;
   const rows = await duck.rows(
     `WITH ways AS (SELECT fence_id, is_open, coalesce(exit_time, entry_time) AS last_time, exit_time,` +
       ` lead(fence_id) OVER way AS next_fence, lead(entry_time) OVER way AS next_entry FROM ${VISITS}` +
@@ -132,7 +132,7 @@ export async function flows(duck: Duck, files: readonly HistoryFile[], asked: Fl
       ' SELECT fence_id AS from_fence, next_fence AS to_fence, count(*)::INTEGER AS count,' +
       ` median(${onTheWay}) AS median_ms FROM ways` +
       ` WHERE next_fence <> fence_id AND next_entry >= ${microseconds(fromMs)} AND next_entry < ${microseconds(toMs)}` +
-      ` AND next_entry - last_time <= INTERVAL ${LOOK_BACK_MS} MILLISECONDS GROUP BY ALL ORDER BY ALL`,
+      ` AND ${millisecondsBetween('last_time', 'next_entry')} <= ${LOOK_BACK_MS} GROUP BY ALL ORDER BY ALL`,
   );
   const shown = rows.map(({ median_ms: median, ...row }) => ({ ...row, median_ms: roundedOrNull(median) }));
   return complete({ ...head(asked), flows: shown });
@@ -154,7 +154,7 @@ export async function events(duck: Duck, files: readonly HistoryFile[], asked: E
     within.push(`${isFence ? 'event_type' : 'collision_type'} = ${values.text(eventType)}`);
   }
   if (cursor !== undefined) {
-    within.push(`(time, id) > (make_timestamp(${cursor.us}), ${values.text(cursor.id)})`);
+    within.push(`(time, id) > (make_timestamptz(${cursor.us}), ${values.text(cursor.id)})`);
   }
   const rows = await duck.rows(
     `SELECT epoch_us(time) AS us, id, event FROM ${parquet(files)} WHERE ${within.join(' AND ')}` +

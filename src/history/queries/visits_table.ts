@@ -89,7 +89,7 @@ async function endOpenVisits(duck: Duck, files: readonly HistoryFile[], timeouts
     const endUs = `least(${lastUs} + 1000 * timeout, epoch_us(entry_time) + ${1000 * LOOK_BACK_MS})`;
     await duck.run(
       `UPDATE ${VISITS} SET end_time = ends.time FROM (` +
-        `SELECT visit, make_timestamp((${endUs})::BIGINT) AS time FROM (${open}) JOIN timeouts USING (visit)` +
+        `SELECT visit, make_timestamptz((${endUs})::BIGINT) AS time FROM (${open}) JOIN timeouts USING (visit)` +
         ` LEFT JOIN ${fixes} fix ON object_id = fix.id) ends WHERE ${VISITS}.rowid = ends.visit`,
     );
   }
