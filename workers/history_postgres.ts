@@ -29,7 +29,7 @@ async function turn({ lease, files }: ToPostgresThread & { readonly say: 'files'
     const keptMs = now() - settings.retentionMs;
     const missing = (await copy.missing(files)).filter(({ hourMs }) => hourMs >= keptMs);
     for (const file of missing.slice(0, FILES_AT_ONCE)) copied += await copy.copy(file);
-    await copy.expire(keptMs);
+    if (Number.isFinite(keptMs)) await copy.expire(keptMs);
     tell({ say: 'done', lease, copied, behind: Math.max(0, missing.length - FILES_AT_ONCE) });
   } catch (error) {
     const why = error instanceof Error ? error.message || error.name : String(error);

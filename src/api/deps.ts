@@ -38,7 +38,7 @@ export interface ApiDeps extends ErrorTyping {
    */
   acceptLocations(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
   /** The same from the bytes of a body, where they are nothing unusual; what is unusual is for acceptLocations. */
-  acceptBody(body: Borrowed, options: Pick<AcceptOptions, 'providerId'>): Promise<void> | undefined | 'unusual';
+  acceptBody(body: Borrowed, options: Omit<AcceptOptions, 'root'>): Promise<void> | undefined | 'unusual';
   /** The same for a long body, in turns. Rejects as acceptLocations, and with what model/json.ts throws. */
   acceptLongBody(
     body: Uint8Array,
@@ -96,6 +96,8 @@ export interface DemoDeps {
 export interface AcceptOptions {
   readonly root: string;
   readonly providerId?: string;
+  /** Counts the accepted values that are too old for the history. */
+  readonly tooOld?: { count: number } | undefined;
 }
 
 export interface VersionInfo extends HubIdentity {

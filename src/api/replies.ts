@@ -7,7 +7,7 @@ type Headers = Readonly<Record<string, string>>;
 /** Lets pages of any origin read replies; nothing is sent that a browser adds on its own, like cookies. */
 const CORS: Headers = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'Location, Link, Retry-After, Allow, WWW-Authenticate',
+  'Access-Control-Expose-Headers': 'Location, Link, Retry-After, Allow, WWW-Authenticate, Warning',
 };
 
 /** A browser must not take JSON for a page, whatever it holds. */

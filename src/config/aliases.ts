@@ -3,10 +3,11 @@ import { KEYS, type Key, settingOf } from './schema.ts';
 const PREFIX = 'cassandra_';
 const OWN_PREFIX = 'widecolumn_';
 
-/** Other names of settings, by which the reference knows them. */
-export const ALIASES: ReadonlyMap<string, Key> = new Map(
-  KEYS.filter((key) => key.startsWith(OWN_PREFIX)).map((key) => [key.replace(OWN_PREFIX, PREFIX), key]),
-);
+/** Other names of settings: those of the reference, and a short one. */
+export const ALIASES: ReadonlyMap<string, Key> = new Map([
+  ...KEYS.filter((key) => key.startsWith(OWN_PREFIX)).map((key) => [key.replace(OWN_PREFIX, PREFIX), key] as const),
+  ['history_retention', 'history_retention_days'],
+]);
 
 /** The setting of a name, which may be an alias. */
 export function keyOf(name: string): Key | undefined {

@@ -87,7 +87,7 @@ function readAs(key: Key, text: string): unknown {
   const { default: usual, anyOf } = settingOf(key);
   if (typeof usual === 'string') return text;
   if (typeof usual === 'boolean') return booleanOf(text) ?? text;
-  if (usual === null && text === 'null') return null;
+  if (text === 'null' && anyOf?.some(({ type }) => type === 'null')) return null;
   if (anyOf?.some(({ type }) => type === 'string')) return text;
   return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }

@@ -25,11 +25,10 @@ export const HistoryProperties = {
     default: 5000,
     description: 'Time between two files of locations and motions, in milliseconds; of events a second at most.',
   }),
-  history_retention_days: Type.Integer({
-    minimum: 1,
-    maximum: 36_500,
+  history_retention_days: Type.Union([Type.Integer({ minimum: 1, maximum: 36_500 }), Type.Null()], {
     default: 30,
-    description: 'Days that are kept; earlier hours are deleted.',
+    description:
+      'Days of history that are retained. Older hours are deleted, older data is not recorded. null: forever.',
   }),
   history_max_size: Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000_000 }), Type.Null()], {
     default: null,

@@ -215,7 +215,7 @@ export function historySettings(config: Config) {
     topics: config.history_topics,
     withProperties: config.history_properties,
     flushMs: config.history_flush_interval,
-    retentionMs: config.history_retention_days * DAY_MS,
+    retentionMs: retentionMs(config),
     bytesMax: sizeMb === null ? Number.POSITIVE_INFINITY : sizeMb * 2 ** 20,
     minIntervalMs: config.history_min_interval,
     minDistanceMetres: config.history_min_distance,
@@ -256,8 +256,13 @@ export function postgresSettings(config: Config, hub: string) {
     password: config.timescaledb_password ?? undefined,
     isEncrypted: config.timescaledb_tls,
     hub,
-    retentionMs: config.history_retention_days * DAY_MS,
+    retentionMs: retentionMs(config),
   };
+}
+
+/** Infinity where the history is retained forever. */
+function retentionMs({ history_retention_days: days }: Config): number {
+  return days === null ? Number.POSITIVE_INFINITY : days * DAY_MS;
 }
 
 function recordedPlaces({ history_topics: topics, history_properties: withMembers }: Config) {

@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { HistoryTopic } from '../model/history.ts';
+import { type HistoryTopic, recordedSince } from '../model/history.ts';
 import { covers, foldersOf, HOUR_MS, type PartName, partAt, pathOf, writingPathOf } from './layout.ts';
 
 /** A file of the history. All of its rows are of the hour that begins at `hourMs`. */
@@ -266,7 +266,7 @@ export function expiredHours(
   let bytes = hours.reduce((sum, [, of]) => sum + of, 0);
   const expired: number[] = [];
   for (const [hourMs, of] of hours) {
-    if (hourMs + HOUR_MS > nowMs - retentionMs && bytes <= bytesMax) break;
+    if (hourMs >= recordedSince({ nowMs, retentionMs }) && bytes <= bytesMax) break;
     bytes -= of;
     expired.push(hourMs);
   }

@@ -3,7 +3,7 @@ import type { PackedPlaces, PlaceTopic } from '../core/recorded.ts';
 import type { Batch } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { look } from '../model/borrowed.ts';
-import { HISTORY_TOPICS, type HistoryHealth, type HistoryTopic } from '../model/history.ts';
+import { HISTORY_TOPICS, type HistoryHealth, type HistoryTopic, recordedSince } from '../model/history.ts';
 import { formatTime } from '../model/time.ts';
 import type { FilterFields } from '../model/topics.ts';
 import type { EventTopic } from './event_rows.ts';
@@ -16,6 +16,8 @@ export interface HistoryDeps {
   readonly fanout: Pick<Fanout, 'listen'>;
   /** Whether this hub, of several, records what all of them announce of an entity. */
   announces(id: string): boolean;
+  /** The time of day. */
+  now(): number;
   /** Has a shard number the names of what it records anew. */
   forgetNames(shard: number): void;
   schedule(delayMs: number, callback: () => void): () => void;
@@ -33,7 +35,7 @@ const RESTART_MS = 1000;
 /** How long it may take to write what waits, and then to end. */
 const [CLOSE_MS, END_MS] = [15_000, 2000] as const;
 
-const NOTHING: TopicState = { recorded: 0, dropped: 0, waiting: 0, rows: 0, files: 0, bytes: 0 };
+const NOTHING: TopicState = { recorded: 0, dropped: 0, tooOld: 0, waiting: 0, rows: 0, files: 0, bytes: 0 };
 
 /**
  * The history of the hub, as its front thread has it: takes what the shards have recorded and what the fan-out publishes, and
@@ -52,7 +54,7 @@ export class History {
   #worker: Worker | undefined;
   #state: RecorderState | undefined;
   /** Of threads that have died. */
-  #before: Partial<Record<HistoryTopic, Pick<TopicState, 'recorded' | 'dropped'>>> = {};
+  #before: Partial<Record<HistoryTopic, Pick<TopicState, 'recorded' | 'dropped' | 'tooOld'>>> = {};
   #eventBytes = 0;
   #lastAsked = 0;
   #gathering: (() => void) | undefined;
@@ -118,7 +120,17 @@ export class History {
     const now = this.#state?.topics[topic] ?? NOTHING;
     const before = this.#before[topic] ?? NOTHING;
     const here = isOfPlaces(topic) ? this.#blocks.dropped[topic] : this.#droppedEvents[topic];
-    return { ...now, recorded: before.recorded + now.recorded, dropped: before.dropped + now.dropped + here };
+    return {
+      ...now,
+      recorded: before.recorded + now.recorded,
+      dropped: before.dropped + now.dropped + here,
+      tooOld: before.tooOld + now.tooOld,
+    };
+  }
+
+  /** The earliest time that is recorded; -Infinity where history is retained forever. */
+  recordedSince(): number {
+    return recordedSince({ nowMs: this.#deps.now(), retentionMs: this.settings.retentionMs });
   }
 
   get isFailing(): boolean {
@@ -132,16 +144,18 @@ export class History {
   health(): HistoryHealth {
     const problem = this.#problem;
     const { oldestMs } = this.#state ?? {};
+    const sinceMs = this.recordedSince();
     return {
       enabled: true,
       state: problem === undefined ? 'ok' : 'failing',
       ...(problem !== undefined && { problem }),
+      ...(Number.isFinite(sinceMs) && { recorded_since: formatTime(sinceMs) }),
       ...(oldestMs !== undefined && { oldest: formatTime(oldestMs) }),
       damaged_files: this.damagedFiles,
-      topics: HISTORY_TOPICS.filter((topic) => this.settings.topics.includes(topic)).map((topic) => ({
-        topic,
-        ...this.counts(topic),
-      })),
+      topics: HISTORY_TOPICS.filter((topic) => this.settings.topics.includes(topic)).map((topic) => {
+        const { tooOld, ...counts } = this.counts(topic);
+        return { topic, ...counts, too_old: tooOld };
+      }),
     };
   }
 
@@ -239,11 +253,12 @@ export class History {
     this.#asked.clear();
     if (this.#closed !== undefined) return;
     for (const topic of HISTORY_TOPICS) {
-      const { recorded } = this.#state?.topics[topic] ?? NOTHING;
+      const { recorded, tooOld } = this.#state?.topics[topic] ?? NOTHING;
       const before = this.#before[topic] ?? NOTHING;
       this.#before[topic] = {
         recorded: before.recorded + recorded,
-        dropped: before.dropped + this.#sent(topic) - recorded - this.#leftOut(topic),
+        dropped: before.dropped + this.#sent(topic) - recorded - tooOld - this.#leftOut(topic),
+        tooOld: before.tooOld + tooOld,
       };
     }
     this.#sentEvents.fence_events = 0;

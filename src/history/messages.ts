@@ -11,6 +11,7 @@ export interface RecorderSettings {
   readonly topics: readonly HistoryTopic[];
   readonly withProperties: boolean;
   readonly flushMs: number;
+  /** How long history is retained; Infinity for ever. */
   readonly retentionMs: number;
   /** What the files may take; Infinity for no limit. */
   readonly bytesMax: number;
@@ -48,6 +49,8 @@ export interface TopicState {
   /** Rows that were written, and such for which there was no room. */
   readonly recorded: number;
   readonly dropped: number;
+  /** Rows that are older than the retention, and were not recorded. */
+  readonly tooOld: number;
   readonly waiting: number;
   readonly rows: number;
   readonly files: number;

@@ -34,6 +34,19 @@ export function placeMemory({ buffer, byteOffset, byteLength }: Uint8Array): Pla
   };
 }
 
+/** The rows of a section whose time is not before `sinceMs`; undefined for all. */
+// hot
+export function rowsSince(
+  { numbers }: PlaceMemory,
+  { start, count }: PlaceSection,
+  sinceMs: number,
+): Uint32Array | undefined {
+  const isOld = (row: number): boolean => (numbers[start + PLACE_LENGTH * row + TIME] as number) < sinceMs;
+  let old = 0;
+  for (let row = 0; row < count; row++) if (isOld(row)) old++;
+  return old === 0 ? undefined : Uint32Array.from({ length: count }, (_, row) => row).filter((row) => !isOld(row));
+}
+
 /** Rows of one hour, or some of them, in the order in which they are to be written: by id, and then by time. */
 export interface HourRows {
   readonly hourMs: number;
@@ -308,6 +321,13 @@ const OBJECTS_MAX = 200_000;
  */
 export const HEARTBEAT_MS = 30_000;
 
+interface ThinnedOptions {
+  /** Of the shard that the section is from. */
+  readonly names: ShardNames;
+  /** Which places of the section; undefined for all. */
+  readonly rows: Uint32Array | undefined;
+}
+
 interface ThinningOptions {
   readonly minIntervalMs: number;
   readonly minDistanceMetres: number;
@@ -333,11 +353,13 @@ export class Thinning {
     this.#options = options;
   }
 
-  /** The places of a section that are not to be left out. Each of them is the last one of its object from then on. */
-  kept({ numbers, words }: PlaceMemory, section: PlaceSection, names: ShardNames): Uint32Array {
-    const kept = new Uint32Array(section.count);
+  /** Those of some places of a section that are not to be left out. Each of them is the last one of its object from then on. */
+  kept({ numbers, words }: PlaceMemory, section: PlaceSection, { names, rows }: ThinnedOptions): Uint32Array {
+    const all = rows?.length ?? section.count;
+    const kept = new Uint32Array(all);
     let count = 0;
-    for (let row = 0; row < section.count; row++) {
+    for (let i = 0; i < all; i++) {
+      const row = rows === undefined ? i : (rows[i] as number);
       const at = section.start + PLACE_LENGTH * row;
       const id = names.text(words[2 * at + FIRST_NAME + ID] as number);
       const [timeMs, lon, lat] = [numbers[at + TIME], numbers[at + LONGITUDE], numbers[at + LATITUDE]] as [

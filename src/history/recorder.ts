@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { geodesicMetres } from '../core/geo/geodesic.ts';
 import { namesIn, type PlaceSection, type PlaceTopic, sectionsIn } from '../core/recorded.ts';
-import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
+import { HISTORY_TOPICS, type HistoryTopic, recordedSince } from '../model/history.ts';
 import { parseJson } from '../model/json.ts';
 import {
   COLUMNS,
@@ -29,7 +29,7 @@ import { hourOf } from './layout.ts';
 import type { FromRecorder, RecorderSettings, RecorderState } from './messages.ts';
 import { ShardNames } from './names.ts';
 import { stepsIn } from './place_blocks.ts';
-import { type PlaceMemory, PlaceRows, placeMemory, Thinning } from './place_rows.ts';
+import { type PlaceMemory, PlaceRows, placeMemory, rowsSince, Thinning } from './place_rows.ts';
 
 export interface RecorderDeps {
   /** The time of day. */
@@ -84,6 +84,9 @@ export class Recorder {
   readonly #thinning: Readonly<Record<PlaceTopic, Thinning | undefined>>;
   readonly #recorded = countsOf();
   readonly #dropped = countsOf();
+  readonly #tooOld = countsOf();
+  /** `#tooOld` of all topics at the last tidy; undefined while nothing that is too old arrives. */
+  #tooOldBefore: number | undefined;
   readonly #leftOut: Record<PlaceTopic, number> = { locations: 0, motions: 0 };
   readonly #timers: (() => void)[] = [];
   readonly #leasedAt = new Map<number, number>();
@@ -143,13 +146,19 @@ export class Recorder {
   /** Takes events as they were published. */
   events(topic: EventTopic, texts: readonly string[]): void {
     const rows = this.#events[topic];
+    const sinceMs = this.#recordedSince(this.#deps.now());
     for (const text of texts) {
       if (this.#eventCharacters[topic] + text.length > EVENT_CHARACTERS_MAX) {
         this.#dropped[topic]++;
         continue;
       }
+      const row = eventRow(topic, text);
+      if (row.timeMs < sinceMs) {
+        this.#countTooOld(topic, 1);
+        continue;
+      }
       this.#eventCharacters[topic] += text.length;
-      rows.push(eventRow(topic, text));
+      rows.push(row);
     }
   }
 
@@ -210,9 +219,35 @@ export class Recorder {
       this.#dropped[topic] += count;
       return;
     }
-    const rows = this.#thinning[topic]?.kept(memory, section, names);
-    if (rows !== undefined) this.#leftOut[topic] += count - rows.length;
-    coming.add(memory, section, { names, properties: propertiesOf, rows });
+    // What is too old is counted as such, whatever thinning would do with it.
+    const recent = rowsSince(memory, section, this.#recordedSince(this.#deps.now()));
+    const recentCount = recent?.length ?? count;
+    this.#countTooOld(topic, count - recentCount);
+    const rows = this.#thinning[topic]?.kept(memory, section, { names, rows: recent }) ?? recent;
+    this.#leftOut[topic] += recentCount - (rows?.length ?? count);
+    if (rows?.length !== 0) coming.add(memory, section, { names, properties: propertiesOf, rows });
+  }
+
+  /** The earliest time that is recorded: what is older would be deleted at once. */
+  #recordedSince(nowMs: number): number {
+    const { retentionMs } = this.#settings;
+    return this.#trusts(nowMs) ? recordedSince({ nowMs, retentionMs }) : Number.NEGATIVE_INFINITY;
+  }
+
+  /** Counts rows that are too old, and warns at the first of a run of them. */
+  #countTooOld(topic: HistoryTopic, count: number): void {
+    if (count === 0) return;
+    this.#tooOld[topic] += count;
+    if (this.#tooOldBefore !== undefined) return;
+    this.#tooOldBefore = 0;
+    const days = this.#settings.retentionMs / DAY_MS;
+    this.#notice(`Data is not recorded that is older than ${days} days (history_retention_days)`, { topic, count });
+  }
+
+  /** Ends the run of rows that are too old if none came since the last tidy: the next one is warned of again. */
+  #tidyTooOld(): void {
+    const all = Object.values(this.#tooOld).reduce((sum, count) => sum + count, 0);
+    this.#tooOldBefore = this.#tooOldBefore === undefined || this.#tooOldBefore === all ? undefined : all;
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -365,6 +400,7 @@ export class Recorder {
     const elapsedMs = this.#deps.elapsed();
     for (const [lease, sinceMs] of this.#leasedAt) if (elapsedMs - sinceMs > LEASE_MS) this.release(lease);
     if (this.#duck === undefined) await this.#begin();
+    this.#tidyTooOld();
     const { retentionMs, bytesMax } = this.#settings;
     const keptMs = this.#trusts(nowMs) ? retentionMs : Number.POSITIVE_INFINITY;
     for (const hourMs of expiredHours(this.#files.onDisk, { nowMs, retentionMs: keptMs, bytesMax }))
@@ -398,6 +434,7 @@ export class Recorder {
    * come back: for a day nothing gets too old.
    */
   #trusts(nowMs: number): boolean {
+    if (!Number.isFinite(this.#settings.retentionMs)) return true;
     const elapsedMs = this.#deps.elapsed();
     const last = this.#lastTime;
     this.#lastTime = { nowMs, elapsedMs };
@@ -422,6 +459,7 @@ export class Recorder {
           {
             recorded: this.#recorded[topic],
             dropped: this.#dropped[topic],
+            tooOld: this.#tooOld[topic],
             waiting: this.#waiting(topic),
             rows: files.reduce((sum, { rows }) => sum + rows, 0),
             files: files.length,

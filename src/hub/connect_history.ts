@@ -27,7 +27,7 @@ export async function connectHistory(
   const { QueryPool } = await import('../history/queries/query_pool.ts');
   const { fanout, cluster, machine, outcomes, shards } = parts;
   const history = new History(settings, {
-    ...{ fanout, log, schedule: machine.schedule },
+    ...{ fanout, log, schedule: machine.schedule, now: parts.now },
     forgetNames: (shard) => shards.forgetNames(shard),
     announces: (id) => cluster === undefined || cluster.serves(partitionOf(id)),
   });

@@ -2,13 +2,14 @@ import { openSources, type Sources } from '../adapters/sources.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Places } from '../cluster/routes.ts';
 import type { Config } from '../config/schema.ts';
-import { boundsOf } from '../config/settings.ts';
+import { boundsOf, historySettings } from '../config/settings.ts';
 import { PROVIDER_NAME, recordSize, shiftRecord } from '../core/location/record.ts';
 import type { ScannedBody } from '../core/location/scanned.ts';
 import type { ZoneTable } from '../core/zone/zone_table.ts';
 import type { Entities } from '../entities/entities.ts';
 import { announceProximity } from '../fanout/front_events.ts';
 import { Ingest } from '../ingest/ingest.ts';
+import { recordedSince } from '../model/history.ts';
 import type { Arrivals } from '../operation/arrivals.ts';
 import { partitionOf } from '../shards/affinity.ts';
 import type { Clock } from '../time/clock.ts';
@@ -98,6 +99,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
   // In a cluster other hubs may be those that process locations; times of day go there.
   const places: Places = cluster?.routesTo(local) ?? local;
   const canKeep = (): boolean => cluster !== undefined || !slow || !database.refusesRows();
+  const recorded = historySettings(config);
   const ingest = new Ingest({
     now,
     depthMax: config.max_json_depth,
@@ -109,6 +111,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
     hasCapacity: (more) => places.hasCapacity(more),
     scanner: machine.openScanner({ nameBytes: bounds.nameLength, propertiesBytes: bounds.locationPropertiesBytes }),
     canTakeScanned: () => !shards.isMoving,
+    ...(recorded && { recordedSince: () => recordedSince({ nowMs: now(), retentionMs: recorded.retentionMs }) }),
     scanned: (body) => places.scanned(body),
     location: (location, times) => places.location(location, times),
     arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),

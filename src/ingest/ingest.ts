@@ -1,4 +1,4 @@
-import { PROVIDER_NAME, recordSize, recordType, SOURCE_NAME } from '../core/location/record.ts';
+import { PROVIDER_NAME, recordGeneratedMs, recordSize, recordType, SOURCE_NAME } from '../core/location/record.ts';
 import type { ScannedBody } from '../core/location/scanned.ts';
 import { HubError } from '../errors.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
@@ -57,6 +57,8 @@ export interface IngestOptions {
   kept(): Promise<void> | undefined;
   /** The same for a part of a long list; left out if `kept` at the end of the list covers all parts. */
   partKept?(): Promise<void> | undefined;
+  /** The earliest time that the history records; all is recorded when left out. */
+  recordedSince?(): number;
   /** Levels that properties may be nested; 200 when left out. */
   readonly depthMax?: number;
   /** DEFAULT_BOUNDS when left out. */
@@ -99,6 +101,13 @@ export interface Incoming {
   readonly providerId?: string;
   /** `rest` when left out. */
   readonly via?: WayIn;
+  /** Counts the accepted values that are too old for the history. */
+  readonly tooOld?: Tally | undefined;
+}
+
+/** A count that Ingest adds to. */
+export interface Tally {
+  count: number;
 }
 
 /** Counters: received = those that went to shards + rejected. */
@@ -162,27 +171,27 @@ export class Ingest {
    * unusual in any way, or wrong, is for locations to take or refuse.
    */
   // hot
-  body(body: Borrowed, { providerId, via = 'rest' }: Omit<Incoming, 'root'>): Scanned {
-    return this.#scan(via, (scanner, receivedMs) =>
-      providerId === undefined ? scanner.list(look(body), receivedMs) : scanner.one(look(body), receivedMs, providerId),
-    );
+  body(body: Borrowed, { providerId, via = 'rest', tooOld }: Omit<Incoming, 'root'>): Scanned {
+    const read: ReadBytes = (scanner, receivedMs) =>
+      providerId === undefined ? scanner.list(look(body), receivedMs) : scanner.one(look(body), receivedMs, providerId);
+    return this.#scan(read, { via, tooOld });
   }
 
   /** The same for a message of a WebSocket that publishes locations. What has a bad one is for publishedLocations. */
   // hot
   message(frame: Borrowed): Scanned {
-    return this.#scan('ws', (scanner, receivedMs) => scanner.message(look(frame), receivedMs));
+    return this.#scan((scanner, receivedMs) => scanner.message(look(frame), receivedMs), { via: 'ws' });
   }
 
   // hot
-  #scan(via: WayIn, read: ReadBytes): Scanned {
+  #scan(read: ReadBytes, from: Omit<Passing, 'receivedMs'>): Scanned {
     const { now } = this.#options;
     const receivedMs = now();
     const count = this.#read(read, receivedMs);
     if (count === 0) return UNUSUAL;
     this.#count(count);
     this.#requireCapacity(count);
-    return this.#keptAll(this.#passScanned(count, receivedMs, via));
+    return this.#keptAll(this.#passScanned(count, { ...from, receivedMs }));
   }
 
   /**
@@ -195,7 +204,7 @@ export class Ingest {
    */
   async longBody(
     body: Uint8Array,
-    { root, via = 'rest' }: Incoming,
+    { root, via = 'rest', tooOld }: Incoming,
   ): Promise<{ readonly kept: Promise<void> | undefined } | typeof UNUSUAL> {
     const list = new ListPieces(body, this.#options.pieceBytes);
     do await this.#turns.next();
@@ -219,7 +228,7 @@ export class Ingest {
     for (const piece of pieces) {
       await this.#turns.next();
       this.#accepted -= piece.items;
-      works.push(...this.#passPiece(piece, { body, root, via }), ...this.#partKept());
+      works.push(...this.#passPiece(piece, { body, root, via, tooOld }), ...this.#partKept());
     }
     return { kept: this.#keptAll(works) };
   }
@@ -239,17 +248,17 @@ export class Ingest {
   /** Passes on locations that were right. One that names a zone which has gone since comes too late. */
   #passPiece(
     piece: Piece,
-    { body, root, via }: { readonly body: Uint8Array; readonly root: string; readonly via: WayIn },
+    { body, root, via, tooOld }: Omit<Passing, 'receivedMs'> & { readonly body: Uint8Array; readonly root: string },
   ): Promise<void>[] {
     const bytes = this.#pieceBuffer.listOf(piece, body);
     const receivedMs = this.#options.now();
     const count = this.#read((scanner) => scanner.list(bytes, receivedMs), receivedMs);
-    if (count > 0) return this.#passScanned(count, receivedMs, via);
+    if (count > 0) return this.#passScanned(count, { receivedMs, via, tooOld });
     const values = this.#valuesOf(bytes, piece);
     const checked: Checked[] = [];
     const nameOf = (index: number) => `${root}[${piece.first + index}]`;
     this.#checkEach({ values, nameOf, kind: LOCATIONS, receivedMs, checked, problems: [] }, 0, values.length);
-    return this.#pass(checked, { kind: LOCATIONS, via, receivedMs });
+    return this.#pass(checked, { kind: LOCATIONS, via, receivedMs, tooOld });
   }
 
   /** What a piece is parsed to. Throws what parsePart throws. */
@@ -306,16 +315,16 @@ export class Ingest {
 
   #all<T extends Checked>(values: readonly unknown[], incoming: Incoming, kind: Kind<T>): Promise<void> | undefined {
     this.#count(values.length);
-    const { via = 'rest' } = incoming;
+    const { via = 'rest', tooOld } = incoming;
     const checked: T[] = [];
     const all = { values, first: 0, of: values.length, incoming, kind, receivedMs: this.#options.now(), checked };
     if (values.length > AT_ONCE) {
       const check = (from: number, to: number) => this.#checkAll(all, from, to);
-      return this.#inTurns(values.length, check, { kind, via, checked }).then(({ kept }) => kept);
+      return this.#inTurns(values.length, check, { kind, via, checked, tooOld }).then(({ kept }) => kept);
     }
     this.#checkAll(all, 0, values.length);
     this.#requireCapacity(checked.length);
-    return this.#keptAll(this.#pass(checked, { kind, via, receivedMs: all.receivedMs }));
+    return this.#keptAll(this.#pass(checked, { kind, via, tooOld, receivedMs: all.receivedMs }));
   }
 
   #each<T extends Checked>(values: readonly unknown[], { kind, via, nameOf }: Each<T>): TakenEach {
@@ -341,7 +350,7 @@ export class Ingest {
   #inTurns<T extends Checked>(
     count: number,
     check: (from: number, to: number) => void,
-    { kind, via, checked }: { readonly kind: Kind<T>; readonly via: WayIn; readonly checked: readonly T[] },
+    { checked, ...incoming }: Omit<Passing, 'receivedMs'> & { readonly kind: Kind<T>; readonly checked: readonly T[] },
   ): Promise<{ readonly kept: Promise<void> | undefined }> {
     const work = async () => {
       for (let from = 0; from < count; from += AT_ONCE) {
@@ -355,7 +364,7 @@ export class Ingest {
         if (from > 0) await this.#turns.next();
         const some = checked.slice(from, from + AT_ONCE);
         this.#accepted -= some.length;
-        works.push(...this.#pass(some, { kind, via, receivedMs: this.#options.now() }), ...this.#partKept());
+        works.push(...this.#pass(some, { ...incoming, receivedMs: this.#options.now() }), ...this.#partKept());
       }
       return { kept: this.#keptAll(works) };
     };
@@ -412,11 +421,13 @@ export class Ingest {
   /** Passes accepted values on. Returns what is done for unknown providers. */
   #pass<T extends Checked>(
     checked: readonly T[],
-    { kind, via, receivedMs }: { readonly kind: Kind<T>; readonly via: WayIn; readonly receivedMs: number },
+    { kind, via, receivedMs, tooOld }: Passing & { readonly kind: Kind<T> },
   ): Promise<void>[] {
     const works: Promise<void>[] = [];
     this.counts.rejected -= checked.length;
+    const sinceMs = this.#recordedSince(tooOld);
     for (const { location, generatedMs } of checked) {
+      if (tooOld !== undefined && generatedMs < sinceMs) tooOld.count++;
       const work = this.#options.ensureProvider(location.provider_id, location.provider_type);
       if (work !== undefined) works.push(work);
       this.#options.arrived?.(location, receivedMs, via);
@@ -431,15 +442,17 @@ export class Ingest {
 
   /** Passes on what was scanned last. */
   // hot
-  #passScanned(count: number, receivedMs: number, via: WayIn): Promise<void>[] {
+  #passScanned(count: number, { receivedMs, via, tooOld }: Passing): Promise<void>[] {
     const { scanned, providersChanged } = this.#options;
     const { scanner, names } = this.#scanning as Scanning;
     const changes = providersChanged?.();
     const [works, strangers]: [Promise<void>[], string[]] = [[], []];
     this.counts.rejected -= count;
     const { view, start, end } = scanner;
+    const sinceMs = this.#recordedSince(tooOld);
     let [source, type, came] = [-1, 0, 0];
     for (let at = start; at < end; at += recordSize(scanner, at)) {
+      if (tooOld !== undefined && recordGeneratedMs(scanner, at) < sinceMs) tooOld.count++;
       const number = view.getUint32(at + PROVIDER_NAME, true);
       if (changes === undefined || !names.isKnown(number, changes)) {
         const work = this.#meet(number, recordType(scanner, at));
@@ -460,6 +473,13 @@ export class Ingest {
     this.#noteCame(came, { source, at: type, receivedMs, via });
     scanned?.({ records: scanner, start, end, receivedMs, strangers, nameOf: names.of, homeOf: names.homeOf });
     return works;
+  }
+
+  /** The earliest time that the history records, where the caller wants to know what is older. */
+  #recordedSince(tooOld: Tally | undefined): number {
+    return tooOld === undefined
+      ? Number.NEGATIVE_INFINITY
+      : (this.#options.recordedSince?.() ?? Number.NEGATIVE_INFINITY);
   }
 
   /** Sees to it that the provider of a scanned location exists. Returns what is done for that. */
@@ -507,6 +527,12 @@ export class Ingest {
     if (kept !== undefined) works.push(kept);
     return works.length === 0 ? undefined : Promise.all(works).then(() => undefined);
   }
+}
+
+/** How accepted values came. */
+interface Passing extends Pick<Incoming, 'tooOld'> {
+  readonly via: WayIn;
+  readonly receivedMs: number;
 }
 
 type ReadBytes = (scanner: BodyScanner, receivedMs: number) => number;

@@ -19,6 +19,7 @@ export interface MeasuredCopy {
 interface TopicCounts {
   readonly recorded: number;
   readonly dropped: number;
+  readonly tooOld: number;
   readonly waiting: number;
   readonly rows: number;
   readonly files: number;
@@ -46,6 +47,7 @@ export function historyFamilies(history: MeasuredHistory, copy: MeasuredCopy | u
     gauge('hub_history_damaged_files', 'Files that cannot be read.', () => history.damagedFiles),
     byTopic('hub_history_recorded_total', 'Rows that were written.', 'recorded'),
     byTopic('hub_history_dropped_total', 'Rows for which there was no room.', 'dropped'),
+    byTopic('hub_history_too_old_total', 'Rows not recorded because they are older than the retention.', 'tooOld'),
     byTopic('hub_history_waiting', 'Rows that are to be written.', 'waiting'),
     byTopic('hub_history_rows', 'Rows in the files.', 'rows'),
     byTopic('hub_history_files', 'Files.', 'files'),

@@ -43,6 +43,8 @@ export async function fakeHub(
 ): Promise<FakeHub> {
   const sockets = new Set<WebSocket>();
   const server = createServer(async (request, response) => {
+    // It records no history.
+    if (request.url === '/hub/v2/health/history') return void response.writeHead(404).end();
     const text = (await request.setEncoding('utf8').toArray()).join('');
     const asked = {
       method: request.method ?? '',

@@ -150,7 +150,7 @@ function openHistory(
     },
     {
       ...{ fanout: { listen: () => () => undefined }, announces: () => true, forgetNames: () => undefined },
-      ...{ schedule, log, ...more },
+      ...{ schedule, log, now: Date.now, ...more },
     },
   );
   history.start();

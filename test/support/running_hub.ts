@@ -43,6 +43,8 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'hub-test-')));
   const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };
   for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = settingText(value);
+  // Tests record fixed times of the past.
+  if (settings['history'] === true) env['HUB_HISTORY_RETENTION_DAYS'] ??= 'null';
   const logged: Logged[] = [];
   const logAs = (level: Logged['level']) => {
     return (message: string, facts: object = {}) => {

@@ -10,7 +10,7 @@ export interface Logged {
 }
 
 /** Settings by their names in hub_config.yaml. */
-export type TestSettings = Readonly<Record<string, string | number | boolean | readonly unknown[]>>;
+export type TestSettings = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
 
 export interface TestReply {
   readonly status: number;

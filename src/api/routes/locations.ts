@@ -15,7 +15,12 @@ import { oneOf } from '../read_one.ts';
 import { type Call, type Method, type Route, route } from '../route.ts';
 import { VIEW_QUERY, viewOf } from '../view.ts';
 
-const ACCEPTED = { 204: { description: 'Everything in the body is accepted.' } };
+const ACCEPTED = {
+  204: {
+    description:
+      'Everything in the body is accepted. A header Warning says how many locations are too old for the history, if any.',
+  },
+};
 const CREATES = {
   refusals: { 404: 'Not for an unknown provider, which is created. The omlox Hub API reserves it for that.' },
   description:
@@ -74,7 +79,10 @@ export const LOCATION_ROUTES: readonly Route[] = [
     hot: true,
     notes: CREATES,
     replies: ACCEPTED,
-    takeBytes: (body, call, hub) => acceptedBytes(hub.acceptBody(body, { providerId: call.id }), call),
+    takeBytes(body, call, hub) {
+      const tooOld = tallyFor(hub);
+      return acceptedBytes(hub.acceptBody(body, { providerId: call.id, tooOld }), call, tooOld);
+    },
     handle: (call, hub) =>
       takeLocations({ values: [call.body], options: { root: '', providerId: call.id }, call }, hub),
   }),
@@ -113,12 +121,16 @@ function bulkRow(method: Method): Route {
     hot: true,
     notes: ALL_OR_NONE,
     replies: ACCEPTED,
-    takeBytes: (body, call, hub) => acceptedBytes(hub.acceptBody(body, {}), call),
+    takeBytes(body, call, hub) {
+      const tooOld = tallyFor(hub);
+      return acceptedBytes(hub.acceptBody(body, { tooOld }), call, tooOld);
+    },
     async takeLong(body, call, hub) {
-      const taken = await hub.acceptLongBody(body, LIST).catch((cause: unknown) => {
+      const tooOld = tallyFor(hub);
+      const taken = await hub.acceptLongBody(body, { ...LIST, tooOld }).catch((cause: unknown) => {
         throw asRefusal(cause);
       });
-      return taken === 'unusual' ? undefined : { reply: accepted(taken.kept, call) };
+      return taken === 'unusual' ? undefined : { reply: accepted(taken.kept, call, tooOld) };
     },
     handle: (call, hub) => takeLocations({ values: arrayOf(call), options: LIST, call }, hub),
   });
@@ -138,6 +150,9 @@ function proximitiesRow(method: Method): Route {
   });
 }
 
+/** How many values of a body are too old for the history. */
+type Tally = NonNullable<AcceptOptions['tooOld']>;
+
 interface Taking {
   readonly values: readonly unknown[];
   readonly options: AcceptOptions;
@@ -146,12 +161,14 @@ interface Taking {
 
 function takeLocations({ values, options, call }: Taking, hub: ApiDeps): HttpReply | Promise<HttpReply> {
   admitSources('location', values, call, hub);
-  return accepted(hub.acceptLocations(values, options), call);
+  const tooOld = tallyFor(hub);
+  return accepted(hub.acceptLocations(values, { ...options, tooOld }), call, tooOld);
 }
 
 function takeProximities({ values, options, call }: Taking, hub: ApiDeps): HttpReply | Promise<HttpReply> {
   admitSources('proximity', values, call, hub);
-  const take = () => accepted(hub.acceptProximities(values, options), call);
+  const tooOld = tallyFor(hub);
+  const take = () => accepted(hub.acceptProximities(values, { ...options, tooOld }), call, tooOld);
   const moved = movesBefore(values, hub);
   return moved === undefined ? take() : moved.then(take);
 }
@@ -160,13 +177,31 @@ function takeProximities({ values, options, call }: Taking, hub: ApiDeps): HttpR
 function acceptedBytes(
   waiting: Promise<void> | undefined | 'unusual',
   call: Pick<Call, 'reply'>,
+  tooOld: Tally | undefined,
 ): HttpReply | Promise<HttpReply> | undefined {
-  return waiting === 'unusual' ? undefined : accepted(waiting, call);
+  return waiting === 'unusual' ? undefined : accepted(waiting, call, tooOld);
 }
 
 // hot: no promise where nothing has to be waited for
-function accepted(waiting: Promise<void> | undefined, { reply }: Pick<Call, 'reply'>): HttpReply | Promise<HttpReply> {
-  return waiting === undefined ? reply.noContent : waiting.then(() => reply.noContent);
+function accepted(
+  waiting: Promise<void> | undefined,
+  { reply }: Pick<Call, 'reply'>,
+  tooOld: Tally | undefined,
+): HttpReply | Promise<HttpReply> {
+  if (waiting !== undefined) return waiting.then(() => taken(reply.noContent, tooOld));
+  return taken(reply.noContent, tooOld);
+}
+
+/** The reply to a body that is accepted, with a warning if part of it is too old for the history. */
+function taken(noContent: HttpReply, tooOld: Tally | undefined): HttpReply {
+  if (tooOld === undefined || tooOld.count === 0) return noContent;
+  const text = `${tooOld.count} locations are older than history_retention_days and are not recorded in the history`;
+  return { ...noContent, headers: { ...noContent.headers, Warning: `199 hub "${text}"` } };
+}
+
+/** Counts what is too old for the history, where the hub records one. */
+function tallyFor({ history }: ApiDeps): Tally | undefined {
+  return history === undefined ? undefined : { count: 0 };
 }
 
 function arrayOf({ body }: Call): readonly unknown[] {

@@ -54,13 +54,12 @@ async function demo({ hub, seed, mqtt, history, seconds = Number.POSITIVE_INFINI
   let feed: Feed | undefined;
   let crew: readonly Member[] = demoCrew(seed);
   try {
-    if (history !== undefined) await requireHistory(client);
+    const hours = history === true ? DAY_HOURS : history;
+    const untilMs = Date.now();
+    if (hours !== undefined) await requireHistory(client, { status, hours, untilMs });
     feed = mqtt === undefined ? restFeed(client, hub) : await throughBroker(client, { hub, mqtt, signal });
     await placeSite(client, { crew, placed: (placed) => status.print(describePlaced(placed)) });
-    if (history !== undefined) {
-      const hours = history === true ? DAY_HOURS : history;
-      crew = await feedPast(client, { crew, feed, status, signal, hours, untilMs: Date.now() });
-    }
+    if (hours !== undefined) crew = await feedPast(client, { crew, feed, status, signal, hours, untilMs });
     stream = await countEvents(events, { hub, status, signal });
     status.print(`Feeding ${crew.length} tags into ${feed.to}. Stop with Ctrl-C`);
     await feedCrew(feed, {

@@ -2,6 +2,7 @@ import type { Fence } from '../../model/fence.ts';
 import type { Location } from '../../model/location.ts';
 import { CommandError } from '../command_error.ts';
 import { placeEntities } from '../entities.ts';
+import { historyOf, NOT_RECORDED } from '../history_of.ts';
 import type { HubClient } from '../hub_client.ts';
 import type { StatusLine } from '../status_line.ts';
 import type { Member } from './crew.ts';
@@ -26,10 +27,15 @@ interface Past {
   readonly untilMs: number;
 }
 
-/** Throws a CommandError where the hub records no history. */
-export async function requireHistory(client: HubClient): Promise<void> {
-  const { ok, text } = await client.send('GET', '/health/history');
-  const { state } = (ok ? JSON.parse(text) : {}) as { readonly state?: string };
+/** Throws a CommandError where the hub records no history. Warns of a past that is older than it retains. */
+export async function requireHistory(
+  client: HubClient,
+  past: Pick<Past, 'status' | 'hours' | 'untilMs'>,
+): Promise<void> {
+  const { state, recordedSinceMs } = await historyOf(client);
+  const { status, hours, untilMs } = past;
+  const lost = Math.min(hours, (recordedSinceMs - (untilMs - hours * HOUR_MS)) / HOUR_MS);
+  if (lost > 0) status.print(`Warning: the first ${lost.toFixed(1)} of ${hours} hours ${NOT_RECORDED}`);
   if (state === 'ok') return;
   const found =
     state === 'failing'

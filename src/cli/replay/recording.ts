@@ -27,11 +27,20 @@ export async function* readRecording(path: string): AsyncGenerator<Recorded> {
   }
 }
 
-/** Counts the locations of a recording. Throws as reading it would, so that nothing is sent of a broken file. */
-export async function countLocations(path: string): Promise<number> {
-  let count = 0;
-  for await (const _ of readRecording(path)) count += 1;
-  return count;
+/** How many locations a recording has, and the earliest of their times: Infinity where none has one. */
+export interface Extent {
+  readonly count: number;
+  readonly earliestMs: number;
+}
+
+/** Reads a whole recording for its extent. Throws as reading it would, so that nothing is sent of a broken file. */
+export async function readExtent(path: string): Promise<Extent> {
+  let [count, earliestMs] = [0, Number.POSITIVE_INFINITY];
+  for await (const { location } of readRecording(path)) {
+    count += 1;
+    earliestMs = Math.min(earliestMs, generatedMs(location) ?? earliestMs);
+  }
+  return { count, earliestMs };
 }
 
 /** timestamp_generated of a location in milliseconds since 1970, undefined without one. */

@@ -3,17 +3,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { decodeText } from '../../model/decode_text.ts';
 import { parseKeeping } from '../../model/keep_numbers.ts';
+import { formatTime } from '../../model/time.ts';
 import { CommandError } from '../command_error.ts';
 import { describePlaced, type Entity, type EntityKind, placeEntities } from '../entities.ts';
 import { countEvents, EventCounts } from '../event_counts.ts';
 import type { EventStream } from '../event_stream.ts';
+import { historyOf, NOT_RECORDED } from '../history_of.ts';
 import { hubClient } from '../hub_client.ts';
 import { hubOption, interruption, number } from '../options.ts';
 import { bar, StatusLine } from '../status_line.ts';
 import { deliver, type Tally } from './deliver.ts';
 import { resample } from './interpolate.ts';
 import { paced } from './pace.ts';
-import { countLocations, type Recorded, readRecording } from './recording.ts';
+import { type Extent, generatedMs, type Recorded, readExtent, readRecording } from './recording.ts';
 
 /** `replay --locations F …`: sends recorded locations to a hub. */
 export function replayCommand(): Command {
@@ -62,7 +64,7 @@ async function replay(options: Options): Promise<void> {
   const { hub, batch, speed } = options;
   // All files are read before anything is sent: a mistake in one leaves the hub as it was.
   const entities = await readEntities(options);
-  const { count, recorded } = await readLocations(options);
+  const { count, earliestMs, recorded } = await readLocations(options);
   if (count === 0) throw new CommandError(`Cannot replay ${options.locations}: it holds no locations`);
   const signal = interruption();
   const client = hubClient(hub, { signal });
@@ -73,6 +75,12 @@ async function replay(options: Options): Promise<void> {
   let endMs = startMs;
   let stream: EventStream | undefined;
   try {
+    const { recordedSinceMs } = await historyOf(client);
+    if (options.restamp !== true && earliestMs < recordedSinceMs) {
+      status.print(
+        `Warning: locations before ${formatTime(recordedSinceMs)} ${NOT_RECORDED}. --restamp sends them as of now`,
+      );
+    }
     for (const [kind, list] of entities) status.print(describePlaced(await placeEntities(client, kind, list)));
     stream = await countEvents(events, { hub, status, signal });
     startMs = performance.now();
@@ -100,14 +108,18 @@ async function replay(options: Options): Promise<void> {
 async function readLocations({
   locations,
   interpolate,
-}: Options): Promise<{ count: number; recorded: () => AsyncIterable<Recorded> | Iterable<Recorded> }> {
+}: Options): Promise<Extent & { recorded: () => AsyncIterable<Recorded> | Iterable<Recorded> }> {
   if (interpolate === undefined) {
-    return { count: await countLocations(locations), recorded: () => readRecording(locations) };
+    return { ...(await readExtent(locations)), recorded: () => readRecording(locations) };
   }
   const all: Recorded[] = [];
-  for await (const each of readRecording(locations)) all.push(each);
+  let earliestMs = Number.POSITIVE_INFINITY;
+  for await (const each of readRecording(locations)) {
+    all.push(each);
+    earliestMs = Math.min(earliestMs, generatedMs(each.location) ?? earliestMs);
+  }
   const resampled = resample(all, { hz: interpolate, path: locations });
-  return { count: resampled.count, recorded: () => resampled.locations() };
+  return { count: resampled.count, earliestMs, recorded: () => resampled.locations() };
 }
 
 /** Zones come first, for fences may lie in their coordinates. */
