@@ -35,8 +35,9 @@ export function recordedId(kind: Recorded, id: string, { entities }: ApiDeps): s
 export async function knownId(kind: Recorded, { id, client }: Call, api: ApiDeps): Promise<string> {
   const known = api.entities.get(kind, id)?.id;
   if (known !== undefined) return known;
-  const { bytes } = await recorded(api).ask({ ask: 'known', kind, id }, client.gone?.());
-  if (Buffer.from(bytes).toString() === 'true') return id;
+  const { bytes, missingHubs = [] } = await recorded(api).ask({ ask: 'known', kind, id }, client.gone?.());
+  // A hub that has not answered may have recorded something: the answer says that its rows are missing.
+  if (Buffer.from(bytes).toString() === 'true' || missingHubs.length > 0) return id;
   throw new HubError(
     'HUB_NOT_FOUND',
     `Cannot find ${kind} ${show(id)}: there is neither such a ${kind} nor its history`,
@@ -79,7 +80,9 @@ interface AskingPlaces extends Asking {
 /** Asks, and says where the next part is, and whether something is missing. */
 export async function replied(call: Call, { history, question, mediaType }: Asking): Promise<HttpReply> {
   const answer = await history.ask(question, call.client.gone?.());
-  return answered(call, { ...answer, mediaType, body: answer.bytes });
+  const { bytes, missingHubs = [] } = answer;
+  const body = mediaType.includes('json') && missingHubs.length > 0 ? namingMissing(bytes, missingHubs) : bytes;
+  return answered(call, { ...answer, mediaType, body });
 }
 
 /** Positions that are fetched at once for a reply that is sent as a whole. */
@@ -87,7 +90,8 @@ const STREAMED_AT_ONCE = 50_000;
 
 /**
  * The whole list, however long it is, as one text in CSV. A part is fetched when the client has read those before, so no more
- * than one is in memory. When the client leaves, nothing is fetched any more; when a part cannot be had, the connection ends.
+ * than one is in memory. When the client leaves, nothing is fetched any more. The connection ends when a part cannot be had, or
+ * lacks files or hubs that the header does not name.
  */
 export async function streamed(call: Call, { history, question, mediaType }: AskingPlaces): Promise<HttpReply> {
   const gone = call.client.gone?.();
@@ -95,29 +99,47 @@ export async function streamed(call: Call, { history, question, mediaType }: Ask
     history.ask({ ...question, cursor, hasHeader, limit: STREAMED_AT_ONCE }, gone);
   const first = await ask(question.cursor, true);
   const body = first.next === undefined ? first.bytes : { parts: parts() };
-  return answered(call, { damaged: first.damaged, next: undefined, mediaType, body });
+  return answered(call, { ...first, next: undefined, mediaType, body });
 
   async function* parts(): AsyncGenerator<Uint8Array> {
     yield first.bytes;
     for (let { next } = first; next !== undefined; ) {
       const part = await ask(cursorOf('places', next), false);
       if (part.damaged > first.damaged) throw new Error('A file of the history cannot be read');
+      const missing = part.missingHubs?.find((hub) => first.missingHubs?.includes(hub) !== true);
+      if (missing !== undefined) throw new Error(`The rows of hub ${missing} are missing`);
       yield part.bytes;
       ({ next } = part);
     }
   }
 }
 
-interface Answered extends Pick<HistoryAnswer, 'next' | 'damaged'> {
+interface Answered extends Pick<HistoryAnswer, 'next' | 'damaged' | 'missingHubs'> {
   readonly mediaType: string;
   readonly body: Body;
 }
 
-function answered(call: Call, { next, damaged, mediaType, body }: Answered): HttpReply {
+function answered(call: Call, { next, mediaType, body, ...lacking }: Answered): HttpReply {
   const answer = call.reply.json(body);
   const links = next === undefined ? {} : { Link: `<${addressOf(call, next)}>; rel="next"` };
-  const missing = damaged === 0 ? {} : { Warning: `199 hub "${damaged} files of these hours cannot be read"` };
-  return { ...answer, headers: { ...answer.headers, 'Content-Type': mediaType, ...links, ...missing } };
+  const warning = warningOf(lacking);
+  return { ...answer, headers: { ...answer.headers, 'Content-Type': mediaType, ...links, ...warning } };
+}
+
+/** A header that says what an answer lacks, if anything. */
+export function warningOf({ damaged, missingHubs = [] }: Pick<HistoryAnswer, 'damaged' | 'missingHubs'>): {
+  readonly Warning?: string;
+} {
+  const lacks = [
+    ...(damaged === 0 ? [] : [`${damaged} files of these hours cannot be read`]),
+    ...missingHubs.map((hub) => `hub ${hub.replaceAll(/[^ -~]|["\\\\]/g, '?')} has not answered, its rows are missing`),
+  ];
+  return lacks.length === 0 ? {} : { Warning: lacks.map((text) => `199 hub "${text}"`).join(', ') };
+}
+
+/** A JSON object with the names of hubs whose rows it lacks, in front of its own members. */
+function namingMissing(bytes: Uint8Array, missingHubs: readonly string[]): Uint8Array {
+  return Buffer.concat([Buffer.from(`{"missing_hubs":${JSON.stringify(missingHubs)},`), bytes.subarray(1)]);
 }
 
 /** The address of a list as it was asked for, without a cursor or with another one. */

@@ -11,8 +11,9 @@ import type { Notice } from './notice.ts';
  *
  * A question is a request to each member, on `<name>.gather.<incarnation>`: msgpack of [version, incarnation of who asks,
  * number, part, what is asked, about what]. Each part of an answer that is larger than a message is asked for by itself
- * (held_answers.ts). All of that has ANSWER_MS. Whoever does not answer by then is left out, and the log says so: once, until
- * it answers again. A member that is gone meanwhile is no longer waited for.
+ * (held_answers.ts). All of that has ANSWER_MS, unless the caller gives it longer: then a member that still works on its answer
+ * says so at least every ANSWER_MS. A member that does not answer in time is left out, and the log says so: once, until it
+ * answers again. A member that has left is no longer waited for.
  *
  * The same question is under way once. Whoever asks it meanwhile shares the next round, so nobody gets what was told
  * before it asked.
@@ -52,9 +53,17 @@ export interface Answered {
   readonly value: unknown;
 }
 
+/** The answers of all hubs. */
+export interface Gathered {
+  /** In the order in which the hubs have joined. */
+  readonly answered: readonly Answered[];
+  /** Names of the members that have not answered. */
+  readonly missing: readonly string[];
+}
+
 /** What this hub knows. */
 export interface Answers {
-  /** Throws an Error for a question that it does not know. */
+  /** The answer, or a promise of it. Throws, or rejects with, an Error for a question that it does not know. */
   answer(question: Question): unknown;
   /** Why what another hub has answered cannot be used; undefined where it can. */
   problem(question: Question, value: unknown): string | undefined;
@@ -62,15 +71,25 @@ export interface Answers {
 
 const VERSION = 1;
 const ANSWER_MS = 500;
+/** How long one request may take of a question that may take longer. A member at work replies after half of that. */
+const REQUEST_MS = 1000;
 /** Of a mebibyte each. */
 const PARTS_MAX = 64;
 /** Different questions that may be under way. */
 const ROUNDS_MAX = 1000;
 
+/** A question, and how long its answers may take. */
+interface Asking {
+  readonly question: Question;
+  readonly answerMs: number;
+  /** Whether this hub is left out. */
+  readonly ofOthers: boolean;
+}
+
 /** The hubs that answer at the same time, and who shares the round after it. */
 interface Round {
-  readonly answered: Promise<readonly Answered[]>;
-  next: Promise<readonly Answered[]> | undefined;
+  readonly gathered: Promise<Gathered>;
+  next: Promise<Gathered> | undefined;
 }
 
 /** A member that is waited for. */
@@ -87,6 +106,8 @@ export class Gather {
   /** Incarnations whose silence was told. */
   readonly #silent = new Set<string>();
   #answers: Answers | undefined;
+  /** Those of questions that another part answers, by `ask`. */
+  readonly #answersTo = new Map<string, Answers>();
   #listening: Subscription | undefined;
   #number = 0;
   #isClosed = false;
@@ -103,6 +124,11 @@ export class Gather {
     this.#listening = bus.subscribe(`${name}.gather.${incarnation}`, (message) => this.#hear(message));
   }
 
+  /** Answers one kind of question by another part from now on. */
+  serve(ask: string, answers: Answers): void {
+    this.#answersTo.set(ask, answers);
+  }
+
   /** Resolves when questions of others arrive. */
   get ready(): Promise<void> {
     return this.#listening?.ready ?? Promise.resolve();
@@ -113,11 +139,21 @@ export class Gather {
    * many questions are under way.
    */
   async ask(question: Question): Promise<readonly Answered[]> {
-    const key = `${question.ask} ${question.about}`;
+    return (await this.#askOnce({ question, answerMs: ANSWER_MS, ofOthers: false })).answered;
+  }
+
+  /** Asks the other hubs what may take longer to answer. */
+  askOthers(question: Question, answerMs: number): Promise<Gathered> {
+    return this.#askOnce({ question, answerMs, ofOthers: true });
+  }
+
+  #askOnce(asking: Asking): Promise<Gathered> {
+    const { ask, about } = asking.question;
+    const key = `${ask} ${about}`;
     const round = this.#rounds.get(key);
-    if (round === undefined) return this.#begin(key, question);
-    const again = (): Promise<readonly Answered[]> => this.#begin(key, question);
-    round.next ??= round.answered.then(again, again);
+    const begin = (): Promise<Gathered> => this.#begin(key, asking);
+    if (round === undefined) return begin();
+    round.next ??= round.gathered.then(begin, begin);
     return round.next;
   }
 
@@ -136,51 +172,59 @@ export class Gather {
     for (const waiting of [...this.#waiting]) waiting.giveUp();
   }
 
-  #begin(key: string, question: Question): Promise<readonly Answered[]> {
+  #begin(key: string, asking: Asking): Promise<Gathered> {
     if (this.#rounds.size >= ROUNDS_MAX) {
       const why = `${ROUNDS_MAX} questions to all hubs are under way`;
       return Promise.reject(new HubError('HUB_UNAVAILABLE', `Cannot ask all hubs: ${why}`));
     }
-    const round: Round = { answered: this.#all(question), next: undefined };
+    const round: Round = { gathered: this.#all(asking), next: undefined };
     this.#rounds.set(key, round);
     const end = (): void => {
       if (this.#rounds.get(key) === round) this.#rounds.delete(key);
     };
-    round.answered.then(end, end);
-    return round.answered;
+    round.gathered.then(end, end);
+    return round.gathered;
   }
 
-  async #all(question: Question): Promise<readonly Answered[]> {
+  async #all(asking: Asking): Promise<Gathered> {
     const { incarnation: self, hubName: name, members } = this.#options;
     const all = members();
-    const asked = all.some(({ incarnation }) => incarnation === self) ? all : [...all, { incarnation: self, name }];
-    const answered = await Promise.all(
-      asked.map((member) =>
-        member.incarnation === self
-          ? { hub: member.name, value: this.#answers?.answer(question) }
-          : this.#of(member, question),
-      ),
+    const { question, ofOthers } = asking;
+    const others = all.filter(({ incarnation }) => incarnation !== self);
+    const isMember = others.length < all.length;
+    const asked = ofOthers ? others : isMember ? all : [...all, { incarnation: self, name }];
+    const ownAnswer = async () => ({ hub: name, value: await this.#answersFor(question)?.answer(question) });
+    const each = await Promise.all(
+      asked.map((member) => (member.incarnation === self ? ownAnswer() : this.#of(member, asking))),
     );
-    return answered.filter((each) => each !== undefined);
+    return {
+      answered: each.filter((one) => one !== undefined),
+      missing: asked.filter((_, i) => each[i] === undefined).map((member) => member.name),
+    };
+  }
+
+  #answersFor({ ask }: Question): Answers | undefined {
+    return this.#answersTo.get(ask) ?? this.#answers;
   }
 
   /** What a member answers; undefined where it does not. Never rejects. */
-  async #of(member: Asked, question: Question): Promise<Answered | undefined> {
+  async #of(member: Asked, asking: Asking): Promise<Answered | undefined> {
     const { schedule } = this.#options;
     if (this.#isClosed) return undefined;
     const { promise: over, resolve } = Promise.withResolvers<undefined>();
     const waiting: Waiting = { incarnation: member.incarnation, giveUp: () => resolve(undefined) };
     this.#waiting.add(waiting);
     let isLate = false;
-    const cancel = schedule(ANSWER_MS, () => {
+    const { answerMs } = asking;
+    const cancel = schedule(answerMs, () => {
       isLate = true;
       resolve(undefined);
     });
-    const asked = this.#answer(member, question, () => !this.#waiting.has(waiting)).catch((error: Error) => error);
+    const asked = this.#answer(member, asking, () => !this.#waiting.has(waiting)).catch((error: Error) => error);
     const answer = await Promise.race([asked, over]);
     cancel();
     this.#waiting.delete(waiting);
-    if (isLate) return this.#leftOut(member, `has not answered within ${ANSWER_MS} ms`);
+    if (isLate) return this.#leftOut(member, `has not answered within ${answerMs} ms`);
     if (answer instanceof Error) return this.#leftOut(member, answer.message);
     if (answer !== undefined) this.#silent.delete(member.incarnation);
     return answer;
@@ -193,19 +237,21 @@ export class Gather {
   }
 
   /** The whole answer of a member. Rejects, with the rest of a sentence about it, where there is none. */
-  async #answer(member: Asked, question: Question, isOver: () => boolean): Promise<Answered | undefined> {
+  async #answer(member: Asked, { question, answerMs }: Asking, isOver: () => boolean): Promise<Answered | undefined> {
     const { bus, name, incarnation, elapsed } = this.#options;
-    const untilMs = elapsed() + ANSWER_MS;
+    const untilMs = elapsed() + answerMs;
     const number = ++this.#number;
     const parts: Uint8Array[] = [];
     for (let count = 1; parts.length < count; ) {
       const bytes = packed([VERSION, incarnation, number, parts.length, question.ask, question.about]);
-      const timeoutMs = Math.max(1, untilMs - elapsed());
+      const timeoutMs = Math.max(1, Math.min(REQUEST_MS, untilMs - elapsed()));
       const subject = `${name}.gather.${member.incarnation}`;
       const answer = await bus.request(subject, bytes, { timeoutMs, read: unpackReply });
       if (isOver()) return undefined;
       if (answer.at !== 'answered') throw new Error('does not answer');
       const reply = answer.value;
+      // The request has waited at the member: it is repeated at once, until there is an answer or no more time.
+      if (reply.at === 'working') continue;
       if (reply.at === 'failed') throw new Error(`cannot answer: ${reply.error.message}`);
       if (reply.at !== 'part') throw new Error(`has answered "${reply.at}"`);
       if (reply.parts > PARTS_MAX)
@@ -214,7 +260,7 @@ export class Gather {
       count = reply.parts;
     }
     const value = unpackAnswer(parts);
-    const problem = this.#answers?.problem(question, value);
+    const problem = this.#answersFor(question)?.problem(question, value);
     if (problem !== undefined) throw new Error(`has answered what this version cannot read: ${problem}`);
     return { hub: member.name, value };
   }
@@ -231,7 +277,7 @@ export class Gather {
   async #reply(bytes: Borrowed): Promise<Uint8Array> {
     try {
       const { question, ...head } = readQuestion(bytes);
-      const make = async (): Promise<unknown> => this.#answers?.answer(question);
+      const make = async (): Promise<unknown> => this.#answersFor(question)?.answer(question);
       return packReply(await this.#held.reply(head, make));
     } catch (error) {
       return packReply({ at: 'failed', error: new HubError('HUB_INTERNAL', (error as Error).message) });

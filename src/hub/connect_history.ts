@@ -1,16 +1,22 @@
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { historySettings, postgresSettings } from '../config/settings.ts';
 import type { History } from '../history/history.ts';
 import type { Postgres } from '../history/postgres.ts';
-import type { QueryPool } from '../history/queries/query_pool.ts';
+import type { HistoryAnswer, QueryPool } from '../history/queries/query_pool.ts';
+import type { Question } from '../history/queries/question.ts';
+import { CURRENT } from '../operation/usage.ts';
 import { partitionOf } from '../shards/affinity.ts';
+import { settingsByHub } from './connect_cluster.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 
 /** The history: who records it, and who answers questions about it. */
 export interface Recording {
   readonly history: History;
-  readonly pool: QueryPool;
+  readonly pool: Pick<QueryPool, 'close'>;
+  /** Answers questions: of several hubs from what all of them have recorded. */
+  ask(question: Question, gone: AbortSignal | undefined): Promise<HistoryAnswer>;
   /** Copies it to a database, where one is set. */
   readonly postgres: Postgres | undefined;
 }
@@ -56,5 +62,49 @@ export async function connectHistory(
       release: (lease) => history.release(lease),
     });
   postgres?.start();
-  return { history, pool, postgres };
+  return { history, pool, postgres, ask: await asking(parts, { history, pool }, config) };
+}
+
+/** How questions are answered: by this hub alone, or from the rows of all hubs. */
+async function asking(
+  { cluster, machine }: Pick<Parts, 'cluster' | 'machine'>,
+  { history, pool }: { readonly history: History; readonly pool: QueryPool },
+  { history_query_timeout: timeoutMs }: Config,
+): Promise<Recording['ask']> {
+  if (cluster === undefined) return (question, gone) => pool.ask(question, gone);
+  const { HistoryOfAll, sharedProblem } = await import('../history/queries/history_of_all.ts');
+  const all = new HistoryOfAll({
+    pool,
+    folder: history.settings.folder,
+    timeoutMs,
+    schedule: machine.schedule,
+    async askOthers(selections, sinceMs) {
+      const { answered, missing } = await cluster.gather.askOthers({ ask: HISTORY, about: selections }, timeoutMs);
+      const values = answered.map(({ value }) => value);
+      const recordedMs = Math.max(sinceMs, history.recordedSince());
+      return { values, missing: [...missing, ...absentHubs(cluster, recordedMs)] };
+    },
+  });
+  cluster.gather.serve(HISTORY, {
+    answer: ({ about }) => all.share(about),
+    problem: (_, value) => sharedProblem(value),
+  });
+  return (question, gone) => all.ask(question, gone);
+}
+
+/** What hubs ask each other for rows of the history. */
+const HISTORY = 'history';
+
+/** Names of hubs that were members at or after a time, and are not now: what they have recorded cannot be read. */
+function absentHubs(cluster: Cluster, sinceMs: number): readonly string[] {
+  const present = new Set(cluster.membership.members.map(({ name }) => name));
+  return [...settingsByHub(cluster)]
+    .filter(([hub, settings]) => !present.has(hub) && lastCountedMs(settings) >= sinceMs)
+    .map(([hub]) => hub);
+}
+
+/** When a hub has last stored its usage, which it does every minute. */
+function lastCountedMs(settings: ReadonlyMap<string, string>): number {
+  const text = settings.get(CURRENT);
+  return text === undefined ? Number.NEGATIVE_INFINITY : (JSON.parse(text) as { readonly toMs: number }).toMs;
 }

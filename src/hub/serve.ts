@@ -154,7 +154,7 @@ function apiDeps(parts: Served, config: Config): Omit<GuardedApiDeps, 'demo'> {
     versionInfo: { ...VERSION_INFO, ...parts.identity },
     ...(mqtt && { describeMqtt: mqtt.describe }),
     ...(authorization && { knows: authorization.knows }),
-    ...(recording && { history: { now, ask: (question, gone) => recording.pool.ask(question, gone) } }),
+    ...(recording && { history: { now, ask: (question, gone) => recording.ask(question, gone) } }),
     depthMax: config.max_json_depth,
     operation,
     rpc: rpcDeps(parts.rpc, authorization, config),

@@ -4,7 +4,18 @@ import { ArrayOf, Choice, Named, Time } from './schema.ts';
 
 /** What questions about the past are answered. Times are RFC 3339, durations in milliseconds. */
 
+/** What an answer of a cluster says of itself. */
+export const OF_HUBS = {
+  missing_hubs: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Names of the hubs of the cluster that have not answered: their rows are missing. Absent if none is.',
+    }),
+  ),
+};
+
 const SPAN = {
+  ...OF_HUBS,
   from: Type.Optional(Time('Where the span begins.')),
   to: Type.Optional(Time('Where it ends, which is no part of it.')),
 };
@@ -47,6 +58,7 @@ export const PlacesReply = Named('PlacesReply', {
 });
 
 export const SnapshotReply = Named('SnapshotReply', {
+  ...OF_HUBS,
   at: Time('The moment.'),
   objects: ArrayOf(ObjectPlace),
   ...NEXT,

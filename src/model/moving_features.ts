@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { OF_HUBS } from './history_replies.ts';
 import { Point } from './geojson.ts';
 import { ArrayOf, documented, Named, Time } from './schema.ts';
 
@@ -57,9 +58,10 @@ const MOVING_FEATURE = {
 };
 const MovingFeatureOfList = Named('MovingFeatureOfList', MOVING_FEATURE);
 
-export const MovingFeature = Named('MovingFeature', { ...MOVING_FEATURE, links });
+export const MovingFeature = Named('MovingFeature', { ...OF_HUBS, ...MOVING_FEATURE, links });
 
 export const MovingFeatures = Named('MovingFeatures', {
+  ...OF_HUBS,
   type: Type.String({ description: 'FeatureCollection' }),
   features: ArrayOf(MovingFeatureOfList),
   links,
@@ -77,6 +79,7 @@ const MovingPoint = Named('MovingPoint', {
 });
 
 export const TemporalGeometrySequence = Named('TemporalGeometrySequence', {
+  ...OF_HUBS,
   type: Type.String({ description: 'TemporalGeometrySequence' }),
   geometrySequence: ArrayOf(MovingPoint),
   links,

@@ -14,7 +14,17 @@ import { show } from '../../model/show.ts';
 import { parseTime } from '../../model/time.ts';
 import { PART_QUERY, type Parameters, partOf } from '../asked_span.ts';
 import type { ApiDeps } from '../deps.ts';
-import { addressOf, knownId, NOT_RECORDED, ownedIds, READ_ANY, recorded, recordedId, replied } from '../past.ts';
+import {
+  addressOf,
+  knownId,
+  NOT_RECORDED,
+  ownedIds,
+  READ_ANY,
+  recorded,
+  recordedId,
+  replied,
+  warningOf,
+} from '../past.ts';
 import { type Call, type Route, route } from '../route.ts';
 
 /**
@@ -199,9 +209,9 @@ async function feature(kind: Kind, call: Call, api: ApiDeps) {
   const id = recordedId(kind, call.id, api);
   const { whose } = KINDS[kind];
   const list = { limit: 1, cursor: undefined, href: '', box: undefined };
-  const { bytes } = await history.ask({ ask: 'objects', whose, ...EVER, only: [id], ...list }, call.client.gone?.());
-  const { features } = JSON.parse(Buffer.from(bytes).toString()) as { readonly features: readonly object[] };
-  if (features.length === 0 && api.entities.get(kind, id) === undefined) {
+  const found = await history.ask({ ask: 'objects', whose, ...EVER, only: [id], ...list }, call.client.gone?.());
+  const { features } = JSON.parse(Buffer.from(found.bytes).toString()) as { readonly features: readonly object[] };
+  if (features.length === 0 && found.missingHubs === undefined && api.entities.get(kind, id) === undefined) {
     throw new HubError(
       'HUB_NOT_FOUND',
       `Cannot find ${kind} ${show(id)}: there is neither such a ${kind} nor its history`,
@@ -210,9 +220,10 @@ async function feature(kind: Kind, call: Call, api: ApiDeps) {
   const base = `${baseOf(call)}/collections/${kind}s`;
   const path = `${base}/items/${encodeURIComponent(id)}`;
   const links = [link(path, 'self', GEOJSON_TYPE), link(base, 'collection'), link(`${path}/tgsequence`, 'tgsequence')];
+  const missing = found.missingHubs && { missing_hubs: found.missingHubs };
   const known = features[0] ?? { type: 'Feature', id, geometry: null, properties: { kind } };
-  const answer = call.reply.json(JSON.stringify({ ...known, links }));
-  return { ...answer, headers: { ...answer.headers, 'Content-Type': GEOJSON_TYPE } };
+  const answer = call.reply.json(JSON.stringify({ ...known, ...missing, links }));
+  return { ...answer, headers: { ...answer.headers, 'Content-Type': GEOJSON_TYPE, ...warningOf(found) } };
 }
 
 /** Path of the landing page, as it was asked for. */

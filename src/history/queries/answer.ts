@@ -4,14 +4,24 @@ import { type Duck, isInterrupted } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { HOUR_MS } from '../layout.ts';
 import { placesText } from './formats.ts';
-import { heatmap } from './heatmap.ts';
+import { heatmap, soughtByHeatmap } from './heatmap.ts';
 import { nothingMoved, objects, way } from './moving.ts';
 import { places, snapshot, tracks } from './places.ts';
-import { EVER, type KnownAsked, LOOK_BACK_MS, type Question, type Told, Unanswerable } from './question.ts';
+import {
+  EVER,
+  type KnownAsked,
+  LOOK_BACK_MS,
+  type Question,
+  type ThreadQuestion,
+  type Told,
+  Unanswerable,
+} from './question.ts';
+import { sharedRows } from './shared_rows.ts';
 import { filesOf } from './spans.ts';
 import { Values } from './sql.ts';
 import { trips } from './trips.ts';
 import { dwell, events, flows, occupancy, visits } from './visits.ts';
+import { soughtByVisits } from './visits_table.ts';
 
 /** An answer, and the files that could not be read for it. */
 export interface Answer extends Told {
@@ -21,13 +31,13 @@ export interface Answer extends Told {
 /** Rows of files that are looked at for one question at most: those that cannot be found by what the files are sorted by. */
 const ROWS_MAX = 400_000_000;
 /** Questions about one object. */
-const BY_ID: ReadonlySet<Question['ask']> = new Set(['places', 'trips', 'way', 'known']);
+const BY_ID: ReadonlySet<ThreadQuestion['ask']> = new Set(['places', 'trips', 'way', 'known']);
 
 /**
  * Answers a question by the files that it was handed. Files that cannot be read are left out, and named. Rejects with
  * Unanswerable for one that is too large, and with what DuckDB says for one that takes more than it may.
  */
-export async function answer(duck: Duck, files: readonly HistoryFile[], question: Question): Promise<Answer> {
+export async function answer(duck: Duck, files: readonly HistoryFile[], question: ThreadQuestion): Promise<Answer> {
   checkSize(files, question);
   try {
     return { ...(await told(duck, files, question)), damaged: [] };
@@ -40,7 +50,7 @@ export async function answer(duck: Duck, files: readonly HistoryFile[], question
   }
 }
 
-function told(duck: Duck, files: readonly HistoryFile[], question: Question): Promise<Told> | Told {
+function told(duck: Duck, files: readonly HistoryFile[], question: ThreadQuestion): Promise<Told> | Told {
   if (mainFiles(files, question).length === 0) return nothing(question);
   switch (question.ask) {
     case 'known':
@@ -69,6 +79,10 @@ function told(duck: Duck, files: readonly HistoryFile[], question: Question): Pr
       return objects(duck, files, question);
     case 'way':
       return way(duck, files, question);
+    case 'rows':
+      return sharedRows(duck, files, question);
+    case 'sought':
+      return sought(duck, files, question.of);
   }
 }
 
@@ -84,8 +98,14 @@ async function known(duck: Duck, files: readonly HistoryFile[], { kind, id }: Kn
   return { text: 'false', next: undefined };
 }
 
+async function sought(duck: Duck, files: readonly HistoryFile[], question: Question): Promise<Told> {
+  const needed = question.ask === 'heatmap' ? await soughtByHeatmap(duck, files, question) : [];
+  const ofVisits = 'timeouts' in question ? await soughtByVisits(duck, files, question) : [];
+  return { text: JSON.stringify([...needed, ...ofVisits]), next: undefined };
+}
+
 /** What is answered where nothing was recorded. */
-function nothing(question: Question): Told {
+function nothing(question: ThreadQuestion): Told {
   const span = 'fromMs' in question && { from: formatTime(question.fromMs), to: formatTime(question.toMs) };
   const end = { next_cursor: null };
   const empty = (rest: object): Told => ({ text: JSON.stringify({ ...span, ...rest }), next: undefined });
@@ -114,6 +134,9 @@ function nothing(question: Question): Told {
     }
     case 'trips':
       return empty({ id: question.id, trips: [], stops: [] });
+    case 'rows':
+    case 'sought':
+      return { text: '[]', next: undefined };
     case 'objects':
     case 'way':
       return { text: JSON.stringify(nothingMoved(question)), next: undefined };
@@ -121,7 +144,7 @@ function nothing(question: Question): Told {
 }
 
 /** The files that the answer is made of. Others have what was before and after that. */
-function mainFiles(files: readonly HistoryFile[], question: Question): readonly HistoryFile[] {
+function mainFiles(files: readonly HistoryFile[], question: ThreadQuestion): readonly HistoryFile[] {
   switch (question.ask) {
     case 'visits':
     case 'dwell':
@@ -132,15 +155,24 @@ function mainFiles(files: readonly HistoryFile[], question: Question): readonly 
       const { whose, fromMs, toMs, maxGapMs } = question;
       return filesOf(files, whose, { fromMs: fromMs - maxGapMs, toMs });
     }
+    case 'sought':
+      return mainFiles(files, question.of);
     default:
       return files;
   }
 }
 
-function checkSize(files: readonly HistoryFile[], question: Question): void {
-  if (BY_ID.has(question.ask) || !('fromMs' in question)) return;
-  if (question.ask === 'objects' && question.only !== undefined) return;
-  const { fromMs, toMs } = question;
+/** Whether rows are found by what the files are sorted by. */
+function isOfObjects(question: ThreadQuestion): boolean {
+  if (question.ask === 'objects') return question.only !== undefined;
+  return question.ask === 'rows' && (question.selection.id !== undefined || question.selection.keep === 'any');
+}
+
+function checkSize(files: readonly HistoryFile[], question: ThreadQuestion): void {
+  if (question.ask === 'sought') checkSize(files, question.of);
+  const span = question.ask === 'rows' ? question.selection : question;
+  if (BY_ID.has(question.ask) || !('fromMs' in span) || isOfObjects(question)) return;
+  const { fromMs, toMs } = span;
   const some = mainFiles(files, question).filter(({ hourMs }) => hourMs < toMs);
   const rows = some.reduce((sum, file) => sum + file.rows, 0);
   if (rows <= ROWS_MAX) return;

@@ -3,9 +3,9 @@ import { formatTime } from '../../model/time.ts';
 import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
-import { lastFixes } from './last_fixes.ts';
+import { type LastFixesNeeded, lastFixes } from './last_fixes.ts';
 import { between, inArea } from './places.ts';
-import { EVER, type HeatmapAsked, type Told, Unanswerable } from './question.ts';
+import { EVER, type HeatmapAsked, type Span, type Told, Unanswerable } from './question.ts';
 import { filesOf } from './spans.ts';
 import { microseconds } from './sql.ts';
 
@@ -26,25 +26,44 @@ export async function heatmap(duck: Duck, files: readonly HistoryFile[], asked: 
   return asked.grid === 'h3' ? inH3(duck, stays, asked) : inMetres(duck, stays, asked);
 }
 
+/** The objects of which it matters whether they have a fix later than those around the span. */
+export async function soughtByHeatmap(
+  duck: Duck,
+  files: readonly HistoryFile[],
+  asked: HeatmapAsked,
+): Promise<readonly LastFixesNeeded[]> {
+  const rows = await duck.rows(silentAfter(files, asked));
+  return [{ topic: asked.whose, fromMs: around(asked).toMs, ids: rows.map(({ id }) => String(id)) }];
+}
+
+/** The span with the fixes that count for it, and those that follow them. */
+function around({ fromMs, toMs, maxGapMs }: HeatmapAsked): Span {
+  return { fromMs: fromMs - maxGapMs, toMs: toMs + maxGapMs };
+}
+
+/** A query for the `id` of objects whose last fix around the span is before its end. */
+function silentAfter(files: readonly HistoryFile[], asked: HeatmapAsked): string {
+  const own = parquet(filesOf(files, asked.whose, around(asked)));
+  return (
+    `SELECT id FROM ${own} WHERE ${between(around(asked))}` +
+    ` GROUP BY id HAVING max(time) < ${microseconds(asked.toMs)}`
+  );
+}
+
 /** A query for the `longitude`, `latitude` and `seconds` of the fixes that count for a span and an area. */
 async function staysOf(duck: Duck, files: readonly HistoryFile[], asked: HeatmapAsked): Promise<string> {
   const { whose, fromMs, toMs, maxGapMs } = asked;
-  const around = { fromMs: fromMs - maxGapMs, toMs: toMs + maxGapMs };
-  const own = parquet(filesOf(files, whose, around));
-  // Of fixes without a next one around the span it matters whether there is one later.
-  const later = filesOf(files, whose, { fromMs: around.toMs, toMs: EVER.toMs });
-  const silent =
-    later.length === 0
-      ? `SELECT '' AS id WHERE false`
-      : `SELECT id FROM ${own} WHERE ${between(around)} GROUP BY id HAVING max(time) < ${microseconds(toMs)}`;
-  const last = await lastFixes(duck, later, silent);
+  const own = parquet(filesOf(files, whose, around(asked)));
+  const later = filesOf(files, whose, { fromMs: around(asked).toMs, toMs: EVER.toMs });
+  const ids = later.length === 0 ? `SELECT '' AS id WHERE false` : silentAfter(files, asked);
+  const last = await lastFixes(duck, later, { ids });
   const [fromUs, toUs] = [Math.round(1000 * fromMs), Math.round(1000 * toMs)];
   const [start, end] = ['epoch_us(time)', `least(epoch_us(next), epoch_us(time) + ${1000 * maxGapMs})`] as const;
   const overlap = `least(${end}, ${toUs}) - greatest(${start}, ${fromUs})`;
   return (
     `WITH own AS (SELECT id, time, longitude, latitude, floor,` +
     ` lead(time) OVER (PARTITION BY id ORDER BY time, received, longitude, latitude) AS next` +
-    ` FROM ${own} WHERE ${between(around)}),` +
+    ` FROM ${own} WHERE ${between(around(asked))}),` +
     ` followed AS (SELECT own.* REPLACE (coalesce(own.next, last.time) AS next)` +
     ` FROM own LEFT JOIN ${last} last ON own.next IS NULL AND own.id = last.id AND last.time > own.time)` +
     ` SELECT longitude, latitude, (${overlap}) / 1e6 AS seconds FROM followed` +

@@ -1,19 +1,35 @@
+import type { PlaceTopic } from '../../core/recorded.ts';
 import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
+import { Values } from './sql.ts';
 
 /** Temporary tables: the ids that are searched for, and the last fix of each one that was found. */
 const [SOUGHT, LAST_FIXES] = ['sought', 'last_fixes'] as const;
 
+/** Objects whose last fix an answer depends on, of those since a time. */
+export interface LastFixesNeeded {
+  readonly topic: PlaceTopic;
+  readonly fromMs: number;
+  readonly ids: readonly string[];
+}
+
+interface Sought {
+  /** Selects the ids of objects as `id`. */
+  readonly ids: string;
+  /** Of that statement. */
+  readonly values?: Values;
+}
+
 /**
- * Finds the last recorded fix of some objects. `ids` selects their ids as `id`. Returns the name of a temporary table with
- * their `id`, `time` and `provider_id`; objects without a fix in these files are not in it.
+ * Finds the last recorded fix of some objects. Returns the name of a temporary table with their `id`, `time` and `provider_id`;
+ * objects without a fix in these files are not in it.
  *
  * Files are read from the latest hour backwards, as many hours at once as all before, until every object is found. An object
  * that still moves is found in the last hour, whatever the span of the files.
  */
-export async function lastFixes(duck: Duck, files: readonly HistoryFile[], ids: string): Promise<string> {
-  await duck.run(`CREATE OR REPLACE TEMP TABLE ${SOUGHT} AS SELECT DISTINCT id FROM (${ids})`);
+export async function lastFixes(duck: Duck, files: readonly HistoryFile[], { ids, values }: Sought): Promise<string> {
+  await duck.run(`CREATE OR REPLACE TEMP TABLE ${SOUGHT} AS SELECT DISTINCT id FROM (${ids})`, values ?? new Values());
   await duck.run(`CREATE OR REPLACE TEMP TABLE ${LAST_FIXES}(id VARCHAR, time TIMESTAMPTZ, provider_id VARCHAR)`);
   const hours = [...Map.groupBy(files, ({ hourMs }) => hourMs)].sort(([a], [b]) => b - a).map(([, own]) => own);
   for (let at = 0; at < hours.length; at += Math.max(1, at)) {

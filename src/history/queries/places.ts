@@ -125,7 +125,8 @@ export function inArea({ bbox, floor }: Area, of: string): string {
   return within.length === 0 ? 'true' : within.join(' AND ');
 }
 
-function stepOf(fromMs: number, stepMs: number): string {
+/** The number of the step of a row. */
+export function stepOf(fromMs: number, stepMs: number): string {
   return `(epoch_us(time) - ${1000 * fromMs}) // ${1000 * stepMs}`;
 }
 

@@ -1,7 +1,7 @@
 import type { HistoryFile } from '../files.ts';
 import type { EndThread } from '../thread_end.ts';
 import type { Answer } from './answer.ts';
-import type { Question } from './question.ts';
+import type { ThreadQuestion } from './question.ts';
 
 /** What a thread is started with. */
 export interface QuerySettings {
@@ -15,7 +15,7 @@ export type ToQueryThread =
   | {
       readonly say: 'question';
       readonly id: number;
-      readonly question: Question;
+      readonly question: ThreadQuestion;
       readonly files: readonly HistoryFile[];
     }
   | { readonly say: 'interrupt'; readonly id: number }

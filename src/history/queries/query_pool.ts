@@ -1,11 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import { HubError } from '../../errors.ts';
 import type { HistoryTopic } from '../../model/history.ts';
-import type { FilesWanted, LeasedFiles } from '../files.ts';
+import type { FilesWanted, HistoryFile, LeasedFiles } from '../files.ts';
 import { FLIGHT_WORDS, grounded } from '../flight.ts';
 import { ended } from '../thread_end.ts';
 import type { FromQueryThread, QuerySettings, ToQueryThread } from './query_messages.ts';
-import { EVER, GAP_MS, LOOK_BACK_MS, type Question, type Span } from './question.ts';
+import { EVER, GAP_MS, LOOK_BACK_MS, type Span, type ThreadQuestion } from './question.ts';
 
 export interface PoolSettings {
   readonly threads: number;
@@ -31,6 +31,8 @@ export interface HistoryAnswer {
   readonly next: string | undefined;
   /** How many files could not be read that may have more to say. */
   readonly damaged: number;
+  /** Names of the hubs of a cluster whose rows are missing; none where a hub is alone. */
+  readonly missingHubs?: readonly string[];
 }
 
 const QUERY_WORKER = new URL('../../../workers/history_query.ts', import.meta.url);
@@ -47,7 +49,9 @@ const START_MS = 10_000;
 const PATIENCE_MS = 2000;
 
 interface Asked {
-  readonly question: Question;
+  readonly question: ThreadQuestion;
+  /** Files besides those of this hub. */
+  readonly others: readonly HistoryFile[];
   /** Once it is answered or refused, another answer does nothing. */
   isSettled: boolean;
   resolve(answer: HistoryAnswer): void;
@@ -104,7 +108,7 @@ export class QueryPool {
    * Rejects with HUB_BAD_REQUEST for a question that is too large, and with HUB_UNAVAILABLE where it is not answered now, or
    * nobody waits for it any more.
    */
-  ask(question: Question, gone?: AbortSignal): Promise<HistoryAnswer> {
+  ask(question: ThreadQuestion, gone?: AbortSignal, others: readonly HistoryFile[] = []): Promise<HistoryAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed || this.#waiting.length >= WAITING_MAX) {
         reject(unavailable(this.#isClosed ? 'the hub ends' : `${WAITING_MAX} questions wait already`));
@@ -123,7 +127,7 @@ export class QueryPool {
         how();
       };
       const asked: Asked = {
-        ...{ question, isSettled: false },
+        ...{ question, others, isSettled: false },
         resolve: (answer) => settle(() => resolve(answer)),
         reject: (error) => settle(() => reject(error)),
       };
@@ -170,8 +174,9 @@ export class QueryPool {
   #begin(asked: Asked, leased: LeasedFiles): void {
     const thread = [...this.#threads].find(({ underWay }) => underWay === undefined) ?? this.#open();
     const id = ++this.#lastId;
-    const { question } = asked;
-    thread.worker.postMessage({ say: 'question', id, question, files: leased.files } satisfies ToQueryThread);
+    const { question, others } = asked;
+    const files = [...leased.files, ...others];
+    thread.worker.postMessage({ say: 'question', id, question, files } satisfies ToQueryThread);
     thread.underWay = { id, asked, leased, interrupts: 0, callOff: () => undefined };
     this.#limit(thread);
   }
@@ -296,7 +301,7 @@ export class QueryPool {
 const KNOWN_BY = { trackable: ['motions'], provider: ['locations'], fence: [] } as const;
 
 /** The files that a question is answered from. */
-export function wantedFor(question: Question): FilesWanted {
+export function wantedFor(question: ThreadQuestion): FilesWanted {
   switch (question.ask) {
     case 'places':
     case 'tracks':
@@ -320,6 +325,10 @@ export function wantedFor(question: Question): FilesWanted {
       return spanOf([question.topic], question);
     case 'known':
       return spanOf([...KNOWN_BY[question.kind], 'fence_events'], EVER);
+    case 'rows':
+      return spanOf([question.selection.topic], question.selection);
+    case 'sought':
+      return wantedFor(question.of);
     default:
       // Exits after the span, and the last fixes of objects that have not left.
       return spanOf(['fence_events', 'motions', 'locations'], {

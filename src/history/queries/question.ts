@@ -2,6 +2,7 @@ import type { ObjectKind } from '../../model/id.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { EventTopic } from '../event_rows.ts';
 import type { Cursor } from './cursor.ts';
+import type { RowsAsked } from './selection.ts';
 
 /** The questions that the history answers. Times in milliseconds since 1970; spans have their start, and not their end. */
 
@@ -192,6 +193,15 @@ export type Question =
   | TripsAsked
   | ObjectsAsked
   | WayAsked;
+
+/** The objects whose last fixes the answer depends on, by the rows that are there. The answer is a list of LastFixesNeeded. */
+export interface SoughtAsked {
+  readonly ask: 'sought';
+  readonly of: Question;
+}
+
+/** What a thread answers: a question of a client, or one that a hub of a cluster has for another or for itself. */
+export type ThreadQuestion = Question | RowsAsked | SoughtAsked;
 
 /** An answer: a text, and where the next part begins. */
 export interface Told {

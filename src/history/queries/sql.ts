@@ -21,7 +21,12 @@ export class Values {
   list(texts: readonly string[]): string {
     if (texts.length === 0) return '(NULL)';
     if (texts.length <= SINGLE_TEXTS_MAX) return `(${texts.map((each) => this.text(each)).join()})`;
-    return `(SELECT unnest(${this.#add(texts)}))`;
+    return `(SELECT unnest(${this.array(texts)}))`;
+  }
+
+  /** A list of DuckDB. */
+  array(texts: readonly string[]): string {
+    return this.#add(texts);
   }
 
   #add(value: string | readonly string[]): string {

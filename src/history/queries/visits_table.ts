@@ -2,7 +2,7 @@ import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { HOUR_MS } from '../layout.ts';
-import { lastFixes } from './last_fixes.ts';
+import { type LastFixesNeeded, lastFixes } from './last_fixes.ts';
 import { type Counted, EVER, LOOK_BACK_MS, type OfVisits, type Timeouts } from './question.ts';
 import { filesOf } from './spans.ts';
 import { microseconds, Values } from './sql.ts';
@@ -32,6 +32,27 @@ interface Asked extends OfVisits {
 
 /** Fills the table with all visits that began before the end of the span and were not over LOOK_BACK_MS before it. */
 export async function fillVisits(duck: Duck, files: readonly HistoryFile[], asked: Asked): Promise<void> {
+  const openSinceMs = await fillClosedVisits(duck, files, asked);
+  if (openSinceMs !== undefined) await endOpenVisits(duck, filesSince(files, openSinceMs), asked.timeouts);
+}
+
+/** The objects whose last fixes end open visits. */
+export async function soughtByVisits(
+  duck: Duck,
+  files: readonly HistoryFile[],
+  asked: Asked,
+): Promise<readonly LastFixesNeeded[]> {
+  const openSinceMs = await fillClosedVisits(duck, files, asked);
+  if (openSinceMs === undefined) return [];
+  const rows = await duck.rows(`SELECT DISTINCT object_type, object_id FROM ${VISITS} WHERE is_open`);
+  return (['trackable', 'provider'] as const).map((type) => ({
+    ...{ topic: TOPIC_OF[type], fromMs: openSinceMs },
+    ids: rows.filter((row) => row.object_type === type).map((row) => String(row.object_id)),
+  }));
+}
+
+/** Fills the table, but for the ends of open visits. Returns when the first one of these began. */
+async function fillClosedVisits(duck: Duck, files: readonly HistoryFile[], asked: Asked): Promise<number | undefined> {
   const { fromMs, toMs, counted } = asked;
   const first = microseconds(fromMs - LOOK_BACK_MS);
   const events = parquet(filesOf(files, 'fence_events', { fromMs: fromMs - LOOK_BACK_MS, toMs: EVER.toMs }));
@@ -46,13 +67,13 @@ export async function fillVisits(duck: Duck, files: readonly HistoryFile[], aske
     values,
   );
   const [row] = await duck.rows(`SELECT epoch_ms(min(entry_time)) AS first FROM ${VISITS} WHERE is_open`);
-  if (row?.first == null) return;
+  if (row?.first == null) return undefined;
   const same = VISITOR.split(', ').map((column) => `later.${column} = ${VISITS}.${column}`);
   await duck.run(
     `DELETE FROM ${VISITS} WHERE is_open AND EXISTS` +
       ` (FROM ${events} later WHERE ${same.join(' AND ')} AND later.entry_time > ${VISITS}.entry_time)`,
   );
-  await endOpenVisits(duck, filesSince(files, Number(row.first)), asked.timeouts);
+  return Number(row.first);
 }
 
 /** Which visits count. An event of a provider names the trackables that have it. */
@@ -78,7 +99,7 @@ async function endOpenVisits(duck: Duck, files: readonly HistoryFile[], timeouts
   for (const type of ['trackable', 'provider'] as const) {
     const own = files.filter(({ topic }) => topic === TOPIC_OF[type]);
     const open = `SELECT rowid AS visit, * FROM ${VISITS} WHERE is_open AND object_type = '${type}'`;
-    const fixes = await lastFixes(duck, own, `SELECT object_id AS id FROM (${open})`);
+    const fixes = await lastFixes(duck, own, { ids: `SELECT object_id AS id FROM (${open})` });
     const rows = await duck.rows(
       `SELECT visit, fence_id, object_id, fix.provider_id FROM (${open}) LEFT JOIN ${fixes} fix ON object_id = fix.id`,
     );

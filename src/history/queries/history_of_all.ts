@@ -1,0 +1,182 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HubError } from '../../errors.ts';
+import type { HistoryFile } from '../files.ts';
+import type { LastFixesNeeded } from './last_fixes.ts';
+import type { HistoryAnswer, QueryPool } from './query_pool.ts';
+import type { Question } from './question.ts';
+import { readSelections, type Selection } from './selection.ts';
+import { selectionsOf, selectionsOfLastFixes } from './selections_of.ts';
+import type { SharedFile } from './shared_rows.ts';
+
+/** A file as it crosses the bus. */
+type SharedBytes = Omit<SharedFile, 'path'> & { readonly bytes: Uint8Array };
+
+/** The rows of a hub for a question of another, as they cross the bus; `problem`: why they cannot be had. */
+type Shared = { readonly files: readonly SharedBytes[] } | { readonly problem: string };
+
+interface HistoryOfAllDeps {
+  readonly pool: Pick<QueryPool, 'ask'>;
+  /** Folder of the history: files with rows of others are below it while a question is answered. */
+  readonly folder: string;
+  /** For how long hubs are asked. */
+  readonly timeoutMs: number;
+  schedule(delayMs: number, callback: () => void): () => void;
+  /**
+   * Asks the other hubs. `missing`: names of those that have not answered, and of hubs that have left the cluster with rows that
+   * are not older than `sinceMs`.
+   */
+  askOthers(
+    selections: string,
+    sinceMs: number,
+  ): Promise<{ readonly values: readonly unknown[]; readonly missing: readonly string[] }>;
+}
+
+/** Questions that gather rows at the same time: each may have SHARED_BYTES_MAX of each hub in memory for a moment. */
+const GATHERING_MAX = 2;
+/** Questions that wait for that, and for how many times as long as one may take: others are answered after a slow one. */
+const [WAITING_MAX, WAIT_TIMES] = [64, 2] as const;
+
+/** What has come of other hubs for a question. */
+interface OfOthers {
+  readonly files: HistoryFile[];
+  readonly missing: Set<string>;
+}
+
+/**
+ * The history of all hubs of a cluster. A question is answered by one hub, from its own files and the rows that the others select
+ * for it (shared_rows.ts); so the answer is the same at every hub.
+ *
+ * Some answers depend on the last fixes of objects as well, which may be long after the span. The hub finds these objects in
+ * the rows of all hubs, and asks the others for the last fixes of these objects only.
+ */
+export class HistoryOfAll {
+  readonly #deps: HistoryOfAllDeps;
+  #gathering = 0;
+  readonly #waiting: (() => void)[] = [];
+  #lastFile = 0;
+
+  constructor(deps: HistoryOfAllDeps) {
+    this.#deps = deps;
+  }
+
+  /** As QueryPool.ask, for all hubs. */
+  async ask(question: Question, gone?: AbortSignal): Promise<HistoryAnswer> {
+    const { pool } = this.#deps;
+    const others: OfOthers = { files: [], missing: new Set() };
+    try {
+      const hubs = await this.#gather(selectionsOf(question), others, gone);
+      if (hubs > 0 && (question.ask === 'heatmap' || 'timeouts' in question)) {
+        const { bytes } = await pool.ask({ ask: 'sought', of: question }, gone, others.files);
+        const needed = JSON.parse(Buffer.from(bytes).toString()) as readonly LastFixesNeeded[];
+        for (const selections of selectionsOfLastFixes(needed)) await this.#gather(selections, others, gone);
+      }
+      const answer = await pool.ask(question, gone, others.files);
+      return others.missing.size === 0 ? answer : { ...answer, missingHubs: [...others.missing] };
+    } finally {
+      for (const { path } of others.files) rmSync(path, { force: true });
+    }
+  }
+
+  /** The rows of this hub for a question of another. Throws an Error where the selections cannot be read. */
+  async share(json: string): Promise<Shared> {
+    const files: SharedBytes[] = [];
+    try {
+      for (const selection of readSelections(json)) {
+        const { bytes } = await this.#deps.pool.ask({ ask: 'rows', selection, folder: this.#folder });
+        const made = JSON.parse(Buffer.from(bytes).toString()) as readonly SharedFile[];
+        files.push(...made.map(({ path, ...file }) => ({ ...file, bytes: taken(path) })));
+      }
+      return { files };
+    } catch (error) {
+      if (error instanceof HubError && error.code === 'HUB_BAD_REQUEST') return { problem: error.message };
+      throw error;
+    }
+  }
+
+  get #folder(): string {
+    return join(this.#deps.folder, '.shared');
+  }
+
+  /** Adds rows of the other hubs. Returns how many hubs have answered. */
+  async #gather(selections: readonly Selection[], others: OfOthers, gone: AbortSignal | undefined): Promise<number> {
+    if (selections.length === 0) return 0;
+    await this.#turn(gone);
+    try {
+      const sinceMs = Math.min(...selections.map(({ fromMs }) => fromMs));
+      const { values, missing } = await this.#deps.askOthers(JSON.stringify(selections), sinceMs);
+      for (const hub of missing) others.missing.add(hub);
+      const problem = (values as readonly Shared[]).find((value) => 'problem' in value);
+      if (problem !== undefined && 'problem' in problem) throw new HubError('HUB_BAD_REQUEST', problem.problem);
+      for (const value of values as readonly Shared[]) others.files.push(...this.#filesOf(value));
+      return values.length;
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#gathering--;
+      else next();
+    }
+  }
+
+  /** Resolves when rows may be gathered. Rejects when that takes too long, and when the client leaves. */
+  async #turn(gone: AbortSignal | undefined): Promise<void> {
+    const refuse = (why: string) => new HubError('HUB_UNAVAILABLE', `Cannot look into the past: ${why}`);
+    if (gone?.aborted === true) throw refuse('nobody waits for the answer');
+    if (this.#gathering < GATHERING_MAX) {
+      this.#gathering++;
+      return;
+    }
+    if (this.#waiting.length >= WAITING_MAX) throw refuse(`${WAITING_MAX} questions wait already`);
+    await new Promise<void>((resolve, reject) => {
+      const end = (how: () => void): void => {
+        callOff();
+        gone?.removeEventListener('abort', leave);
+        how();
+      };
+      // Takes over from a question that has gathered its rows.
+      const begin = (): void => end(resolve);
+      const giveUp = (why: string): void => {
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1);
+        end(() => reject(refuse(why)));
+      };
+      const leave = (): void => giveUp('nobody waits for the answer');
+      const waitMs = WAIT_TIMES * this.#deps.timeoutMs;
+      const callOff = this.#deps.schedule(waitMs, () =>
+        giveUp(`other questions asked the cluster for ${waitMs} ms (${WAIT_TIMES} × history_query_timeout)`),
+      );
+      gone?.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(begin);
+    });
+  }
+
+  #filesOf(value: Shared): readonly HistoryFile[] {
+    if (!('files' in value)) return [];
+    const folder = this.#folder;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return value.files.map(({ topic, hourMs, rows, bytes }) => {
+      const path = join(folder, `other-${++this.#lastFile}.parquet`);
+      writeFileSync(path, bytes, { mode: 0o600 });
+      return { topic, hourMs, rows, path, first: 0, last: 0, bytes: bytes.length, writtenMs: 0 };
+    });
+  }
+}
+
+/** Why an answer of another hub cannot be used; undefined where it can. */
+export function sharedProblem(value: unknown): string | undefined {
+  const shared = value as { readonly files?: unknown; readonly problem?: unknown } | null;
+  if (typeof shared !== 'object' || shared === null) return 'an object is needed';
+  if (typeof shared.problem === 'string') return undefined;
+  if (!Array.isArray(shared.files)) return 'files must be a list';
+  return shared.files.every(isFile) ? undefined : 'each file must have topic, hourMs, rows and bytes';
+}
+
+function isFile(file: Readonly<Record<string, unknown>>): boolean {
+  return Number.isFinite(file.hourMs) && Number.isFinite(file.rows) && file.bytes instanceof Uint8Array;
+}
+
+function taken(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } finally {
+    rmSync(path, { force: true });
+  }
+}

@@ -1,0 +1,145 @@
+import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
+import { COLUMNS, copyQuicklyTo, inOrder } from '../columns.ts';
+import { parquet } from '../damaged.ts';
+import type { Duck } from '../duck.ts';
+import type { HistoryFile } from '../files.ts';
+import { HOUR_MS } from '../layout.ts';
+import { lastFixes } from './last_fixes.ts';
+import { between, inArea, stepOf } from './places.ts';
+import { type Told, Unanswerable } from './question.ts';
+import type { RowsAsked, Selection } from './selection.ts';
+import { microseconds, num, Values } from './sql.ts';
+
+/** A file with selected rows of one hour. */
+export interface SharedFile extends Pick<HistoryFile, 'topic' | 'hourMs' | 'rows' | 'path'> {}
+
+/** Bytes of the rows of one hub for a question. */
+export const SHARED_BYTES_MAX = 48 << 20;
+/** Columns that only lists of events need. */
+const WHOLE = ['properties', 'event'] as const;
+let lastFile = 0;
+
+/** Writes the selected rows into a file for each hour. The text of the answer is a list of SharedFile. */
+export async function sharedRows(duck: Duck, files: readonly HistoryFile[], asked: RowsAsked): Promise<Told> {
+  const { selection, folder } = asked;
+  const { topic } = selection;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const made: SharedFile[] = [];
+  try {
+    const values = new Values();
+    const rowsOf = selection.keep === 'latest' ? latest : selected;
+    await duck.run(
+      `CREATE OR REPLACE TEMP TABLE shared AS ${await rowsOf(selection, { duck, files, values })}`,
+      values,
+    );
+    const hour = `epoch_ms(time) // ${HOUR_MS}`;
+    const hours = await duck.rows(`SELECT ${hour} AS hour, count(*)::INTEGER AS rows FROM shared GROUP BY ALL`);
+    let bytes = 0;
+    for (const { hour: number, rows } of hours) {
+      const path = join(folder, `shared-${threadId}-${++lastFile}.parquet`);
+      made.push({ topic, hourMs: Number(number) * HOUR_MS, rows: Number(rows), path });
+      await duck.run(copyQuicklyTo(path, inOrder(topic, `(FROM shared WHERE ${hour} = ${number})`)));
+      bytes += statSync(path).size;
+      if (bytes > SHARED_BYTES_MAX) {
+        const bound = `${SHARED_BYTES_MAX >> 20} MiB`;
+        throw new Unanswerable(
+          `from, to: must be closer: another hub of the cluster has more than ${bound} of rows there`,
+        );
+      }
+    }
+    return { text: JSON.stringify(made), next: undefined };
+  } catch (error) {
+    for (const { path } of made) rmSync(path, { force: true });
+    throw error;
+  } finally {
+    await duck.run('DROP TABLE IF EXISTS shared').catch(() => undefined);
+  }
+}
+
+interface Selecting {
+  readonly duck: Duck;
+  readonly files: readonly HistoryFile[];
+  readonly values: Values;
+}
+
+/** The latest positions of some objects, with no more than lastFixes tells of them. */
+async function latest({ topic, fromMs, id = [] }: Selection, { duck, files }: Selecting): Promise<string> {
+  const sought = new Values();
+  const table = await lastFixes(duck, files, {
+    ids: `SELECT unnest(${sought.array(id)}) AS id`,
+    values: sought,
+  });
+  const columns = Object.entries(COLUMNS[topic]).map(([name, type]) =>
+    name === 'id' || name === 'time' || name === 'provider_id' ? name : `NULL::${type} AS ${name}`,
+  );
+  return `SELECT ${columns.join()} FROM ${table} WHERE time >= ${microseconds(fromMs)}`;
+}
+
+function selected(selection: Selection, { files, values }: Selecting): string {
+  const { topic, isWhole, keep, stepMs, count, entryBeforeMs } = selection;
+  const left = Object.keys(COLUMNS[topic]).filter((name) => !isWhole && WHOLE.some((whole) => whole === name));
+  const columns = left.length === 0 ? '*' : `* REPLACE (${left.map((name) => `NULL::VARCHAR AS ${name}`).join()})`;
+  const rows = `SELECT ${columns} FROM ${parquet(files)} WHERE ${conditions(selection, values).join(' AND ')}`;
+  const limit = count === undefined ? '' : ` LIMIT ${count}`;
+  switch (keep) {
+    case 'all':
+    case 'latest':
+      return rows;
+    case 'any':
+      return `${rows} LIMIT 1`;
+    case 'first':
+      return `${rows} ORDER BY time, id${limit}`;
+    case 'last': {
+      const step = stepMs === undefined ? '' : `, ${stepOf(selection.fromMs, stepMs)}`;
+      const isLast = `row_number() OVER (PARTITION BY id${step} ORDER BY time DESC) = 1`;
+      return `${rows} QUALIFY ${isLast} ORDER BY id, time${limit}`;
+    }
+    case 'extremes': {
+      const orders = ['time', 'time DESC', 'longitude', 'longitude DESC', 'latitude', 'latitude DESC'];
+      const isFirst = (order: string) => `row_number() OVER (PARTITION BY id ORDER BY ${order}) = 1`;
+      return `${rows} QUALIFY ${[...orders, `(${boxOf(selection)}) DESC`].map(isFirst).join(' OR ')}`;
+    }
+    case 'visits': {
+      const latestEntry =
+        'row_number() OVER (PARTITION BY fence_id, object_type, object_id ORDER BY entry_time DESC) = 1';
+      return `${rows} QUALIFY entry_time < ${microseconds(entryBeforeMs ?? 0)} OR ${latestEntry}`;
+    }
+  }
+}
+
+/** Columns by which rows are selected, by the values that they may have. */
+const LISTED = [
+  ...(['id', 'fence_id', 'trackable_id', 'provider_id', 'object_id', 'object_type'] as const),
+  ...(['event_type', 'collision_type'] as const),
+] as const;
+
+function conditions(selection: Selection, values: Values): readonly string[] {
+  const { sinceUs, after, bbox, floor, keep, trackables } = selection;
+  const found = [between(selection)];
+  for (const column of LISTED) {
+    const list = selection[column];
+    if (list !== undefined) found.push(`${column} IN ${values.list(list)}`);
+  }
+  if (trackables !== undefined) {
+    found.push(`(trackable_1 IN ${values.list(trackables)} OR trackable_2 IN ${values.list(trackables)})`);
+  }
+  if (sinceUs !== undefined) found.push(`time >= make_timestamptz(${sinceUs})`);
+  if (after !== undefined) {
+    const [id, time] = [values.text(after.id), after.us === undefined ? undefined : `make_timestamptz(${after.us})`];
+    if (time === undefined) found.push(`id > ${id}`);
+    else if (keep === 'first') found.push(`(time, id) > (${time}, ${id})`);
+    // The first condition alone lets DuckDB skip row groups.
+    else found.push(`id >= ${id}`, `(id > ${id} OR time > ${time})`);
+  }
+  if (keep !== 'extremes') found.push(inArea({ bbox, floor }, ''));
+  return found;
+}
+
+/** Whether a row is in the box; true without one. */
+function boxOf({ bbox, low, high }: Selection): string {
+  const height =
+    low === undefined || high === undefined ? 'true' : `(z IS NULL OR z BETWEEN ${num(low)} AND ${num(high)})`;
+  return `${inArea({ bbox, floor: undefined }, '')} AND ${height}`;
+}
