@@ -17,7 +17,11 @@ parentPort?.on('message', (message: ToRecorder) => {
       tell({ say: 'taken', block: message.block });
       break;
     case 'events':
-      recorder.events(message.topic, message.texts);
+      recorder.events(message.topic, message.texts, message.properties);
+      tell({ say: 'eventsTaken', bytes: message.bytes });
+      break;
+    case 'fenceProperties':
+      recorder.fenceProperties(message.hash, message.json);
       tell({ say: 'eventsTaken', bytes: message.bytes });
       break;
     case 'files':

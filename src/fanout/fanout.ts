@@ -279,10 +279,11 @@ export class Fanout {
     return sent;
   }
 
-  #open(topic: Topic, { crs, zoneId, geojson = false }: View): Channel {
+  #open(topic: Topic, { crs, zoneId, geojson = false, propertiesMax }: View): Channel {
     this.#lastVariant++;
-    const key = keyOf(topic, { crs, zoneId, geojson });
-    const variant: Variant = { id: this.#lastVariant, topic, crs, zoneId, geojson, unfiltered: !hasKinds(topic) };
+    const key = keyOf(topic, { crs, zoneId, geojson, propertiesMax });
+    const view = { crs, zoneId, geojson, ...(propertiesMax !== undefined && { propertiesMax }) };
+    const variant: Variant = { id: this.#lastVariant, topic, ...view, unfiltered: !hasKinds(topic) };
     const counts = this.#counts[topic];
     const sent = this.#sentIn(topic, geojson);
     const subscriptions = {
@@ -367,8 +368,8 @@ function handOver({ id, subscriber, rewrite }: Subscription, batch: Batch): void
   subscriber.deliver(id, rewrite === undefined ? batch : Batch.of(batch.texts.map(rewrite)));
 }
 
-function keyOf(topic: Topic, { crs, zoneId, geojson = false }: View): string {
-  return JSON.stringify([topic, geojson, crs, zoneId]);
+function keyOf(topic: Topic, { crs, zoneId, geojson = false, propertiesMax }: View): string {
+  return JSON.stringify([topic, geojson, crs, zoneId, propertiesMax]);
 }
 
 function sizeOf({ unfiltered, filtering }: Channel): number {

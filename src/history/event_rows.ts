@@ -13,14 +13,17 @@ export interface EventRow {
 
 export type EventTopic = 'fence_events' | 'collision_events';
 
-/** The row of an event, from its text as it was published. Throws a SyntaxError for a text that is no JSON. */
-export function eventRow(topic: EventTopic, text: string): EventRow {
+/**
+ * The row of an event, from its text as it was published. `properties`: a reference to those that the text lacks, since they
+ * are long. Throws a SyntaxError for a text that is no JSON.
+ */
+export function eventRow(topic: EventTopic, text: string, properties?: string): EventRow {
   return topic === 'fence_events'
-    ? fenceEventRow(parseJson(text) as FenceEvent, text)
+    ? fenceEventRow(parseJson(text) as FenceEvent, text, properties)
     : collisionRow(parseJson(text) as CollisionEvent, text);
 }
 
-function fenceEventRow(event: FenceEvent, text: string): EventRow {
+function fenceEventRow(event: FenceEvent, text: string, properties: string | undefined): EventRow {
   const entry = msOf(event.entry_time);
   const exit = msOf(event.exit_time);
   const trackable = event.trackable_id ?? undefined;
@@ -41,7 +44,7 @@ function fenceEventRow(event: FenceEvent, text: string): EventRow {
       trackables: event.trackables == null ? undefined : JSON.stringify(event.trackables),
       entry_time: entry,
       exit_time: exit,
-      properties: event.properties == null ? undefined : JSON.stringify(event.properties),
+      properties: event.properties == null ? properties : JSON.stringify(event.properties),
       event: text,
     },
   };

@@ -7,6 +7,7 @@ import { HISTORY_TOPICS, type HistoryHealth, type HistoryTopic, recordedSince } 
 import { formatTime } from '../model/time.ts';
 import type { FilterFields } from '../model/topics.ts';
 import type { EventTopic } from './event_rows.ts';
+import { hashOf, LONG_PROPERTIES } from './fence_properties.ts';
 import type { FilesWanted, LeasedFiles } from './files.ts';
 import type { FromRecorder, RecorderSettings, RecorderState, TopicState, ToRecorder } from './messages.ts';
 import { PlaceBlocks } from './place_blocks.ts';
@@ -18,6 +19,8 @@ export interface HistoryDeps {
   announces(id: string): boolean;
   /** The time of day. */
   now(): number;
+  /** The properties of a fence, if it has any. */
+  fenceProperties(id: string): object | undefined;
   /** Has a shard number the names of what it records anew. */
   forgetNames(shard: number): void;
   schedule(delayMs: number, callback: () => void): () => void;
@@ -28,8 +31,12 @@ const RECORDER_WORKER = new URL('../../workers/history.ts', import.meta.url);
 const HEAP_MB = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 32 };
 /** What waits for more before it crosses. */
 const GATHER_MS = 100;
-/** Texts of events that may be on their way. */
-const EVENT_BYTES_MAX = 16 << 20;
+/** Bytes of events that the thread has not taken yet. A character takes two at most. */
+const [EVENT_BYTES_MAX, CHARACTER_BYTES] = [32 << 20, 2] as const;
+/** Long properties that the thread has stored are sent again after that time, so that it knows they are in use. */
+const PROPERTIES_AGAIN_MS = 600_000;
+/** Fences whose long properties are remembered as sent. */
+const SENT_MAX = 10_000;
 /** Before a thread that has died is started anew. */
 const RESTART_MS = 1000;
 /** How long it may take to write what waits, and then to end. */
@@ -56,6 +63,10 @@ export class History {
   /** Of threads that have died. */
   #before: Partial<Record<HistoryTopic, Pick<TopicState, 'recorded' | 'dropped' | 'tooOld'>>> = {};
   #eventBytes = 0;
+  /** Hashes of properties of fences; empty for those that are not long. */
+  readonly #hashes = new WeakMap<object, string>();
+  /** When long properties were sent to the thread that there is, by hash. */
+  readonly #sentProperties = new Map<string, number>();
   #lastAsked = 0;
   #gathering: (() => void) | undefined;
   #restarting: (() => void) | undefined;
@@ -69,9 +80,10 @@ export class History {
       if (!settings.topics.includes(topic)) continue;
       const heard = (batch: Batch, fields: readonly FilterFields[], how: string): void => {
         if (how === 'announced' && !deps.announces(String(fields[0]?.[0]))) return;
-        this.#event(topic, batch);
+        this.#event(topic, batch, fields);
       };
-      this.#ends.push(deps.fanout.listen({ heard }, { topic, view: { crs: 'EPSG:4326' } }));
+      const view = { crs: 'EPSG:4326', ...(topic === 'fence_events' && { propertiesMax: LONG_PROPERTIES }) };
+      this.#ends.push(deps.fanout.listen({ heard }, { topic, view }));
     }
   }
 
@@ -181,16 +193,43 @@ export class History {
     return this.#worker === undefined ? 'its thread is being started anew' : this.#state?.problem;
   }
 
-  #event(topic: EventTopic, batch: Batch): void {
+  #event(topic: EventTopic, batch: Batch, fields: readonly FilterFields[]): void {
     const { texts } = batch;
-    const bytes = texts.reduce((sum, { length }) => sum + length, 0);
+    const isFence = topic === 'fence_events';
+    const properties = texts.map((_, i) => (isFence ? this.#longProperties(String(fields[i]?.[0])) : undefined));
+    const bytes = CHARACTER_BYTES * texts.reduce((sum, { length }) => sum + length, 0);
     if (this.#worker === undefined || this.#eventBytes + bytes > EVENT_BYTES_MAX) {
       this.#droppedEvents[topic] += texts.length;
       return;
     }
     this.#eventBytes += bytes;
     this.#sentEvents[topic] += texts.length;
-    this.#tell({ say: 'events', topic, texts, bytes });
+    this.#tell({ say: 'events', topic, texts, properties, bytes });
+  }
+
+  /** The hash of a fence's properties, where they are too long for its events, which the thread has then. */
+  #longProperties(fenceId: string): string | undefined {
+    const properties = this.#deps.fenceProperties(fenceId);
+    if (properties === undefined) return undefined;
+    let known = this.#hashes.get(properties);
+    if (known === undefined) {
+      const json = JSON.stringify(properties);
+      known = json.length > LONG_PROPERTIES ? hashOf(json) : '';
+      this.#hashes.set(properties, known);
+    }
+    if (known === '') return undefined;
+    const nowMs = this.#deps.now();
+    if (nowMs - (this.#sentProperties.get(known) ?? Number.NEGATIVE_INFINITY) < PROPERTIES_AGAIN_MS) return known;
+    const json = JSON.stringify(properties);
+    const bytes = CHARACTER_BYTES * json.length;
+    if (this.#worker === undefined || this.#eventBytes + bytes > EVENT_BYTES_MAX) return known;
+    this.#eventBytes += bytes;
+    this.#tell({ say: 'fenceProperties', hash: known, json, bytes });
+    this.#sentProperties.delete(known);
+    this.#sentProperties.set(known, nowMs);
+    if (this.#sentProperties.size > SENT_MAX)
+      this.#sentProperties.delete([...this.#sentProperties.keys()][0] as string);
+    return known;
   }
 
   #tell(message: ToRecorder): void {
@@ -265,6 +304,7 @@ export class History {
     this.#sentEvents.collision_events = 0;
     this.#state = undefined;
     this.#eventBytes = 0;
+    this.#sentProperties.clear();
     this.#restarting = this.#deps.schedule(RESTART_MS, () => this.start());
   }
 }

@@ -24,7 +24,16 @@ export interface RecorderSettings {
 export type ToRecorder =
   /** Places of steps (place_blocks.ts), in memory that is the thread's until it gives it back. */
   | { readonly say: 'places'; readonly block: number; readonly memory: SharedArrayBuffer; readonly bytes: number }
-  | { readonly say: 'events'; readonly topic: EventTopic; readonly texts: readonly string[]; readonly bytes: number }
+  /** `properties`: the hash of each event's long properties, if it has any. */
+  | {
+      readonly say: 'events';
+      readonly topic: EventTopic;
+      readonly texts: readonly string[];
+      readonly properties: readonly (string | undefined)[];
+      readonly bytes: number;
+    }
+  /** Long properties of a fence, before the events that refer to them. */
+  | { readonly say: 'fenceProperties'; readonly hash: string; readonly json: string; readonly bytes: number }
   | { readonly say: 'files'; readonly id: number; readonly wanted: FilesWanted }
   | { readonly say: 'release'; readonly lease: number }
   | { readonly say: 'damaged'; readonly path: string; readonly why: string }

@@ -17,6 +17,7 @@ import {
 import { damagedAmong, parquet } from './damaged.ts';
 import { Duck, ROWS_TO_WRITE } from './duck.ts';
 import { type EventRow, type EventTopic, eventRow } from './event_rows.ts';
+import { referenceTo, storeFenceProperties, tidyFenceProperties } from './fence_properties.ts';
 import {
   expiredHours,
   type FilesWanted,
@@ -45,8 +46,8 @@ export interface RecorderDeps {
 
 /** Places of a topic that wait take no more; then later ones are dropped. */
 const WAITING_BYTES_MAX = 256 << 20;
-/** Of texts of events that wait. A row of them takes some times that. */
-const EVENT_CHARACTERS_MAX = 64 << 20;
+/** Characters of the events of a topic that wait. */
+const EVENT_CHARACTERS_MAX = 16 << 20;
 /** So many are written at once, whatever the interval. */
 const FLUSH_ROWS = 500_000;
 /** Rows of a new file at most. */
@@ -144,21 +145,31 @@ export class Recorder {
   }
 
   /** Takes events as they were published. */
-  events(topic: EventTopic, texts: readonly string[]): void {
+  events(topic: EventTopic, texts: readonly string[], properties: readonly (string | undefined)[] = []): void {
     const rows = this.#events[topic];
     const sinceMs = this.#recordedSince(this.#deps.now());
-    for (const text of texts) {
+    for (const [i, text] of texts.entries()) {
       if (this.#eventCharacters[topic] + text.length > EVENT_CHARACTERS_MAX) {
         this.#dropped[topic]++;
         continue;
       }
-      const row = eventRow(topic, text);
+      const hash = properties[i];
+      const row = eventRow(topic, text, hash && referenceTo(hash));
       if (row.timeMs < sinceMs) {
         this.#countTooOld(topic, 1);
         continue;
       }
-      this.#eventCharacters[topic] += text.length;
+      this.#eventCharacters[topic] += charactersOf(row);
       rows.push(row);
+    }
+  }
+
+  /** Stores long properties that events refer to. What cannot be stored now is sent again. */
+  fenceProperties(hash: string, json: string): void {
+    try {
+      storeFenceProperties(this.#settings.folder, { hash, json, nowMs: this.#deps.now() });
+    } catch (error) {
+      this.#failed(error);
     }
   }
 
@@ -386,10 +397,7 @@ export class Recorder {
     } finally {
       // Others have come meanwhile.
       if (byHour.size > 0) this.#events[topic] = [...[...byHour.values()].flat(), ...this.#events[topic]];
-      this.#eventCharacters[topic] = this.#events[topic].reduce(
-        (sum, { values }) => sum + String(values.event).length,
-        0,
-      );
+      this.#eventCharacters[topic] = this.#events[topic].reduce((sum, row) => sum + charactersOf(row), 0);
       await duck.run(`TRUNCATE ${topic}`).catch(() => undefined);
     }
   }
@@ -405,9 +413,18 @@ export class Recorder {
     const keptMs = this.#trusts(nowMs) ? retentionMs : Number.POSITIVE_INFINITY;
     for (const hourMs of expiredHours(this.#files.onDisk, { nowMs, retentionMs: keptMs, bytesMax }))
       this.#files.removeHour(hourMs);
+    this.#tidyProperties(nowMs);
     // One at a time: what comes meanwhile is written in between.
     for (const files of mergeable(this.#files.all, nowMs)) void this.#inTurn(() => this.#merge(files));
     this.#tellState();
+  }
+
+  #tidyProperties(nowMs: number): void {
+    try {
+      tidyFenceProperties(this.#settings.folder, this.#recordedSince(nowMs));
+    } catch {
+      // There is no such folder, or it is as unusable as that of the history, which is told.
+    }
   }
 
   /** Makes one file of some, unless they have changed since. Never rejects. */
@@ -489,6 +506,11 @@ export class Recorder {
   #notice(text: string, facts: object, isGood = false): void {
     this.#deps.tell({ say: 'notice', text, facts, isGood });
   }
+}
+
+/** Characters that a row of an event holds. */
+function charactersOf({ values }: EventRow): number {
+  return Object.values(values).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
 }
 
 function countsOf(): Record<HistoryTopic, number> {

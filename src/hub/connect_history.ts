@@ -34,6 +34,7 @@ export async function connectHistory(
   const { fanout, cluster, machine, outcomes, shards } = parts;
   const history = new History(settings, {
     ...{ fanout, log, schedule: machine.schedule, now: parts.now },
+    fenceProperties: (id) => parts.entities.get('fence', id)?.properties ?? undefined,
     forgetNames: (shard) => shards.forgetNames(shard),
     announces: (id) => cluster === undefined || cluster.serves(partitionOf(id)),
   });
@@ -67,7 +68,7 @@ export async function connectHistory(
 
 /** How questions are answered: by this hub alone, or from the rows of all hubs. */
 async function asking(
-  { cluster, machine }: Pick<Parts, 'cluster' | 'machine'>,
+  { cluster, machine, now }: Pick<Parts, 'cluster' | 'machine' | 'now'>,
   { history, pool }: { readonly history: History; readonly pool: QueryPool },
   { history_query_timeout: timeoutMs }: Config,
 ): Promise<Recording['ask']> {
@@ -76,8 +77,7 @@ async function asking(
   const all = new HistoryOfAll({
     pool,
     folder: history.settings.folder,
-    timeoutMs,
-    schedule: machine.schedule,
+    ...{ now, timeoutMs, schedule: machine.schedule },
     async askOthers(selections, sinceMs) {
       const { answered, missing } = await cluster.gather.askOthers({ ask: HISTORY, about: selections }, timeoutMs);
       const values = answered.map(({ value }) => value);

@@ -51,6 +51,8 @@ export interface View {
   /** Id of the zone for `local`; undefined: the location's own source zone. */
   readonly zoneId?: string | undefined;
   readonly geojson?: boolean | undefined;
+  /** Fence events lack properties of the fence that are longer than that, in characters of JSON. */
+  readonly propertiesMax?: number | undefined;
 }
 
 /** A rendering of a topic that somebody has subscribed to. `id` is the hub's short name for it. */

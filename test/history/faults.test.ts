@@ -150,7 +150,7 @@ function openHistory(
     },
     {
       ...{ fanout: { listen: () => () => undefined }, announces: () => true, forgetNames: () => undefined },
-      ...{ schedule, log, now: Date.now, ...more },
+      ...{ schedule, log, now: Date.now, fenceProperties: () => undefined, ...more },
     },
   );
   history.start();

@@ -37,17 +37,31 @@ export function objectOfFenceEvent(fields: FilterFields): readonly [kind: Object
   return trackableId === undefined ? ['provider', String(providerId)] : ['trackable', String(trackableId)];
 }
 
-/** JSON text of a FenceEvent. A trackable's event names its provider only where `nameProvider` says so. */
-export function fenceEventText(change: FenceChange, id: string, nameProvider: boolean): string {
+const PROPERTIES_NAME = ',"properties":';
+
+interface EventOptions {
+  /** Whether a trackable's event names its provider. */
+  readonly nameProvider: boolean;
+  /** Properties of the fence that are longer are left out; none are where it is left out. */
+  readonly propertiesMax?: number | undefined;
+}
+
+/** JSON text of a FenceEvent. */
+export function fenceEventText(
+  change: FenceChange,
+  id: string,
+  { nameProvider, propertiesMax = Number.POSITIVE_INFINITY }: EventOptions,
+): string {
   const { fence, trackableId, providerId } = change;
   fence.texts ??= textsOf(fence);
   const texts = fence.texts;
   const provider = (trackableId === undefined || nameProvider) && providerId !== undefined ? providerId : null;
+  const properties = texts.properties.length - PROPERTIES_NAME.length > propertiesMax ? '' : texts.properties;
   const exit = change.exitMs === undefined ? '' : `,"exit_time":"${formatTime(change.exitMs)}"`;
   return (
     `{"id":"${id}","fence_id":${texts.id},"event_type":"${change.type}","provider_id":${JSON.stringify(provider)},` +
     `"trackable_id":${JSON.stringify(trackableId ?? null)},"trackables":${JSON.stringify(change.trackables)}` +
-    `${texts.foreignId},"entry_time":"${formatTime(change.entryMs)}"${exit}${texts.properties}}`
+    `${texts.foreignId},"entry_time":"${formatTime(change.entryMs)}"${exit}${properties}}`
   );
 }
 
@@ -89,6 +103,6 @@ function textsOf(fence: FenceState): FenceTexts {
   return {
     id: JSON.stringify(fence.id),
     foreignId: foreignId == null ? '' : `,"foreign_id":${JSON.stringify(foreignId)}`,
-    properties: properties == null ? '' : `,"properties":${JSON.stringify(properties)}`,
+    properties: properties == null ? '' : PROPERTIES_NAME + JSON.stringify(properties),
   };
 }

@@ -124,16 +124,19 @@ function publish(
 }
 
 function publishFenceEvent(context: ShardContext, variants: readonly WantedVariant[], change: FenceChange): void {
-  const { newId, providerInTrackableEvents } = context.options;
+  const { newId, providerInTrackableEvents: nameProvider } = context.options;
   const fields = fenceEventFields(change.fence.entity, change);
+  const id = newId();
   let text: string | undefined;
   for (const variant of variants) {
     if (variant.wants?.(fields) === false) continue;
     if (text === undefined) {
-      text = fenceEventText(change, newId(), providerInTrackableEvents);
+      text = fenceEventText(change, id, { nameProvider });
       context.draft.fenceEvents.push([fields, text]);
     }
-    const rendered = variant.geojson === true ? fenceFeature(change.fence.entity, text, variant, context.zones) : text;
+    const { geojson, propertiesMax } = variant;
+    const own = propertiesMax === undefined ? text : fenceEventText(change, id, { nameProvider, propertiesMax });
+    const rendered = geojson === true ? fenceFeature(change.fence.entity, text, variant, context.zones) : own;
     if (rendered !== undefined) push(context, variant, fields, rendered);
   }
 }

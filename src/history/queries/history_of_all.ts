@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HubError } from '../../errors.ts';
+import { hashOf, referredProperties, storeFenceProperties } from '../fence_properties.ts';
 import type { HistoryFile } from '../files.ts';
 import type { LastFixesNeeded } from './last_fixes.ts';
 import type { HistoryAnswer, QueryPool } from './query_pool.ts';
@@ -10,10 +11,16 @@ import { selectionsOf, selectionsOfLastFixes } from './selections_of.ts';
 import type { SharedFile } from './shared_rows.ts';
 
 /** A file as it crosses the bus. */
-type SharedBytes = Omit<SharedFile, 'path'> & { readonly bytes: Uint8Array };
+type SharedBytes = Omit<SharedFile, 'path' | 'references'> & { readonly bytes: Uint8Array };
 
 /** The rows of a hub for a question of another, as they cross the bus; `problem`: why they cannot be had. */
-type Shared = { readonly files: readonly SharedBytes[] } | { readonly problem: string };
+type Shared =
+  | {
+      readonly files: readonly SharedBytes[];
+      /** Long properties of fences that events in these files refer to, as JSON. */
+      readonly properties: readonly string[];
+    }
+  | { readonly problem: string };
 
 interface HistoryOfAllDeps {
   readonly pool: Pick<QueryPool, 'ask'>;
@@ -22,6 +29,8 @@ interface HistoryOfAllDeps {
   /** For how long hubs are asked. */
   readonly timeoutMs: number;
   schedule(delayMs: number, callback: () => void): () => void;
+  /** The time of day. */
+  now(): number;
   /**
    * Asks the other hubs. `missing`: names of those that have not answered, and of hubs that have left the cluster with rows that
    * are not older than `sinceMs`.
@@ -82,12 +91,16 @@ export class HistoryOfAll {
   async share(json: string): Promise<Shared> {
     const files: SharedBytes[] = [];
     try {
+      const references = new Set<string>();
       for (const selection of readSelections(json)) {
         const { bytes } = await this.#deps.pool.ask({ ask: 'rows', selection, folder: this.#folder });
-        const made = JSON.parse(Buffer.from(bytes).toString()) as readonly SharedFile[];
-        files.push(...made.map(({ path, ...file }) => ({ ...file, bytes: taken(path) })));
+        for (const { path, references: own, ...file } of JSON.parse(Buffer.from(bytes).toString()) as SharedFile[]) {
+          files.push({ ...file, bytes: taken(path) });
+          for (const reference of own) references.add(reference);
+        }
       }
-      return { files };
+      const properties = [...references].flatMap((each) => referredProperties(this.#deps.folder, each) ?? []);
+      return { files, properties };
     } catch (error) {
       if (error instanceof HubError && error.code === 'HUB_BAD_REQUEST') return { problem: error.message };
       throw error;
@@ -152,6 +165,8 @@ export class HistoryOfAll {
     if (!('files' in value)) return [];
     const folder = this.#folder;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const nowMs = this.#deps.now();
+    for (const json of value.properties) storeFenceProperties(this.#deps.folder, { hash: hashOf(json), json, nowMs });
     return value.files.map(({ topic, hourMs, rows, bytes }) => {
       const path = join(folder, `other-${++this.#lastFile}.parquet`);
       writeFileSync(path, bytes, { mode: 0o600 });
@@ -162,10 +177,17 @@ export class HistoryOfAll {
 
 /** Why an answer of another hub cannot be used; undefined where it can. */
 export function sharedProblem(value: unknown): string | undefined {
-  const shared = value as { readonly files?: unknown; readonly problem?: unknown } | null;
+  const shared = value as {
+    readonly files?: unknown;
+    readonly problem?: unknown;
+    readonly properties?: unknown;
+  } | null;
   if (typeof shared !== 'object' || shared === null) return 'an object is needed';
   if (typeof shared.problem === 'string') return undefined;
   if (!Array.isArray(shared.files)) return 'files must be a list';
+  if (!Array.isArray(shared.properties) || !shared.properties.every((json) => typeof json === 'string')) {
+    return 'properties must be a list of texts';
+  }
   return shared.files.every(isFile) ? undefined : 'each file must have topic, hourMs, rows and bytes';
 }
 

@@ -13,7 +13,10 @@ import type { RowsAsked, Selection } from './selection.ts';
 import { microseconds, num, Values } from './sql.ts';
 
 /** A file with selected rows of one hour. */
-export interface SharedFile extends Pick<HistoryFile, 'topic' | 'hourMs' | 'rows' | 'path'> {}
+export interface SharedFile extends Pick<HistoryFile, 'topic' | 'hourMs' | 'rows' | 'path'> {
+  /** What events refer to by their column `properties` (fence_properties.ts). */
+  readonly references: readonly string[];
+}
 
 /** Bytes of the rows of one hub for a question. */
 export const SHARED_BYTES_MAX = 48 << 20;
@@ -39,7 +42,8 @@ export async function sharedRows(duck: Duck, files: readonly HistoryFile[], aske
     let bytes = 0;
     for (const { hour: number, rows } of hours) {
       const path = join(folder, `shared-${threadId}-${++lastFile}.parquet`);
-      made.push({ topic, hourMs: Number(number) * HOUR_MS, rows: Number(rows), path });
+      const references = await referencesIn(duck, selection, `${hour} = ${number}`);
+      made.push({ topic, hourMs: Number(number) * HOUR_MS, rows: Number(rows), path, references });
       await duck.run(copyQuicklyTo(path, inOrder(topic, `(FROM shared WHERE ${hour} = ${number})`)));
       bytes += statSync(path).size;
       if (bytes > SHARED_BYTES_MAX) {
@@ -56,6 +60,14 @@ export async function sharedRows(duck: Duck, files: readonly HistoryFile[], aske
   } finally {
     await duck.run('DROP TABLE IF EXISTS shared').catch(() => undefined);
   }
+}
+
+async function referencesIn(duck: Duck, { topic, isWhole }: Selection, where: string): Promise<readonly string[]> {
+  if (!isWhole || topic !== 'fence_events') return [];
+  const rows = await duck.rows(
+    `SELECT DISTINCT properties FROM shared WHERE ${where} AND starts_with(properties, '{"sha256":')`,
+  );
+  return rows.map(({ properties }) => String(properties));
 }
 
 interface Selecting {

@@ -8,6 +8,7 @@ import type { DwellAsked, EventsAsked, FlowsAsked, OccupancyAsked, Span, Told, V
 import { LOOK_BACK_MS, Unanswerable } from './question.ts';
 import { microseconds, millisecondsBetween, Values } from './sql.ts';
 import { fillVisits, VISITS } from './visits_table.ts';
+import { wholeEvents } from './whole_events.ts';
 
 /** Visits with a part in a span. The end of a visit is no part of it. */
 function overlapping({ fromMs, toMs }: Span): string {
@@ -157,13 +158,13 @@ export async function events(duck: Duck, files: readonly HistoryFile[], asked: E
     within.push(`(time, id) > (make_timestamptz(${cursor.us}), ${values.text(cursor.id)})`);
   }
   const rows = await duck.rows(
-    `SELECT epoch_us(time) AS us, id, event FROM ${parquet(files)} WHERE ${within.join(' AND ')}` +
-      ` ORDER BY time, id LIMIT ${limit + 1}`,
+    `SELECT epoch_us(time) AS us, id, event${isFence ? ', properties' : ''} FROM ${parquet(files)}` +
+      ` WHERE ${within.join(' AND ')} ORDER BY time, id LIMIT ${limit + 1}`,
     values,
   );
-  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  const shown = wholeEvents(rows, files, limit);
+  const last = rows.length > shown.length ? rows[shown.length - 1] : undefined;
   const next = last && cursorText('events', { us: String(last.us), id: String(last.id) });
-  const shown = rows.slice(0, limit).map(({ event }) => String(event));
   const [from, to, nextText] = [formatTime(fromMs), formatTime(toMs), JSON.stringify(next ?? null)];
   return { text: `{"from":"${from}","to":"${to}","events":[${shown.join()}],"next_cursor":${nextText}}`, next };
 }

@@ -59,6 +59,16 @@ const HERE = {
 };
 /** A call whose handler is on the broker, and never answers. */
 const FORGED_CALL = { jsonrpc: '2.0', method: 'forged', params: { _timeout: HOLD_MS } };
+/** A fence in whose events the history would store 900 kB each. */
+const HEAVY_FENCE_ID = '0c5c1b0e-54b5-4b64-8d5f-00000000f17e';
+const HEAVY_FENCE = Buffer.from(
+  JSON.stringify({
+    id: HEAVY_FENCE_ID,
+    region: { type: 'Point', coordinates: [0.5, 0.5] },
+    radius: 20,
+    properties: { text: 'p'.repeat(900_000) },
+  }),
+);
 
 /** Everything that was found to hurt a hub, again and again until the end. */
 export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => Promise<void>>> = {
@@ -110,6 +120,15 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
   'stars of 100,000 positions': async (siege) => {
     await post(siege, '/v2/fences', STAR);
     await rest(siege);
+  },
+  'crossings of a fence with 900 kB of properties': async (siege, round) => {
+    if (round % 50 === 0) await put(siege, `/v2/fences/${HEAVY_FENCE_ID}`, HEAVY_FENCE);
+    for (let n = 0; n < 50; n++) {
+      const position = { type: 'Point', coordinates: [0.5 + (n % 2) / 100, 0.5] };
+      const location = { provider_id: 'heavy', provider_type: 'uwb', source: 's', crs: 'EPSG:4326', position };
+      await put(siege, '/v2/providers/heavy/location', location);
+    }
+    await rest(siege, 100);
   },
   'a chain of parents': async (siege, round) => {
     let parent: string | undefined;

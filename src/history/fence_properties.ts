@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Long properties of fences, stored once. An event has the properties of its fence, so a fence with 900 kB of them would take that
+ * from each crossing, in every queue and in every row. Properties of up to LONG characters are part of the event. Longer ones
+ * are a file `fence_properties/<sha256>.json` in the folder of the history, whatever the number of events, and the column
+ * `properties` of the event has `{"sha256":"…"}` instead of them. A file is removed when no event has referred to it for as
+ * long as history is retained, or when all of them take more than FOLDER_BYTES_MAX: the least recently used ones go first.
+ */
+export const LONG_PROPERTIES = 4096;
+const FOLDER = 'fence_properties';
+const FOLDER_BYTES_MAX = 256 << 20;
+const REFERENCE = /^\{"sha256":"([0-9a-f]{64})"\}$/;
+const SUFFIX = '.json';
+
+/** The name of properties: the SHA-256 of their JSON. */
+export function hashOf(json: string): string {
+  return createHash('sha256').update(json).digest('hex');
+}
+
+/** What an event has in the place of long properties. */
+export function referenceTo(hash: string): string {
+  return `{"sha256":"${hash}"}`;
+}
+
+/** Stores properties, or notes that an event refers to them. Throws where they cannot be written. */
+export function storeFenceProperties(
+  folder: string,
+  { hash, json, nowMs }: { hash: string; json: string; nowMs: number },
+): void {
+  const path = join(folder, FOLDER, hash + SUFFIX);
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+    mkdirSync(join(folder, FOLDER), { recursive: true, mode: 0o700 });
+    writeFileSync(`${path}.writing`, json, { mode: 0o600 });
+    renameSync(`${path}.writing`, path);
+  }
+  utimesSync(path, nowMs / 1000, nowMs / 1000);
+}
+
+/** The JSON that a column `properties` refers to; undefined where it refers to none, or to none that is there. */
+export function referredProperties(folder: string, column: string): string | undefined {
+  const hash = REFERENCE.exec(column)?.[1];
+  if (hash === undefined) return undefined;
+  try {
+    return readFileSync(join(folder, FOLDER, hash + SUFFIX), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Removes properties that no event has referred to since a time, and the least recently used ones of too many. */
+export function tidyFenceProperties(folder: string, sinceMs: number, bytesMax = FOLDER_BYTES_MAX): void {
+  const found = readdirSync(join(folder, FOLDER), { withFileTypes: true }).map(({ name }) => {
+    const path = join(folder, FOLDER, name);
+    const { mtimeMs, size } = statSync(path);
+    return { path, mtimeMs, size };
+  });
+  let bytes = 0;
+  for (const { path, mtimeMs, size } of found.sort((a, b) => b.mtimeMs - a.mtimeMs)) {
+    bytes += size;
+    if (mtimeMs < sinceMs || bytes > bytesMax) rmSync(path, { force: true });
+  }
+}
