@@ -179,7 +179,7 @@ describe('The example for compose', { skip }, () => {
 });
 
 describe('The example for Kubernetes', { skip }, () => {
-  const pod = resourcesOf('kubernetes/hub.yaml').find(({ kind }) => kind === 'Deployment')?.spec.template?.spec;
+  const pod = resourcesOf('kubernetes/hub.yaml').find(({ kind }) => kind === 'StatefulSet')?.spec.template?.spec;
   const nats = resourcesOf('kubernetes/nats.yaml').find(({ kind }) => kind === 'StatefulSet')?.spec.template?.spec;
   assert.ok(pod && nats);
   const [container] = nats.containers;
