@@ -53,7 +53,11 @@ const FLUSH_ROWS = 500_000;
 /** Rows of a new file at most. */
 const FILE_ROWS = 1_000_000;
 const EVENTS_FLUSH_MS = 1000;
-const MEMORY_MB = 512;
+/**
+ * Of DuckDB, which sorts a merge within it and spills the rest: merges of 24 files with 50,000 rows each take the process from
+ * 160 to 390 MB with 192, and to 590 MB with 512, in the same time.
+ */
+const MEMORY_MB = 192;
 const TIDY_MS = 30_000;
 /** Whoever has files and died, or forgot them, has them for so long. */
 const LEASE_MS = 600_000;

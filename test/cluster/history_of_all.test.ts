@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { EVERYTHING, rowsBelow } from '../history/recorded_places.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { isShared } from './shared_objects.ts';
@@ -16,7 +16,7 @@ const trackableOf = (tag: string) => `00000000-0000-4000-8000-${tag.slice(4).pad
 const GATE = '33333333-3333-4333-8333-333333333333';
 let clusters = 0;
 
-async function openCluster(t: TestContext) {
+async function openCluster() {
   const shared = {
     ...{ cluster_servers: nats.servers.addresses.join(','), cluster_replicas: 1, cluster_name: `past${++clusters}` },
     ...{ cluster_journal_max_size: 16, history: true, history_flush_interval: 200 },
@@ -93,7 +93,7 @@ const IN_PARTS = [
 ] as const;
 
 test('Every hub answers from what all have recorded, as one hub alone does', { skip }, async (t) => {
-  const { a, open } = await openCluster(t);
+  const { a, open } = await openCluster();
   const alone = await openTestHub({ history: true, history_flush_interval: 200 }, { isAlone: true });
   t.after(() => Promise.all([a.close(), alone.close()]));
   await place(a);
