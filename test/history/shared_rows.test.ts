@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSelection } from '../../src/history/queries/shared_rows.ts';
+import { readSelections } from '../../src/history/queries/selection.ts';
 
 const SELECTION = { topic: 'locations', fromMs: 0, toMs: 1, keep: 'all', isWhole: false };
 
-test('A selection of another hub is refused whose fields are not those of a selection', () => {
-  assert.deepEqual(readSelection(JSON.stringify({ ...SELECTION, id: ["a'b"] })), { ...SELECTION, id: ["a'b"] });
+test('Selections of another hub are refused whose fields are not those of a selection', () => {
+  const quoted = [{ ...SELECTION, id: ["a'b"], after: { us: '1', id: 'a' } }];
+  assert.deepEqual(readSelections(JSON.stringify(quoted)), quoted);
   for (const [field, value] of [
     ['topic', 'secrets'],
     ['fromMs', '0) OR (true'],
     ['count', '1; COPY x TO y'],
     ['sinceUs', '0 OR true'],
+    ['after', { us: '0 OR true', id: 'a' }],
+    ['entryBeforeMs', '0 OR true'],
     ['stepMs', '1'],
     ['floor', '1 OR true'],
     ['bbox', ['0', 0, 0, 0]],
@@ -18,8 +21,8 @@ test('A selection of another hub is refused whose fields are not those of a sele
     ['id', 'a'],
   ] as const) {
     assert.throws(
-      () => readSelection(JSON.stringify({ ...SELECTION, [field]: value })),
-      new RegExp(`selection\\.${field}`),
+      () => readSelections(JSON.stringify([SELECTION, { ...SELECTION, [field]: value }])),
+      new RegExp(`selections\\[1\\]\\.${field}`),
     );
   }
 });

@@ -1,6 +1,7 @@
 import { formatTime } from '../../model/time.ts';
 import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
+import { wholeEvents } from '../fence_properties.ts';
 import type { HistoryFile } from '../files.ts';
 import { cursorText } from './cursor.ts';
 import { between } from './places.ts';
@@ -8,7 +9,6 @@ import type { DwellAsked, EventsAsked, FlowsAsked, OccupancyAsked, Span, Told, V
 import { LOOK_BACK_MS, Unanswerable } from './question.ts';
 import { microseconds, millisecondsBetween, Values } from './sql.ts';
 import { fillVisits, VISITS } from './visits_table.ts';
-import { wholeEvents } from './whole_events.ts';
 
 /** Visits with a part in a span. The end of a visit is no part of it. */
 function overlapping({ fromMs, toMs }: Span): string {
