@@ -84,5 +84,8 @@ export function Failed({ problem, onAgain }: { readonly problem: string; readonl
 }
 
 export function Incomplete() {
-  return <Notice tone="warn">{t('Some files of this time cannot be read: what was in them is missing here.')}</Notice>;
+  const text = t(
+    'Some files of this time cannot be read, or a hub has not answered: what they recorded is missing here.',
+  );
+  return <Notice tone="warn">{text}</Notice>;
 }

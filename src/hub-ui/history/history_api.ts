@@ -29,7 +29,7 @@ export type Dwell = Static<typeof DwellReply>['fences'][number];
 export type Flow = Static<typeof FlowsReply>['flows'][number];
 export type HeatCell = Static<typeof HeatmapReply>['cells'][number];
 
-/** An answer, and whether files could not be read that it would have come from. */
+/** An answer, and whether it lacks what files or hubs of a cluster have: the hub sends a header Warning then. */
 export interface Answer<T> {
   readonly value: T;
   readonly isIncomplete: boolean;

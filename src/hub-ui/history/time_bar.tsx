@@ -218,7 +218,7 @@ function Standing() {
     );
   }
   const text = isIncomplete
-    ? t('Some files of this time cannot be read')
+    ? t('Some files of this time cannot be read, or a hub has not answered')
     : isEmpty
       ? t('Nothing was recorded at this time')
       : isCut

@@ -1438,9 +1438,10 @@ export const german = {
   Site: 'Standort',
   'Skip to content': 'Zum Inhalt springen',
   'Snap to other fences and zones': 'An anderen Geofences und Zonen einrasten',
-  'Some files of this time cannot be read': 'Einige Dateien aus dieser Zeit sind nicht lesbar',
-  'Some files of this time cannot be read: what was in them is missing here.':
-    'Einige Dateien aus dieser Zeit sind nicht lesbar: Was darin war, fehlt hier.',
+  'Some files of this time cannot be read, or a hub has not answered':
+    'Einige Dateien aus dieser Zeit sind nicht lesbar, oder ein Hub hat nicht geantwortet',
+  'Some files of this time cannot be read, or a hub has not answered: what they recorded is missing here.':
+    'Einige Dateien aus dieser Zeit sind nicht lesbar, oder ein Hub hat nicht geantwortet: Was sie aufgezeichnet haben, fehlt hier.',
   'Somebody else has changed the rules in the meantime. Yours stand below, and theirs are:':
     'Inzwischen hat jemand anderes die Regeln geändert. Ihre stehen unten, die anderen sind:',
   'Somebody else has changed this in the meantime. Choose which value to keep, and save it again.':
