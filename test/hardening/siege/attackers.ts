@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { ATTACKS } from './attacks.ts';
 
 /**
@@ -7,6 +8,8 @@ import { ATTACKS } from './attacks.ts';
 const [, , port, only = '', brokerPort = ''] = process.argv;
 const chosen = Object.entries(ATTACKS).filter(([name]) => new RegExp(only).test(name));
 const end = new AbortController();
+// Each request listens to it until its garbage is collected.
+setMaxListeners(0, end.signal);
 const rounds: Record<string, number> = {};
 const statuses: Record<number, number> = {};
 
