@@ -54,7 +54,7 @@ export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
   fence_changes: changes('fence_id'),
   zone_changes: changes('zone_id'),
   anchor_changes: changes('anchor_id'),
-  // What a core zone broadcasts is nobody's: only those who may read all of it get it.
+  // Broadcasts of a core zone have no owner: the topic needs a permission for ANY.
   xcmd_broadcast: { resource: 'zone_id', params: [], fields: [] },
   // Who owns a trackable is told of its alerts; those about a number of objects, or about a provider, are
   // nobody's.
@@ -77,6 +77,10 @@ export function ownerFilter(
   { owned, sight }: { readonly owned: Owned; readonly sight: Sight | undefined },
 ): Filter {
   const { resource, params: names, fields, naming = {} } = TOPIC_OWNERS[topic];
+  if (fields.length === 0) {
+    const why = `topic: the access token permits what its holder owns alone, and nothing of ${topic} has an owner`;
+    throw new CommandError('notAuthorized', why);
+  }
   for (const [name, kind] of Object.entries(naming)) {
     if (sight !== undefined)
       for (const id of textsOf(name, params)) checkName(`params.${name}`, { of: [kind], id }, sight);

@@ -19,12 +19,6 @@ export interface BadCall {
 export const TAKES_UNKNOWN: Readonly<Record<string, string>> = {
   'PUT /providers/{provider_id}/location': 'the location creates its provider',
   'PUT /providers/{provider_id}/proximity': 'the proximity creates its provider',
-  'GET /trackables/{trackable_id}/history': 'it may have been deleted since',
-  'GET /trackables/{trackable_id}/visits': 'it may have been deleted since',
-  'GET /providers/{provider_id}/history': 'it may have been deleted since',
-  'GET /fences/{fence_id}/visits': 'it may have been deleted since',
-  'GET /ogc/mf/collections/trackables/items/{trackable_id}/tgsequence': 'it may have been deleted since',
-  'GET /ogc/mf/collections/providers/items/{provider_id}/tgsequence': 'it may have been deleted since',
 };
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -52,7 +46,9 @@ export function badQueries(name: string): BadCall[] {
   const broken = { what: `a broken ${name}`, status: 400, names: 'query', query: `?${name}=${BROKEN}` } as const;
   // Any text may be somebody's name.
   if (name === 'foreign_id') return [broken];
-  return [broken, { what: `a bad ${name}`, status: 400, names: name, query: `?${name}=bad` }];
+  // A zone matters to positions in its own coordinates alone.
+  const more = name === 'zone_id' ? 'crs=local&' : '';
+  return [broken, { what: `a bad ${name}`, status: 400, names: name, query: `?${more}${name}=bad` }];
 }
 
 const NO_JSON = ['', '{', 'no', '{"a":}', '\u0000'];

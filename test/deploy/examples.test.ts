@@ -193,7 +193,7 @@ describe('The Kubernetes manifests', () => {
 });
 
 test('The commands of deploy/README.md ask for paths that the API has', async () => {
-  const paths = [...textOf('README.md').matchAll(/^curl http:\/\/127\.0\.0\.1:8081(\S+)$/gm)].map(
+  const paths = [...textOf('README.md').matchAll(/^curl (?:-w '\\n' )?http:\/\/127\.0\.0\.1:8081(\S+)$/gm)].map(
     ([, path = '']) => path,
   );
   assert.ok(paths.length > 0);
