@@ -4,7 +4,7 @@ import { openCollisionStage } from '../src/core/collision/stage.ts';
 import { WatermarkMerge } from '../src/core/collision/watermark_merge.ts';
 import type { Motion } from '../src/core/motion/motion.ts';
 import { ZoneTable } from '../src/core/zone/zone_table.ts';
-import { runningTime, type SetBack, timeOfDay } from '../src/model/set_back.ts';
+import { eventTime, eventTimeOfDay, runningTime, type SetBack, timeOfDay } from '../src/model/set_back.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
 import {
   type CollisionBatch,
@@ -139,19 +139,18 @@ function unpacked(packs: readonly Uint8Array[], timed: (motion: Motion) => Motio
   return packs.flatMap((packed) => unpackMotions(packed).map(timed));
 }
 
-/** Gives motions of another hub the running times of this one. Nothing was received later than now. */
+/** Converts the times of another hub's motions to those of this hub. No motion was received later than now. */
 function timesOf(
   { setBacks, behindMs }: Omit<OtherMotions, 'motions'>,
   nowMs: number,
   own: readonly SetBack[],
 ): (motion: Motion) => Motion {
   const isSame = behindMs === 0 && setBacks.length === 0 && own.length === 0;
-  const here = (ms: number): number => runningTime(timeOfDay(ms, setBacks), own);
   // hot
   return (motion) => {
     if (isSame && motion.receivedMs <= nowMs) return motion;
-    const receivedMs = Math.min(here(motion.receivedMs) + behindMs, nowMs);
+    const receivedMs = Math.min(runningTime(timeOfDay(motion.receivedMs, setBacks), own) + behindMs, nowMs);
     if (motion.kind === 'gone') return { ...motion, receivedMs };
-    return { ...motion, receivedMs, eventTimeMs: here(motion.eventTimeMs) };
+    return { ...motion, receivedMs, eventTimeMs: eventTime(eventTimeOfDay(motion.eventTimeMs, setBacks), own) };
   };
 }

@@ -92,7 +92,7 @@ export const WAY_IN: readonly Kernel[] = [
           return bodies.items().map((item) => {
             if (item.kind !== 'location') throw new Error(`Expected a location, found ${item.kind}`);
             const { providerId, source } = item;
-            const derived = locate(item, undefined, undefined);
+            const derived = locate(item, undefined, undefined, item.generatedMs);
             return derived && fixes.take(item, derived, { providerId, source, ...nobody });
           });
         },

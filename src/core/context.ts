@@ -1,9 +1,9 @@
-import type { SetBack } from '../model/set_back.ts';
+import { eventTimeAt, type SetBack } from '../model/set_back.ts';
 import type { Topic } from '../model/topics.ts';
 import type { EffectWriter } from './effects.ts';
 import type { EventWriter } from './event_writer.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
-import type { Answer, ExportedState } from './item.ts';
+import type { Answer, ExportedState, Item } from './item.ts';
 import type { NewRecordBuffer } from './location/record.ts';
 import type { Motion } from './motion/motion.ts';
 import type { Counts, FenceEventText, Released } from './outcome.ts';
@@ -45,7 +45,7 @@ export interface ShardContext {
   sentTime: string;
   /** The same as bytes. */
   sentTimeBytes: Uint8Array;
-  /** By which running time is shown as the time of day. */
+  /** How running times and event times become wall-clock times. */
   setBacks: readonly SetBack[];
   /** What the step in progress publishes. */
   readonly events: EventWriter;
@@ -71,10 +71,19 @@ export interface Draft {
   readonly zoneMoves: Map<string, ZoneMove>;
 }
 
-/** When something happens, and which item causes it. */
+/** When an item is processed, as running time and as event time, and its number. */
 export interface Moment {
   readonly nowMs: number;
+  readonly eventNowMs: number;
   readonly seq: number;
+}
+
+/** The moment at which an item was received. */
+export function momentOf(
+  { setBacks }: Pick<ShardContext, 'setBacks'>,
+  { receivedMs, seq }: Pick<Item, 'receivedMs' | 'seq'>,
+): Moment {
+  return { nowMs: receivedMs, eventNowMs: eventTimeAt(receivedMs, setBacks), seq };
 }
 
 export function emptyDraft(): Draft {

@@ -13,8 +13,8 @@ import type { TextBytes } from './location/record.ts';
 
 /**
  * What a shard is told, in one order: locations, changes of entities, reads, restored rows. Everything was checked
- * before it became an item. `seq` numbers all items of the hub; `receivedMs` is the time of receipt, and
- * never falls: it is running time, as all times here are (model/set_back.ts).
+ * before it became an item. `seq` numbers all items of the hub; `receivedMs` is the time of receipt, a running time that
+ * never falls. Times of generation, entry times and the start times of collisions are event times (model/set_back.ts).
  */
 export type Item = ReceivedLocation | ({ readonly seq: number; readonly receivedMs: number } & Told);
 

@@ -1,5 +1,5 @@
 import { type Borrowed, lend } from '../model/borrowed.ts';
-import { type SetBack, timeOfDay } from '../model/set_back.ts';
+import { eventTimeOfDay, type SetBack, timeOfDay } from '../model/set_back.ts';
 import { GrowingBuffer } from './growing_buffer.ts';
 import { UTF8_MAX } from './json_bytes.ts';
 import type { Fix } from './location/fix.ts';
@@ -176,7 +176,7 @@ export class PlaceWriter extends GrowingBuffer {
     const at = PLACE_LENGTH * row;
     fix.copyNumbers(numbers, at);
     if (setBacks.length > 0) {
-      numbers[at + TIME] = timeOfDay(numbers[at + TIME] as number, setBacks);
+      numbers[at + TIME] = eventTimeOfDay(numbers[at + TIME] as number, setBacks);
       numbers[at + RECEIVED] = timeOfDay(numbers[at + RECEIVED] as number, setBacks);
     }
     const zone = fix.isLocal ? this.#numberOf(fix.zone?.id ?? '') : 0;

@@ -45,7 +45,7 @@ export interface Batch {
   /** When its locations and motions are sent, for their timestamp_sent; nowMs when left out, which may be held back. */
   readonly sentMs?: number;
   readonly items: readonly Item[];
-  /** By which running time is shown as the time of day; never, when left out. */
+  /** How running times and event times become wall-clock times; they are the same if left out. */
   readonly setBacks?: readonly SetBack[] | undefined;
   /** Whether the names of what is recorded for the history are numbered anew (recorded.ts). */
   readonly namesAnew?: boolean | undefined;

@@ -47,14 +47,14 @@ interface IngestDeps {
   readonly cluster: Cluster | undefined;
 }
 
-/** The same with running times. What is for other hubs keeps times of day. */
-function bodyInRunning(body: ScannedBody, { runningTime }: Clock, shards: number): ScannedBody {
+/** The body with times of this hub. Locations for other hubs keep wall-clock times. */
+function bodyInRunning(body: ScannedBody, clock: Clock, shards: number): ScannedBody {
   const { records, start, end, receivedMs, homeOf, isPartial } = body;
   for (let at = start; at < end; at += recordSize(records, at)) {
     const isHere = isPartial !== true || homeOf(records.view.getUint32(at + PROVIDER_NAME, true)) < shards;
-    if (isHere) shiftRecord(records, at, runningTime);
+    if (isHere) shiftRecord(records, at, clock);
   }
-  return { ...body, receivedMs: runningTime(receivedMs) };
+  return { ...body, receivedMs: clock.runningTime(receivedMs) };
 }
 
 export function connectIngest(deps: IngestDeps): Incoming {
@@ -64,9 +64,8 @@ export function connectIngest(deps: IngestDeps): Incoming {
   const { now, timeOfDay } = clock;
   // With fast writes nothing waits for the database, and a provider that it refuses is tried again with its next location.
   const slow = cluster !== undefined || (config.persist_locations && !config.db_fast_writes);
-  // What a sender says of time is the time of day; what the hub says itself is now.
   const inRunning = ({ generatedMs, receivedMs }: Times): Times => {
-    return { generatedMs: clock.runningTime(generatedMs), receivedMs: clock.runningTime(receivedMs) };
+    return { generatedMs: clock.eventTime(generatedMs), receivedMs: clock.runningTime(receivedMs) };
   };
   const bounds = boundsOf(config);
   const hasCapacity = (count: number): boolean => {

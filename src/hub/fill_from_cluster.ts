@@ -51,7 +51,7 @@ export async function fillFromCluster(
       hasCapacity: (count) => parts.hasCapacity(count),
       async take(runs) {
         const receivedMs = clock.running();
-        for (const run of runs) shards.received(run, { receivedMs, runningTime: clock.runningTime });
+        for (const run of runs) shards.received(run, { receivedMs, eventTime: clock.eventTime });
         await shards.settled();
       },
       ask: (query) => shards.ask(query),

@@ -267,9 +267,11 @@ function beating(clock: Clock, log: Log): () => void {
     const last = clock.setBacks.at(-1);
     if (clock.setBacks === known || last === undefined) return;
     known = clock.setBacks;
-    const facts = { at: new Date(last.toMs).toISOString(), ms: Math.abs(last.byMs) };
-    if (last.byMs > 0) log.warn("The system's clock was set back", facts);
-    else log.info('The hub stood still; what was sent meanwhile has the time at which that began', facts);
+    const isStep = last.byMs > 0;
+    const atMs = isStep ? last.toMs : clock.timeOfDay(last.toMs);
+    const facts = { at: new Date(atMs).toISOString(), ms: Math.abs(last.byMs) };
+    if (isStep) log.warn("The system's clock was set back", facts);
+    else log.info('The hub stood still; its timeouts fire later by as much', facts);
   };
 }
 

@@ -1,51 +1,93 @@
 /**
- * The hub has two times. Running time never falls: timers run on it, and locations are ordered by it. The time of day is
- * what people and other systems are told, and what they say. Both are the same until the system's clock is set back by
- * more than a moment; from then on running time goes on as if nothing had happened, and is ahead by so much. While the
- * hub stands still, stopped by a debugger or with its machine, running time does so too, and is behind by so much: what was
- * sent meanwhile is read before any timer is due, and nobody is silent for longer than the hub could listen.
+ * The three times of the hub, in milliseconds, and how they follow from each other.
  *
- * What was noted while the clock was ahead is shown as if it had not been: a time that lies in the future of the moment
- * at which the clock was set back is as much too late as it was set back by. What is earlier stays, as it was noted before
- * the clock went ahead, or was told by somebody whose clock was right.
+ *   wall-clock time   What people, clients and other systems say and read. It goes back when the system's clock is set
+ *                     back by more than a moment.
+ *   event time        Wall-clock time without the backward steps of the clock: it never falls. `timestamp_generated`,
+ *                     `entry_time`, `exit_time` and the times of collisions are event times in the hub. Locations are
+ *                     ordered by it.
+ *   running time      Event time without the standstills of the hub, in which it was stopped by a debugger, with its machine,
+ *                     or by its own work. Times of receipt, timers and deadlines are running times: what was sent
+ *                     during a standstill is read before any timer is due, and no object is silent for longer than the
+ *                     hub could listen.
+ *
+ *   wall-clock time  -- clock steps -->  event time  -- standstills -->  running time
+ *
+ * All three are equal until the clock is set back or the hub stands still. A client's time crosses the first arrow alone,
+ * in both directions, so it is published exactly as the client has sent it, whether or not the hub stood still. A deadline
+ * crosses both: it fires after a standstill as much later as that was long, and its `exit_time` is when it fires.
+ * Two comparisons need a running time as event time: no location was generated after its receipt, and an event
+ * that no location causes has the time of its deadline or of its command. `eventTimeAt` gives that time.
+ *
+ * A clock step maps a time that was noted while the clock was ahead to the wall-clock time that it should have had: a time
+ * that lies in the future of the moment of the step is too late by the length of the step. Earlier times stay, since they
+ * were noted before the clock went ahead, or come from a client whose clock was right.
  */
 export interface SetBack {
-  /** Time of day right after it; right before it where the hub stood still. */
+  /** Clock step: the wall-clock time after it. Standstill: the running time of its beginning. */
   readonly toMs: number;
-  /** Negative where the hub stood still. */
+  /** Clock step: how far the clock was set back. Standstill: its length, negative. */
   readonly byMs: number;
 }
 
 export const NEVER_SET_BACK: readonly SetBack[] = [];
 
-/** The time of day of a running time. */
-export function timeOfDay(runningMs: number, setBacks: readonly SetBack[]): number {
-  let ms = runningMs;
-  for (const { toMs, byMs } of setBacks) if (ms > toMs) ms -= byMs;
-  return ms;
-}
-
-/** The running time of a time of day: `timeOfDay` of it is that time of day, unless the hub stood still then. */
-export function runningTime(dayMs: number, setBacks: readonly SetBack[]): number {
+/** The event time of a wall-clock time. `eventTimeOfDay` of it is that wall-clock time. */
+// hot
+export function eventTime(dayMs: number, setBacks: readonly SetBack[]): number {
   let ms = dayMs;
   for (let i = setBacks.length - 1; i >= 0; i--) {
     const { toMs, byMs } = setBacks[i] as SetBack;
-    // What was while the hub stood still was at that one moment.
-    if (ms >= toMs) ms = byMs < 0 ? Math.max(toMs, ms + byMs) : ms + byMs;
+    if (byMs > 0 && ms >= toMs) ms += byMs;
   }
   return ms;
+}
+
+/** The wall-clock time of an event time. */
+// hot
+export function eventTimeOfDay(eventMs: number, setBacks: readonly SetBack[]): number {
+  let ms = eventMs;
+  for (let i = 0; i < setBacks.length; i++) {
+    const { toMs, byMs } = setBacks[i] as SetBack;
+    if (byMs > 0 && ms > toMs) ms -= byMs;
+  }
+  return ms;
+}
+
+/** The event time of a running time. */
+// hot
+export function eventTimeAt(runningMs: number, setBacks: readonly SetBack[]): number {
+  let ms = runningMs;
+  for (let i = 0; i < setBacks.length; i++) {
+    const { toMs, byMs } = setBacks[i] as SetBack;
+    if (byMs < 0 && runningMs > toMs) ms -= byMs;
+  }
+  return ms;
+}
+
+/** The running time of an event time. All of a standstill is its beginning. */
+function runningTimeAt(eventMs: number, setBacks: readonly SetBack[]): number {
+  let ms = eventMs;
+  for (const { toMs, byMs } of setBacks) if (byMs < 0 && ms > toMs) ms = Math.max(toMs, ms + byMs);
+  return ms;
+}
+
+/** The wall-clock time of a running time. */
+export function timeOfDay(runningMs: number, setBacks: readonly SetBack[]): number {
+  return eventTimeOfDay(eventTimeAt(runningMs, setBacks), setBacks);
+}
+
+/** The running time of a wall-clock time. `timeOfDay` of it is that wall-clock time, unless the hub stood still then. */
+export function runningTime(dayMs: number, setBacks: readonly SetBack[]): number {
+  return runningTimeAt(eventTime(dayMs, setBacks), setBacks);
 }
 
 /**
- * The running time at which something was heard of at a time of day, by which its silence is counted. Where the clock was set
- * back since, the time of day tells how long ago that was; where the hub stood still since, it has not listened for so long.
+ * The running time of the last location of an object, by which its silence is counted, from the wall-clock time of its receipt.
+ * The wall-clock time says how long ago that was, also across clock steps. The hub has not listened during standstills.
  */
 export function heardTime(dayMs: number, setBacks: readonly SetBack[]): number {
-  let ms = dayMs;
-  for (let i = setBacks.length - 1; i >= 0; i--) {
-    const { toMs, byMs } = setBacks[i] as SetBack;
-    if (byMs > 0) ms += byMs;
-    else if (ms >= toMs) ms = Math.max(toMs, ms + byMs);
-  }
-  return ms;
+  let eventMs = dayMs;
+  for (const { byMs } of setBacks) if (byMs > 0) eventMs += byMs;
+  return runningTimeAt(eventMs, setBacks);
 }

@@ -3,8 +3,8 @@ import type { KeptMembership, KeptRow, LastKnownRow } from '../core/item.ts';
 import { heardTime, type SetBack } from '../model/set_back.ts';
 
 /**
- * Last-known rows have times of day where they are kept, since the running time of one hub means nothing to the next, and
- * running times where the shards hand them out and take them back.
+ * Stored last-known rows have wall-clock times, since the event times and running times of one hub mean nothing to the next.
+ * The rows that shards emit and restore have event times and running times (model/set_back.ts).
  */
 
 type Row = LastKnownRow & { readonly gone?: false };
@@ -15,7 +15,8 @@ interface Times {
   now(): number;
   running(): number;
   timeOfDay(runningMs: number): number;
-  runningTime(dayMs: number): number;
+  eventTime(dayMs: number): number;
+  eventTimeOfDay(eventMs: number): number;
 }
 
 /** Rows as they are kept. */
@@ -23,8 +24,8 @@ export function rowsToKeep(rows: Iterable<KeptRow>, clock: Times): Iterable<Kept
   if (clock.setBacks.length === 0) return rows;
   return Array.from(rows, (row) => {
     if (row.gone === true) return row;
-    if (row.kind === 'collision') return { ...row, startMs: clock.timeOfDay(row.startMs) };
-    return converted(row, clock.timeOfDay, clock.timeOfDay);
+    if (row.kind === 'collision') return { ...row, startMs: clock.eventTimeOfDay(row.startMs) };
+    return converted(row, clock.eventTimeOfDay, clock.timeOfDay);
   });
 }
 
@@ -51,7 +52,7 @@ function rowsInRunning(
   const nowMs = clock.now();
   return rows.map((each) => {
     const row = rowUntil(each, nowMs);
-    return row.gone === true ? row : converted(row, clock.runningTime, received);
+    return row.gone === true ? row : converted(row, clock.eventTime, received);
   });
 }
 

@@ -205,7 +205,7 @@ export class Shards {
    * Hands locations that another hub has checked to their shards: see received_run.ts. Their bytes are changed, and must be
    * good until they are processed.
    */
-  received(run: CountedRun, receiving: Pick<Receiving, 'receivedMs' | 'runningTime'>): void {
+  received(run: CountedRun, receiving: Pick<Receiving, 'receivedMs' | 'eventTime'>): void {
     const homeOf = (provider: string) => this.homeOf(provider);
     // The hub may have the provider already, while the record that makes it is on its way.
     const isStranger = (provider: string) => this.#known?.isConfigured(provider) !== true;

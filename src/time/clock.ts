@@ -1,24 +1,28 @@
-import { NEVER_SET_BACK, runningTime, type SetBack, timeOfDay } from '../model/set_back.ts';
+import { eventTime, eventTimeOfDay, NEVER_SET_BACK, runningTime, type SetBack, timeOfDay } from '../model/set_back.ts';
 
 /** The clock and the timers of the hub. Everybody else is handed them by hub/. */
 
-/** The two times of the hub, see set_back.ts, and a third one that measures. All in milliseconds. */
+/** The times of the hub (model/set_back.ts), and one that measures durations. All in milliseconds. */
 export interface Clock {
-  /** Time of day, since 1970. Falls when the system's clock is set back by more than a second, and by no more. */
+  /** Wall-clock time since 1970. Falls when the system's clock is set back by more than a second, and by no more. */
   now(): number;
-  /** Running time. Never falls. */
+  /** Running time. Never falls, and does not advance while the hub stands still. */
   running(): number;
   /** Time that has passed since some moment, whatever the system's clock was set to. */
   elapsed(): number;
-  /** The time of day of a running time. */
+  /** The wall-clock time of a running time. */
   timeOfDay(runningMs: number): number;
-  /** The running time of a time of day. */
+  /** The running time of a wall-clock time. */
   runningTime(dayMs: number): number;
-  /** How often, and by how much, the system's clock was set back, or the hub stood still. Another list for each more. */
+  /** The event time of a wall-clock time, such as a client sends. */
+  eventTime(dayMs: number): number;
+  /** The wall-clock time of an event time. */
+  eventTimeOfDay(eventMs: number): number;
+  /** The backward steps of the system's clock and the standstills of the hub, the newest last. A change makes a new list. */
   readonly setBacks: readonly SetBack[];
   /**
-   * Says that the hub is running. From the first beat on they are to come often: time that goes by without one, while the
-   * process or the machine was stopped, or the system's clock was set ahead, is none for running time.
+   * Reads the clock. From the first beat on they must come often: time without one, while the process or the machine was
+   * stopped or the system's clock was set ahead, is a standstill.
    */
   beat(): void;
 }
@@ -33,9 +37,9 @@ export interface TimeSources {
 const WAITED_FOR_MS = 1000;
 /** How often the hub says that it runs. */
 export const BEAT_MS = 250;
-/** The hub stands still when nobody has looked at the time for so long, which each beat does. */
+/** The hub stood still if the clock was not read for longer than this; each beat reads it. */
 const STILL_MS = 1000;
-/** A clock that is set back again and again: of the earliest times only the sum is known. */
+/** Beyond this number the two oldest clock steps, or the two oldest standstills, become one that has their sum. */
 const SET_BACKS_MAX = 16;
 
 const OF_THE_SYSTEM: TimeSources = { system: () => Date.now(), elapsed: () => performance.now() };
@@ -60,8 +64,9 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
       lastElapsedMs = elapsedMs;
     } else if (systemMs > lastMs) {
       if (isBeating && systemMs - lastMs > STILL_MS) {
-        const stoodMs = systemMs - lastMs;
-        setBacks = shortened([...setBacks, { toMs: lastMs, byMs: -stoodMs }]);
+        // Running time advances by one millisecond, so that a running time is either before or after the standstill.
+        const stoodMs = systemMs - lastMs - 1;
+        setBacks = shortened([...setBacks, { toMs: lastMs + aheadMs, byMs: -stoodMs }]);
         aheadMs -= stoodMs;
       }
       lastMs = systemMs;
@@ -75,6 +80,8 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
     elapsed,
     timeOfDay: (runningMs) => timeOfDay(runningMs, setBacks),
     runningTime: (dayMs) => runningTime(dayMs, setBacks),
+    eventTime: (dayMs) => eventTime(dayMs, setBacks),
+    eventTimeOfDay: (eventMs) => eventTimeOfDay(eventMs, setBacks),
     get setBacks() {
       return setBacks;
     },
@@ -86,9 +93,12 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
 }
 
 function shortened(setBacks: readonly SetBack[]): readonly SetBack[] {
-  const [first, second, ...rest] = setBacks;
-  if (setBacks.length <= SET_BACKS_MAX || first === undefined || second === undefined) return setBacks;
-  return [{ toMs: first.toMs, byMs: first.byMs + second.byMs }, ...rest];
+  if (setBacks.length <= SET_BACKS_MAX) return setBacks;
+  const steps = setBacks.filter(({ byMs }) => byMs > 0);
+  const standstills = setBacks.filter(({ byMs }) => byMs < 0);
+  const [first, second] = (steps.length > standstills.length ? steps : standstills) as [SetBack, SetBack];
+  const sum = { toMs: first.toMs, byMs: first.byMs + second.byMs };
+  return setBacks.filter((each) => each !== second).map((each) => (each === first ? sum : each));
 }
 
 /** Calls back after a delay; returns how to call it off. */

@@ -23,8 +23,8 @@ export interface CountedRun extends Pick<LocationRun, 'names' | 'bytes'> {
 export interface Receiving {
   /** Running time. */
   readonly receivedMs: number;
-  /** The running time of a time of day. */
-  runningTime(dayMs: number): number;
+  /** The event time of a wall-clock time. */
+  eventTime(dayMs: number): number;
   /** The shard of a provider. */
   homeOf(provider: string): number;
   /** Whether the shards may not have been told of a provider yet. */
@@ -54,13 +54,13 @@ export function checkRun({ names, bytes, count }: CountedRun): void {
  */
 // hot
 export function scannedOf({ names, bytes }: CountedRun, receiving: Receiving): ScannedBody {
-  const { receivedMs, runningTime, homeOf, isStranger } = receiving;
+  const { receivedMs, eventTime, homeOf, isStranger } = receiving;
   const records = recordsIn(bytes);
   const strangers = new Set<string>();
   for (let at = 0; at < bytes.length; at += recordSize(records, at)) {
     const id = recordIdIn(records, at);
     if (isStranger(id)) strangers.add(id);
-    const generatedMs = runningTime(recordGeneratedMs(records, at));
+    const generatedMs = eventTime(recordGeneratedMs(records, at));
     renameRecord(records, at, { provider: homeOf(id), receivedMs, generatedMs });
   }
   return {

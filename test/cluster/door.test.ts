@@ -255,7 +255,7 @@ test('Whatever bytes come, what a door hands on can be read by a worker', () => 
           }
           const receiving = {
             receivedMs: T0,
-            runningTime: (ms: number) => ms,
+            eventTime: (ms: number) => ms,
             homeOf: () => 0,
             isStranger: () => false,
           };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { RecordedLocations, type StepLeft } from '../../src/cluster/steps_left.ts';
 import { copied } from '../../src/model/borrowed.ts';
-import { runningTime } from '../../src/model/set_back.ts';
+import { eventTime } from '../../src/model/set_back.ts';
 import { type LaneItem, LocationPacker, locationsOf } from '../../src/wire/location_record.ts';
 import { packBatch } from '../../src/wire/messages.ts';
 import { T0 } from '../support/shard_harness.ts';
@@ -28,7 +28,7 @@ test('Of what a front door hands in once more that is left out which the owner b
         front.shards.location({ ...location, speed: index }, { receivedMs: T0 + index, generatedMs: T0 - 10 * index });
       const runs = front.sent();
       const copies = runs.map((run) => ({ ...run, bytes: Uint8Array.from(run.bytes) }));
-      const { lane } = takenBy(copies, packer, { runningTime: (ms) => runningTime(ms, setBacks) });
+      const { lane } = takenBy(copies, packer, { eventTime: (ms) => eventTime(ms, setBacks) });
       const [one, other] = [0, 1].map((part) => {
         return lane.filter((_, index) => locations[index]?.isRecorded && index % 2 === part);
       }) as [LaneItem[], LaneItem[]];

@@ -6,6 +6,7 @@ import type { ExportedState, LastKnownRow, PastStep } from '../../src/core/item.
 import type { Fix } from '../../src/core/location/fix.ts';
 import type { ProviderState, ShardState, TrackableState } from '../../src/core/state.ts';
 import { look } from '../../src/model/borrowed.ts';
+import { eventTime, runningTime, type SetBack } from '../../src/model/set_back.ts';
 import { HALL, square } from '../support/hall.ts';
 import {
   deleted,
@@ -189,20 +190,14 @@ function newest(rows: readonly (readonly LastKnownRow[])[]): LastKnownRow[] {
 }
 
 const HOUR = 3600;
-const AHEAD = [{ toMs: T0, byMs: HOUR * 1000 }];
-const STOOD_STILL = [{ toMs: T0, byMs: -60_000 }];
+const AHEAD: readonly SetBack[] = [{ toMs: T0, byMs: HOUR * 1000 }];
+const STOOD_STILL: readonly SetBack[] = [{ toMs: T0, byMs: -60_000 }];
 
-for (const { what, from, fromSeconds, to, toSeconds } of [
-  { what: 'whose clock was set back', from: AHEAD, fromSeconds: HOUR, to: [], toSeconds: 0 },
-  { what: 'that stood still', from: STOOD_STILL, fromSeconds: -60, to: [], toSeconds: 0 },
-  { what: 'to one whose clock was set back', from: [], fromSeconds: 0, to: AHEAD, toSeconds: HOUR },
-  {
-    what: 'whose clock was set back, to one that stood still',
-    from: AHEAD,
-    fromSeconds: HOUR,
-    to: STOOD_STILL,
-    toSeconds: -60,
-  },
+for (const { what, from, to } of [
+  { what: 'whose clock was set back', from: AHEAD, to: [] },
+  { what: 'that stood still', from: STOOD_STILL, to: [] },
+  { what: 'to one whose clock was set back', from: [], to: AHEAD },
+  { what: 'whose clock was set back, to one that stood still', from: AHEAD, to: STOOD_STILL },
 ]) {
   test(`steps go over from a hub ${what}, with all their times as times of day`, async () => {
     const f = square({ id: 'f', timeout: 10_000, exit_tolerance: 4, tolerance_timeout: 6000, exit_delay: 5000 });
@@ -213,22 +208,28 @@ for (const { what, from, fromSeconds, to, toSeconds } of [
       provider('p'),
       trackable('t', ['p']),
     ];
-    /** What happens at these seconds of the day, by a running time that is ahead by so much. */
-    const made = async (aheadSeconds: number) => {
+    /** What happens at these wall-clock seconds at a hub. */
+    const made = async (setBacks: readonly SetBack[]) => {
       const harness = await ShardHarness.open();
+      harness.setBacks = setBacks;
       const steps: PastStep[] = [];
+      const running = (second: number): number => (runningTime(T0 + second * 1000, setBacks) - T0) / 1000;
       const at = (second: number, ...commands: ShardCommand[]): void => {
-        const items = harness.items(second + aheadSeconds, ...commands);
-        const effects = Buffer.from(look(harness.step(second + aheadSeconds, items).effects));
-        steps.push({ locations: items.filter((item) => item.kind === 'location'), effects, setBacks: from });
+        const items = harness.items(running(second), ...commands);
+        const effects = Buffer.from(look(harness.step(running(second), items).effects));
+        steps.push({ locations: items.filter((item) => item.kind === 'location'), effects, setBacks });
+      };
+      const located = (second: number, x: number, provider_id: string): ShardCommand => {
+        const location = inHall(second, [x, 5], { provider_id });
+        return { ...location, generatedMs: eventTime(location.generatedMs, setBacks) };
       };
       at(100, ...entities);
-      at(101, inHall(101 + aheadSeconds, [5, 5], P), inHall(101 + aheadSeconds, [4, 5], { provider_id: 'q' }));
-      at(103, inHall(102 + aheadSeconds, [12, 5], P));
+      at(101, located(101, 5, 'p'), located(101, 4, 'q'));
+      at(103, located(102, 12, 'p'));
       at(104, provider('p', { exit_tolerance: 5 }));
       return { harness, steps };
     };
-    const [owner, expected] = [await made(fromSeconds), await made(toSeconds)];
+    const [owner, expected] = [await made(from), await made(to)];
     const taker = await ShardHarness.open();
     const after = [...entities.slice(0, 3), provider('p', { exit_tolerance: 5 }), provider('q'), ...entities.slice(4)];
     const items = [

@@ -63,7 +63,7 @@ test('A location that is published, or kept, is the same as bytes and as text', 
         };
         const stamp = { seq: i, receivedMs: T0 + i * 1000, generatedMs: T0 + i * 1000 };
         const item = received(accept(some as Location, filledIn), stamp, newRecordBuffer);
-        const derived = locate(item, undefined, previous);
+        const derived = locate(item, undefined, previous, item.generatedMs);
         if (derived === undefined) continue;
         const { providerId, source } = item;
         const about = { providerId, source, zone: undefined, timing: UNSET, trackables, isLocal: item.crs === 'local' };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { openCollisionStage } from '../../src/core/collision/stage.ts';
 import type { LastKnownRow } from '../../src/core/item.ts';
-import { timeOfDay } from '../../src/model/set_back.ts';
+import { eventTimeAt, timeOfDay } from '../../src/model/set_back.ts';
 import { foreignRows, keptRows, rowsToKeep, rowUntil } from '../../src/shards/row_times.ts';
 import { type Clock, openClock } from '../../src/time/clock.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
@@ -77,16 +77,19 @@ test('Running time stands still while the hub does, once it beats', () => {
     assert.deepEqual([clock.now(), clock.running()], [T0 + elapsedMs, T0 + elapsedMs]);
   }
   set.elapsedMs = 13_200;
-  assert.deepEqual([clock.now(), clock.running()], [T0 + 13_200, T0 + 7200]);
-  assert.deepEqual(clock.setBacks, [{ toMs: T0 + 7200, byMs: -6000 }]);
+  // One millisecond passes, so that a time of before and one of after the standstill are never the same.
+  assert.deepEqual([clock.now(), clock.running()], [T0 + 13_200, T0 + 7201]);
+  assert.deepEqual(clock.setBacks, [{ toMs: T0 + 7200, byMs: -5999 }]);
   set.elapsedMs = 13_500;
-  assert.deepEqual([clock.now(), clock.running()], [T0 + 13_500, T0 + 7500]);
+  assert.deepEqual([clock.now(), clock.running()], [T0 + 13_500, T0 + 7501]);
   const times = [5000, 7200, 9000, 13_200, 13_500].map((ms) => clock.runningTime(T0 + ms) - T0);
-  assert.deepEqual(times, [5000, 7200, 7200, 7200, 7500], 'what was meanwhile was at that one moment');
-  assert.deepEqual([clock.timeOfDay(T0 + 5000), clock.timeOfDay(T0 + 7500)], [T0 + 5000, T0 + 13_500]);
+  assert.deepEqual(times, [5000, 7200, 7200, 7201, 7501], 'all of the standstill is its beginning');
+  const days = [5000, 7200, 7201, 7501].map((ms) => clock.timeOfDay(T0 + ms) - T0);
+  assert.deepEqual(days, [5000, 7200, 13_200, 13_500]);
+  for (const ms of [5000, 7200, 9000, 13_200, 13_500]) assert.equal(clock.eventTime(T0 + ms), T0 + ms);
   // A machine that was suspended: no time has passed for it.
   set.aheadMs = HOUR_MS;
-  assert.deepEqual([clock.now(), clock.running()], [T0 + 13_500 + HOUR_MS, T0 + 7500]);
+  assert.deepEqual([clock.now(), clock.running()], [T0 + 13_500 + HOUR_MS, T0 + 7502]);
 });
 
 test('Running time never falls, the time of day falls with the system alone, and both are found from each other', () => {
@@ -124,6 +127,47 @@ test('Running time never falls, the time of day falls with the system alone, and
       assert.ok(clock.setBacks.length <= 16);
     }),
     { seed: 99, numRuns: 300 },
+  );
+});
+
+test('Event time goes on during a standstill, running time does not, and neither falls, after any number of both', () => {
+  const step = fc.record({
+    passedMs: fc.constantFrom(0, 1, 250, 900, 1001, 1500, 30_000),
+    setMs: fc.constantFrom(0, 0, 0, -HOUR_MS, -5000, HOUR_MS, 700),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+      const { set, clock } = settable();
+      clock.beat();
+      let [lastRunningMs, lastEventMs] = [clock.running(), clock.eventTime(clock.now())];
+      let stoodMs = 0;
+      for (const { passedMs, setMs } of steps) {
+        const lastDayMs = clock.now();
+        const known = clock.setBacks;
+        set.elapsedMs += passedMs;
+        set.aheadMs += setMs;
+        const [runningMs, dayMs] = [clock.running(), clock.now()];
+        const eventMs = clock.eventTime(dayMs);
+        const isStandstill = clock.setBacks !== known && (clock.setBacks.at(-1)?.byMs ?? 0) < 0;
+        if (isStandstill) stoodMs += dayMs - lastDayMs - 1;
+        assert.ok(runningMs >= lastRunningMs && eventMs >= lastEventMs);
+        assert.equal(eventMs - runningMs, stoodMs);
+        assert.equal(eventTimeAt(runningMs, clock.setBacks), eventMs);
+        assert.equal(clock.eventTimeOfDay(eventMs), dayMs);
+        assert.equal(clock.timeOfDay(runningMs), dayMs);
+        assert.equal(clock.runningTime(dayMs), runningMs);
+        if (isStandstill && clock.setBacks.length < 16) {
+          assert.equal(
+            eventTimeAt(lastRunningMs, clock.setBacks),
+            lastEventMs,
+            'a time of before the standstill stays',
+          );
+        }
+        [lastRunningMs, lastEventMs] = [runningMs, eventMs];
+      }
+      assert.ok(clock.setBacks.length <= 16);
+    }),
+    { seed: 125, numRuns: 300 },
   );
 });
 
@@ -171,7 +215,7 @@ async function told(script: readonly Sent[], isTimed: boolean, wrong: Wrong) {
     pass(passedMs);
     const second = set.elapsedMs / 1000;
     const location = inHall(second, [x, 5], { provider_id: provider });
-    const generatedMs = isTimed ? clock.runningTime(T0 + set.elapsedMs) : clock.running();
+    const generatedMs = clock.eventTime(isTimed ? T0 + set.elapsedMs : clock.now());
     step([itemOf({ ...location, generatedMs }, ++seq, clock.running())]);
   }
   pass(20_000);
@@ -301,7 +345,7 @@ test('A worker that is replaced after a standstill finds its objects silent for 
   // It stands still for a minute.
   set.elapsedMs += 60_000;
   assert.deepEqual(keptRows([kept as LastKnownRow], clock), [heard]);
-  assert.deepEqual(foreignRows([kept as LastKnownRow], clock), [{ ...heard, receivedMs: heard.receivedMs - 60_000 }]);
+  assert.deepEqual(foreignRows([kept as LastKnownRow], clock), [{ ...heard, receivedMs: heard.receivedMs - 59_999 }]);
   // Then its clock, which is right, is found to have been an hour ahead.
   set.aheadMs = -HOUR_MS;
   clock.now();

@@ -46,3 +46,56 @@ test('A hub that was stopped tells no exit of what has gone on sending, and late
   const { stderr } = await hub.stop();
   assert.match(stderr, /The hub stood still/);
 });
+
+test('A hub that was stopped publishes the times of its clients as they have sent them', async () => {
+  const hub = await HubProcess.start(newFolder());
+  await hub.post('/fences', fenceOf(FENCE, { timeout: TIMEOUT_MS }));
+  const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
+  sockets.push(socket);
+  const events = await socket.subscribe('fence_events');
+  const updates = await socket.subscribe('location_updates');
+  const outside = { position: { type: 'Point', coordinates: [8, 50] } };
+  const drive = async (id: string, more: object): Promise<string> => {
+    const sentAt = new Date().toISOString();
+    const answered = await hub.put(`/providers/${id}/location`, {
+      ...locationOf(id, 0),
+      ...more,
+      timestamp_generated: sentAt,
+    });
+    assert.equal(answered?.status, 204);
+    return sentAt;
+  };
+  const next = (id: string, type: string) => {
+    return events.next((event: Event) => event.provider_id === id && event.event_type === type);
+  };
+
+  const silentAt = await drive('silent', {});
+  const enteredAt = await drive('tag', {});
+  for (const id of ['silent', 'tag']) await next(id, 'region_entry');
+  process.kill(hub.pid, 'SIGSTOP');
+  const stoppedMs = Date.now();
+  await delay(STOPPED_MS / 3);
+  // The hub reads these after the standstill, in any order of its connections, so they are of different providers.
+  const [during, leaving] = [drive('late', {}), drive('tag', outside)];
+  await delay((2 * STOPPED_MS) / 3);
+  const stoodMs = Date.now() - stoppedMs;
+  process.kill(hub.pid, 'SIGCONT');
+  const [lateAt, leftAt] = await Promise.all([during, leaving]);
+
+  assert.equal((await next('late', 'region_entry')).entry_time, lateAt);
+  const left = await next('tag', 'region_exit');
+  assert.deepEqual([left.entry_time, left.exit_time], [enteredAt, leftAt]);
+  const silent = await next('silent', 'region_exit');
+  assert.equal(silent.entry_time, silentAt);
+  // The hub counts a standstill from the last time at which it read its clock, and resumes before it knows.
+  const silentMs = Date.parse(silent.exit_time) - Date.parse(silentAt);
+  assert.ok(silentMs >= TIMEOUT_MS + stoodMs - 500, `exit after ${silentMs} ms`);
+  assert.ok(Date.parse(silent.exit_time) <= Date.now());
+  const generated = updates.events.map((update: Event) => `${update.provider_id} ${update.timestamp_generated}`);
+  assert.deepEqual(
+    generated.toSorted(),
+    [`late ${lateAt}`, `silent ${silentAt}`, `tag ${enteredAt}`, `tag ${leftAt}`].toSorted(),
+  );
+  const { stderr } = await hub.stop();
+  assert.match(stderr, /The hub stood still; its timeouts fire later by as much/);
+});

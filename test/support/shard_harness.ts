@@ -12,6 +12,7 @@ import type { FenceEvent, TrackableMotion } from '../../src/model/events.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Location } from '../../src/model/location.ts';
 import type { LocationProvider } from '../../src/model/provider.ts';
+import { NEVER_SET_BACK, type SetBack } from '../../src/model/set_back.ts';
 import type { EventText, Variant } from '../../src/model/topics.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import type { Zone } from '../../src/model/zone.ts';
@@ -71,6 +72,8 @@ export class ShardHarness {
   #eventsRead = 0;
   readonly shard: Shard;
   rows: 'all' | 'urgent' = 'urgent';
+  /** What the clock of the hub has been through. */
+  setBacks: readonly SetBack[] = NEVER_SET_BACK;
   #seq = 0;
   #ids = 0;
 
@@ -121,7 +124,9 @@ export class ShardHarness {
 
   /** One step. */
   step(second: number, items: readonly Item[] = []): HeardOutcome {
-    const all = this.shard.step({ nowMs: T0 + second * 1000, items, flushBudget: this.rows === 'all' ? Infinity : 0 });
+    const { setBacks } = this;
+    const flushBudget = this.rows === 'all' ? Infinity : 0;
+    const all = this.shard.step({ nowMs: T0 + second * 1000, items, setBacks, flushBudget });
     // The bytes are written over by the next step.
     const kept = all.events.map((batch) => ({ ...batch, bytes: lend(copied(batch.bytes)) }));
     const rows = [...all.rows, ...all.backgroundRows] as LastKnownRow[];

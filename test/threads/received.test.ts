@@ -52,7 +52,7 @@ test('Locations of another hub are processed like those of this one, also while 
     }
     assert.equal(there.running.shards.isMoving, second === 2);
     for (const { id, at } of places) here.running.location(id, at);
-    const receiving = { receivedMs: T0 + second * 1000, runningTime: (ms: number) => ms };
+    const receiving = { receivedMs: T0 + second * 1000, eventTime: (ms: number) => ms };
     for (const run of runsOf(places)) there.running.shards.received(run, receiving);
     await Promise.all([here.running.settle(), there.running.settle()]);
   }
@@ -73,7 +73,7 @@ test('A provider that was located before the shards were told of it is handed ov
   from.tell(provider('known'));
   const ids = ['known', 'not told yet'];
   for (const run of runsOf(ids.map((id) => ({ id, at: metres(1, 0), second: 0 })))) {
-    from.shards.received(run, { receivedMs: T0, runningTime: (ms) => ms });
+    from.shards.received(run, { receivedMs: T0, eventTime: (ms) => ms });
   }
   const objects = from.shards.objects();
   assert.deepEqual(objects, { providers: ids, trackables: [] });

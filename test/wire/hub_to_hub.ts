@@ -47,12 +47,12 @@ export class Front {
 export function takenBy(
   runs: readonly CountedRun[],
   packer: LocationPacker,
-  { isStranger = (_: string): boolean => false, runningTime = (ms: number) => ms - 1000 } = {},
+  { isStranger = (_: string): boolean => false, eventTime = (ms: number) => ms - 1000 } = {},
 ) {
   const lane: LaneItem[] = [];
   const bodies = runs.map((run) => {
     checkRun(run);
-    const receiving = { receivedMs: RECEIVED_MS, runningTime, homeOf, isStranger };
+    const receiving = { receivedMs: RECEIVED_MS, eventTime, homeOf, isStranger };
     return scannedOf(run, receiving);
   });
   let seq = 0;

@@ -96,7 +96,7 @@ test('A received run tells the shard of each record', () => {
   for (const id of ids) front.shards.location({ ...location, provider_id: id }, { receivedMs: T0, generatedMs: T0 });
   const [run] = front.sent();
   assert.ok(run);
-  const receiving = { receivedMs: T0, runningTime: (ms: number) => ms, homeOf, isStranger: () => false };
+  const receiving = { receivedMs: T0, eventTime: (ms: number) => ms, homeOf, isStranger: () => false };
   const { records, start, end, homeOf: shardOf } = scannedOf(run, receiving);
   const found: number[] = [];
   for (let at = start; at < end; at += recordSize(records, at)) {

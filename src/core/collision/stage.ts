@@ -9,7 +9,7 @@
  */
 import type { EventBatch } from '../../model/event_batch.ts';
 import type { CollisionEvent } from '../../model/events.ts';
-import { NEVER_SET_BACK, type SetBack } from '../../model/set_back.ts';
+import { eventTimeAt, NEVER_SET_BACK, type SetBack } from '../../model/set_back.ts';
 import type { Variant } from '../../model/topics.ts';
 import { EventWriter } from '../event_writer.ts';
 import type { NewRecordBuffer } from '../location/record.ts';
@@ -42,7 +42,7 @@ export interface CollisionInput {
   readonly motions: readonly Motion[];
   /** The renderings wanted from now on, when they have changed. */
   readonly variants?: readonly Variant[] | undefined;
-  /** By which running time is shown as the time of day; never, when left out. */
+  /** How running times and event times become wall-clock times; they are the same if left out. */
   readonly setBacks?: readonly SetBack[] | undefined;
   /**
    * Whether a trackable that stands is certainly where its last motion was. Then a pair that touches without being in
@@ -200,7 +200,8 @@ function standAt(run: Run, motion: Moved): Body {
 function onGone(run: Run, { id, receivedMs }: Gone): void {
   const body = run.state.bodies.get(id);
   if (body === undefined) return;
-  while (body.contacts.length > 0) end(run, body.contacts[0]!, body, receivedMs);
+  const timeMs = eventTimeAt(receivedMs, run.state.setBacks);
+  while (body.contacts.length > 0) end(run, body.contacts[0]!, body, timeMs);
   takeAway(run.state, body);
 }
 
@@ -289,7 +290,8 @@ function releaseDue(run: Run, untilMs: number): void {
     else deadlines.push(endMs, contact);
   }
   due.sort((one, other) => dueMs(one) - dueMs(other) || byIds(one, other));
-  for (const contact of due) end(run, contact, contact.mover, releaseMs(contact.hold));
+  const { setBacks } = run.state;
+  for (const contact of due) end(run, contact, contact.mover, eventTimeAt(releaseMs(contact.hold), setBacks));
 }
 
 function byIds(one: Contact, other: Contact): number {

@@ -1,3 +1,4 @@
+import { eventTimeAt, type SetBack } from '../../model/set_back.ts';
 import { CHANGED_MEMBERS, type FenceState, type Member, type ShardState, type Tracked } from '../state.ts';
 import type { FenceIndex, Footprint, Nearby } from './fence_index.ts';
 import { type Area, deadlineMs, expire, isSameButSilence, observe } from './membership.ts';
@@ -19,7 +20,7 @@ export interface TimingChain {
   readonly trackable: OwnTiming;
 }
 
-/** An entry (`exitMs` undefined) or an exit. */
+/** An entry (`exitMs` undefined) or an exit, at event times. */
 export interface Crossing {
   readonly fence: FenceState;
   readonly entryMs: number;
@@ -129,7 +130,11 @@ export function observeChangedFences(
  * Fires the timers of an object that are due, the earliest first. Returns the crossings in that order; undefined
  * when nothing was due.
  */
-export function expireFences(object: Tracked, nowMs: number, chain: TimingChain): Crossing[] | undefined {
+export function expireFences(
+  object: Tracked,
+  { nowMs, setBacks }: { readonly nowMs: number; readonly setBacks: readonly SetBack[] },
+  chain: TimingChain,
+): Crossing[] | undefined {
   let crossings: Crossing[] | undefined;
   for (;;) {
     const member = earliest(object);
@@ -142,7 +147,9 @@ export function expireFences(object: Tracked, nowMs: number, chain: TimingChain)
     if (next === undefined) {
       object.members = object.members.filter((other) => other !== member);
       fence.occupants.delete(object);
-      if (membership.at === 'inside') crossings = add(crossings, exitOf(fence, membership.entryMs, dueMs));
+      if (membership.at === 'inside') {
+        crossings = add(crossings, exitOf(fence, membership.entryMs, eventTimeAt(dueMs, setBacks)));
+      }
       continue;
     }
     member.membership = next;
@@ -150,12 +157,12 @@ export function expireFences(object: Tracked, nowMs: number, chain: TimingChain)
   }
 }
 
-/** Ends all memberships of an object that is no more, at the given moment. Returns the exits in fence id order. */
-export function leaveAll(object: Tracked, nowMs: number): Crossing[] | undefined {
+/** Ends all memberships of a deleted object at an event time. Returns the exits in fence id order. */
+export function leaveAll(object: Tracked, eventTimeMs: number): Crossing[] | undefined {
   let exits: Crossing[] | undefined;
   for (const { fence, membership } of object.members) {
     fence.occupants.delete(object);
-    if (membership.at === 'inside') exits = add(exits, exitOf(fence, membership.entryMs, nowMs));
+    if (membership.at === 'inside') exits = add(exits, exitOf(fence, membership.entryMs, eventTimeMs));
   }
   object.members = [];
   object.changes |= CHANGED_MEMBERS;

@@ -1,19 +1,18 @@
-import { runningTime, type SetBack, timeOfDay } from '../../model/set_back.ts';
+import { eventTime, eventTimeOfDay, runningTime, type SetBack, timeOfDay } from '../../model/set_back.ts';
 import type { Effect, EffectMember, Place } from '../effects.ts';
 import type { PastStep } from '../item.ts';
 import { shiftFix } from '../location/fix.ts';
+import type { ShiftedTimes } from '../location/record.ts';
 
 /**
- * Steps of another hub have running times of that hub. They are the same here only as long as neither clock was set back and
- * neither hub stood still.
+ * Steps of another hub have event times and running times of that hub. They are the same here only as long as neither clock
+ * was set back and neither hub stood still.
  */
 
-/** How the times of a step become running times of this hub. */
-interface ForeignTimes {
-  /** Times that locations and events have, and are ordered by. */
-  readonly keyed: (ms: number) => number;
-  /** Times that timers count from and to: whatever this clock has been through, they have run for as long. */
-  readonly timed: (ms: number) => number;
+/** How the times of a step become times of this hub. */
+interface ForeignTimes extends ShiftedTimes {
+  /** Running times that timers count from and to: whatever the clocks of both hubs have been through, timers have run for as long. */
+  timed(ms: number): number;
 }
 
 /** Undefined where both hubs have the same times. */
@@ -21,7 +20,8 @@ function foreignTimes(from: readonly SetBack[], to: readonly SetBack[]): Foreign
   if (from.length === 0 && to.length === 0) return undefined;
   const aheadMs = to.reduce((sum, { byMs }) => sum + byMs, 0);
   return {
-    keyed: (ms) => runningTime(timeOfDay(ms, from), to),
+    eventTime: (ms) => eventTime(eventTimeOfDay(ms, from), to),
+    runningTime: (ms) => runningTime(timeOfDay(ms, from), to),
     timed: (ms) => timeOfDay(ms, from) + aheadMs,
   };
 }
@@ -30,7 +30,7 @@ function foreignTimes(from: readonly SetBack[], to: readonly SetBack[]): Foreign
 export function readEffects({ locations, setBacks }: PastStep, own: readonly SetBack[]): (effect: Effect) => Effect {
   const times = setBacks && foreignTimes(setBacks, own);
   if (times === undefined) return (effect) => effect;
-  for (const location of locations) location.shift(times.keyed);
+  for (const location of locations) location.shift(times);
   return (effect) => shifted(effect, times);
 }
 
@@ -45,14 +45,15 @@ function shifted(effect: Effect, times: ForeignTimes): Effect {
   };
 }
 
-function shiftedPlace(place: Place, { keyed }: ForeignTimes): Place {
-  if (place.at === 'fix') shiftFix(place.bytes, keyed);
+function shiftedPlace(place: Place, times: ForeignTimes): Place {
+  if (place.at === 'fix') shiftFix(place.bytes, times);
   if (place.at !== 'location') return place;
   const { derived } = place;
-  return { ...place, derived: { ...derived, eventTimeMs: keyed(derived.eventTimeMs) } };
+  return { ...place, derived: { ...derived, eventTimeMs: times.eventTime(derived.eventTimeMs) } };
 }
 
-function shiftedMember({ fenceId, seenMs, membership }: EffectMember, { keyed, timed }: ForeignTimes): EffectMember {
+function shiftedMember({ fenceId, seenMs, membership }: EffectMember, times: ForeignTimes): EffectMember {
+  const timed = (ms: number): number => times.timed(ms);
   const timers = {
     toleranceFromMs: timed(membership.toleranceFromMs),
     toleranceAtMs: timed(membership.toleranceAtMs),
@@ -60,9 +61,9 @@ function shiftedMember({ fenceId, seenMs, membership }: EffectMember, { keyed, t
     delayAtMs: timed(membership.delayAtMs),
   };
   if (membership.at === 'entering') {
-    const sinceMs = keyed(membership.sinceMs);
+    const sinceMs = times.eventTime(membership.sinceMs);
     return { fenceId, seenMs: timed(seenMs), membership: { ...membership, ...timers, sinceMs } };
   }
-  const [entryMs, timeoutAtMs] = [keyed(membership.entryMs), timed(membership.timeoutAtMs)];
+  const [entryMs, timeoutAtMs] = [times.eventTime(membership.entryMs), timed(membership.timeoutAtMs)];
   return { fenceId, seenMs: timed(seenMs), membership: { ...membership, ...timers, entryMs, timeoutAtMs } };
 }

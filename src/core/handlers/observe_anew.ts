@@ -35,7 +35,7 @@ export function observeAnew(
   // Should this worker die, the next one must not find it where it was.
   context.state.urgent.add(trackable);
   const fix = namingTrackables(context.state, found, trackable);
-  moveTrackable(context, trackable, { fix, eventTimeMs: moment.nowMs, moment });
+  moveTrackable(context, trackable, { fix, eventTimeMs: moment.eventNowMs, moment });
   return true;
 }
 
@@ -49,7 +49,7 @@ export function loseMotion(context: ShardContext, trackable: TrackableState, mom
   const { fix: lost } = trackable;
   // What is nowhere has no row, or it is another hub's.
   const hasRow = lost !== undefined || trackable.members.length > 0;
-  publishTrackableCrossings(context, trackable, leaveAll(trackable, moment.nowMs));
+  publishTrackableCrossings(context, trackable, leaveAll(trackable, moment.eventNowMs));
   reportGone(context, trackable, moment);
   touch(context.state, trackable);
   context.state.fixes.put(trackable, undefined);

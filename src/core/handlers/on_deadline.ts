@@ -54,12 +54,13 @@ export function fireHeld(context: ShardContext, object: Woken, nowMs: number): v
 
 function expireObject(context: ShardContext, object: Woken, nowMs: number): void {
   if (object.members.length === 0) return;
+  const { setBacks } = context;
   if (object.kind === 'provider') {
-    const crossings = expireFences(object, nowMs, providerTiming(context.state, object));
+    const crossings = expireFences(object, { nowMs, setBacks }, providerTiming(context.state, object));
     publishProviderCrossings(context, object, crossings);
     return;
   }
-  publishTrackableCrossings(context, object, expireFences(object, nowMs, trackableTiming(object)));
+  publishTrackableCrossings(context, object, expireFences(object, { nowMs, setBacks }, trackableTiming(object)));
 }
 
 /** Wakes an object when its next timer fires, but not before its hold is over. */

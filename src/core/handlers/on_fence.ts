@@ -1,4 +1,4 @@
-import type { ShardContext } from '../context.ts';
+import { momentOf, type ShardContext } from '../context.ts';
 import { deleteFence, setFence } from '../fence/fences.ts';
 import type { Item } from '../item.ts';
 import { allObjects, type ProviderState, type TrackableState, touch } from '../state.ts';
@@ -17,8 +17,7 @@ export function onFence(context: ShardContext, item: Item & { kind: 'fence' }): 
   if (item.entity !== undefined) {
     const { fence, isMoved, isRetimed } = setFence(state, index, item.entity);
     if (isMoved) {
-      const moment = { nowMs: item.receivedMs, seq: item.seq };
-      reevaluate(context, { fences: [fence], relocated: NOBODY }, moment, allObjects(state));
+      reevaluate(context, { fences: [fence], relocated: NOBODY }, momentOf(context, item), allObjects(state));
     }
     if (!isMoved && isRetimed) retimeOccupants(context, fence, item.receivedMs);
     return;

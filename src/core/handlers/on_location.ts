@@ -1,3 +1,4 @@
+import { eventTimeAt } from '../../model/set_back.ts';
 import { assignedTo } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { observeFences } from '../fence/observe_fences.ts';
@@ -20,18 +21,21 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   const { counts } = context.draft;
   const provider = providerState(state, location.providerId);
   const previous = provider.fix;
-  if (previous !== undefined && Math.min(location.generatedMs, receivedMs) < previous.eventTimeMs) {
+  const eventNowMs = eventTimeAt(receivedMs, context.setBacks);
+  // No location was generated after its receipt: a clock that runs ahead must not outdate what is sent once it is right.
+  const eventTimeMs = Math.min(location.generatedMs, eventNowMs);
+  if (previous !== undefined && eventTimeMs < previous.eventTimeMs) {
     counts.outdated++;
     return;
   }
   const zone = state.zones.find(location.source);
-  const derived = locate(location, zone, previous);
+  const derived = locate(location, zone, previous, eventTimeMs);
   if (derived === undefined) {
     counts.rejected++;
     return;
   }
   counts.processed++;
-  const moment: Moment = { nowMs: receivedMs, seq };
+  const moment: Moment = { nowMs: receivedMs, eventNowMs, seq };
   fireHeld(context, provider, receivedMs);
   const { id: providerId, timing } = provider;
   const assigned = assignedTo(state, providerId);
@@ -45,6 +49,6 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   publishProviderCrossings(context, provider, crossings);
   schedule(state, provider);
   if (state.followers.any) moveFollowers(context, provider, fix, seq);
-  const arrival = { fix, eventTimeMs: fix.eventTimeMs, moment };
+  const arrival = { fix, eventTimeMs, moment };
   for (const trackable of assigned.trackables) follow(context, trackable, arrival);
 }

@@ -1,5 +1,5 @@
 import { assignedTo } from '../assignments.ts';
-import type { Moment, ShardContext } from '../context.ts';
+import { type Moment, momentOf, type ShardContext } from '../context.ts';
 import { leaveAll } from '../fence/observe_fences.ts';
 import { sameTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
@@ -22,19 +22,19 @@ export function onProvider(context: ShardContext, item: Item & { kind: 'provider
   const provider = state.providers.get(item.id);
   if (provider === undefined) return;
   state.providers.delete(item.id);
-  dropFix(context, provider, { nowMs: item.receivedMs, seq: item.seq });
+  dropFix(context, provider, momentOf(context, item));
 }
 
 /** A provider's location is deleted: it leaves its fences, and its event time is forgotten. */
 export function onForget(context: ShardContext, item: Item & { kind: 'forget' }): void {
   const provider = context.state.providers.get(item.id);
-  if (provider !== undefined) dropFix(context, provider, { nowMs: item.receivedMs, seq: item.seq });
+  if (provider !== undefined) dropFix(context, provider, momentOf(context, item));
 }
 
 function dropFix(context: ShardContext, provider: ProviderState, moment: Moment): void {
   const { state } = context;
   if (provider.fix === undefined) return;
-  publishProviderCrossings(context, provider, leaveAll(provider, moment.nowMs));
+  publishProviderCrossings(context, provider, leaveAll(provider, moment.eventNowMs));
   touch(state, provider);
   state.fixes.put(provider, undefined);
   provider.nearby = undefined;

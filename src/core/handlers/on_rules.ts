@@ -1,4 +1,4 @@
-import type { Moment, ShardContext } from '../context.ts';
+import { type Moment, momentOf, type ShardContext } from '../context.ts';
 import type { Item } from '../item.ts';
 import { compileRules } from '../rules/evaluate.ts';
 import type { TrackableState } from '../state.ts';
@@ -8,7 +8,7 @@ import { observeAnew } from './observe_anew.ts';
 export function onRules(context: ShardContext, item: Item & { kind: 'rules' }): void {
   const { state } = context;
   state.rules = compileRules(item.rules);
-  observeUnruled(context, state.trackables.values(), { nowMs: item.receivedMs, seq: item.seq });
+  observeUnruled(context, state.trackables.values(), momentOf(context, item));
 }
 
 /** Observes those of the trackables anew that have no rules of their own. */

@@ -1,6 +1,6 @@
 import type { Trackable } from '../../model/trackable.ts';
 import { isDetached, link, namingTrackables, unlink } from '../assignments.ts';
-import type { Moment, ShardContext } from '../context.ts';
+import { type Moment, momentOf, type ShardContext } from '../context.ts';
 import { sameTiming, timingOfObject, UNSET } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
 import { motionIn } from '../motion/text.ts';
@@ -24,7 +24,7 @@ const WGS84 = { crs: 'EPSG:4326' };
  */
 export function onTrackable(context: ShardContext, item: Item & { kind: 'trackable' }): void {
   const { state } = context;
-  const moment: Moment = { nowMs: item.receivedMs, seq: item.seq };
+  const moment = momentOf(context, item);
   const before = state.trackables.get(item.id);
   if (item.entity === undefined) {
     if (before === undefined) return;
@@ -89,7 +89,7 @@ function showExtent(context: ShardContext, trackable: TrackableState, moment: Mo
   fireHeld(context, trackable, moment.nowMs);
   if (trackable.fix === undefined) return;
   const fix = namingTrackables(context.state, trackable.fix, trackable);
-  showAt(context, trackable, { fix, eventTimeMs: moment.nowMs, moment });
+  showAt(context, trackable, { fix, eventTimeMs: moment.eventNowMs, moment });
 }
 
 /** A detached trackable is timed as when it was detached: later changes of that provider do not reach it. */
@@ -153,5 +153,5 @@ function forceUpdate(
   const fix = namingTrackables(context.state, found, trackable);
   if (motionIn({ ...trackable, fix, footprint: extentAt(trackable, fix) }, WGS84, context.zones) === shown) return;
   fireHeld(context, trackable, moment.nowMs);
-  moveTrackable(context, trackable, { fix, eventTimeMs: moment.nowMs, moment });
+  moveTrackable(context, trackable, { fix, eventTimeMs: moment.eventNowMs, moment });
 }

@@ -1,5 +1,5 @@
 import type { Zone } from '../../model/zone.ts';
-import type { ShardContext } from '../context.ts';
+import { momentOf, type ShardContext } from '../context.ts';
 import { fencesIn, setFence } from '../fence/fences.ts';
 import type { Item } from '../item.ts';
 import { allObjects, CHANGED_MEMBERS, type ShardState, touch } from '../state.ts';
@@ -25,8 +25,7 @@ export function onZone(context: ShardContext, item: Item & { kind: 'zone' }): vo
     isStill || after === undefined ? new Map() : relocate(state, { id, zone: after }, allObjects(state));
   if (after === undefined || before?.foreign_id !== after.foreign_id) touchIn(state, id);
   if (changed.length + relocated.size === 0) return;
-  const moment = { nowMs: item.receivedMs, seq: item.seq };
-  reevaluate(context, { fences: changed, relocated }, moment, allObjects(state));
+  reevaluate(context, { fences: changed, relocated }, momentOf(context, item), allObjects(state));
 }
 
 /** Objects stay in a zone that is gone or renamed, but whoever replays older effects would not find it by its name. */

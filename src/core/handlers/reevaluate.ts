@@ -33,16 +33,15 @@ export function reevaluate(
   moment: Moment,
   { providers, trackables }: Objects,
 ): void {
-  const { nowMs } = moment;
   for (const provider of providers) {
     const fix = relocated.get(provider);
-    if (fix !== undefined) showProviderAt(context, provider, fix, nowMs);
-    else if (provider.fix !== undefined) showFences(context, provider, fences, nowMs);
+    if (fix !== undefined) showProviderAt(context, provider, fix, moment);
+    else if (provider.fix !== undefined) showFences(context, provider, fences, moment);
   }
   for (const trackable of trackables) {
     const fix = relocated.get(trackable);
     if (fix !== undefined) showTrackableAt(context, trackable, fix, moment);
-    else if (trackable.fix !== undefined) showFences(context, trackable, fences, nowMs);
+    else if (trackable.fix !== undefined) showFences(context, trackable, fences, moment);
   }
 }
 
@@ -50,28 +49,30 @@ function showFences(
   context: ShardContext,
   object: ProviderState | TrackableState,
   fences: readonly FenceState[],
-  nowMs: number,
+  moment: Moment,
 ): void {
   const { state, index } = context;
+  const { nowMs, eventNowMs } = moment;
   if (fences.length === 0) return;
   if (isMember(object, fences)) fireHeld(context, object, nowMs);
   if (object.kind === 'provider') {
-    const seen = providerSeen(state, object, object.fix as Fix, nowMs, nowMs);
+    const seen = providerSeen(state, object, object.fix as Fix, nowMs, eventNowMs);
     publishProviderCrossings(context, object, observeChangedFences(index, object, fences, seen));
   } else {
-    const seen = trackableSeen(object, nowMs, nowMs);
+    const seen = trackableSeen(object, eventNowMs, nowMs);
     publishTrackableCrossings(context, object, observeChangedFences(index, object, fences, seen));
   }
   if (object.changes !== 0) touch(state, object);
   schedule(state, object);
 }
 
-function showProviderAt(context: ShardContext, provider: ProviderState, fix: Fix, nowMs: number): void {
+function showProviderAt(context: ShardContext, provider: ProviderState, fix: Fix, moment: Moment): void {
   const { state } = context;
+  const { nowMs, eventNowMs } = moment;
   fireHeld(context, provider, nowMs);
   state.fixes.put(provider, fix);
   touch(state, provider);
-  const crossings = observeFences(context, provider, providerSeen(state, provider, fix, nowMs, nowMs));
+  const crossings = observeFences(context, provider, providerSeen(state, provider, fix, nowMs, eventNowMs));
   publishProviderCrossings(context, provider, crossings);
   schedule(state, provider);
 }
@@ -79,16 +80,16 @@ function showProviderAt(context: ShardContext, provider: ProviderState, fix: Fix
 /** A trackable that goes along with a zone moves; one above a floor that was raised only meets other fences. */
 function showTrackableAt(context: ShardContext, trackable: TrackableState, fix: Fix, moment: Moment): void {
   const { state } = context;
-  const { nowMs } = moment;
+  const { nowMs, eventNowMs } = moment;
   fireHeld(context, trackable, nowMs);
   const before = trackable.fix as Fix;
   if (before.lon !== fix.lon || before.lat !== fix.lat) {
-    showAt(context, trackable, { fix, eventTimeMs: nowMs, moment });
+    showAt(context, trackable, { fix, eventTimeMs: eventNowMs, moment });
     return;
   }
   settle(state, trackable, fix);
   touch(state, trackable);
-  const crossings = observeFences(context, trackable, trackableSeen(trackable, nowMs, nowMs));
+  const crossings = observeFences(context, trackable, trackableSeen(trackable, eventNowMs, nowMs));
   publishTrackableCrossings(context, trackable, crossings);
   schedule(state, trackable);
 }

@@ -70,7 +70,9 @@ export function retime(
   const { fix } = object;
   if (fix === undefined || object.members.length === 0) return;
   const seen =
-    object.kind === 'provider' ? providerSeen(state, object, fix, nowMs) : trackableSeen(object, nowMs, nowMs);
+    object.kind === 'provider'
+      ? providerSeen(state, object, fix, nowMs)
+      : trackableSeen(object, fix.eventTimeMs, nowMs);
   retimeFences(index, object, seen, only);
   touch(state, object);
   schedule(state, object);

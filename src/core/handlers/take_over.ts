@@ -1,5 +1,5 @@
 import { link, unlink } from '../assignments.ts';
-import type { Moment, ShardContext } from '../context.ts';
+import { type Moment, momentOf, type ShardContext } from '../context.ts';
 import { changeOf, fenceAmong, fencesIn } from '../fence/fences.ts';
 import type { Item, ObjectIds } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
@@ -38,7 +38,7 @@ export function onTakeOver(context: ShardContext, item: Item & { kind: 'takeOver
     touch(state, object);
   }
   advance(context, receivedMs);
-  reconsider(context, around, arrived, { nowMs: receivedMs, seq });
+  reconsider(context, around, arrived, momentOf(context, item));
   context.draft.answers.push([id, { ids: [] }]);
 }
 

@@ -2,7 +2,7 @@ import type { ElevationRef } from '../../model/location.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type OwnTiming, UNSET } from '../fence/timing.ts';
 import type { ReceivedLocation } from './received.ts';
-import { LocationRecord, orUndefined, type RecordBuffer, shiftRecord } from './record.ts';
+import { LocationRecord, orUndefined, type RecordBuffer, type ShiftedTimes, shiftRecord } from './record.ts';
 
 /** In front of the record lies what was derived from it, as f64: NaN for a speed or course that nobody knows. */
 const [LON, LAT, FLOOR, EVENT_TIME, SPEED, COURSE] = [-48, -40, -32, -24, -16, -8] as const;
@@ -50,11 +50,11 @@ export function derivedIn(view: DataView, at: number): Derived {
 }
 
 /** Changes the times in what is kept of a fix: see `bytes` of it. */
-export function shiftFix({ buffer, byteOffset, byteLength }: Uint8Array, shifted: (ms: number) => number): void {
+export function shiftFix({ buffer, byteOffset, byteLength }: Uint8Array, times: ShiftedTimes): void {
   const view = new DataView(buffer, byteOffset, byteLength);
   const at = DERIVED_BYTES + EVENT_TIME;
-  view.setFloat64(at, shifted(view.getFloat64(at, true)), true);
-  shiftRecord({ view }, DERIVED_BYTES, shifted);
+  view.setFloat64(at, times.eventTime(view.getFloat64(at, true)), true);
+  shiftRecord({ view }, DERIVED_BYTES, times);
 }
 
 /**

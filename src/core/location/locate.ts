@@ -15,13 +15,15 @@ const scratch: [number, number] = [0, 0];
  * (from the provider's previous fix). Returns undefined when its coordinates are nowhere: their zone is gone, has
  * lost its transform, or has moved away.
  *
- * `zone` is that which the location's source names, if any; `previous` is where the provider was before.
+ * `zone` is that which the location's source names, if any; `previous` is where the provider was before; `eventTimeMs`
+ * orders the location among those of its provider.
  */
 // hot
 export function locate(
   location: ReceivedLocation,
   zone: Zone | undefined,
   previous: Fix | undefined,
+  eventTimeMs: number,
 ): Derived | undefined {
   const { crs, sentFloor, sentSpeed, sentCourse } = location;
   let lon = location.sentX;
@@ -34,7 +36,6 @@ export function locate(
     lon = roundDegrees(scratch[0]);
     lat = roundDegrees(scratch[1]);
   }
-  const eventTimeMs = Math.min(location.generatedMs, location.receivedMs);
   let speed = orUndefined(sentSpeed);
   let course = orUndefined(sentCourse);
   if (previous !== undefined && (speed === undefined || course === undefined)) {

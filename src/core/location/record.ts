@@ -121,10 +121,18 @@ export function stampRecord(
   view.setFloat64(at + SEQ, seq, true);
 }
 
+/** How the times of a record, wall-clock times or those of another hub, become times of this hub (model/set_back.ts). */
+export interface ShiftedTimes {
+  /** For the time of generation. */
+  eventTime(ms: number): number;
+  /** For the time of receipt. */
+  runningTime(ms: number): number;
+}
+
 /** Changes the times of a record. */
-export function shiftRecord({ view }: Pick<RecordBuffer, 'view'>, at: number, shifted: (ms: number) => number): void {
-  view.setFloat64(at + RECEIVED, shifted(view.getFloat64(at + RECEIVED, true)), true);
-  view.setFloat64(at + GENERATED, shifted(view.getFloat64(at + GENERATED, true)), true);
+export function shiftRecord({ view }: Pick<RecordBuffer, 'view'>, at: number, times: ShiftedTimes): void {
+  view.setFloat64(at + RECEIVED, times.runningTime(view.getFloat64(at + RECEIVED, true)), true);
+  view.setFloat64(at + GENERATED, times.eventTime(view.getFloat64(at + GENERATED, true)), true);
 }
 
 /** Gives a record that another hub has written the names of a scanned one, and the times that it has here. */
@@ -223,8 +231,8 @@ export class LocationRecord {
   }
 
   /** Changes its times. */
-  shift(shifted: (ms: number) => number): void {
-    shiftRecord(this.buffer, this.at, shifted);
+  shift(times: ShiftedTimes): void {
+    shiftRecord(this.buffer, this.at, times);
   }
 
   get seq(): number {

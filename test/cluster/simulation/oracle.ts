@@ -2,9 +2,10 @@ import { settle } from '../../../src/core/handlers/move.ts';
 import { schedule } from '../../../src/core/handlers/on_deadline.ts';
 import type { Answer, Item, Query } from '../../../src/core/item.ts';
 import { type Fix, type FixContext, shiftFix } from '../../../src/core/location/fix.ts';
+import type { ShiftedTimes } from '../../../src/core/location/record.ts';
 import { openShard, type Shard } from '../../../src/core/shard.ts';
 import { openFenceIndex } from '../../../src/fence_index/fence_index.ts';
-import { runningTime, type SetBack, timeOfDay } from '../../../src/model/set_back.ts';
+import { eventTime, eventTimeOfDay, runningTime, type SetBack, timeOfDay } from '../../../src/model/set_back.ts';
 import { newRecordBuffer } from '../../../src/wire/location_record.ts';
 import type { ShardSettings } from '../../../src/wire/messages.ts';
 import { eventsOf, T0, VARIANTS } from '../../support/shard_harness.ts';
@@ -39,6 +40,8 @@ const SETTINGS: ShardSettings = {
 };
 const NONE: ReadonlySet<string> = new Set();
 const FROM_BEFORE = { seq: 0, receivedMs: 0 };
+/** Members of a membership that are event times; its other numbers are running times. */
+const EVENT_TIMES: readonly string[] = ['sinceMs', 'entryMs'];
 const ENTITY_KINDS: readonly string[] = ['zone', 'fence', 'provider', 'trackable'];
 const PASSED_ON: readonly string[] = ['zone', 'fence', 'provider', 'trackable', 'location', 'forget', 'rules'];
 
@@ -171,7 +174,7 @@ class SingleHub {
       return;
     }
     const fix = state.fixes.takeOver(placed.fix.bytes, placed.fix);
-    shiftFix(fix.bytes, (ms) => runningTime(timeOfDay(ms, placed.setBacks), this.#setBacks));
+    shiftFix(fix.bytes, timesOfOther(placed.setBacks, this.#setBacks));
     if (object.kind === 'trackable') settle(state, object, fix);
     else state.fixes.put(object, fix);
   }
@@ -208,17 +211,17 @@ class SingleHub {
     if (from.length === 0 && to.length === 0) return;
     const aheadMs = to.reduce((sum, { byMs }) => sum + byMs, 0);
     const timed = (ms: number): number => timeOfDay(ms, from) + aheadMs;
-    const keyed = (ms: number): number => runningTime(timeOfDay(ms, from), to);
+    const times = timesOfOther(from, to);
     const { providers, trackables } = this.#shard.state;
     const fixes = new Set([...providers.values(), ...trackables.values()].flatMap(({ fix }) => fix ?? []));
-    for (const { bytes } of fixes) shiftFix(bytes, keyed);
+    for (const { bytes } of fixes) shiftFix(bytes, times);
     for (const { members } of [...providers.values(), ...trackables.values()]) {
       for (const member of members) {
         member.seenMs = timed(member.seenMs);
-        const all = Object.entries(member.membership).map(([name, value]) => [
-          name,
-          typeof value === 'number' ? timed(value) : value,
-        ]);
+        const all = Object.entries(member.membership).map(([name, value]) => {
+          if (typeof value !== 'number') return [name, value];
+          return [name, EVENT_TIMES.includes(name) ? times.eventTime(value) : timed(value)];
+        });
         member.membership = Object.fromEntries(all) as typeof member.membership;
       }
     }
@@ -288,4 +291,12 @@ async function openAlone(): Promise<Shard> {
   const shard = openShard({ ...SETTINGS, index, newBuffer: newRecordBuffer, newId: () => 'x' });
   shard.step({ nowMs: 0, flushBudget: 0, items: [{ ...FROM_BEFORE, kind: 'variants', variants: VARIANTS }] });
   return shard;
+}
+
+/** How the times of a hub's locations become those of another one. */
+function timesOfOther(from: readonly SetBack[], to: readonly SetBack[]): ShiftedTimes {
+  return {
+    eventTime: (ms) => eventTime(eventTimeOfDay(ms, from), to),
+    runningTime: (ms) => runningTime(timeOfDay(ms, from), to),
+  };
 }
