@@ -11,7 +11,7 @@ import type { ShiftedTimes } from '../location/record.ts';
 
 /** How the times of a step become times of this hub. */
 interface ForeignTimes extends ShiftedTimes {
-  /** Running times that timers count from and to: whatever the clocks of both hubs have been through, timers have run for as long. */
+  /** Running times that timers count from and to. Timers have run for as long, whatever both clocks have been through. */
   timed(ms: number): number;
 }
 
