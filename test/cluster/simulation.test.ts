@@ -241,8 +241,9 @@ const CHANGES: readonly {
   {
     what: 'A trackable that has lost its provider',
     change: ({ parts }) => parts.entities.replace('trackable', CART, { type: 'omlox' }),
-    told: [`${CART} f region_exit`],
-    inside: ['tag'],
+    // A detached trackable stays where it is.
+    told: [],
+    inside: ['tag', CART],
   },
   {
     what: 'A provider that is deleted',
