@@ -105,6 +105,9 @@ describe('MQTT in a cluster of three hubs', { skip }, () => {
   });
 });
 
+/** Hubs of the same name would have the objects of the cluster above. */
+const OTHER_CLUSTER = { cluster_name: 'mqtt_loss' };
+
 describe('MQTT in a cluster that loses a hub', { skip }, () => {
   const ends: (() => void)[] = [];
   let broker: Broker;
@@ -123,7 +126,7 @@ describe('MQTT in a cluster that loses a hub', { skip }, () => {
   test('another hub takes over what was sent to the one that was subscribed, and nothing is lost', async () => {
     const atEnd = (callback: () => void): void => void ends.push(callback);
     const start = async (name: string): Promise<HubProcess> =>
-      HubProcess.start(newFolder(atEnd), settingsOf(name, broker, { port: await freePort() }), atEnd);
+      HubProcess.start(newFolder(atEnd), { ...settingsOf(name, broker, OTHER_CLUSTER), port: await freePort() }, atEnd);
     const hubs = [await start('a'), await start('b')];
     const subscribed = async (): Promise<HubProcess | undefined> => {
       for (const hub of hubs) {
