@@ -424,7 +424,8 @@ export class Alerts {
     if (SEVERITIES.every((severity) => counts[severity] === stored[severity])) return;
     this.#dirty.add(NOT_RAISED);
     if (isNone(stored) && !this.#isFull) {
-      const text = `Alerts are not raised: ${ALERTS_MAX} are stored, and open ones leave no room. Clear alerts to make room`;
+      const text =
+        'Conditions hold without an alert: open alerts use up the room of their severity. Clear alerts to make room';
       this.#deps.notice(text, { ...counts });
     }
     this.#isFull = !isNone(counts);
