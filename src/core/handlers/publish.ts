@@ -126,11 +126,12 @@ function publish(
 function publishFenceEvent(context: ShardContext, variants: readonly WantedVariant[], change: FenceChange): void {
   const { newId, providerInTrackableEvents: nameProvider } = context.options;
   const fields = fenceEventFields(change.fence.entity, change);
-  const id = newId();
+  let id = '';
   let text: string | undefined;
   for (const variant of variants) {
     if (variant.wants?.(fields) === false) continue;
     if (text === undefined) {
+      id = newId();
       text = fenceEventText(change, id, { nameProvider });
       context.draft.fenceEvents.push([fields, text]);
     }
