@@ -5,7 +5,7 @@ import { HubError } from '../../src/errors.ts';
 import { polygon, UUID_A, UUID_B, uwbZone } from '../entities/open_entities.ts';
 import { type Answering, openApi } from './open_api.ts';
 
-const WGS84 = { crs: 'EPSG:4326', zoneId: undefined, geojson: false };
+const WGS84 = { crs: 'EPSG:4326', geojson: false };
 const T = UUID_A.toUpperCase();
 
 /** The API beside provider `p`, trackable `T`, fence `f` and zone `hall`. */
@@ -93,7 +93,7 @@ describe('lists of locations and motions', () => {
 
     it(`are 400 by ${path} for a view that does not exist`, async () => {
       const { send, asked } = await beside(() => []);
-      for (const bad of ['crs=EPSG:3857', 'crs=', 'zone_id=nowhere', 'geojson=2']) {
+      for (const bad of ['crs=EPSG:3857', 'crs=', 'crs=local&zone_id=nowhere', 'geojson=2']) {
         assert.equal((await send('GET', `${path}?${bad}`)).status, 400, bad);
       }
       assert.deepEqual(asked, []);
@@ -152,7 +152,7 @@ describe('locations', () => {
     const reply = handle('PUT', '/v2/providers/tag%2F1/location', body);
     assert.ok(!(reply instanceof Promise));
     assert.deepEqual([reply.status, reply.body], [204, undefined]);
-    const options = { root: '', providerId: 'tag/1' };
+    const options = { root: '', providerId: 'tag/1', tooOld: undefined };
     assert.deepEqual(accepted, [{ what: 'locations', values: [one], options }]);
   });
 
@@ -165,7 +165,7 @@ describe('locations', () => {
     it(`are handed over in bulk by ${method} ${path}`, async () => {
       const { send, accepted } = openApi();
       assert.equal((await send(method, path, [one, one])).status, 204);
-      assert.deepEqual(accepted, [{ what, values: [one, one], options: { root } }]);
+      assert.deepEqual(accepted, [{ what, values: [one, one], options: { root, tooOld: undefined } }]);
       for (const bad of [{}, '"a"', 'null', '[', '']) {
         const { status, body } = await send(method, path, bad);
         assert.equal(status, 400);
@@ -179,7 +179,9 @@ describe('locations', () => {
     const { send, accepted } = openApi();
     const near = { source: 'reader', provider_type: 'rfid' };
     assert.equal((await send('PUT', '/v2/providers/p/proximity', near)).status, 204);
-    assert.deepEqual(accepted, [{ what: 'proximities', values: [near], options: { root: '', providerId: 'p' } }]);
+    assert.deepEqual(accepted, [
+      { what: 'proximities', values: [near], options: { root: '', providerId: 'p', tooOld: undefined } },
+    ]);
   });
 
   it('are answered when they are kept, and refused with what is wrong with them', async () => {
