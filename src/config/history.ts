@@ -45,7 +45,7 @@ export const HistoryProperties = {
     maximum: 1_000_000,
     default: 0,
     description:
-      'Least distance between two recorded places of one object, in metres. One that stands still is recorded every 30 s.',
+      'Least distance in meters between two recorded positions of an object; a standing one is recorded every 30 s.',
   }),
   timescaledb_host: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
     default: null,

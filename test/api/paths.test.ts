@@ -67,7 +67,8 @@ describe('createApi', () => {
       assert.deepEqual((await send('GET', path)).body, {});
     }
     for (const path of ['/version', '/v1/version', '/deephub/v2/version']) {
-      assert.deepEqual((await send('GET', path)).body, { hub_version: '1.2.3', vendor: 'test', api_version: '2.0.0' });
+      const version = { hub_version: '1.2.3', vendor: 'test', api_version: '2.0.0', hub_id: 'id', hub_name: 'hub' };
+      assert.deepEqual((await send('GET', path)).body, version);
     }
   });
 

@@ -18,7 +18,8 @@ const READ: readonly [topic: string, expected: object | RegExp][] = [
   [`/${RPC}//request`, /^topic: must be one of/],
   [`/${RPC}/m/response`, /^topic: must be one of/],
   [`/${RPC}/m/request/a/b`, /^topic: must be one of/],
-  [`/${RPC}/com.omlox.core.xcmd/broadcast`, /^topic: must be one of/],
+  [`/${RPC}/com.omlox.core.xcmd/broadcast`, slash({ kind: 'broadcast', method: 'com.omlox.core.xcmd' })],
+  [`/${RPC}/m/broadcast`, /^topic: must be one of/],
   [`/${RPC}`, /^topic: must be one of/],
   [`/${RPC}/%FF/request`, /^topic: must be percent-encoded UTF-8, found/],
 ];
@@ -47,8 +48,8 @@ describe('readRpcTopic()', () => {
   });
 });
 
-test('rpcFilters() are those of all methods, in both styles, and of the responses to one caller', () => {
+test('rpcFilters() are those of all methods and broadcasts, in both styles, and of the responses to one caller', () => {
   const calls = [`${RPC}/available/+`, `${RPC}/+/request`, `${RPC}/+/request/+`, `${RPC}/+/response/hub%2F1`];
-  const filters = [...calls, 'omlox/json/hub/+/status'];
+  const filters = [...calls, `${RPC}/com.omlox.core.xcmd/broadcast`, 'omlox/json/hub/+/status'];
   assert.deepEqual(rpcFilters('hub/1').toSorted(), [...filters, ...filters.map((each) => `/${each}`)].toSorted());
 });
