@@ -79,7 +79,7 @@ export type Act = 'acknowledge' | 'clear';
 const ALERTS_MAX = 1000;
 const ALERT = 'alert ';
 const ACT = 'alert_act ';
-/** How many conditions hold without an alert, as the hub that watches has counted them. Not stored when there are none. */
+/** Counts of conditions that hold without an alert, by the hub that watches. Stored unless all are zero. */
 const NOT_RAISED = 'alerts_not_raised';
 const RETRY_MS = 2000;
 /** How often it is asked who was last heard of: a quarter of what is allowed, within these bounds. */

@@ -486,7 +486,7 @@ function begin(
   state.unraised[severityOf(rule)].set(key, condition);
 }
 
-/** Raises an alert, and makes room for it. Returns false if there is none; `onlyFree` removes no open alert. */
+/** Makes room for an alert and raises it. Returns false without room. With `onlyFree`, no open alert is removed. */
 function raise(state: WatchState, { rule, subject, count }: Unraised, context: Context, onlyFree = false): boolean {
   const removals = removalsFor(severityOf(rule), state.alerts, { max: context.alertsMax, onlyFree });
   if (removals === undefined) return false;

@@ -11,7 +11,7 @@ export interface RecorderSettings {
   readonly topics: readonly HistoryTopic[];
   readonly withProperties: boolean;
   readonly flushMs: number;
-  /** How long history is retained; Infinity for ever. */
+  /** How long history is retained; Infinity to retain all of it. */
   readonly retentionMs: number;
   /** What the files may take; Infinity for no limit. */
   readonly bytesMax: number;

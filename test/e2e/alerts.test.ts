@@ -219,7 +219,7 @@ test('many info alerts leave room for a critical one, and the rest is raised lat
   await untilSummary(hub, changes, { open: { info: 500, warning: 0, critical: 0 }, missing: 100 });
 });
 
-/** Waits, from one change of an alert to the next, until so many alerts are open and so many info conditions have none. */
+/** Checks the summary after each alert change until it has `open` alerts and `missing` info conditions without one. */
 async function untilSummary(
   hub: TestHub,
   changes: Recorder,
