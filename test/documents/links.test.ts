@@ -45,15 +45,28 @@ test('brokenLinks and missingPaths find what is missing, and only that', () => {
   assert.deepEqual(missingPaths(broken), ['docs/a.md: there is no src/none.ts']);
 });
 
-test('README.md links every document of docs/, which holds nothing else but pictures that are shown', () => {
+test('README.md links every document of docs/, which holds nothing else but pictures and decision records', () => {
   const readme = targets(DOCUMENTS.find(({ path }) => path === 'README.md'));
   const anywhere = DOCUMENTS.flatMap(targets);
-  for (const name of readdirSync(`${ROOT}docs`)) {
+  for (const name of readdirSync(`${ROOT}docs`).filter((one) => one !== 'decisions')) {
     assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*\.(md|svg)$/, `docs/${name} is neither a document nor a picture`);
     const links = name.endsWith('.md') ? readme : anywhere;
     assert.ok(links.includes(`docs/${name}`), `nothing leads to docs/${name}`);
   }
-  for (const name of ['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md']) assert.ok(readme.includes(name), name);
+  for (const name of ['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/decisions/README.md']) {
+    assert.ok(readme.includes(name), name);
+  }
+});
+
+test('docs/decisions/README.md lists every decision record under its number and title', () => {
+  const index = readFileSync(`${ROOT}docs/decisions/README.md`, 'utf8');
+  const records = readdirSync(`${ROOT}docs/decisions`).filter((name) => name !== 'README.md');
+  const rows = records.map((name) => {
+    const [, number, title] = /^# (\d+)\. (.+)\n/.exec(readFileSync(`${ROOT}docs/decisions/${name}`, 'utf8')) ?? [];
+    assert.equal(number?.padStart(4, '0'), name.slice(0, 4), name);
+    return `| ${number} | [${title}](${name}) |`;
+  });
+  assert.deepEqual(index.match(/^\| \d.*$/gm)?.toSorted(), rows.toSorted());
 });
 
 test('README.md can be read in one sitting: at most 200 lines', () => {
