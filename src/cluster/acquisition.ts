@@ -26,7 +26,7 @@ import { type JournalLeft, lastFenceEvents, statedIn } from './steps_left.ts';
  * second time they would tell of what is overdue again.
  */
 export interface AcquisitionOptions {
-  /** Of this hub. */
+  /** Member id of this hub. */
   readonly incarnation: string;
   readonly checkpoints: Checkpoints;
   /** By the last record that is applied. */
@@ -66,9 +66,9 @@ export interface AcquisitionOptions {
   took(of: string, partitions: readonly number[]): Promise<void>;
   /** Says in the log that the objects of a record have arrived whose new partitions are among these. */
   tookObjects(sequence: number, partitions: readonly number[]): Promise<void>;
-  /** Time of day. */
+  /** Wall-clock time in milliseconds. */
   now(): number;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
   readonly notice: Notice;
 }

@@ -4,40 +4,40 @@ import type { ConfigMember } from './config_state.ts';
 import type { Notice } from './notice.ts';
 
 /**
- * Whether a hub may be one of a cluster: NATS must be there, and its settings must agree with the streams that are there and
- * with those of the hubs that are there. All failures are StartupErrors that name the settings.
+ * Checks before a hub joins a cluster: NATS must be reachable, and the hub's settings must agree with the existing streams and
+ * the running members. Every failure is a StartupError that names the settings.
  */
 export interface Applicant extends Pick<StreamSettings, 'replicas' | 'storage'> {
   readonly bus: Bus;
-  /** Of the cluster. */
+  /** Name of the cluster. */
   readonly name: string;
   readonly incarnation: string;
   readonly hubName: string;
-  /** Settings that all hubs must have alike, as `name: value`. */
+  /** Settings that all hubs must share, as `name: value`. */
   readonly alike: readonly string[];
-  /** Of these settings. */
+  /** Digest of these settings. */
   readonly digest: string;
   readonly notice: Notice;
 }
 
-/** The streams that all hubs share. */
+/** Streams that all hubs share. */
 const SHARED = ['CONFIG', 'SNAP', 'STATE'];
-/** How long NATS may take to be there when the hub starts. */
+/** Time that NATS may take to become reachable when the hub starts. */
 const REACH_MS = 10_000;
-/** How long a member may take to say that it is alive. */
+/** Time that a member may take to answer a ping. */
 const ALIVE_MS = 1000;
-/** What a server says that cannot keep so many copies. */
+/** Error of a server that cannot store that many replicas. */
 const TOO_MANY_COPIES = /replicas > 1 not supported|no suitable peers|insufficient resources/i;
-/** What no server will ever do, however many of them come. */
+/** Errors that no server will resolve, however many join. */
 const NEVER_DONE = /not supported|already in use|overlap/i;
 
 interface Reaching {
   readonly bus: Pick<Bus, 'watch'>;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** Resolves when a server was reached. Rejects with a StartupError when that takes too long. */
+/** Resolves once a server is reached. Rejects with a StartupError if that takes too long. */
 export function reached({ bus, schedule }: Reaching): Promise<void> {
   return new Promise((resolve, reject) => {
     let why = 'not connected yet';
@@ -56,7 +56,7 @@ export function reached({ bus, schedule }: Reaching): Promise<void> {
   });
 }
 
-/** Why NATS was not reached, as the line that the user of the hub sees. */
+/** Reason why NATS is unreachable, as a line for the user. */
 function unreachable(why: string): string {
   if (/ENOENT|EACCES/.test(why)) return `Cannot read a file by which this hub signs in to NATS: ${why}`;
   const isRefused = /auth|credential|nkey|permission/i.test(why);
@@ -65,7 +65,7 @@ function unreachable(why: string): string {
   return `NATS does not let this hub sign in by ${by}: ${why}`;
 }
 
-/** Throws if the streams that the hubs share were made with other settings. */
+/** Throws if the shared streams were created with other settings. */
 export async function checkStreams({ bus, name, replicas, storage }: Applicant): Promise<void> {
   const names = SHARED.map((stream) => `${name}_${stream}`);
   for (const found of (await bus.streams(`${name}_`)).filter((stream) => names.includes(stream.name))) {
@@ -81,8 +81,8 @@ export async function checkStreams({ bus, name, replicas, storage }: Applicant):
 }
 
 /**
- * Throws if a member that is alive has other settings. Members that do not answer are about to be expelled, and what they
- * were started with does not matter any more.
+ * Throws if a live member has other settings. Members that do not answer are about to be expelled, so their settings no longer
+ * matter.
  */
 export async function checkMembers(members: Iterable<ConfigMember>, applicant: Applicant): Promise<void> {
   const { incarnation, hubName, digest, alike, notice } = applicant;
@@ -111,17 +111,17 @@ async function answers({ incarnation }: ConfigMember, { bus, name }: Applicant):
   return answer.at === 'answered';
 }
 
-/** Where a member is asked whether it is alive; it answers with a beat. */
+/** Subject that pings a member, which answers with a heartbeat. */
 export function pingSubject(name: string, incarnation: string): string {
   return `${name}.in.${incarnation}.ping`;
 }
 
-/** Whether trying again is of no use. */
+/** Whether the error is permanent, so that a retry is pointless. */
 export function isForGood({ message }: Error): boolean {
   return NEVER_DONE.test(message);
 }
 
-/** What kept the hub from joining, as the line that its user sees. */
+/** Reason why the hub cannot join, as an error for its user. */
 export function startupError(error: Error, { name, replicas }: Applicant): StartupError {
   if (error instanceof StartupError) return error;
   if (TOO_MANY_COPIES.test(error.message)) {

@@ -4,35 +4,35 @@ import { PARTITIONS } from '../shards/affinity.ts';
 import type { Beat } from './members.ts';
 
 /**
- * What members tell each other of themselves, as msgpack:
+ * Messages in which members report their own state, as msgpack:
  *
- *   beat      [version, incarnation, applied, clockMs, room, [partition, load, partition, load, …]]
- *   applied   [version, incarnation, sequence]
+ *   heartbeat   [version, incarnation, applied, clockMs, room, [partition, load, partition, load, …]]
+ *   applied     [version, incarnation, sequence]
  *
- * Whoever cannot read one leaves it out: what is told here decides when somebody is suspected, and nothing else.
+ * A receiver ignores a message that it cannot read. These messages only decide when a member is suspected.
  */
 const VERSION = 1;
 
-/** What a member has applied, told between its beats. */
+/** Configuration sequence that a member has applied, sent between its heartbeats. */
 export interface Applied {
   readonly incarnation: string;
   readonly sequence: number;
 }
 
-/** A message that is none that this version can read. */
+/** A message is malformed or has another version. */
 export class BeatError extends Error {
   override name = 'BeatError';
 }
 
 const packr = new Packr({ useRecords: false, useToJSON: false });
 
-/** Loads and room that cannot be are left out: whatever a hub measures, it is to be heard. */
+/** Leaves out invalid loads and room, because a heartbeat must arrive whatever a hub measures. */
 export function packBeat({ incarnation, applied, clockMs, room, loads }: Beat): Uint8Array {
   const pairs = [...loads].filter((pair) => isPairs(pair)).flat();
   return packed([VERSION, incarnation, applied, clockMs, isAmount(room) ? room : 0, pairs]);
 }
 
-/** Reads a beat. Throws a BeatError that names the field and what was found. */
+/** Reads a heartbeat. Throws a BeatError that names the field and the value found. */
 export function unpackBeat(bytes: Borrowed): Beat {
   const [incarnation, applied, clockMs, room, loads] = unpacked('a beat', bytes, [
     ['incarnation', isText],
@@ -50,7 +50,7 @@ export function packApplied({ incarnation, sequence }: Applied): Uint8Array {
   return packed([VERSION, incarnation, sequence]);
 }
 
-/** Reads what a member has applied. Throws a BeatError that names the field and what was found. */
+/** Reads an applied sequence. Throws a BeatError that names the field and the value found. */
 export function unpackApplied(bytes: Borrowed): Applied {
   const [incarnation, sequence] = unpacked('what a member has applied', bytes, [
     ['incarnation', isText],
@@ -100,7 +100,7 @@ function isAmount(value: unknown): boolean {
   return Number.isFinite(value) && (value as number) >= 0;
 }
 
-/** Partitions, each with its load. */
+/** Whether `value` lists partitions, each with its load. */
 function isPairs(value: unknown): boolean {
   if (!Array.isArray(value) || value.length % 2 !== 0) return false;
   return value.every((each, at) => isAmount(each) && (at % 2 === 1 || (isCount(each) && each < PARTITIONS)));

@@ -1,41 +1,39 @@
 import type { Borrowed } from '../model/borrowed.ts';
 
 /**
- * What the hubs of a cluster talk over and keep their logs in: plain messages for whoever is listening, and streams of
- * messages, each stored by a majority of the servers.
+ * Transport and storage of a cluster: plain messages between hubs, and streams of messages that a majority of the servers
+ * stores.
  *
- * No call waits for ever: each ends after its `timeoutMs` at the latest, whatever happens to the servers, the connection
- * or the thread. Bytes that are passed in are copied before the call returns, so the caller may reuse them at once. The
- * exception is an append of bytes in a SharedArrayBuffer: these are sent from where they lie, and must not change until
- * the append has its result.
+ * Every call ends within its `timeoutMs`, whatever happens to the servers, the connection or the thread. The bus copies bytes
+ * before a call returns, so the caller may reuse them at once. The exception is an append of bytes in a SharedArrayBuffer:
+ * these are sent in place, and must not change until the append has its result.
  */
 export interface Bus {
   /** Whether the bus is connected to a server. */
   readonly isUp: boolean;
 
   /**
-   * Calls the watcher on every change of the connection, and once at the end of this turn with the current status.
-   * Returns a function that stops it. Messages published between `down` and `up` are lost; followers of a stream still
-   * get everything that it stored in the meantime.
+   * Calls the watcher on every change of the connection, and once at the end of this turn with the current status. Returns a
+   * function that stops it. Messages published between `down` and `up` are lost. Followers of a stream still receive everything
+   * that it stored in the meantime.
    */
   watch(watcher: (status: BusStatus) => void): () => void;
 
   /**
-   * Sends a message to everybody listening to its subject right now, except this bus. It arrives once or not at all, and
-   * in order with whatever else this bus sends. Returns false if it was not sent: there is no connection, or the queue is
-   * full. Throws a BusError for an invalid subject or a message that is too large.
+   * Sends a message to all current subscribers of its subject except this bus. It arrives at most once, in order with the other
+   * messages of this bus. Returns false if it was not sent because there is no connection or the queue is full. Throws a
+   * BusError for an invalid subject or a message that is too large.
    */
   publish(subject: string, bytes: Uint8Array): boolean;
 
   /**
-   * Asks whoever listens to a subject, and takes the first answer. `read` is called with the bytes as they arrive, and
-   * what it returns is the value; if it throws, the request rejects. A request made without a connection is sent as soon
-   * as there is one.
+   * Sends a request to the subscribers of a subject and takes the first answer. `read` gets the bytes as they arrive, and its
+   * result is the value; if it throws, the request rejects. Without a connection, the request is sent as soon as there is one.
    */
   request<Value>(subject: string, bytes: Uint8Array, asking: Asking<Value>): Promise<Answer<Value>>;
 
   /**
-   * Listens to a subject until the subscription is ended. The subject may contain the wildcards `*`, for one token, and
+   * Subscribes to a subject until the subscription is closed. The subject may contain the wildcards `*`, for one token, and
    * `>`, for the rest. Messages larger than PAYLOAD_BYTES_MAX, which no bus sends, are skipped.
    */
   subscribe(subject: string, take: (message: Message) => void): Subscription;
@@ -49,56 +47,56 @@ export interface Bus {
   /** Deletes a stream and everything in it. Returns false if there was none. */
   deleteStream(name: string): Promise<boolean>;
 
-  /** The streams whose names begin with the prefix. */
+  /** Lists the streams whose names begin with the prefix. */
   streams(prefix: string): Promise<readonly StreamState[]>;
 
   /**
-   * Adds a message to a stream, provided the last sequence is the expected one. Rejects with a BusError if the call itself
-   * is wrong, such as a message that is too large or a subject that the stream does not take, and with a BusBusyError if
-   * the queue is full.
+   * Adds a message to a stream, provided the last sequence is the expected one. Rejects with a BusError if the call itself is
+   * wrong, such as a message that is too large or a subject that the stream does not take, and with a BusBusyError if the queue
+   * is full.
    *
-   * An `unknown` append may have been kept, or may yet be. Repeating it unchanged, with the same expectation, is safe: at
-   * most one of the two is kept, and if it was the first, the second is `refused`.
+   * An `unknown` append may be stored already, or later. Repeating it unchanged, with the same expectation, is safe: at most
+   * one of the two is stored, and if it was the first, the second is `refused`.
    */
   append(append: Append): Promise<Appended>;
 
   /**
-   * Atomically replaces all messages that a stream has of one subject with others, of which there are 1 to
-   * BATCH_MESSAGES_MAX. `sequence` of the result is that of the last message. Otherwise as `append`.
+   * Atomically replaces all messages of one subject in a stream by 1 to BATCH_MESSAGES_MAX others. `sequence` of the result is
+   * that of the last message. Otherwise as `append`.
    */
   replace(replacement: Replacement): Promise<Appended>;
 
   /**
-   * The last message of a subject, as the stream's leader knows it; undefined if there is none. The bytes are a copy.
-   * Works for messages below 5,000,000 bytes: larger ones can only be read. Rejects with a BusError.
+   * Last message of a subject, according to the stream's leader; undefined if there is none. The bytes are a copy. Works for
+   * messages below 5,000,000 bytes: larger ones can only be read. Rejects with a BusError.
    */
   last(stream: string, subject: string): Promise<StoredMessage | undefined>;
 
   /**
-   * Reads the messages of some subjects in order, from a sequence up to the end of the stream at the time when the first
-   * batch is requested. Messages that are purged in the meantime may be missing.
+   * Reads the messages of some subjects in order, from a sequence up to the end of the stream at the time of the first batch.
+   * Messages that are purged in the meantime may be missing.
    */
   read(stream: string, selection: Selection): StreamReader;
 
   /**
-   * Delivers the messages of some subjects from a sequence on, those already stored and all that follow, until it is
-   * ended: in order, each exactly once, whatever happens to the connection. Messages purged before delivery are missing.
+   * Delivers the messages of some subjects from a sequence on, stored and future ones, until the subscription is closed: in
+   * order, each exactly once, whatever happens to the connection. Messages purged before delivery are missing.
    */
   follow(stream: string, selection: Selection, take: (message: Message) => void): Subscription;
 
   /** Removes the messages of a subject before a sequence, or all of them without one. */
   purge(stream: string, subject: string, beforeSequence?: number): Promise<void>;
 
-  /** Ends everything at once. Appends end as `unknown`, requests as `unanswered`; all else is rejected. */
+  /** Closes everything at once. Appends end as `unknown`, requests as `unanswered`; all else is rejected. */
   close(): Promise<void>;
 }
 
-/** The largest message, in bytes, without its subject. */
+/** Largest message, in bytes, without its subject. */
 export const PAYLOAD_BYTES_MAX = 8_000_000;
 
 export const BATCH_MESSAGES_MAX = 1000;
 
-/** `why`: why the connection was lost, or cannot be made. */
+/** `why`: the reason why the connection was lost, or cannot be made. */
 export type BusStatus = { readonly at: 'up' } | { readonly at: 'down'; readonly why: string };
 
 export interface Asking<Value> {
@@ -106,41 +104,41 @@ export interface Asking<Value> {
   readonly read: (bytes: Borrowed) => Value;
 }
 
-/** The outcome of a request. With `noResponders` nobody received it; with `unanswered` somebody may have. */
+/** Outcome of a request. With `noResponders` no member received it; with `unanswered` one may have. */
 export type Answer<Value> =
   | { readonly at: 'answered'; readonly value: Value }
   | { readonly at: 'noResponders' }
   | { readonly at: 'unanswered' };
 
-/** A message that has arrived. It is lent, with all its fields, until the function that takes it returns. */
+/** A received message. It is lent, with all its fields, until the function that takes it returns. */
 export interface Message {
   readonly subject: string;
   readonly bytes: Borrowed;
-  /** Where to publish an answer; empty where none is wanted. */
+  /** Subject for the answer; empty if none is wanted. */
   readonly reply: string;
-  /** Its sequence, if it is from a stream; otherwise 0. */
+  /** Its sequence if it is from a stream; otherwise 0. */
   readonly sequence: number;
 }
 
 export interface Subscription {
   /**
-   * Resolves once it is in force at the server, so that everything published from then on arrives. Without a connection
-   * that takes until there is one.
+   * Resolves once the server has the subscription, so that everything published from then on arrives. Without a connection, it
+   * waits for one.
    */
   readonly ready: Promise<void>;
-  /** Ends it: from this call on nothing more arrives. */
+  /** Closes the subscription: nothing arrives after this call. */
   end(): void;
 }
 
 export interface StreamSettings {
   readonly name: string;
-  /** The subjects that it takes; wildcards are allowed. */
+  /** Subjects that the stream takes; wildcards are allowed. */
   readonly subjects: readonly string[];
   readonly replicas: number;
   readonly storage: 'file' | 'memory';
-  /** The size in bytes beyond which appends are answered `full`; unbounded if left out. */
+  /** Size in bytes beyond which appends are answered `full`; unbounded if left out. */
   readonly bytesMax?: number;
-  /** The age at which messages are removed; never if left out. */
+  /** Age at which messages are removed; never if left out. */
   readonly ageMaxMs?: number;
 }
 
@@ -151,14 +149,14 @@ export interface StreamState extends StreamSettings {
   readonly bytes: number;
 }
 
-/** The sequence that the last message of the subject, or of the stream, must have; 0 if there must be none yet. */
+/** Sequence that the last message of the subject, or of the stream, must have; 0 if there must be none yet. */
 export type Expectation = { readonly lastOfSubject: number } | { readonly lastOfStream: number };
 
 export interface Append {
   readonly stream: string;
   readonly subject: string;
   readonly bytes: Uint8Array;
-  /** Left out, the append is kept whatever is last. */
+  /** If left out, the append is stored whatever is last. */
   readonly expects?: Expectation;
   readonly timeoutMs: number;
 }
@@ -168,9 +166,9 @@ export interface Replacement extends Omit<Append, 'bytes'> {
 }
 
 /**
- * The outcome of an append. `kept`: stored by a majority of the stream's servers, under `sequence`. `refused`: not kept,
- * because the last sequence was not the expected one. `full`: not kept, because the stream is full. `unknown`: no answer
- * came in time, so it may have been kept, or may yet be.
+ * Outcome of an append. `kept`: stored by a majority of the stream's servers, under `sequence`. `refused`: not stored, because
+ * the last sequence was not the expected one. `full`: not stored, because the stream is full. `unknown`: no answer came in
+ * time, so it may be stored already, or later.
  */
 export type Appended =
   | { readonly at: 'kept'; readonly sequence: number }
@@ -185,7 +183,7 @@ export interface StoredMessage {
 }
 
 export interface Selection {
-  /** Messages are selected whose subject matches one of these; wildcards are allowed. */
+  /** Selects messages whose subject matches one of these; wildcards are allowed. */
   readonly subjects: readonly string[];
   readonly fromSequence: number;
 }
@@ -194,19 +192,19 @@ export interface Selection {
 export interface StreamReader {
   /** Passes the next batch to `take`. False if it was the last. Rejects with a BusError if it does not arrive in time. */
   next(take: (message: Message) => void): Promise<boolean>;
-  /** Stops reading. To be called by whoever does not read to the end. */
+  /** Stops reading. A caller that does not read to the end must call it. */
   end(): void;
 }
 
-/** The bus, or a server, cannot do what it was asked to do. */
+/** The bus, or a server, cannot execute a call. */
 export class BusError extends Error {
   override name = 'BusError';
 }
 
-/** The queue is full: nothing was sent, and the call may succeed a moment later. */
+/** The queue is full: nothing was sent, and a retry may succeed. */
 export class BusBusyError extends BusError {}
 
-/** The status of a bus and its watchers, for implementations of Bus. */
+/** Status of a bus and its watchers, for implementations of Bus. */
 export class BusWatchers {
   readonly #watchers = new Set<(status: BusStatus) => void>();
   #status: BusStatus = { at: 'down', why: 'not connected yet' };
@@ -222,7 +220,7 @@ export class BusWatchers {
     return () => void this.#watchers.delete(watcher);
   }
 
-  /** Sets the status and tells all watchers. */
+  /** Sets the status and notifies all watchers. */
   tell(status: BusStatus): void {
     this.#status = status;
     for (const watcher of this.#watchers) watcher(status);

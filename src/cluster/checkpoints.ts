@@ -9,54 +9,52 @@ import type { Bus, StreamSettings } from './bus.ts';
 import { type Outdated, StateSection } from './state_section.ts';
 
 /**
- * The state of the partitions, and of the pairs that collide, in one stream with a subject for each partition and one for
- * all pairs: what takes the place of a journal's beginning. A hub writes those that it has claimed. Times in rows are as
- * they were handed in.
+ * State of the partitions and of the colliding pairs, in one stream with a subject per partition and one for all pairs. It
+ * replaces the beginning of a journal. A hub writes the subjects that it has claimed. Times in rows are stored as given.
  *
- * It goes on through everything that passes: what cannot be written now waits, and is tried again. It ends when another
- * hub has claimed what this one writes (CheckpointsLost), or with the first error that trying again does not help against;
- * all calls reject with that from then on.
+ * Writes that fail temporarily are retried. The writer stops when another hub has claimed one of its subjects
+ * (CheckpointsLost), or at the first permanent error; all calls reject with that error from then on.
  */
 export interface CheckpointsOptions extends Pick<StreamSettings, 'replicas' | 'storage' | 'bytesMax'> {
   readonly bus: Bus;
-  /** Of the cluster: what subjects and streams begin with. */
+  /** Name of the cluster, with which subjects and streams begin. */
   readonly name: string;
-  /** Of this hub. */
+  /** Member id of this hub. */
   readonly incarnation: string;
   readonly turns: Turns;
-  /** The partition that an object belongs to by now. Its rows move there with the next that is written. */
+  /** Partition of an object by the applied configuration. Its rows move there with the next write. */
   partitionOf(kind: LastKnownRow['kind'], id: string): number;
-  /** Whether an object is this hub's by now; when left out, all are. */
+  /** Whether this hub owns an object; when left out, it owns all. */
   isOwn?(kind: LastKnownRow['kind'], id: string): boolean;
-  /** Whether everybody has what hubs that are gone have left; when left out, they have. See state_section.ts. */
+  /** Whether all members have taken the state of failed members; when left out, they have. See state_section.ts. */
   isSettled?(): boolean;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Told what the log of the hub should say. */
+  /** Logs a warning. */
   notice(text: string): void;
-  /** A subject is compacted when it has got so many bytes since; 65,536 when left out. */
+  /** Bytes written to a subject since its last compaction that trigger the next one; 65,536 when left out. */
   readonly compactBytes?: number;
 }
 
-/** What a hub takes over. */
+/** Subjects that a hub takes over. */
 export interface Claim {
   readonly partitions: readonly number[];
   readonly collisions: boolean;
-  /** Of the map that gives them to it: it rises with each map. */
+  /** Epoch of the map that assigns them to this hub; it rises with each map. */
   readonly epoch: number;
 }
 
-/** What an owner before had let go, without a word in the state: its rows of these objects, in these partitions. */
+/** Objects that a former owner had released without deleting their rows in these partitions. */
 export interface LetGo {
   readonly partitions: readonly number[];
   readonly objects: readonly (readonly [kind: LastKnownRow['kind'], id: string])[];
 }
 
-/** Rows that are handed out together, at most. */
+/** Most rows that are emitted together. */
 const PART_ROWS = 5000;
 const COMPACT_BYTES = 1 << 16;
 
-/** Makes the stream where there is none. Rejects where it has other settings. */
+/** Creates the stream if it does not exist. Rejects if it exists with other settings. */
 export async function makeStateStream(
   options: Pick<CheckpointsOptions, 'bus' | 'name' | 'replicas' | 'storage' | 'bytesMax'>,
 ): Promise<void> {
@@ -67,7 +65,7 @@ export async function makeStateStream(
   });
 }
 
-/** Opens the state, in a stream that is there. */
+/** Opens the state in an existing stream. */
 export function openCheckpoints(options: CheckpointsOptions): Checkpoints {
   return new Checkpoints(options);
 }
@@ -77,12 +75,12 @@ export class Checkpoints {
   readonly #objects: StateSection;
   readonly #pairs: StateSection;
   #failure: Error | undefined;
-  /** Whether the pairs that collide are claimed. */
+  /** Whether the colliding pairs are claimed. */
   #hasPairs = false;
-  /** Whether it was told that nothing is taken, and nothing was kept since. */
+  /** Whether a failed write was logged, and none has succeeded since. */
   #isTold = false;
 
-  /** Only for openCheckpoints. */
+  /** Called by openCheckpoints only. */
   constructor(options: CheckpointsOptions) {
     this.#options = options;
     const { bus, name, incarnation, turns, schedule, partitionOf, compactBytes = COMPACT_BYTES } = options;
@@ -107,14 +105,14 @@ export class Checkpoints {
     this.#pairs = new StateSection({ ...common, subjectOf: () => `${name}.s.collisions`, isOwn });
   }
 
-  /** Why nothing is written any more; undefined while it goes on. */
+  /** Error that stopped all writes; undefined while they go on. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
   /**
-   * Takes partitions over, besides those that were claimed before. When it resolves, nothing that a former owner writes is
-   * kept any more. Rejects with CheckpointsLost where a later map has given one to another hub, which has claimed it.
+   * Claims partitions in addition to those already claimed. Once it resolves, no write of a former owner succeeds. Rejects with
+   * CheckpointsLost if a later map has assigned one to another hub, which has claimed it.
    */
   async claim({ partitions, collisions, epoch }: Claim): Promise<void> {
     for (const partition of partitions) {
@@ -132,33 +130,33 @@ export class Checkpoints {
   }
 
   /**
-   * The last row of each object and pair that lies in what is claimed, or was noted and is not written yet, in parts. All
-   * of it is held in memory meanwhile. What is noted after the first part was handed out is not in it.
+   * Last row of each object and pair in the claimed subjects, including buffered rows, in parts. All of them are held in memory
+   * meanwhile. Rows that are added after the first part are not included.
    */
   async *rows(): AsyncGenerator<readonly KeptRow[]> {
     const [objects, pairs] = await Promise.all([this.#objects.rows(), this.#pairs.rows()]);
     for (const rows of [objects, pairs]) yield* partsOf(rows.values());
   }
 
-  /** Writes nothing of these partitions any more: another hub is about to claim them. */
+  /** Stops writing to these partitions, because another hub is about to claim them. */
   release(partitions: readonly number[]): Promise<void> {
     return this.#objects.release(partitions.map((partition) => this.#subjectOf(partition)));
   }
 
-  /** The objects of this hub whose rows lie in these partitions, and belong in others by now. */
+  /** Objects of this hub whose rows lie in these partitions but belong in others. */
   async misplacedIn(partitions: readonly number[]): Promise<readonly (readonly [LastKnownRow['kind'], string])[]> {
     const found = await this.#objects.misplacedIn(partitions.map((partition) => this.#subjectOf(partition)));
     return found as readonly (readonly [LastKnownRow['kind'], string])[];
   }
 
-  /** Erases, in partitions that are claimed, the rows of objects that owners before had let go. */
+  /** Deletes, in claimed partitions, the rows of objects that former owners had released. */
   eraseLetGo(letGo: readonly LetGo[]): Promise<void> {
     return this.#objects.eraseOutdated(this.#outdated(letGo));
   }
 
   /**
-   * The last row of each object that lies in these partitions, whoever writes there, in parts; without those of objects
-   * that owners before had let go.
+   * Last row of each object in these partitions, whichever hub writes there, in parts; without objects that former owners had
+   * released.
    */
   async *rowsIn(partitions: readonly number[], letGo: readonly LetGo[] = []): AsyncGenerator<readonly LastKnownRow[]> {
     const names = partitions.map((partition) => this.#subjectOf(partition));
@@ -166,32 +164,32 @@ export class Checkpoints {
     yield* partsOf(rows.values()) as Generator<LastKnownRow[]>;
   }
 
-  /** All pairs that collide. They must be claimed. */
+  /** All colliding pairs. They must be claimed. */
   async pairs(): Promise<readonly CollisionRow[]> {
     const rows = await this.#pairs.rows();
     return Array.from(rows.values(), ({ buffer, at }) => rowAt(buffer, at) as CollisionRow);
   }
 
-  /** Erases what others have left in the partitions of this hub, once everybody has it. */
+  /** Deletes rows that others have left in the partitions of this hub, once all members have taken them. */
   tidy(): Promise<void> {
     return this.#objects.tidy();
   }
 
-  /** Takes rows of objects that are newer than all before; bytes are copied. hot */
+  /** Adds rows that are newer than all before; bytes are copied. Hot path. */
   note(rows: Iterable<LastKnownRow> | PackedRows): void {
     if (this.#failure === undefined) this.#objects.note(packedRows(rows));
   }
 
   /**
-   * Writes what was noted until now. Resolves when all of it is kept, but for rows of partitions that are not claimed: they
-   * wait until they are. Calls while a round is being written share the next one.
+   * Writes the rows added so far. Resolves when they are stored, except for rows of unclaimed partitions, which wait for their
+   * claim. Calls during a write share the next one.
    */
   async write(): Promise<void> {
     await this.#objects.write();
     this.#isTold = false;
   }
 
-  /** Writes rows of pairs that are newer than all before. Resolves when they are kept. */
+  /** Writes rows of pairs that are newer than all before. Resolves when they are stored. */
   async noteCollisions(rows: Iterable<CollisionRow> | PackedRows): Promise<void> {
     this.#check();
     if (!this.#hasPairs) throw new Error('Cannot keep pairs that collide: they are not claimed');
@@ -200,7 +198,7 @@ export class Checkpoints {
     this.#isTold = false;
   }
 
-  /** Ends it: nothing is tried again any more, and what waits is rejected, after the try that is under way. */
+  /** Closes it: nothing is retried, and pending calls are rejected after the current attempt. */
   close(): void {
     this.#end(new Error('The checkpoints are closed'));
   }

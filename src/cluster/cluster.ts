@@ -35,66 +35,68 @@ import { openRouter, type Router } from './router.ts';
 import { Routes, type RoutesOptions } from './routes.ts';
 
 /**
- * This hub as one of several: what it keeps in NATS, and what it takes over from others.
+ * This hub as a member of a cluster: what it stores in NATS, and what it takes over from other members.
  *
- *   stands      what it does                                         until
+ *   state       what it does                                         until
  *   ----------  ---------------------------------------------------  -----------------------------------------------
  *   opening     reads the configuration                              `attach`: the hub has the entities
- *   attached    applies what others change, in the log's order       `join`: its own record is applied
- *   member      the same; acquires what maps and assignments give    the end
- *               to it, keeps steps in its journal and rows in the
+ *   attached    applies the changes of others in log order           `join`: its own record is applied
+ *   member      the same; acquires what maps and assignments give    it closes
+ *               to it, writes steps to its journal and rows to the
  *               state, and releases what goes to others
- *   out         nothing is kept any more
+ *   out         stores nothing any more
  *
- * It is out when another hub has sealed its journal, has expelled it or has claimed its state, and when the configuration
- * cannot be followed. All that it holds is worth nothing then: the hub begins anew.
+ * A hub is out when another hub has sealed its journal, has expelled it or has claimed its state, and when it cannot follow the
+ * configuration log. Its state is then void, and the hub starts over.
  *
- * A record is applied in this order, without anything in between: what it says of owners; what the shards release because of
- * it; what the shards are told of it. So a shard releases objects as of the record before, or as of a later one where its hub
- * is an heir and took them over afterwards: what is released says which.
+ * A record is applied in three steps without interruption: ownership, releases by the shards, then updates to the shards. So a
+ * shard releases objects as of the previous record, or as of a later one if its hub succeeded the owner and adopted them
+ * afterwards; the release names the record.
  */
 export interface ClusterOptions extends KeepingOptions {
   readonly suspectMs: number;
-  /** How many hubs may own objects at the same time; all of them when left out. */
+  /** Most hubs that may own objects at the same time; all of them when left out. */
   readonly ownersMax?: number;
-  /** How long a request waits for an owner. */
+  /** Time that a request waits for an owner. */
   readonly holdMs: number;
-  /** How many locations may wait for an owner. */
+  /** Number of locations that may wait for an owner. */
   readonly capacity: number;
-  /** Time of day. */
+  /** Wall-clock time in milliseconds. */
   now(): number;
 }
 
-/** What a cluster needs of its hub. */
+/** Functions of the hub that a cluster uses. */
 export interface ClusterHandlers extends HandoverHandlers {
-  /** What a record has changed that is not of a commit of this hub; empty for one that has changed no entities. */
+  /**
+   * Reports the changes of a record that does not belong to a commit of this hub; empty for a record that changes no entities.
+   */
   foreign(changes: readonly ForeignChange[]): void;
-  /** A setting, after each record that has changed it; null where it is deleted. */
+  /** Reports a setting after each record that has changed it; null if it is deleted. */
   setting(name: string, text: string | null): void;
-  /** The record of the running commit has come. */
+  /** The record of the running commit has arrived. */
   kept(): void;
-  /** All entities as JSON, in the order of creation. */
+  /** All entities as JSON, in order of creation. */
   entities(): Iterable<EntityText>;
-  /** All objects that the shards know, or were told of. */
+  /** All objects that the shards hold or were notified of. */
   objects(): ObjectIds;
-  /** What is asked of this hub as the owner. */
+  /** Handlers of requests to this hub as an owner. */
   readonly owned: Pick<DoorOptions, 'hasCapacity' | 'take' | 'ask' | 'forget' | 'settled'>;
   readonly fanout: ClusterFanoutOptions['fanout'];
   readonly announce: ClusterFanoutOptions['announce'];
   readonly stage: LocalStage;
-  /** Who serves what has changed. */
+  /** Ownership has changed. */
   servesOther(): void;
-  /** This hub is out. */
+  /** This hub is out of its cluster. */
   out(error: Error): void;
 }
 
 type Standing = 'opening' | 'attached' | 'member' | 'out';
 
 const HUB_ID_SETTING = 'hub_id';
-/** How long a change of entities waits for other hubs to have it. */
+/** Time that a change of entities waits until other hubs have applied it. */
 const EVERYWHERE_MS = 10_000;
 
-/** Connects to the cluster and reads its configuration. Throws a StartupError where NATS cannot be reached. */
+/** Connects to the cluster and reads its configuration. Throws a StartupError if NATS cannot be reached. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   try {
     await reached(options);
@@ -109,11 +111,11 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
 }
 
 export class Cluster {
-  /** The shards of whoever serves what, as this hub hands them what it takes and does not serve. */
+  /** Shards of all owners, for locations and requests that this hub does not serve itself. */
   readonly remote: RemoteShards;
-  /** What all hubs tell of themselves. */
+  /** Queries to all members. */
   readonly gather: Gather;
-  /** Where shards and the collision stage hand in what is to be kept. */
+  /** Storage of the steps of shards and of the collision stage. */
   readonly keeping: Keeping;
   readonly #options: ClusterOptions;
   readonly #membership: Membership;
@@ -133,14 +135,14 @@ export class Cluster {
   #configured = 0;
   #handlers: ClusterHandlers | undefined;
   #standing: Standing = 'opening';
-  /** Called back with the next record, or when something has been acquired. */
+  /** Called with the next record, or when this hub has acquired something. */
   readonly #watchers = new Set<() => void>();
   #expelled = 0;
   #isRetiring = false;
   readonly #timers = new Set<() => void>();
   readonly #pulse: Pulse;
 
-  /** Only for openCluster. */
+  /** Called by openCluster only. */
   constructor(options: ClusterOptions) {
     const { bus, name, incarnation, shards, schedule, elapsed, now, notice } = options;
     this.#options = options;
@@ -226,7 +228,7 @@ export class Cluster {
     });
   }
 
-  /** Only for openCluster. */
+  /** Called by openCluster only. */
   async open(): Promise<void> {
     const { bus, name, replicas, storage, notice, elapsed, schedule } = this.#options;
     this.#log = await openConfigLog({
@@ -241,11 +243,11 @@ export class Cluster {
     await checkMembers(this.#state.members.values(), this.#options);
     if (this.#state.settings.has(HUB_ID_SETTING)) return;
     const changes: EntityChange[] = [['setting', HUB_ID_SETTING, JSON.stringify(randomUUID()), false]];
-    // Of two hubs that find none the first one makes it.
+    // If two hubs find none, the first one creates it.
     await this.#log.append({ kind: 'change', by: this.#options.hubName, changes }, this.#log.applied);
   }
 
-  /** What this hub does, in the words of the API. */
+  /** Role of this hub, as the API names it. */
   get standing(): ClusterHealth['standing'] {
     if (this.#standing === 'out') return 'out';
     if (this.#standing !== 'member') return 'joining';
@@ -254,28 +256,28 @@ export class Cluster {
     return this.#state.map?.owners.includes(incarnation) === true ? 'taking_over' : 'standby';
   }
 
-  /** Of this hub, the same after a restart. */
+  /** Name of this hub, the same after a restart. */
   get hubName(): string {
     return this.#options.hubName;
   }
 
-  /** Whether this hub serves everything. What came before it did is first. */
+  /** Whether this hub serves everything, and all earlier locations are already with its shards. */
   get isLocal(): boolean {
     const { isWhole, servers } = this.#ownership;
     return isWhole && servers.every((server) => server === this.#options.incarnation) && this.#router.isClear();
   }
 
-  /** Whether all hubs can read records of steps with fence events in them. */
+  /** Whether all hubs can read records of steps with fence events. */
   get recordsFenceEvents(): boolean {
     return this.#state.protocol >= RECORDS_FENCE_EVENTS;
   }
 
-  /** Whether everything is served, and nothing is on its way. */
+  /** Whether every partition is served and nothing is migrating. */
   get isWhole(): boolean {
     return this.#ownership.isWhole && isSettled(this.#state);
   }
 
-  /** The incarnations that serve something. */
+  /** Member ids of the hubs that serve something. */
   get servers(): readonly string[] {
     return this.#ownership.servers;
   }
@@ -289,12 +291,12 @@ export class Cluster {
     );
   }
 
-  /** Tells the trackables that are on their way to this hub; undefined while there are none. */
+  /** Tests whether a trackable is migrating to this hub; undefined while there are none. */
   trackablesOnTheWay(): ((id: string) => boolean) | undefined {
     return this.#handovers.trackablesOnTheWay();
   }
 
-  /** Where this hub hands what it takes, part of which may be for its own shards. */
+  /** Router for locations that this hub receives, some of which may be for its own shards. */
   routesTo(local: RoutesOptions['local']): Routes {
     const { incarnation } = this.#options;
     const isServing = (): boolean => this.#standing === 'member';
@@ -302,12 +304,12 @@ export class Cluster {
     return new Routes({ incarnation, ownership: this.#ownership, remote, local, isServing, loads: this.#loads });
   }
 
-  /** Whether nothing that this hub does or knows counts any more. */
+  /** Whether this hub is out, so that its state no longer counts. */
   get isOut(): boolean {
     return this.#standing === 'out';
   }
 
-  /** Why this hub serves nobody now, whom others could serve; undefined while it does. */
+  /** Reason why this hub serves no requests although others could; undefined while it does. */
   get problem(): string | undefined {
     if (this.#standing === 'out') return 'it is out of its cluster';
     if (!this.#membership.isMember) return 'it has not joined its cluster';
@@ -321,7 +323,7 @@ export class Cluster {
     return `it has appended nothing to its journal for ${Math.round(lateMs)} ms${why}`;
   }
 
-  /** How it is doing, as the API tells it. */
+  /** Health of the cluster, as in the API. */
   health(): ClusterHealth {
     const { name, hubName, incarnation, bus } = this.#options;
     const { members, map } = this.#membership;
@@ -354,7 +356,7 @@ export class Cluster {
     };
   }
 
-  /** What metrics tell of it. */
+  /** Values for metrics. */
   counts() {
     const { forwarded, moved } = this.#router.gauges;
     const { count: takeovers, lastMs: lastTakeoverMs } = this.#handovers.takeovers;
@@ -372,12 +374,12 @@ export class Cluster {
     };
   }
 
-  /** What subscribers at other hubs get of this one; undefined before `attach`. */
+  /** Event fan-out to subscribers at other hubs; undefined before `attach`. */
   get fanout(): ClusterFanout | undefined {
     return this.#fanout;
   }
 
-  /** How motions get to the one collision stage; undefined before `attach`. */
+  /** Transfer of motions to the one collision stage; undefined before `attach`. */
   get motions(): ClusterMotions | undefined {
     return this.#motions;
   }
@@ -386,35 +388,32 @@ export class Cluster {
     return this.#membership;
   }
 
-  /** Hears of the connection to NATS, and of how it is now. */
+  /** Watches the connection to NATS; the watcher gets the current status first. */
   watch(watcher: (status: BusStatus) => void): void {
     this.#options.bus.watch(watcher);
   }
 
-  /** The configuration sequence that this hub has applied. */
+  /** Configuration sequence that this hub has applied. */
   get applied(): number {
     return this.#log.applied;
   }
 
-  /** The sequence of the last record of the log of whose changes the handlers were told. */
+  /** Sequence of the last record whose changes were reported to the handlers. */
   get configured(): number {
     return this.#configured;
   }
 
-  /** Whether what the shards do next can be kept. */
+  /** Whether further steps can be journaled. */
   get hasRoom(): boolean {
     return this.keeping.journal.hasRoom;
   }
 
-  /** Whether locations can be kept. */
+  /** Whether locations can be journaled. */
   get canKeep(): boolean {
     return this.#standing === 'member' && this.keeping.journal.hasRoom && this.#options.bus.isUp;
   }
 
-  /**
-   * Entities as they were some records ago. The handlers are told of what has changed since when they call `catchUp`, in
-   * the same turn.
-   */
+  /** Returns the entities as they were some records ago. `catchUp`, called in the same turn, reports the changes since. */
   attach(handlers: ClusterHandlers): { readonly entities: readonly EntityText[]; catchUp(): void } {
     const { entities, recent } = this.#opening.take();
     this.#configured = (recent[0]?.sequence ?? this.applied + 1) - 1;
@@ -451,13 +450,13 @@ export class Cluster {
     return { entities, catchUp };
   }
 
-  /** Calls of this hub reach the handlers of all, and theirs those of this one. To be called before it joins. */
+  /** Connects remote procedure calls of this hub with the handlers of all hubs, and back. Call it before the hub joins. */
   carry(rpc: CarriedRpc): void {
     const { bus, name, incarnation: self, notice, schedule } = this.#options;
     this.#rpc = new ClusterRpc({ bus, name, self, rpc, notice, schedule });
   }
 
-  /** Resolves when this hub is a member. Rejects with HUB_UNAVAILABLE when it is not in time. */
+  /** Resolves when this hub is a member. Rejects with HUB_UNAVAILABLE if that takes too long. */
   async join(): Promise<void> {
     await Promise.all([
       ...[this.#fanout?.ready(), this.#motions?.ready(), this.#rpc?.ready()],
@@ -470,7 +469,7 @@ export class Cluster {
     await this.#checkEarlier();
   }
 
-  /** Of two hubs that differ and have joined at the same time the later one leaves. Throws a StartupError. */
+  /** Makes the later one of two hubs leave that have joined at the same time with different settings. Throws a StartupError. */
   async #checkEarlier(): Promise<void> {
     const { members } = this.#state;
     const own = members.get(this.#options.incarnation)?.index ?? 0;
@@ -484,8 +483,8 @@ export class Cluster {
   }
 
   /**
-   * Keeps changed entities, all or none. Resolves when all hubs have them, or with `overtaken` where another was first. Rejects
-   * with HUB_UNAVAILABLE where they would move objects, and others do not arrive.
+   * Commits changed entities, all or none. Resolves when all hubs have applied them, or with `overtaken` if another hub was
+   * first. Rejects with HUB_UNAVAILABLE if they would move objects and earlier migrations do not complete in time.
    */
   async commit(changes: readonly ForeignChange[]): Promise<'overtaken' | undefined> {
     const { applied: before } = this.#log;
@@ -493,7 +492,7 @@ export class Cluster {
     const record = changeRecord(this.#options.hubName, rows, { state: this.#state, partitions: this.#partitions });
     if (record === undefined) {
       await this.#settled();
-      // What has settled it came first.
+      // The records that settled the cluster came first.
       return 'overtaken';
     }
     const appended = await this.#log.append(record, before);
@@ -503,8 +502,8 @@ export class Cluster {
   }
 
   /**
-   * Resolves when nobody else can have taken this hub for dead by the time of the call, so that it had heard of every change
-   * that was answered until then. Rejects with HUB_UNAVAILABLE where somebody has.
+   * Resolves when this hub is proven not to have been sealed before the call, so that it had applied every change acknowledged
+   * until then. Rejects with HUB_UNAVAILABLE if it was sealed.
    */
   async upToDate(): Promise<void> {
     await this.keeping.journal.barrier().catch((cause: unknown) => {
@@ -512,28 +511,28 @@ export class Cluster {
     });
   }
 
-  /** Whether this hub has the collision stage, and with it what one hub alone does for all. */
+  /** Whether this hub runs the collision stage, and the other tasks that one hub does for all. */
   get ownsCollisions(): boolean {
     return this.#state.map?.collisions === this.#options.incarnation && this.#standing === 'member';
   }
 
-  /** The settings, as JSON texts by name. */
+  /** Settings as JSON by name. */
   get settings(): ReadonlyMap<string, string> {
     return this.#state.settings;
   }
 
-  /** Keeps settings; null deletes one. Resolves when they are in the log. */
+  /** Commits settings; null deletes one. Resolves when they are in the log. */
   async keepSettings(settings: readonly (readonly [name: string, text: string | null])[]): Promise<void> {
     const changes = settings.map(([name, text]): EntityChange => ['setting', name, text, false]);
     await this.#log.append({ kind: 'change', by: this.#options.hubName, changes });
   }
 
-  /** A UUID that the cluster has got when it was made. */
+  /** UUID of the cluster, assigned when it was created. */
   get id(): string {
     return JSON.parse(this.#state.settings.get(HUB_ID_SETTING) ?? '""') as string;
   }
 
-  /** This hub is about to end. Where nothing can be kept for as long as a request waits, it is out. */
+  /** Prepares for shutdown. If nothing can be appended for as long as a request may wait, this hub is out. */
   ending(): void {
     const { holdMs, notice } = this.#options;
     this.#after(holdMs, () => {
@@ -549,17 +548,17 @@ export class Cluster {
     });
   }
 
-  /** Takes nothing from other hubs any more: they hold it until somebody else is the owner. */
+  /** Rejects requests of other hubs, which hold them until another hub is the owner. */
   retire(): void {
     this.#isRetiring = true;
   }
 
-  /** Has others take over at once what this hub owns. To be called when its shards do nothing any more. */
+  /** Hands over everything that this hub owns. Call it once its shards are idle. */
   async leave(): Promise<void> {
     if (this.#standing === 'out') return;
     try {
       if (this.standing === 'owner') await this.keeping.checkpoints.write();
-      // What was kept is told by now, and nothing more is kept.
+      // Everything journaled has been published, and nothing more is journaled.
       const sealed = (): void => {
         if (this.#standing !== 'out' && this.keeping.journal.isIdle) this.#fanout?.leaving();
       };
@@ -586,7 +585,7 @@ export class Cluster {
     await this.#options.bus.close();
   }
 
-  /** Calls back after a delay, unless it is closed before, or called off by what this returns. */
+  /** Calls back after a delay, unless the cluster closes before. Returns a function that cancels it. */
   #after(delayMs: number, callback: () => void): () => void {
     const calledOff = this.#options.schedule(delayMs, () => {
       this.#timers.delete(cancel);
@@ -632,7 +631,7 @@ export class Cluster {
     if (this.#state.version === sequence) this.#ownershipChanged(before);
   }
 
-  /** Who serves what is not what it was. */
+  /** Reacts to a change of ownership. */
   #ownershipChanged(before: ConfigState): void {
     this.#handovers.forgetArrived();
     this.#handlers?.servesOther();
@@ -655,14 +654,14 @@ export class Cluster {
     });
   }
 
-  /** Rows of objects that have another partition are to lie there, before somebody else gets the old one. */
+  /** Writes the rows of objects whose partition has changed, before another hub can get the old partition. */
   #writeRegrouped(regrouped: readonly Regrouped[]): void {
     if (this.#handlers === undefined || !this.#handovers.hasState) return;
     const { incarnation } = this.#options;
     const owners = this.#state.map?.owners ?? [];
     const own = regrouped.filter(({ from, to }) => owners[from] === incarnation && owners[to] === incarnation);
     if (own.length === 0) return;
-    // The next round writes them, too, where this fails.
+    // On failure, the next flush writes them, too.
     this.#handlers.writeAnew(objectsOf(own.map(({ kind, id }) => [kind, id]))).catch(() => undefined);
   }
 
@@ -691,7 +690,7 @@ export class Cluster {
     this.#motions?.owners(new Set(owners));
   }
 
-  /** Resolves when everything is where it belongs. Rejects with HUB_UNAVAILABLE when that takes too long. */
+  /** Resolves when nothing is migrating. Rejects with HUB_UNAVAILABLE if that takes too long. */
   async #settled(): Promise<void> {
     const { elapsed } = this.#options;
     const untilMs = elapsed() + EVERYWHERE_MS;
@@ -704,7 +703,7 @@ export class Cluster {
     }
   }
 
-  /** Resolves with the next record, or when this hub has acquired something; after a while in any case. */
+  /** Resolves with the next record, when this hub has acquired something, or after `ms`. */
   #change(ms = EVERYWHERE_MS): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
@@ -726,7 +725,7 @@ export class Cluster {
     this.#standing = 'out';
     this.#pulse.stop();
     this.#membership.close();
-    // Nothing comes of what waits. Whoever has taken over may have deleted the streams, so that nobody else would say so.
+    // Pending appends cannot succeed. A successor may have deleted the streams, so nothing else would report it.
     this.keeping.journal.close();
     this.#router.close();
     this.keeping.checkpoints.close();

@@ -10,65 +10,68 @@ import { RECORDS_FENCE_EVENTS } from './protocols.ts';
 import { eventIdOf, ToldFenceEvents } from './told_fence_events.ts';
 
 /**
- * Lets the subscribers of each hub get the events of all hubs, as if these were one.
+ * Event fan-out between hubs: subscribers of each hub receive the events of all hubs as if these were one.
  *
- *   what its subscribers want  --interest-->  every other hub, whose shards render it
- *   what its shards render     --frames---->  the hubs that want it, each under its own number of the variant
- *   what its door announces    --announced->  every other hub, as JSON text
+ *   wants of its subscribers      --interest-->   every other hub, whose shards render them
+ *   events of its shards          --frames---->   the hubs that want them, each under its own variant number
+ *   events that it announces      --announced-->  every other hub, as JSON
  *
- * A subscription gets everything from the moment on in which `told` lets it be answered, in the order of each sender; or
- * it is told that something is lost, and ends. What gets lost on its way is sent again, for some seconds. A hub that leaves
- * has sent everything before. What one had not yet sent when it was killed is lost: of an owner's events all subscriptions to
- * such are told, of announced ones nobody is. Only fence events of an owner are not lost, since they are recorded: whoever
- * takes over announces the last ones again, and each hub leaves out those that its subscribers have (protocol 2).
+ * A subscription receives everything from the moment its confirmation is allowed (`told`), in the order of each sender; or it
+ * is notified of a loss and closed. Messages lost in transit are sent again for some seconds. A hub that leaves has sent
+ * everything before. Events that a failed hub had not sent are lost: all subscriptions to events of owners are notified, those
+ * to announced events are not. Fence events of owners are not lost, since they are journaled: the successor redelivers the last
+ * ones, and each hub drops those that its subscribers have.
  *
- * The members, the owners and the sequence are those of the configuration log. Of one record they are told in this order:
- * `joined` or `gone`, `owners`, `applied`.
+ * Members, owners and sequences are those of the configuration log. For each record the calls come in this order: `joined` or
+ * `gone`, `owners`, `applied`.
  */
 export interface ClusterFanoutOptions {
   readonly bus: Bus;
-  /** Of the cluster: what subjects begin with. */
+  /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
-  /** The incarnation of this hub. */
+  /** Member id of this hub. */
   readonly self: string;
   readonly fanout: LocalFanout;
   /** The version of what hubs say to each other, by the log. */
   protocol(): number;
   readonly announce: Announcers;
-  /** Told what the log of the hub should say. */
+  /** Logs a warning. */
   notice(text: string): void;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** Announce events of other hubs to the subscribers of this one. */
+/** Announces events of other hubs to the subscribers of this one. */
 export interface Announcers {
-  /** From its JSON text, as is the next. */
+  /** Takes the event as JSON, as does the next. */
   proximity(text: string): void;
   fenceEvent(text: string): void;
-  /** Of an owner that is gone, to the subscriptions of the variants for which it is new; asked only where there are such. */
+  /**
+   * Redelivers a fence event of a failed owner to the subscriptions of those variants that have not received it. Calls `isNew`
+   * only for existing variants.
+   */
   fenceEventAgain(recorded: FenceEventLeft, isNew: (variant: Variant) => boolean): void;
 }
 
-/** What the fan-out of this hub is asked for. */
+/** Fan-out of this hub. */
 export interface LocalFanout {
-  /** What its own subscriptions want of the shards. */
+  /** Variants that its own subscriptions need from shards. */
   interest(): readonly Variant[];
-  /** What another hub wants of this one. */
+  /** Sets the variants that another hub needs from this one. */
   setForeign(member: string, variants: readonly Variant[]): void;
   /** Takes events that another hub has published. */
   receive(events: EventBatch): void;
-  /** The topic of a variant by its number; undefined when nobody subscribes to it any more. */
+  /** Topic of a variant by its number; undefined when it has no subscribers any more. */
   topicOf(variant: number): Topic | undefined;
-  /** Ends the subscriptions to these topics: events are lost. */
+  /** Closes the subscriptions to these topics because events were lost. */
   missed(topics: readonly Topic[], why: string): void;
 }
 
-/** What each member was sent, by the numbers of the last frames, before objects have got another owner. */
+/** Number of the last frame sent to each member, before objects moved to another owner. */
 export interface SentBefore {
-  /** By their owner before. */
+  /** Frames of the previous owner. */
   readonly sent: Readonly<Record<string, number>>;
-  /** By those that have owned them before that one. Left out by hubs of the release before. */
+  /** Frames of earlier owners, by sender. */
   readonly behind?: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
@@ -104,7 +107,7 @@ export class ClusterFanout {
       },
       announced: ([kind, text], from) => {
         if (kind === 'fenceEventsAgain') {
-          // This hub has told its own events, and does not know yet that it is gone.
+          // This hub has published its own events already, and does not know yet that it was expelled.
           const events = readFenceEvents(text).filter(({ of }) => of !== options.self);
           this.#tellAgain(events, from);
         } else announce[kind](text);
@@ -131,27 +134,27 @@ export class ClusterFanout {
     this.#beat();
   }
 
-  /** Resolves when it listens. To be awaited before this hub joins. */
+  /** Resolves when the subscriptions are active. Await it before this hub joins. */
   async ready(): Promise<void> {
     await Promise.all([this.#in.ready(), this.#out.ready, this.#interest.ready]);
   }
 
-  /** Messages that did not fit, and were passed over. */
+  /** Number of malformed messages, which were skipped. */
   get misfits(): number {
     return this.#misfits;
   }
 
-  /** How often something was missing, and was sent again. */
+  /** Number of gaps that were closed by retransmission. */
   get repairs(): number {
     return this.#in.repaired;
   }
 
-  /** How often something was lost. */
+  /** Number of times that events were lost. */
   get losses(): number {
     return this.#losses;
   }
 
-  /** A hub is a member from now on; or, where it is not new, it was one before this hub. */
+  /** Adds a member. `isNew`: it joined after this hub; otherwise it was a member before. */
   joined(member: string, { isNew = true } = {}): void {
     if (member === this.#options.self) return;
     this.#out.joined(member);
@@ -159,7 +162,7 @@ export class ClusterFanout {
     this.#interest.joined(member);
   }
 
-  /** Another hub is expelled, or has left. */
+  /** Removes a member that was expelled or has left. */
   gone(member: string): void {
     this.#in.gone(member);
     this.#interest.gone(member);
@@ -167,34 +170,36 @@ export class ClusterFanout {
     this.#told.gone(member);
   }
 
-  /** Who owns partitions, or the collision stage, from now on. */
+  /** Sets the owners of partitions and of the collision stage. */
   owners(owners: Iterable<string>): void {
     this.#in.owners(owners);
   }
 
-  /** This hub has applied the configuration up to there. */
+  /** This hub has applied the configuration up to that sequence. */
   applied(sequence: number): void {
     this.#in.applied(sequence);
   }
 
   /**
-   * This hub owns, since the record of that sequence, what others have owned before: elsewhere its events wait until the
-   * record is applied there. Told before it publishes any.
+   * This hub owns, since the record of that sequence, what failed members had owned: other hubs hold back its events until they
+   * have applied the record. Call it before it publishes any.
    */
   tookAfter(sequence: number): void {
     this.#out.tookAfter(sequence);
   }
 
-  /** What each member was sent so far. A hub that lets objects go tells their next owner, once it has published it all. */
+  /**
+   * Numbers of the last frames sent to each member. A hub that releases objects sends them to the next owner, after it has
+   * published all events of these objects.
+   */
   sentBefore(): SentBefore {
     return { sent: this.#out.sentToAll(), behind: this.#out.behindToAll() };
   }
 
   /**
-   * This hub owns objects that another one has owned, by when so much was sent to each member. So nobody gets what this
-   * hub publishes from now on before what was published of them there. Resolves when the subscribers of this hub have
-   * that, or have been told that it is lost: after a second at the latest. To be awaited before this hub publishes events
-   * of the objects.
+   * Orders the events of this hub after those of a previous owner that are numbered in `sent`. So no subscriber gets an event
+   * of this hub before an earlier one of the previous owner. Resolves when subscribers of this hub have received those, or were
+   * notified that they are lost, after a second at the latest. Await it before this hub publishes events of the objects.
    */
   async tookBehind(from: string, { sent, behind = {} }: SentBefore): Promise<void> {
     const { self } = this.#options;
@@ -203,24 +208,24 @@ export class ClusterFanout {
     await Promise.all(all.map(([sender, numbers]) => this.#in.reachedFrom(sender, numbers[self] ?? 0)));
   }
 
-  /** What `interest` of the fan-out returns has changed. */
+  /** `interest` of the fan-out returns something else. */
   interestChanged(): void {
     this.#interest.changed();
   }
 
-  /** Hands events to other hubs. hot */
+  /** Sends events to other hubs. Hot path. */
   forward(events: EventBatch, to: ReadonlyMap<string, Variant>): void {
     this.#out.forward(events, to);
   }
 
-  /** Hands an event to all other hubs that this one has announced itself, as JSON text. */
+  /** Sends an event that this hub has announced, as JSON, to all other hubs. */
   announce(kind: 'proximity' | 'fenceEvent', text: string): void {
     this.#out.announce(kind, text);
   }
 
   /**
-   * Tells all subscribers, those of this hub too, of the last fence events that owners have recorded which are gone, in order, but for
-   * those that have them. Told behind `tookAfter`, and before this hub publishes events of the same objects.
+   * Redelivers the last journaled fence events of failed owners to all subscribers, those of this hub included, in order,
+   * except to those that have them. Call it after `tookAfter`, and before this hub publishes events of the same objects.
    */
   announceAgain(recorded: readonly FenceEventLeft[]): void {
     const { protocol, self } = this.#options;
@@ -233,17 +238,17 @@ export class ClusterFanout {
     }
   }
 
-  /** This hub publishes nothing more, and is about to leave: the others need not be afraid that something is missing. */
+  /** This hub publishes nothing more and is about to leave, so that others do not report a loss. */
   leaving(): void {
     this.#out.beat({ isLast: true });
   }
 
-  /** See Interest.told: a subscription may be answered then. */
+  /** See Interest.told: the confirmation of a subscription waits for it. */
   told(): Promise<void> | undefined {
     return this.#interest.told();
   }
 
-  /** See Interest.allHeard: this hub may become an owner then. */
+  /** See Interest.allHeard: a hub waits for it before it becomes an owner. */
   allHeard(): Promise<void> {
     return this.#interest.allHeard();
   }
@@ -267,8 +272,8 @@ export class ClusterFanout {
   }
 
   /**
-   * Tells of the events of one object. They had come in order, if they had: who has one of them has those before it, or did
-   * not want them then.
+   * Redelivers the events of one object. Events arrive in order: a receiver that has one of them has the earlier ones, or did
+   * not want them.
    */
   #tellAgain(events: readonly FenceEventLeft[], from: string): void {
     const ids = events.map(({ event: [, text] }) => eventIdOf(text));

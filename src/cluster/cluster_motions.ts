@@ -32,14 +32,14 @@ import { MotionsOut, type Passed } from './motions_out.ts';
  */
 export interface ClusterMotionsOptions {
   readonly bus: Bus;
-  /** Of the cluster: what subjects begin with. */
+  /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
-  /** The incarnation of this hub. */
+  /** Member id of this hub. */
   readonly self: string;
   readonly stage: LocalStage;
-  /** Told what the log of the hub should say. */
+  /** Logs a warning. */
   notice(text: string): void;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 

@@ -5,30 +5,30 @@ import type { Notice } from './notice.ts';
 import { packRpcMessage, type RpcMessage, readAnswerText, readRpcMessage } from './rpc_message.ts';
 
 /**
- * Remote procedure calls between the hubs of a cluster: each tells the others whom it can ask, and asks those of the others.
+ * Remote procedure calls between the hubs of a cluster: each hub publishes its handlers, and calls those of others.
  *
- *   `<name>.rpc`                 to all: handlers of this hub that came, or are gone, and who there are, when a hub asks
- *   `<name>.rpc.<incarnation>`   to one: a request to a handler of that hub, which is answered with its response
+ *   `<name>.rpc`                 to all: handlers that were added or removed; all handlers, when a hub requests them
+ *   `<name>.rpc.<incarnation>`   to one: a request to a handler of that hub, which answers with the response
  *
- * What is told without a connection is lost, so all is told anew, and asked for, whenever there is one again; once a minute it
- * is told in any case, since handlers are known for 120 s. Those of a hub that has left, or was expelled, are gone with it.
- * A request that reaches nobody, or a hub without that handler, ends at once.
+ * Messages sent without a connection are lost, so a hub publishes and requests all handlers after each reconnection, and
+ * publishes its own once a minute, because handlers expire after 120 s. Handlers of a hub that has left or was expelled are
+ * removed. A request that reaches no hub, or a hub without that handler, fails at once.
  */
 export interface ClusterRpcOptions {
   readonly bus: Bus;
-  /** Of the cluster: what subjects begin with. */
+  /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
-  /** The incarnation of this hub. */
+  /** Member id of this hub. */
   readonly self: string;
   readonly rpc: CarriedRpc;
   readonly notice: Notice;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** How often handlers are told anew. */
+/** Interval at which handlers are published again. */
 const ANNOUNCE_MS = 60_000;
-/** Handlers of one message. */
+/** Most handlers in one message. */
 const HANDLERS_MAX = 1000;
 
 export class ClusterRpc {
@@ -38,7 +38,7 @@ export class ClusterRpc {
   readonly #stopWatching: () => void;
   /** Handlers of this hub, by method and id. */
   readonly #own = new Map<string, Map<string, Announced>>();
-  /** The hub of each handler of another one, by method and id. */
+  /** Hub of each remote handler, by method and id. */
   readonly #hubs = new Map<string, Map<string, string>>();
   #isUp = false;
   #isClosed = false;
@@ -66,19 +66,19 @@ export class ClusterRpc {
     });
   }
 
-  /** Resolves when it listens. To be awaited before this hub joins. */
+  /** Resolves when the subscriptions are active. Await it before this hub joins. */
   async ready(): Promise<void> {
     await Promise.all(this.#listening.map(({ ready }) => ready));
-    // Those who have come before this hub could hear them.
+    // Requests the handlers that were published before this hub subscribed.
     this.#tell({ say: 'who', from: this.#options.self });
   }
 
-  /** Messages of other hubs that could not be read. */
+  /** Number of messages of other hubs that could not be read. */
   get misfits(): number {
     return this.#misfits;
   }
 
-  /** Another hub is expelled, or has left: its handlers are gone. One that is back under their ids keeps them. */
+  /** Removes the handlers of a hub that was expelled or has left, unless another hub has registered the same id. */
   gone(member: string): void {
     for (const [method, hubs] of [...this.#hubs]) {
       for (const [id, hub] of [...hubs]) if (hub === member) this.#lost({ method, id });
@@ -95,7 +95,7 @@ export class ClusterRpc {
     this.#port.close();
   }
 
-  /** There is a connection: whoever was not heard meanwhile is to tell it again, and so does this hub. */
+  /** Requests and publishes all handlers after a reconnection. */
   #meet(): void {
     this.#tell({ say: 'who', from: this.#options.self });
     this.#announceAll();
@@ -164,7 +164,7 @@ export class ClusterRpc {
     this.#port.gone({ method, id });
   }
 
-  /** Forgets the hubs of handlers that were not heard of again. */
+  /** Removes the hubs of handlers that have expired. */
   #forgetHubs(): void {
     for (const [method, hubs] of [...this.#hubs]) {
       const known = new Set(this.#port.handlersOf(method));
@@ -173,7 +173,7 @@ export class ClusterRpc {
     }
   }
 
-  /** What hubs say to all. */
+  /** Takes a message to all hubs. */
   #hear({ bytes }: Message): void {
     this.#reading(() => {
       const message = readRpcMessage(bytes);
@@ -199,7 +199,7 @@ export class ClusterRpc {
     this.#hubs.set(method, hubs.set(id, from));
   }
 
-  /** A request of another hub to a handler of this one. */
+  /** Takes a request of another hub to a handler of this one. */
   #asked({ bytes, reply }: Message): void {
     this.#reading(() => {
       const message = readRpcMessage(bytes);
@@ -225,7 +225,7 @@ export class ClusterRpc {
     }
   }
 
-  /** Counts what could not be used. Only the first is told: others will be of the same kind. */
+  /** Counts a malformed message. Only the first one is logged, since others will be of the same kind. */
   #misfit(error: Error): void {
     this.#misfits++;
     if (this.#misfits === 1)

@@ -1,18 +1,18 @@
 import type { EntityKind } from '../core/kept.ts';
 import type { ConfigBody, EntityChange } from './config_record.ts';
 
-/** A change of an entity, as all hubs tell it. */
+/** A change of an entity, as it is in the configuration log. */
 export interface ForeignChange {
   readonly kind: Exclude<EntityKind, 'setting'>;
   readonly id: string;
-  /** JSON; null where it is deleted. */
+  /** JSON; null if it is deleted. */
   readonly text: string | null;
   readonly force: boolean;
-  /** Nothing changes where the entity exists already. */
+  /** Whether the change applies only if the entity does not exist. */
   readonly ifAbsent?: boolean;
 }
 
-/** The entities that a record changes. */
+/** Entities that a record changes. */
 export function changesIn(body: ConfigBody): readonly ForeignChange[] {
   if (body.kind === 'ensure') {
     return body.providers.map(([id, text]) => ({ kind: 'provider', id, text, force: false, ifAbsent: true }));
@@ -20,7 +20,7 @@ export function changesIn(body: ConfigBody): readonly ForeignChange[] {
   return rowsOf(body).flatMap(([kind, id, text, force]) => (kind === 'setting' ? [] : [{ kind, id, text, force }]));
 }
 
-/** The settings that a record changes, as JSON; null where one is deleted. */
+/** Settings that a record changes, as JSON; null if one is deleted. */
 export function settingsIn(body: ConfigBody): readonly (readonly [name: string, text: string | null])[] {
   return rowsOf(body).flatMap(([kind, name, text]) => (kind === 'setting' ? [[name, text] as const] : []));
 }

@@ -12,61 +12,60 @@ import { type ConfigBody, type ConfigRecord, packRecord, unpackRecord } from './
 import { loadSnapshot, type SnapshotPlace, writeSnapshot } from './config_snapshot.ts';
 
 /**
- * The configuration log: all hubs append to one stream, and every hub applies all of its records in the same order.
+ * Configuration log: all hubs append to one stream, and every hub applies all of its records in the same order.
  *
- * Every append names n, the last sequence that this hub has applied, so that of the appends of all hubs at most one
- * becomes record n + 1. Which one that was is decided by the log itself, where each record has an id, and not by the
- * answers, which may be lost. Until record n + 1 arrives, the append is repeated with the same expectation, so that at most
- * one copy is kept. Once it has arrived, an append that is not record n + 1 can never be kept as such: it is overtaken, or
- * tried again after that record.
+ * Every append names n, the last sequence that this hub has applied, so at most one append of all hubs becomes record n + 1.
+ * Each record has an id, and the log itself shows which append won; answers may be lost. Until record n + 1 arrives, the append
+ * is repeated with the same expectation, so that at most one copy is stored. Once it has arrived, an append that is not record
+ * n + 1 can never be stored as such: it is overtaken, or retried after that record.
  *
- * Appends without an expected sequence are those that are tried again. They too name n when they are sent: otherwise
- * they could not be repeated after a lost answer, since both copies might be kept.
+ * Appends without an expected sequence are retried. They name n as well when they are sent: otherwise they could not be
+ * repeated after a lost answer, since both copies might be stored.
  */
 export interface ConfigLogOptions extends Pick<StreamSettings, 'replicas' | 'storage'> {
   readonly bus: Bus;
-  /** The name of the cluster, with which its subjects and streams begin. */
+  /** Name of the cluster, with which its subjects and streams begin. */
   readonly name: string;
   /**
    * Loads a snapshot before any record is applied: the messages that `snapshot` returned, on this hub or another, after the
    * record of that sequence.
    */
   restore(parts: readonly Uint8Array[], sequence: number): void;
-  /** Applies a record. Called once for each, in order, beginning while the log is being opened. A throw stops the log. */
+  /** Applies a record. Called once for each, in order, starting while the log is being opened. A throw stops the log. */
   apply(record: AppliedRecord): void;
   /**
-   * The state as messages, none of which may be empty or larger than PAYLOAD_BYTES_MAX. They must not change before the
-   * next call.
+   * The state as messages, none of which may be empty or larger than PAYLOAD_BYTES_MAX. They must not change before the next
+   * call.
    */
   snapshot(): readonly Uint8Array[];
-  /** Whether it is this hub that writes snapshots; asked when one is due. */
+  /** Whether this hub writes snapshots; called when one is due. */
   shouldSnapshot(): boolean;
-  /** Called when the log has stopped because of an error: from then on this hub no longer knows the configuration. */
+  /** Called when an error has stopped the log, so that this hub no longer follows the configuration. */
   stopped(error: Error): void;
-  /** Takes a line for the hub's own log. */
+  /** Logs a warning. */
   notice(text: string): void;
   /** A new id, unique across all hubs. */
   newId(): string;
-  /** Milliseconds since some fixed moment. */
+  /** Monotonic time in milliseconds. */
   elapsed(): number;
-  /** Calls back after a delay; returns a function that cancels it. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** How long an append may take in all; 12,000 if left out, which is longer than an election. */
+  /** Total time for an append; 12,000 if left out, which is longer than an election. */
   readonly appendMs?: number;
-  /** How long opening may take to apply the existing records; 60,000 if left out. */
+  /** Time for applying the existing records when the log opens; 60,000 if left out. */
   readonly catchUpMs?: number;
-  /** Records from one snapshot to the next; 10,000 if left out. */
+  /** Number of records between two snapshots; 10,000 if left out. */
   readonly snapshotEvery?: number;
 }
 
 export interface AppliedRecord extends ConfigRecord {
-  /** Whether it is an append of this log that is still waiting, and is about to resolve as `kept`. */
+  /** Whether it is a pending append of this log, which is about to resolve as `kept`. */
   readonly isOwn: boolean;
 }
 
 /**
- * The outcome of an append. `kept`: it is the record of that sequence, and this hub has applied it. `overtaken`: it was not
- * kept and never will be, because another record, which this hub has applied, follows the expected sequence.
+ * Outcome of an append. `kept`: it is the record of that sequence, and this hub has applied it. `overtaken`: it was not stored
+ * and never will be, because another record, which this hub has applied, follows the expected sequence.
  */
 export type ConfigAppended = { readonly at: 'kept'; readonly sequence: number } | { readonly at: 'overtaken' };
 
@@ -74,20 +73,20 @@ const APPEND_MS = 12_000;
 const CATCH_UP_MS = 60_000;
 const LOOK_AGAIN_MS = 250;
 const SNAPSHOT_EVERY = 10_000;
-/** How long one attempt to append may take. */
+/** Time for one attempt to append. */
 const TRY_MS = 2000;
 /** Pause before an append is repeated while the next record has not arrived. */
 const RETRY_MS = 100;
-/** Pause before a failed snapshot is tried again. */
+/** Pause before a failed snapshot is retried. */
 const SNAPSHOT_AGAIN_MS = 10_000;
-/** How many appends may wait, and how many bytes they may have together. */
+/** Most appends that may be pending, and their total size. */
 const WAITING_MAX = { appends: 1000, bytes: 64 << 20 };
-/** How many callers may wait for a sequence. */
+/** Most callers that may wait for a sequence. */
 const MARKS_MAX = 100_000;
 
 /**
- * Opens the log, creating its streams if need be, and applies what is there: the newest snapshot and the records after it.
- * Rejects if that takes longer than `catchUpMs`, if `restore` or `apply` throws, or with what the bus rejects with.
+ * Opens the log, creating its streams if need be, and applies the newest snapshot and the records after it. Rejects if that
+ * takes longer than `catchUpMs`, if `restore` or `apply` throws, or with the error of the bus.
  */
 export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLog> {
   const { bus, name, replicas, storage, catchUpMs = CATCH_UP_MS } = options;
@@ -120,7 +119,7 @@ export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLo
   return log;
 }
 
-/** The sequence of the last record. A stream is missing among all of them while it has no leader. */
+/** Sequence of the last record. A stream without a leader is missing in the list. */
 async function endOf(
   stream: string,
   { bus, elapsed, schedule, catchUpMs = CATCH_UP_MS }: ConfigLogOptions,
@@ -139,7 +138,7 @@ export class ConfigLog {
   readonly #stream: string;
   readonly #snapshots: SnapshotPlace;
   readonly #following: Subscription;
-  /** Only the first is in flight: a server refuses an append while the stream is still agreeing on the one before. */
+  /** Only the first is in flight: a server rejects an append while the stream is still agreeing on the one before. */
   readonly #waiting: Waiting[] = [];
   #waitingBytes = 0;
   readonly #marks = new Set<Mark>();
@@ -147,10 +146,10 @@ export class ConfigLog {
   #failure: Error | undefined;
   #isAppending = false;
   #isWritingSnapshot = false;
-  /** When a failed snapshot is due again. */
+  /** Time at which a failed snapshot is due again. */
   #snapshotAgainMs = Infinity;
 
-  /** For openConfigLog alone. `from`: the last record that the state includes. */
+  /** Called by openConfigLog only. `from`: the last record that the state includes. */
   constructor(options: ConfigLogOptions, at: { snapshots: SnapshotPlace; stream: string; from: number }) {
     this.#options = options;
     this.#stream = at.stream;
@@ -160,12 +159,12 @@ export class ConfigLog {
     this.#following = options.bus.follow(at.stream, selection, (message) => this.#take(message));
   }
 
-  /** The sequence of the last applied record. */
+  /** Sequence of the last applied record. */
   get applied(): number {
     return this.#applied;
   }
 
-  /** Why the log has stopped; undefined while it is running. */
+  /** Error that stopped the log; undefined while it is running. */
   get failure(): Error | undefined {
     return this.#failure;
   }
@@ -185,10 +184,10 @@ export class ConfigLog {
   }
 
   /**
-   * Appends a record: right after the expected sequence, or after whatever is last. Rejects with HUB_UNAVAILABLE if that
-   * is not possible, or not in time. The message says whether the record may have been kept nevertheless, in which case it
-   * is applied like one from another hub; once the log has stopped or was closed, it may or may not have been kept. Rejects
-   * with a RangeError for a sequence that this hub has not applied yet, and with a ConfigRecordError for an invalid body.
+   * Appends a record: right after the expected sequence, or after the last one. Rejects with HUB_UNAVAILABLE if that is not
+   * possible, or not in time. The message says whether the record may be stored nevertheless, in which case it is applied like
+   * one from another hub; once the log has stopped or was closed, it may or may not be stored. Rejects with a RangeError for a
+   * sequence that this hub has not applied yet, and with a ConfigRecordError for an invalid body.
    */
   async append(body: ConfigBody, expectedSequence?: number): Promise<ConfigAppended> {
     if (this.#failure !== undefined) throw stoppedError(this.#failure);
@@ -212,7 +211,7 @@ export class ConfigLog {
     return promise;
   }
 
-  /** Stops applying records, and rejects whatever is waiting. */
+  /** Stops applying records, and rejects everything that is pending. */
   close(): void {
     this.#end(new Error('the configuration log is closed'));
   }
@@ -260,7 +259,7 @@ export class ConfigLog {
     return mark;
   }
 
-  /** Appends one after another. None outlives its time: those before it run out of theirs first. */
+  /** Appends one after another. None exceeds its time, since those before it time out first. */
   async #appendAll(): Promise<void> {
     for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
       while (first.isOpen) await this.#appendBehind(first, this.#applied);
@@ -270,7 +269,7 @@ export class ConfigLog {
     this.#isAppending = false;
   }
 
-  /** Appends a record after the last applied one, until it is known which record comes next. */
+  /** Appends a record after the last applied one, until the next record is known. */
   async #appendBehind(waiting: Waiting, applied: number): Promise<void> {
     const { expectedSequence = applied, untilMs } = waiting;
     if (expectedSequence < applied) return settle(waiting, { at: 'overtaken' });
@@ -307,7 +306,7 @@ export class ConfigLog {
     }
   }
 
-  /** One attempt. Resolves with its answer or, if that comes first, with whether the next record arrived in time. */
+  /** Makes one attempt. Resolves with its answer or, if that comes first, with whether the next record arrived in time. */
   #tryBehind(
     { bytes, untilMs }: Waiting,
     applied: number,
@@ -321,7 +320,7 @@ export class ConfigLog {
     return Promise.race([passes, append.catch((error: Error) => error)]);
   }
 
-  /** What the promise resolves with, or undefined if it has not within so many milliseconds. */
+  /** Result of the promise, or undefined if it is not settled within `ms`. */
   #within(passes: Promise<boolean>, ms: number): Promise<boolean | undefined> {
     return new Promise((resolve) => {
       const cancel = this.#options.schedule(ms, () => resolve(undefined));
@@ -332,7 +331,7 @@ export class ConfigLog {
     });
   }
 
-  /** All hubs count the same records, and at each multiple of `snapshotEvery` one of them writes a snapshot. */
+  /** All hubs count the same records; at each multiple of `snapshotEvery` one of them writes a snapshot. */
   #snapshotIfDue(): void {
     const { snapshotEvery = SNAPSHOT_EVERY, elapsed, shouldSnapshot } = this.#options;
     const isDue = this.#applied % snapshotEvery === 0 || elapsed() >= this.#snapshotAgainMs;
@@ -356,7 +355,7 @@ export class ConfigLog {
   }
 }
 
-/** An append that is not decided yet. */
+/** A pending append. */
 interface Waiting {
   readonly id: string;
   readonly bytes: Uint8Array;
@@ -367,7 +366,7 @@ interface Waiting {
   isOpen: boolean;
 }
 
-/** A caller who waits for a record. */
+/** A caller that waits for a record. */
 interface Mark {
   readonly sequence: number;
   /** Resolves with whether it was applied in time. */

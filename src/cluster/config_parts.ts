@@ -19,7 +19,7 @@ import {
 import { type ConfigState, leftOf, mapFields, partitionMap, type Source } from './config_state.ts';
 import { SEVERAL_OWNERS } from './protocols.ts';
 
-/** An entity as JSON text. */
+/** An entity as JSON. */
 export interface EntityText {
   readonly kind: Exclude<EntityKind, 'setting'>;
   readonly id: string;
@@ -59,7 +59,7 @@ export function snapshotParts(state: ConfigState, entities: Iterable<EntityText>
 }
 
 /**
- * What `snapshotParts` has made messages of. Throws a ConfigRecordError, which names the message, where one does not fit.
+ * Restores the state from the messages of `snapshotParts`. Throws a ConfigRecordError that names the malformed message.
  * `sequence`: the last record that they include.
  */
 export function restored(
@@ -86,9 +86,9 @@ export function restored(
   return { state: { ...stateOf(fields, sequence), settings }, entities };
 }
 
-/** Of the rows of a message, which has some bytes more. */
+/** Size of the rows of a message, which has some bytes more. */
 const TEXTS_BYTES_MAX = 3_900_000;
-/** What a row takes at most beside its texts. */
+/** Most bytes of a row without its strings. */
 const ROW_BYTES = 24;
 /** Characters of a piece, which may be three bytes each. */
 const PIECE_MAX = 1_000_000;
@@ -127,7 +127,7 @@ function* pieces(kind: EntityKind, id: string, text: string): Generator<TextRow>
   let start = 0;
   while (text.length - start > PIECE_MAX) {
     const end = start + PIECE_MAX;
-    // Both halves of a character beyond the first 65,536 are in one piece.
+    // A surrogate pair stays in one piece.
     const cut = isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
     yield [kind, id, text.slice(start, cut), true];
     start = cut;
@@ -203,7 +203,7 @@ function textsOf(part: Uint8Array, what: string): readonly TextRow[] {
 
 interface Content {
   readonly version: number;
-  /** What is behind version and kind. */
+  /** Values after version and kind. */
   readonly values: readonly unknown[];
 }
 

@@ -19,25 +19,25 @@ import {
 import { PROTOCOLS, SEVERAL_OWNERS } from './protocols.ts';
 
 /**
- * The records of the configuration log: msgpack of `[version, kind, id, …]`, with the fields of the kind in the order of
- * FIELDS. The id is unique, so that whoever appends a record recognises it in the log.
+ * Records of the configuration log: msgpack of `[version, kind, id, …]`, with the fields of the kind in the order of FIELDS.
+ * The id is unique, so that the writer recognizes its record in the log.
  *
- * All hubs must apply the same records, so a record that cannot be read must not be skipped: reading it is an error, and
- * so is writing it. The version is the least one with which hubs follow the log behind the record, see protocols.ts.
+ * All hubs must apply the same records, so an unreadable record must not be skipped: reading it is an error, and so is writing
+ * it. The version is the lowest one that lets hubs follow the log from the record on, see protocols.ts.
  */
 
 const SNAPSHOT_END_VERSION = 1;
 
-/** An entity as JSON text, or null if it is deleted: with `force`, together with whatever refers to it. */
+/** An entity as JSON, or null if it is deleted: with `force`, together with everything that refers to it. */
 export type EntityChange = readonly [kind: EntityKind, id: string, text: string | null, force: boolean];
 
-/** An object that gets another partition, as it is assigned otherwise. */
+/** An object whose partition changes with its assignments. */
 export type ObjectMove = readonly [kind: ObjectKind, id: string, fromPartition: number, toPartition: number];
 
-/** A provider that came along with a location, as JSON text. */
+/** A provider that a location has created, as JSON. */
 export type EnsuredProvider = readonly [id: string, text: string];
 
-/** The number of the last request from a front door that was recorded in a journal. */
+/** Number of the last request of an ingress hub that a journal contains. */
 export type LastRequest = readonly [journal: string, door: string, number: number];
 
 const OBJECT_KINDS = ['provider', 'trackable'] as const satisfies ObjectKind[];
@@ -66,57 +66,57 @@ const OWNER: Shape<number> = {
   fits: (value): value is number => value === -1 || COUNT.fits(value),
 };
 
-/** Who owns what from this record on. */
+/** Assignment of partitions from this record on. */
 export const MAP = {
   epoch: COUNT,
-  /** Their incarnations. */
+  /** Member ids of the owners. */
   members: listOf(TEXT),
-  /** For each partition, the index of its owner in `members`; -1 for nobody. */
+  /** Index in `members` of the owner of each partition; -1 if it is unowned. */
   owners: listOf(OWNER, PARTITIONS),
-  /** The index of the owner of the collision stage. */
+  /** Index in `members` of the owner of the collision stage. */
   collisionOwner: OWNER,
 } as const;
 
 const FIELDS = {
-  /** Entities, rules and settings, and who has changed them. */
+  /** Entities, rules and settings, and the hub that has changed them. */
   change: { by: TEXT, changes: CHANGES },
-  /** The same, with the objects that get a partition with another owner by these changes. */
+  /** The same, with the objects that move to a partition of another owner by these changes. */
   regroup: { by: TEXT, changes: CHANGES, objects: OBJECT_MOVES },
-  /** `by`, an incarnation, has the objects of the `regroup` with that sequence whose new partitions are among these. */
+  /** Hub `by` has acquired the objects of the `regroup` with that sequence whose new partitions are listed. */
   arrived: { by: TEXT, sequence: COUNT, partitions: listOf(PARTITION) },
   /** Providers to create if they do not exist. */
   ensure: { by: TEXT, providers: listOf(rowOf<EnsuredProvider>(TEXT, TEXT)) },
-  /** `protocols`: the versions that it can read and write; `digest`: of the settings that all hubs must share. */
+  /** `protocols`: versions that the hub can read and write; `digest`: of the settings that all hubs must share. */
   join: { incarnation: TEXT, name: TEXT, protocols: listOf(COUNT), digest: TEXT },
   map: MAP,
   expel: { incarnation: TEXT, ...MAP },
   leave: { incarnation: TEXT, ...MAP },
-  /** `by` has taken over partitions from `of`; both are incarnations, and may be the same. */
+  /** `by` has taken over partitions from `of`; both are member ids, and may be the same. */
   took: {
     by: TEXT,
     of: TEXT,
     partitions: listOf(PARTITION),
     requests: listOf(rowOf<LastRequest>(TEXT, TEXT, COUNT)),
   },
-  /** From this record on everybody writes this version. */
+  /** All hubs write this version from this record on. */
   protocol: { version: PROTOCOL },
 } as const;
 
 export type ConfigKind = keyof typeof FIELDS;
 
-/** What a record says, by its kind. */
+/** Fields of a record, by its kind. */
 export type ConfigBody<Kind extends ConfigKind = ConfigKind> = {
   [Each in Kind]: { readonly kind: Each } & Valued<(typeof FIELDS)[Each]>;
 }[Kind];
 
-/** A record as the log has it. */
+/** A record of the log. */
 export interface ConfigRecord {
   readonly sequence: number;
   readonly id: string;
   readonly body: ConfigBody;
 }
 
-/** Packs a record into bytes of its own. Throws where it is none that could be read again. */
+/** Packs a record into its own memory. Throws if it is invalid. */
 export function packRecord(id: string, body: ConfigBody): Uint8Array {
   const shapes: Readonly<Record<string, Shape<unknown>>> = FIELDS[body.kind];
   const values = Object.entries(shapes).map(([field, shape]) => {
@@ -148,7 +148,7 @@ export function unpackRecord(bytes: Borrowed, sequence: number): ConfigRecord {
   return { sequence, id: id as string, body: body as unknown as ConfigBody };
 }
 
-/** The last message of a snapshot: the last record that it includes, and the number of messages before this one. */
+/** Last message of a snapshot: the last record that the snapshot includes, and the number of messages before this one. */
 export interface SnapshotEnd {
   readonly sequence: number;
   readonly parts: number;
@@ -169,7 +169,7 @@ export function unpackSnapshotEnd(bytes: Borrowed, at: number): SnapshotEnd {
   return { sequence: sequence as number, parts: parts as number };
 }
 
-/** Behind the record that raises the version all hubs have the new one, so others are the same as ever. */
+/** All hubs support the version after the record that raises it, so other records need no higher version. */
 function versionOf(body: ConfigBody): number {
   if (body.kind === 'protocol') return body.version;
   return body.kind === 'regroup' || body.kind === 'arrived' ? SEVERAL_OWNERS : 1;

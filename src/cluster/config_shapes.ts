@@ -3,13 +3,13 @@ import { type Borrowed, look } from '../model/borrowed.ts';
 import { PARTITIONS } from '../shards/affinity.ts';
 
 /**
- * What the configuration is written in: lists of msgpack, and what each value of them may be. All hubs read the same, so
- * what does not fit is an error, of whoever reads it and of whoever would write it.
+ * Encoding of the configuration: lists of msgpack, with a check for each value. All hubs must read the same values, so both
+ * reading and writing a malformed one is an error.
  */
 
-/** What a field may be. */
+/** Check of the value of a field. */
 export interface Shape<Value> {
-  /** In words, behind "must be". */
+  /** Description that follows "must be" in an error. */
   readonly what: string;
   fits(value: unknown): value is Value;
 }
@@ -21,25 +21,25 @@ export const PARTITION: Shape<number> = {
   what: `a number below ${PARTITIONS}`,
   fits: (value): value is number => isCount(value) && value < PARTITIONS,
 };
-/** Values of so many fields. */
+/** Values of fields with these checks. */
 export type Valued<Shapes> = {
   readonly [Field in keyof Shapes]: Shapes[Field] extends Shape<infer Value> ? Value : never;
 };
 
-/** A record, or a snapshot, does not fit. */
+/** A record or a snapshot is malformed. */
 export class ConfigRecordError extends Error {
   override name = 'ConfigRecordError';
 }
 
-// Nothing but lists of plain values: neither records of msgpackr, which define structures on their way, nor toJSON.
+// Plain lists and values only: neither records of msgpackr, which define structures inline, nor toJSON.
 const packr = new Packr({ useRecords: false, useToJSON: false });
 
-/** Packs values into bytes of their own. */
+/** Packs values into their own memory. */
 export function packed(values: readonly unknown[]): Uint8Array {
   return new Uint8Array(packr.pack(values, RESET_BUFFER_MODE));
 }
 
-/** Reads a list. Throws a ConfigRecordError that begins with `what` where it is none. */
+/** Reads a list. Throws a ConfigRecordError that begins with `what` if it is malformed. */
 export function unpacked(what: string, bytes: Borrowed): readonly unknown[] {
   let value: unknown;
   try {
@@ -51,7 +51,7 @@ export function unpacked(what: string, bytes: Borrowed): readonly unknown[] {
   return value;
 }
 
-/** Throws a ConfigRecordError that begins with `what` where the value of a field does not fit. */
+/** Throws a ConfigRecordError that begins with `what` if the value of a field is invalid. */
 export function check(what: string, field: string, value: unknown, shape: Shape<unknown>): void {
   if (!shape.fits(value)) throw misfit(what, field, value, shape.what);
 }
@@ -62,7 +62,7 @@ export function misfit(what: string, field: string, value: unknown, wanted: stri
 
 const SHOWN_MAX = 100;
 
-/** A value, shortened. */
+/** A value as JSON, shortened. */
 function shown(value: unknown): string {
   const text = (typeof value === 'bigint' ? `${value}` : JSON.stringify(value)) ?? 'missing';
   return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;

@@ -3,9 +3,8 @@ import { type Appended, type Bus, BusError } from './bus.ts';
 import { packSnapshotEnd, unpackSnapshotEnd } from './config_record.ts';
 
 /**
- * The newest snapshot of the configuration, in a stream of its own: the messages that its writer made of the state, and
- * after them one that says how many they are and which sequence of the log they include. A snapshot replaces the previous
- * one atomically.
+ * Newest snapshot of the configuration, in its own stream: the messages of the state, and a last one with their number and the
+ * log sequence that they include. A snapshot replaces the previous one atomically.
  */
 export interface SnapshotPlace {
   readonly bus: Bus;
@@ -14,7 +13,7 @@ export interface SnapshotPlace {
 }
 
 export interface ConfigSnapshot {
-  /** The last record of the log that it includes. */
+  /** Last record of the log that it includes. */
   readonly sequence: number;
   readonly parts: readonly Uint8Array[];
 }
@@ -22,7 +21,7 @@ export interface ConfigSnapshot {
 const TRIES_MAX = 5;
 const WRITE_MS = 5000;
 
-/** The newest snapshot; undefined if there is none yet. Rejects with a BusError or a ConfigRecordError. */
+/** Loads the newest snapshot; undefined if there is none yet. Rejects with a BusError or a ConfigRecordError. */
 export async function loadSnapshot(place: SnapshotPlace): Promise<ConfigSnapshot | undefined> {
   const { bus, stream, subject } = place;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -44,9 +43,9 @@ export async function loadSnapshot(place: SnapshotPlace): Promise<ConfigSnapshot
 }
 
 /**
- * Replaces the previous snapshot, and returns the sequence that this included, or 0 if there was none. Returns undefined,
- * and writes nothing, if the one in place is at least as new. Rejects with a BusError if it cannot be written in time, in
- * which case it may still be kept.
+ * Replaces the previous snapshot, and returns the sequence that this included, or 0 if there was none. Returns undefined, and
+ * writes nothing, if the existing one is at least as new. Rejects with a BusError if it cannot be written in time, in which
+ * case it may still be stored.
  */
 export async function writeSnapshot(
   place: SnapshotPlace,
@@ -58,7 +57,7 @@ export async function writeSnapshot(
   let appended: Appended = { at: 'refused' };
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const newest = await newestEnd(place);
-    // After an attempt whose answer was lost, the snapshot in place may be this very one.
+    // After an attempt with a lost answer, the existing snapshot may be this very one.
     if (newest !== undefined && newest.sequence >= sequence) return newest.sequence === sequence ? before : undefined;
     before = newest?.sequence ?? 0;
     const expects = { lastOfSubject: newest?.at ?? 0 };
@@ -69,7 +68,7 @@ export async function writeSnapshot(
   throw new BusError(`Cannot write a snapshot to stream "${stream}": the last answer was "${appended.at}"`);
 }
 
-/** The last message of the newest snapshot, and its sequence in the stream. */
+/** Last message of the newest snapshot, and its sequence in the stream. */
 async function newestEnd({ bus, stream, subject }: SnapshotPlace) {
   const last = await bus.last(stream, subject);
   if (last === undefined) return undefined;

@@ -48,18 +48,18 @@ import { SEVERAL_OWNERS } from './protocols.ts';
  * on its way.
  */
 export interface ConfigState {
-  /** JSON texts by name. */
+  /** JSON by name. */
   readonly settings: ReadonlyMap<string, string>;
-  /** By incarnation, in the order of their joins. */
+  /** By member id, in the order of their joins. */
   readonly members: ReadonlyMap<string, ConfigMember>;
   readonly map: PartitionMap | undefined;
-  /** By incarnation, in the order of their ends. */
+  /** By member id, in the order of their removal. */
   readonly dead: ReadonlyMap<string, DeadMember>;
   /** In the order in which they lost the partitions. */
   readonly sources: readonly Source[];
   /** In the order of the records. */
   readonly onTheWay: readonly Regrouped[];
-  /** The version that everybody writes. */
+  /** Protocol version that all members write. */
   readonly protocol: number;
   /**
    * The sequence of the last record that changed who serves what. After a snapshot of version 1, which does not say it, that of
@@ -71,49 +71,49 @@ export interface ConfigState {
 export interface ConfigMember {
   readonly incarnation: string;
   readonly name: string;
-  /** The versions that it reads and writes. */
+  /** Protocol versions that it reads and writes. */
   readonly protocols: readonly number[];
-  /** Of the settings that must be equal. */
+  /** Digest of the settings that must be equal. */
   readonly digest: string;
-  /** The sequence of its `join`. */
+  /** Sequence of its `join`. */
   readonly index: number;
 }
 
-/** A member that was expelled, or has left. */
+/** A member that was expelled or has left. */
 export type DeadMember = Pick<ConfigMember, 'incarnation' | 'index'>;
 
-/** Partitions that somebody has lost, and that nobody has taken from it yet. */
+/** Partitions that a hub has lost and that their new owners have not acquired from it yet. */
 export interface Source {
-  /** Its incarnation. */
+  /** Its member id. */
   readonly of: string;
-  /** The sequence of the record at which it has released them; 0 where it had them at its end. */
+  /** Sequence of the record at which it released them; 0 if it held them when it was removed. */
   readonly released: number;
-  /** In ascending order, and none twice in all sources of one incarnation. */
+  /** In ascending order, each in only one of the sources of a member. */
   readonly partitions: readonly number[];
 }
 
-/** Objects of a `regroup` that have not arrived. */
+/** Objects of a `regroup` that are still migrating. */
 export interface Regrouped {
   readonly sequence: number;
   readonly objects: readonly ObjectMove[];
 }
 
-/** What a member has to take over now. */
+/** Partitions and objects that a member must acquire now. */
 export interface Acquisitions {
-  /** To be taken in this order. */
+  /** To be acquired in this order. */
   readonly partitions: readonly TakeOver[];
   readonly objects: readonly Arrival[];
 }
 
-/** Partitions that it owns, and one source of them: maybe itself, for what it has released and got back. */
+/** Partitions that it owns, and one source of them: possibly itself, for partitions that it has released and got back. */
 export interface TakeOver extends Source {
-  /** Whether the source is to be asked for what it has released; if not, its journal is to be read. */
+  /** Whether the source is a member, which answers with what it has released; otherwise its journal is read. */
   readonly isMember: boolean;
 }
 
-/** Objects on their way to it. */
+/** Objects that migrate to it. */
 export interface Arrival extends Regrouped {
-  /** The member that owns their old partitions: maybe itself. Undefined while there is none. */
+  /** Member that owns their old partitions, possibly itself; undefined while there is none. */
   readonly from: string | undefined;
 }
 
@@ -128,31 +128,31 @@ export const EMPTY_STATE: ConfigState = {
   version: 0,
 };
 
-/** The state after a record. Throws a ConfigRecordError where the record contradicts itself. */
+/** State after a record. Throws a ConfigRecordError if the record contradicts itself. */
 export function applied(state: ConfigState, record: ConfigRecord): ConfigState {
   const next = after(state, record);
   return servesAlike(state, next) ? next : { ...next, version: record.sequence };
 }
 
-/** Who serves what. */
+/** Ownership that follows from the state. */
 export function serving(state: ConfigState): Serving {
   const objects = state.onTheWay.flatMap((each) => each.objects);
   return {
     version: state.version,
     map: state.map,
-    // What is connected with objects that are on their way waits for them, and has the same partition.
+    // Objects connected with migrating ones wait for them, and have the same partition.
     open: new Set([...openPartitions(state), ...objects.map(([, , , to]) => to)]),
     onTheWay: new Set(objects.map(([kind, id]) => `${kind} ${id}`)),
   };
 }
 
-/** Whether everything is where it belongs, so that the next thing may be moved. */
+/** Whether nothing is migrating, so that the next move may begin. */
 export function isSettled({ members, map, sources, onTheWay }: ConfigState): boolean {
   if (sources.length > 0 || onTheWay.length > 0) return false;
   return map?.owners.every((owner) => members.has(owner)) ?? false;
 }
 
-/** What a member has to take over. What has no owner among the members waits for a map. */
+/** Partitions and objects that a member must acquire. Those without an owner among the members wait for a map. */
 export function acquisitions({ members, map, sources, onTheWay }: ConfigState, self: string): Acquisitions {
   const owns = (partition: number): boolean => members.has(self) && map?.owners[partition] === self;
   const fromOwner = ([, , partition]: ObjectMove): string | undefined => {
@@ -170,19 +170,21 @@ export function acquisitions({ members, map, sources, onTheWay }: ConfigState, s
   };
 }
 
-/** The dead members whose journals nobody reads any more. Their streams are to be deleted, and they are to be forgotten. */
+/**
+ * Removed members whose journals no member needs any more. Their streams are to be deleted, and then the members are forgotten.
+ */
 export function toDelete({ dead, sources }: ConfigState): readonly DeadMember[] {
   const read = new Set(sources.map(({ of }) => of));
   return [...dead.values()].filter(({ incarnation }) => !read.has(incarnation));
 }
 
-/** Partitions that one may have the state of, in ascending order. */
+/** Partitions whose state a hub may have, in ascending order. */
 export function leftOf({ sources }: ConfigState, incarnation: string): readonly number[] {
   const own = sources.filter(({ of }) => of === incarnation);
   return own.flatMap(({ partitions }) => partitions).toSorted((one, other) => one - other);
 }
 
-/** Who owns what, as records say it. Without a map nobody owns anything. */
+/** Partition map as in records. Without a map nothing is owned. */
 export type MapFields = Valued<typeof MAP>;
 
 export function mapFields(map: PartitionMap | undefined): MapFields {
@@ -193,7 +195,7 @@ export function mapFields(map: PartitionMap | undefined): MapFields {
   return { epoch, members, owners: owners.map(placeOf), collisionOwner: placeOf(collisions) };
 }
 
-/** The map that a record has; undefined for none. Throws a ConfigRecordError where an owner is none of its members. */
+/** Partition map of a record; undefined for none. Throws a ConfigRecordError if an owner is not one of its members. */
 export function partitionMap({ epoch, members, owners, collisionOwner }: MapFields): PartitionMap | undefined {
   if (epoch === NO_MAP.epoch) return undefined;
   const ownerAt = (place: number, field: string): string => {
@@ -251,7 +253,7 @@ function onRegroup(state: ConfigState, { objects }: ConfigBody<'regroup'>, seque
   return { ...state, onTheWay: [...state.onTheWay, { sequence, objects }] };
 }
 
-/** What it has got since it has not taken yet, as the partitions of one that has ended meanwhile. */
+/** Leaves out partitions that it has got since and not acquired yet, such as those of a member removed in the meantime. */
 function onArrived(state: ConfigState, { by, sequence, partitions }: ConfigBody<'arrived'>): ConfigState {
   if (!state.members.has(by)) return state;
   const isStillAway = ([, , , to]: ObjectMove): boolean => !partitions.includes(to) || state.map?.owners[to] !== by;
@@ -263,7 +265,7 @@ function onArrived(state: ConfigState, { by, sequence, partitions }: ConfigBody<
   return { ...state, onTheWay };
 }
 
-/** An incarnation joins once, and does not come back. */
+/** A member id joins once, and does not come back. */
 function onJoin(state: ConfigState, { kind: _join, ...joined }: ConfigBody<'join'>, index: number): ConfigState {
   if (state.members.has(joined.incarnation) || state.dead.has(joined.incarnation)) return state;
   return { ...state, members: new Map(state.members).set(joined.incarnation, { ...joined, index }) };
@@ -291,7 +293,7 @@ function mapped(state: ConfigState, fields: MapFields, sequence: number): Config
     .reduce((before, [of, partitions]) => withSource(before, { of, released: sequence, partitions }), next);
 }
 
-/** With one source more, but for partitions that it is a source of already. */
+/** Adds a source, except for partitions that it is a source of already. */
 function withSource(state: ConfigState, source: Source): ConfigState {
   const already = new Set(leftOf(state, source.of));
   const partitions = source.partitions.filter((partition) => !already.has(partition));
@@ -320,7 +322,7 @@ function forgotten(state: ConfigState, incarnation: string): ConfigState {
   return { ...state, dead };
 }
 
-/** Partitions that nobody serves, in ascending order. */
+/** Unserved partitions, in ascending order. */
 function openPartitions({ members, map, sources }: ConfigState): ReadonlySet<number> {
   const unowned = partitionsIn(map, (owner) => !members.has(owner));
   const all = [...unowned, ...sources.flatMap(({ partitions }) => partitions)];

@@ -10,39 +10,39 @@ import { dropIncarnation, type JournalLeft, RecordedLocations, readSteps } from 
 
 export interface DeadHubsOptions {
   readonly bus: Bus;
-  /** Of the cluster. */
+  /** Name of the cluster. */
   readonly name: string;
-  /** Of this hub. */
+  /** Member id of this hub. */
   readonly incarnation: string;
-  /** How long a request waits for an owner. */
+  /** Time that a request waits for an owner. */
   readonly holdMs: number;
-  /** By the last record that is applied. */
+  /** State after the last applied record. */
   state(): ConfigState;
   /** Whether an object is in a partition of this hub. */
   isOwn(kind: ObjectKind, id: string): boolean;
-  /** Says in the log that nothing of a hub is there any more. */
+  /** Appends to the log that the journal of a hub is deleted. */
   forgotten(incarnation: string): Promise<void>;
-  /** Calls back after a delay, unless this hub ends before. */
+  /** Calls `callback` after `delayMs`, unless this hub closes before. */
   after(delayMs: number, callback: () => void): void;
 }
 
 const ALL_PARTITIONS = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-/** For how many times as long as a request waits the locations are known that owners before have recorded. */
+/** Recorded locations of previous owners are remembered for this multiple of the time that a request waits. */
 const REPEATED_HOLDS = 2;
 
-/** What this hub knows of hubs that are gone: what they had, and what they have left in their journals. */
+/** Removed members: the partitions that they had, and the contents of their journals. */
 export class DeadHubs {
   readonly #options: DeadHubsOptions;
-  /** Their partitions at their ends. */
+  /** Their partitions when they were removed. */
   readonly #had = new Map<string, readonly number[]>();
-  /** For as long as front doors may hand in what they have handed to them before. */
+  /** Recorded locations, while ingress hubs may send them again. */
   readonly #recorded = new Map<string, RecordedLocations>();
 
   constructor(options: DeadHubsOptions) {
     this.#options = options;
   }
 
-  /** Takes note of what they had. To be called with each record, when it is applied. */
+  /** Notes the partitions of removed members. Call it with each applied record. */
   noteEnds(): void {
     const state = this.#options.state();
     for (const incarnation of state.dead.keys()) {
@@ -51,12 +51,12 @@ export class DeadHubs {
     for (const incarnation of this.#had.keys()) if (!state.dead.has(incarnation)) this.#had.delete(incarnation);
   }
 
-  /** The partitions that one had at its end; all of them where that is not known. */
+  /** Partitions that a member had when it was removed; all of them if that is unknown. */
   hadAtItsEnd(incarnation: string): readonly number[] {
     return this.#had.get(incarnation) ?? ALL_PARTITIONS;
   }
 
-  /** Reads the journal of one. */
+  /** Reads the journal of a removed member. */
   async leftBy(incarnation: string): Promise<JournalLeft> {
     const { bus, name } = this.#options;
     const left = await readSteps({ bus, name, incarnation });
@@ -65,7 +65,7 @@ export class DeadHubs {
     return left;
   }
 
-  /** Runs without the locations that these have recorded. */
+  /** Runs without the locations that these members have recorded. */
   async unrecorded(runs: readonly CountedRun[], by: readonly string[]): Promise<readonly CountedRun[]> {
     const known = by === ANYBODY ? [...this.#recorded.keys()] : by;
     for (const incarnation of known) if (!this.#recorded.has(incarnation)) await this.leftBy(incarnation);
@@ -73,8 +73,8 @@ export class DeadHubs {
   }
 
   /**
-   * Whether a fence event that one has recorded is of an object that this hub is to own, or is to pass on: on its way it may
-   * have been with the one that it went to already.
+   * Whether a journaled fence event concerns an object that this hub owns or passes on. A migrating object may have reached its
+   * destination already when that failed.
    */
   isOwnEvent({ event: [fields], of: dead }: FenceEventLeft): boolean {
     const { incarnation, state, isOwn } = this.#options;
@@ -87,7 +87,7 @@ export class DeadHubs {
     return map?.owners[partition] === incarnation;
   }
 
-  /** Deletes, when front doors hand in nothing more that they have recorded, the journals that nobody reads any more. */
+  /** Deletes journals that no member needs any more, once ingress hubs send nothing again that these contain. */
   forgetLater(failed: (error: unknown) => void): void {
     this.#whenUnasked(() => void this.#forget().catch(failed));
   }

@@ -22,94 +22,94 @@ import { ParcelBuffers } from './parcel.ts';
 import type { Released } from './releases.ts';
 
 /**
- * Where front doors hand in what is for the objects of this hub.
+ * Owner side of requests between hubs: ingress hubs send locations and requests for the objects of this hub.
  *
- * Whoever asks names the configuration that it has applied, and nothing is done before it is applied here too: so each
- * location finds the fences that it found at its front door. It also names the version of who serves what by which it asks
- * this hub: where that is another one here, nothing is done unless this hub serves all that it is about, by what is applied.
+ * A request names the configuration that its sender has applied, and is processed only after this hub has applied it too. So
+ * each location meets the fences that it met at its ingress hub. A request also names the ownership version by which it was
+ * routed. If this hub has another version, it processes the request only if it serves all of its objects.
  *
- * A front door sends its next request with locations when it
- * knows what has become of the last one, so the number of the last that was taken says which are repeated:
+ * An ingress hub sends the next request with locations once it knows the outcome of the previous one, so the number of the last
+ * request that was taken identifies duplicates:
  *
- *     number          of the request that came last was
- *     higher          anything              it is taken, or refused as busy or moved: then it may come again
- *     the same        taken                 it gets the same answer, when that is there
- *     the same        refused               as a higher one
- *     lower           anything              it is late: its front door does not wait for it any more
+ *     number          the last request was  this request
+ *     higher          anything              is taken, or rejected as busy or moved; then it may be repeated
+ *     the same        taken                 gets the same answer when it is there
+ *     the same        rejected              is treated as a higher one
+ *     lower           anything              is late: its ingress hub does not wait for it any more
  */
 export interface DoorOptions {
   readonly bus: Bus;
-  /** Of the cluster: what subjects begin with. */
+  /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
-  /** Of this hub. */
+  /** Member id of this hub. */
   readonly incarnation: string;
-  /** The sequence of the last configuration record that this hub has applied. */
+  /** Sequence of the last configuration record that this hub has applied. */
   applied(): number;
-  /** Resolves when that record is applied; rejects when it is not in time. */
+  /** Resolves when that record is applied; rejects if that takes too long. */
   reached(sequence: number, timeoutMs: number): Promise<void>;
-  /** Who serves what by that. */
+  /** Ownership by that configuration. */
   readonly ownership: Ownership;
-  /** Whether this hub does what it is to serve: it has the state, and is not about to end. */
+  /** Whether this hub has the state of what it serves, and is not shutting down. */
   isServing(): boolean;
-  /** Runs without the locations that these hubs, which are gone, have recorded. */
+  /** Runs without the locations that these removed members have recorded. */
   unrecorded(runs: readonly CountedRun[], by: readonly string[]): Promise<readonly CountedRun[]>;
   /** Whether the shards can take that many more. */
   hasCapacity(count: number): boolean;
   /**
-   * Hands locations to the shards, in their order, and resolves when they are processed and that is kept. Their bytes may be
-   * changed; they are good until then.
+   * Submits locations to the shards, in order, and resolves when they are processed and journaled. Their bytes may be changed;
+   * they are valid until then.
    */
   take(runs: readonly CountedRun[]): Promise<void>;
   ask(query: Query): Promise<readonly Answer[]>;
-  /** What this hub has released because of a record, once that is all. */
+  /** State that this hub has released because of a record, once it is complete. */
   released(sequence: number): Promise<Released>;
-  /** Deletes locations of providers, and resolves when that is kept. */
+  /** Deletes locations of providers, and resolves when that is journaled. */
   forget(ids: readonly string[]): Promise<void>;
-  /** Resolves when the shards are done with everything, and what that has changed in the configuration is applied. */
+  /** Resolves when the shards are idle, and the configuration changes that follow are applied. */
   settled(): Promise<void>;
-  /** Told what the log of the hub should say. */
+  /** Logs a warning. */
   notice(text: string): void;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** How long a request waits for the configuration that it names. */
+/** Time that a request waits for the configuration that it names. */
 const REACH_MS = 2000;
-/** Requests that are being taken, in bytes. */
+/** Most bytes of requests in progress. */
 const TAKING_BYTES_MAX = 64 << 20;
-/** Front doors that are remembered. */
+/** Most ingress hubs that are remembered. */
 const DOORS_MAX = 1024;
 
-/** Opens the door. It is ended by `close`. */
+/** Opens the server; close it with `close`. */
 export function openDoor(options: DoorOptions): Door {
   return new Door(options);
 }
 
-/** The last request of a front door. */
+/** Last request of an ingress hub. */
 interface Last {
   readonly number: number;
   readonly reply: Promise<Reply>;
   /** Whether it was taken, or may still be. */
   isTaken: boolean;
-  /** Whether some of it may be kept although it was not taken. */
+  /** Whether part of it may be stored although it was not taken. */
   isTouched: boolean;
 }
 
 export class Door {
-  /** Resolves when requests of other hubs come in. */
+  /** Resolves when requests of other hubs arrive. */
   readonly ready: Promise<void>;
   readonly #options: DoorOptions;
   readonly #subscriptions: readonly Subscription[];
   readonly #buffers = new ParcelBuffers();
-  /** By the incarnation of the front door, whoever came last at the end. */
+  /** By member id of the ingress hub, most recent last. */
   readonly #last = new Map<string, Last>();
-  /** Front doors that were members, the last of them at the end. */
+  /** Ingress hubs that are no members any more, most recent last. */
   readonly #gone = new Set<string>();
   readonly #answers: HeldAnswers;
   #takingBytes = 0;
   #isClosed = false;
 
-  /** Only for openDoor. */
+  /** Called by openDoor only. */
   constructor(options: DoorOptions) {
     this.#options = options;
     const { bus, name, incarnation, schedule } = options;
@@ -121,17 +121,14 @@ export class Door {
     this.ready = Promise.all(this.#subscriptions.map(({ ready }) => ready)).then(() => undefined);
   }
 
-  /** Takes a request with locations, which is good until the call returns, and resolves with its answer: see OwnDoor. */
+  /** Takes a request with locations, which is valid until the call returns, and resolves with its answer: see OwnDoor. */
   readonly forwarded = async (bytes: Uint8Array, handedOver?: () => void): Promise<Uint8Array> =>
     packReply(await this.#forward(bytes, handedOver));
 
-  /** The same with a request for anything else. */
+  /** The same with any other request. */
   readonly asked = async (bytes: Uint8Array): Promise<Uint8Array> => packReply(await this.#ask(bytes));
 
-  /**
-   * A front door is no member any more, and nothing that it sends is taken: it may be what was taken already. Nothing else of
-   * it is remembered.
-   */
+  /** Removes an ingress hub. Requests of it are rejected, since they may be duplicates; its other state is dropped. */
   forgetDoor(incarnation: string): void {
     this.#gone.add(incarnation);
     if (this.#gone.size > DOORS_MAX) for (const oldest of [...this.#gone].slice(0, 1)) this.#gone.delete(oldest);
@@ -139,7 +136,7 @@ export class Door {
     this.#answers.forgetDoor(incarnation);
   }
 
-  /** Ends it: what comes is not answered. */
+  /** Closes the server: later requests are not answered. */
   close(): void {
     this.#isClosed = true;
     for (const subscription of this.#subscriptions) subscription.end();
@@ -148,7 +145,7 @@ export class Door {
 
   #answer({ bytes, reply }: Message, answer: (bytes: Uint8Array) => Promise<Uint8Array>): void {
     const { bus, notice } = this.#options;
-    // An answer that cannot be sent is one that was lost: it is asked for again.
+    // An answer that cannot be sent is requested again, like a lost one.
     answer(look(bytes))
       .then((answered) => !this.#isClosed && reply !== '' && bus.publish(reply, answered))
       .catch((error: unknown) => notice(`Cannot answer another hub: ${(error as Error).message}`));
@@ -206,14 +203,14 @@ export class Door {
       await taken;
     } catch (error) {
       if (this.#isServing) throw error;
-      // Whoever serves them next is sent them again.
+      // The sender repeats them to the next owner.
       last.isTouched = true;
       return this.#moved(false);
     }
     return { at: 'done' };
   }
 
-  /** Runs without what hubs that are gone have recorded; undefined while that is not known. */
+  /** Runs without the locations that removed members have recorded; undefined while that is unknown. */
   async #unrecorded(runs: readonly CountedRun[], by: readonly string[]): Promise<readonly CountedRun[] | undefined> {
     try {
       return await this.#options.unrecorded(runs, by);
@@ -227,7 +224,7 @@ export class Door {
     try {
       const request = unpackAsk(bytes);
       if (!(await this.#hasReached(request.applied))) return { at: 'busy' };
-      // What was released is wanted of a hub that does not serve it any more.
+      // Requests for released state go to a hub that does not serve it any more.
       const isForServer = request.kind !== 'released';
       if (isForServer && !(this.#isServing && (this.#isVersion(request.version) || this.#servesAsked(request))))
         return this.#moved(true);
@@ -252,7 +249,7 @@ export class Door {
     }
   }
 
-  /** Whether what a request has to find is applied. */
+  /** Whether the configuration that a request names is applied. */
   async #hasReached(applied: RequestHead['applied']): Promise<boolean> {
     if (this.#options.applied() >= applied) return true;
     return this.#options.reached(applied, REACH_MS).then(
@@ -265,7 +262,7 @@ export class Door {
     return this.#options.isServing() && !this.#isClosed;
   }
 
-  /** Whether a front door has found this hub by what is applied here. */
+  /** Whether the ingress hub has routed by the current ownership version. */
   #isVersion(version: RequestHead['version']): boolean {
     return version === this.#options.ownership.version;
   }
@@ -274,7 +271,7 @@ export class Door {
     if (request.kind === 'forget') return this.#servesAll(request.argument);
     const object = request.kind === 'read' ? askedObject(request.argument) : undefined;
     if (object !== undefined) return this.#serves(object.kind, object.id);
-    // Another version has others who answer; who names none asks nobody else.
+    // Another version has other servers. A sender that names no version queries no other hub.
     const { ownership, incarnation } = this.#options;
     const isAll = ownership.isWhole && ownership.servers.every((server) => server === incarnation);
     return request.version === undefined && isAll;

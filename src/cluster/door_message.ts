@@ -23,50 +23,50 @@ const VERSION = 1;
 const RECORD_BYTES_AT = 4;
 export const RECORDS_AT = 8;
 
-/** In the place of incarnations: whoever was an owner before. */
+/** Stands for any previous owner in a list of member ids. */
 export const ANYBODY: readonly string[] = ['*'];
 
-/** What every request says. */
+/** Head of every request. */
 export interface RequestHead {
-  /** The configuration that its sender has applied: whoever answers has applied it too. */
+  /** Configuration that the sender has applied; the receiver must have applied it too. */
   readonly applied: number;
-  /** The incarnation of the front door. */
+  /** Member id of the ingress hub. */
   readonly door: string;
-  /** Counts the requests of the front door; a repeated one has the same. */
+  /** Number of the request at its ingress hub; a repeated one has the same. */
   readonly number: number;
-  /** The version of who serves what by which it was sent here: see ownership.ts. A hub of the release before names none. */
+  /** Ownership version by which the request was routed: see ownership.ts; undefined for a request to a certain hub. */
   readonly version: number | undefined;
 }
 
-/** What a request with locations says besides. */
+/** Head of a request with locations. */
 export interface ForwardHead extends RequestHead {
-  /** The incarnations that may have recorded some of them, and are no members any more. */
+  /** Former members that may have recorded some of the locations. */
   readonly triedBy: readonly string[];
 }
 
-/** Locations that are handed to their owner. */
+/** Locations for their owner. */
 export interface ForwardRequest extends ForwardHead {
   /** Parts of the message. */
   readonly runs: readonly CountedRun[];
 }
 
-/** What may be asked of an owner besides. */
+/** Other requests to an owner. */
 export type Asked =
   | { readonly kind: 'read'; readonly argument: Query }
-  /** Locations of providers are deleted. */
+  /** Deletes locations of providers. */
   | { readonly kind: 'forget'; readonly argument: readonly string[] }
-  /** What was released because of a record of the configuration log. */
+  /** Requests the state that was released because of a record of the configuration log. */
   | { readonly kind: 'released'; readonly argument: number }
-  /** All that the shards were told is to be done. */
+  /** Waits until the shards are idle. */
   | { readonly kind: 'settle'; readonly argument: null };
 
 export type AskRequest = RequestHead & Asked & { /** From 0. */ readonly part: number };
 
 /**
- * What has become of a request. `done`: the locations are processed, and that is kept. `part`: one of the parts of an
- * answer. `working`: it is not known yet, and to be asked for again. `gone`: of this answer nothing is known any more.
- * `busy`: nothing was taken, and may be in a moment. `moved`: whoever answers does not serve all that it is about;
- * `isUntouched`: nor has it done anything of it before. `failed`: it cannot be done.
+ * Outcome of a request. `done`: the locations are processed and journaled. `part`: one part of an answer. `working`: the
+ * outcome is not known yet, and the request must be repeated. `gone`: this answer has been dropped. `busy`: nothing was taken,
+ * and a retry may succeed. `moved`: the receiver does not serve all objects of the request; `isUntouched`: nor has it processed
+ * part of it before. `failed`: it cannot be done.
  */
 export type Reply =
   | { readonly at: 'done' | 'busy' | 'working' | 'gone' }
@@ -74,33 +74,33 @@ export type Reply =
   | { readonly at: 'moved'; readonly applied: number; readonly isUntouched: boolean }
   | { readonly at: 'failed'; readonly error: HubError };
 
-/** A request, or an answer, is none that this version can read. */
+/** A request or an answer is malformed or of another version. */
 export class DoorMessageError extends Error {
   override name = 'DoorMessageError';
 }
 
-// Nothing but lists and plain values: neither records of msgpackr, which define structures on their way, nor toJSON.
+// Plain lists and values only: neither records of msgpackr, which define structures inline, nor toJSON.
 const packr = new Packr({ useRecords: false, useToJSON: false, int64AsType: 'number' });
 
-/** A run that lies behind those before it. */
+/** A run that follows the previous ones in the message. */
 export interface RunOutline extends Pick<CountedRun, 'names' | 'count'> {
   readonly bytes: number;
 }
 
-/** What stands behind the records of a request. Good until the next packing. */
+/** Packs the part behind the records of a request. Valid until the next packing. */
 export function packTail(head: ForwardHead, runs: readonly RunOutline[]): Borrowed {
   const { applied, door, number, triedBy, version } = head;
   const outlines = runs.map(({ names, bytes, count }) => [names, bytes, count]);
   return lend(packr.pack([applied, door, number, outlines, triedBy.length > 0, version, triedBy], RESET_BUFFER_MODE));
 }
 
-/** Writes what stands before them. */
+/** Writes the part before the records. */
 export function writeForwardHead(view: DataView, recordBytes: number): void {
   view.setUint32(0, VERSION, true);
   view.setUint32(RECORD_BYTES_AT, recordBytes, true);
 }
 
-/** Reads a request with locations. Its records are not looked at: see checkRun. Throws a DoorMessageError. */
+/** Reads a request with locations. Its records are not checked: see checkRun. Throws a DoorMessageError. */
 export function unpackForward(bytes: Uint8Array): ForwardRequest {
   const what = 'Cannot read locations of another hub';
   if (bytes.length < RECORDS_AT) throw new DoorMessageError(`${what}: ${bytes.length} bytes are no request`);
@@ -131,7 +131,7 @@ export function packAsk({ applied, door, number, part, kind, argument, version }
   return packr.pack([VERSION, applied, door, number, part, kind, argument, version]);
 }
 
-/** Reads a request for anything else. Throws a DoorMessageError. */
+/** Reads any other request. Throws a DoorMessageError. */
 export function unpackAsk(bytes: Uint8Array): AskRequest {
   const what = 'Cannot read what another hub asks';
   const [format, applied, door, number, part, kind, argument, version] = unpacked(what, bytes);
@@ -181,12 +181,12 @@ export function unpackReply(bytes: Borrowed): Reply {
   }
 }
 
-/** The whole of an answer, in bytes of its own. */
+/** Packs a whole answer into its own memory. */
 export function packAnswer(answer: unknown): Uint8Array {
   return packr.pack(answer);
 }
 
-/** The answer that some parts make up. Throws a DoorMessageError. */
+/** Unpacks the answer from its parts. Throws a DoorMessageError. */
 export function unpackAnswer(parts: readonly Uint8Array[]): unknown {
   const [first, ...more] = parts;
   try {
@@ -197,7 +197,7 @@ export function unpackAnswer(parts: readonly Uint8Array[]): unknown {
 }
 
 function errorCode(code: unknown): ErrorCode {
-  // A later version may know more of them.
+  // Later versions may have more codes.
   return typeof code === 'string' && isErrorCode(code) ? code : 'HUB_INTERNAL';
 }
 
@@ -243,7 +243,7 @@ function isAsked(asked: { readonly kind: unknown; readonly argument: unknown }):
   }
 }
 
-/** By what a query has, whichever it is. */
+/** Required members of each query. */
 const QUERY: Readonly<Record<Query['ask'], readonly ('id' | 'view' | 'spatial')[]>> = {
   provider_location: ['id', 'view'],
   provider_locations: ['view'],

@@ -26,15 +26,15 @@ const BEHIND_HEAD_BYTES = 9;
 const SENDER_BYTES_MAX = 255;
 const BLOCKS_MAX = 65_535;
 const BYTES_AT_FIRST = 1 << 12;
-/** Memory that is kept for the next frame. */
+/** Size of memory that is retained for the next frame. */
 const BYTES_KEPT = 1 << 21;
 
-/** A message between hubs is none that this version can read. */
+/** A message between hubs is malformed or of another version. */
 export class FrameFormatError extends Error {
   override name = 'FrameFormatError';
 }
 
-/** Frames of other senders to the same receiver: the last number of each. */
+/** Last frame of each other sender to the same receiver. */
 export type Behind = readonly (readonly [incarnation: string, number: number])[];
 
 export interface FrameHead {
@@ -43,25 +43,25 @@ export interface FrameHead {
   readonly announced: number;
   readonly after: number;
   readonly isLast: boolean;
-  /** The receiver is to have these before. */
+  /** Frames that the receiver must deliver first. */
   readonly behind: Behind;
 }
 
 export interface EventFrame extends FrameHead {
-  /** Their bytes are parts of the frame's. */
+  /** Views of the frame's bytes. */
   readonly blocks: readonly EventBatch[];
 }
 
-/** What an error names of a frame. */
+/** Members of a frame that errors name. */
 type Named = Pick<FrameHead, 'from' | 'number'>;
 
 const packr = new Packr({ useRecords: false, useToJSON: false });
 
-/** Puts events of a batch, from one place to before another, into the form of a block but for the variant's number. */
+/** Packs a range of events of a batch as a block without the variant's number. */
 export class BlockPacker {
   #bytes = Buffer.allocUnsafeSlow(BYTES_AT_FIRST);
 
-  /** Returns bytes that are good until the next call. hot */
+  /** Returns bytes that are valid until the next call. Hot path. */
   pack({ bytes, ends, fields }: EventBatch, from: number, to: number): Uint8Array {
     const start = from === 0 ? 0 : (ends[from - 1] as number) + 1;
     const textBytes = (ends[to - 1] as number) - start;
@@ -82,7 +82,7 @@ export class BlockPacker {
   }
 }
 
-/** Gathers blocks for one receiver, in memory that is used again. */
+/** Collects blocks for one receiver, in reused memory. */
 export class FrameWriter {
   readonly #sender: Uint8Array;
   #bytes = Buffer.allocUnsafeSlow(BYTES_AT_FIRST);
@@ -103,7 +103,7 @@ export class FrameWriter {
     return this.#blocks;
   }
 
-  /** How many bytes the frame would have with a block more of that length. */
+  /** Length of the frame with one more block of that length. */
   lengthWith(blockBytes: number): number {
     return this.#blocks === BLOCKS_MAX ? Infinity : this.#length + blockBytes;
   }
@@ -118,7 +118,7 @@ export class FrameWriter {
     this.#blocks++;
   }
 
-  /** The frame, good until the next block is added, and begins the next one. */
+  /** Returns the frame, valid until the next block is added, and begins the next one. */
   take({ number, announced, after, isLast, behind }: Omit<FrameHead, 'from'>): Uint8Array {
     for (const each of behind) this.#addBehind(each);
     const bytes = this.#bytes;
@@ -159,7 +159,7 @@ export class FrameWriter {
   }
 }
 
-/** Reads a frame. Throws a FrameFormatError where it is none. */
+/** Reads a frame. Throws a FrameFormatError if it is malformed. */
 export function readFrame(borrowed: Borrowed): EventFrame {
   const { buffer, byteOffset, length } = look(borrowed);
   const bytes = Buffer.from(buffer, byteOffset, length);

@@ -5,48 +5,48 @@ import { isRenderedByShards, type KeyValue, TOPICS, type Topic, type Variant, ty
 import { FrameFormatError } from './event_frame.ts';
 
 /**
- * What hubs say to each other about events, beside the frames that carry them: msgpack of `[version, …]`.
+ * Messages about events between hubs, besides the frames that carry them: msgpack of `[version, …]`.
  *
- *   interest   from, number, variants  what subscriptions of a hub want, in the place of what it has said before; a variant
- *                                      is [its number there, topic, crs, zone or null, GeoJSON, whether anybody filters,
- *                                      what is wanted], which is null for all, or [[place of a field, values] for each,
- *                                      [place of a field, greatest number] for each]; hubs of protocol 1 send all
- *   answer     frames, announced       it was heard, behind so many frames to this hub, and messages of announced events to
- *                                      all; nothing behind the version: not heard, since the asker is no member yet
- *   announced  from, number, events,   events that come from no shard, as [kind, JSON text]; and the sequence of the
- *              after                   configuration behind which they come, 0 where it is left out
- *   again      from, of, first, last   messages with these numbers have not come: frames to this hub, or announced events
- *   sentAgain  lost                    all that were asked for were sent again but those up to that number; 0: all of them
+ *   interest   from, number, variants  what subscriptions of a hub want, replacing its previous message; a variant is [its
+ *                                      number there, topic, crs, zone or null, GeoJSON, whether any subscriber filters,
+ *                                      filter], where the filter is null for all, or [[index of a field, values] for each,
+ *                                      [index of a field, greatest number] for each]
+ *   answer     frames, announced       received, after that many frames to this hub, and messages of announced events to
+ *                                      all; nothing after the version: not received, since the sender is no member yet
+ *   announced  from, number, events,   events that come from no shard, as [kind, JSON]; and the sequence of the
+ *              after                   configuration after which they come, 0 where it is left out
+ *   again      from, of, first, last   requests missing messages with these numbers: frames to this hub, or announced events
+ *   sentAgain  lost                    all requested messages were sent again but those up to that number; 0: all of them
  */
 const VERSION = 1;
 const VARIANTS_MAX = 100_000;
 
 /**
- * Events that come from no shard: of proximities, and fence events of third parties. Or of a shard that is gone: fence events
- * that its hub may not have told, of protocol 2.
+ * Events that come from no shard: of proximities, and fence events of third parties. Or the fence events of a failed owner,
+ * which it may not have published.
  */
 export type AnnouncedKind = 'proximity' | 'fenceEvent' | 'fenceEventsAgain';
 export type AnnouncedEvent = readonly [kind: AnnouncedKind, text: string];
 
 const ANNOUNCED_KINDS: readonly unknown[] = ['proximity', 'fenceEvent', 'fenceEventsAgain'] satisfies AnnouncedKind[];
 
-/** A fence event that an owner has left behind, as it was recorded. */
+/** A journaled fence event of a removed member. */
 export interface FenceEventLeft {
   readonly event: FenceEventText;
-  /** The time of day at its hub. */
+  /** Wall-clock time at its hub. */
   readonly recordedMs: number;
-  /** The incarnation of that hub. */
+  /** Member id of that hub. */
   readonly of: string;
 }
 
 export interface InterestMessage {
   readonly from: string;
-  /** Rises with what is said. */
+  /** Rises with each change. */
   readonly number: number;
   readonly variants: readonly Variant[];
 }
 
-/** How much a hub has sent to another one so far. */
+/** Numbers of the last messages that a hub has sent to another one. */
 export interface SentSoFar {
   readonly frames: number;
   readonly announced: number;
@@ -54,14 +54,14 @@ export interface SentSoFar {
 
 export interface AnnouncedMessage {
   readonly from: string;
-  /** From 1, of the messages of this sender. */
+  /** Number of the message at this sender, from 1. */
   readonly number: number;
   readonly events: readonly AnnouncedEvent[];
-  /** They come behind that record of the configuration. */
+  /** Configuration sequence after which they come. */
   readonly after: number;
 }
 
-/** What is numbered: frames of rendered events, by receiver; messages of announced events, the same for all. */
+/** Numbered sequences: frames of rendered events, per receiver; messages of announced events, the same for all. */
 export type Numbered = 'rendered' | 'announced';
 
 const NUMBERED: readonly unknown[] = ['rendered', 'announced'] satisfies Numbered[];
@@ -132,7 +132,7 @@ export function packAnswer(sent: SentSoFar | undefined): Uint8Array {
   return packr.pack(sent === undefined ? [VERSION] : [VERSION, sent.frames, sent.announced]);
 }
 
-/** Undefined where the asker is no member there. Throws a FrameFormatError. */
+/** Undefined if the sender is no member there. Throws a FrameFormatError. */
 export function readAnswer(bytes: Borrowed): SentSoFar | undefined {
   const [frames, announced] = unpacked('answer', bytes);
   if (frames === undefined) return undefined;
@@ -155,12 +155,12 @@ export function readAnnounced(bytes: Borrowed): AnnouncedMessage {
   return { from, number, events, after };
 }
 
-/** Packs the text of an announced event of the kind fenceEventsAgain: fence events that others have recorded. */
+/** Packs the content of an announced event of the kind fenceEventsAgain: journaled fence events of other hubs. */
 export function packFenceEvents(events: readonly FenceEventLeft[]): string {
   return JSON.stringify(events.map(({ event: [fields, text], recordedMs, of }) => [fields, text, recordedMs, of]));
 }
 
-/** Reads such a text. Throws a FrameFormatError. */
+/** Reads this content. Throws a FrameFormatError. */
 export function readFenceEvents(packed: string): readonly FenceEventLeft[] {
   return parsed(packed).map((row) => {
     const [fields, text, recordedMs, of] = Array.isArray(row) ? row : [];
@@ -178,7 +178,7 @@ function parsed(text: string): readonly unknown[] {
     const value: unknown = JSON.parse(text);
     if (Array.isArray(value)) return value;
   } catch {
-    // It is told below.
+    // The error below reports it.
   }
   throw misfit('announced', 'fence events', text);
 }

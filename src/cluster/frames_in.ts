@@ -12,73 +12,73 @@ import {
 import { Repair } from './repair.ts';
 
 /**
- * Takes events of other hubs: of each sender in order and once, or tells that some are lost.
+ * Receives events of other hubs: those of each sender in order and exactly once, or it reports a loss.
  *
- * The messages of a sender are numbered. One whose number has come already is dropped; where a number is missing, those
- * behind it wait until it was sent again (repair.ts). If it cannot be had, whoever has subscribed to such events is told. An
- * owner that is gone is the same, unless it has said before it left that this was all: otherwise nobody knows whether its
- * last frame has come. That the connection was down needs no other care: what was sent meanwhile is missing.
+ * The messages of a sender are numbered. Duplicates are dropped; after a gap, later messages wait until the missing ones are
+ * sent again (repair.ts). If these are unavailable, the affected subscribers are notified. The same holds for an owner that was
+ * removed without declaring its last frame, because other frames may be missing. A lost connection needs no other care: its
+ * messages are missing.
  *
  *   the next number of a sender is   | when
  *   ---------------------------------+------------------------------------------------------------------------------
- *   1                                | of frames, when it has joined: it sends them to those whose interest it has heard
- *   1                                | of announced events, when it joins. What comes before its record waits for that
+ *   1                                | of frames, when it has joined: it sends them to hubs whose interest it has received
+ *   1                                | of announced events, when it joins. Messages before its record wait for that
  *   any                              | of announced events, when it has joined before this hub
  *
- *   it is known what it has sent     | when a message has come, when it answers that it has heard the interest of this hub,
- *                                    | or beats
+ *   the numbers that it has sent     | when a message arrives, when it acknowledges the interest of this hub, and with
+ *   are known                        | each of its heartbeats
  *
- * Frames that are in turn may have to wait all the same, and those of their sender behind them:
+ * Frames in sequence may still have to wait, and with them later frames of their sender:
  *
- *   a frame waits for                | since
+ *   a frame waits for                | because
  *   ---------------------------------+------------------------------------------------------------------------------
  *   announced events of its sender   | these were sent before it
- *   a record of the configuration    | that has made its sender the owner of what others have owned, and ends what came
- *                                    | before: frames of who is no member are dropped. NATS keeps the order of each sender
- *                                    | alone. What was announced waits for that, too
- *   frames of other senders          | it goes on with objects of which these may tell. A sender that is gone has sent all
+ *   a record of the configuration    | that makes its sender the successor of a removed member. Frames of removed members
+ *                                    | are dropped. NATS orders the messages of each sender only. Announced events wait for
+ *                                    | it, too
+ *   frames of other senders          | that may have earlier events of its objects. A removed sender has sent everything
  */
 export interface FramesInOptions {
   readonly bus: Bus;
-  /** Of the cluster: what subjects begin with. */
+  /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
-  /** The incarnation of this hub. */
+  /** Member id of this hub. */
   readonly self: string;
-  /** Gets the events of one variant, by the number that this hub has given it. */
+  /** Takes the events of one variant, by the number that this hub has assigned. */
   receive(events: EventBatch, from: string): void;
-  /** Gets an event that comes from no shard. What it throws counts as a message that does not fit. */
+  /** Takes an event that comes from no shard. An error that it throws counts as a malformed message. */
   announced(event: AnnouncedEvent, from: string): void;
-  /** Events are lost: rendered ones of any variant, or announced ones. Or rendered ones of an owner that is gone. */
+  /** Reports lost events: rendered or announced ones, or rendered ones of a removed owner. */
   lost(what: Numbered | 'ofGone', why: string): void;
-  /** A message does not fit. */
+  /** Reports a malformed message. */
   misfit(error: unknown): void;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** How long frames that are in turn may wait, and how many bytes of all that waits together. */
+/** Time that frames in sequence may wait, and total size of waiting messages. */
 const HELD_MS = 1000;
 const HELD_BYTES_MAX = 8 << 20;
-/** How long it takes at most, in most cases, until frames of two senders have come that were sent at the same time. */
+/** Upper bound, in most cases, of the difference in transit time between two senders. */
 const OTHERS_MS = 100;
-/** How many messages of announced events, and characters of all together, may wait for the record by which their sender joins. */
+/** Most messages of announced events, and characters in total, that may wait for the `join` of their sender. */
 const EARLY_MAX = { messages: 100, length: 4 << 20 };
 
-/** How many senders that are gone are known. */
+/** Most removed senders that are remembered. */
 const GONE_MAX = 100;
 
 interface Sender {
   readonly from: string;
   readonly frames: Repair<HeldFrame>;
   readonly announced: Repair<AnnouncedMessage>;
-  /** Frames that were in turn. */
+  /** Frames in sequence that have to wait. */
   waiting: HeldFrame[];
   cancelWaiting: (() => void) | undefined;
-  /** All that it sends was sent. */
+  /** Whether it has sent its last frame. */
   isOver: boolean;
 }
 
-/** Somebody who waits for frames of a sender. */
+/** A caller that waits for frames of a sender. */
 interface Waiter {
   readonly from: string;
   readonly number: number;
@@ -87,7 +87,7 @@ interface Waiter {
 
 type FrameOrder = Pick<EventFrame, 'number' | 'announced' | 'after' | 'behind'>;
 
-/** A frame in memory of its own. */
+/** A frame in its own memory. */
 interface HeldFrame extends FrameOrder {
   readonly blocks: readonly EventBatch[];
   readonly bytes: number;
@@ -97,16 +97,16 @@ export class FramesIn {
   readonly #options: FramesInOptions;
   readonly #listening: readonly Subscription[];
   readonly #senders = new Map<string, Sender>();
-  /** The last frame that has come of each sender that is gone. */
+  /** Last frame received from each removed sender. */
   readonly #lastOfGone = new Map<string, number>();
-  /** Announced by who is no member, and may be one in a moment; or behind a record that is not applied. */
+  /** Messages of hubs that may become members in a moment, or that wait for a record that is not applied. */
   #early: AnnouncedMessage[] = [];
   #owners: ReadonlySet<string> = new Set();
   #applied = 0;
   #heldBytes = 0;
   #isReleasing = false;
   readonly #waiters = new Set<Waiter>();
-  /** Of senders that are gone. */
+  /** Repairs of removed senders. */
   #repaired = 0;
 
   constructor(options: FramesInOptions) {
@@ -120,17 +120,17 @@ export class FramesIn {
     ];
   }
 
-  /** Resolves when everything that is sent comes. */
+  /** Resolves when all messages that are sent arrive. */
   async ready(): Promise<void> {
     await Promise.all(this.#listening.map(({ ready }) => ready));
   }
 
-  /** How often something was missing and has come then. */
+  /** Number of gaps that were closed. */
   get repaired(): number {
     return [...this.#senders.values()].reduce((sum, sender) => sum + repairedOf(sender), this.#repaired);
   }
 
-  /** Another hub is a member from now on; or it was one before this hub. */
+  /** Adds a member. `isNew`: it joined after this hub. */
   joined(member: string, { isNew }: { readonly isNew: boolean }): void {
     const { bus, name, self, misfit, schedule } = this.#options;
     const options = { bus, name, self, from: member, misfit, schedule };
@@ -157,7 +157,7 @@ export class FramesIn {
     this.#hearEarly();
   }
 
-  /** A member is expelled, or has left: what still comes of it is dropped. */
+  /** Removes a member that was expelled or has left: later messages of it are dropped. */
   gone(member: string): void {
     const sender = this.#senders.get(member);
     if (sender === undefined) return;
@@ -175,19 +175,19 @@ export class FramesIn {
     this.#release();
   }
 
-  /** Who owns partitions, or the collision stage, from now on. Told behind who is gone. */
+  /** Sets the owners of partitions and of the collision stage. Call it after `gone`. */
   owners(owners: Iterable<string>): void {
     this.#owners = new Set(owners);
   }
 
-  /** The configuration is applied up to there. Told behind all else that the record says. */
+  /** The configuration is applied up to that sequence. Call it after all other effects of the record. */
   applied(sequence: number): void {
     this.#applied = sequence;
     this.#hearEarly();
     this.#release();
   }
 
-  /** A member has said what it has sent, and all of that has come if it ever comes. */
+  /** A member has reported what it has sent; everything that arrives at all has arrived. */
   heard(member: string, { frames, announced }: SentSoFar): void {
     const sender = this.#senders.get(member);
     if (sender === undefined) return;
@@ -197,8 +197,8 @@ export class FramesIn {
   }
 
   /**
-   * Resolves when the frames of a sender up to a number have come, or it is gone. What has not come after a second is
-   * lost, and that is told before: it is not to come behind what is published then.
+   * Resolves when the frames of a sender up to a number have arrived, or it is removed. After a second missing ones are
+   * reported as lost first, so that none is delivered after later events of this hub.
    */
   async reachedFrom(from: string, number: number): Promise<void> {
     if (this.#hasCome(from, number)) return;
@@ -297,7 +297,7 @@ export class FramesIn {
     for (const block of blocks) this.#options.receive(block, from);
   }
 
-  /** What a sender has sent that is gone comes before what is received now. */
+  /** Reports frames of a removed sender that should precede the frame being delivered. */
   #checkGone(other: string, number: number): void {
     const last = this.#lastOfGone.get(other);
     if (last === undefined || last >= number) return;
@@ -305,13 +305,13 @@ export class FramesIn {
     this.#options.lost('rendered', 'The hub that has made the events is gone, and has left others what it owned');
   }
 
-  /** Whether a frame has nothing to wait for but those of its sender in front of it. */
+  /** Whether a frame waits for nothing but earlier frames of its sender. */
   #isDue({ announced }: Sender, frame: FrameOrder): boolean {
     if (frame.after > this.#applied || !announced.numbers.has(frame.announced)) return false;
     return frame.behind.length === 0 || frame.behind.every(([from, number]) => this.#hasCome(from, number));
   }
 
-  /** Whether subscribers have what a sender has sent up to a number. One that is gone sends nothing more. */
+  /** Whether subscribers have the frames of a sender up to a number. A removed sender sends nothing more. */
   #hasCome(from: string, number: number): boolean {
     const sender = this.#senders.get(from);
     if (sender === undefined) return true;
@@ -319,7 +319,7 @@ export class FramesIn {
     return sender.frames.numbers.has(number) && (first === undefined || first.number > number);
   }
 
-  /** Other senders have sent that by now: what has not come is asked for. */
+  /** Other senders must have sent these frames: requests the missing ones. */
   #expect(behind: Behind): void {
     for (const [from, number] of behind) {
       const frames = this.#senders.get(from)?.frames;
@@ -328,7 +328,7 @@ export class FramesIn {
     this.#release();
   }
 
-  /** A frame that was early is in turn. */
+  /** Takes an early frame that is in sequence now. */
   #inTurn(sender: Sender, held: HeldFrame): void {
     if (sender.waiting.length > 0 || !this.#isDue(sender, held)) {
       this.#wait(sender, held);
@@ -352,7 +352,7 @@ export class FramesIn {
     sender.cancelWaiting ??= this.#options.schedule(HELD_MS, () => this.#giveUpWaiting(sender));
   }
 
-  /** Lets go what has nothing more to wait for. What one sender lets go may be what another one waits for. */
+  /** Delivers frames that have nothing left to wait for. A delivery for one sender may release those of another. */
   #release(): void {
     if (this.#heldBytes > HELD_BYTES_MAX) this.#giveUpAll();
     if (!this.#isReleasing && this.#heldBytes > 0) {
@@ -367,7 +367,7 @@ export class FramesIn {
     for (const { from, number, resolve } of this.#waiters) if (this.#hasCome(from, number)) resolve();
   }
 
-  /** Whether there was something. */
+  /** Returns whether there were any. */
   #releaseOf(sender: Sender): boolean {
     const before = sender.waiting.length;
     for (let [first] = sender.waiting; first !== undefined && this.#isDue(sender, first); [first] = sender.waiting) {
@@ -421,7 +421,7 @@ function reach(repair: Repair<unknown>, number: number): void {
   repair.check();
 }
 
-/** The last frame of those that have come without a gap, and have nothing to wait for. */
+/** Last frame received without a gap that has been delivered. */
 function lastOf({ frames, waiting }: Sender): number {
   return (waiting[0]?.number ?? frames.numbers.next ?? 1) - 1;
 }

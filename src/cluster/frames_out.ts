@@ -13,46 +13,48 @@ import {
 import { SentBudget, SentMessages } from './sent_messages.ts';
 
 /**
- * Sends events to other hubs: in frames to each hub that wants them, and those that come from no shard to all.
+ * Sends events to other hubs: in frames to each hub that wants them, and events from no shard to all.
  *
- * What is published in one turn leaves together, in messages of about a megabyte. Each message has a number, whether it
- * can be sent or not: what was not sent is missing, and the receiver sees that it is. So that it also sees when the last
- * one is missing, each hub is told the numbers again by `beat`.
+ * Events published in one turn leave together, in messages of about a megabyte. Each message takes a number even if it cannot
+ * be sent: then the receiver sees a gap. So that it also notices a missing last message, `beat` repeats the numbers to each
+ * hub.
  *
- * Objects that come from another owner bring along what that one has sent to each receiver: the frames of this hub come
- * behind it, as those of the next seconds say.
+ * Objects from another owner come with the frame numbers that it has sent to each receiver: for some seconds, frames of this
+ * hub say that they follow these.
  *
- * What was sent in the last seconds is kept, as far as there is room. A receiver asks for what it misses, and is sent that
- * once more, each message as it was; then it is told what there is no more.
+ * Messages of the last seconds are retained as far as there is room. A receiver requests missing ones, which are sent again
+ * unchanged; then the answer says which are unavailable.
  */
 export interface FramesOutOptions {
   readonly bus: Pick<Bus, 'publish' | 'subscribe'>;
-  /** Of the cluster: what subjects begin with. */
+  /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
-  /** The incarnation of this hub. */
+  /** Member id of this hub. */
   readonly self: string;
-  /** A message does not fit. */
+  /** Reports a malformed message. */
   misfit(error: unknown): void;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** Bytes of a message, about; an event that is larger is in one by itself. */
+/** Approximate bytes of a message; a larger event has its own. */
 const MESSAGE_BYTES = 1 << 20;
 const BLOCK_EVENTS = 8192;
-/** For how long frames say behind which of other senders they come: afterwards these have come or are given up. */
+/**
+ * Time during which frames name the frames of other senders that precede them: afterwards these have arrived or are given up.
+ */
 const BEHIND_MS = 5000;
 const BEHIND_NONE: Behind = [];
-/** What a text of an announced event costs beside itself. */
+/** Overhead of an announced event besides its JSON. */
 const TEXT_OVERHEAD_BYTES = 32;
 
 interface Receiver {
   readonly subject: string;
   readonly writer: FrameWriter;
   readonly sent: SentMessages;
-  /** The number of the last frame. */
+  /** Number of the last frame. */
   frames: number;
-  /** The frames of other senders that come before, by these. */
+  /** Frames of other senders that precede those of this hub, by sender. */
   readonly behind: Map<string, BehindFrame>;
 }
 
@@ -67,11 +69,11 @@ export class FramesOut {
   readonly #packer = new BlockPacker();
   readonly #budget = new SentBudget();
   readonly #receivers = new Map<string, Receiver>();
-  /** Those with blocks that have not left. */
+  /** Receivers with unsent blocks. */
   readonly #pending = new Set<Receiver>();
   #announced: AnnouncedEvent[] = [];
   #announcedBytes = 0;
-  /** The number of the last message of announced events. */
+  /** Number of the last message of announced events. */
   #announcements = 0;
   readonly #sentToAll = new SentMessages(this.#budget);
   #after = 0;
@@ -84,12 +86,12 @@ export class FramesOut {
     this.#listening = bus.subscribe(`${name}.again.${self}`, (message) => this.#hear(message));
   }
 
-  /** Resolves when it hears what receivers miss. */
+  /** Resolves when requests of receivers arrive. */
   get ready(): Promise<void> {
     return this.#listening.ready;
   }
 
-  /** Another hub is a member from now on. */
+  /** Adds a member. */
   joined(member: string): void {
     const { name, self } = this.#options;
     const sent = new SentMessages(this.#budget);
@@ -112,13 +114,13 @@ export class FramesOut {
     for (const { behind } of this.#receivers.values()) for (const { cancel } of behind.values()) cancel();
   }
 
-  /** Frames from now on come behind those of whoever the configuration, up to that sequence, has named owner before. */
+  /** Frames from now on follow those of the owners that the configuration, up to that sequence, has replaced. */
   tookAfter(sequence: number): void {
     this.#flush();
     this.#after = Math.max(this.#after, sequence);
   }
 
-  /** The frames of this hub come behind those that another owner has sent to each receiver. */
+  /** Frames of this hub follow those that another owner has sent to each receiver. */
   tookBehind(from: string, sent: Readonly<Record<string, number>>): void {
     this.#flush();
     for (const [member, number] of Object.entries(sent)) {
@@ -130,13 +132,13 @@ export class FramesOut {
     }
   }
 
-  /** The number of the last frame to each member, and what is published already is in it. */
+  /** Number of the last frame to each member, after sending everything published so far. */
   sentToAll(): Record<string, number> {
     this.#flush();
     return Object.fromEntries([...this.#receivers].map(([member, { frames }]) => [member, frames]));
   }
 
-  /** By other senders, the numbers of their frames to each member behind which those of this hub come now. */
+  /** By other senders, the numbers of their frames to each member that precede those of this hub. */
   behindToAll(): Record<string, Record<string, number>> {
     const all: Record<string, Record<string, number>> = {};
     for (const [member, { behind }] of this.#receivers) {
@@ -149,7 +151,7 @@ export class FramesOut {
     return { frames: this.#receivers.get(member)?.frames ?? 0, announced: this.#announcements };
   }
 
-  /** Sends events to the hubs that want them, each under its own number of the variant. hot */
+  /** Sends events to the hubs that want them, each under its own variant number. Hot path. */
   forward(events: EventBatch, to: ReadonlyMap<string, Variant>): void {
     const { ends } = events;
     let from = 0;
@@ -165,7 +167,7 @@ export class FramesOut {
     this.#flushSoon();
   }
 
-  /** Sends an event that comes from no shard to all hubs, as JSON text. */
+  /** Sends an event that comes from no shard to all hubs, as JSON. */
   announce(kind: AnnouncedKind, text: string): void {
     this.#announced.push([kind, text]);
     this.#announcedBytes += text.length + TEXT_OVERHEAD_BYTES;
@@ -173,7 +175,7 @@ export class FramesOut {
     else this.#flushSoon();
   }
 
-  /** Tells every hub what it was sent, if it was sent anything. `isLast`: this hub sends nothing more. */
+  /** Repeats the current numbers to every hub that was sent anything. `isLast`: this hub sends nothing more. */
   beat({ isLast = false } = {}): void {
     this.#flush();
     this.#isLast = isLast;
@@ -182,13 +184,13 @@ export class FramesOut {
     }
   }
 
-  /** To be called once a second: what was sent long ago is forgotten. */
+  /** Drops old messages. Call it once a second. */
   age(): void {
     for (const { sent } of this.#receivers.values()) sent.beat();
     this.#sentToAll.beat();
   }
 
-  /** A receiver asks for what it misses. */
+  /** Handles a request for missing messages. */
   #hear({ bytes, reply }: Message): void {
     const { bus, name, misfit } = this.#options;
     try {
@@ -225,10 +227,10 @@ export class FramesOut {
     this.#pending.clear();
   }
 
-  /** A frame that cannot be sent has had its number. */
+  /** A frame that cannot be sent uses up its number. */
   #send(receiver: Receiver): void {
     const { writer, subject, sent, behind } = receiver;
-    // What was announced before comes first.
+    // Earlier announced events leave first.
     if (this.#announced.length > 0) this.#sendAnnounced();
     const isNumbered = writer.blocks > 0;
     if (isNumbered) receiver.frames++;
@@ -260,7 +262,7 @@ function noMore(behind: Map<string, BehindFrame>, from: string): void {
   behind.delete(from);
 }
 
-/** Before which event a block ends that begins with one: it has at least that. hot */
+/** End of the block that begins with event `from`; it has at least that event. Hot path. */
 function blockEnd(ends: Uint32Array, from: number): number {
   const start = from === 0 ? 0 : (ends[from - 1] as number) + 1;
   const most = Math.min(ends.length, from + BLOCK_EVENTS);

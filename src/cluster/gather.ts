@@ -7,31 +7,31 @@ import { HeldAnswers } from './held_answers.ts';
 import type { Notice } from './notice.ts';
 
 /**
- * Asks all members what only each of them knows of itself, and hands on who has answered what.
+ * Queries to all members about their own state, which only each of them knows.
  *
- * A question is a request to each member, on `<name>.gather.<incarnation>`: msgpack of [version, incarnation of who asks,
- * number, part, what is asked, about what]. Each part of an answer that is larger than a message is asked for by itself
- * (held_answers.ts). All of that has ANSWER_MS, unless the caller gives it longer: then a member that still works on its answer
- * says so at least every ANSWER_MS. A member that does not answer in time is left out, and the log says so: once, until it
- * answers again. A member that has left is no longer waited for.
+ * A query is a request to each member, on `<name>.gather.<incarnation>`: msgpack of [version, sender, number, part, kind,
+ * subject]. Each part of an answer that is larger than a message is requested separately (held_answers.ts). All of that has
+ * ANSWER_MS, unless the caller allows more: then a member that is still working replies so at least every ANSWER_MS. A member
+ * that does not answer in time is left out, and logged once until it answers again. A member that has left is no longer waited
+ * for.
  *
- * The same question is under way once. Whoever asks it meanwhile shares the next round, so nobody gets what was told
- * before it asked.
+ * The same query runs once at a time. Callers that repeat it meanwhile share the next round, so no caller gets an answer made
+ * before its call.
  */
 export interface GatherOptions {
   readonly bus: Bus;
-  /** Of the cluster: what subjects begin with. */
+  /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
-  /** Of this hub. */
+  /** Member id of this hub. */
   readonly incarnation: string;
   /** The same after a restart. */
   readonly hubName: string;
-  /** All hubs, in the order in which they have joined. */
+  /** All members, in the order of their joins. */
   members(): readonly Asked[];
   readonly notice: Notice;
-  /** Time that has passed since some moment. */
+  /** Monotonic time in milliseconds. */
   elapsed(): number;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
@@ -42,43 +42,43 @@ interface Asked {
 
 export interface Question {
   readonly ask: string;
-  /** What it is about; empty where there is nothing to be named. */
+  /** What the query is about; empty if it needs no subject. */
   readonly about: string;
 }
 
-/** What a hub has answered: lists, objects and plain values. */
+/** Answer of a hub: lists, objects and plain values. */
 export interface Answered {
-  /** The name of the hub. */
+  /** Name of the hub. */
   readonly hub: string;
   readonly value: unknown;
 }
 
-/** The answers of all hubs. */
+/** Answers of all hubs. */
 export interface Gathered {
-  /** In the order in which the hubs have joined. */
+  /** In the order of the joins. */
   readonly answered: readonly Answered[];
   /** Names of the members that have not answered. */
   readonly missing: readonly string[];
 }
 
-/** What this hub knows. */
+/** Answers of this hub, and checks of those of others. */
 export interface Answers {
-  /** The answer, or a promise of it. Throws, or rejects with, an Error for a question that it does not know. */
+  /** The answer, or a promise of it. Throws, or rejects with, an Error for an unknown query. */
   answer(question: Question): unknown;
-  /** Why what another hub has answered cannot be used; undefined where it can. */
+  /** Reason why the answer of another hub cannot be used; undefined if it can. */
   problem(question: Question, value: unknown): string | undefined;
 }
 
 const VERSION = 1;
 const ANSWER_MS = 500;
-/** How long one request may take of a question that may take longer. A member at work replies after half of that. */
+/** Time for one request of a query that may take longer. A member at work replies after half of that. */
 const REQUEST_MS = 1000;
-/** Of a mebibyte each. */
+/** Parts have a mebibyte each. */
 const PARTS_MAX = 64;
-/** Different questions that may be under way. */
+/** Most different queries in progress. */
 const ROUNDS_MAX = 1000;
 
-/** A question, and how long its answers may take. */
+/** A query, and the time for its answers. */
 interface Asking {
   readonly question: Question;
   readonly answerMs: number;
@@ -86,13 +86,13 @@ interface Asking {
   readonly ofOthers: boolean;
 }
 
-/** The hubs that answer at the same time, and who shares the round after it. */
+/** A query in progress, and the callers that share the round after it. */
 interface Round {
   readonly gathered: Promise<Gathered>;
   next: Promise<Gathered> | undefined;
 }
 
-/** A member that is waited for. */
+/** A member whose answer is pending. */
 interface Waiting {
   readonly incarnation: string;
   giveUp(): void;
@@ -103,10 +103,10 @@ export class Gather {
   readonly #held: HeldAnswers;
   readonly #rounds = new Map<string, Round>();
   readonly #waiting = new Set<Waiting>();
-  /** Incarnations whose silence was told. */
+  /** Members whose silence was logged. */
   readonly #silent = new Set<string>();
   #answers: Answers | undefined;
-  /** Those of questions that another part answers, by `ask`. */
+  /** Answers to certain kinds of queries, by `ask`. */
   readonly #answersTo = new Map<string, Answers>();
   #listening: Subscription | undefined;
   #number = 0;
@@ -117,32 +117,32 @@ export class Gather {
     this.#held = new HeldAnswers({ schedule: options.schedule });
   }
 
-  /** Answers other hubs from now on. */
+  /** Starts to answer other hubs. */
   open(answers: Answers): void {
     const { bus, name, incarnation } = this.#options;
     this.#answers = answers;
     this.#listening = bus.subscribe(`${name}.gather.${incarnation}`, (message) => this.#hear(message));
   }
 
-  /** Answers one kind of question by another part from now on. */
+  /** Registers answers to one kind of query. */
   serve(ask: string, answers: Answers): void {
     this.#answersTo.set(ask, answers);
   }
 
-  /** Resolves when questions of others arrive. */
+  /** Resolves when queries of others arrive. */
   get ready(): Promise<void> {
     return this.#listening?.ready ?? Promise.resolve();
   }
 
   /**
-   * What each hub answers, this one included, in the order in which they have joined. Rejects with HUB_UNAVAILABLE where too
-   * many questions are under way.
+   * Answers of all hubs, this one included, in the order of the joins. Rejects with HUB_UNAVAILABLE if too many queries are in
+   * progress.
    */
   async ask(question: Question): Promise<readonly Answered[]> {
     return (await this.#askOnce({ question, answerMs: ANSWER_MS, ofOthers: false })).answered;
   }
 
-  /** Asks the other hubs what may take longer to answer. */
+  /** Queries the other hubs with a longer timeout. */
   askOthers(question: Question, answerMs: number): Promise<Gathered> {
     return this.#askOnce({ question, answerMs, ofOthers: true });
   }
@@ -157,14 +157,14 @@ export class Gather {
     return round.next;
   }
 
-  /** A member is gone: nobody waits for it, and it does not come back for the rest of an answer. */
+  /** Removes a member: its answers are no longer waited for, and parts held for it are dropped. */
   gone(incarnation: string): void {
     this.#silent.delete(incarnation);
     this.#held.forgetDoor(incarnation);
     for (const waiting of [...this.#waiting]) if (waiting.incarnation === incarnation) waiting.giveUp();
   }
 
-  /** Ends it: whoever waits gets what was answered so far. */
+  /** Closes it: callers get the answers received so far. */
   close(): void {
     this.#isClosed = true;
     this.#listening?.end();
@@ -207,7 +207,7 @@ export class Gather {
     return this.#answersTo.get(ask) ?? this.#answers;
   }
 
-  /** What a member answers; undefined where it does not. Never rejects. */
+  /** Answer of a member; undefined if it does not answer. Never rejects. */
   async #of(member: Asked, asking: Asking): Promise<Answered | undefined> {
     const { schedule } = this.#options;
     if (this.#isClosed) return undefined;
@@ -236,7 +236,7 @@ export class Gather {
     this.#options.notice(`What is told of all hubs is without hub "${name}" (${incarnation}): it ${why}`);
   }
 
-  /** The whole answer of a member. Rejects, with the rest of a sentence about it, where there is none. */
+  /** The whole answer of a member. Rejects with the rest of a sentence about it. */
   async #answer(member: Asked, { question, answerMs }: Asking, isOver: () => boolean): Promise<Answered | undefined> {
     const { bus, name, incarnation, elapsed } = this.#options;
     const untilMs = elapsed() + answerMs;
@@ -250,7 +250,7 @@ export class Gather {
       if (isOver()) return undefined;
       if (answer.at !== 'answered') throw new Error('does not answer');
       const reply = answer.value;
-      // The request has waited at the member: it is repeated at once, until there is an answer or no more time.
+      // The member is still working: the request is repeated at once, until there is an answer or time is up.
       if (reply.at === 'working') continue;
       if (reply.at === 'failed') throw new Error(`cannot answer: ${reply.error.message}`);
       if (reply.at !== 'part') throw new Error(`has answered "${reply.at}"`);
@@ -273,7 +273,7 @@ export class Gather {
     });
   }
 
-  /** The reply to a question. Never rejects. */
+  /** Reply to a query. Never rejects. */
   async #reply(bytes: Borrowed): Promise<Uint8Array> {
     try {
       const { question, ...head } = readQuestion(bytes);
@@ -292,7 +292,7 @@ interface AskedPart {
   readonly question: Question;
 }
 
-/** Throws a ConfigRecordError where it is no question that this version can read. */
+/** Throws a ConfigRecordError if it is malformed or of another version. */
 function readQuestion(bytes: Borrowed): AskedPart {
   const what = 'Cannot read a question';
   const [version, door, number, part, ask, about] = unpacked(what, bytes);

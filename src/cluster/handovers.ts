@@ -12,68 +12,68 @@ import type { Notice } from './notice.ts';
 import { type Released, Releases, type ReleasesOptions } from './releases.ts';
 
 export interface HandoversOptions {
-  /** Of this hub. */
+  /** Member id of this hub. */
   readonly incarnation: string;
   readonly checkpoints: AcquisitionOptions['checkpoints'];
   readonly journal: ReleasesOptions['journal'];
   readonly dead: DeadHubs;
-  /** By the last record that is applied. */
+  /** State after the last applied record. */
   state(): ConfigState;
-  /** By what is applied, as is the next. */
+  /** Partition by the applied configuration, as for the next member. */
   partitionOf(kind: ObjectKind, id: string): number;
   isOwn(kind: ObjectKind, id: string): boolean;
   /** See AcquisitionOptions. */
   objectsIn(partitions: ReadonlySet<number>, config?: number, located?: Iterable<string>): ObjectIds;
-  /** The last record that the shards were told of. */
+  /** Last record that the shards were notified of. */
   configured(): number;
-  /** Whether this hub is a member, and has not ended. */
+  /** Whether this hub is a member, and is not closed. */
   isServing(): boolean;
-  /** What another member has released because of a record. Rejects when it is a member no more. */
+  /** State that another member has released because of a record. Rejects if it is no member any more. */
   releasedElsewhere(from: string, sequence: number): Promise<Released>;
-  /** Resolves when a record is applied. Rejects when it is not for as long as a request waits. */
+  /** Resolves when a record is applied. Rejects after the time that a request waits. */
   applied(sequence: number): Promise<void>;
-  /** Writes all rows that were handed out to the state. */
+  /** Writes all flushed rows to the state. */
   writeState(): Promise<void>;
-  /** Says in the journal which record of the configuration log is evaluated in the state. */
+  /** Appends to the journal which configuration record the state reflects. */
   noteConfig(): Promise<void>;
   append(body: ConfigBody<'took' | 'arrived'>): Promise<unknown>;
-  /** Resolves with the next record, or when this hub has acquired something; after a while in any case. */
+  /** Resolves with the next record, when this hub has acquired something, or after `ms`. */
   change(ms?: number): Promise<void>;
   /** Something was acquired. */
   hasChanged(): void;
   /** Whether NATS can be reached. */
   isUp(): boolean;
-  /** It cannot go on: this hub is out. */
+  /** This hub cannot go on, and is out. */
   out(error: Error): void;
-  /** Time of day. */
+  /** Wall-clock time in milliseconds. */
   now(): number;
-  /** Time that has passed since some moment. */
+  /** Monotonic time in milliseconds. */
   elapsed(): number;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** The same, unless this hub ends before. */
+  /** The same, unless this hub closes before. */
   after(delayMs: number, callback: () => void): () => void;
   readonly notice: Notice;
 }
 
-/** What the shards are to do about objects that come or go. */
+/** Functions of the shards for objects that arrive or leave. */
 export interface HandoverHandlers {
-  /** Has the shards adopt objects. Resolves when they have them, and have handed out the rows of all of them. */
+  /** Has the shards adopt objects. Resolves when they have them, and have flushed the rows of all of them. */
   adopt(left: LeftBehind): Promise<void>;
   /**
-   * Has the shards forget objects, behind all that they were told. Resolves with steps that state all of it, when that is
-   * kept and what came before is told.
+   * Has the shards release objects, after all earlier input. Resolves with steps that contain their state, once these are
+   * journaled and earlier events are published.
    */
   release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]>;
-  /** Has the shards hand out rows of objects. Resolves when they have. */
+  /** Has the shards flush rows of objects. Resolves when they have. */
   writeAnew(objects: ObjectIds): Promise<void>;
-  /** Objects that were on their way are here, or go elsewhere. */
+  /** Migrating objects have arrived, or go elsewhere. */
   arrived(): void;
-  /** Has the shards look where trackables are now, as if their last change had come now. */
+  /** Has the shards reevaluate trackables, as if their last change had come now. */
   force(trackables: readonly string[]): void;
 }
 
-/** The parts that there are once the hub has its entities. */
+/** Parts that exist once the hub has its entities. */
 interface Attached {
   readonly handlers: HandoverHandlers;
   readonly fanout: ClusterFanout;
@@ -81,22 +81,22 @@ interface Attached {
   readonly acquisition: Acquisition;
 }
 
-/** Until a takeover that has failed is tried again. */
+/** Pause before a failed takeover is retried. */
 const AGAIN_MS = 500;
-/** After which it is said what a takeover waits for. */
+/** Time after which the log says what a takeover waits for. */
 const LONG_MS = 5000;
-/** After which it is given up, where it is still at the same. */
+/** Time without progress after which a takeover is given up. */
 const STUCK_MS = 20_000;
 
 /**
- * How objects leave this hub, and come to it: what a record takes from it is released when the record is applied
- * (releases.ts); what one gives to it is acquired after that (acquisition.ts), again and again until there is nothing left
- * to be had. What hubs that are gone have owned is taken over in the same way, and then their journals are deleted.
+ * Migration of objects from and to this hub: a record that takes objects from it releases them when it is applied
+ * (releases.ts); one that assigns objects to it has them acquired afterwards (acquisition.ts), repeatedly until nothing is
+ * left. Objects of removed members are taken over in the same way; then their journals are deleted.
  */
 export class Handovers {
   readonly #options: HandoversOptions;
   #attached: Attached | undefined;
-  /** By the records that have sent objects on their way: trackables whose change is to act at once. */
+  /** Trackables whose change acts at once, by the record that has moved them. */
   readonly #forced = new Map<number, readonly string[]>();
   #hasState = false;
   #isAcquiring = false;
@@ -112,40 +112,40 @@ export class Handovers {
     this.#attached = { handlers, fanout, releases, acquisition: this.#newAcquisition(handlers, fanout, releases) };
   }
 
-  /** Whether the shards have been handed some state, or have what nobody had before: what they change is recorded from then on. */
+  /** Whether the shards have adopted state, or own new partitions: their changes are journaled from then on. */
   get hasState(): boolean {
     return this.#hasState;
   }
 
-  /** Whether something is to come here, or to be written to the state, that is not there yet. */
+  /** Whether something is being acquired, or written to the state. */
   get isAcquiring(): boolean {
     return this.#isAcquiring;
   }
 
-  /** How often this hub has taken over from hubs that are gone, and how long it took the last time. */
+  /** Number of takeovers from removed members, and the duration of the last one. */
   get takeovers(): { readonly count: number; readonly lastMs: number } {
     return { count: this.#takeovers, lastMs: this.#lastTakeoverMs };
   }
 
-  /** Tells the objects that the shards have, or had until others took them; undefined before `attach`. */
+  /** Tests whether the shards have an object, or had it until others acquired it; undefined before `attach`. */
   arrived(): ((kind: ObjectKind, id: string) => boolean) | undefined {
     return this.#attached?.acquisition.arrived();
   }
 
-  /** Tells the trackables that are on their way to this hub; undefined while there are none. */
+  /** Tests whether a trackable is migrating to this hub; undefined while there are none. */
   trackablesOnTheWay(): ((id: string) => boolean) | undefined {
     if (this.#options.state().onTheWay.length === 0) return undefined;
     const onTheWay = this.#attached?.acquisition.onTheWay();
     return onTheWay && ((id) => onTheWay.get(`trackable ${id}`)?.isComing === true);
   }
 
-  /** What this hub has released because of a record, once that is all. Rejects when it never will be. */
+  /** State that this hub has released because of a record, once it is complete. Rejects if it never will be. */
   async released(sequence: number): Promise<Released> {
     await this.#options.applied(sequence);
     return (this.#attached as Attached).releases.of(sequence);
   }
 
-  /** A record says who owns what, and the shards have yet to be told of it. `before`: what was applied before. */
+  /** Applies the ownership of a record, before the shards are notified of it. `before`: the previous state. */
   apply(record: AppliedRecord, before: ConfigState): void {
     this.#options.dead.noteEnds();
     this.#hasState ||= this.#hasNew();
@@ -153,7 +153,7 @@ export class Handovers {
     this.#attached?.releases.apply(record, before);
   }
 
-  /** Who serves what is not what it was: forgets what was to be handed over, and has arrived. */
+  /** Drops released state that has arrived, after a change of ownership. */
   forgetArrived(): void {
     const { sources, onTheWay } = this.#options.state();
     const isWanted = (sequence: number): boolean => {
@@ -166,7 +166,7 @@ export class Handovers {
     this.#attached?.handlers.arrived();
   }
 
-  /** Acquires what is due, if anything is, when the record is applied as a whole. */
+  /** Starts to acquire what is due, once the record is applied as a whole. */
   acquireSoon(): void {
     const attached = this.#attached;
     if (!this.#options.isServing() || this.#isAcquiring || attached?.acquisition.isDue !== true) return;
@@ -206,14 +206,14 @@ export class Handovers {
   }
 
   /**
-   * Says what an acquisition waits for where that takes long, and gives it up where that is for ever: then this hub begins anew.
-   * Returns how to end that.
+   * Logs what a slow acquisition waits for. If it makes no progress, this hub is out and starts over. Returns a function that
+   * stops the watch.
    */
   #watch(acquisition: Acquisition, begunMs: number): () => void {
     const { isServing, isUp, out, after, notice, elapsed } = this.#options;
     let [stage, stageMs] = [acquisition.stage, begunMs];
     const look = (): void => {
-      // It may never end then.
+      // The acquisition may never end then.
       if (!isServing()) return;
       const nowMs = elapsed();
       if (!isUp() || acquisition.stage !== stage) [stage, stageMs] = [acquisition.stage, nowMs];
@@ -225,7 +225,7 @@ export class Handovers {
     return () => cancel();
   }
 
-  /** Takes note of the trackables of a record that moves some whose change is to act at once. */
+  /** Notes the trackables of a record whose change acts at once. */
   #noteForced({ sequence, body }: AppliedRecord): void {
     if (body.kind !== 'regroup') return;
     const forced = body.changes.filter(([kind, , text, force]) => kind === 'trackable' && force && text !== null);
@@ -252,7 +252,7 @@ export class Handovers {
     });
   }
 
-  /** Whether this hub has partitions that nobody had before: it serves them at once, and there is nothing to be handed to the shards. */
+  /** Whether this hub has partitions that were never owned: it serves them at once, without state to adopt. */
   #hasNew(): boolean {
     const { state, incarnation } = this.#options;
     const { map, open } = serving(state());

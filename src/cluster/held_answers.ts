@@ -1,12 +1,12 @@
 import { packAnswer, type Reply, type RequestHead } from './door_message.ts';
 
-/** Of an answer; what is larger comes in parts. */
+/** Bytes of a part of an answer. */
 const PART_BYTES = 1 << 20;
-/** Until whoever waits for an answer is told that it is being made. */
+/** Time after which a requester is told that the answer is in progress. */
 const WORKING_MS = 500;
-/** How long an answer is held for whoever does not come back for it. */
+/** Time that an answer is held for a requester that does not come back. */
 const HELD_MS = 10_000;
-/** Answers that are being made, or held, and the bytes of these. */
+/** Most answers that are being made or held, and their total size. */
 const HELD_MAX = { answers: 10_000, bytes: 256 << 20 };
 
 interface Held {
@@ -16,12 +16,12 @@ interface Held {
 }
 
 /**
- * Answers that take their time, or more than a message, until they were fetched: made once, however often they are asked
- * for, told as being made to whoever waits for them, and forgotten when nobody comes for the rest.
+ * Answers that take long, or are larger than a message, until they are fetched. Each is made once, however often it is
+ * requested; requesters get `working` meanwhile, and unfetched answers expire.
  */
 export class HeldAnswers {
   readonly #schedule: (delayMs: number, callback: () => void) => () => void;
-  /** By front door and number. */
+  /** By ingress hub and number. */
   readonly #held = new Map<string, Held>();
   #bytes = 0;
 
@@ -29,7 +29,7 @@ export class HeldAnswers {
     this.#schedule = schedule;
   }
 
-  /** A part of an answer, which is made where this is its first request. Rejects when it cannot be made. */
+  /** Returns a part of an answer, which is made at its first request. Rejects if it cannot be made. */
   async reply(
     { door, number, part }: Pick<RequestHead, 'door' | 'number'> & { readonly part: number },
     make: () => Promise<unknown>,
@@ -69,7 +69,7 @@ export class HeldAnswers {
         held.size = length;
         this.#bytes += length;
       },
-      // Whoever waits for it is told, and may ask anew.
+      // Pending requests fail, and may be repeated.
       () => this.#held.get(key) === held && this.#drop(key),
     );
     return held;

@@ -10,43 +10,43 @@ import {
 } from './journal_message.ts';
 
 /**
- * The journal of a hub: what its steps have changed, stored by a majority of the servers before anybody hears of it.
+ * Journal of a hub: the changes of its steps, stored by a majority of the servers before they become visible.
  *
- * It has a subject in each of two streams, A and B, that are led by different servers. It appends to one of them at a time,
- * and switches to the other when that fails: an election takes seconds, and the other stream is there at once. One
- * append is in flight at a time; records that arrive meanwhile make up the next, so messages grow with the load. Each
- * expects the last sequence that the journal knows of its subject:
+ * It has a subject in each of two streams, A and B, that are led by different servers. It appends to one of them at a time, and
+ * switches to the other when that fails: an election takes seconds, and the other stream is available at once. One append is in
+ * flight at a time; records that arrive meanwhile make up the next, so messages grow with the load. Each expects the last
+ * sequence that the journal knows of its subject:
  *
  *   result    | meaning                                   | action
  *   ----------+-------------------------------------------+----------------------------------------------------------
- *   kept      | a majority has it                         | its records are kept; send the next message
- *   unknown   | it may have been kept, or may yet be      | send the same message to the other stream
+ *   kept      | a majority has it                         | its records are stored; send the next message
+ *   unknown   | it may be stored already, or later        | send the same message to the other stream
  *   full      | the stream is full                        | retry a moment later, once trimming has made room
- *   busy      | the bus has too much to send              | retry a moment later
- *   refused   | another message is last: see which        |
- *     itself  | an earlier attempt got through            | its records are kept; send the next message
- *     earlier | an unknown one was kept after all         | send the same message again, expecting that one
- *     a seal  | another hub has taken over                | end the journal: nothing of it is ever kept again
+ *   busy      | the queue of the bus is full              | retry a moment later
+ *   refused   | another message is last: read it          |
+ *     itself  | an earlier attempt succeeded              | its records are stored; send the next message
+ *     earlier | an unknown one was stored after all       | send the same message again, expecting that one
+ *     a seal  | another hub has taken over                | close the journal: nothing of it is ever stored again
  *     nothing | it cannot be read, or is not agreed yet   | send the same message to the other stream
  *
- * After trying both streams in vain, the journal waits a moment before it tries them again.
+ * After both streams have failed, the journal waits a moment before it tries them again.
  *
- * Messages are numbered without gaps, and a reader merges both streams by number. So a message may be in both, and none
- * that was kept can be missed. A seal is appended to both streams without an expectation: from then on every append of
- * the journal is refused, whichever stream it tries.
+ * Messages are numbered without gaps, and a reader merges both streams by number. So a message may be in both, and no stored
+ * message can be missed. A seal is appended to both streams without an expectation: from then on every append of the journal is
+ * refused in either stream.
  */
 export interface HubJournalOptions {
   readonly bus: Bus;
   readonly places: JournalPlaces;
-  /** Calls back after a delay; returns a function that cancels it. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Called whenever an append finds its stream full. It is tried again until there is room. */
+  /** Called whenever an append finds its stream full. It is retried until there is room. */
   full?(): void;
-  /** Called once when the journal ends: another hub has sealed it, it was closed, or it failed. `error` says which. */
+  /** Called once when the journal closes: another hub has sealed it, it was closed, or it failed. `error` says which. */
   ended(error: JournalEnded): void;
 }
 
-/** Where the records of a journal are kept: in A and in B. */
+/** Streams A and B of a journal. */
 export type JournalPlaces = readonly [JournalPlace, JournalPlace];
 
 export interface JournalPlace {
@@ -54,10 +54,10 @@ export interface JournalPlace {
   readonly subject: string;
 }
 
-/** Why a journal has ended and keeps no more records. */
+/** Reason why a journal is closed and stores no more records. */
 export class JournalEnded extends Error {
   override name = 'JournalEnded';
-  /** Whether another hub has sealed it; otherwise it was closed, or `cause` is what failed. */
+  /** Whether another hub has sealed it; otherwise it was closed, or `cause` is the failure. */
   readonly isSealed: boolean;
 
   constructor(message: string, { isSealed, cause }: { readonly isSealed: boolean; readonly cause?: unknown }) {
@@ -66,22 +66,22 @@ export class JournalEnded extends Error {
   }
 }
 
-/** How long an append may take, in milliseconds, before the other stream is tried. */
+/** Time for an append, in milliseconds, before the other stream is tried. */
 export const APPEND_MS = 700;
-/** Pause before an append that was not accepted is tried again. */
+/** Pause before an append that was not accepted is retried. */
 const AGAIN_MS = 100;
-/** The largest record, in bytes. Bus.last could not read a larger one back. */
+/** Largest record, in bytes. Bus.last could not read a larger one back. */
 const RECORD_BYTES_MAX = 4_000_000;
-/** The approximate size of a message. A larger record has a message to itself. */
+/** Approximate size of a message. A larger record has its own message. */
 const MESSAGE_BYTES = 1 << 20;
-/** Messages that are kept to be used again: one is in flight, and one is added to. */
+/** Messages that are retained for reuse: one is in flight, and one is being filled. */
 const SPARE_MAX = 2;
 
 function hasRoom(size: number, bytes: number): boolean {
   return size + bytes <= MESSAGE_BYTES;
 }
 
-/** Whether a message was sent before the next one began: while it waited, it would have taken what that begins with. */
+/** Whether a message was sent before the next one began: otherwise it would contain the next one's first record. */
 export function isSentBefore(message: JournalRecords | undefined, next: JournalRecords | undefined): boolean {
   return message !== undefined && next !== undefined && hasRoom(messageSize(message), next[0]?.length ?? 0);
 }
@@ -92,31 +92,31 @@ interface Barrier {
 }
 
 interface Waiter extends Barrier {
-  /** How many records of the journal must be kept. */
+  /** Number of records of the journal that must be stored. */
   readonly until: number;
 }
 
-/** Where a message was kept. */
+/** Position of a stored message. */
 interface KeptAt {
   readonly number: number;
-  /** The index of its place. */
+  /** Index of its stream. */
   readonly in: 0 | 1;
   readonly sequence: number;
 }
 
-/** The writing end of a journal. */
+/** Writer of a journal. */
 export class HubJournal {
   readonly #options: HubJournalOptions;
-  /** The index of the place that is currently appended to. */
+  /** Index of the stream that is currently appended to. */
   #at: 0 | 1 = 0;
-  /** The last known sequence of the subject in each place. */
+  /** Last known sequence of the subject in each stream. */
   readonly #last: [number, number] = [0, 0];
   #number = 0;
-  /** Messages that are not sent yet: the last is added to. */
+  /** Unsent messages; the last one is being filled. */
   #waiting: RecordsMessage[] = [];
   #spare: RecordsMessage[] = [];
   #bytes = 0;
-  /** How many records were passed in so far, and how many of them are kept. */
+  /** Number of records passed in so far, and of those that are stored. */
   #put = 0;
   #kept = 0;
   #isSending = false;
@@ -133,12 +133,12 @@ export class HubJournal {
     this.#options = options;
   }
 
-  /** Whether all that it was handed is kept. */
+  /** Whether everything passed in is stored. */
   get isIdle(): boolean {
     return !this.#isSending && this.#waiting.length === 0 && this.#barriers.length === 0;
   }
 
-  /** Bytes of the records that are not kept yet. */
+  /** Bytes of the records that are not stored yet. */
   get heldBytes(): number {
     return this.#bytes;
   }
@@ -148,14 +148,14 @@ export class HubJournal {
     return this.#isFull;
   }
 
-  /** The number of the earliest message that the next record may go into. */
+  /** Number of the earliest message that may contain the next record. */
   get nextNumber(): number {
     return this.#number + (this.#isSending ? 1 : 0);
   }
 
   /**
-   * Appends a record of at most 4,000,000 bytes, whose parts are copied. Resolves once it is kept, which is after all
-   * records before it. Rejects with JournalEnded; a larger record ends the journal.
+   * Appends a record of at most 4,000,000 bytes, whose parts are copied. Resolves once it is stored, after all records before
+   * it. Rejects with JournalEnded; a larger record closes the journal.
    */
   append(...record: readonly Uint8Array[]): Promise<void> {
     const bytes = record.reduce((sum, { length }) => sum + length, 0);
@@ -173,8 +173,8 @@ export class HubJournal {
   }
 
   /**
-   * Resolves once an append that began after this call is kept, which proves that no other hub had sealed the
-   * journal before the call. Rejects with JournalEnded.
+   * Resolves once an append that began after this call is stored, which proves that no other hub had sealed the journal before
+   * the call. Rejects with JournalEnded.
    */
   barrier(): Promise<void> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
@@ -185,8 +185,8 @@ export class HubJournal {
   }
 
   /**
-   * Removes the messages before a number, whose contents are kept elsewhere by now. The last message of each stream always
-   * stays. Does nothing once the journal has ended, since others may be reading it. Rejects with a BusError.
+   * Removes the messages before a number, whose contents are in the state. The last message of each stream always stays. Does
+   * nothing once the journal is closed, since others may be reading it. Rejects with a BusError.
    */
   async trim(before: number): Promise<void> {
     const { bus, places } = this.#options;
@@ -200,7 +200,7 @@ export class HubJournal {
     }
   }
 
-  /** Ends the journal, and rejects whatever is waiting. */
+  /** Closes the journal, and rejects everything that is pending. */
   close(): void {
     this.#end(`Journal "${this.#name}" is closed`);
   }
@@ -218,7 +218,7 @@ export class HubJournal {
     );
   }
 
-  /** The message that a record goes into. */
+  /** Message that takes a record of that size. */
   #openFor(bytes: number): RecordsMessage {
     const last = this.#waiting.at(-1);
     if (last !== undefined && hasRoom(last.size, bytes)) return last;
@@ -241,7 +241,7 @@ export class HubJournal {
     this.#go();
   }
 
-  /** Resolves once the message is kept; rejects if the journal ends first. */
+  /** Resolves once the message is stored; rejects if the journal closes first. */
   async #send(message: Uint8Array): Promise<void> {
     const { bus, places } = this.#options;
     let misses = 0;
@@ -268,7 +268,7 @@ export class HubJournal {
   }
 
   /**
-   * Finds out which message is last in a place that has refused this one. Throws a JournalEnded for a seal, and a
+   * Finds out which message is last in a stream that has refused this one. Throws a JournalEnded for a seal, and a
    * JournalFormatError for a message that the journal did not send.
    */
   async #look(index: 0 | 1, message: Uint8Array): Promise<'itself' | 'earlier' | 'nothing'> {
@@ -323,17 +323,17 @@ export class HubJournal {
   }
 }
 
-/** Who seals a journal, and where. */
+/** Parameters of a seal. */
 export interface Sealing extends Pick<HubJournalOptions, 'bus' | 'places' | 'schedule'> {
   readonly by: string;
-  /** Whether to give up, because the seal is no longer wanted. */
+  /** Whether to give up, because the seal is no longer needed. */
   isOff(): boolean;
 }
 
 /**
- * Seals a journal. Once this resolves, nothing that its owner appends is kept any more, unless `isOff` said so: then it
- * resolves too, with some of the streams unsealed. Until then it tries again and again. A full stream accepts no seal
- * either: whoever seals must raise its `bytesMax`. Rejects with a BusError if the call itself is wrong.
+ * Seals a journal. Once this resolves, no append of its owner is stored any more, unless `isOff` returned true: then it
+ * resolves too, with some of the streams unsealed. It retries until then. A full stream accepts no seal either: the caller must
+ * raise its `bytesMax`. Rejects with a BusError if the call itself is wrong.
  */
 export async function sealJournal({ bus, places, schedule, by, isOff }: Sealing): Promise<void> {
   const bytes = sealMessage(by);
@@ -359,14 +359,16 @@ function pause({ schedule }: Pick<HubJournalOptions, 'schedule'>): Promise<void>
   return new Promise((resolve) => void schedule(AGAIN_MS, resolve));
 }
 
-/** What is left of a journal: the records of its messages, by their numbers, joined from both streams up to their seals. */
+/** Contents of a journal: the records of its messages, by number, merged from both streams up to their seals. */
 export interface JournalLeft {
   readonly messages: ReadonlyMap<number, readonly Uint8Array[]>;
-  /** Whether both streams are sealed: there is nothing more, and never will be. */
+  /** Whether both streams are sealed, so that the contents are final. */
   readonly isSealed: boolean;
 }
 
-/** Reads a journal. Rejects with a BusError where its streams cannot be read, with a JournalFormatError for what is in them. */
+/**
+ * Reads a journal. Rejects with a BusError if its streams cannot be read, and with a JournalFormatError for malformed contents.
+ */
 export async function readJournal(bus: Bus, places: JournalPlaces): Promise<JournalLeft> {
   const messages = new Map<number, readonly Uint8Array[]>();
   let seals = 0;

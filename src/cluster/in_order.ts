@@ -1,33 +1,33 @@
-/** Numbers one behind the other that are missing. */
+/** Consecutive missing numbers. */
 export interface Gap {
   readonly first: number;
   readonly last: number;
 }
 
 /**
- * The numbered messages of one sender, of which each comes in turn and once.
+ * Puts the numbered messages of one sender in sequence and drops duplicates.
  *
- *   the number of a message is   | then
+ *   the number of a message is   | then the message
  *   -----------------------------+---------------------------------------------------------------
- *   below the next one           | it has come already
- *   the next one                 | it is in turn, and so are those kept behind it
- *   above                        | it is early: it is kept until those in front of it have come
+ *   below the next one           | is a duplicate
+ *   the next one                 | is in sequence, and so are the retained ones that follow it
+ *   above                        | is early: it is retained until the ones before it have arrived
  *
- * Which number is the next is not known before the first message, where the sender has begun before. What is missing comes
- * late, or is skipped when it cannot be had.
+ * The next number is unknown before the first message if the sender has started before. Missing messages arrive late, or are
+ * skipped if they are unavailable.
  */
 export class InOrder<Message> {
   #next: number | undefined;
-  /** All up to there were sent. */
+  /** Highest number that was sent. */
   #sent = 0;
   readonly #early = new Map<number, Message>();
 
-  /** `next`: the number of the first message; undefined: any. */
+  /** `next`: number of the first message; undefined: any. */
   constructor(next: number | undefined) {
     this.#next = next;
   }
 
-  /** A message has come; one that is early is to be kept. hot */
+  /** Registers a received message; the caller must then retain an early one. Hot path. */
   come(number: number): 'inTurn' | 'again' | 'early' {
     this.#next ??= number;
     this.#sent = Math.max(this.#sent, number);
@@ -41,23 +41,23 @@ export class InOrder<Message> {
     this.#early.set(number, message);
   }
 
-  /** The sender has sent all up to a number. */
+  /** The sender has sent all numbers up to this one. */
   reach(number: number): void {
     this.#next ??= number + 1;
     this.#sent = Math.max(this.#sent, number);
   }
 
-  /** Whether all up to a number have come, or were skipped. */
+  /** Whether all numbers up to this one have arrived, or were skipped. */
   has(number: number): boolean {
     return this.#next === undefined || this.#next > number;
   }
 
-  /** The number that is in turn; undefined where it is not known. */
+  /** Number of the next message in sequence; undefined if unknown. */
   get next(): number | undefined {
     return this.#next;
   }
 
-  /** The first numbers that are missing one behind the other; undefined for none. */
+  /** First range of missing numbers; undefined if there is none. */
   get missing(): Gap | undefined {
     const first = this.#next;
     if (first === undefined || first > this.#sent || this.#early.has(first)) return undefined;
@@ -65,7 +65,7 @@ export class InOrder<Message> {
     return { first, last };
   }
 
-  /** What is missing, as runs of numbers one behind the other in their order; not more runs than so many. */
+  /** Missing numbers as ranges in ascending order, at most that many. */
   gaps(most: number): readonly Gap[] {
     const gaps: Gap[] = [];
     let first = this.#next ?? Infinity;
@@ -77,7 +77,7 @@ export class InOrder<Message> {
     return gaps;
   }
 
-  /** The message that was kept and is in turn now, if there is one. */
+  /** Next message in sequence if it was retained. */
   takeNext(): Message | undefined {
     const next = this.#next;
     if (next === undefined) return undefined;
@@ -88,14 +88,16 @@ export class InOrder<Message> {
     return message;
   }
 
-  /** Forgets what was kept, and returns it. */
+  /** Drops the retained messages, and returns them. */
   drop(): readonly Message[] {
     const dropped = [...this.#early.values()];
     this.#early.clear();
     return dropped;
   }
 
-  /** What is missing up to a number cannot be had. Messages with such numbers must have been taken before. */
+  /**
+   * Skips missing numbers up to this one, because they are unavailable. Retained messages up to it must have been taken before.
+   */
   skip(upTo: number): void {
     this.#next = Math.max(this.#next ?? 0, upTo + 1);
   }

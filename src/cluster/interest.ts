@@ -5,47 +5,46 @@ import { FrameFormatError } from './event_frame.ts';
 import { packAnswer, packInterest, readAnswer, readInterest, type SentSoFar } from './fan_out_message.ts';
 
 /**
- * Tells all other hubs what the subscriptions of this one want, and hears the same from them.
+ * Exchange of interest: each hub publishes to all others the variants that its subscriptions need.
  *
- * Everything that is wanted is said in one message, with a number that rises whenever it changes. Each member is asked to
- * hear it, one request at a time and in all at most every TELL_EVERY_MS, until it has answered the last number: again when
- * it has changed, when it was not answered, and when the connection was lost. So it does not matter what gets lost, and a
- * new member hears it as any other does.
+ * One message lists all variants of a hub, with a number that rises with each change. It goes to each member as a request, one
+ * at a time and at most every TELL_EVERY_MS, until the member has acknowledged the last number. It is repeated after a change,
+ * after a missing answer, and after a lost connection. So lost messages do no harm, and a new member is handled like any other.
  *
- * Who answers says how much it has sent to this hub, and to all: its answer comes behind that.
+ * An acknowledgement states how much its sender has sent to this hub, and to all, before it.
  */
 export interface InterestOptions {
   readonly bus: Bus;
-  /** Of the cluster: what subjects begin with. */
+  /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
-  /** The incarnation of this hub. */
+  /** Member id of this hub. */
   readonly self: string;
-  /** What this hub wants. */
+  /** Variants that this hub needs. */
   wanted(): readonly Variant[];
-  /** What another hub wants, in the place of what it wanted before; nothing when it is gone. */
+  /** Sets the variants that another hub needs; none once it is removed. */
   wants(member: string, variants: readonly Variant[]): void;
   sentTo(member: string): SentSoFar;
-  /** A member has heard this hub, and has sent so much before. */
+  /** A member has acknowledged the interest, after it had sent that much. */
   heardBy(member: string, sent: SentSoFar): void;
-  /** A message does not fit. */
+  /** Reports a malformed message. */
   misfit(error: unknown): void;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
 const TELL_EVERY_MS = 20;
 const ANSWER_MS = 500;
-/** Until a member is told again that has not answered, or does not know this hub yet. */
+/** Pause before a member is sent the interest again that has not acknowledged it, or does not know this hub yet. */
 const AGAIN_MS = 50;
-/** How long a subscription may wait until all have heard of it. */
+/** Time that a subscription may wait until all members have acknowledged it. */
 const TOLD_MS = 6000;
 
 interface Member {
   readonly incarnation: string;
-  /** The number that it has heard of this hub; 0 for none, or none that still counts. */
+  /** Last number of this hub that it has acknowledged; 0 for none, or none that still counts. */
   heard: number;
   isAsked: boolean;
-  /** The number of what it has said last itself; 0 for nothing yet. */
+  /** Last number received from it; 0 for nothing yet. */
   said: number;
 }
 
@@ -62,7 +61,7 @@ export class Interest {
   readonly #waiters = new Set<Waiter>();
   #number = 1;
   #message: Uint8Array | undefined;
-  /** While it was told a moment ago: whether it is to be told again. */
+  /** Set while the interest was sent a moment ago: whether it must be sent again. */
   #pause: { isDue: boolean } | undefined;
   #isClosed = false;
 
@@ -72,19 +71,19 @@ export class Interest {
     this.#listening = bus.subscribe(`${name}.interest.${self}`, (message) => this.#hear(message));
   }
 
-  /** Resolves when what others say is heard. */
+  /** Resolves when the interest of others arrives. */
   get ready(): Promise<void> {
     return this.#listening.ready;
   }
 
-  /** What this hub wants has changed. */
+  /** The variants that this hub needs have changed. */
   changed(): void {
     this.#number++;
     this.#message = undefined;
     this.#tell();
   }
 
-  /** Another hub is a member from now on. */
+  /** Adds a member. */
   joined(incarnation: string): void {
     this.#members.set(incarnation, { incarnation, heard: 0, isAsked: false, said: 0 });
     this.#tell();
@@ -97,15 +96,15 @@ export class Interest {
     this.#settle();
   }
 
-  /** The connection is lost: all are told again. */
+  /** The connection is lost: the interest is sent to all again. */
   down(): void {
     for (const member of this.#members.values()) member.heard = 0;
     this.#tell();
   }
 
   /**
-   * Resolves when every other member knows what this hub wants now; undefined where that is so. Rejects with HUB_UNAVAILABLE
-   * where it takes too long.
+   * Resolves when every other member has acknowledged the current interest; undefined if that is so already. Rejects with
+   * HUB_UNAVAILABLE if it takes too long.
    */
   told(): Promise<void> | undefined {
     const number = this.#number;
@@ -115,8 +114,8 @@ export class Interest {
   }
 
   /**
-   * Resolves when every other member has told what it wants. To be awaited by whoever is to own something, before it does.
-   * It ends with the membership of those that do not tell; rejects with HUB_UNAVAILABLE when this is closed.
+   * Resolves when every other member has sent its interest. A new owner awaits it before it owns anything. Members that never
+   * send it are expelled; rejects with HUB_UNAVAILABLE when this is closed.
    */
   async allHeard(): Promise<void> {
     const isDone = (): boolean => this.#all(({ said }) => said > 0);
@@ -183,7 +182,7 @@ export class Interest {
     try {
       await bus.request(subject, this.#message, {
         timeoutMs: ANSWER_MS,
-        // In the moment in which it comes: what was sent before it has come, and nothing of what is sent after it.
+        // At the moment of arrival: everything sent before the answer has arrived, and nothing that is sent after it.
         read: (bytes) => {
           const sent = readAnswer(bytes);
           if (sent === undefined || this.#members.get(member.incarnation) !== member) return;
@@ -193,7 +192,7 @@ export class Interest {
         },
       });
     } catch (error) {
-      // Whatever else it is, the bus cannot do it now.
+      // Any other error is a temporary failure of the bus.
       if (error instanceof FrameFormatError) this.#options.misfit(error);
     }
     const goOn = (): void => {

@@ -1,11 +1,11 @@
 /**
- * The messages of a journal. Each carries some records, or seals it:
+ * Messages of a journal. Each carries some records, or seals it:
  *
  *     0  u8 version        1  u8 kind, as its index in KINDS        2  f64 number, from 0, of the messages of the journal
- *    10  u32 number of records       14  for each record its u32 length and its bytes; for a seal, who sealed it, in UTF-8
+ *    10  u32 number of records       14  for each record its u32 length and its bytes; for a seal, the sealing hub, in UTF-8
  *
- * All numbers are little-endian. A message that is appended twice, because its first answer was lost, has the same bytes
- * both times.
+ * All numbers are little-endian. A message that is appended twice, because its first answer was lost, has the same bytes both
+ * times.
  */
 const VERSION = 1;
 const KINDS = ['records', 'seal'] as const;
@@ -18,7 +18,7 @@ export type JournalMessage =
   | { readonly kind: 'records'; readonly number: number; readonly records: JournalRecords }
   | { readonly kind: 'seal'; readonly by: string };
 
-/** A message of a journal is missing, malformed, or of a version that cannot be read. */
+/** A message of a journal is missing, malformed, or of another version. */
 export class JournalFormatError extends Error {
   override name = 'JournalFormatError';
 }
@@ -26,30 +26,30 @@ export class JournalFormatError extends Error {
 const BUFFER_BYTES = 1 << 16;
 
 /**
- * A message with records, which are copied into it as they come. One without any serves as a barrier: it shows that its
- * sender can still append. Its memory is shared with other threads, and is used again.
+ * A message with records, which are copied into it as they come. One without any serves as a barrier: it proves that its sender
+ * can still append. Its memory is shared with other threads, and is reused.
  */
 export class RecordsMessage {
   #bytes = shared(BUFFER_BYTES);
   #end: number = HEAD_BYTES;
   #count = 0;
 
-  /** How many bytes it has. */
+  /** Size of the message in bytes. */
   get size(): number {
     return this.#end;
   }
 
-  /** How many bytes its records have. */
+  /** Size of its records in bytes. */
   get recordBytes(): number {
     return this.#end - HEAD_BYTES - 4 * this.#count;
   }
 
-  /** How many records it has. */
+  /** Number of its records. */
   get count(): number {
     return this.#count;
   }
 
-  /** Copies a record, which is handed in as parts. hot */
+  /** Copies a record, which is passed in parts. Hot path. */
   add(record: readonly Uint8Array[], length: number): void {
     const end = this.#end + 4 + length;
     if (end > this.#bytes.length) this.#grow(end);
@@ -63,7 +63,7 @@ export class RecordsMessage {
     this.#count++;
   }
 
-  /** The bytes with that number, good until it is changed. */
+  /** Bytes of the message with that number, valid until it is changed. */
   bytes(number: number): Uint8Array {
     begin(this.#bytes, 'records', number, this.#count);
     return this.#bytes.subarray(0, this.#end);
@@ -82,7 +82,7 @@ export class RecordsMessage {
   }
 }
 
-/** A seal, after which nothing of the journal counts any more. `by`: the name of the hub that seals. */
+/** A seal, after which no message of the journal counts. `by`: the name of the hub that seals. */
 export function sealMessage(by: string): Uint8Array {
   const name = new TextEncoder().encode(by);
   const bytes = Buffer.alloc(HEAD_BYTES + name.length);
@@ -114,7 +114,7 @@ export function journalMessage(bytes: Uint8Array): JournalMessage {
   return { kind, number, records };
 }
 
-/** How many bytes a message has with these records. */
+/** Size in bytes of a message with these records. */
 export function messageSize(records: JournalRecords): number {
   return records.reduce<number>((size, { length }) => size + 4 + length, HEAD_BYTES);
 }

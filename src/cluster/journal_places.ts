@@ -1,9 +1,9 @@
 import type { StreamSettings } from './bus.ts';
 import type { JournalPlaces } from './hub_journal.ts';
 
-/** What the journal of an incarnation is called: all hubs find it by these names. */
+/** Names of the streams and subjects of a member's journal, the same on all hubs. */
 
-/** Where the journal of an incarnation is kept. `name`: of the cluster. */
+/** Streams and subjects of a member's journal. `name`: of the cluster. */
 export function journalPlaces(name: string, incarnation: string): JournalPlaces {
   const [a, b] = journalStreams(name, incarnation);
   return [
@@ -14,7 +14,7 @@ export function journalPlaces(name: string, incarnation: string): JournalPlaces 
 
 type JournalStream = Pick<StreamSettings, 'name' | 'subjects'>;
 
-/** The streams of an incarnation's journal: A, and B. */
+/** Streams of a member's journal: A, and B. */
 export function journalStreams(name: string, incarnation: string): readonly [JournalStream, JournalStream] {
   return [
     { name: `${name}_J_${incarnation}_A`, subjects: [`${name}.j.${incarnation}.a`] },

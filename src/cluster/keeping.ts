@@ -11,41 +11,41 @@ import { journalStreams } from './journal_places.ts';
 import { StepJournal } from './step_journal.ts';
 
 export interface KeptStreams extends Applicant {
-  /** Of each journal stream. */
+  /** Size of each journal stream. */
   readonly journalBytesMax: number;
-  /** Time that has passed since some moment. */
+  /** Monotonic time in milliseconds. */
   elapsed(): number;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
 export interface KeepingOptions extends KeptStreams {
   readonly shards: number;
-  /** Whether what is read may be from the past while this hub is cut off. */
+  /** Whether reads may be stale while this hub is cut off. */
   readonly reads: 'latest' | 'any';
   readonly turns: Turns;
 }
 
-/** What is told of the objects, whenever something is to be kept. */
+/** What the storage needs to know about objects and this hub. */
 export interface Keeper extends Required<Pick<CheckpointsOptions, 'partitionOf' | 'isOwn' | 'isSettled'>> {
-  /** Whether this hub is a member, and has not ended. */
+  /** Whether this hub is a member, and is not closed. */
   isServing(): boolean;
-  /** Whether the shards have been handed some state: what they change is recorded from then on. */
+  /** Whether the shards have adopted state: their changes are journaled from then on. */
   hasState(): boolean;
-  /** Whether something is to come that is not there yet. */
+  /** Whether state is still being acquired. */
   isAcquiring(): boolean;
-  /** Tells the objects that the shards have, or had until others took them; undefined while there are no shards. */
+  /** Tests whether the shards have an object, or had it until others acquired it; undefined while there are no shards. */
   arrived(): ((kind: ObjectKind, id: string) => boolean) | undefined;
-  /** Nothing is kept any more. */
+  /** Nothing can be stored any more. */
   out(error: Error): void;
 }
 
-/** How long servers of NATS that have just started may take to agree on a leader. */
+/** Time that NATS servers may take after their start to elect leaders. */
 const READY_MS = 15_000;
-/** Until streams that could not be made are tried again. */
+/** Pause before streams that could not be created are tried again. */
 const AGAIN_MS = 500;
 
-/** Makes the streams. Servers that have just started have no leader for a while: what they cannot do then is tried again. */
+/** Creates the streams. Servers that have just started have no leader for a while, so failures are retried. */
 export async function openStreams(options: KeptStreams): Promise<void> {
   const { incarnation, elapsed, schedule } = options;
   for (const untilMs = elapsed() + READY_MS; ; ) {
@@ -61,7 +61,7 @@ export async function openStreams(options: KeptStreams): Promise<void> {
   }
 }
 
-/** Makes the streams of an incarnation's journal. */
+/** Creates the streams of a member's journal. */
 export async function makeJournal(options: KeptStreams, incarnation: string): Promise<void> {
   const { bus, name, replicas, storage, journalBytesMax: bytesMax } = options;
   for (const stream of journalStreams(name, incarnation)) {
@@ -70,8 +70,8 @@ export async function makeJournal(options: KeptStreams, incarnation: string): Pr
 }
 
 /**
- * What this hub keeps in NATS for whoever comes after it: the steps of its shards in its journal, and their rows in the
- * state, which take the place of the journal's beginning. Where either is not this hub's any more, it is out.
+ * Durable data of this hub in NATS, for its successors: the steps of its shards in its journal, and their rows in the state,
+ * which replace the beginning of the journal. If another hub has taken over either, this hub is out.
  */
 export class Keeping {
   readonly journal: StepJournal;
@@ -94,9 +94,9 @@ export class Keeping {
     });
   }
 
-  /** Keeps what a step has changed, see StepJournal. What changes before this hub has the state is none of the state. */
+  /** Journals the changes of a step, see StepJournal. Changes made before this hub has the state are not part of the state. */
   step(shard: number, reply: ShardReply): Promise<void> | undefined {
-    // Of what is not recorded it is kept that nobody else has taken over before.
+    // Without the record, only that no other hub had taken over before is ensured.
     const { record: _, config: _config, ...heard } = reply;
     return this.journal.keep(shard, this.#keeper.hasState() ? reply : heard)?.catch((cause: unknown) => {
       throw new HubError('HUB_UNAVAILABLE', 'Cannot keep locations: this hub is out of its cluster', { cause });
@@ -104,21 +104,21 @@ export class Keeping {
   }
 
   /**
-   * Takes rows that the shards have handed out, in times of day. Bytes are copied. Before this hub has the state they say
-   * nothing of it: an object that moves between shards then has no place in either.
+   * Takes rows that the shards have flushed, in wall-clock time. Bytes are copied. Before this hub has the state the rows are
+   * incomplete: an object that moves between shards then has a location in neither.
    */
   noteRows(rows: Iterable<KeptRow>): void {
     if (this.#keeper.hasState()) this.checkpoints.note(rows as Iterable<LastKnownRow>);
   }
 
-  /** Keeps pairs that collide. Resolves when they are kept. */
+  /** Writes colliding pairs. Resolves when they are stored. */
   async pairs(rows: Iterable<KeptRow>): Promise<void> {
     await this.#written(this.checkpoints.noteCollisions(rows as Iterable<CollisionRow>));
   }
 
   /**
-   * The last row of each object that the shards have, in times of day: none before they are handed any state. `hasAdopted`
-   * tells objects that they have although the log does not say so yet.
+   * Last row of each object that the shards have, in wall-clock time: none before they have adopted state. `hasAdopted` tests
+   * objects that they have although the log does not say so yet.
    */
   async rows(hasAdopted: (kind: ObjectKind, id: string) => boolean): Promise<readonly LastKnownRow[]> {
     if (!this.#keeper.hasState()) return [];
@@ -130,31 +130,31 @@ export class Keeping {
     return rows.filter(({ kind, id }) => isHere?.(kind, id) === true || hasAdopted(kind, id));
   }
 
-  /** A round of a shard begins, see StepJournal. */
+  /** A flush of a shard begins, see StepJournal. */
   roundBegun(): number {
     return this.journal.roundBegun();
   }
 
-  /** The rows that a round has handed out were all noted. Never rejects. */
+  /** All rows of a flush were passed to `noteRows`. Never rejects. */
   async roundOver(shard: number, begunAt: number): Promise<void> {
     const { isServing } = this.#keeper;
     if (!isServing()) return;
     try {
       await this.journal.roundOver(shard, begunAt);
     } catch (error) {
-      // The next round says the same again, and more.
+      // The next flush covers the same steps, and more.
       if (isServing()) this.#options.notice(`Cannot trim the journal: ${(error as Error).message}`);
     }
   }
 
-  /** Barriers of a hub that has nothing to do do not pile up. */
+  /** Trims the barriers of an idle hub. */
   trimIdle(): void {
     if (!this.#keeper.isServing()) return;
-    // It is tried again with the next.
+    // The next call retries.
     this.journal.trimIdle().catch(() => undefined);
   }
 
-  /** Writes all rows that were handed out to the state. */
+  /** Writes all flushed rows to the state. */
   writeState(): Promise<void> {
     return this.#written(this.checkpoints.write());
   }

@@ -16,26 +16,26 @@ import { changeRecord } from './regrouping.ts';
 
 export interface KeptConfigOptions extends Pick<StreamSettings, 'replicas' | 'storage'> {
   readonly bus: BusSettings;
-  /** Of the cluster. */
+  /** Name of the cluster. */
   readonly name: string;
-  /** Who changes something, for the log. */
+  /** Writer of the changes, for the log. */
   readonly by: string;
-  /** Milliseconds since some fixed moment. */
+  /** Monotonic time in milliseconds. */
   elapsed(): number;
 }
 
-/** What `change` has come to. `overtaken`: of the writes, these were kept, and then somebody else was first. */
+/** Outcome of `change`. `overtaken`: that many writes were committed before another writer was first. */
 export type Changed = { readonly at: 'kept' } | { readonly at: 'overtaken'; readonly kept: number };
 
-/** How long changes wait until everything is where it belongs. */
+/** Time that changes wait for migrations to complete. */
 const SETTLED_MS = 10_000;
 const AGAIN_MS = 500;
-/** Of the texts in a record, whose message may have 8 MB. */
+/** Most bytes of the strings in a record, whose message may have 8 MB. */
 const RECORD_BYTES = 4_000_000;
 
 /**
- * The entities and settings of a cluster, for a program that is no member of it: hubs may be running, or none. Throws a
- * StartupError when NATS cannot be reached, or the configuration not be read.
+ * Opens the entities and settings of a cluster for a program that is no member of it, whether hubs are running or not. Throws a
+ * StartupError if NATS cannot be reached, or the configuration cannot be read.
  */
 export async function openKeptConfig(options: KeptConfigOptions): Promise<KeptConfig> {
   const bus = openNatsBus(options.bus);
@@ -59,18 +59,18 @@ export class KeptConfig {
   readonly #kept = new Map<string, EntityWrite>();
   readonly #partitions = new ObjectPartitions();
   #state: ConfigState = EMPTY_STATE;
-  /** The last record that has changed entities or settings. */
+  /** Last record that has changed entities or settings. */
   #changedAt = 0;
   readonly #watchers = new Set<() => void>();
   #log!: ConfigLog;
 
-  /** Only for openKeptConfig. */
+  /** Called by openKeptConfig only. */
   constructor(options: KeptConfigOptions, bus: NatsBus) {
     this.#options = options;
     this.#bus = bus;
   }
 
-  /** Only for openKeptConfig. */
+  /** Called by openKeptConfig only. */
   async open(): Promise<void> {
     const { name, replicas, storage, elapsed } = this.#options;
     this.#log = await openConfigLog({
@@ -83,7 +83,7 @@ export class KeptConfig {
         for (const entity of entities) this.#set(entity);
       },
       apply: (record) => this.#apply(record),
-      // Hubs write snapshots.
+      // Only hubs write snapshots.
       snapshot: () => [],
       shouldSnapshot: () => false,
       stopped: () => undefined,
@@ -91,19 +91,19 @@ export class KeptConfig {
     });
   }
 
-  /** Entities and settings as they are now, each kind in the order of creation. */
+  /** Current entities and settings, each kind in order of creation. */
   get entities(): readonly EntityWrite[] {
     return [...this.#kept.values()];
   }
 
-  /** The last change that `entities` includes. */
+  /** Last change that `entities` includes. */
   get sequence(): number {
     return this.#log.applied;
   }
 
   /**
-   * Keeps writes that were made for the configuration as it was at that sequence: what fits into a record all or none,
-   * more of it in several. Rejects with HUB_UNAVAILABLE.
+   * Commits writes that were made for the configuration at that sequence: those that fit into one record atomically, otherwise
+   * in several records. Rejects with HUB_UNAVAILABLE.
    */
   async change(writes: readonly EntityWrite[], sequence: number): Promise<Changed> {
     let kept = 0;
@@ -111,7 +111,7 @@ export class KeptConfig {
     for (const group of groupsOf(writes)) {
       const changes = group.map(({ kind, id, text }): EntityChange => [kind, id, text ?? null, false]);
       const record = await this.#record(changes);
-      // What only says who owns what comes in between.
+      // Records about ownership may come in between.
       if (this.#changedAt <= expected) expected = this.#log.applied;
       const appended = await this.#log.append(record, expected);
       if (appended.at === 'overtaken') return { at: 'overtaken', kept };
@@ -126,7 +126,10 @@ export class KeptConfig {
     await this.#bus.close();
   }
 
-  /** The record that makes changes, once they can be made. Rejects with HUB_UNAVAILABLE where others do not get ready for it. */
+  /**
+   * Makes the record of some changes, once these are possible. Rejects with HUB_UNAVAILABLE if migrations do not complete in
+   * time.
+   */
   async #record(changes: readonly EntityChange[]): Promise<ConfigBody> {
     const untilMs = this.#options.elapsed() + SETTLED_MS;
     for (;;) {

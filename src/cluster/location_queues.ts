@@ -5,48 +5,48 @@ import type { OwnerCalls, OwnerCallsOptions } from './owner_calls.ts';
 import { Parcel, ParcelBuffers } from './parcel.ts';
 
 /**
- * Locations on their way to whoever serves their providers: a queue for each such hub, this one too, and one for what is
- * served by nobody now. One request of a queue is in flight, and what comes meanwhile makes up the next one, so requests
- * grow with the load, as batches of a lane do.
+ * Locations in transit to the owners of their providers: a queue for each owner, including this hub, and one for unserved
+ * providers. One request of a queue is in flight, and locations that arrive meanwhile make up the next one, so requests grow
+ * with the load.
  *
- * The locations of a provider are in one queue at any time, in the order in which they came. When it is served by another
- * hub, all of them go to the end of another queue:
+ * The locations of a provider are in one queue at any time, in order of arrival. When another hub serves it, all of them move
+ * to the end of another queue:
  *
  *     the provider is served by      but has locations in flight to    its other locations wait
  *     -----------------------------  --------------------------------  -----------------------------------------------
  *     a hub                          no other hub                      in the queue of that hub
- *     nobody                         nobody                            in the queue of nobody
- *     another one, or nobody         one that served it before         in the queue of nobody, until it is known what has
- *                                                                      become of those in flight
+ *     no hub                         no hub                            in the queue of unserved providers
+ *     another hub, or no hub         one that served it before         in the queue of unserved providers, until the
+ *                                                                      outcome of those in flight is known
  *
- * What is in flight comes back when its hub says that it does not serve all of it, or is no member any more: then it is
- * split anew, in front of the rest. Of the latter the locations may have been recorded, so they say to the next hub that
- * they come once more: it looks which of them were (steps_left.ts).
+ * A request in flight is returned when its hub does not serve all of it, or is no member any more: then it is split and routed
+ * again, ahead of the rest. A removed member may have recorded its locations, so the request names that member to the next hub,
+ * which drops those that were recorded (steps_left.ts).
  */
 export interface LocationQueuesOptions extends OwnerCallsOptions {
   readonly calls: OwnerCalls;
-  /** How long locations may wait until they are processed. */
+  /** Time that locations may wait until they are processed. */
   readonly holdMs: number;
-  /** How many locations may wait. */
+  /** Number of locations that may wait. */
   readonly capacity: number;
-  /** Counts the requests of this hub. */
+  /** Number of the next request of this hub. */
   nextNumber(): number;
 }
 
-/** Records that may wait. One body more may come. */
+/** Records that may wait. One more body may arrive. */
 const WAITING_BYTES_MAX = 64 << 20;
-/** What goes together gives up at most so much of the time for which it may wait. */
+/** A location gives up at most this much of its time to share a request. */
 const TOGETHER_MS = 500;
 
 const CANNOT_PROCESS = 'Cannot process locations';
 const SOME_PROCESSED = '; some of them are processed';
 const NOBODY = undefined;
 
-/** What goes in one request. */
+/** A request in a queue. */
 interface Waiting {
   readonly parcel: Parcel;
   readonly untilMs: number;
-  /** The hubs, no members any more, that may have recorded some of it, with a space between; empty for none. */
+  /** Removed members that may have recorded some of it, separated by spaces; empty for none. */
   readonly triedBy: string;
   readonly done: Promise<void>;
   readonly resolve: () => void;
@@ -55,25 +55,25 @@ interface Waiting {
 }
 
 interface Queue {
-  /** The incarnation that serves what is in it. */
+  /** Member id of the hub that serves its providers. */
   readonly server: string | undefined;
-  /** The first is in flight while there is a request, and the last is filled until it is. */
+  /** The first is in flight while there is a request; the last is filled until it is sent. */
   readonly waiting: Waiting[];
-  /** While the first is in flight. */
+  /** Set while the first is in flight. */
   inFlight: InFlight | undefined;
   isSending: boolean;
 }
 
 interface InFlight {
-  /** The version of who serves what by which all of it was served by its hub last. */
+  /** Last ownership version by which its hub served all of it. */
   version: number;
-  /** Whether some of it is not any more. */
+  /** Whether its hub does not serve all of it any more. */
   isTorn: boolean;
-  /** Whether it is with the shards of this hub. */
+  /** Whether the shards of this hub have it. */
   isHandedOver: boolean;
 }
 
-/** What has become of what was sent. `returned`: it is to go elsewhere; `isInDoubt`: it may be processed all the same. */
+/** Outcome of a request. `returned`: it must be routed again; `isInDoubt`: it may be processed nevertheless. */
 type End =
   | { readonly at: 'done' }
   | { readonly at: 'failed'; readonly error: unknown }
@@ -83,9 +83,9 @@ export class LocationQueues {
   readonly #options: LocationQueuesOptions;
   readonly #buffers = new ParcelBuffers();
   readonly #queues = new Map<string | undefined, Queue>();
-  /** Providers that are served by another hub than the one to which locations of them are in flight. */
+  /** Providers that are not served by the hub to which their locations are in flight. */
   #held: ReadonlySet<string> = new Set();
-  /** The version of who serves what by which everything is routed. */
+  /** Ownership version by which everything is routed. */
   #version: number;
   #waiting = 0;
   #waitingBytes = 0;
@@ -99,7 +99,7 @@ export class LocationQueues {
     this.#version = options.ownership.version;
   }
 
-  /** How many locations wait, with how many bytes, and how many have been processed. */
+  /** Number and bytes of waiting locations, and number of processed ones. */
   get gauges(): { readonly waiting: number; readonly waitingBytes: number; readonly forwarded: number } {
     return { waiting: this.#waiting, waitingBytes: this.#waitingBytes, forwarded: this.#forwarded };
   }
@@ -109,8 +109,8 @@ export class LocationQueues {
   }
 
   /**
-   * Whether nothing waits that is for this hub, or may be, but what its shards have: what they are handed from now on is
-   * behind all that came before.
+   * Whether all waiting locations of this hub are with its shards, so that direct input to these comes after all earlier
+   * locations.
    */
   isClear(): boolean {
     if (this.#waiting === 0) return true;
@@ -120,7 +120,7 @@ export class LocationQueues {
     return own === undefined || own.waiting.length === (own.inFlight?.isHandedOver === true ? 1 : 0);
   }
 
-  /** Copies records of locations into the queues of those who serve their providers; their times are times of day. */
+  /** Copies records of locations into the queues of their providers' owners. Their times are wall-clock times. */
   // hot
   run(run: CountedRun): void {
     this.#begin();
@@ -129,7 +129,7 @@ export class LocationQueues {
     else this.#split(run, (server, part) => this.#put(server, part));
   }
 
-  /** The same, for locations that are all served by one hub, or by nobody. */
+  /** The same for locations that are all served by one hub, or by none. */
   // hot
   runTo(server: string | undefined, run: CountedRun): void {
     this.#begin();
@@ -151,7 +151,7 @@ export class LocationQueues {
     await Promise.allSettled([...this.#queues.values()].flatMap(donesOf));
   }
 
-  /** The same for every queue that may hold locations of the providers. */
+  /** The same for every queue that may have locations of the providers. */
   async tried(providers: readonly string[]): Promise<void> {
     this.changed();
     const servers = new Set(providers.map((id) => this.#serverOf(id))).add(NOBODY);
@@ -161,12 +161,12 @@ export class LocationQueues {
     await Promise.allSettled(queues.flatMap(donesOf));
   }
 
-  /** To be called when who serves what may not be what it was. */
+  /** Follows a change of ownership. */
   changed(): void {
     if (this.#version !== this.#options.ownership.version) this.#routeAll();
   }
 
-  /** Ends it: what waits is rejected. What is in flight ends with its call. */
+  /** Closes it and rejects waiting requests. A request in flight ends with its call. */
   close(): void {
     this.#isClosed = true;
     for (const waiting of this.#takeOut()) this.#fail(waiting, this.#late(waiting));
@@ -177,11 +177,11 @@ export class LocationQueues {
     this.changed();
   }
 
-  /** Puts what is not in flight where it belongs now, and before that what has come back. */
+  /** Routes all requests that are not in flight again, and a returned one before them. */
   #routeAll(returned?: Waiting, triedBy = ''): void {
     this.#version = this.#options.ownership.version;
     this.#held = this.#findHeld();
-    // All of it is taken out first: then nothing of a provider is in two queues.
+    // All requests are taken out first, so that no provider is in two queues.
     const others = this.#takeOut();
     if (returned !== undefined) this.#route(returned, triedBy);
     for (const waiting of others) this.#route(waiting, waiting.triedBy);
@@ -196,7 +196,7 @@ export class LocationQueues {
     );
   }
 
-  /** The providers in flight to hubs that do not serve them any more. */
+  /** Providers in flight to hubs that do not serve them any more. */
   #findHeld(): ReadonlySet<string> {
     const held = new Set<string>();
     for (const { server, waiting, inFlight } of this.#queues.values()) {
@@ -221,7 +221,7 @@ export class LocationQueues {
     return this.#held.has(provider) ? NOBODY : this.#options.ownership.serverOf('provider', provider);
   }
 
-  /** Cuts a run between records that are for different hubs. */
+  /** Splits a run between records for different hubs. */
   #split({ names, bytes, count }: CountedRun, put: (server: string | undefined, run: CountedRun) => void): void {
     const records = recordsIn(bytes);
     let [from, many, last] = [0, 0, this.#serverOf(recordIdIn(records, 0))];
@@ -271,7 +271,7 @@ export class LocationQueues {
   #add(queue: Queue, { untilMs, triedBy }: Pick<Waiting, 'untilMs' | 'triedBy'>): Waiting {
     const { elapsed, schedule } = this.#options;
     const { promise: done, resolve, reject } = Promise.withResolvers<void>();
-    // Whoever waits for it hears of it.
+    // Each caller handles the rejection itself.
     done.catch(() => undefined);
     const stopExpiry = schedule(untilMs - elapsed(), () => this.#expire(waiting));
     const parcel = new Parcel(this.#buffers);
@@ -280,7 +280,7 @@ export class LocationQueues {
     return waiting;
   }
 
-  /** What waits is given up in time. What is in flight ends with its call. */
+  /** Rejects a waiting request that has run out of time. A request in flight ends with its call. */
   #expire(waiting: Waiting): void {
     for (const queue of this.#queues.values()) {
       const at = queue.waiting.indexOf(waiting);
@@ -290,7 +290,7 @@ export class LocationQueues {
     }
   }
 
-  /** Puts something that was taken out of a queue to the ends of those where it belongs now. */
+  /** Puts a request that was taken out of a queue at the ends of the right queues. */
   #route(from: Waiting, triedBy: string): void {
     const { parcel, untilMs } = from;
     if (this.#options.elapsed() >= untilMs) {
@@ -307,7 +307,7 @@ export class LocationQueues {
       for (const [server, run] of parts) this.#fill(this.#queueOf(server), run, { untilMs, triedBy }, all);
       from.stopExpiry();
       parcel.end();
-      // Whoever waits for it is told what has become of its parts.
+      // Its callers get the outcome of its parts.
       allDone([...all].map(({ done }) => done)).then(from.resolve, from.reject);
     }
     for (const server of servers) this.#wake(this.#queueOf(server));
@@ -325,11 +325,11 @@ export class LocationQueues {
     const { server } = queue;
     if (queue.isSending || server === NOBODY || queue.waiting.length === 0) return;
     queue.isSending = true;
-    // The current turn of the event loop may have more: it all goes into one request.
+    // Locations of the current turn of the event loop share one request.
     queueMicrotask(() => void this.#sendAll(queue, server));
   }
 
-  /** One after the other. */
+  /** Sends one after the other. */
   async #sendAll(queue: Queue, server: string): Promise<void> {
     for (let [first] = queue.waiting; first !== undefined; [first] = queue.waiting) {
       const inFlight: InFlight = { version: this.#version, isTorn: false, isHandedOver: false };
@@ -346,7 +346,7 @@ export class LocationQueues {
     queue.isSending = false;
   }
 
-  /** Sends it until it has come to something, or is to go elsewhere. */
+  /** Sends a request until it has an outcome, or must be routed again. */
   async #send(
     { parcel, untilMs, triedBy }: Waiting,
     { server, inFlight }: { readonly server: string; readonly inFlight: InFlight },
@@ -369,7 +369,7 @@ export class LocationQueues {
         if (called.at !== 'moved' && called.at !== 'lost') {
           throw new HubError('HUB_INTERNAL', `${CANNOT_PROCESS}: their owner has answered "${called.at}"`);
         }
-        // Whoever has taken a request says so whenever it is repeated.
+        // A hub that has taken a request repeats its answer.
         isInDoubt = called.isInDoubt || (called.at === 'lost' && isInDoubt);
         await calls.follow(called, { version: inFlight.version, untilMs });
         this.changed();
@@ -411,7 +411,7 @@ function donesOf({ waiting }: Queue): readonly Promise<void>[] {
   return waiting.map(({ done }) => done);
 }
 
-/** Resolves when all have. Where only some have not, the error of one of these says so. */
+/** Resolves when all have. If only some fail, the error says that the others are processed. */
 export async function allDone(all: readonly Promise<void>[]): Promise<void> {
   const ends = await Promise.allSettled(all);
   const failed = ends.find(({ status }) => status === 'rejected');

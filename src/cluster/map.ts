@@ -1,45 +1,46 @@
 import { PARTITIONS } from '../shards/affinity.ts';
 
 /**
- * Which member owns which partition. A map is always replaced as a whole, by one with the next epoch. The functions that
- * make the next map are pure, and neither the order in which members are listed nor repetitions matter: ties go to the
- * member with the smallest incarnation. So every hub that makes the map makes the same one.
+ * Partition map: the owner of each partition. A map is always replaced as a whole, by one with the next epoch. The functions
+ * that make the next map are pure, and neither the order in which members are listed nor repetitions matter: ties go to the
+ * member with the smallest id. So every hub makes the same map.
  *
  *   event                   moves partitions from            to                  at a time
  *   ----------------------  -------------------------------  ------------------  ---------
- *   a member has joined     whoever has most of them         the new member      8
- *   a member is gone        that member                      whoever has fewest  all it had
- *   loads differ by more    whoever has most load, choosing  whoever has least   8
- *   than a fifth            what evens the two out best      load
+ *   a member has joined     the member with most of them     the new member      8
+ *   a member was removed    that member                      the member with     all
+ *                                                            fewest
+ *   loads differ by more    the member with most load,       the member with     8
+ *   than a fifth            choosing the best balance        least load
  *
- * Nothing else moves. The number of partitions matters only when a member joins or leaves: what was moved because of
- * its load is not moved back to even out the numbers.
+ * Nothing else moves. The number of partitions matters only when a member joins or leaves: partitions moved because of their
+ * load are not moved back to even out the numbers.
  *
- * At most `ownersMax` members own anything. With 1, one member owns everything, and another takes over when it is gone.
+ * At most `ownersMax` members own anything. With 1, one member owns everything, and another takes over when it is removed.
  */
 export interface PartitionMap {
   /** Rises by one with each map, beginning with 1. */
   readonly epoch: number;
-  /** The incarnation of the owner of each partition, of which there are PARTITIONS. */
+  /** Member id of the owner of each of the PARTITIONS. */
   readonly owners: readonly string[];
-  /** The incarnation of the owner of the collision stage, which moves only when that member is gone. */
+  /** Member id of the owner of the collision stage, which moves only when that member is removed. */
   readonly collisions: string;
 }
 
-/** How many partitions move at a time. All of them wait while they do. */
+/** Most partitions that move at a time. All of them wait while they do. */
 export const MOVES_MAX = 8;
 
-/** Who may own partitions. */
+/** Members that may own partitions. */
 export interface Candidates {
-  /** Their incarnations. Suspects are to be left out: they neither get nor give up anything. */
+  /** Their ids. Leave out suspects: they neither get nor give up anything. */
   readonly members: Iterable<string>;
-  /** How many members may own partitions, at least 1; all of them if left out. */
+  /** Most members that may own partitions, at least 1; all of them if left out. */
   readonly ownersMax?: number;
 }
 
 /**
- * The first map of a cluster: everybody owns the same number of partitions, give or take one. Throws a RangeError if
- * there are no members.
+ * First map of a cluster: all members own the same number of partitions, give or take one. Throws a RangeError if there are no
+ * members.
  */
 export function firstMap({ members, ownersMax }: Candidates): PartitionMap {
   const owners = inOrder(members).slice(0, checkedOwnersMax(ownersMax));
@@ -53,8 +54,8 @@ export function firstMap({ members, ownersMax }: Candidates): PartitionMap {
 }
 
 /**
- * The map with the next batch of partitions for a member that has joined; undefined once it has its share. To be called
- * again when the batch has arrived. Throws a RangeError if `joined` is not one of the members.
+ * Map with the next batch of partitions for a member that has joined; undefined once it has its share. Call it again when the
+ * batch has arrived. Throws a RangeError if `joined` is not one of the members.
  */
 export function afterJoin(
   map: PartitionMap,
@@ -76,8 +77,8 @@ export function afterJoin(
 }
 
 /**
- * The map after a member is gone: its partitions go, one by one, to whoever has fewest. Throws a RangeError if `gone` is
- * still one of the members, or none remain to take over.
+ * Map after a member is removed: each of its partitions goes to the member with fewest. Throws a RangeError if `gone` is still
+ * one of the members, or no member remains.
  */
 export function afterLeave(
   map: PartitionMap,
@@ -101,9 +102,9 @@ export function afterLeave(
 }
 
 /**
- * The map with a batch of partitions moved from busy members to idle ones; undefined while their loads differ by a fifth
- * at most, or if no move would help. `loads`: the load of each partition, in any unit. To be called again with what is
- * measured once the batch has arrived. Throws a RangeError for loads that are negative, not finite, or of another number.
+ * Map with a batch of partitions moved from busy members to idle ones; undefined while their loads differ by a fifth at most,
+ * or if no move would help. `loads`: the load of each partition, in any unit. Call it again with new measurements once the
+ * batch has arrived. Throws a RangeError for loads that are negative, not finite, or of the wrong number.
  */
 export function afterImbalance(
   map: PartitionMap,
@@ -129,12 +130,12 @@ export function afterImbalance(
   return replaced(map, owners);
 }
 
-/** How many partitions a member owns. */
+/** Number of partitions that a member owns. */
 export function partitionsOf(map: PartitionMap | undefined, member: string): number {
   return map?.owners.filter((owner) => owner === member).length ?? 0;
 }
 
-/** A member and its partitions, in ascending order except for those that it has just been given. */
+/** A member and its partitions, in ascending order except for those just added. */
 interface Holding {
   readonly member: string;
   readonly partitions: number[];
@@ -142,14 +143,14 @@ interface Holding {
 
 const NOBODY = 'Cannot make a partition map: members must name at least one, found none';
 
-/** The holdings of the members, ordered by incarnation. Partitions of anybody else are in none of them. */
+/** Holdings of the members, ordered by member id. Partitions of other hubs are in none of them. */
 function holdingsOf(map: PartitionMap, members: Iterable<string>): ReadonlyMap<string, Holding> {
   const holdings = new Map(inOrder(members).map((member) => [member, { member, partitions: [] as number[] }]));
   for (const [partition, owner] of map.owners.entries()) holdings.get(owner)?.partitions.push(partition);
   return holdings;
 }
 
-/** Who may be given partitions: the present owners, and others until there are `ownersMax`. */
+/** Members that may be given partitions: the present owners, and others until there are `ownersMax`. */
 function heirsOf(holdings: ReadonlyMap<string, Holding>, ownersMax: number | undefined): readonly Holding[] {
   const all = [...holdings.values()];
   const owners = all.filter((holding) => countOf(holding) > 0);
@@ -182,7 +183,7 @@ function countOf({ partitions }: Holding): number {
   return partitions.length;
 }
 
-/** The item with the least value; the first of several. */
+/** Item with the least value; the first of several. */
 function lowest<Item>(items: readonly Item[], of: (item: Item) => number): Item | undefined {
   let found: { readonly item: Item; readonly value: number } | undefined;
   for (const item of items) {
@@ -192,7 +193,7 @@ function lowest<Item>(items: readonly Item[], of: (item: Item) => number): Item 
   return found?.item;
 }
 
-/** The item with the greatest value; the first of several. */
+/** Item with the greatest value; the first of several. */
 function highest<Item>(items: readonly Item[], of: (item: Item) => number): Item | undefined {
   return lowest(items, (item) => -of(item));
 }

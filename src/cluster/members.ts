@@ -3,70 +3,70 @@ import { afterLeave, type PartitionMap } from './map.ts';
 import { SEVERAL_OWNERS } from './protocols.ts';
 
 /**
- * Who is a member of the cluster, who is suspected, and what this hub does about it. The configuration log says who the
- * members are, so all hubs agree on them. Whom a hub suspects is its own opinion, based on what it hears.
+ * State machine of membership: the members of the cluster, the suspects, and the actions of this hub. The configuration log
+ * defines the members, so all hubs agree on them. Suspicion is local: each hub judges by the messages that it receives.
  *
- * What another member is to this hub:
+ * States of another member at this hub:
  *
  *   state     signal                                next state
  *   --------  ------------------------------------  ------------------------------------------------------------------
  *   none      join                                  member: its silence begins
- *   member    beat                                  member: its silence begins anew; it is reachable
- *   member    noResponders                          member: unreachable, unless it was heard since
+ *   member    beat                                  member: its silence begins again; it is reachable
+ *   member    noResponders                          member: unreachable, unless a message came since
  *   member    look, is a suspect, may be accused    sealing: being sealed                                     -> seal
  *   sealing   sealed                                sealed: to be expelled
  *   sealing   failed                                sealing: to be sealed again a little later                -> seal
- *   sealed    look, nobody is being expelled        sealed: being expelled                                    -> expel
- *   sealed    overtaken                             sealed: to be expelled, by what is known by then          -> expel
+ *   sealed    look, no other expulsion in progress  sealed: being expelled                                    -> expel
+ *   sealed    overtaken                             sealed: to be expelled, by the latest state               -> expel
  *   sealed    failed                                sealed: to be expelled again a little later               -> expel
  *   any       leave, expel                          none
  *
  * First seal, then expel: only a member whose journal is sealed becomes `sealed`, and only then can it be expelled. From the
- * first seal on there is no way back, whatever is heard from the member: a stream of its journal may be sealed already, and then
- * it is out. Members are expelled one at a time, since each expulsion must be the next record, and changes the map.
+ * first seal on there is no way back, whatever the member sends: a stream of its journal may be sealed already, and then it is
+ * out. Members are expelled one at a time, since each expulsion must be the next record, and changes the map.
  *
  * A member is a *suspect* once it has been silent for `suspectMs`, or for a second if requests to it find no responders.
- * Silence counts only while this hub is connected, and a member. This hub *may accuse* a suspect only while all of these hold; the first
- * that does not is the reason why not:
+ * Silence counts only while this hub is connected, and a member. This hub *may accuse* a suspect only while all of these hold;
+ * the first that does not is the reason why not:
  *
  *   notMember    it is a member itself
  *   down         it has a connection
  *   reconnected  it has had it for 3 s
  *   minority     more than half of the members are no suspects, itself included; or half of them, with the one that joined
  *                last; or there are two members; or some have been suspects for longer, and only those are accused. Members
- *                whose journals are sealed do not count: they can accuse nobody
- *   notKept      an append of its own was kept within the last second: whoever has none to make makes an empty one
+ *                whose journals are sealed do not count: they can accuse no one
+ *   notKept      one of its own appends was stored within the last second; an idle hub makes an empty one
  *
- * The rule about majorities keeps a hub that hears nobody, but can append, from expelling all others who do hear each other:
- * they are to be faster, and seal it. Of two halves the one with the member that joined last is faster: after a restart of
- * the whole cluster that is the half that lives. The rule must not last forever: a hub that comes back alone after three
- * have died would wait for the dead. A minority waits for 3 s more where a suspect's connection is gone, and for 10 s more
- * where it is only silent. A majority has acted by then, and this hub's append would not have been kept.
+ * The majority rule stops a hub that can append, but receives nothing, from expelling all others while these do receive each
+ * other's messages: they must be faster, and seal it. Of two halves the one with the member that joined last is faster: after a
+ * restart of the whole cluster that is the live half. The rule must not last forever: a hub that returns alone after three have
+ * failed would wait for the failed ones. A minority waits for 3 s more if a suspect's connection is lost, and for 10 s more if
+ * it is only silent. A majority has acted by then, and this hub's append would have been refused.
  *
- * A member is *filling* from its join on, and again when another member has ended, until it owns its share by number. What
- * it loses later because of loads is not given back to it. upkeep.ts has what the first member does about that.
+ * A member is *filling* from its join on, and again when another member has been removed, until it owns its share by number.
+ * Partitions that it loses later because of loads are not given back. upkeep.ts describes how the first member fills.
  *
- * All times are of one clock of this hub that is never set and does not stand still while the process does. Times of day
- * are only compared with each other. Safety rests on seals alone: what is told late, or not at all, costs time.
+ * All times are of one monotonic clock of this hub that runs while the process is stopped. Wall-clock times are only compared
+ * with each other. Safety rests on seals alone: late or lost signals only cost time.
  */
 export interface Members {
-  /** The incarnation of this hub. */
+  /** Member id of this hub. */
   readonly self: string;
   readonly suspectMs: number;
-  /** As set; see `ownersMaxOf`. */
+  /** Configured limit; see `ownersMaxOf`. */
   readonly ownersMax: number;
-  /** The version that everybody writes. */
+  /** Protocol version that all members write. */
   readonly protocol: number;
-  /** Whether whatever the log has moved has arrived. */
+  /** Whether everything that the log has moved has arrived. */
   readonly isSettled: boolean;
-  /** The last configuration record that this hub has applied. */
+  /** Last configuration record that this hub has applied. */
   readonly applied: number;
   readonly map: PartitionMap | undefined;
   readonly connection: Connection;
   readonly keptAtMs: number;
   /** Locations per second in each partition of this hub. */
   readonly ownLoads: ReadonlyMap<number, number>;
-  /** By incarnation, this hub included once it has joined; in the order of their indexes. */
+  /** By member id, this hub included once it has joined; in the order of their indexes. */
   readonly all: ReadonlyMap<string, Member>;
 }
 
@@ -75,42 +75,42 @@ type Connection = { readonly at: 'down' } | { readonly at: 'up'; readonly sinceM
 export interface Member {
   readonly incarnation: string;
   readonly name: string;
-  /** The versions that it reads and writes. */
+  /** Protocol versions that it reads and writes. */
   readonly protocols: readonly number[];
-  /** The sequence of its `join` record. */
+  /** Sequence of its `join` record. */
   readonly index: number;
-  /** Whether it is to own more, until it has its share. */
+  /** Whether it must be given more partitions, until it has its share. */
   readonly isFilling: boolean;
   readonly heardAtMs: number;
   readonly isUnreachable: boolean;
   readonly beat: Beat | undefined;
-  /** The configuration sequence that it has applied, as far as it has told. */
+  /** Configuration sequence that it has reported as applied. */
   readonly applied: number;
-  /** The last comparisons of its clock with this hub's, the latest last. */
+  /** Last comparisons of its clock with this hub's, the latest last. */
   readonly clocks: readonly ClockComparison[];
   readonly standing: Standing;
 }
 
-/** `askAtMs`: when the step is due; Infinity while it is under way. */
+/** `askAtMs`: time at which the step is due; Infinity while it is in progress. */
 type Standing =
   | { readonly at: 'member' }
   | { readonly at: 'sealing'; readonly askAtMs: number }
   | { readonly at: 'sealed'; readonly askAtMs: number };
 
-/** What each member reports of itself every BEAT_MS. */
+/** Report that each member sends every BEAT_MS. */
 export interface Beat {
   readonly incarnation: string;
-  /** The last configuration record that it has applied. It never decreases. */
+  /** Last configuration record that it has applied. It never decreases. */
   readonly applied: number;
-  /** Its time of day when it sent this. */
+  /** Its wall-clock time when it sent this. */
   readonly clockMs: number;
-  /** How many more locations it can accept. */
+  /** Number of locations that it can accept. */
   readonly room: number;
   /** Locations per second in each partition that it owns. */
   readonly loads: ReadonlyMap<number, number>;
 }
 
-/** What may happen. Records are told in order, each exactly once; those of other kinds are told as `applied`. */
+/** Events of the state machine. Records come in order, each exactly once; those of other kinds come as `applied`. */
 export type Signal =
   | Joined
   | {
@@ -121,10 +121,10 @@ export type Signal =
     }
   | { readonly is: 'map'; readonly sequence: number; readonly map: PartitionMap }
   | { readonly is: 'applied'; readonly sequence: number }
-  /** What the log says beside members and map, with the record that is told next. */
+  /** State of the log besides members and map, together with the next record. */
   | { readonly is: 'state'; readonly protocol: number; readonly isSettled: boolean }
   | Heard
-  /** A member was asked for its time of day, from and to times of day of this hub. */
+  /** A member was queried for its wall-clock time; `askedMs` and `answeredMs` are wall-clock times of this hub. */
   | {
       readonly is: 'clock';
       readonly incarnation: string;
@@ -132,19 +132,19 @@ export type Signal =
       readonly answeredMs: number;
       readonly clockMs: number;
     }
-  /** This hub has measured what it owns. */
+  /** This hub has measured its loads. */
   | { readonly is: 'measured'; readonly loads: ReadonlyMap<number, number> }
-  /** A member says what it has applied, between its beats. */
+  /** A member reports its applied sequence between heartbeats. */
   | { readonly is: 'hasApplied'; readonly incarnation: string; readonly sequence: number }
-  /** A request to a member has found that nobody listens. */
+  /** A request to a member has found no subscriber. */
   | { readonly is: 'noResponders'; readonly atMs: number; readonly incarnation: string }
-  /** An append of this hub was kept. */
+  /** An append of this hub was stored. */
   | { readonly is: 'kept'; readonly atMs: number }
   | { readonly is: 'up'; readonly atMs: number }
   | { readonly is: 'down' }
   /** The journal of a member is sealed, in both streams. */
   | { readonly is: 'sealed'; readonly incarnation: string }
-  /** An expulsion was not kept, because another record came first. That record must be told before this signal. */
+  /** An expulsion was not stored, because another record came first. That record must precede this signal. */
   | { readonly is: 'overtaken'; readonly incarnation: string }
   /** Sealing or expelling a member failed, or its outcome is unknown. */
   | { readonly is: 'failed'; readonly atMs: number; readonly incarnation: string };
@@ -165,17 +165,17 @@ interface Heard {
 }
 
 /**
- * What an exchange has shown: this hub asked, and the member answered with its time of day. The answer was written between
- * the two moments, however long either hub stood still in between: that only makes the comparison less exact.
+ * Result of a clock query: the member answered with its wall-clock time between the two moments, however long either process
+ * was stopped in between, which only makes the comparison less exact.
  */
 interface ClockComparison {
-  /** By how much the member's clock is ahead of this hub's; negative if it is behind. */
+  /** How far the member's clock is ahead of this hub's; negative if it lags. */
   readonly aheadMs: number;
-  /** How far that may be off, either way. */
+  /** Largest error of `aheadMs`, either way. */
   readonly withinMs: number;
 }
 
-/** What this hub must do now. The outcome of `seal` and `expel` must be told; of `append`, only that it was kept. */
+/** An action of this hub. The outcome of `seal` and `expel` must be signaled; of `append`, only its success. */
 export type Step =
   /** Append a seal to the journal of a member, in both streams. */
   | { readonly do: 'seal'; readonly incarnation: string }
@@ -186,7 +186,7 @@ export type Step =
       readonly expects: number;
       readonly map: PartitionMap | undefined;
     }
-  /** Append something, to see whether that is possible. Repeated with every look; one in flight is enough. */
+  /** Append something, to test whether that is possible. Repeated with every look; one in flight is enough. */
   | { readonly do: 'append' };
 
 /** Whether this hub may accuse suspects; otherwise the condition that fails, see above. */
@@ -195,26 +195,26 @@ export type Accusing = 'may' | 'notMember' | 'down' | 'reconnected' | 'minority'
 export interface ClockDifference {
   readonly incarnation: string;
   readonly name: string;
-  /** By how much the member's clock is ahead of this hub's; negative if it is behind. */
+  /** How far the member's clock is ahead of this hub's; negative if it lags. */
   readonly aheadMs: number;
   readonly isWarning: boolean;
 }
 
 export const BEAT_MS = 250;
-/** How long a member that cannot be reached may be silent. */
+/** Silence after which an unreachable member is suspected. */
 const UNREACHABLE_SUSPECT_MS = 1000;
-/** How much longer a minority waits before it accuses a suspect: one whose connection is gone, and one that is silent. */
+/** Additional time before a minority accuses a suspect: one whose connection is lost, and one that is silent. */
 const MINORITY_MS = { unreachable: 3000, silent: 10_000 };
 const KEPT_WITHIN_MS = 1000;
 const RECONNECTED_MS = 3000;
-/** Pause before a failed step is tried again. */
+/** Pause before a failed step is retried. */
 const RETRY_MS = 100;
 const CLOCK_WARNING_MS = 100;
-/** How many comparisons of a clock are kept. */
+/** Number of comparisons of a clock that are retained. */
 const CLOCKS_MAX = 8;
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** What a hub knows at first. Throws a RangeError unless `suspectMs` is above 0. `ownersMax`: see map.ts. */
+/** Initial state. Throws a RangeError unless `suspectMs` is above 0. `ownersMax`: see map.ts. */
 export function openMembers(
   self: string,
   { suspectMs, ownersMax = PARTITIONS }: { readonly suspectMs: number; readonly ownersMax?: number },
@@ -227,7 +227,7 @@ export function openMembers(
   };
 }
 
-/** What a snapshot of the configuration says of members, in any order. */
+/** Members and map of a configuration snapshot, in any order. */
 export interface RestoredMembers {
   readonly members: readonly Pick<Member, 'incarnation' | 'name' | 'protocols' | 'index'>[];
   readonly map: PartitionMap | undefined;
@@ -235,7 +235,7 @@ export interface RestoredMembers {
   readonly isSettled: boolean;
 }
 
-/** Begins with members and a map of a snapshot, before any record. Their silence begins now. */
+/** Starts from the members and the map of a snapshot, before any record. Their silence begins now. */
 export function restored(members: Members, snapshot: RestoredMembers, atMs: number): Members {
   const { members: those, map, ...state } = snapshot;
   const inOrder = those.toSorted((one, other) => one.index - other.index);
@@ -245,7 +245,7 @@ export function restored(members: Members, snapshot: RestoredMembers, atMs: numb
   return filled({ ...joined, ...state, map });
 }
 
-/** Takes in what has happened. Look afterwards. */
+/** Applies a signal. Call `look` afterwards. */
 export function told(members: Members, signal: Signal): Members {
   switch (signal.is) {
     case 'join':
@@ -292,7 +292,7 @@ export function told(members: Members, signal: Signal): Members {
   }
 }
 
-/** The steps to take now, and the members with these under way. To be called after each signal, and at `nextLookMs`. */
+/** Returns the steps to take now, and the state with these in progress. Call it after each signal, and at `nextLookMs`. */
 export function look(members: Members, nowMs: number): { readonly members: Members; readonly steps: readonly Step[] } {
   if (members.connection.at === 'down' || !members.all.has(members.self)) return { members, steps: [] };
   const accusing = accusation(members, nowMs);
@@ -333,7 +333,7 @@ export function accusation(members: Members, nowMs: number): Accusing {
   return 'may';
 }
 
-/** When to look again, even if nothing is told until then; Infinity if never. */
+/** Time of the next look if there is no signal until then; Infinity if never. */
 export function nextLookMs(members: Members, nowMs: number): number {
   const { connection, keptAtMs, all } = members;
   const times = [keptAtMs + KEPT_WITHIN_MS];
@@ -345,14 +345,14 @@ export function nextLookMs(members: Members, nowMs: number): number {
   return Math.min(NEVER, ...times.filter((atMs) => atMs > nowMs));
 }
 
-/** The member with the smallest index, who does what one has to do for all; undefined where there are no members. */
+/** Member with the smallest index, which acts on behalf of all; undefined if there are no members. */
 export function firstMember({ all }: Members): Member | undefined {
   return all.values().next().value;
 }
 
 /**
- * The last configuration record that every member has applied, as far as this hub knows. A member begins to serve only
- * after applying its own `join`, so it has applied at least that.
+ * Last configuration record that every member is known to have applied. A member serves only after applying its own `join`, so
+ * it has applied at least that.
  */
 export function appliedByAll(members: Members): number {
   let least = members.applied;
@@ -370,7 +370,7 @@ export function loads({ self, all, map, ownLoads }: Members): readonly number[] 
   });
 }
 
-/** How the clocks of other members differ from this hub's, by the most exact of the last comparisons. */
+/** Differences of the clocks of other members from this hub's, by the most exact of the last comparisons. */
 export function clockDifferences({ all }: Members): readonly ClockDifference[] {
   return [...all.values()].flatMap(({ incarnation, name, clocks }) => {
     const [first, ...more] = clocks.toReversed();
@@ -390,12 +390,12 @@ function suspectAtMs({ self, connection, suspectMs }: Members, member: Member): 
   return silentFromMs + (member.isUnreachable ? Math.min(UNREACHABLE_SUSPECT_MS, suspectMs) : suspectMs);
 }
 
-/** When a minority may accuse a member. */
+/** Time from which a minority may accuse a member. */
 function overdueAtMs(members: Members, member: Member): number {
   return suspectAtMs(members, member) + (member.isUnreachable ? MINORITY_MS.unreachable : MINORITY_MS.silent);
 }
 
-/** The suspects that this hub may accuse, if it may accuse at all. */
+/** Suspects that this hub may accuse, if it may accuse at all. */
 function accusable(members: Members, nowMs: number): readonly Member[] {
   const suspected = suspects(members, nowMs);
   const voters = [...members.all.values()].filter(({ standing }) => standing.at !== 'sealed');
@@ -406,7 +406,7 @@ function accusable(members: Members, nowMs: number): readonly Member[] {
   return suspected.filter((member) => overdueAtMs(members, member) <= nowMs);
 }
 
-/** Who may be given partitions, in the order of indexes: neither suspects nor who is being expelled. */
+/** Members that may be given partitions, in the order of indexes: neither suspects nor members being expelled. */
 export function heirs({ all }: Members, suspected: readonly Member[]): readonly string[] {
   const passedOver = new Set(suspected.map(({ incarnation }) => incarnation));
   return [...all.values()]
@@ -436,7 +436,7 @@ function onJoin(members: Members, { incarnation, name, protocols, sequence, atMs
   };
   const all = new Map(members.all).set(incarnation, member);
   if (incarnation !== members.self) return { ...members, all };
-  // It has heard nobody before: silence counts from here.
+  // This hub received nothing before its join: silence counts from here.
   const heardFromHere = ([id, each]: [string, Member]): [string, Member] => {
     return [id, { ...each, heardAtMs: Math.max(each.heardAtMs, atMs), isUnreachable: false }];
   };
@@ -444,20 +444,20 @@ function onJoin(members: Members, { incarnation, name, protocols, sequence, atMs
 }
 
 function onBeat(member: Member, { atMs, beat }: Heard): Member {
-  // What a member has applied never decreases, so this beat was sent before one that arrived earlier.
+  // The applied sequence never decreases, so this heartbeat was sent before one that arrived earlier.
   if (member.beat !== undefined && beat.applied < member.beat.applied) return member;
   const applied = Math.max(member.applied, beat.applied);
   return { ...member, heardAtMs: Math.max(member.heardAtMs, atMs), isUnreachable: false, beat, applied };
 }
 
-/** Members that seemed unreachable may have been reachable all along, when it was this hub that was cut off. */
+/** Members that seemed unreachable may have been reachable all along, if this hub was cut off. */
 function onUp(members: Members, sinceMs: number): Members {
   const all = new Map<string, Member>();
   for (const [incarnation, member] of members.all) all.set(incarnation, { ...member, isUnreachable: false });
   return { ...members, connection: { at: 'up', sinceMs }, all };
 }
 
-/** The standing after the outcome of a step; unchanged if the step is no longer under way. */
+/** State after the outcome of a step; unchanged if the step is no longer in progress. */
 function stepped(
   { standing }: Member,
   signal: { readonly is: 'sealed' | 'overtaken' } | { readonly is: 'failed'; readonly atMs: number },
@@ -466,7 +466,7 @@ function stepped(
   const isUnderWay = standing.askAtMs === NEVER;
   switch (signal.is) {
     case 'sealed':
-      // An attempt that was given up may have succeeded all the same.
+      // An attempt that was given up may have succeeded nevertheless.
       return standing.at === 'sealing' ? { at: 'sealed', askAtMs: -NEVER } : standing;
     case 'overtaken':
       return standing.at === 'sealed' && isUnderWay ? { at: 'sealed', askAtMs: -NEVER } : standing;
@@ -475,7 +475,7 @@ function stepped(
   }
 }
 
-/** What it owned goes to none who may be next. */
+/** Suspects get none of its partitions. */
 function expulsion(members: Members, { incarnation }: Member, suspected: readonly Member[]): Step {
   const { map, applied } = members;
   const ownersMax = ownersMaxOf(members);
@@ -494,7 +494,7 @@ function mapped(members: Members, map: PartitionMap | undefined): Members {
   return { ...members, map };
 }
 
-/** Whoever has its share is filling no more. */
+/** Ends filling for members that have their share. */
 function filled(members: Members): Members {
   const { all, map, ownersMax } = members;
   const share = Math.floor(PARTITIONS / Math.min(all.size, ownersMax));

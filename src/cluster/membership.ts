@@ -32,72 +32,72 @@ import type { Notice } from './notice.ts';
 import { mapWithoutSelf, type Uneven, type Upkeep, unevenSince, upkeep } from './upkeep.ts';
 
 /**
- * This hub as a member of its cluster: tells the state machine of members.ts what happens, and does what it says.
+ * Membership of this hub in its cluster: feeds the state machine of members.ts with signals, and executes its steps.
  *
- *   what it hears                           is told as              what it does
+ *   input                                   signal                  action
  *   --------------------------------------  ----------------------  ---------------------------------------------------
  *   records of the configuration log        join, leave, expel, map
- *   `<name>.beat`, every 250 ms of each     beat                    beats as well, while it is a member
- *   `<name>.applied`, after each record     hasApplied              says what it has applied, once a millisecond at most
- *   `<name>.in.<incarnation>.ping`          beat and clock, or      asks each every 2 s, and who was silent for 500 ms;
- *                                           noResponders            answers with a beat
- *   the connection, and standing still      up, down
- *   a barrier of the own journal            kept                    when asked for an append
+ *   `<name>.beat`, every 250 ms of each     beat                    sends heartbeats as well, while it is a member
+ *   `<name>.applied`, after each record     hasApplied              reports what it has applied, once a ms at most
+ *   `<name>.in.<incarnation>.ping`          beat and clock, or      queries each every 2 s, and silent ones after 500 ms;
+ *                                           noResponders            answers with a heartbeat
+ *   the connection, and standstills         up, down
+ *   a barrier of its own journal            kept                    when the state machine wants an append
  *   seals of the journal of a suspect       sealed                  in both streams
- *   an `expel` appended                     overtaken               behind what is applied
+ *   an `expel` appended                     overtaken               after the applied records
  *
- * A process that has stood still for a second has heard nobody, and knows nothing of anybody: that is told as a connection
- * that was lost and is there again.
+ * A process that was stopped for a second has received nothing, and must not judge others: this is signaled as a connection
+ * that was lost and is back.
  *
- * Journals are sealed in streams that are there: a hub makes them before it joins. Where a seal does not get through for 2 s,
- * its streams are looked at. One that is missing, which only somebody else can have deleted, is made, as its owner would,
- * so that a seal is what comes first in it, whoever appends later. One that is full is given room for seals.
+ * Journals are sealed in existing streams, since a hub creates them before it joins. If a seal does not succeed within 2 s, the
+ * streams are inspected. A missing one, which only another hub can have deleted, is created as its owner would, so that the
+ * seal is its first message, whichever hub appends later. A full one is enlarged for seals.
  *
- * A hub that leaves seals its own journal before it says so: what others take over has an end.
+ * A hub that leaves seals its own journal first, so that its successors read a complete journal.
  */
 export interface MembershipOptions {
   readonly bus: Bus;
-  /** Of the cluster. */
+  /** Name of the cluster. */
   readonly name: string;
   readonly incarnation: string;
-  /** Stays the same over restarts. */
+  /** Stays the same after a restart. */
   readonly hubName: string;
-  /** Of the settings that must be equal. */
+  /** Digest of the settings that must be equal. */
   readonly digest: string;
-  /** The versions that it reads and writes. */
+  /** Protocol versions that it reads and writes. */
   readonly protocols: readonly number[];
   /** How many members may own partitions once all of them know of several; all of them when left out. */
   readonly ownersMax?: number;
   /** Silence after which a member is suspected; 2,000 when left out. */
   readonly suspectMs?: number;
-  /** Makes the journal streams of an incarnation, as each hub does with its own before it joins. */
+  /** Creates the journal streams of a member, as each hub does with its own before it joins. */
   makeJournal(incarnation: string): Promise<void>;
-  /** How many locations this hub can take. */
+  /** Number of locations that this hub can accept. */
   room(): number;
-  /** Locations a second in each of its partitions. */
+  /** Locations per second in each of its partitions. */
   loads(): ReadonlyMap<number, number>;
-  /** Resolves when an append of the own journal was kept that began after this call. */
+  /** Resolves when an append to its own journal was stored that began after this call. */
   barrier(): Promise<void>;
-  /** Told of the map that holds when this hub has joined, and of each one later; the record is applied by then. */
+  /** Reports the map at the join of this hub, and each later one, after the record is applied. */
   onMap(map: PartitionMap): void;
   /** Another hub has expelled this one. It does nothing any more. */
   out(): void;
   readonly notice: Notice;
-  /** Time that has passed since some moment. */
+  /** Monotonic time in milliseconds. */
   elapsed(): number;
-  /** Time of day. */
+  /** Wall-clock time in milliseconds. */
   now(): number;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
 export interface Leaving {
   readonly timeoutMs?: number;
-  /** The own journal is sealed, and it is about to say so. */
+  /** Its journal is sealed, and the `leave` record comes next. */
   sealed?(): void;
 }
 
-/** What this hub knows of a member. */
+/** Status of a member, as this hub sees it. */
 export interface MemberStatus {
   readonly incarnation: string;
   readonly name: string;
@@ -105,39 +105,39 @@ export interface MemberStatus {
   readonly isSuspect: boolean;
   /** 0 for this hub. */
   readonly silentMs: number;
-  /** The configuration sequence that it has applied, as far as it has told. */
+  /** Configuration sequence that it has reported as applied. */
   readonly applied: number;
-  /** How much its clock is ahead of this hub's; undefined where that is not known. */
+  /** How far its clock is ahead of this hub's; undefined if unknown. */
   readonly aheadMs: number | undefined;
 }
 
 const SUSPECT_MS = 2000;
-/** Who is silent for so long is asked. */
+/** Silence after which a member is pinged. */
 const PING_AFTER_MS = 500;
 const PING_MS = 1000;
-/** How often the clocks of all are compared, in beats. */
+/** Interval at which all clocks are compared, in heartbeats. */
 const CLOCK_BEATS = 8;
-/** A process that has not looked for so long has stood still. */
+/** Time without a look after which the process counts as stopped. */
 const STILL_MS = 1000;
-/** From saying what is applied to saying it again. */
+/** Least interval between reports of the applied sequence. */
 const APPLIED_MS = 1;
-/** Until it is looked why a journal cannot be sealed. */
+/** Time after which the streams of an unsealed journal are inspected. */
 const SEAL_MS = 2000;
-/** What a full stream gets more. */
+/** Additional size of a full stream. */
 const SEAL_BYTES = 1 << 20;
-/** A reason why nobody is accused is told when it has lasted for so long. */
+/** Time that a reason against accusing must last before it is logged. */
 const REASON_MS = 500;
 const READY_MS = 12_000;
 const LEAVE_MS = 10_000;
-/** Requests that may wait until all have applied something. */
+/** Most requests that may wait until all have applied a record. */
 const WAITING_MAX = 10_000;
 
-/** Begins to watch the connection. Tell of all records from now on, and join. */
+/** Starts to watch the connection. Pass all records from now on, and call `join`. */
 export function openMembership(options: MembershipOptions): Membership {
   return new Membership(options);
 }
 
-/** What there is from joining to leaving. */
+/** Life cycle from joining to leaving. */
 type Standing = 'opening' | 'joining' | 'member' | 'ended';
 
 /** A request that waits until all have applied a record. */
@@ -157,7 +157,7 @@ export class Membership {
   #cancelLook: () => void = () => undefined;
   #lookedAtMs = 0;
   readonly #waiting = new Set<Waiting>();
-  /** Incarnations that are being asked. */
+  /** Members with a pending ping. */
   readonly #asked = new Set<string>();
   readonly #notices: Notices;
   #isProving = false;
@@ -166,7 +166,7 @@ export class Membership {
   #isTelling = false;
   #beats = 0;
 
-  /** Only for openMembership. */
+  /** Called by openMembership only. */
   constructor(options: MembershipOptions) {
     const { incarnation, suspectMs = SUSPECT_MS, ownersMax = PARTITIONS, bus, elapsed, notice } = options;
     this.#options = options;
@@ -175,7 +175,7 @@ export class Membership {
     this.#unwatch = bus.watch(({ at }) => this.#tell(at === 'up' ? { is: at, atMs: elapsed() } : { is: at }));
   }
 
-  /** Begins with the members and the map of a snapshot, before any record. */
+  /** Starts from the members and the map of a snapshot, before any record. */
   restore(state: ConfigState): void {
     const { map, protocol } = state;
     const snapshot = { members: [...state.members.values()], map, protocol, isSettled: isSettled(state) };
@@ -183,14 +183,14 @@ export class Membership {
   }
 
   /**
-   * Takes each record of the configuration log, in its order, when everything else of it is applied. `state`: what it has
-   * made of the configuration.
+   * Takes each record of the configuration log, in order, when everything else of it is applied. `state`: the configuration
+   * after it.
    */
   record(record: AppliedRecord, state: ConfigState): void {
     if (this.#standing === 'ended') return;
     const { map } = this.#members;
     const signal = signalOf(record, this.#options.elapsed());
-    // What others have done before is nothing new.
+    // Earlier events of other hubs are not logged.
     if (this.#standing !== 'opening') this.#notices.record(this.#members, signal);
     this.#tell({ is: 'state', protocol: state.protocol, isSettled: isSettled(state) }, signal);
     const isOwn = 'incarnation' in signal && signal.incarnation === this.#members.self;
@@ -202,8 +202,8 @@ export class Membership {
   }
 
   /**
-   * Joins the cluster, once the log is open and the own journal streams are made. Resolves when the own `join` is applied;
-   * rejects with HUB_UNAVAILABLE when it is not in time.
+   * Joins the cluster, once the log is open and its journal streams exist. Resolves when its own `join` is applied; rejects
+   * with HUB_UNAVAILABLE if that takes too long.
    */
   async join(log: Pick<ConfigLog, 'append'>): Promise<void> {
     const { incarnation, hubName, protocols, digest } = this.#options;
@@ -212,15 +212,15 @@ export class Membership {
     this.#standing = 'joining';
     this.#log = log;
     this.#listen();
-    // Whoever asks a member must find it.
+    // Other members must be able to ping it.
     await this.#within(READY_MS, 'join the cluster', Promise.all(this.#subscriptions.map(({ ready }) => ready)));
     await log.append({ kind: 'join', incarnation, name: hubName, protocols, digest });
   }
 
   /**
-   * Leaves the cluster: seals the own journal, and says who owns what from now on. To be called when they append nothing any
-   * more. Resolves when others have it; rejects with HUB_UNAVAILABLE when that cannot be done in time: others expel this hub
-   * then, as any that is gone. Close it in either case.
+   * Leaves the cluster: seals its own journal, and assigns its partitions to others. Call it once nothing is appended any more.
+   * Resolves when others have it; rejects with HUB_UNAVAILABLE if that takes too long: others then expel this hub as a failed
+   * one. Call `close` in either case.
    */
   async leave({ timeoutMs = LEAVE_MS, sealed = () => undefined }: Leaving = {}): Promise<void> {
     if (this.#standing !== 'member') return;
@@ -234,15 +234,15 @@ export class Membership {
     }
   }
 
-  /** Ends it at once, without a word to others. */
+  /** Stops at once, without notifying others. */
   close(): void {
     this.#end('this hub is closed');
     this.#unwatch();
   }
 
   /**
-   * Resolves when every member has applied a record of the configuration log, or is expelled. Rejects with HUB_UNAVAILABLE
-   * when that is not known in time.
+   * Resolves when every member has applied a record of the configuration log, or is expelled. Rejects with HUB_UNAVAILABLE if
+   * that is not confirmed in time.
    */
   async appliedByAll(sequence: number, timeoutMs: number): Promise<void> {
     if (this.#standing !== 'member') {
@@ -272,7 +272,7 @@ export class Membership {
     return this.#standing === 'member';
   }
 
-  /** Whether this hub is the member with the smallest index, who does what one has to do for all. */
+  /** Whether this hub is the member with the smallest index, which acts on behalf of all. */
   get isFirst(): boolean {
     return this.isMember && firstMember(this.#members)?.incarnation === this.#members.self;
   }
@@ -286,12 +286,12 @@ export class Membership {
     return this.#members.map;
   }
 
-  /** The incarnation of the owner of a partition; undefined while nobody owns it. */
+  /** Member id of the owner of a partition; undefined while it is unowned. */
   ownerOf(partition: number): string | undefined {
     return this.#members.map?.owners[partition] || undefined;
   }
 
-  /** All members, in the order in which they have joined. */
+  /** All members, in the order of their joins. */
   get members(): readonly MemberStatus[] {
     const nowMs = this.#options.elapsed();
     const { self, all, applied } = this.#members;
@@ -315,7 +315,7 @@ export class Membership {
     this.#look();
   }
 
-  /** Does what is to be done now, and comes back when that may be something else. */
+  /** Takes the steps that are due, and schedules the next look. */
   #look(): void {
     if (this.#standing !== 'member') return;
     const nowMs = this.#options.elapsed();
@@ -349,13 +349,13 @@ export class Membership {
     }
   }
 
-  /** An append is kept after it has begun, and a process may stand still before it hears of it: so the beginning counts. */
+  /** An append is stored after it began, and the process may be stopped before the answer arrives, so its start counts. */
   async #prove(): Promise<void> {
     this.#isProving = true;
     const atMs = this.#options.elapsed();
     const isKept = await this.#options.barrier().then(
       () => true,
-      // The journal says why.
+      // The journal reports the error.
       () => false,
     );
     this.#isProving = false;
@@ -373,7 +373,7 @@ export class Membership {
     }
   }
 
-  /** Resolves when the journal of an incarnation is sealed, or when that is off. */
+  /** Resolves when the journal of a member is sealed, or when that is no longer needed. */
   async #sealJournal({ incarnation, isOff }: Sealed): Promise<void> {
     const { bus, name, hubName, schedule } = this.#options;
     let isDone = false;
@@ -393,7 +393,7 @@ export class Membership {
     }
   }
 
-  /** Sees to it that the streams of an incarnation take seals. */
+  /** Makes the streams of a member accept seals. */
   async #mendJournal(incarnation: string): Promise<void> {
     const { bus, name, makeJournal, notice } = this.#options;
     const wanted = journalStreams(name, incarnation);
@@ -431,7 +431,7 @@ export class Membership {
       this.#isKeeping = false;
       this.#look();
     } catch (error) {
-      // The next beat looks again.
+      // The next heartbeat looks again.
       this.#isKeeping = false;
       const what = due.is === 'map' ? 'who owns what' : `that everybody speaks version ${due.version}`;
       this.#options.notice(`Cannot say ${what}: ${(error as Error).message}`);
@@ -475,7 +475,7 @@ export class Membership {
     }
   }
 
-  /** The own join is applied. */
+  /** Its own join is applied. */
   #begin(): void {
     if (this.#standing !== 'joining') return;
     this.#standing = 'member';
@@ -500,7 +500,7 @@ export class Membership {
     return { incarnation, applied: this.#members.applied, clockMs: now(), room: room(), loads: loads() };
   }
 
-  /** Asks those that are silent; all of them where their clocks are to be compared. */
+  /** Pings silent members; all of them when their clocks are to be compared. */
   #askMembers(areAllDue: boolean): void {
     const { self, all, connection } = this.#members;
     if (connection.at === 'down') return;
@@ -531,11 +531,11 @@ export class Membership {
     }
   }
 
-  /** At once, and what is applied meanwhile a millisecond later. A beat says it as well, where this is lost. */
+  /** Reports the applied sequence at once, and later ones after a millisecond. Heartbeats repeat it in case of loss. */
   #sayApplied(): void {
     if (this.#isTelling || this.#members.all.size < 2) return;
     this.#isTelling = true;
-    // When the record is applied as a whole.
+    // After the record is applied as a whole.
     queueMicrotask(() => {
       const { bus, name, schedule } = this.#options;
       const { self: incarnation, applied: sequence } = this.#members;
@@ -585,7 +585,7 @@ export class Membership {
     for (const { end } of this.#waiting) end(unavailable(`Cannot wait for the configuration: ${why}`));
   }
 
-  /** What comes of it in time; rejects with HUB_UNAVAILABLE otherwise. */
+  /** Result of the promise in time; rejects with HUB_UNAVAILABLE otherwise. */
   #within<Value>(ms: number, what: string, coming: Promise<Value>): Promise<Value> {
     const { promise, resolve, reject } = Promise.withResolvers<Value>();
     const cancel = this.#options.schedule(ms, () => reject(unavailable(`Cannot ${what}: not done in ${ms} ms`)));
@@ -599,7 +599,7 @@ interface Sealed {
   isOff(): boolean;
 }
 
-/** What the log of a hub says of members: each thing when it begins, and when it is over. */
+/** Log lines about members: one when a condition begins, and one when it ends. */
 class Notices {
   readonly #notice: Notice;
   readonly #once = new Set<string>();
@@ -616,7 +616,7 @@ class Notices {
     this.#notice(text);
   }
 
-  /** Before it is told. */
+  /** Call it before the signal is applied. */
   record({ all }: Members, signal: Signal): void {
     if (signal.is !== 'expel' && signal.is !== 'leave') return;
     const member = all.get(signal.incarnation);
@@ -641,7 +641,7 @@ class Notices {
     this.#compareClocks(members);
   }
 
-  /** A lost connection ends suspicion, too, and there is nothing to say of that. */
+  /** A lost connection ends suspicion, too, without a log line. */
   #forgetHeard({ all, suspectMs }: Members, suspected: readonly Member[], nowMs: number): void {
     const still = new Set(suspected.map(({ incarnation }) => incarnation));
     for (const incarnation of this.#suspected) {

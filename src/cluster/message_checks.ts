@@ -1,6 +1,6 @@
 import { BATCH_MESSAGES_MAX, BusError, PAYLOAD_BYTES_MAX } from './bus.ts';
 
-/** What every bus rejects, whatever its implementation. All of these throw a BusError. */
+/** Checks that every bus makes, whatever its implementation. All of these throw a BusError. */
 
 const SUBJECT = /^[!-~]{1,255}$/;
 
@@ -25,7 +25,7 @@ export function checkMessage(subject: string, { length }: Uint8Array): void {
   }
 }
 
-/** Checks messages that are to be stored together. */
+/** Checks messages that are stored together. */
 export function checkBatch(subject: string, messages: readonly Uint8Array[]): void {
   const { length } = messages;
   if (length === 0 || length > BATCH_MESSAGES_MAX) {

@@ -12,9 +12,9 @@ export interface Passed {
 
 export interface MotionsOutOptions {
   readonly bus: Pick<Bus, 'publish'>;
-  /** Of the cluster: what subjects begin with. */
+  /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
-  /** The incarnation of this hub. */
+  /** Member id of this hub. */
   readonly self: string;
   readonly clock: Pick<Clock, 'now' | 'timeOfDay' | 'setBacks'>;
   /** What the shards have passed. */

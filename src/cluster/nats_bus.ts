@@ -26,15 +26,15 @@ import { ANSWERS, APPEND, APPENDED, type BusSettings, COMMAND, EVENT } from './n
 import { StreamApi } from './nats/stream_api.ts';
 import { ThreadLink } from './nats/thread_link.ts';
 
-/** How many calls may be under way, and how many bytes they may hold outside of shared memory. More are refused. */
+/** Most calls in progress, and most bytes that they may hold outside of shared memory. More are rejected. */
 const CALLS_MAX = 8192;
 const CALL_BYTES_MAX = 64 << 20;
-/** How long one batch of a reader may take. */
+/** Timeout of one batch of a reader. */
 const READ_MS = 10_000;
-/** A thread that keeps dying is restarted less and less often. */
+/** Pauses before the thread is restarted, which grow while it keeps failing. */
 const RESTART_MS = { first: 100, longest: 5000 };
 
-/** A call that is under way in the thread, and ends with an event of its own. */
+/** A call in progress in the thread, which ends with its own event. */
 interface Call {
   /** Called with the event that ends it. */
   end(event: FrameReader): void;
@@ -45,7 +45,7 @@ interface Call {
 
 /** A subscription or follower, which starts again in every new thread. */
 interface Listener {
-  /** Tells the thread to listen; false if its queue is full. */
+  /** Has the thread subscribe; false if its queue is full. */
   start(): boolean;
   take(message: Message): void;
   ready(): void;
@@ -223,7 +223,7 @@ export class NatsBus implements Bus {
     await this.#link.kill();
   }
 
-  /** Ends the thread as a crash would; another one replaces it. */
+  /** Terminates the thread as a crash would; another one replaces it. */
   async killThread(): Promise<void> {
     await this.#link.kill();
   }
@@ -318,7 +318,7 @@ export class NatsBus implements Bus {
       for (const { ready } of this.#listeners.values()) ready();
       return;
     }
-    // Calls that are made in the meantime wait in the rings of the next thread.
+    // Calls made in the meantime wait in the rings of the next thread.
     const link = this.#newLink();
     this.#link = link;
     for (const { start } of this.#listeners.values()) start();
@@ -327,7 +327,7 @@ export class NatsBus implements Bus {
   }
 }
 
-/** The message that is being delivered: a single object for all of them, which reads from the ring. */
+/** The message being delivered: a single object for all of them, which reads from the ring. */
 class Delivered implements Message {
   readonly #event: FrameReader;
 

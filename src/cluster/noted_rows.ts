@@ -3,9 +3,9 @@ import { look } from '../model/borrowed.ts';
 import { NewestRows } from '../store/newest_rows.ts';
 
 const CHUNK_BYTES = 1 << 18;
-/** Chunks that are kept to be used again. */
+/** Chunks that are retained for reuse. */
 const SPARE_CHUNKS = 32;
-/** Bytes of rows beyond which those are looked for that have been replaced. */
+/** Bytes of rows that trigger a search for replaced ones. */
 const LOOK_BYTES = 4 << 20;
 
 interface Chunk {
@@ -14,11 +14,11 @@ interface Chunk {
 }
 
 /**
- * Copies of rows that wait to be written, the older before the newer. Of an object there may be several, of which the last
- * one counts; where they become many, that alone is kept. So they are bounded by the number of objects.
+ * Copies of rows that wait to be written, oldest first. An object may have several, of which the last one counts; if these
+ * become many, the others are dropped. So the size is bounded by the number of objects.
  */
 export class NotedRows {
-  /** The last one is filled. */
+  /** The last one is being filled. */
   #chunks: Chunk[] = [];
   #spare: Buffer[] = [];
   #size = 0;
@@ -30,24 +30,24 @@ export class NotedRows {
     this.#lookAt = lookBytes;
   }
 
-  /** How many bytes the rows take. */
+  /** Size of the rows in bytes. */
   get size(): number {
     return this.#size;
   }
 
-  /** Whole rows, one behind the other, in the order in which they came. They are good until `clear`. */
+  /** Whole rows, in order of arrival. They are valid until `clear`. */
   *chunks(): Generator<Buffer> {
     for (const { bytes, used } of this.#chunks) yield bytes.subarray(0, used);
   }
 
-  /** Copies rows that are newer than all before. hot */
+  /** Copies rows that are newer than all before. Hot path. */
   add({ bytes, count }: PackedRows): void {
     if (count === 0) return;
     this.#copy(look(bytes));
     if (this.#size > this.#lookAt) this.#dropReplaced();
   }
 
-  /** Copies all that another one has, which is newer. */
+  /** Copies all rows of another buffer, which are newer. */
   addAll(others: NotedRows): void {
     for (const rows of others.chunks()) this.#copy(rows);
   }

@@ -1,2 +1,2 @@
-/** Takes a line for the log of this hub. It is a warning unless `level` says otherwise. */
+/** Logs a line of this hub, as a warning unless `level` says otherwise. */
 export type Notice = (text: string, level?: 'info' | 'warn') => void;

@@ -5,14 +5,14 @@ import type { Trackable } from '../model/trackable.ts';
 import { Affinity, type Links, linksOf } from '../shards/affinity.ts';
 import type { ObjectMove } from './config_record.ts';
 
-/** What a record says of an entity, of whatever kind: its JSON, or null where it is deleted. */
+/** Change of an entity of any kind in a record: its JSON, or null if it is deleted. */
 interface ChangedText {
   readonly kind: string;
   readonly id: string;
   readonly text: string | null;
 }
 
-/** An object that gets another partition. */
+/** An object whose partition changes. */
 export interface Regrouped {
   readonly kind: ObjectKind;
   readonly id: string;
@@ -20,16 +20,16 @@ export interface Regrouped {
   readonly to: number;
 }
 
-/** Which objects are asked for. */
+/** Selection of objects. */
 export interface ObjectsWanted {
   readonly partitions: ReadonlySet<number>;
-  /** All objects that are configured, or were located. */
+  /** All objects that are configured, or have a location. */
   readonly known: ObjectIds;
-  /** What is on its way is still where it comes from. */
+  /** Migrating objects, which still count as in their old partitions. */
   readonly onTheWay: readonly { readonly objects: readonly ObjectMove[] }[];
-  /** With those that records behind this one have deleted; without any when left out. */
+  /** Includes objects that later records have deleted; none when left out. */
   readonly behind?: number;
-  /** Providers that may be among them, and may not be known. */
+  /** Providers that may be among them without being in `known`. */
   readonly located?: Iterable<string>;
 }
 
@@ -42,7 +42,7 @@ interface Deleted {
   readonly atMs: number;
 }
 
-/** For so long it is known where an object was that is deleted: no owner is without a successor for longer. */
+/** Time that the partition of a deleted object is remembered: no owner stays without a successor for longer. */
 const DELETED_MS = 60_000;
 
 interface ChangedLinks {
@@ -51,9 +51,9 @@ interface ChangedLinks {
 }
 
 /**
- * The partitions of all objects, by the configuration that is applied: what is connected by assignments or as parent and
- * child belongs together (shards/affinity.ts). All hubs apply the same records, so all of them agree. Of objects that were
- * deleted lately it is known where they were: whoever takes over from there has not evaluated that yet, maybe.
+ * Partitions of all objects, by the applied configuration: objects that are connected by assignments, or as parent and child,
+ * share a partition (shards/affinity.ts). All hubs apply the same records, so they agree. Partitions of recently deleted
+ * objects are remembered, because a successor may not have evaluated the deletion yet.
  */
 export class ObjectPartitions {
   readonly #affinity = new Affinity();
@@ -64,13 +64,13 @@ export class ObjectPartitions {
     return kind === 'provider' ? this.#affinity.partitionOfProvider(id) : this.#affinity.partitionOfTrackable(id);
   }
 
-  /** Applies what a record has changed. Returns the objects that have another partition by now, but for deleted ones. */
+  /** Applies the changes of a record. Returns the objects whose partition has changed, except deleted ones. */
   apply(changes: Iterable<ChangedText>): readonly Regrouped[] {
     const changed = changedLinks(changes).filter(({ id, links }) => !dequal(links, this.#affinity.linksOf(id)));
     if (changed.length === 0) return [];
     const before = changed.map(({ id }): ChangedLinks => ({ id, links: this.#affinity.linksOf(id) }));
     const now = this.#partitionsOfAll(changed);
-    // Partitions before are those that there are when it is taken back: keys are made from links alone.
+    // The previous partitions are those after a rollback: keys follow from links alone.
     const then = this.#partitionsOfAll(before);
     this.#affinity.change(changed);
     const deleted = new Set(changed.flatMap(({ id, links }) => (links === undefined ? [`trackable ${id}`] : [])));
@@ -80,7 +80,7 @@ export class ObjectPartitions {
     });
   }
 
-  /** The objects that would get another partition, but for deleted ones, if these changes were applied. */
+  /** Objects whose partition would change with these changes, except deleted ones. */
   preview(changes: Iterable<ChangedText>): readonly Regrouped[] {
     const all = [...changes];
     const before = changedLinks(all).map(({ id }): ChangedLinks => ({ id, links: this.#affinity.linksOf(id) }));
@@ -89,7 +89,7 @@ export class ObjectPartitions {
     return found;
   }
 
-  /** Takes note of where the objects are that a record is about to delete. */
+  /** Remembers the partitions of objects that a record is about to delete. */
   noteDeleted(
     changes: Iterable<ChangedText>,
     { sequence, nowMs }: { readonly sequence: number; readonly nowMs: number },
@@ -102,7 +102,7 @@ export class ObjectPartitions {
     }
   }
 
-  /** All objects of some partitions, those that are on their way from there to others, and those that were deleted there. */
+  /** All objects of some partitions, those migrating away from there, and those deleted there. */
   objectsIn({ partitions, known, onTheWay, behind, located = [] }: ObjectsWanted): ObjectIds {
     const from = new Map<string, number>();
     for (const { objects } of onTheWay) {
@@ -125,7 +125,7 @@ export class ObjectPartitions {
     };
   }
 
-  /** Changes links, and says where everything is then that may be elsewhere. */
+  /** Changes links, and returns the resulting partitions of all objects that may have moved. */
   #partitionsOfAll(changed: readonly ChangedLinks[]) {
     const found = new Map<string, { readonly kind: ObjectKind; readonly id: string; readonly partition: number }>();
     for (const { providers, trackables } of this.#affinity.change(changed)) {
@@ -139,7 +139,7 @@ export class ObjectPartitions {
   }
 }
 
-/** The last change of each trackable. */
+/** Last change of each trackable. */
 function changedLinks(changes: Iterable<ChangedText>): readonly ChangedLinks[] {
   const last = new Map<string, string | null>();
   for (const { kind, id, text } of changes) if (kind === 'trackable') last.set(id, text);

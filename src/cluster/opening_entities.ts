@@ -1,27 +1,27 @@
 import type { ForeignChange } from './config_changes.ts';
 import type { EntityText } from './config_parts.ts';
 
-/** What a record of the configuration log has changed. */
+/** Changes of a record of the configuration log. */
 interface RecordedChanges {
   readonly sequence: number;
   readonly changes: readonly ForeignChange[];
 }
 
-/** More than lies behind the last step of an owner when a hub that has just started takes over from it. */
+/** More records than a failed owner may lag behind when a new hub takes over from it. */
 const RECORDS_MAX = 1000;
 const CHARACTERS_MAX = 16 << 20;
 
 /**
- * The entities of a hub that is opening, until its other parts have them. They are handed out as they were some records
- * ago, and what these have changed behind them: the hub may have to take over from an owner that has not evaluated that.
+ * Entities of a hub that is opening, until its other parts take them. They are returned as of some records ago, with the
+ * changes since: the hub may have to take over from an owner that has not evaluated these.
  */
 export class OpeningEntities {
-  /** In the order of creation. */
+  /** In order of creation. */
   readonly #texts = new Map<string, EntityText>();
   #recent: RecordedChanges[] = [];
   #characters = 0;
 
-  /** What is there before the first record. */
+  /** Sets the entities before the first record. */
   restore(entities: Iterable<EntityText>): void {
     for (const entity of entities) this.#texts.set(keyOf(entity), entity);
   }
@@ -33,7 +33,7 @@ export class OpeningEntities {
     while (this.#recent.length > RECORDS_MAX || this.#characters > CHARACTERS_MAX) this.#settleFirst();
   }
 
-  /** Entities as they were right before the first of `recent`, or are, where that is empty. Forgets all. */
+  /** Returns the entities as of right before the first of `recent`, or now if that is empty. Drops all. */
   take(): { readonly entities: readonly EntityText[]; readonly recent: readonly RecordedChanges[] } {
     const taken = { entities: [...this.#texts.values()], recent: this.#recent };
     this.#texts.clear();

@@ -4,68 +4,68 @@ import { type Bus, BusBusyError, PAYLOAD_BYTES_MAX } from './bus.ts';
 import { type Reply, unpackReply } from './door_message.ts';
 import type { Ownership } from './ownership.ts';
 
-/** What telling and asking owners takes. */
+/** Options of calls to owners. */
 export interface OwnerCallsOptions {
   readonly bus: Bus;
-  /** Of the cluster: what subjects begin with. */
+  /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
-  /** Of this hub. */
+  /** Member id of this hub. */
   readonly incarnation: string;
-  /** Who serves what, as far as this hub knows. */
+  /** Ownership, as far as this hub has applied it. */
   readonly ownership: Ownership;
-  /** Whether that incarnation is a member: what one that is none has done is for its heirs to find out. */
+  /** Whether that hub is a member: the work of removed ones is up to their successors. */
   isMember(incarnation: string): boolean;
-  /** The door of this hub, for what it serves itself: no bus brings it its own messages. */
+  /** Owner server of this hub, for what it serves itself: no bus delivers its own messages to it. */
   readonly ownDoor: OwnDoor;
-  /** The sequence of the last configuration record that this hub has applied. */
+  /** Sequence of the last configuration record that this hub has applied. */
   applied(): number;
-  /** Resolves when that record is applied; rejects when it is not in time. */
+  /** Resolves when that record is applied; rejects if that takes too long. */
   reached(sequence: number, timeoutMs: number): Promise<void>;
-  /** Time that has passed since some moment. */
+  /** Monotonic time in milliseconds. */
   elapsed(): number;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
 /**
- * Answers requests as it does those of other hubs. What it is handed is good until the call returns. `handedOver`: called when
- * the shards have the locations, so that what they are handed from then on is behind these.
+ * Answers requests as it does those of other hubs. The bytes are valid until the call returns. `handedOver`: called when the
+ * shards have the locations, so that later input to the shards comes after these.
  */
 export interface OwnDoor {
   forwarded(bytes: Uint8Array, handedOver?: () => void): Promise<Uint8Array>;
   asked(bytes: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Something that an owner is told or asked. */
+/** A request to an owner. */
 export interface Call {
   readonly subject: 'in' | 'ask';
-  /** What cannot be done, in the message of an error. */
+  /** The failed operation, for error messages. */
   readonly what: string;
-  /** Until when it may take, by `elapsed`. */
+  /** Deadline in monotonic time. */
   readonly untilMs: number;
-  /** Whether an owner before may have done it. */
+  /** Whether a previous owner may have executed it. */
   readonly isInDoubt: boolean;
-  /** The request, good until the next one is made. */
+  /** Returns the request, valid until the next one is made. */
   message(): Uint8Array;
   /** See OwnDoor. */
   handedOver?(): void;
 }
 
 /**
- * What has become of a call. `moved`: the owner does not serve all that it is about. `lost`: it is no member any more.
- * `isInDoubt`: it may have done it all the same.
+ * Outcome of a call. `moved`: the owner does not serve all objects of the request. `lost`: it is no member any more.
+ * `isInDoubt`: it may have executed it nevertheless.
  */
 export type Called =
   | Exclude<Reply, { at: 'busy' | 'moved' | 'failed' }>
   | { readonly at: 'moved'; readonly applied: number; readonly isInDoubt: boolean }
   | { readonly at: 'lost'; readonly isInDoubt: boolean };
 
-/** One try. The owner answers the same request twice in the same way. */
+/** Timeout of one attempt. The owner answers repeated requests in the same way. */
 const TRY_MS = 1000;
-/** Until a try is followed by another one where nothing is expected to happen before. */
+/** Pause before the next attempt if no event ends it. */
 const AGAIN_MS = 50;
 
-/** Repeats a request until its owner has answered it: the owner may be busy, or stand still, and answers are lost. */
+/** Repeats a request until its owner has answered it: the owner may be busy or stopped, and answers may be lost. */
 export class OwnerCalls {
   readonly #options: OwnerCallsOptions;
   readonly #watchers = new Set<() => void>();
@@ -76,25 +76,25 @@ export class OwnerCalls {
     this.#options = options;
   }
 
-  /** How often somebody was asked who does not serve what it was about. */
+  /** Number of requests to hubs that did not serve their objects. */
   get moved(): number {
     return this.#moved;
   }
 
-  /** Somebody serves something else, or is no member any more. */
+  /** Follows a change of ownership or members. */
   changed(): void {
     for (const watcher of [...this.#watchers]) watcher();
   }
 
-  /** Ends it: what waits is rejected. */
+  /** Closes it and rejects everything that is pending. */
   close(): void {
     this.#isClosed = true;
     this.changed();
   }
 
   /**
-   * Resolves with the owner's answer, or when it is no member any more. Rejects with the error that the owner answers, and
-   * with HUB_UNAVAILABLE when it has not answered in time: whether somebody may have done it is in the message.
+   * Resolves with the owner's answer, or when it is no member any more. Rejects with the owner's error, and with
+   * HUB_UNAVAILABLE if it has not answered in time; the message says whether the request may have been executed.
    */
   async call(owner: string, call: Call): Promise<Called> {
     let isInDoubt = false;
@@ -103,7 +103,7 @@ export class OwnerCalls {
       if (!this.#options.isMember(owner)) return { at: 'lost', isInDoubt };
       const reply = await this.#try(owner, call, Math.min(TRY_MS, leftMs));
       if (reply instanceof Error) {
-        // Whatever its answer says, it has got the request.
+        // The owner has received the request, whatever its answer is.
         isInDoubt = true;
         cause = reply;
         await this.#unlessLost(owner, undefined, AGAIN_MS);
@@ -130,8 +130,8 @@ export class OwnerCalls {
   }
 
   /**
-   * Resolves when it is time to look anew who serves what, after an owner did not do what was asked by some version of that:
-   * it knows of a later one, or does not know of this one yet.
+   * Resolves when it is time to route again, after an owner did not execute a request of some ownership version: it has applied
+   * a later one, or not this one yet.
    */
   async follow(called: Called & { at: 'moved' | 'lost' }, { version, untilMs }: Route): Promise<void> {
     const { applied, reached, elapsed, ownership } = this.#options;
@@ -146,12 +146,12 @@ export class OwnerCalls {
     if (ownership.version === version) await this.change(Math.min(AGAIN_MS, leftMs()));
   }
 
-  /** Resolves when somebody serves something else, or after a while. */
+  /** Resolves with a change of ownership, or after a while. */
   async change(ms: number): Promise<void> {
     if (!this.#isClosed) await this.#within(undefined, ms, () => true);
   }
 
-  /** The error of what was not done in time. */
+  /** Error of a request that was not executed in time. */
   late(what: string, { isInDoubt, cause }: { readonly isInDoubt: boolean; readonly cause?: unknown }): HubError {
     const found = this.#isClosed ? 'this hub is closing' : 'no hub has done it in time';
     const doubt = isInDoubt ? '; it may be done all the same, or in part' : '';
@@ -189,12 +189,12 @@ export class OwnerCalls {
     }
   }
 
-  /** What a promise says, or undefined when the owner is no member any more, or when it takes too long. */
+  /** Result of a promise, or undefined if the owner is no member any more, or if it takes too long. */
   #unlessLost<Value>(owner: string, promise: Promise<Value> | undefined, ms: number): Promise<Value | undefined> {
     return this.#within(promise, ms, () => this.#isClosed || !this.#options.isMember(owner));
   }
 
-  /** What a promise says, or undefined when something has changed so that it is over before, or when it takes too long. */
+  /** Result of a promise, or undefined if a change has made it obsolete, or if it takes too long. */
   #within<Value>(promise: Promise<Value> | undefined, ms: number, isOver: () => boolean): Promise<Value | undefined> {
     return new Promise((resolve, reject) => {
       const end = (): void => {
@@ -224,7 +224,7 @@ export class OwnerCalls {
   }
 }
 
-/** By what version of who serves what an owner was found, and how long that may take. */
+/** Ownership version by which an owner was found, and the deadline. */
 export interface Route {
   readonly version: number;
   readonly untilMs: number;

@@ -2,45 +2,45 @@ import type { ObjectKind } from '../model/id.ts';
 import type { PartitionMap } from './map.ts';
 
 /**
- * Who serves what. It follows from the configuration log, so at the same record all hubs agree on it.
+ * Ownership of objects. It follows from the configuration log, so all hubs agree on it at the same record.
  *
  *   an object is served by            when
  *   --------------------------------  ------------------------------------------------------------------------------
  *   the owner of its partition        its state has arrived there
- *   nobody: whoever wants it waits    its partition is open, as that of a member that is gone or that has yet to hand it
- *                                     over, and one that objects are on their way to from another one
+ *   no hub: requests wait             its partition is open: its previous owner has failed or has yet to hand it over, or
+ *                                     objects are migrating to it from another one
  *
- * The partition of an object follows from what it is assigned to (shards/affinity.ts).
+ * The partition of an object follows from its assignments (shards/affinity.ts).
  */
 export interface Serving {
-  /** The sequence of the last record that has changed who serves what. */
+  /** Sequence of the last record that has changed ownership. */
   readonly version: number;
-  /** Undefined while nobody owns anything. */
+  /** Undefined while nothing is owned. */
   readonly map: PartitionMap | undefined;
   /** Partitions whose state has not arrived at their owner. */
   readonly open: ReadonlySet<number>;
   /**
-   * Objects whose state has not arrived at the owner of their partition, as "kind id". That is open too, but for a trackable
-   * which was deleted since: its partition is the one of its id again, and somebody else may serve that.
+   * Objects, as "kind id", whose state has not arrived at the owner of their partition. That partition is open too, except for
+   * a trackable which was deleted since: its partition is the one of its id again, and another hub may serve that.
    */
   readonly onTheWay: ReadonlySet<string>;
 }
 
 const NOTHING: Serving = { version: 0, map: undefined, open: new Set(), onTheWay: new Set() };
 
-/** Who serves what at the record that is applied. */
+/** Ownership at the last applied record. */
 export class Ownership {
   readonly #partitionOf: (kind: ObjectKind, id: string) => number;
   #serving = NOTHING;
   #servers: readonly string[] = [];
   #isWhole = false;
 
-  /** `partitionOf`: the partition of an object by what is applied. */
+  /** `partitionOf`: the partition of an object by the applied configuration. */
   constructor(partitionOf: (kind: ObjectKind, id: string) => number) {
     this.#partitionOf = partitionOf;
   }
 
-  /** To be called when a record has changed it. */
+  /** Applies a change. */
   set(serving: Serving): void {
     const { map, open, onTheWay } = serving;
     this.#serving = serving;
@@ -53,17 +53,19 @@ export class Ownership {
     return this.#serving.version;
   }
 
-  /** The incarnations that serve something, in one order everywhere. */
+  /** Member ids of the hubs that serve something, in the same order everywhere. */
   get servers(): readonly string[] {
     return this.#servers;
   }
 
-  /** Whether everything is served by somebody. */
+  /** Whether every partition and object is served. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
 
-  /** The incarnation that serves an object; undefined while nobody does. hot: where all is served by one it is not looked up. */
+  /**
+   * Member id of the hub that serves an object; undefined while none does. Hot path: with a single server nothing is looked up.
+   */
   serverOf(kind: ObjectKind, id: string): string | undefined {
     const { map, open, onTheWay } = this.#serving;
     if (map === undefined) return undefined;

@@ -4,14 +4,14 @@ import { newRecordBuffer } from '../wire/location_record.ts';
 import { type CountedRun, recordsIn } from '../wire/received_run.ts';
 import { type ForwardHead, packTail, RECORDS_AT, writeForwardHead } from './door_message.ts';
 
-/** What one request carries at most; a single location may have more bytes. */
+/** Bounds of one request; a single location may have more bytes. */
 const PARCEL_MAX = { locations: 8192, bytes: 4 << 20 };
 
 const BUFFER_BYTES = 1 << 16;
-/** Buffers that are kept for use again. */
+/** Buffers that are retained for reuse. */
 const SPARE_MAX = 4;
 
-/** Memory of parcels, which is used again. */
+/** Reused memory of request batches. */
 export class ParcelBuffers {
   readonly #spare: RecordBuffer[] = [];
 
@@ -26,8 +26,8 @@ export class ParcelBuffers {
 }
 
 /**
- * Locations that go to their owner in one request. They are collected where they are sent from, so their bytes are copied
- * once: see door_message.ts for how they lie there.
+ * Locations that go to their owner in one request. They are collected in the memory that is sent, so their bytes are copied
+ * once: see door_message.ts for their layout.
  */
 export class Parcel {
   readonly #buffers: ParcelBuffers;
@@ -41,7 +41,7 @@ export class Parcel {
     this.#buffer = buffers.take();
   }
 
-  /** How many locations it has. */
+  /** Number of locations. */
   get count(): number {
     return this.#count;
   }
@@ -50,12 +50,12 @@ export class Parcel {
     return this.#count >= PARCEL_MAX.locations || this.bytes >= PARCEL_MAX.bytes;
   }
 
-  /** How many bytes these have. */
+  /** Bytes of the locations. */
   get bytes(): number {
     return this.#end - RECORDS_AT;
   }
 
-  /** What it has, in its order, where it lies. */
+  /** Its runs, in order and in place. */
   *runs(): Generator<CountedRun> {
     let at: number = RECORDS_AT;
     for (const { names, bytes, count } of this.#runs) {
@@ -65,8 +65,8 @@ export class Parcel {
   }
 
   /**
-   * Takes as much of a run as there is room for, in its order, from one place in it on. Returns where the rest begins. An
-   * empty parcel always takes something.
+   * Takes as much of a run as there is room for, from an offset in it on. Returns the offset of the rest. An empty batch always
+   * takes something.
    */
   // hot
   take({ names, bytes: records, count }: CountedRun, from: number): { readonly to: number; readonly taken: number } {
@@ -79,7 +79,7 @@ export class Parcel {
     return { to, taken };
   }
 
-  /** The request that carries it, good until the next one is made. */
+  /** Returns the request message, valid until the next one is made. */
   message(head: ForwardHead): Uint8Array {
     const tail = look(packTail(head, this.#runs));
     this.#makeRoom(tail.length);
@@ -89,7 +89,7 @@ export class Parcel {
     return bytes.subarray(0, this.#end + tail.length);
   }
 
-  /** It is done with: its memory is used again. */
+  /** Releases its memory for reuse. */
   end(): void {
     this.#buffers.giveBack(this.#buffer);
   }

@@ -3,20 +3,20 @@ import { PARTITIONS } from '../shards/affinity.ts';
 import { type CountedRun, recordsIn } from '../wire/received_run.ts';
 
 export interface PartitionLoadsOptions {
-  /** By what is applied. */
+  /** Partition by the applied configuration. */
   partitionOf(kind: 'provider', id: string): number;
-  /** Time that has passed since some moment. */
+  /** Monotonic time in milliseconds. */
   elapsed(): number;
 }
 
-/** One location in so many is counted: a prime, so that sampling does not fall into step with providers that take turns. */
+/** One of this many locations is counted: a prime, so that sampling does not fall into step with providers that take turns. */
 const STRIDE = 17;
-/** The time constant of the moving average: what was measured that long ago counts for about a third. */
+/** Time constant of the moving average: a measurement of that age counts for about a third. */
 const SMOOTHED_MS = 10_000;
 
 /**
- * How many locations a second come to this hub for each partition that it owns, whichever hub has taken them: by that the
- * first member shares the load (upkeep.ts). They are counted by samples, since the partition of a provider is to be looked up.
+ * Locations per second in each partition that this hub owns, whichever hub has received them; the first member balances the
+ * load by these (upkeep.ts). They are sampled, because looking up the partition of a provider takes time.
  */
 export class PartitionLoads {
   readonly #options: PartitionLoadsOptions;
@@ -30,7 +30,7 @@ export class PartitionLoads {
     this.#lookedMs = options.elapsed();
   }
 
-  /** Whether this location is one to count. To be called for each. */
+  /** Whether to count this location. Call it for each. */
   // hot
   isSample(): boolean {
     if (--this.#left > 0) return false;
@@ -53,7 +53,7 @@ export class PartitionLoads {
     }
   }
 
-  /** Locations per second by partition, in whole numbers, where there are any. Counts begin anew. */
+  /** Locations per second by partition, in whole numbers, where there are any. Resets the counts. */
   measured(): ReadonlyMap<number, number> {
     const nowMs = this.#options.elapsed();
     const lastsMs = nowMs - this.#lookedMs;

@@ -1,26 +1,26 @@
 /**
- * Whether this hub can append to its journal: once a second it appends to its own, even if there is nothing to
- * keep. A hub that other hubs have sealed finds out that way, whatever it has heard of the configuration log, and a load
- * balancer learns within two seconds of a hub whose requests would wait in vain.
+ * Liveness probe of the journal: once a second this hub appends to its own journal, even if there is nothing to store. A hub
+ * that others have sealed finds out that way, whatever it has received of the configuration log, and a load balancer learns
+ * within two seconds of a hub whose requests would wait in vain.
  */
 export interface PulseOptions {
-  /** Resolves when an append was kept that began after this call. */
+  /** Resolves when an append was stored that began after this call. */
   barrier(): Promise<void>;
-  /** Called after each append that was kept. */
+  /** Called after each stored append. */
   kept(): void;
-  /** Time that has passed since some moment. */
+  /** Monotonic time in milliseconds. */
   elapsed(): number;
-  /** Calls back after a delay; returns a function that cancels it. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
 const EVERY_MS = 1000;
-/** A hub whose last append is older than this is not healthy. */
+/** Age of the last append beyond which a hub is unhealthy. */
 const LATE_MS = 2000;
 
 export class Pulse {
   readonly #options: PulseOptions;
-  /** When the last append began that was kept; undefined before `start`. */
+  /** Start of the last stored append; undefined before `start`. */
   #keptMs: number | undefined;
   #isBeating = false;
   #cancel: () => void = () => undefined;
@@ -38,7 +38,7 @@ export class Pulse {
     this.#cancel();
   }
 
-  /** For how many milliseconds no append has been kept; undefined if that is nothing unusual. */
+  /** Milliseconds without a stored append; undefined if that is normal. */
   get lateMs(): number | undefined {
     if (this.#keptMs === undefined) return undefined;
     const silentMs = this.#options.elapsed() - this.#keptMs;
@@ -59,7 +59,7 @@ export class Pulse {
       this.#keptMs = begunMs;
       kept();
     } catch {
-      // The journal has ended, and this hub is out: the journal says why.
+      // The journal is closed, and this hub is out; the journal reports why.
       this.stop();
     }
     this.#isBeating = false;

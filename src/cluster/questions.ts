@@ -5,38 +5,38 @@ import { type Asked, packAsk, unpackAnswer } from './door_message.ts';
 import type { OwnerCalls, OwnerCallsOptions } from './owner_calls.ts';
 
 /**
- * What is asked of those who serve objects. Who serves what may change meanwhile:
+ * Queries to the owners of objects, while ownership may change:
  *
- *     asked of                         waits while                   begins anew when
+ *     receivers                        it waits while                it starts over when
  *     -------------------------------  ----------------------------  ------------------------------------------------
- *     whoever serves an object         nobody serves it              that hub does not, or is no member any more
- *     all who serve something          there is something that       one of them knows another version of who serves
- *                                      nobody serves                 what, or is no member any more
+ *     the hub that serves an object    no hub serves it              that hub does not, or is no member any more
+ *     all hubs that serve something    something is unserved         one of them has another ownership version, or is
+ *                                                                    no member any more
  *
- * So nothing is in an answer twice, or missing, because it was on its way from one hub to another.
+ * So no object is in an answer twice, or missing, because it was migrating between hubs.
  */
 export interface QuestionsOptions extends OwnerCallsOptions {
   readonly calls: OwnerCalls;
-  /** How long somebody who can answer is waited for. */
+  /** Time to wait for a hub that can answer. */
   readonly holdMs: number;
-  /** Counts the requests of this hub. */
+  /** Number of the next request of this hub. */
   nextNumber(): number;
 }
 
-/** Questions, and other requests, that may wait. */
+/** Most queries and other requests that may wait. */
 const ASKS_MAX = 10_000;
-/** How long an owner may work at an answer. */
+/** Time that an owner may take for an answer. */
 const ASK_MS = 60_000;
-/** Providers whose locations are deleted by one request. */
+/** Most providers whose locations one request deletes. */
 const FORGET_MAX = 5000;
 
-/** What is asked, and for how long. */
+/** A query, with its deadlines. */
 interface Question {
   readonly asked: Asked;
-  /** What cannot be done, in the message of an error. */
+  /** The failed operation, for error messages. */
   readonly what: string;
   readonly lastMs: number;
-  /** It is given up then. Whoever answers lives, and is waited for longer. */
+  /** Deadline without an answer. Each answer extends it. */
   untilMs: number;
   isInDoubt: boolean;
 }
@@ -75,7 +75,10 @@ export class Questions {
     }
   }
 
-  /** What a member has released because of a record (releases.ts). Rejects as ask does, and when it is a member no more. */
+  /**
+   * Requests the state that a member has released because of a record (releases.ts). Rejects as `ask` does, and if it is no
+   * member any more.
+   */
   async released(from: string, sequence: number): Promise<unknown> {
     const question = this.#question({ kind: 'released', argument: sequence }, 'Cannot take what another hub releases');
     return this.#counted(question, async () => {
@@ -88,14 +91,14 @@ export class Questions {
     });
   }
 
-  /** Resolves with the last configuration record that has come of what all were told so far. Rejects as ask does. */
+  /** Resolves with the last configuration record that follows from all earlier input. Rejects as `ask` does. */
   async settled(): Promise<number> {
     const question = this.#question({ kind: 'settle', argument: null }, 'Cannot wait for locations');
     const sequences = await this.#counted(question, () => this.#everywhere(question));
     return sequences.reduce((last: number, sequence) => Math.max(last, typeof sequence === 'number' ? sequence : 0), 0);
   }
 
-  /** Ends it: nothing is asked any more. */
+  /** Closes it: no further queries are sent. */
   close(): void {
     this.#isClosed = true;
   }
@@ -116,7 +119,7 @@ export class Questions {
     }
   }
 
-  /** The answer of whoever serves an object. */
+  /** Answer of the hub that serves an object. */
   async #somewhere(question: Question, serverOf: () => string | undefined): Promise<unknown> {
     for (;;) {
       const server = serverOf();
@@ -128,7 +131,7 @@ export class Questions {
     }
   }
 
-  /** The answers of all who serve something, by one version of who serves what. */
+  /** Answers of all hubs that serve something, by one ownership version. */
   async #everywhere(question: Question): Promise<readonly unknown[]> {
     const { ownership } = this.#options;
     for (;;) {
@@ -142,7 +145,7 @@ export class Questions {
     }
   }
 
-  /** Tells whoever serves providers that their locations are deleted. What could not be told goes to others. */
+  /** Has the owners of providers delete their locations. Failed deletions are routed again. */
   async #forget(question: Question, ids: readonly string[]): Promise<void> {
     const { ownership } = this.#options;
     for (let left = ids; left.length > 0; ) {
@@ -159,7 +162,7 @@ export class Questions {
     }
   }
 
-  /** Waits until somebody else serves something. Rejects when that takes too long. */
+  /** Waits for a change of ownership. Rejects if that takes too long. */
   async #wait({ what, untilMs, lastMs, isInDoubt }: Question): Promise<void> {
     const { calls, elapsed } = this.#options;
     const leftMs = this.#isClosed ? 0 : Math.min(untilMs, lastMs) - elapsed();
@@ -167,7 +170,7 @@ export class Questions {
     await calls.change(leftMs);
   }
 
-  /** The whole answer of a hub; undefined when somebody else is to be asked, or the same anew. */
+  /** The whole answer of a hub; undefined if the query must be routed again. */
   async #answerOf(
     server: string,
     question: Question,
@@ -190,10 +193,10 @@ export class Questions {
         await calls.follow(called, { version, untilMs });
         return undefined;
       }
-      // Whoever answers lives.
+      // A hub that answers is alive.
       question.untilMs = elapsed() + holdMs;
       if (called.at === 'gone') {
-        // Nobody knows the rest of it any more.
+        // The rest of the answer was dropped.
         number = nextNumber();
         parts = [];
       } else if (called.at === 'part') {

@@ -1,10 +1,10 @@
 /**
- * Records of a journal in pieces that a message can carry: what a step has changed may be more, and then all of its pieces
- * follow one another. A piece begins with a byte of flags: whether it goes on with a record, whether more of it follows,
- * and whether the record counts only with the one behind it, since both say what one step has done.
+ * Splits records of a journal into pieces that fit into messages; the pieces of one record are consecutive. A piece begins with
+ * a byte of flags: whether it continues a record, whether more of it follows, and whether the record counts only together with
+ * the next one, because both describe one step.
  */
 const [CONTINUED, MORE, WITH_NEXT] = [1, 2, 4];
-/** Of a piece; several small ones share a message. */
+/** Size of a piece; several small ones share a message. */
 const PIECE_BYTES = 1 << 20;
 
 const FLAGS: readonly Uint8Array[] = Array.from({ length: 8 }, (_, flags) => Uint8Array.of(flags));
@@ -12,13 +12,13 @@ const FLAGS: readonly Uint8Array[] = Array.from({ length: 8 }, (_, flags) => Uin
 type Piece = readonly [flags: Uint8Array, part: Uint8Array];
 
 export interface PiecesOptions {
-  /** Of a piece. */
+  /** Most bytes of a piece. */
   readonly bytesMax?: number;
-  /** Whether the record counts only with the one that comes behind it. */
+  /** Whether the record counts only together with the next one. */
   readonly isWithNext?: boolean;
 }
 
-/** The pieces of a record, each as its flags and a part of the record. */
+/** Pieces of a record, each as its flags and a part of the record. */
 export function piecesOf(
   record: Uint8Array,
   { bytesMax = PIECE_BYTES, isWithNext = false }: PiecesOptions = {},
@@ -35,20 +35,20 @@ export function piecesOf(
   return pieces;
 }
 
-/** A record that was kept with the message of that number: the one in which it ends, or in which what it counts with does. */
+/** A stored record with the number of its message: the one in which it ends, or in which the record ends that it depends on. */
 interface KeptRecord {
   readonly record: Uint8Array;
   readonly number: number;
 }
 
-/** The records that pieces make up, from wherever these begin. See recordsIn. */
+/** Records in pieces, from any beginning. See recordsIn. */
 export function recordsOf(pieces: Iterable<Uint8Array>): Uint8Array[] {
   return recordsIn([[0, [...pieces]]]).map(({ record }) => record);
 }
 
 /**
- * The records of messages that follow one another, whose pieces they are. One whose beginning is missing is left out, since it
- * is in the state, and the last one where its end is: it was never kept. So are those in front of it that count only with it.
+ * Records of consecutive messages with these pieces. Leaves out a record whose beginning is missing, since it is in the state,
+ * and one whose end is missing, since it was never stored, with the records that depend on it.
  */
 export function recordsIn(messages: Iterable<readonly [number: number, pieces: readonly Uint8Array[]]>): KeptRecord[] {
   const records: KeptRecord[] = [];

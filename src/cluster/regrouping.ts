@@ -3,15 +3,15 @@ import { type ConfigState, isSettled } from './config_state.ts';
 import type { ObjectPartitions } from './object_partitions.ts';
 import { SEVERAL_OWNERS } from './protocols.ts';
 
-/** What changes are made on: the configuration as it is. */
+/** Configuration that changes apply to. */
 export interface Configured {
   readonly state: ConfigState;
   readonly partitions: ObjectPartitions;
 }
 
 /**
- * The record that makes changes: where they give objects to other owners it says which, so that these are on their way from it
- * on. Undefined while they have to wait: what is moved must have arrived before the next thing moves.
+ * Record that makes some changes. If they move objects to other owners, it lists these, and they are migrating from it on.
+ * Undefined while earlier migrations have not completed.
  */
 export function changeRecord(
   by: string,
@@ -19,7 +19,7 @@ export function changeRecord(
   { state, partitions }: Configured,
 ): ConfigBody<'change' | 'regroup'> | undefined {
   const plain: ConfigBody<'change'> = { kind: 'change', by, changes };
-  // Where no hub runs, whoever comes takes everything over as it is by then.
+  // Without running hubs, the next hub takes everything over in its final state.
   if (state.protocol < SEVERAL_OWNERS || state.members.size === 0) return plain;
   const regrouped = partitions.preview(changes.map(([kind, id, text]) => ({ kind, id, text })));
   if (regrouped.length === 0) return plain;

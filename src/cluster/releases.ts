@@ -9,40 +9,42 @@ import type { Notice } from './notice.ts';
 import type { StepJournal } from './step_journal.ts';
 import type { JournalLeft } from './steps_left.ts';
 
-/** What the shards of this hub knew of objects that another one owns since a record. */
+/** State of objects that this hub has released to another owner because of a record. */
 export interface Released extends SentBefore {
-  /** Steps that state all of it. */
+  /** Steps that contain all of it. */
   readonly steps: readonly ReleasedStep[];
-  /** Time of day when the last of them was made. */
+  /** Wall-clock time of the last step. */
   readonly endMs: number;
-  /** Objects, as "kind id", that an owner before this hub has released: this hub's shards never had them. */
+  /** Objects, as "kind id", that a previous owner has released: this hub's shards never had them. */
   readonly relayed: readonly string[];
 }
 
 export interface ReleasesOptions {
-  /** Of this hub. */
+  /** Member id of this hub. */
   readonly incarnation: string;
   readonly journal: Pick<StepJournal, 'hold' | 'letGo' | 'keepReleased'>;
   readonly checkpoints: Pick<Checkpoints, 'misplacedIn' | 'release' | 'note'>;
-  /** By the last record that is applied. */
+  /** State after the last applied record. */
   state(): ConfigState;
-  /** Whether an object is in a partition of this hub by now. */
+  /** Whether an object is in a partition of this hub. */
   isOwn(kind: ObjectKind, id: string): boolean;
-  /** Whether this hub is a member, and has not ended. */
+  /** Whether this hub is a member, and is not closed. */
   isServing(): boolean;
-  /** All objects of some partitions, and those that are on their way from there to others. */
+  /** All objects of some partitions, and those migrating away from there. */
   objectsIn(partitions: ReadonlySet<number>): ObjectIds;
   /** Partitions of this hub whose objects its shards do not have yet. */
   unadopted(): ReadonlySet<number>;
-  /** Has the shards forget objects, in the order of what they are told. Resolves when that is kept, and all that was before is told. */
+  /**
+   * Has the shards release objects, after all earlier input. Resolves when that is journaled, and earlier events are published.
+   */
   release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]>;
-  /** Has the shards hand out rows of objects, and writes them to the state. */
+  /** Has the shards flush rows of objects, and writes them to the state. */
   writeAnew(objects: ObjectIds): Promise<void>;
-  /** What each hub was sent of events so far. */
+  /** Numbers of the last event frames sent to each hub. */
   sentBefore(): SentBefore;
-  /** Resolves with the next record, or when this hub has acquired something; after a while in any case. */
+  /** Resolves with the next record, when this hub has acquired something, or after a while. */
   changed(): Promise<void>;
-  /** Time of day. */
+  /** Wall-clock time in milliseconds. */
   now(): number;
   readonly notice: Notice;
 }
@@ -53,34 +55,35 @@ interface Begun {
 }
 
 /**
- * What this hub hands over to other owners while it lives. It is in the journal as well, for whoever takes over when this hub
- * has died, until it has arrived.
+ * Releases of objects to other owners while this hub is a member. The journal has the same content for a successor, until it
+ * has arrived.
  *
- *   what                               when                             its state
+ *   released state                     when                             how
  *   ---------------------------------  -------------------------------  -----------------------------------------------------
- *   partitions that a map has given    the map is applied               is released by the shards; then nothing is written to
- *   to others                                                           theirs any more
- *   objects that were assigned to      the record is applied; for an    is released by the shards
- *   others, from its partitions        heir, when it has adopted them
- *   what a dead owner had released     it is read in its journal        is recorded here as it was there
+ *   partitions that a map has moved    the map is applied               the shards release it; then this hub stops writing to
+ *   to others                                                           their state
+ *   objects that were assigned to      the record is applied; for a     the shards release it
+ *   others, from its partitions        successor, after their adoption
+ *   state that a failed owner had      its journal is read              this hub journals it unchanged
+ *   released
  */
 export class Releases {
   readonly #options: ReleasesOptions;
   /** By the sequence of the record. */
   readonly #begun = new Map<number, Begun[]>();
-  /** Objects on their way that this hub has released: by the record, "kind id" of each. */
+  /** Migrating objects that this hub has released, as "sequence kind id". */
   readonly #passedOn = new Set<string>();
 
   constructor(options: ReleasesOptions) {
     this.#options = options;
   }
 
-  /** Whether an object was released because of a record, by this hub or by a dead one in whose place it is. */
+  /** Whether an object was released because of a record, by this hub or by a removed one that it succeeds. */
   isReleased(sequence: number, kind: ObjectKind, id: string): boolean {
     return this.#passedOn.has(`${sequence} ${kind} ${id}`);
   }
 
-  /** Has the shards release what this hub has owned until a record, before they are told of that. */
+  /** Has the shards release the objects that a record takes from this hub, before they are notified of it. */
   apply({ sequence, body }: ConfigRecord, before: ConfigState): void {
     const { incarnation, state, isServing, objectsIn } = this.#options;
     if (body.kind === 'regroup') {
@@ -93,13 +96,13 @@ export class Releases {
         return owner === incarnation && owners[partition] !== incarnation ? [partition] : [];
       }),
     );
-    // Whoever is a member no more is not asked: others read its journal.
+    // No member requests state of a removed member: successors read its journal.
     if (lost.size > 0 && isServing() && state().members.has(incarnation)) {
       this.#begin(sequence, objectsIn(lost), [...lost]);
     }
   }
 
-  /** Has the shards release objects that they have, whose old partition is this hub's, and whose new one is not. */
+  /** Has the shards release objects that they have, if the old partition is this hub's and the new one is not. */
   passOn(sequence: number, objects: readonly ObjectMove[]): void {
     const { incarnation, state, unadopted, isServing } = this.#options;
     const owners = state().map?.owners ?? [];
@@ -113,7 +116,7 @@ export class Releases {
     this.#begin(sequence, objectsOf(leaving), []);
   }
 
-  /** The shards forget objects behind all that they were told so far. `partitions`: those that are handed over as a whole. */
+  /** The shards release objects after all earlier input. `partitions`: those that are handed over as a whole. */
   #begin(sequence: number, objects: ObjectIds, partitions: readonly number[]): void {
     const { journal, release, sentBefore, now, notice } = this.#options;
     journal.hold(sequence);
@@ -129,7 +132,7 @@ export class Releases {
     this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), { objects, released }]);
   }
 
-  /** What an owner before this hub has released, and has not arrived. Resolves when this hub has recorded it as well. */
+  /** Takes over what a previous owner has released and has not arrived. Resolves when this hub has journaled it as well. */
   async relay(sequence: number, released: JournalLeft['released'], names: readonly string[]): Promise<void> {
     const { journal, sentBefore } = this.#options;
     journal.hold(sequence);
@@ -145,7 +148,7 @@ export class Releases {
   }
 
   /**
-   * What this hub has released because of a record that is applied, once that is all. Rejects when it could not be kept.
+   * State that this hub has released because of an applied record, once it is complete. Rejects if it could not be journaled.
    */
   async of(sequence: number): Promise<Released> {
     const { isServing, changed } = this.#options;
@@ -160,7 +163,7 @@ export class Releases {
     };
   }
 
-  /** Forgets what has arrived. `isWanted`: whether somebody still may ask for what was released because of a record. */
+  /** Drops released state that has arrived. `isWanted`: whether a hub may still request the state of a record. */
   forget(isWanted: (sequence: number) => boolean): void {
     const { state, journal, checkpoints, isOwn } = this.#options;
     if (state().onTheWay.length === 0) this.#passedOn.clear();
@@ -168,13 +171,13 @@ export class Releases {
       if (isWanted(sequence)) continue;
       this.#begun.delete(sequence);
       journal.letGo(sequence);
-      // What has come back since has rows of its own.
+      // Objects that have come back have their own rows.
       const away = begun.flatMap(({ objects }) => namesOf(objects)).filter((name) => !isOwn(...name));
       checkpoints.note(away.map(([kind, id]) => ({ kind, id, gone: true })));
     }
   }
 
-  /** Whether this hub has yet to release objects because of a record, as an heir that is still reading what was left. */
+  /** Whether this hub has yet to release objects because of a record, as a successor that is still reading a journal. */
   #isPending(sequence: number): boolean {
     const { incarnation, state } = this.#options;
     const { onTheWay, map } = state();
@@ -185,7 +188,7 @@ export class Releases {
     });
   }
 
-  /** Hands partitions over in the state, with nothing in them that is this hub's still. */
+  /** Hands partitions over in the state, without rows that are still this hub's. */
   async #releaseState(partitions: readonly number[]): Promise<void> {
     if (partitions.length === 0) return;
     const { checkpoints, writeAnew } = this.#options;
@@ -195,7 +198,7 @@ export class Releases {
   }
 }
 
-/** Whether what another hub says is something that it has released. */
+/** Whether an answer of another hub contains released state. */
 export function isReleased(value: unknown): value is Released {
   const { steps, endMs, sent, behind = {}, relayed } = (value ?? {}) as Partial<Record<keyof Released, unknown>>;
   const isStep = (step: unknown): boolean => {
@@ -206,12 +209,12 @@ export function isReleased(value: unknown): value is Released {
   return isShaped && steps.every(isStep) && typeof sent === 'object' && typeof behind === 'object';
 }
 
-/** Objects as names: "kind id" of each. */
+/** Names of objects: kind and id of each. */
 export function namesOf({ providers, trackables }: ObjectIds): readonly (readonly [kind: ObjectKind, id: string])[] {
   return [...providers.map((id) => ['provider', id] as const), ...trackables.map((id) => ['trackable', id] as const)];
 }
 
-/** The object of a name "kind id". */
+/** Object of a name "kind id". */
 export function namedBy(name: string): readonly [kind: ObjectKind, id: string] {
   const end = name.indexOf(' ');
   return [name.slice(0, end) as ObjectKind, name.slice(end + 1)];

@@ -14,21 +14,21 @@ import { newRecordBuffer, type Times } from '../wire/location_record.ts';
 import type { Router } from './router.ts';
 
 const BUFFER_BYTES = 1 << 14;
-/** Records of a scanned body that are handed over at once: each may name another source, and these have 16 bits. */
+/** Most records of a scanned body in one run: each may name another source, and source indexes have 16 bits. */
 const RUN_MAX = 8192;
 const WGS84 = 'EPSG:4326';
 
-/** Of records that are not for other hubs, as a place among these. */
+/** Returned by `serverOf` for records that are not for other hubs. */
 export const HERE = null;
 
 /**
- * The shards of whoever serves what, as ingest and the API know shards: what is handed to them goes the way of the router.
- * Times are times of day.
+ * Shards of all owners, in the interface that ingest and the API use: input goes through the router. Times are wall-clock
+ * times.
  */
 export class RemoteShards {
   readonly #router: Router;
   #buffer: RecordBuffer = newRecordBuffer(BUFFER_BYTES);
-  /** The source and crs of the last location: most have the same. */
+  /** Source and crs of the last location: most have the same. */
   #names: readonly [source: string, crs: string] = ['', WGS84];
 
   constructor(router: Router) {
@@ -49,7 +49,7 @@ export class RemoteShards {
     return this.#router.kept();
   }
 
-  /** Takes a checked location. hot */
+  /** Takes a checked location. Hot path. */
   location(location: AcceptedLocation, { generatedMs, receivedMs }: Times): void {
     const most = recordBytesMax(location);
     if (most > this.#buffer.bytes.length) this.#buffer = newRecordBuffer(most);
@@ -60,8 +60,8 @@ export class RemoteShards {
   }
 
   /**
-   * Takes the locations of a body that was scanned, whose records are changed. `serverOf`: who serves a provider, by the number
-   * of its name; left out: that is looked up for each. What is for HERE is left alone. hot
+   * Takes the locations of a scanned body, whose records are changed. `serverOf`: the hub that serves a provider, by the number
+   * of its name; left out: looked up for each. Records for HERE are skipped. Hot path.
    */
   scanned({ records, start, end, nameOf }: ScannedBody, serverOf?: (name: number) => string | undefined | null): void {
     const serverAt = (at: number) => serverOf?.(records.view.getUint32(at + PROVIDER_NAME, true));
@@ -85,7 +85,7 @@ export class RemoteShards {
           const at = to;
           to += recordSize(records, at);
           count++;
-          // It has names until then.
+          // Until then the record has the number of a name.
           if (server !== HERE) stamped(at);
         } while (count < left && to < end && serverAt(to) === server);
         left -= count;
@@ -104,7 +104,7 @@ export class RemoteShards {
     return this.#router.forget([id]);
   }
 
-  /** The same of many. */
+  /** Deletes the locations of several providers. */
   forgetAll(ids: readonly string[]): Promise<void> {
     return this.#router.forget(ids);
   }

@@ -5,45 +5,45 @@ import { type Gap, InOrder } from './in_order.ts';
 
 export interface RepairOptions<Message> {
   readonly bus: Pick<Bus, 'request'>;
-  /** Of the cluster: what subjects begin with. */
+  /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
-  /** The incarnation of this hub. */
+  /** Member id of this hub. */
   readonly self: string;
-  /** That of the sender. */
+  /** Member id of the sender. */
   readonly from: string;
   readonly of: Numbered;
-  /** The number of its first message; undefined: any. */
+  /** Number of its first message; undefined: any. */
   readonly first: number | undefined;
-  /** Gets a message that was early, in its turn. */
+  /** Takes a message that was early, in sequence. */
   take(message: Message): void;
-  /** Something is missing, and cannot be had any more. Told before messages are taken that come behind it. */
+  /** Missing messages are unavailable. Called before later messages are taken. */
   lost(): void;
-  /** An answer does not fit. */
+  /** Reports a malformed answer. */
   misfit(error: unknown): void;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
 const ANSWER_MS = 200;
-/** Until it is asked for again. */
+/** Pause before a missing message is requested again. */
 const AGAIN_MS = 50;
-/** For how long the messages behind it wait. */
+/** Time that later messages wait for a missing one. */
 const HELD_MS = 1000;
-/** How many gaps are asked for at the same time. */
+/** Most gaps that are requested at the same time. */
 const GAPS_MAX = 64;
 
 /**
- * Has the sender of numbered messages send again what is missing. It is asked at once and, as long as that has not come,
- * again and again for a second. What the sender has no more, and what has not come by then, is lost: the messages behind it
- * are taken. The last question is waited for: after a standstill of this process its answer may lie there unread.
+ * Retransmission: requests missing messages from the sender of a numbered sequence. Requests are sent at once and repeated for
+ * a second. Messages that the sender has dropped, or that have not arrived by then, are lost, and later ones are taken. The
+ * last request is awaited: after a stop of this process its answer may be there unread.
  *
- * All gaps are asked for together, since the sender keeps messages for two seconds: one after the other, many of them
- * would take longer than that where answers take their time.
+ * All gaps are requested together, since the sender retains messages for two seconds: sequential requests for many gaps could
+ * take longer.
  */
 export class Repair<Message> {
   readonly numbers: InOrder<Message>;
   readonly #options: RepairOptions<Message>;
-  /** The first number that is missing, how to go on waiting for it no more, and whether it has been waited for long enough. */
+  /** First missing number, a function that stops waiting for it, and whether its time is over. */
   #waits: { readonly first: number; readonly cancel: () => void; isLate: boolean } | undefined;
   #isAsking = false;
   #isOver = false;
@@ -54,12 +54,12 @@ export class Repair<Message> {
     this.numbers = new InOrder<Message>(options.first);
   }
 
-  /** How often something was missing that has come then. */
+  /** Number of gaps that were closed. */
   get repaired(): number {
     return this.#repaired;
   }
 
-  /** To be called when numbers have come: takes what was early, and has what is missing sent again. */
+  /** Call it when numbers have arrived: takes early messages, and requests missing ones. */
   check(): void {
     this.#drain();
     const missing = this.numbers.missing;
@@ -76,7 +76,7 @@ export class Repair<Message> {
     void this.#ask();
   }
 
-  /** What is missing up to a number is lost; left out: everything that is missing. */
+  /** Gives up missing numbers up to this one; left out: all of them. */
   giveUp(upTo = Infinity): void {
     let isTold = false;
     for (let missing = this.numbers.missing; missing !== undefined; missing = this.numbers.missing) {
@@ -90,7 +90,7 @@ export class Repair<Message> {
     this.check();
   }
 
-  /** Nothing more comes. Returns what was early. */
+  /** Closes it. Returns the early messages. */
   end(): readonly Message[] {
     this.#isOver = true;
     this.#stopWaiting();
@@ -108,7 +108,7 @@ export class Repair<Message> {
     }
   }
 
-  /** Asks once for each gap, and for what is missing then a moment later, or at once if some of it has come. Never rejects. */
+  /** Requests each gap once, and after a moment what is still missing, or at once if some of it has arrived. Never rejects. */
   async #ask(): Promise<void> {
     const { missing } = this.numbers;
     if (this.#isAsking || this.#isOver || missing === undefined) return;
@@ -131,16 +131,16 @@ export class Repair<Message> {
     try {
       await bus.request(`${name}.again.${from}`, packAgain({ from: self, of, ...gap }), {
         timeoutMs: ANSWER_MS,
-        // In the moment in which it comes: what was sent again has come before.
+        // At the moment of arrival: the messages that were sent again have arrived before.
         read: (bytes) => this.#answered(gap, readSentAgain(bytes)),
       });
     } catch (error) {
-      // Whatever else it is, the bus cannot do it now.
+      // Any other error is a temporary failure of the bus.
       if (error instanceof FrameFormatError) misfit(error);
     }
   }
 
-  /** What is missing before the gap was asked for, too, and may still come. */
+  /** Numbers before the gap were requested too, and may still arrive. */
   #answered({ first }: Gap, lost: number): void {
     const { missing } = this.numbers;
     if (!this.#isOver && lost > 0 && missing !== undefined && missing.first >= first) this.giveUp(lost);

@@ -7,33 +7,32 @@ import { Questions } from './questions.ts';
 import { isReleased, type Released } from './releases.ts';
 
 /**
- * The way from a front door to those who serve objects: what is for one of them goes to whoever serves it, and what is
- * asked about all of them to everybody who serves any.
+ * Client of the owners of objects: routes locations and requests from an ingress hub to the hub that serves an object, or to
+ * all hubs that serve something.
  *
- * Each request has a number. It is repeated until it is answered, and an owner that lives takes it once, whatever has
- * become of answers.
+ * Each request has a number. It is repeated until it is answered, and an owner takes it only once, even if answers are lost.
  */
 export interface RouterOptions extends OwnerCallsOptions {
-  /** How long locations may wait until they are processed; 6000 when left out. */
+  /** Time that locations may wait until they are processed; 6000 when left out. */
   readonly holdMs?: number;
-  /** How many locations may wait. */
+  /** Number of locations that may wait. */
   readonly capacity: number;
 }
 
-/** What metrics tell of a router. */
+/** Metrics of a router. */
 export interface RouterGauges {
   /** Locations that are not processed yet. */
   readonly waiting: number;
   readonly waitingBytes: number;
-  /** Locations that were processed elsewhere, or by the own door. */
+  /** Locations that were processed by other hubs, or by the own owner server. */
   readonly forwarded: number;
-  /** How often somebody was asked who did not serve what it was about. */
+  /** Number of requests to hubs that did not serve their objects. */
   readonly moved: number;
 }
 
 const HOLD_MS = 6000;
 
-/** Opens the way. It is ended by `close`. */
+/** Opens the router; close it with `close`. */
 export function openRouter(options: RouterOptions): Router {
   return new Router(options);
 }
@@ -46,7 +45,7 @@ export class Router {
   readonly #questions: Questions;
   #lastNumber = 0;
 
-  /** Only for openRouter. */
+  /** Called by openRouter only. */
   constructor(options: RouterOptions) {
     this.#options = options;
     const { holdMs = HOLD_MS } = options;
@@ -67,18 +66,21 @@ export class Router {
     return this.#queues.hasCapacity(count);
   }
 
-  /** Whether what the shards of this hub are handed now is behind all that came before: see LocationQueues.isClear. */
+  /** Whether direct input to this hub's shards comes after all earlier locations: see LocationQueues.isClear. */
   isClear(): boolean {
     return this.#queues.isClear();
   }
 
-  /** Takes records of locations, which are copied; their times are times of day. Who must not overfill it asks hasCapacity first. */
+  /**
+   * Takes records of locations, which are copied; their times are wall-clock times. Call `hasCapacity` first to respect the
+   * bound.
+   */
   // hot
   run(run: CountedRun): void {
     this.#queues.run(run);
   }
 
-  /** The same, for locations that are all served by one hub, or by nobody. */
+  /** The same for locations that are all served by one hub, or by none. */
   // hot
   runTo(server: string | undefined, run: CountedRun): void {
     this.#queues.runTo(server, run);
@@ -94,22 +96,22 @@ export class Router {
   }
 
   /**
-   * Asks whoever serves the object that is named, or everybody. Rejects with an owner's error, and with HUB_UNAVAILABLE when
-   * one cannot be asked in time, or does not answer within a minute.
+   * Queries the hub that serves the named object, or all. Rejects with an owner's error, and with HUB_UNAVAILABLE if one cannot
+   * be queried in time, or does not answer within a minute.
    */
   ask(query: Query): Promise<readonly Answer[]> {
     return this.#questions.ask(query);
   }
 
-  /** Deletes the locations of providers, after those handed over before are processed. Rejects as ask does. */
+  /** Deletes the locations of providers, after locations handed over before are processed. Rejects as `ask` does. */
   async forget(ids: readonly string[]): Promise<void> {
     await this.#queues.tried(ids);
     await this.#questions.forget(ids);
   }
 
   /**
-   * Resolves when all that was handed over before has settled at its owners, and what that has changed in the configuration
-   * is applied here. Rejects as ask does.
+   * Resolves when everything handed over before is processed by its owners, and the configuration changes that follow are
+   * applied here. Rejects as `ask` does.
    */
   async settled(): Promise<void> {
     await this.#queues.allTried();
@@ -118,20 +120,22 @@ export class Router {
     if (sequence > applied()) await reached(sequence, this.#holdMs);
   }
 
-  /** What a member has released because of a record. Rejects as ask does, and when it is a member no more. */
+  /**
+   * Requests the state that a member has released because of a record. Rejects as `ask` does, and if it is no member any more.
+   */
   async released(from: string, sequence: number): Promise<Released> {
     const found = await this.#questions.released(from, sequence);
     if (!isReleased(found)) throw new HubError('HUB_INTERNAL', `${from} has released what cannot be read`);
     return found;
   }
 
-  /** To be called when who serves what is not what it was, or somebody is no member any more. */
+  /** Follows a change of ownership or members. */
   ownershipChanged(): void {
     this.#queues.changed();
     this.#calls.changed();
   }
 
-  /** Ends it: what waits is rejected. */
+  /** Closes it and rejects everything that is pending. */
   close(): void {
     this.#calls.close();
     this.#questions.close();

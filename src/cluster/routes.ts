@@ -7,14 +7,14 @@ import type { Ownership } from './ownership.ts';
 import type { PartitionLoads } from './partition_loads.ts';
 import { HERE, type RemoteShards } from './remote_shards.ts';
 
-/** Where ingest hands locations. */
+/** Target of ingest for locations. */
 export interface Places {
   hasCapacity(count: number): boolean;
-  /** The place of a provider, as long as `homesChanged` stays the same. */
+  /** Number of the target of a provider, valid as long as `homesChanged` stays the same. */
   homeOf(provider: string): number;
   readonly homesChanged: number;
   location(location: AcceptedLocation, times: Times): void;
-  /** The records may be changed. */
+  /** Takes a scanned body, whose records may be changed. */
   scanned(body: ScannedBody): void;
   /** Deletes the location of a provider. */
   forget(id: string): Promise<void> | undefined;
@@ -23,7 +23,7 @@ export interface Places {
 }
 
 export interface RoutesOptions {
-  /** Of this hub. */
+  /** Member id of this hub. */
   readonly incarnation: string;
   readonly ownership: Ownership;
   readonly remote: RemoteShards;
@@ -31,28 +31,28 @@ export interface RoutesOptions {
   readonly local: Places & { readonly count: number };
   /** Whether they have the state of what this hub serves. */
   isServing(): boolean;
-  /** Hears of what goes to them, where several hubs serve something. */
+  /** Counts the locations that go to them, if several hubs serve something. */
   readonly loads: Pick<PartitionLoads, 'isSample' | 'count'>;
 }
 
 /**
- * Where each location goes, in a hub that is one of several:
+ * Router of locations in a hub of a cluster:
  *
- *     its provider is served by     and                                    it goes
- *     ----------------------------  -------------------------------------  -------------------
- *     this hub                      nothing waits that is, or may be, for  to the shards
- *                                   this hub
- *     this hub                      something does                         behind it
- *     another hub, or nobody                                               the way of the router
+ *     its provider is served by     and                                    the location goes
+ *     ----------------------------  -------------------------------------  -----------------------
+ *     this hub                      no locations for this hub wait         to the shards
+ *     this hub                      some do, or may                        to the router, after them
+ *     another hub, or none                                                 to the router
  *
- * The home of a provider is its shard, or a number beyond all shards: that of nobody, then those of all who serve something.
+ * The home of a provider is its shard, or a number beyond all shards: first that of unserved providers, then those of all hubs
+ * that serve something.
  */
 export class Routes implements Places {
   readonly #options: RoutesOptions;
   #version = -1;
   #changes = 0;
   #isAllHere = false;
-  /** Whether the shards of this hub were handed locations since `kept` was last called. */
+  /** Whether the shards of this hub were given locations since the last call of `kept`. */
   #hasLocal = false;
 
   constructor(options: RoutesOptions) {
@@ -142,7 +142,7 @@ export class Routes implements Places {
     return isServing() && ownership.serverOf('provider', provider) === incarnation && remote.isClear();
   }
 
-  /** How much of a body is for the shards of this hub. */
+  /** Counts how much of a body is for the shards of this hub. */
   // hot
   #countHere({ records, start, end, homeOf, nameOf }: ScannedBody): 'all' | 'some' | 'none' {
     const { local, loads } = this.#options;

@@ -3,11 +3,11 @@ import type { Announced } from '../rpc/carrier.ts';
 import { ConfigRecordError, check, misfit, packed, TEXT, unpacked } from './config_shapes.ts';
 
 /**
- * What hubs say to each other about remote procedure calls: msgpack of `[version, what, …]`.
+ * Messages about remote procedure calls between hubs: msgpack of `[version, kind, …]`.
  *
- *   who       from                    all others are to say whom they have
+ *   who       from                    requests the handlers of all others
  *   here      from, handlers          handlers of a hub, each [method, id, zone or null]
- *   gone      from, handlers          those that are gone
+ *   gone      from, handlers          removed handlers
  *   request   from, handler, text     a request to a handler, as JSON
  *   answer    text                    its response, as JSON
  */
@@ -39,7 +39,7 @@ export function packRpcMessage(message: RpcMessage): Uint8Array {
   }
 }
 
-/** Throws a ConfigRecordError where it is no message that this version can read. */
+/** Throws a ConfigRecordError if it is malformed or of another version. */
 export function readRpcMessage(bytes: Borrowed): RpcMessage {
   const [version, say, ...rest] = unpacked(WHAT, bytes);
   check(WHAT, 'version', version, { what: `${VERSION}`, fits: (value) => value === VERSION });
@@ -63,7 +63,7 @@ export function readRpcMessage(bytes: Borrowed): RpcMessage {
   }
 }
 
-/** The text of an answer. Throws a ConfigRecordError where it is none. */
+/** JSON of an answer. Throws a ConfigRecordError if it is no answer. */
 export function readAnswerText(bytes: Borrowed): string {
   const message = readRpcMessage(bytes);
   if (message.say === 'answer') return message.text;

@@ -1,15 +1,15 @@
-/** Bytes that messages are kept in: of one receiver at first, of one at most, and of all together. */
+/** Bytes of retained messages: initially per receiver, at most per receiver, and of all together. */
 const [BYTES_AT_FIRST, BYTES_MAX, BYTES_OF_ALL] = [1 << 16, 8 << 20, 32 << 20] as const;
-/** For how many beats a message is kept: at a beat a second, for two to three seconds. */
+/** Heartbeats for which a message is retained: at one a second, two to three seconds. */
 const KEPT_BEATS = 2;
-/** Places of messages that are gone, before the list of places is made shorter. */
+/** Slots of dropped messages before the list is compacted. */
 const GONE_MAX = 1000;
 
-/** How much memory all receivers take together. */
+/** Memory budget of all receivers. */
 export class SentBudget {
   #bytes = 0;
 
-  /** Whether there was room for as many bytes more. */
+  /** Reserves bytes; false if the budget does not allow it. */
   take(bytes: number): boolean {
     if (this.#bytes + bytes > BYTES_OF_ALL) return false;
     this.#bytes += bytes;
@@ -21,11 +21,11 @@ export class SentBudget {
   }
 }
 
-/** What can be sent again of the messages that were asked for. */
+/** Result of a retransmission request. */
 export interface SentAgain {
-  /** The last of those that cannot; 0 for none. */
+  /** Last unavailable number; 0 for none. */
   readonly lost: number;
-  /** All behind that. Their bytes are good until a message is added. */
+  /** All later messages. Their bytes are valid until a message is added. */
   readonly messages: readonly Uint8Array[];
 }
 
@@ -37,16 +37,16 @@ interface Place {
 }
 
 /**
- * What was sent to one receiver in the last seconds, so that it can be sent again. It lies in a ring of memory, which grows
- * as long as it may and drops the oldest messages when it may not.
+ * Messages sent to one receiver in the last seconds, for retransmission. They are in a ring buffer, which grows up to its
+ * bound, and then drops the oldest messages.
  */
 export class SentMessages {
   readonly #budget: SentBudget;
   #bytes = new Uint8Array(0);
   #places: Place[] = [];
-  /** The place of the oldest message that is still there. */
+  /** Index of the oldest message that is still there. */
   #oldest = 0;
-  /** Where the next message goes. */
+  /** Offset of the next message. */
   #end = 0;
   #beats = 0;
 
@@ -54,7 +54,7 @@ export class SentMessages {
     this.#budget = budget;
   }
 
-  /** Keeps a copy, unless it is too large. Numbers rise. hot */
+  /** Retains a copy, unless it is too large. Numbers must rise. Hot path. */
   add(number: number, message: Uint8Array): void {
     const { length } = message;
     if (length > BYTES_MAX) return;
@@ -71,7 +71,7 @@ export class SentMessages {
     }
   }
 
-  /** The messages with these numbers, as far as they are kept. */
+  /** Messages with these numbers, as far as they are retained. */
   again(first: number, last: number): SentAgain {
     const found = this.#places.slice(this.#oldest).filter(({ number }) => number >= first && number <= last);
     let lost = last;
@@ -83,14 +83,14 @@ export class SentMessages {
     };
   }
 
-  /** To be called once a second: what is older than two seconds is dropped. */
+  /** Drops messages that are older than two seconds. Call it once a second. */
   beat(): void {
     this.#beats++;
     while (!this.#isEmpty && (this.#places[this.#oldest] as Place).beat < this.#beats - KEPT_BEATS) this.#dropOldest();
     if (this.#isEmpty) this.clear();
   }
 
-  /** Gives its memory back. */
+  /** Drops all messages and releases the memory. */
   clear(): void {
     this.#budget.giveBack(this.#bytes.length);
     this.#bytes = new Uint8Array(0);
@@ -103,7 +103,7 @@ export class SentMessages {
     return this.#oldest === this.#places.length;
   }
 
-  /** Where so many bytes have room: behind the newest message, or before the oldest one. */
+  /** Offset with room for that many bytes: after the newest message, or before the oldest one. */
   #roomFor(length: number): number | undefined {
     const size = this.#bytes.length;
     if (this.#isEmpty) return length <= size ? 0 : undefined;

@@ -3,22 +3,21 @@ import type { Place } from '../store/newest_rows.ts';
 import { asBuffer } from '../wire/location_record.ts';
 
 /**
- * What the state of a partition consists of: messages with rows, of which the last of each object counts, and one that
- * says that its object is gone counts for its own subject alone. One without rows is a claim: it says who writes from
- * here on, as every other message does.
+ * Messages of the state of a partition: each has rows, of which the last of each object counts; a tombstone deletes its object
+ * in its own subject only. A message without rows is a claim: its writer writes from here on, as in every other message.
  *
  *     0  u16 version          2  u16 bytes of the name
  *     4  f64 epoch of the map by which the writer owns the partition
- *    12  f64 number, which tells the writer's messages of a subject apart
- *    20  u32 rows           24  the name of the incarnation that writes, in UTF-8, and the rows (core/row_bytes.ts)
+ *    12  f64 number, which distinguishes the writer's messages of a subject
+ *    20  u32 rows           24  member id of the writer, in UTF-8, and the rows (core/row_bytes.ts)
  *
- * Little-endian. A message that was appended twice, because nobody knew of the first time, is the same bytes.
+ * Little-endian. A message that was appended twice, because the first answer was lost, has the same bytes.
  */
 const VERSION = 1;
 const [NAME_SIZE_AT, EPOCH_AT, NUMBER_AT, COUNT_AT, HEAD_BYTES] = [2, 4, 12, 20, 24] as const;
 
 export interface StateHead {
-  /** The incarnation of the hub that has written it. */
+  /** Member id of the writer. */
   readonly by: string;
   readonly epoch: number;
   readonly number: number;
@@ -28,12 +27,12 @@ export interface StateMessage extends StateHead {
   readonly rows: PackedRows;
 }
 
-/** A message of the state is none that this version can read. */
+/** A message of the state is malformed or of another version. */
 export class StateFormatError extends Error {
   override name = 'StateFormatError';
 }
 
-/** A message of rows; without any, a claim. */
+/** Packs a message of rows; without any, a claim. */
 export function packState({ by, epoch, number }: StateHead, rows: readonly Place[]): Uint8Array {
   const name = new TextEncoder().encode(by);
   const start = HEAD_BYTES + name.length;
@@ -54,7 +53,7 @@ export function packState({ by, epoch, number }: StateHead, rows: readonly Place
   return bytes;
 }
 
-/** Reads a message; its rows lie in the bytes. Throws a StateFormatError. */
+/** Reads a message; its rows are views of the bytes. Throws a StateFormatError. */
 export function unpackState(message: Uint8Array): StateMessage {
   const bytes = asBuffer(message);
   const { length } = bytes;

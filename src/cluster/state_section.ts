@@ -10,34 +10,33 @@ import { type StateHead, unpackState } from './state_message.ts';
 import { ForeignSubject, type ReadSubject, StateSubject, type StateSubjectOptions } from './state_subject.ts';
 
 /**
- * The rows of some subjects of the state: noted as they come, written in rounds, and read back.
+ * Rows of some subjects of the state: buffered as they arrive, written in rounds, and read back.
  *
- * The state of a subject is what its messages say one after the other: the last row of each object, and none of those that
- * are gone. An object lies in the subject of its partition, which changes with what it is linked to. It is at *home* where
- * its last row was written to:
+ * The state of a subject follows from its messages in order: the last row of each object, without deleted ones. An object lies
+ * in the subject of its partition, which changes with its assignments. Its *home* is the subject of its last written row:
  *
- *   a row comes            | it is written to         | then
- *   -----------------------+--------------------------+------------------------------------------------
- *   of an object           | its subject by now       | if its home was another one, it is erased there
- *   that says it is gone   | its home, if it has one  |
+ *   a row              | it is written to            | then
+ *   -------------------+-----------------------------+--------------------------------------------------
+ *   of an object       | its current subject         | if its home was another one, it is deleted there
+ *   a tombstone        | its home, if it has one     |
  *
- * So an object may lie in two subjects only after a hub has died between the two; the later row counts, and the other is
- * erased before anything else is written. One round begins when all of the last one is kept, and an object that was erased
- * elsewhere is never written there again by a compaction: so of two rows that of the later message is the later one.
+ * So an object lies in two subjects only if a hub has failed between the two writes; the later row counts, and the other is
+ * deleted before anything else is written. A round begins when the previous one is stored, and a compaction never writes an
+ * object that was deleted elsewhere again: so of two rows the one in the later message is the later one.
  *
- * What a hub that is gone has left in its subjects may be wanted by several: by whoever owns the objects by now. So until
- * all of them have it, nobody erases rows that others have left, or compacts. Then `tidy` erases what is not this hub's.
+ * Several hubs may need the rows that a removed hub has left in its subjects: all current owners of the objects. Until all of
+ * them have these, no hub deletes rows of others, or compacts. Then `tidy` deletes what is not this hub's.
  *
- * Work on the subjects is done one after the other: claims, rounds, compactions and reading.
+ * Operations on the subjects are sequential: claims, rounds, compactions and reads.
  */
 export class StateSection {
   readonly #options: StateSectionOptions;
   readonly #subjects = new Map<string, StateSubject>();
-  /** Of each object that lies somewhere, by the key of its rows. */
+  /** Home of each stored object, by the key of its rows. */
   #homes = new Map<string, StateSubject>();
-  /** Where objects lie that are at home elsewhere. */
+  /** Subjects with rows of objects whose home is elsewhere. */
   #strays = new Map<StateSubject, string[]>();
-  /** Those of which it is not known who is at home there. */
+  /** Subjects that were not read since their claim. */
   readonly #unread = new Set<StateSubject>();
   #noted = new NotedRows();
   #spare = new NotedRows();
@@ -49,10 +48,10 @@ export class StateSection {
     this.#options = options;
   }
 
-  /** Takes subjects over, besides those that it has. */
+  /** Claims subjects in addition to those that it has. */
   claim(names: readonly string[], epoch: number): Promise<void> {
     return this.#inTurn(async () => {
-      // An object that is gone from here may lie in what is claimed, where another hub has written it since.
+      // A deleted object may lie in a claimed subject, where another hub has written it since.
       await this.#writeNoted();
       const subjects = names.map((name) => this.#subjects.get(name) ?? new StateSubject(name, this.#options));
       await each(subjects, (subject) => subject.claim(epoch));
@@ -63,7 +62,7 @@ export class StateSection {
     });
   }
 
-  /** Erases what is gone from these subjects, and writes nothing there any more: another hub is about to claim them. */
+  /** Writes pending tombstones of these subjects, and stops writing there: another hub is about to claim them. */
   release(names: readonly string[]): Promise<void> {
     return this.#inTurn(async () => {
       const subjects = new Set(names.map((name) => this.#subjects.get(name)));
@@ -78,7 +77,7 @@ export class StateSection {
     });
   }
 
-  /** The objects of this hub that lie in these subjects, and belong in others by now. */
+  /** Objects of this hub that lie in these subjects, but belong in others. */
   misplacedIn(names: readonly string[]): Promise<readonly ObjectName[]> {
     return this.#inTurn(async () => {
       await this.#learn();
@@ -92,7 +91,7 @@ export class StateSection {
     });
   }
 
-  /** Erases what others have left in the subjects of this hub, and nobody wants any more. */
+  /** Deletes rows that others have left in the subjects of this hub, and that no hub needs any more. */
   tidy(): Promise<void> {
     return this.#inTurn(async () => {
       if (!this.#options.isSettled()) return;
@@ -107,12 +106,12 @@ export class StateSection {
     });
   }
 
-  /** Copies rows that are newer than all before. hot */
+  /** Buffers rows that are newer than all before. Hot path. */
   note(rows: PackedRows): void {
     this.#noted.add(rows);
   }
 
-  /** Resolves when all that was noted until now is kept. Calls share a round. */
+  /** Resolves when all rows buffered so far are stored. Calls share a round. */
   write(): Promise<void> {
     this.#round ??= this.#inTurn(async () => {
       this.#round = undefined;
@@ -121,7 +120,7 @@ export class StateSection {
     return this.#round;
   }
 
-  /** The last row of each object, with what was noted until this resolves. They lie in memory of their own. */
+  /** Last row of each object, including rows buffered until this resolves, in their own memory. */
   rows(): Promise<ReadonlyMap<string, Place>> {
     return this.#inTurn(async () => {
       const rows = new Map<string, Place>(await this.#read());
@@ -137,7 +136,7 @@ export class StateSection {
     });
   }
 
-  /** Erases what is out of date in subjects of this hub. */
+  /** Deletes outdated rows in subjects of this hub. */
   eraseOutdated(outdated: readonly Outdated[]): Promise<void> {
     return this.#inTurn(async () => {
       await this.#learn();
@@ -154,7 +153,7 @@ export class StateSection {
     });
   }
 
-  /** The last row of each object in some subjects, whosever they are, unless it is out of date. They are copies. */
+  /** Last row of each object in some subjects, of any writer, except outdated ones. They are copies. */
   rowsIn(names: readonly string[], outdated: readonly Outdated[] = []): Promise<ReadonlyMap<string, Place>> {
     return this.#inTurn(async () => {
       const subjects = names.map((name) => this.#subjects.get(name) ?? new ForeignSubject(name));
@@ -185,7 +184,9 @@ export class StateSection {
     this.#spare = noted;
   }
 
-  /** Which rows go where. Rows of this hub's objects wait until their subject is claimed; those of others are theirs. */
+  /**
+   * Plans which rows go where. Rows of this hub's objects wait until their subject is claimed; those of other hubs are dropped.
+   */
   async #plan(noted: NotedRows): Promise<Plan> {
     const newest = new NewestRows();
     for (const chunk of noted.chunks()) {
@@ -199,7 +200,7 @@ export class StateSection {
       await this.#options.turns.next();
     }
     if (waiting.size > 0) {
-      // What has come meanwhile is newer.
+      // Rows that were buffered meanwhile are newer.
       const later = this.#noted;
       this.#noted = new NotedRows();
       this.#noted.add(waiting.take());
@@ -228,7 +229,7 @@ export class StateSection {
     await each([...left], ([subject, keys]) => subject.append(goneRows(keys)));
   }
 
-  /** Erases the objects in some subjects of which it was noted last that they are gone. */
+  /** Deletes the objects in some subjects whose last buffered row is a tombstone. */
   async #eraseGoneFrom(subjects: ReadonlySet<StateSubject | undefined>): Promise<void> {
     if (this.#noted.size === 0) return;
     await this.#learn();
@@ -249,7 +250,7 @@ export class StateSection {
     this.#strays = new Map();
   }
 
-  /** Looks at where all objects are at home, some at a time. */
+  /** Visits the homes of all objects, in batches. */
   async #eachHome(look: (name: ObjectName, subject: StateSubject) => void): Promise<void> {
     let count = 0;
     for (const [key, subject] of this.#homes) {
@@ -260,7 +261,7 @@ export class StateSection {
 
   #compactLater(): void {
     if (!this.#options.isSettled() || ![...this.#subjects.values()].some(({ isHeavy }) => isHeavy)) return;
-    // Whoever calls next learns what it has failed over.
+    // The next caller gets the error.
     this.#inTurn(() => this.#compact()).catch(() => undefined);
   }
 
@@ -272,7 +273,7 @@ export class StateSection {
       const subjects = heavy.slice(from, from + COMPACTED_TOGETHER);
       const newest = new Map(subjects.map((subject) => [subject, new NewestRows()]));
       const unread = await this.#readOnce(subjects, (subject, rows) => newest.get(subject)?.add(rows));
-      // They are heavy still: the next round comes back to them.
+      // They still need compaction, and the next round retries.
       if (unread !== undefined) return;
       await each([...newest], ([subject, rows]) =>
         subject.replace([...rows].filter((place) => this.#isAtHome(subject, place))),
@@ -280,13 +281,13 @@ export class StateSection {
     }
   }
 
-  /** Whether the row counts: its object is neither gone, nor at home elsewhere, nor another hub's. */
+  /** Whether the row counts: its object is not deleted, has its home here, and is this hub's. */
   #isAtHome(subject: StateSubject, { buffer, at }: Place): boolean {
     const { kind, id } = rowId(buffer, at);
     return this.#homes.get(keyOf(kind, id)) === subject && this.#options.isOwn(kind, id);
   }
 
-  /** Reads all subjects, and learns where everybody is at home. */
+  /** Reads all subjects, and finds the homes of all objects. */
   async #read(): Promise<ReadonlyMap<string, Lying<StateSubject>>> {
     const subjects = [...this.#subjects.values()];
     const merged = await this.#readAll(subjects);
@@ -297,7 +298,7 @@ export class StateSection {
     return merged.lying;
   }
 
-  /** Learns who is at home in subjects that were claimed. What this hub has written itself since is newer. */
+  /** Finds the homes of objects in claimed subjects. Rows that this hub has written since are newer. */
   async #learn(): Promise<void> {
     if (this.#unread.size === 0) return;
     const subjects = [...this.#unread];
@@ -311,7 +312,7 @@ export class StateSection {
     this.#unread.clear();
   }
 
-  /** Reads subjects to their ends, however often that takes. `isOutdated`: rows that do not count. */
+  /** Reads subjects to their ends, retrying until it succeeds. `isOutdated`: rows that do not count. */
   async #readAll<Subject extends ReadSubject>(
     subjects: readonly Subject[],
     isOutdated?: (subject: Subject, key: string) => boolean,
@@ -327,8 +328,8 @@ export class StateSection {
   }
 
   /**
-   * Hands out what subjects hold, in the order in which it was written and as copies. Returns what could not be read;
-   * undefined where that was all. Throws CheckpointsLost where another hub has claimed one.
+   * Passes the contents of subjects to `take`, in the order in which they were written and as copies. Returns what could not be
+   * read; undefined if all was read. Throws CheckpointsLost if another hub has claimed one.
    */
   async #readOnce<Subject extends ReadSubject>(
     subjects: readonly Subject[],
@@ -365,7 +366,7 @@ export class StateSection {
     return unread && `"${unread.name}" ends with message ${ends.get(unread)?.sequence ?? 0}, not with ${unread.last}`;
   }
 
-  /** Does work when all that was asked for before is done. */
+  /** Does work after all earlier work. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const { check, failed } = this.#options;
     const done = this.#queue.then(async () => {
@@ -384,42 +385,42 @@ export class StateSection {
 
 export interface StateSectionOptions extends StateSubjectOptions {
   readonly turns: Turns;
-  /** What all subjects match. */
+  /** Pattern that all subjects match. */
   readonly pattern: string;
-  /** The subject that rows of an object belong in by now. */
+  /** Current subject of an object's rows. */
   subjectOf(kind: KeptRow['kind'], id: string): string;
-  /** Whether an object is this hub's by now. */
+  /** Whether this hub owns an object. */
   isOwn(kind: KeptRow['kind'], id: string): boolean;
-  /** Whether everybody has what hubs that are gone have left. */
+  /** Whether all members have taken the state of removed members. */
   isSettled(): boolean;
-  /** What cannot be read, again and again. */
+  /** Reports repeated failures to read. */
   unread(what: string): void;
-  /** Something has failed that cannot be tried again. */
+  /** Reports a permanent failure. */
   failed(error: Error): void;
 }
 
-/** Messages on their way at a time. */
+/** Most messages in flight. */
 const IN_FLIGHT = 32;
 /** Rows that are planned in one turn of the event loop. */
 const TURN_ROWS = 1000;
 /** Subjects that are read together, and held in memory, to be compacted. */
 const COMPACTED_TOGETHER = 16;
-/** Of more subjects a server is asked for all that there are: choosing among so many costs it more. */
+/** Beyond this number of subjects the server is asked for all: filtering by so many costs it more. */
 const SELECTED_MAX = COMPACTED_TOGETHER;
-/** Until subjects are read again that could not be read to their ends. */
+/** Pause before subjects that could not be read to their ends are read again. */
 const AGAIN_MS = 100;
-/** After how many tries it is said, each time, what cannot be read; the first time after two. */
+/** A failure to read is reported after two attempts, and then after each of these many. */
 const TRIES_TOLD = 20;
 
 interface Plan {
   readonly rows: Map<StateSubject, Place[]>;
-  /** Where each object will be at home; undefined for nowhere. */
+  /** New home of each object; undefined for none. */
   readonly homes: Map<string, StateSubject | undefined>;
-  /** What is to be erased then, and where. */
+  /** Rows to delete afterwards, by subject. */
   readonly left: Map<StateSubject, string[]>;
 }
 
-/** Objects, by the keys of their rows, whose rows in these subjects are out of date: their owner had let them go. */
+/** Objects, by the keys of their rows, whose rows in these subjects are outdated: their owner had released them. */
 export interface Outdated {
   readonly subjects: ReadonlySet<string>;
   readonly objects: ReadonlySet<string>;
@@ -427,12 +428,12 @@ export interface Outdated {
 
 type ObjectName = readonly [kind: KeptRow['kind'], id: string];
 
-/** A row, and the subject that it is in. */
+/** A row, and its subject. */
 interface Lying<Subject> extends Place {
   readonly subject: Subject;
 }
 
-/** What messages of several subjects say together. */
+/** Merged contents of several subjects. */
 class MergedRows<Subject> {
   readonly lying = new Map<string, Lying<Subject>>();
   readonly #strays = new Map<Subject, Set<string>>();
@@ -443,7 +444,7 @@ class MergedRows<Subject> {
     this.#isOutdated = isOutdated;
   }
 
-  /** Takes rows of a message that is later than all before. */
+  /** Adds the rows of a message that is later than all before. */
   add(subject: Subject, rows: Buffer): void {
     this.#bytes.set(subject, (this.#bytes.get(subject) ?? 0) + rows.length);
     const buffer = { bytes: rows, view: new DataView(rows.buffer, rows.byteOffset, rows.length) };
@@ -471,7 +472,7 @@ class MergedRows<Subject> {
     return new Map(Array.from(this.#strays, ([subject, keys]) => [subject, [...keys]]));
   }
 
-  /** Tells subjects what they weigh. */
+  /** Sets the sizes of subjects. */
   weigh(subjects: Iterable<Subject & StateSubject>): void {
     const whole = new Map<Subject, number>();
     for (const { subject, buffer, at } of this.lying.values()) {
@@ -501,7 +502,7 @@ function push<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): voi
   else list.push(value);
 }
 
-/** Does work for all of them, for some at a time. Rejects with the first error, and begins no other then. */
+/** Does work for all items, some at a time. Rejects with the first error, and then starts no more. */
 async function each<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = items.values();
   const some = async (): Promise<void> => {

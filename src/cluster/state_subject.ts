@@ -6,34 +6,34 @@ import { packState, type StateHead, unpackState } from './state_message.ts';
 /**
  * One subject of the state, which one hub writes at a time.
  *
- * Every message expects the last sequence that its writer knows of the subject, and says who writes it, by which epoch of
- * the map. Whoever takes the subject over *claims* it: looks what is last, and appends a claim behind that. From then on
- * what the former owner writes is refused, as it expects something else:
+ * Every message expects the last sequence of the subject that its writer knows, and names the writer and the epoch of its map.
+ * A new writer *claims* the subject: it reads the last message, and appends a claim after it. From then on appends of the
+ * former writer are refused, since they expect another sequence:
  *
- *   result    | what it means                             | what is done
+ *   result    | meaning                                   | action
  *   ----------+-------------------------------------------+-----------------------------------------------------------
  *   kept      | a majority has it                         | the next message
- *   unknown   | it may be there, or come to be there      | the same again: at most one of both is kept
- *   full      | no room                                   | the same again, a moment later
- *   busy      | too much waits to be sent                 | the same again, a moment later
- *   refused   | something else is last: look what it is   |
- *     itself  | an earlier try has got through            | the next message
- *     another | of another hub, which has claimed since   | CheckpointsLost
- *     nothing | nobody can say, or it is agreed on still  | the same again, a moment later
+ *   unknown   | it may be stored already, or later        | repeat it: at most one of both is stored
+ *   full      | no room                                   | repeat it a moment later
+ *   busy      | the queue of the bus is full              | repeat it a moment later
+ *   refused   | another message is last: read it          |
+ *     itself  | an earlier attempt succeeded              | the next message
+ *     another | another hub has claimed the subject       | CheckpointsLost
+ *     nothing | it cannot be read, or is not agreed yet   | repeat it a moment later
  *
- * A claim has an expectation as well, although it takes whatever is there. Without one, a copy of it could be kept later
- * than the claim of the next owner, from a hub that has stood still or whose answer was lost, and take the subject back. And
- * who finds a message of its own epoch, or a later one, has been overtaken, and claims nothing.
+ * A claim has an expectation as well, although it accepts any last message. Without one, a copy of it, from a hub that was
+ * stopped or whose answer was lost, could be stored after the claim of the next owner, and take the subject back. A claimer
+ * that finds a message of its own epoch, or a later one, has been overtaken, and gives up.
  */
 export class StateSubject implements ReadSubject {
   readonly name: string;
   readonly #options: StateSubjectOptions;
   #epoch = 0;
-  /** Messages so far. */
+  /** Number of messages so far. */
   #number = 0;
-  /** The sequence of the last message. */
+  /** Sequence of the last message. */
   #last = 0;
-  /** Bytes of rows: as a whole when it was compacted, and since. */
+  /** Bytes of rows: in total after the last compaction, and since then. */
   #wholeBytes = 0;
   #partialBytes = 0;
 
@@ -42,17 +42,17 @@ export class StateSubject implements ReadSubject {
     this.#options = options;
   }
 
-  /** Whether messages since it was last compacted outweigh what it held then. */
+  /** Whether the messages since the last compaction outweigh the contents at that time. */
   get isHeavy(): boolean {
     return this.#partialBytes > Math.max(this.#wholeBytes, this.#options.compactBytes);
   }
 
-  /** The sequence of the last message, as far as it is known. */
+  /** Last known sequence. */
   get last(): number {
     return this.#last;
   }
 
-  /** Takes it over. Rejects with CheckpointsLost where that has been done by a later map already. */
+  /** Claims the subject. Rejects with CheckpointsLost if a hub with a later map has done so already. */
   async claim(epoch: number): Promise<void> {
     const { bus, stream, by } = this.#options;
     const head = { by, epoch, number: ++this.#number };
@@ -72,7 +72,7 @@ export class StateSubject implements ReadSubject {
     }
   }
 
-  /** Appends rows. Resolves when all are kept. */
+  /** Appends rows. Resolves when all are stored. */
   async append(rows: readonly Place[]): Promise<void> {
     for (const part of partsOf(rows)) {
       const bytes = this.#message(part);
@@ -83,7 +83,7 @@ export class StateSubject implements ReadSubject {
     }
   }
 
-  /** Puts rows in the place of all that it holds. */
+  /** Replaces all of its contents. */
   async replace(rows: readonly Place[]): Promise<void> {
     const parts = [...partsOf(rows)];
     const messages = (parts.length === 0 ? [[]] : parts).map((part) => this.#message(part));
@@ -97,15 +97,13 @@ export class StateSubject implements ReadSubject {
     );
   }
 
-  /** What was read of it weighs so much: what counts, and what has been replaced. */
+  /** Sets its size after reading: bytes that count, and replaced ones. */
   weighed(wholeBytes: number, partialBytes: number): void {
     this.#wholeBytes = wholeBytes;
     this.#partialBytes = partialBytes;
   }
 
-  /**
-   * Whether it was read to its end, when that was the last message. Throws CheckpointsLost where that is of another hub.
-   */
+  /** Whether it was read to its end, if that was the last message. Throws CheckpointsLost if that is of another hub. */
   isWhole(last: Pick<StateHead, 'by' | 'epoch'> & Pick<StoredMessage, 'sequence'>): boolean {
     if (last.sequence > this.#last) this.#checkOwn(last);
     return last.sequence === this.#last;
@@ -125,7 +123,7 @@ export class StateSubject implements ReadSubject {
     }
   }
 
-  /** Looks whether the message is there that was refused. Throws where another one is. */
+  /** Whether the refused message is stored. Throws if the last message is another one. */
   async #isKept(bytes: Uint8Array): Promise<boolean> {
     const { bus, stream } = this.#options;
     const found = await lastOf(bus, stream, this.name);
@@ -178,16 +176,16 @@ export class StateSubject implements ReadSubject {
   }
 }
 
-/** What is to be known of a subject that is read. */
+/** A subject to read. */
 export interface ReadSubject {
   readonly name: string;
-  /** The sequence of the last message, as far as it is known; 0 for none. */
+  /** Last known sequence; 0 for none. */
   readonly last: number;
-  /** Whether it was read to its end, when that was the last message. */
+  /** Whether it was read to its end, if that was the last message. */
   isWhole(last: Pick<StateHead, 'by' | 'epoch'> & Pick<StoredMessage, 'sequence'>): boolean;
 }
 
-/** A subject that another hub has claimed, or will: it is only read. */
+/** A subject that another hub has claimed, or will claim: it is only read. */
 export class ForeignSubject implements ReadSubject {
   readonly name: string;
   #last = 0;
@@ -200,7 +198,7 @@ export class ForeignSubject implements ReadSubject {
     return this.#last;
   }
 
-  /** Learns what is last by now. Resolves when that is known. */
+  /** Resolves when its last sequence is known. */
   async look({ bus, stream, schedule, check }: StateSubjectOptions): Promise<void> {
     for (;;) {
       const found = await lastOf(bus, stream, this.name);
@@ -222,28 +220,28 @@ export class ForeignSubject implements ReadSubject {
 export interface StateSubjectOptions {
   readonly bus: Bus;
   readonly stream: string;
-  /** The incarnation of this hub. */
+  /** Member id of this hub. */
   readonly by: string;
-  /** A subject is not compacted before so many bytes have come to it. */
+  /** Least bytes written since the last compaction that trigger the next one. */
   readonly compactBytes: number;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Throws when nothing is to be tried any more. */
+  /** Throws if retries must stop. */
   check(): void;
-  /** Told each time that something is not taken, and will be tried again. */
+  /** Called each time that a message is not accepted, and will be retried. */
   refused(why: 'full' | 'busy'): void;
 }
 
-/** Another hub has claimed what this one writes: it is out. */
+/** Another hub has claimed a subject of this hub, which is out. */
 export class CheckpointsLost extends Error {
   override name = 'CheckpointsLost';
 }
 
-/** One try. */
+/** Timeout of one attempt. */
 const TRY_MS = 2000;
-/** Until the next one. */
+/** Pause before the next one. */
 const AGAIN_MS = 100;
-/** Bytes of a message, about; a row that is larger is one by itself. */
+/** Approximate bytes of a message; a larger row has its own. */
 const MESSAGE_BYTES = 1 << 20;
 
 function* partsOf(rows: readonly Place[]): Generator<readonly Place[]> {
@@ -259,7 +257,7 @@ function* partsOf(rows: readonly Place[]): Generator<readonly Place[]> {
   if (from < rows.length) yield rows.slice(from);
 }
 
-/** The last message of a subject; undefined where it has none, `nothing` where nobody can say. */
+/** Last message of a subject; undefined if it has none, `nothing` if it cannot be read. */
 async function lastOf(bus: Bus, stream: string, subject: string): Promise<StoredMessage | undefined | 'nothing'> {
   try {
     return await bus.last(stream, subject);

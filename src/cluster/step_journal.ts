@@ -9,63 +9,63 @@ import { type PiecesOptions, piecesOf } from './record_pieces.ts';
 
 export interface StepJournalOptions {
   readonly bus: Bus;
-  /** Of the cluster. */
+  /** Name of the cluster. */
   readonly name: string;
   readonly incarnation: string;
   readonly shards: number;
-  /** Whether answers may be from the past while this hub is cut off. */
+  /** Whether answers may be stale while this hub is cut off. */
   readonly reads: 'latest' | 'any';
-  /** Sets the size of each journal stream to so many bytes more than it has by the settings. */
+  /** Enlarges each journal stream by that many bytes over its configured size. */
   widen(bytes: number): Promise<void>;
-  /** Writes all rows that were handed out so far to the state, but for those of partitions that are still to come. */
+  /** Writes all flushed rows to the state, except those of partitions that are still being acquired. */
   writeState(): Promise<void>;
-  /** Whether partitions are to come that are not there yet: until then what is written to the state is not all. */
+  /** Whether partitions are still being acquired: until then the state is incomplete. */
   isAcquiring(): boolean;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Time that has passed since some moment. */
+  /** Monotonic time in milliseconds. */
   elapsed(): number;
-  /** Nothing is kept any more: this hub is out. */
+  /** Nothing can be journaled any more: this hub is out. */
   ended(error: JournalEnded): void;
 }
 
-/** Bytes that wait to be kept: what is more is not taken. */
+/** Most bytes that may be pending. */
 const HELD_MAX = 64 << 20;
-/** Room in a full stream for what is appended besides, such as the record that a round is over. */
+/** Room in a full stream for other appends, such as the record of a completed flush. */
 const SPARE_BYTES = 1 << 20;
-/** For how long messages are there that are done with. */
+/** Time that messages remain after they are no longer needed. */
 const STAYS_MS = 3000;
-/** Messages that need not be kept any longer are removed when there are so many of them. */
+/** Number of unneeded messages that triggers a trim. */
 const IDLE_MESSAGES = 60;
 
 /**
- * The steps of this hub in its journal: what they have changed is kept here before anybody hears of what they have
- * decided, until it is in the state as well.
+ * Journal of this hub's steps: their changes are stored here before their outcomes become visible, until they are in the state
+ * as well.
  *
- * All shards share one journal. So what goes from shard to shard is in it in the order in which it went, and one number
- * says from where on it is needed.
+ * All shards share one journal. So transfers between shards are in it in the order in which they happened, and one number says
+ * from which message on it is needed.
  *
- * A round of a shard (shards/flush_scheduler.ts) hands out the rows of all that had changed when it began. When these are
- * in the state, the shard is done with all messages from before that time. A record says what every shard is done with, and
- * it is removed a few seconds later.
+ * A flush of a shard (shards/flush_scheduler.ts) emits the rows of everything that had changed when it began. When these are in
+ * the state, the shard no longer needs the messages from before that time. A record states which messages no shard needs, and
+ * they are removed a few seconds later.
  *
- * A round cannot end before the steps in front of it are kept. So a stream that is full is given room for what this hub has
- * taken already, and nothing more is taken until the journal has been trimmed and the stream has its size again.
+ * A flush cannot finish before the steps ahead of it are stored. So a full stream is enlarged for the steps that this hub has
+ * taken already, and no more are taken until the journal has been trimmed and the stream has its size again.
  */
 export class StepJournal {
   readonly #options: StepJournalOptions;
   readonly #journal: HubJournal;
   readonly #shards: readonly ShardSteps[];
-  /** All messages before that number are done with. */
+  /** Number of the first needed message. */
   #doneFrom = 0;
-  /** Up to where the messages were done with, and since when, that are not trimmed yet. */
+  /** Ends of ranges that are no longer needed, and since when, as far as they are not trimmed yet. */
   readonly #dones: { readonly before: number; readonly atMs: number }[] = [];
   #isTrimming = false;
-  /** By the record that has made this hub release objects: the first message that may hold their state. */
+  /** By the record that has made this hub release objects: the first message that may contain their state. */
   readonly #held = new Map<number, number>();
-  /** Those of these records of which all has arrived. */
+  /** Those of these records whose objects have all arrived. */
   readonly #arrived = new Set<number>();
-  /** Bytes that the streams have more than they should. */
+  /** Bytes by which the streams are larger than configured. */
   #widenedBy = 0;
   #isWidening = false;
   #appends = 0;
@@ -79,44 +79,44 @@ export class StepJournal {
     this.#shards = Array.from({ length: shards }, () => ({ doneFrom: 0, before: 0, waiting: 0, config: 0 }));
   }
 
-  /** How many appends were kept so far, and how long those who asked for them have waited in all. */
+  /** Number of stored appends, and the total time that their callers have waited. */
   get appends(): { readonly count: number; readonly ms: number } {
     return { count: this.#appends, ms: this.#appendMs };
   }
 
-  /** Whether nothing waits to be kept. */
+  /** Whether nothing is pending. */
   get isIdle(): boolean {
     return this.#journal.isIdle;
   }
 
-  /** Bytes that wait to be kept. */
+  /** Bytes that are pending. */
   get heldBytes(): number {
     return this.#journal.heldBytes;
   }
 
-  /** Whether more steps can be kept. */
+  /** Whether more steps can be journaled. */
   get hasRoom(): boolean {
     return this.heldBytes < HELD_MAX && !this.isFull;
   }
 
-  /** Whether a stream has no room left, or has more than it should. */
+  /** Whether a stream is full, or larger than configured. */
   get isFull(): boolean {
     return this.#widenedBy > 0 || this.#journal.isFull;
   }
 
   /**
-   * Keeps what a step has changed. Where it has changed nothing, but says or answers something, nobody else may have taken
-   * over by then. Undefined where it has done neither.
+   * Journals the changes of a step. If it has changed nothing, but has events or answers, a barrier proves that no other hub
+   * had taken over. Undefined if it has neither.
    */
   keep(shard: number, { record, released = [], events, outcome, config }: ShardReply): Promise<void> | undefined {
     if (config !== undefined) this.#of(shard).config = config;
-    // What has left is as this step has made it: where the step is not kept, neither has it left.
+    // Released state is as this step has made it: it counts only together with the step.
     const isWithNext = record !== undefined;
     const left = released.flatMap((each) => {
       return each.record === undefined ? [] : [this.#append(look(each.record), { isWithNext })];
     });
     if (left.length > 0) {
-      // Of what has left without having had a place the step says nothing.
+      // The step says nothing of objects that had no location when they were released.
       const step = record && this.#appendStep(this.#of(shard), look(record));
       return Promise.all([...left, step]).then(() => undefined);
     }
@@ -126,50 +126,50 @@ export class StepJournal {
     return isHeard ? this.barrier() : undefined;
   }
 
-  /** Resolves when an append was kept that began after this call: nobody else has taken over before. */
+  /** Resolves when an append was stored that began after this call, so no other hub had taken over before. */
   barrier(): Promise<void> {
     return this.#timed(this.#journal.barrier());
   }
 
-  /** Keeps what an owner before has released. `endMs`: time of day. */
+  /** Journals what a previous owner has released. `endMs`: wall-clock time. */
   keepReleased(released: Parameters<typeof packReleasedAgain>[0]): Promise<void> {
     return this.#append(zstdCompressSync(packReleasedAgain(released)));
   }
 
-  /** Objects are about to be released because of a record: their state stays in the journal until they have arrived. */
+  /** Retains the state of objects that are about to be released because of a record, until they have arrived. */
   hold(sequence: number): void {
     this.#arrived.delete(sequence);
-    // What was released before because of the same record stays, too.
+    // Earlier releases of the same record stay, too.
     if (!this.#held.has(sequence)) this.#held.set(sequence, this.#journal.nextNumber);
   }
 
   /**
-   * What was released because of that record has arrived. That it has left stays in the journal until the state says the
-   * same: what is noted in this turn is to be written first.
+   * The objects released because of that record have arrived. Their release stays in the journal until the state says the same:
+   * rows buffered in this turn must be written first.
    */
   letGo(sequence: number): void {
     if (this.#held.has(sequence)) this.#arrived.add(sequence);
   }
 
-  /** Says of which configuration the shards have been told by now: nothing of what they took over does. */
+  /** Appends the last configuration record that the shards were notified of; adopted steps do not contain it. */
   noteConfig(): Promise<void> {
     return this.#appendDone(this.#doneFrom);
   }
 
-  /** Ends the journal: what waits to be kept is rejected. */
+  /** Closes the journal, and rejects everything that is pending. */
   close(): void {
     this.#journal.close();
   }
 
-  /** A round of a shard begins. Returns the number of the first message that may hold what is changed from here on. */
+  /** Marks the start of a flush. Returns the number of the first message that may contain later changes. */
   roundBegun(): number {
     return this.#journal.nextNumber;
   }
 
   /**
-   * The rows of a round are all handed out that began at that message; another one may have begun since. Resolves when the
-   * journal was trimmed as far as all shards are done with it, or something else is trimming it, or it is needed for now:
-   * until the state is whole the journals of others are needed from their beginnings, and this one as well.
+   * Marks the end of the flush that began at that message; another one may have begun since. Resolves when the journal was
+   * trimmed as far as possible, or when it is being trimmed or needed: until the state is complete the journals of others are
+   * needed from their beginnings, and this one as well.
    */
   async roundOver(shard: number, begunAt: number): Promise<void> {
     const steps = this.#of(shard);
@@ -177,7 +177,7 @@ export class StepJournal {
     this.#isTrimming = true;
     try {
       await this.#writeState();
-      // It may have begun meanwhile.
+      // An acquisition may have begun meanwhile.
       if (this.#options.isAcquiring()) return;
       steps.doneFrom = begunAt;
       const before = Math.min(...this.#shards.map((each) => this.#neededFrom(each)), ...this.#held.values());
@@ -188,7 +188,7 @@ export class StepJournal {
     }
   }
 
-  /** Trims a journal with nothing but barriers behind what is in the state: without steps there is no round to do it. */
+  /** Trims a journal that has nothing but barriers after the contents of the state: without steps no flush does it. */
   async trimIdle(): Promise<void> {
     const next = this.#journal.nextNumber;
     const isHeld = [...this.#held.keys()].some((sequence) => !this.#arrived.has(sequence));
@@ -196,7 +196,7 @@ export class StepJournal {
     if (this.#isTrimming || this.#options.isAcquiring() || !isIdle || next < this.#doneFrom + IDLE_MESSAGES) return;
     this.#isTrimming = true;
     try {
-      // It is trimmed with the next call then.
+      // The next call trims it.
       if (this.#arrived.size > 0) await this.#writeState();
       else await this.#done(next);
     } finally {
@@ -210,12 +210,12 @@ export class StepJournal {
     for (const sequence of arrived) if (this.#arrived.delete(sequence)) this.#held.delete(sequence);
   }
 
-  /** The first message that may hold what a shard has changed and has not handed out. */
+  /** First message that may contain unflushed changes of a shard. */
   #neededFrom({ doneFrom, before, waiting }: ShardSteps): number {
     return waiting === 0 && before <= doneFrom ? this.#journal.nextNumber : doneFrom;
   }
 
-  /** Again and again until there is enough. */
+  /** Repeated until there is enough. */
   async #makeRoom(): Promise<void> {
     if (this.#isWidening) return;
     this.#isWidening = true;
@@ -224,7 +224,7 @@ export class StepJournal {
       await this.#options.widen(bytes);
       this.#widenedBy = bytes;
     } catch {
-      // The next append that finds it full tries again.
+      // The next append that finds it full retries.
     }
     this.#isWidening = false;
   }
@@ -240,14 +240,14 @@ export class StepJournal {
     }
   }
 
-  /** Says that the messages before a number are done with, and removes them. */
+  /** Records that the messages before a number are not needed, and removes them. */
   async #done(before: number): Promise<void> {
     await this.#appendDone(before);
     this.#doneFrom = before;
     await this.#journal.trim(this.#trimmedTo(before));
   }
 
-  /** What is done with stays for a while: see RecordedLocations. A full stream has no room for that. */
+  /** Unneeded messages remain for a while, see RecordedLocations, unless the stream is full. */
   #trimmedTo(before: number): number {
     const nowMs = this.#options.elapsed();
     this.#dones.push({ before, atMs: nowMs });
@@ -285,14 +285,14 @@ export class StepJournal {
   }
 }
 
-/** The steps of a shard. */
+/** Steps of a shard. */
 interface ShardSteps {
-  /** What they have changed in messages before that number is in the state. */
+  /** Changes in messages before that number are in the state. */
   doneFrom: number;
-  /** All that are kept are in messages before that number. */
+  /** All stored steps are in messages before that number. */
   before: number;
-  /** How many are not kept yet. */
+  /** Number of pending steps. */
   waiting: number;
-  /** The last record of the configuration log of which the shard was told. */
+  /** Last record of the configuration log that the shard was notified of. */
   config: number;
 }

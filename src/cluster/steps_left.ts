@@ -15,45 +15,44 @@ import { JournalFormatError, type JournalRecords } from './journal_message.ts';
 import { journalPlaces, journalStreams } from './journal_places.ts';
 import { recordsIn } from './record_pieces.ts';
 
-/** A step that an incarnation has left behind in its journal, or the state of objects that have left with one. */
+/** A step in the journal of a removed member, or the state of objects released with one. */
 export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' | 'released' }, 'endMs' | 'step'> &
   Partial<Pick<JournalRecord & { readonly kind: 'step' }, 'fenceEvents'>> &
   Dated;
 
-/** When a record was kept at the latest, by time of day: long behind the end of its step, where nothing could be kept. */
+/** Latest wall-clock time at which a record was stored; long after the end of its step, if nothing could be stored. */
 interface Dated {
-  /** Infinity where the journal does not say. */
+  /** Infinity if the journal does not say. */
   readonly keptByMs: number;
 }
 
-/** What an incarnation has left behind. */
+/** Contents of the journal of a removed member. */
 export interface JournalLeft {
-  /** What is not in the state. */
+  /** Steps that are not in the state. */
   readonly steps: readonly StepLeft[];
-  /** What is, as far as it is still there. */
+  /** Steps that are in the state, as far as they remain. */
   readonly earlier: readonly StepLeft[];
-  /** Objects, as "kind id", that had left it at its end, by the sequence of the record that said so. */
+  /** Objects, as "kind id", that it had released when it was removed, by the sequence of the record. */
   readonly departed: ReadonlyMap<string, number>;
-  /** The same of objects that had left owners before it, and had not come to it since. */
+  /** The same of objects that previous owners had released, and that it has not received since. */
   readonly relayed: ReadonlyMap<string, number>;
-  /** What it had released, or owners before it. */
+  /** State that it had released, or previous owners. */
   readonly released: readonly (JournalRecord & { readonly kind: 'released' })[];
-  /** The last record of the configuration log that is evaluated in the steps and in what came before them; 0 if unknown. */
+  /** Last record of the configuration log that the steps and earlier ones reflect; 0 if unknown. */
   readonly config: number;
 }
 
 export interface DeadIncarnation {
   readonly bus: Bus;
-  /** Of the cluster. */
+  /** Name of the cluster. */
   readonly name: string;
   readonly incarnation: string;
 }
 
 /**
- * Reads the steps of an incarnation, in their order. The journal is trimmed some time after a record has said what it is
- * done with: so what is not in the state begins behind the last such record that was kept, wherever the journal begins by
- * now. All of it lies in memory then. Rejects with a BusError where it cannot be read, with a JournalFormatError where it is
- * not sealed, or a message is missing.
+ * Reads the steps of a removed member, in order, into memory. The journal is trimmed some time after a record has stated which
+ * messages are not needed: so the steps that are not in the state follow the last such record, wherever the journal begins.
+ * Rejects with a BusError if it cannot be read, and with a JournalFormatError if it is not sealed, or a message is missing.
  */
 export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Promise<JournalLeft> {
   const places = journalPlaces(name, incarnation);
@@ -61,7 +60,7 @@ export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Pr
   const { messages, isSealed } = await readJournal(bus, places);
   if (!isSealed) throw new JournalFormatError(`Cannot take over journal "${journal}": it is not sealed`);
   const numbers = [...messages.keys()].sort((a, b) => a - b);
-  // Of what was trimmed, one of the streams may have some more: no record goes on behind a gap.
+  // Trimming may leave one stream longer than the other. A record never spans a gap.
   const runs = numbers.reduce<number[][]>((before, number) => {
     const run = before.at(-1);
     if (run?.at(-1) === number - 1) run.push(number);
@@ -88,15 +87,15 @@ export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Pr
   };
 }
 
-/** Deletes the streams of an incarnation; they may be gone already. */
+/** Deletes the streams of a member; they may be deleted already. */
 export async function dropIncarnation(bus: Bus, name: string, incarnation: string): Promise<void> {
   for (const stream of journalStreams(name, incarnation)) await bus.deleteStream(stream.name);
 }
 
 /**
- * Reads the records of messages without a gap, and when they were kept at the latest. Messages are sent one after the other: a
- * message was kept when the one behind it had been sent, and what came after that is in those behind that one. `isLast`: with
- * others behind it, all of it was done with long ago, and each record counts as kept when its step ended.
+ * Reads the records of consecutive messages, and when they were stored at the latest. Messages are sent sequentially: a message
+ * was stored before the next one was sent, and later steps are in messages after that one. `isLast`: if other ranges follow,
+ * none of it is needed, and each record counts as stored when its step ended.
  */
 function dated(run: readonly number[], messages: JournalMessages, isLast: boolean): (JournalRecord & Dated)[] {
   const kept = recordsIn(run.map((number) => [number, messages.get(number) ?? []]));
@@ -118,12 +117,12 @@ function dated(run: readonly number[], messages: JournalMessages, isLast: boolea
 
 type JournalMessages = ReadonlyMap<number, JournalRecords>;
 
-/** What it has relayed says nothing of what it has had. */
+/** Relayed state says nothing about the member's own objects. */
 function stepsIn(records: readonly (JournalRecord & Dated)[]): StepLeft[] {
   return records.filter((record) => record.kind !== 'done').filter((step) => step.kind === 'step' || !step.isRelayed);
 }
 
-/** One that has come, or come back, is stated by the step with which it came, even where it has left everything in that. */
+/** A step that adopts an object mentions it, even if the object leaves with the same step. */
 function departuresIn(records: readonly JournalRecord[]): Pick<JournalLeft, 'departed' | 'relayed'> {
   const departed = new Map<string, number>();
   const relayed = new Map<string, number>();
@@ -142,7 +141,7 @@ function departuresIn(records: readonly JournalRecord[]): Pick<JournalLeft, 'dep
   return { departed, relayed };
 }
 
-/** The objects of which steps tell. */
+/** Objects that steps mention. */
 export function statedIn(steps: readonly PackedStep[]): Readonly<Record<ObjectKind, ReadonlySet<string>>> {
   const objects = { provider: new Set<string>(), trackable: new Set<string>() };
   for (const step of steps) {
@@ -160,12 +159,12 @@ function unpacked(record: Uint8Array): JournalRecord {
   return unpackJournalRecord(zstdDecompressSync(record));
 }
 
-/** What was kept in an owner's last seconds may not have come to all who wanted to hear of it. */
+/** Events that were journaled in the last seconds of an owner may not have reached all subscribers. */
 const UNTOLD_MS = 5000;
 
 /**
- * The last fence events that an incarnation has recorded, in order: to be announced again, as nobody knows who has got them.
- * Whoever has got an object from it has seen to it that all heard before what it had said of that. `isPending`: whether an
+ * Last journaled fence events of a removed member, in order, for redelivery, since it is unknown which subscribers received
+ * them. Before an object's new owner starts, every hub has received the old owner's events for it. `isPending`: whether an
  * object, as "kind id", that was released because of a record has not arrived.
  */
 export function lastFenceEvents(
@@ -188,7 +187,7 @@ export function lastFenceEvents(
   for (const record of all.filter(({ keptByMs }) => keptByMs >= latestMs - UNTOLD_MS)) {
     const { endMs, step, fenceEvents = [] } = record;
     const sequence = sequences.get(record);
-    // What has left comes before the step with which it did: that ends at the same time, and has no record if it says nothing.
+    // A release precedes the step that it belongs to, which ends at the same time, and has no record without changes.
     if (endMs !== leftMs) drop();
     if (sequence !== undefined) {
       leftMs = endMs;
@@ -204,19 +203,19 @@ export function lastFenceEvents(
   return [...left];
 }
 
-/** A location that nobody has answered was recorded in the last seconds of its owner: until then it was asked for again. */
+/** Unanswered locations were recorded in the last seconds of their owner, since requests are repeated until then. */
 const LATEST_MS = 10_000;
 
 /**
- * The locations that owners before have recorded at last. A front door that has handed them in and got no answer hands them
- * to the next owner, where they count as processed.
+ * Locations that previous owners have recorded last. An ingress hub that got no answer sends them to the next owner, where they
+ * count as processed.
  *
- * A location is known by all that was sent, and by when it was true. Of two that do not differ in any of that the second
- * changes nothing, so it does not matter which of them was recorded.
+ * A location is identified by its content and its event time. Of two that agree in all of that the second changes nothing, so
+ * it does not matter which of them was recorded.
  */
 export class RecordedLocations {
   readonly #steps: readonly StepLeft[];
-  /** Made when somebody asks: hardly anybody does. */
+  /** Made at the first lookup, which is rare. */
   #keys: Set<string> | undefined;
 
   constructor(steps: readonly StepLeft[]) {
@@ -224,7 +223,7 @@ export class RecordedLocations {
     this.#steps = steps.filter(({ endMs }) => endMs >= latestMs - LATEST_MS);
   }
 
-  /** Runs, with times of day, without what is recorded. Those that stay as they are are not copied. */
+  /** Runs, in wall-clock time, without recorded locations. Unchanged runs are not copied. */
   without(runs: readonly CountedRun[]): readonly CountedRun[] {
     this.#keys ??= this.#keysOfAll();
     const keys = this.#keys;

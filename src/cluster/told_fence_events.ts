@@ -1,27 +1,27 @@
 import { look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 
-/** For how long the events of a sender are known: as long as it sends more, and when it is gone. */
+/** Time that the events of a sender are remembered: while it sends more, and after its removal. */
 const [KNOWN_BEATS, KNOWN_BEATS_GONE] = [30, 60] as const;
-/** Of one sender. With more than these the oldest are forgotten, and may be told twice. */
+/** Most events per sender. Beyond it the oldest are forgotten, and may be delivered twice. */
 const EVENTS_MAX = 100_000;
 
 interface OfSender {
-  /** When each was told, in the order in which they were. */
+  /** Heartbeat of the delivery of each, in order of delivery. */
   readonly events: Map<string, number>;
-  /** When it was gone. */
+  /** Heartbeat of its removal. */
   goneAt: number | undefined;
 }
 
 /**
- * Which fence events of other hubs the subscribers of this one were told of in the last seconds, by variant: when their owner
- * is gone, its heirs announce its last ones again.
+ * Deduplication of fence events: ids of the events of other hubs that subscribers of this one have received in the last
+ * seconds, by variant. Successors redeliver the last events of a removed owner.
  */
 export class ToldFenceEvents {
   readonly #senders = new Map<string, OfSender>();
   #beats = 0;
 
-  /** To be called once a second. */
+  /** Call it once a second. */
   beat(): void {
     this.#beats++;
     for (const [from, { goneAt }] of this.#senders) {
@@ -34,7 +34,7 @@ export class ToldFenceEvents {
     if (sender !== undefined) sender.goneAt = this.#beats;
   }
 
-  /** Events of one variant are told. */
+  /** Adds the delivered events of one variant. */
   noteAll(from: string, { variant, bytes, ends }: EventBatch): void {
     const { buffer, byteOffset, length } = look(bytes);
     const text = Buffer.from(buffer, byteOffset, length);
@@ -45,13 +45,13 @@ export class ToldFenceEvents {
     }
   }
 
-  /** Whether an event of one variant was told. */
+  /** Whether an event of one variant was delivered. */
   has(variant: number, id: string): boolean {
     const key = `${variant} ${id}`;
     return [...this.#senders.values()].some(({ events }) => events.has(key));
   }
 
-  /** An event of one variant is told. */
+  /** Adds a delivered event of one variant. */
   note(from: string, variant: number, id: string): void {
     const key = `${variant} ${id}`;
     const sender = this.#senders.get(from) ?? { events: new Map<string, number>(), goneAt: undefined };
@@ -65,7 +65,7 @@ export class ToldFenceEvents {
   }
 }
 
-/** The id of a fence event, by its text as JSON or GeoJSON, in which nothing before it has an id. */
+/** Id of a fence event in JSON or GeoJSON, where it is the first member of that name. */
 export function eventIdOf(text: string): string {
   return /"id":"([^"]*)"/.exec(text)?.[1] ?? '';
 }

@@ -21,17 +21,17 @@ export type Upkeep =
   | { readonly is: 'map'; readonly map: PartitionMap }
   | { readonly is: 'protocol'; readonly version: number };
 
-/** Since when loads have differed with the map of that epoch. */
+/** Time since which loads have differed with the map of that epoch. */
 export interface Uneven {
   readonly epoch: number;
   readonly sinceMs: number;
 }
 
 const UNEVEN_MS = 60_000;
-/** What is less, in locations a second, is not worth a move. */
+/** Smaller total loads, in locations per second, are not worth a move. */
 const LOAD_MIN = 1000;
 
-/** What this hub is to append now, behind what is applied; undefined where there is nothing, or somebody else is to. */
+/** Record that this hub must append next; undefined if there is none, or if another hub must. */
 export function upkeep(members: Members, nowMs: number, uneven?: Uneven): Upkeep | undefined {
   const { self, connection } = members;
   if (connection.at === 'down' || heirs(members, suspects(members, nowMs))[0] !== self) return undefined;
@@ -43,7 +43,7 @@ export function upkeep(members: Members, nowMs: number, uneven?: Uneven): Upkeep
   return map && { is: 'map', map };
 }
 
-/** Whether loads differ now, and since when; `before`: what this has returned last. To be called with each beat. */
+/** Whether loads differ now, and since when; `before`: the previous result. Call it with each heartbeat. */
 export function unevenSince(members: Members, nowMs: number, before: Uneven | undefined): Uneven | undefined {
   const { self, map } = members;
   const isWatching = firstMember(members)?.incarnation === self && ownersMaxOf(members) > 1;
@@ -51,7 +51,7 @@ export function unevenSince(members: Members, nowMs: number, before: Uneven | un
   return before?.epoch === map.epoch ? before : { epoch: map.epoch, sinceMs: nowMs };
 }
 
-/** The map without this hub, which leaves; undefined where nobody can take what it has. */
+/** Map without this hub, which leaves; undefined if no other member can own its partitions. */
 export function mapWithoutSelf(members: Members, nowMs: number): PartitionMap | undefined {
   const { self, map } = members;
   const others = heirs(members, suspects(members, nowMs)).filter((incarnation) => incarnation !== self);
@@ -76,13 +76,13 @@ function nextProtocol({ all, protocol }: Members): number | undefined {
   return isSpoken ? next : undefined;
 }
 
-/** Whether something may be moved that has an owner. */
+/** Whether partitions may be moved between live members. */
 function isQuiet(members: Members, nowMs: number): boolean {
   const { all, isSettled } = members;
   return isSettled && ownersMaxOf(members) > 1 && heirs(members, suspects(members, nowMs)).length === all.size;
 }
 
-/** Who has fewest is first: so of several that fill at a time none waits for another to have all of its share. */
+/** The member with fewest partitions is first, so that members that fill at the same time do so evenly. */
 function fillingMap(members: Members): PartitionMap | undefined {
   const { all, map } = members;
   if (map === undefined) return undefined;

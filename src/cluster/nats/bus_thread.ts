@@ -9,18 +9,18 @@ import { type FrameFields, FrameReader, FrameWriter } from './frame_ring.ts';
 import { ANSWERS, APPEND, APPENDED, type AreaMessage, type BusThreadData, COMMAND, EVENT } from './frames.ts';
 import { Replies, type Reply } from './replies.ts';
 
-/** How many bytes of commands are handled in one turn, so that data from the server gets its turns too. */
+/** Bytes of commands handled in one turn, so that data from the server gets its turns too. */
 const TURN_BYTES = 1 << 20;
-/** How long to wait for the front thread to make room before looking again. */
+/** Time to wait for the front thread to make room before checking again. */
 const ROOM_MS = 1000;
 // Error codes of JetStream.
 const WRONG_LAST_SEQUENCE = [10071, 10164];
-/** The server could not store the message. Only its description tells whether the stream has reached its bound. */
+/** The server could not store the message. Only its description says whether the stream has reached its bound. */
 const STORE_FAILED = 10077;
 const NO_ROOM = [10023, 10028, 10047];
 /** The server missed part of a batch, and dropped the rest. */
 const BATCH_INCOMPLETE = 10176;
-/** Codes, as in HTTP, of failures that may pass. */
+/** HTTP-like codes of temporary failures. */
 const FOR_THE_MOMENT = [429, 500, 503];
 
 interface Batch {
@@ -29,9 +29,9 @@ interface Batch {
 }
 
 /**
- * The connection's end of the two rings: it carries out the commands of the front thread, and reports events to it. It runs
- * in a thread of its own because of the connection's buffers: on the front thread, with its large heap, these would trigger
- * one full garbage collection after another.
+ * Connection side of the two rings: it executes the commands of the front thread, and reports events to it. It runs in a thread
+ * of its own because of the connection's buffers: on the front thread, with its large heap, these would trigger one full
+ * garbage collection after another.
  */
 export class BusThread {
   readonly #commands: FrameReader;
@@ -49,7 +49,7 @@ export class BusThread {
   /** Subscriptions whose `ready` is still to be reported, once there is a connection. */
   #unheard: number[] = [];
   #isWaking = false;
-  /** The last reason reported for being down; empty while up. */
+  /** Last reason reported for being down; empty while up. */
   #said = '';
 
   constructor({ settings, commands, events, areas }: BusThreadData, wakeFront: () => void) {
@@ -66,14 +66,14 @@ export class BusThread {
     this.#replies = new Replies(this.#connection, { inbox: this.#inbox, elapsed: this.#elapsed });
   }
 
-  /** Carries out the commands that have arrived since it last went to sleep. */
+  /** Executes the commands that have arrived since it last went to sleep. */
   readonly wake = (): void => {
     let bytes = 0;
     while (bytes < TURN_BYTES && this.#commands.next()) {
       bytes += this.#commands.size;
       this.#serve();
     }
-    // After the client's own microtask, which copies what it was given to publish.
+    // After the client's own microtask, which copies the bytes to publish.
     queueMicrotask(() => {
       this.#commands.release();
       if (bytes > 0 || !this.#commands.sleeps()) setImmediate(this.wake);
@@ -195,7 +195,7 @@ export class BusThread {
     };
   }
 
-  /** The bytes of an append: a piece of a shared area, which does not change, or a copy of what is in the ring. */
+  /** Bytes of an append: a piece of a shared area, which does not change, or a copy of the ring's bytes. */
   #payload(): Uint8Array {
     const { area, third: offset, length } = this.#commands;
     if (area === 0) return this.#keptBody({ isRepeated: true });
@@ -215,7 +215,7 @@ export class BusThread {
     }
   }
 
-  /** The body of the command: a view of the ring if it is sent now only, and a copy if it may be sent later as well. */
+  /** Body of the command: a view of the ring if it is sent once and now, and a copy if it may be sent later as well. */
   #keptBody({ isRepeated }: { isRepeated: boolean }): Uint8Array {
     const bytes = look(this.#commands.body);
     return isRepeated || !this.#connection.isUp ? new Uint8Array(bytes) : bytes;
@@ -275,7 +275,7 @@ export class BusThread {
     this.#tell({ kind: EVENT.message, id, subject, reply: sequence > 0 ? '' : reply, body: bytes, first: sequence });
   }
 
-  /** Whether a message has a size that some bus may have sent. The ring has no room for larger ones. */
+  /** Whether a message is not larger than any that a bus sends. The ring has no room for larger ones. */
   #isBounded({ subject, bytes }: Received): boolean {
     if (bytes.length <= PAYLOAD_BYTES_MAX) return true;
     this.#tell({
@@ -305,8 +305,8 @@ export class BusThread {
   }
 
   /**
-   * Reports an event to the front thread. If the ring is full, this thread blocks until there is room. Meanwhile nothing is
-   * read from the connection, so the server holds its data back, for a while.
+   * Reports an event to the front thread. If the ring is full, this thread blocks until there is room. Meanwhile it reads
+   * nothing from the connection, so the server holds its data back, for a while.
    */
   #tell(event: FrameFields): void {
     while (!this.#events.write(event)) {
@@ -322,7 +322,7 @@ export class BusThread {
   }
 }
 
-/** The outcome of an append by the server's answer to it, or to the first or last message of a batch. */
+/** Outcome of an append by the server's answer to it, or to the first or last message of a batch. */
 function appendedOf(answer: Reply): { at: (typeof APPENDED)[number]; sequence?: number; why?: string } {
   if (answer instanceof Error) return { at: 'wrong', why: answer.message };
   if (typeof answer !== 'object') return { at: 'unknown' };
@@ -334,7 +334,7 @@ function appendedOf(answer: Reply): { at: (typeof APPENDED)[number]; sequence?: 
   const { code, err_code: number, description: why } = error;
   if (WRONG_LAST_SEQUENCE.includes(number)) return { at: 'refused' };
   if (NO_ROOM.includes(number) || (number === STORE_FAILED && why.includes('maximum'))) return { at: 'full' };
-  // A majority may have stored it all the same.
+  // A majority may have stored it nevertheless.
   if (FOR_THE_MOMENT.includes(code) || number === BATCH_INCOMPLETE) return { at: 'unknown' };
   return { at: 'wrong', why };
 }

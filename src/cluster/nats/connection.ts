@@ -15,13 +15,13 @@ import {
 import { schedule } from '../../time/clock.ts';
 import type { BusSettings } from './frames.ts';
 
-/** How long one attempt to reach a server may take. */
+/** Timeout of one attempt to reach a server. */
 const CONNECT_MS = 2000;
 const BETWEEN_TRIES_MS = 250;
 /** A silent connection is given up after three of these. */
 const PING_MS = 2000;
 
-/** A message as it arrived, valid until the function that takes it returns. */
+/** A received message, valid until the function that takes it returns. */
 export interface Received {
   readonly subject: string;
   readonly reply: string;
@@ -33,11 +33,11 @@ export interface Received {
   header(name: string): string;
 }
 
-/** What happens to the connection. */
+/** Observer of the connection. */
 export interface ConnectionWatch {
   up(): void;
   down(why: string): void;
-  /** Something for the log, such as a subject that this user may not use. */
+  /** A line for the log, such as a subject that this user may not use. */
   notice(text: string): void;
 }
 
@@ -48,9 +48,9 @@ interface Listening {
 }
 
 /**
- * A connection to one of several NATS servers, restored whenever it is lost, for ever. Nothing is queued: what is published
- * without a connection is dropped, because callers that need it sent try again, and it would arrive twice. This is the only
- * import of the NATS client.
+ * Connection to one of several NATS servers, restored forever. It queues nothing: messages published without a connection are
+ * dropped, because callers that need them sent try again, and they would arrive twice. This is the only import of the NATS
+ * client.
  */
 export class Connection {
   readonly #settings: BusSettings;
@@ -81,7 +81,7 @@ export class Connection {
     this.#nats?.publish(subject, bytes, { reply, headers: named });
   }
 
-  /** Listens on this connection and all that replace it, until the returned function is called. */
+  /** Subscribes on this connection and all that replace it, until the returned function is called. */
   subscribe(subject: string, take: (message: Received) => void): () => void {
     const listening: Listening = { subject, take };
     this.#listening.add(listening);
@@ -136,7 +136,7 @@ export class Connection {
   }
 
   #listen(listening: Listening): void {
-    // An error, such as a subject that this user may not listen to, is reported as a status too.
+    // An error, such as a subject that this user may not subscribe to, is reported as a status too.
     const callback = (error: Error | null, message: Msg): void => {
       if (error === null) listening.take(receivedOf(message));
     };
@@ -186,7 +186,7 @@ function authenticatorsOf({ credentialsPath, nkeyPath, username, password }: Bus
   ];
 }
 
-/** The seed in a file, which tools end with a line break. */
+/** Seed in a file, which tools end with a line break. */
 function seedOf(file: Buffer): Uint8Array {
   return new TextEncoder().encode(file.toString('utf8').trim());
 }

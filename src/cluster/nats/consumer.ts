@@ -2,16 +2,16 @@ import { schedule } from '../../time/clock.ts';
 import type { Connection, Received } from './connection.ts';
 import type { Replies, Reply } from './replies.ts';
 
-/** What one pull asks for at most. */
+/** Most messages of one pull. */
 const PULL_MESSAGES = 512;
 const PULL_BYTES = 9_000_000;
 const FOLLOW_MS = 30_000;
 const HEARTBEAT_MS = 500;
-/** A consumer that has been silent for so long is replaced. */
+/** Silence after which a consumer is replaced. */
 const SILENT_MS = 2000;
 const ASK_MS = 1000;
 const PAUSE_MS = 250;
-/** The server forgets a consumer that nobody pulls from. */
+/** Time after which the server deletes a consumer without pulls. */
 const FORGOTTEN_MS = 30_000;
 const NANOSECONDS = 1_000_000;
 const NO_MESSAGE = 10037;
@@ -21,17 +21,17 @@ export interface ConsumerOptions {
   readonly subjects: readonly string[];
   readonly fromSequence: number;
   /**
-   * Whether it reads batches on request, up to the end of the stream at the time of the first request. Otherwise it
-   * follows the stream until it is ended.
+   * Whether it reads batches on request, up to the end of the stream at the time of the first request. Otherwise it follows the
+   * stream until it is closed.
    */
   readonly isRead: boolean;
-  /** The prefix of subjects that messages can be delivered to. */
+  /** Prefix of subjects that messages can be delivered to. */
   readonly inbox: string;
   newName(): string;
   elapsed(): number;
 }
 
-/** What a consumer reports. */
+/** Events of a consumer. */
 export interface ConsumerWatch {
   message(message: Received, sequence: number): void;
   /** Called once, when the server has the first consumer: nothing is missed from here on. */
@@ -43,31 +43,31 @@ export interface ConsumerWatch {
 
 /**
  * Reads a stream through a consumer at the server, which sends messages when they are pulled. Such a consumer lasts only as
- * long as the connection: whenever a message is missing, the connection was lost or the consumer falls silent, another one
- * is made that begins after the last delivered message. So no message is lost, and none is delivered twice.
+ * long as the connection: whenever a message is missing, the connection was lost or the consumer falls silent, it is replaced
+ * by one that begins after the last delivered message. So no message is lost, and none is delivered twice.
  */
 export class Consumer {
   readonly #connection: Connection;
   readonly #replies: Replies;
   readonly #options: ConsumerOptions;
   readonly #watch: ConsumerWatch;
-  /** The first sequence that was not delivered yet. */
+  /** First sequence that was not delivered yet. */
   #next: number;
-  /** The last sequence to read; 0 while that is unknown. */
+  /** Last sequence to read; 0 while that is unknown. */
   #end = Infinity;
   #name = '';
-  /** Ends the subscription that its messages come on. */
+  /** Closes the subscription to its messages. */
   #deaf: (() => void) | undefined;
-  /** How many messages the server has sent from this consumer, by its own count. */
+  /** Number of messages that the server has sent from this consumer, by its own count. */
   #sent = 0;
-  /** The number of the pull that is under way. */
+  /** Number of the current pull. */
   #pull = 0;
-  /** How many messages are still to come of it. */
+  /** Number of messages that are still to come of it. */
   #pulled = 0;
   #heardMs = 0;
   #isReady = false;
   #isEnded = false;
-  /** When the requested batch times out; 0 while none is requested. */
+  /** Time at which the requested batch times out; 0 while none is requested. */
   #untilMs = 0;
   #isWatched = false;
 
@@ -90,7 +90,7 @@ export class Consumer {
     else this.#pullOn();
   }
 
-  /** To be called when there is a connection again. */
+  /** Reports a restored connection. */
   up(): void {
     if (this.#name !== '') this.#make();
   }
@@ -101,8 +101,8 @@ export class Consumer {
   }
 
   /**
-   * Asks the leader for the last message of each subject, which is where reading ends. Asked again when a pull brings
-   * nothing, since messages that are purged in the meantime never come.
+   * Queries the leader for the last message of each subject, which is where reading ends. Repeats the query when a pull brings
+   * nothing, since messages that are purged in the meantime never arrive.
    */
   #findEnd(): void {
     const { stream, subjects } = this.#options;
@@ -164,7 +164,7 @@ export class Consumer {
     if (!this.#options.isRead || this.#untilMs > 0) this.#pullOn();
   }
 
-  /** Where a pull is answered. Messages arrive with their own subjects all the same, statuses with this one. */
+  /** Subject for the answers to a pull. Messages arrive with their own subjects nevertheless, statuses with this one. */
   #inbox(pull: number | '*'): string {
     return `${this.#options.inbox}.${this.#name}.${pull}`;
   }
@@ -173,7 +173,7 @@ export class Consumer {
     const { stream, isRead, elapsed } = this.#options;
     this.#pulled = PULL_MESSAGES;
     this.#heardMs = elapsed();
-    // A reader wants what is there: messages up to the end that were purged meanwhile never come.
+    // A reader wants existing messages: those up to the end that were purged meanwhile never arrive.
     const wait = isRead
       ? { no_wait: true }
       : { expires: FOLLOW_MS * NANOSECONDS, idle_heartbeat: HEARTBEAT_MS * NANOSECONDS };
@@ -192,7 +192,7 @@ export class Consumer {
   }
 
   #takeMessage(message: Received): void {
-    // Nobody asks for it. The next one that counts is out of turn, and has another consumer made.
+    // Without a pending request the message is dropped. The next one that counts is out of sequence, and replaces the consumer.
     if (this.#options.isRead && this.#untilMs === 0) return;
     const { sequence, count } = placeOf(message.reply);
     if (count !== this.#sent + 1) {
@@ -224,7 +224,7 @@ export class Consumer {
     else schedule(PAUSE_MS, () => !this.#isEnded && this.#make());
   }
 
-  /** Also called before the server says so: a pull that has brought all its messages is followed by a status all the same. */
+  /** Also called before the server says so: a pull that has brought all its messages is still followed by a status. */
   #pullEnd(): void {
     this.#pull++;
     if (!this.#options.isRead) this.#pullOn();
@@ -283,7 +283,7 @@ export class Consumer {
 }
 
 interface JetStreamError {
-  /** As in HTTP: failures from 500 on may pass. */
+  /** As in HTTP: failures from 500 on may be temporary. */
   readonly code: number;
   readonly err_code: number;
   readonly description: string;
@@ -291,7 +291,7 @@ interface JetStreamError {
 
 const NOTHING = new Uint8Array(0);
 
-/** An answer of the JetStream API, or a made-up error if there is none. */
+/** Answer of the JetStream API, or an error if there is none. */
 function parsed(answer: Reply): object {
   if (typeof answer === 'object' && 'bytes' in answer)
     return JSON.parse(Buffer.from(answer.bytes).toString()) as object;
@@ -304,8 +304,8 @@ function json(value: object): Uint8Array {
 }
 
 /**
- * What the subject for acknowledging a message says about it: its sequence in the stream, and how many messages the
- * consumer has sent including it. Newer servers add the domain and the account: $JS.ACK[.domain.account].stream.consumer.….
+ * Position in the subject for acknowledging a message: its sequence in the stream, and the number of messages the consumer has
+ * sent including it. Newer servers add the domain and the account: $JS.ACK[.domain.account].stream.consumer.….
  */
 function placeOf(reply: string): { sequence: number; count: number } {
   const tokens = reply.split('.');

@@ -1,12 +1,12 @@
 import { type Borrowed, lend } from '../../model/borrowed.ts';
 
 /**
- * A ring buffer of frames in memory that two threads share: one of them writes, the other reads, and neither waits. With
- * nothing to read, the reader goes to sleep. The writer then finds out, once, that it has to wake it with a message between
- * threads. While it is awake, the reader finds new frames by itself.
+ * Ring buffer of frames in memory that two threads share: one of them writes, the other reads, and neither waits. With nothing
+ * to read, the reader goes to sleep. The writer then finds out, once, that it must wake it with a message between threads.
+ * While it is awake, the reader finds new frames by itself.
  *
- * Positions count bytes for ever, modulo 2^32. A frame is never split: a size of 0 says that the next one begins at the
- * start of the ring:
+ * Positions count bytes, modulo 2^32. A frame is never split: a size of 0 says that the next one begins at the start of the
+ * ring:
  *
  *     0  u32 bytes of the frame, a multiple of 8       4  u16 kind, u16 flags
  *     8  u32 id, u32 area                             16  u32 bytes of subject, of reply, of body, u32 length
@@ -22,13 +22,13 @@ const FRAME_BYTES = 1024;
 const [WRITTEN, READ, SLEEPS] = [0, 1, 2] as const;
 const CONTROL_BYTES = 16;
 
-/** The memory that both threads share. */
+/** Memory that both threads share. */
 export interface SharedRing {
   readonly control: SharedArrayBuffer;
   readonly frames: SharedArrayBuffer;
 }
 
-/** What is left out is 0, or empty. */
+/** Members that are left out are 0, or empty. */
 export interface FrameFields {
   readonly kind: number;
   readonly flags?: number;
@@ -50,7 +50,7 @@ export function newRing(bytes: number): SharedRing {
   return { control, frames: new SharedArrayBuffer(bytes) };
 }
 
-/** The writer's end. */
+/** Writer of a ring. */
 export class FrameWriter {
   readonly #control: Int32Array;
   readonly #bytes: Buffer;
@@ -64,7 +64,7 @@ export class FrameWriter {
     this.#length = frames.byteLength;
   }
 
-  /** Writes a frame. Returns false, and writes nothing, if there is no room. hot */
+  /** Writes a frame. Returns false, and writes nothing, if there is no room. Hot path. */
   write(frame: FrameFields): boolean {
     const { subject = '', reply = '', body } = frame;
     const bodyBytes = body?.length ?? 0;
@@ -92,13 +92,13 @@ export class FrameWriter {
     return true;
   }
 
-  /** Whether there is room now for some frames, with so many bytes in all and in the largest of them. */
+  /** Whether there is room now for `frames` frames with `bytes` bytes in all, and `largest` in the largest of them. */
   hasRoomFor(bytes: number, { frames, largest }: { readonly frames: number; readonly largest: number }): boolean {
     const used = (this.#written - Atomics.load(this.#control, READ)) >>> 0;
     return used + bytes + frames * FRAME_BYTES + largest <= this.#length;
   }
 
-  /** Whether to wake the reader now; true once for each time that it goes to sleep. */
+  /** Whether to wake the reader now; true once each time that it goes to sleep. */
   wakes(): boolean {
     return Atomics.exchange(this.#control, SLEEPS, 0) === 1;
   }
@@ -114,7 +114,7 @@ export class FrameWriter {
     return Atomics.load(this.#control, WRITTEN);
   }
 
-  /** The offset at which so many bytes may be written; below 0 if there is no room. */
+  /** Offset at which that many bytes may be written; below 0 if there is no room. */
   #place(size: number): number {
     const used = (this.#written - Atomics.load(this.#control, READ)) >>> 0;
     const at = (this.#written >>> 0) % this.#length;
@@ -127,14 +127,14 @@ export class FrameWriter {
   }
 }
 
-/** The reader's end: a view of one frame after another. What it lends is valid until `release`. */
+/** Reader of a ring: a view of one frame after another. Its views are valid until `release`. */
 export class FrameReader {
   readonly #control: Int32Array;
   readonly #bytes: Buffer;
   readonly #view: DataView;
   readonly #length: number;
   #at = 0;
-  /** The position of the next frame; those before it may not have been released yet. */
+  /** Position of the next frame; those before it may not have been released yet. */
   #next = 0;
 
   constructor({ control, frames }: SharedRing) {
@@ -145,7 +145,7 @@ export class FrameReader {
     this.#next = Atomics.load(this.#control, READ);
   }
 
-  /** Moves on to the next frame. False if there is none. hot */
+  /** Moves on to the next frame. False if there is none. Hot path. */
   next(): boolean {
     for (;;) {
       if (Atomics.load(this.#control, WRITTEN) === this.#next) return false;

@@ -1,17 +1,17 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { SharedRing } from './frame_ring.ts';
 
-/** The frames that the front thread and the connection's thread exchange, see frame_ring.ts. */
+/** Frames that the front thread and the connection's thread exchange, see frame_ring.ts. */
 
-/** Commands from the front thread, and the fields that each uses. They are carried out in order. */
+/** Commands from the front thread, and the fields that each uses. They are executed in order. */
 export const COMMAND = {
   /** `subject`, `reply`, `body` */
   publish: 1,
-  /** `id`, `subject`, `body`; `first`: time-out in ms. Answered by `answered`. */
+  /** `id`, `subject`, `body`; `first`: timeout in ms. Answered by `answered`. */
   request: 2,
   /**
-   * `id`, `subject`, `reply`: the stream; the bytes in `body`, or `length` bytes from `third` in the area. `first`:
-   * time-out in ms; `second`: the sequence expected; flags say of what. Answered by `appended`.
+   * `id`, `subject`, `reply`: the stream; the bytes in `body`, or `length` bytes from `third` in the area. `first`: timeout in
+   * ms; `second`: the sequence expected; flags say of what. Answered by `appended`.
    */
   append: 3,
   /** As `append`, for one of several messages that are stored together. Only the last is answered. */
@@ -22,7 +22,7 @@ export const COMMAND = {
   follow: 6,
   /** As `follow`, not answered. */
   read: 7,
-  /** `id` of a reader; `first`: time-out in ms. Answered by `batchEnd` or `failed`. */
+  /** `id` of a reader; `first`: timeout in ms. Answered by `batchEnd` or `failed`. */
   readOn: 8,
   /** `id` of a subscription, follower or reader */
   end: 9,
@@ -54,19 +54,19 @@ export const EVENT = {
 export const ANSWERS = ['answered', 'noResponders', 'unanswered'] as const;
 export const APPENDED = ['kept', 'refused', 'full', 'unknown', 'wrong'] as const;
 
-/** Hands over memory that appends refer to by the number `area`; without `memory`, that area is forgotten. */
+/** Passes memory that appends refer to by the number `area`; without `memory`, that area is released. */
 export interface AreaMessage {
   readonly area: number;
   readonly memory?: SharedArrayBuffer;
 }
 
-/** How to reach the servers, and as whom. */
+/** Addresses and credentials of the servers. */
 export interface BusSettings {
   /** `nats://host:port` or `tls://host:port` */
   readonly servers: readonly string[];
-  /** The name of the cluster, with which all of its subjects begin. */
+  /** Name of the cluster, with which all of its subjects begin. */
   readonly name: string;
-  /** The name of this connection in the lists of the servers. */
+  /** Name of this connection in the lists of the servers. */
   readonly memberName: string;
   readonly credentialsPath?: string;
   readonly nkeyPath?: string;
@@ -75,7 +75,7 @@ export interface BusSettings {
   readonly tls?: { readonly caPath?: string; readonly certificatePath?: string; readonly keyPath?: string };
 }
 
-/** What the thread is started with. */
+/** Data of the worker. */
 export interface BusThreadData {
   readonly settings: BusSettings;
   readonly commands: SharedRing;

@@ -2,18 +2,18 @@ import { schedule } from '../../time/clock.ts';
 import type { Connection, Received } from './connection.ts';
 
 const SWEEP_MS = 20;
-/** While a stream has no leader, servers answer at once that nobody is listening. */
+/** While a stream has no leader, servers report no responders at once. */
 const RETRY_MS = 50;
 
 export interface Question {
   readonly timeoutMs: number;
-  /** Whether to ask again, until the time is over, if nobody is listening. */
+  /** Whether to retry until the timeout if there are no responders. */
   readonly retries?: boolean;
-  /** Sends it, with the subject for the answer. May be called several times. */
+  /** Sends the request, with the subject for the answer. May be called several times. */
   send(reply: string): void;
   /** Whether a message is the final answer; any is if this is left out. */
   isAnswer?(message: Received): boolean;
-  /** Called once, with the answer or the reason why there is none: an error if the question could not be sent. */
+  /** Called once, with the answer or the reason why there is none: an error if the request could not be sent. */
   done(answer: Reply): void;
 }
 
@@ -22,13 +22,13 @@ export type Reply = Received | Error | 'noResponders' | 'unanswered';
 interface Asked {
   readonly question: Question;
   readonly untilMs: number;
-  /** When it is sent next; undefined while it waits for an answer. */
+  /** Time of the next attempt; undefined while it waits for an answer. */
   sendAtMs: number | undefined;
 }
 
 /**
- * Questions that wait for their answers, all of which arrive on one subscription. Questions asked without a connection wait
- * for one, in order; those that are under way when it is lost end as unanswered.
+ * Pending requests, whose answers all arrive on one subscription. Requests made without a connection wait for one, in order;
+ * those in flight when it is lost end as unanswered.
  */
 export class Replies {
   readonly #connection: Connection;
@@ -75,7 +75,7 @@ export class Replies {
   #take(message: Received): void {
     const token = message.subject.slice(this.#inbox.length);
     const asked = this.#asked.get(token);
-    // A question that was given up, or the answer to the first message of a batch that has ended.
+    // The request has timed out, or this answers the first message of a batch that has ended.
     if (asked === undefined) return;
     const { question } = asked;
     if (message.code !== 503 || message.bytes.length > 0) {

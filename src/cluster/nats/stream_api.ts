@@ -4,15 +4,15 @@ import { type Bus, BusError, type StoredMessage, type StreamSettings, type Strea
 /** Servers must agree before they create or delete a stream, which takes a while. */
 const TIMEOUT_MS = 5000;
 /**
- * How long each try of a read may take. What is asked of a stream without a leader, such as one that another hub is just
- * creating, is never answered, so it is asked again.
+ * Timeout of each attempt of a read. A request about a stream without a leader, such as one that another hub is just creating,
+ * is never answered, so it is repeated.
  */
 const TRIES_MS = [300, 700, 1000, 3000];
 const NANOSECONDS = 1_000_000;
 const NO_STREAM = 10059;
 const NO_MESSAGE = 10037;
 
-/** The settings of a stream, by the server's names. */
+/** Settings of a stream, by the server's names. */
 interface Config {
   readonly name: string;
   readonly subjects: readonly string[];
@@ -38,8 +38,8 @@ interface Problem {
 }
 
 /**
- * The rare operations on streams, through the JetStream API: JSON requests and answers in ordinary messages. All of them
- * reject with a BusError.
+ * Rare operations on streams, through the JetStream API: JSON requests and answers in ordinary messages. All of them reject
+ * with a BusError.
  */
 export class StreamApi {
   readonly #bus: Pick<Bus, 'request'>;
@@ -90,7 +90,7 @@ export class StreamApi {
     await this.#ask(`STREAM.PURGE.${stream}`, { filter: subject, ...before }, `purge "${subject}"`);
   }
 
-  /** The answer to a request; undefined for the error code `absent`, which is not a failure. */
+  /** Answer to a request; undefined for the error code `absent`, which is not a failure. */
   async #ask(
     api: string,
     question: object,
@@ -115,7 +115,7 @@ export class StreamApi {
   }
 }
 
-/** A full stream must refuse new messages: the cluster itself removes old ones, once it no longer needs them. */
+/** A full stream must reject new messages: the cluster itself removes old ones, once it no longer needs them. */
 function configOf({ name, subjects, replicas, storage, bytesMax = -1, ageMaxMs = 0 }: StreamSettings): Config & object {
   return {
     name,

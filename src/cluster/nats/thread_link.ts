@@ -4,30 +4,30 @@ import type { AreaMessage, BusSettings, BusThreadData } from './frames.ts';
 
 const BUS_WORKER = new URL('../../../workers/bus.ts', import.meta.url);
 
-/** Twice the largest frame, so that one fits wherever it begins. */
+/** Twice the largest frame, so that one fits at any position. */
 const RING_BYTES = 16 << 20;
 /** Limits of the thread's heap, in which its buffers do not count. */
 const HEAP_MB = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
-/** How many bytes of events are handled in one turn, so that others get theirs in between. */
+/** Bytes of events handled in one turn, so that other tasks get their turns. */
 const TURN_BYTES = 1 << 20;
-/** How many shared areas the thread knows before those out of use are forgotten. */
+/** Number of shared areas registered with the thread before unused ones are released. */
 const AREAS_MAX = 64;
 
 /** A piece of memory that the thread can read. */
 interface Area {
   readonly number: number;
-  /** How many appends refer to it and have no result yet. */
+  /** Number of appends that refer to it and have no result yet. */
   uses: number;
 }
 
 export interface LinkWatch {
   /** Called with each event, as the current frame. */
   event(events: FrameReader): void;
-  /** Called once the thread has ended and all of its events were handled. */
+  /** Called once the thread has exited and all of its events were handled. */
   ended(why: string): void;
 }
 
-/** The front thread's link to one thread of the bus: two rings, and messages only to wake whoever sleeps. */
+/** The front thread's link to the thread of the bus: two rings, and messages only to wake a sleeping thread. */
 export class ThreadLink {
   readonly #data: BusThreadData;
   readonly #commands: FrameWriter;
@@ -42,7 +42,7 @@ export class ThreadLink {
   #isDraining = false;
   #why = '';
 
-  /** Commands that are sent before the thread is started wait for it. */
+  /** Commands sent before the start wait for it. */
   constructor(settings: BusSettings, watch: LinkWatch) {
     const commands = newRing(RING_BYTES);
     const events = newRing(RING_BYTES);
@@ -89,14 +89,14 @@ export class ThreadLink {
     return this.#commands.hasRoomFor(bytes, { frames: sizes.length, largest: Math.max(...sizes) });
   }
 
-  /** The fields of a command that carry the bytes: where they lie if they are shared, otherwise the bytes themselves. */
+  /** Fields of a command that carry the bytes: their position if they are shared, otherwise the bytes themselves. */
   place(bytes: Uint8Array): Pick<FrameFields, 'area' | 'third' | 'length' | 'body'> {
     const { buffer, byteOffset, length } = bytes;
     if (!(buffer instanceof SharedArrayBuffer)) return { body: bytes };
     return { area: this.#area(buffer).number, third: byteOffset, length };
   }
 
-  /** Notes that a call refers to the bytes, so that the thread must not forget their memory. */
+  /** Counts a call that refers to the bytes, so that the thread keeps their memory. */
   use(bytes: Uint8Array): void {
     if (bytes.buffer instanceof SharedArrayBuffer) this.#area(bytes.buffer).uses++;
   }
@@ -107,7 +107,7 @@ export class ThreadLink {
     if (area !== undefined) area.uses--;
   }
 
-  /** Ends the thread at once, as a crash would. */
+  /** Terminates the thread at once, as a crash would. */
   async kill(): Promise<void> {
     if (this.#worker === undefined) this.#end();
     await this.#worker?.terminate();
@@ -123,7 +123,7 @@ export class ThreadLink {
     return area;
   }
 
-  /** Has the thread forget memory that no call uses, so that callers that always bring new memory do not leak it. */
+  /** Has the thread release memory that no call uses, so that callers that always bring new memory do not leak it. */
   #forgetUnused(): void {
     for (const [memory, { number, uses }] of this.#areas) {
       if (uses > 0) continue;
@@ -144,7 +144,7 @@ export class ThreadLink {
     if (bytes >= TURN_BYTES || !this.#events.sleeps()) setImmediate(() => this.#drain());
   }
 
-  /** What a listener throws becomes an uncaught error, as with any event. The next event is handled all the same. */
+  /** An error of a listener becomes an uncaught error, as with any event. The next event is handled nevertheless. */
   #hear(): void {
     try {
       this.#watch.event(this.#events);
