@@ -26,7 +26,7 @@ export const LONG: Readonly<Record<string, string>> = {
   'test/hardening/regexes.test.ts': 'tries every regular expression with growing texts',
   'test/ingest/location_scanner.test.ts': 'compares 100,000 random bodies with the parser, and compiles',
   'test/ingest/scanned_bodies.test.ts': 'compares thousands of random bodies with the parser',
-  'test/model/keep_numbers.test.ts': 'compares thousands of random texts with a slow reader',
+  'test/model/lossless_numbers.test.ts': 'compares thousands of random texts with a slow reader',
   'test/store/contract.test.ts': 'opens each kind of store, threads included, for each promise',
   'test/store/log_size.test.ts': 'writes until the log would have grown',
   'test/store/thread_store.test.ts': 'starts a store thread for each test',

@@ -4,7 +4,7 @@ import { openCollisionStage } from '../src/core/collision/stage.ts';
 import { WatermarkMerge } from '../src/core/collision/watermark_merge.ts';
 import type { Motion } from '../src/core/motion/motion.ts';
 import { ZoneTable } from '../src/core/zone/zone_table.ts';
-import { eventTime, eventTimeOfDay, runningTime, type SetBack, timeOfDay } from '../src/model/set_back.ts';
+import { eventTime, wallClockOfEventTime, monotonicTime, type ClockStep, wallClockTime } from '../src/model/clock_steps.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
 import {
   type CollisionBatch,
@@ -143,14 +143,14 @@ function unpacked(packs: readonly Uint8Array[], timed: (motion: Motion) => Motio
 function timesOf(
   { setBacks, behindMs }: Omit<OtherMotions, 'motions'>,
   nowMs: number,
-  own: readonly SetBack[],
+  own: readonly ClockStep[],
 ): (motion: Motion) => Motion {
   const isSame = behindMs === 0 && setBacks.length === 0 && own.length === 0;
   // hot
   return (motion) => {
     if (isSame && motion.receivedMs <= nowMs) return motion;
-    const receivedMs = Math.min(runningTime(timeOfDay(motion.receivedMs, setBacks), own) + behindMs, nowMs);
+    const receivedMs = Math.min(monotonicTime(wallClockTime(motion.receivedMs, setBacks), own) + behindMs, nowMs);
     if (motion.kind === 'gone') return { ...motion, receivedMs };
-    return { ...motion, receivedMs, eventTimeMs: eventTime(eventTimeOfDay(motion.eventTimeMs, setBacks), own) };
+    return { ...motion, receivedMs, eventTimeMs: eventTime(wallClockOfEventTime(motion.eventTimeMs, setBacks), own) };
   };
 }

@@ -3,7 +3,7 @@ import type { Motion } from '../src/core/motion/motion.ts';
 import type { Outcome, Released } from '../src/core/outcome.ts';
 import type { Batch, Shard } from '../src/core/shard.ts';
 import { type Borrowed, lend, look } from '../src/model/borrowed.ts';
-import { NEVER_SET_BACK } from '../src/model/set_back.ts';
+import { NO_CLOCK_STEPS } from '../src/model/clock_steps.ts';
 import { withFenceEvents } from '../src/wire/fence_events.ts';
 import { packReleased, packStep } from '../src/wire/journal_record.ts';
 import {
@@ -33,7 +33,7 @@ export function shardReply(shard: Shard, batch: Batch & Pick<LaneBatch, 'recorde
 
 /** What has left for another hub, as that one is to have it. */
 function releasedRecord(
-  { nowMs, setBacks = NEVER_SET_BACK }: Batch,
+  { nowMs, setBacks = NO_CLOCK_STEPS }: Batch,
   { id, sequence, config, effects }: Released,
 ): ReleasedRecord {
   if (look(effects).length === 0) return { id, record: undefined };
@@ -43,7 +43,7 @@ function releasedRecord(
 
 /** The record of a step, unless it has changed nothing. */
 function recordOf(
-  { nowMs, items, setBacks = NEVER_SET_BACK }: Batch,
+  { nowMs, items, setBacks = NO_CLOCK_STEPS }: Batch,
   bytes: Borrowed,
   {
     effects,

@@ -1,7 +1,7 @@
 import type { Answer } from '../core/item.ts';
 import { HubError } from '../errors.ts';
 import type { Body } from '../exchange.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { View } from '../model/topics.ts';
 import { shownCollection, shownList } from './list_body.ts';
 

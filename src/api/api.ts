@@ -4,7 +4,7 @@ import { Sight } from '../auth/sight.ts';
 import { HubError } from '../errors.ts';
 import type { AdmitBody, HandleHttp, HttpHead, HttpReply, HttpRequest } from '../exchange.ts';
 import { lend, look } from '../model/borrowed.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { Turns } from '../time/turns.ts';
 import { checkKept, checkSize, LONG_BODY_BYTES, parseBody, parseExactBody, parseLongBody, textOf } from './body.ts';
 import type { ApiDeps } from './deps.ts';

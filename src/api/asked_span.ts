@@ -4,7 +4,7 @@ import { type CursorList, cursorOf } from '../history/queries/cursor.ts';
 import type { Area, Part, Span } from '../history/queries/question.ts';
 import { badId, isId } from '../model/id.ts';
 import { Time } from '../model/schema.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { parseTime } from '../model/time.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { HubError } from '../errors.ts';
-import { parseExactJson, parseJson, UnfitJson, whyUnfit } from '../model/json.ts';
+import { parseExactJson, parseJson, UnsupportedJson, unsupportedReason } from '../model/json.ts';
 import { LongJson } from '../model/long_json.ts';
 import type { Turns } from '../time/turns.ts';
 
@@ -50,11 +50,11 @@ export async function parseLongBody(
 
 /** What was thrown where JSON of a body was read, as HUB_BAD_REQUEST; anything else as it is. */
 export function asRefusal(cause: unknown): unknown {
-  return cause instanceof UnfitJson || cause instanceof SyntaxError ? refusal(cause) : cause;
+  return cause instanceof UnsupportedJson || cause instanceof SyntaxError ? refusal(cause) : cause;
 }
 
 function refusal(cause: unknown): HubError {
-  if (cause instanceof UnfitJson) return new HubError('HUB_BAD_REQUEST', cause.message, { cause });
+  if (cause instanceof UnsupportedJson) return new HubError('HUB_BAD_REQUEST', cause.message, { cause });
   const reason = cause instanceof SyntaxError ? cause.message : 'bytes that are not UTF-8';
   return new HubError('HUB_BAD_REQUEST', `body: must be JSON, found ${reason}`, { cause });
 }
@@ -75,7 +75,7 @@ export function textOf(bytes: Uint8Array): string {
 
 /** Throws HUB_BAD_REQUEST for a value that cannot be kept. */
 export function checkKept(value: unknown, { depthMax }: BodyLimits): void {
-  const problem = whyUnfit(value, depthMax === undefined ? {} : { depthMax });
+  const problem = unsupportedReason(value, depthMax === undefined ? {} : { depthMax });
   if (problem !== undefined) throw new HubError('HUB_BAD_REQUEST', problem);
 }
 

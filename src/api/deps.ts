@@ -11,7 +11,7 @@ import type { Demo } from '../model/demo.ts';
 import type { Fence } from '../model/fence.ts';
 import type { HealthSource, HubIdentity, MqttHealth, SocketHealth, SystemHealth } from '../model/health.ts';
 import type { HistoryHealth } from '../model/history.ts';
-import type { Lease, LicenseInfo } from '../model/license.ts';
+import type { LicenseLease, LicenseInfo } from '../model/license.ts';
 import type { RpcAvailable } from '../model/rpc.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { MapView } from '../model/view.ts';
@@ -188,8 +188,8 @@ export interface UsageDeps {
 /** Rejects with, or throws, HUB_LICENSE_INVALID, HUB_LICENSE_EXPIRED and HUB_LICENSE_NOT_STARTED. */
 export interface LicenseDeps {
   info(): LicenseInfo;
-  lease(): Lease;
-  startTrial(): Promise<Lease>;
+  lease(): LicenseLease;
+  startTrial(): Promise<LicenseLease>;
   /** Takes the body as it came in. */
   setKey(body: unknown): Promise<void>;
   giveBack(): Promise<void>;

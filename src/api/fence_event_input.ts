@@ -5,10 +5,10 @@ import type { Fanout } from '../fanout/fanout.ts';
 import { announceFenceEvent } from '../fanout/front_events.ts';
 import { checker } from '../model/check.ts';
 import { FenceEvent } from '../model/events.ts';
-import type { Fence, KeptFence } from '../model/fence.ts';
+import type { Fence, StoredFence } from '../model/fence.ts';
 import { badId, idKey, isId, isUnset } from '../model/id.ts';
 import { Maybe } from '../model/schema.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { formatTime, parseTime, readableTime } from '../model/time.ts';
 
 interface ThirdPartyDeps {
@@ -22,7 +22,7 @@ interface ThirdPartyDeps {
 }
 
 /** How the API publishes the fence events of third parties. */
-export function fenceEventPublisher(deps: ThirdPartyDeps): (fence: KeptFence, body: unknown) => void {
+export function fenceEventPublisher(deps: ThirdPartyDeps): (fence: StoredFence, body: unknown) => void {
   const { fanout, entities, counts, now, announced } = deps;
   return (fence, body) => {
     const event = completeFenceEvent(fence, body, {

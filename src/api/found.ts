@@ -1,6 +1,6 @@
 import type { EntityMap, Kind } from '../entities/known.ts';
 import { HubError } from '../errors.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { ApiDeps } from './deps.ts';
 
 /** The entity of a path. Throws HUB_NOT_FOUND when there is none. */

@@ -4,7 +4,7 @@ import { checker } from '../model/check.ts';
 import { DEPTH_MAX } from '../model/depth.ts';
 import { clone, insert, isSame, lookUp, parsePointer, remove, weigh } from '../model/json_tree.ts';
 import { AnyType, Choice, documented, OneOf } from '../model/schema.ts';
-import { pathOf, show } from '../model/show.ts';
+import { pathOf, show } from '../model/error_value_text.ts';
 
 /**
  * JSON Patch (RFC 6902): operations on a JSON value, carried out in their order. All of them are, or none.

@@ -3,7 +3,7 @@ import type { Sight } from '../auth/sight.ts';
 import { HubError } from '../errors.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { Resource } from '../model/permission.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Route } from './route.ts';
 import type { Match } from './router.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { HubError } from '../errors.ts';
 import type { HttpReply } from '../exchange.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { Call } from './route.ts';
 
 /** Parameters of lists that are answered in pages. */

@@ -4,7 +4,7 @@ import type { Body, HttpReply } from '../exchange.ts';
 import { type Cursor, cursorOf } from '../history/queries/cursor.ts';
 import type { HistoryAnswer } from '../history/queries/query_pool.ts';
 import type { PlacesAsked, Question, Timeouts } from '../history/queries/question.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { ApiDeps, HistoryApi } from './deps.ts';
 import type { Call } from './route.ts';
 

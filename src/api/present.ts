@@ -8,8 +8,8 @@ import type { EntityMap, Kind } from '../entities/known.ts';
 import { HubError } from '../errors.ts';
 import type { Body } from '../exchange.ts';
 import type { Anchor } from '../model/anchor.ts';
-import { type Fence, type KeptFence, shownFence } from '../model/fence.ts';
-import { show } from '../model/show.ts';
+import { type Fence, type StoredFence, publicFence } from '../model/fence.ts';
+import { show } from '../model/error_value_text.ts';
 import type { View } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
@@ -79,7 +79,7 @@ const fences: Presenter<'fence'> = {
   many(list, call, hub) {
     const view = fenceViewOf(call, hub);
     const zoneBy = zonesNow([...list, { zone_id: view.zoneId }], zonesSeen(call, hub));
-    const show = (fence: KeptFence): string | undefined => {
+    const show = (fence: StoredFence): string | undefined => {
       const shown = shownIn(view, fence, zoneBy);
       return shown && fenceText(view, shown);
     };
@@ -142,9 +142,9 @@ function fenceViewOf(call: Call, hub: ApiDeps): FenceView {
  * A local fence whose zone was gone before the hub kept planes has no place on the earth, nor has one whose zone must
  * not be told. It is shown as kept unless a crs was asked for, or GeoJSON, whose coordinates are never metres.
  */
-function shownIn(view: FenceView, fence: KeptFence, zoneBy: ZoneBy): Fence | undefined {
+function shownIn(view: FenceView, fence: StoredFence, zoneBy: ZoneBy): Fence | undefined {
   const shown = fenceIn(view, fence, zoneBy);
-  return shown ?? (view.asked || view.geojson === true ? undefined : shownFence(fence));
+  return shown ?? (view.asked || view.geojson === true ? undefined : publicFence(fence));
 }
 
 function fenceText(view: View, fence: Fence): string {

@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import { HubError } from '../errors.ts';
 import { booleanOf } from '../model/boolean.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 
 /**
  * The parameters that a route has, read from a query string. Others are ignored, or rejected where `isExact`; of one given

@@ -1,6 +1,6 @@
 import type { HttpReply } from '../exchange.ts';
 import type { ObjectKind } from '../model/id.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { oneText } from './answers.ts';
 import type { ApiDeps } from './deps.ts';
 import { found } from './found.ts';

@@ -3,7 +3,7 @@ import type { Owned } from '../auth/owned.ts';
 import type { Sight } from '../auth/sight.ts';
 import type { HttpReply, HttpRequest } from '../exchange.ts';
 import type { Borrowed } from '../model/borrowed.ts';
-import type { Operation, Resource } from '../model/permission.ts';
+import type { CrudOperation, Resource } from '../model/permission.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Replies } from './replies.ts';
 import type { Version } from './versions.ts';
@@ -34,7 +34,7 @@ export interface Call<Parameters = unknown> {
  * kind of what has to be owned, and `owned` says where that is found; without a resource such a permission is not enough.
  */
 export interface Permission {
-  readonly operation: Operation;
+  readonly operation: CrudOperation;
   readonly resource?: Resource;
   /**
    * Left out: the id in the path. `body`: the id of the entity in the body. `items`: the ids of all items in the body.

@@ -1,6 +1,6 @@
 import { HubError } from '../errors.ts';
 import { badId, isId } from '../model/id.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { Method, Route } from './route.ts';
 import { PREFIXES, type Version } from './versions.ts';
 

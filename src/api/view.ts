@@ -5,7 +5,7 @@ import { CRS_CHOICES, isCrs } from '../core/geo/crs.ts';
 import type { Entities } from '../entities/entities.ts';
 import { HubError } from '../errors.ts';
 import { Crs } from '../model/schema.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { View } from '../model/topics.ts';
 
 /** Parameters of every endpoint that shows coordinates. */

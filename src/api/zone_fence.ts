@@ -7,7 +7,7 @@ import { validateFence } from '../entities/validate.ts';
 import { HubError } from '../errors.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Point } from '../model/geojson.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { Zone } from '../model/zone.ts';
 
 /**

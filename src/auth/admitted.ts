@@ -1,6 +1,6 @@
 import { HubError } from '../errors.ts';
 import { idKey } from '../model/id.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { Zone } from '../model/zone.ts';
 import { type Naming, namesOf, PLACES, type Place } from './names.ts';
 import type { Sight } from './sight.ts';

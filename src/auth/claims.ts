@@ -1,6 +1,6 @@
 import type { JWTPayload } from 'jose';
 import { type ClaimPath, namesOfClaim } from '../model/claim_path.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { Owned } from './owned.ts';
 
 /** Where a token says what its holder is and owns. */

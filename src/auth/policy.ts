@@ -1,11 +1,18 @@
-import { GUEST, type Operation, type PathRule, type Reach, type RoleRules, segmentsOf } from '../model/permission.ts';
+import {
+  GUEST,
+  type CrudOperation,
+  type PathRule,
+  type Reach,
+  type RoleRules,
+  segmentsOf,
+} from '../model/permission.ts';
 
 /** Something that can be permitted: a method of an endpoint, or a use of a topic. One row of the table of all of them. */
 export interface Target {
   /** For messages: `GET /v2/zones/:zone_id`. */
   readonly name: string;
   /** Any of them is enough. */
-  readonly operations: readonly Operation[];
+  readonly operations: readonly CrudOperation[];
   /** Whether OWN can permit it: there is something in it that can be owned. */
   readonly ownable: boolean;
   /** Paths of permissions.yaml that mean it, beside those with an asterisk above them. */

@@ -1,4 +1,4 @@
-import { parseKeeping } from '../model/keep_numbers.ts';
+import { parseLossless } from '../model/lossless_numbers.ts';
 import { CommandError } from './command_error.ts';
 import { unreachable } from './hub_client.ts';
 
@@ -57,7 +57,7 @@ export async function openEventStream(hub: string, wanted: Wanted): Promise<Even
   };
   socket.addEventListener('open', next);
   socket.addEventListener('message', ({ data }) => {
-    const frame = parseKeeping(String(data)) as Frame;
+    const frame = parseLossless(String(data)) as Frame;
     if (frame.event === 'message') onEvents(frame.topic ?? '', frame.payload ?? []);
     if (frame.event === 'subscribed') {
       waiting.shift();

@@ -1,7 +1,14 @@
 import { Packr } from 'msgpackr';
 import type { FenceEventText } from '../core/outcome.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
-import { isRenderedByShards, type KeyValue, TOPICS, type Topic, type Variant, type Wanted } from '../model/topics.ts';
+import {
+  isRenderedByShards,
+  type KeyValue,
+  TOPICS,
+  type Topic,
+  type Variant,
+  type EventSelector,
+} from '../model/topics.ts';
 import { FrameFormatError } from './event_frame.ts';
 
 /**
@@ -91,7 +98,7 @@ export function readInterest(bytes: Borrowed): InterestMessage {
   return { from, number, variants: rows.map(readVariant) };
 }
 
-function wantedRow({ keys, limits }: Wanted): readonly unknown[] {
+function wantedRow({ keys, limits }: EventSelector): readonly unknown[] {
   return [keys.map(({ at, values }) => [at, values]), limits.map(({ at, most }) => [at, most])];
 }
 
@@ -110,7 +117,7 @@ function readVariant(row: unknown): Variant {
   return wanted == null ? variant : { ...variant, wanted: readWanted(wanted) };
 }
 
-function readWanted(row: unknown): Wanted {
+function readWanted(row: unknown): EventSelector {
   const [keys, limits] = Array.isArray(row) ? row : [];
   const isFit = areRows(keys, isValues) && areRows(limits, (most) => typeof most === 'number');
   if (!isFit) throw misfit('interest', 'what is wanted', row);

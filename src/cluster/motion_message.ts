@@ -1,6 +1,6 @@
 import { Packr } from 'msgpackr';
 import { type Borrowed, copied, lend, look } from '../model/borrowed.ts';
-import type { SetBack } from '../model/set_back.ts';
+import type { ClockStep } from '../model/clock_steps.ts';
 import { type PackedMotions, pack, unpackMotions } from '../wire/messages.ts';
 
 /**
@@ -28,7 +28,7 @@ export interface MotionsMessage {
   /** When it was sent. */
   readonly sentMs: number;
   /** By which the sender's running time becomes the time of day. */
-  readonly setBacks: readonly SetBack[];
+  readonly setBacks: readonly ClockStep[];
   /** Up to this one, it has told where all its trackables stand, as it was asked by that number; 0 where it was not asked. */
   readonly stood: number;
   readonly motions: readonly PackedMotions[];

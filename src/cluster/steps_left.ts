@@ -3,7 +3,7 @@ import { effectsIn } from '../core/effects.ts';
 import { objectOfFenceEvent } from '../core/fence/fence_event.ts';
 import type { ReceivedLocation } from '../core/location/received.ts';
 import type { ObjectKind } from '../model/id.ts';
-import { eventTimeOfDay } from '../model/set_back.ts';
+import { wallClockOfEventTime } from '../model/clock_steps.ts';
 import { type JournalRecord, type PackedStep, unpackJournalRecord } from '../wire/journal_record.ts';
 import { asBuffer, locationsOf } from '../wire/location_record.ts';
 import { locationsIn } from '../wire/messages.ts';
@@ -240,7 +240,7 @@ export class RecordedLocations {
     const keys = new Set<string>();
     for (const { step } of this.#steps) {
       for (const location of locationsIn(step)) {
-        keys.add(keyOf(location, eventTimeOfDay(location.generatedMs, step.setBacks ?? [])));
+        keys.add(keyOf(location, wallClockOfEventTime(location.generatedMs, step.setBacks ?? [])));
       }
     }
     return keys;

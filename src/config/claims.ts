@@ -1,5 +1,5 @@
 import { namesOfClaim } from '../model/claim_path.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { PartProblem } from './iso_24730.ts';
 
 const WANTED = 'must be a name, a path such as resource_access."plant.apps".roles, or a list of names';

@@ -1,6 +1,6 @@
 import { StartupError } from '../errors.ts';
 import { type Checker, checker } from '../model/check.ts';
-import { pathOf } from '../model/show.ts';
+import { pathOf } from '../model/error_value_text.ts';
 import { inOwnWords } from './aliases.ts';
 import { claimProblems } from './claims.ts';
 import { connectionProblems, type PartProblem } from './iso_24730.ts';

@@ -1,5 +1,5 @@
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { keyOf } from './aliases.ts';
 import { type Collected, collect } from './collect.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';

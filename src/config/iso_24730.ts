@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { checker } from '../model/check.ts';
 import { ProviderType } from '../model/location.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { didYouMean } from './suggest.ts';
 
 const Name = Type.String({ minLength: 1 });

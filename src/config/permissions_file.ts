@@ -2,17 +2,17 @@ import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument } from 'y
 import { StartupError } from '../errors.ts';
 import {
   OPERATIONS,
-  type Operation,
+  type CrudOperation,
   type PathRule,
   type Reach,
   type RoleRules,
   segmentsOf,
 } from '../model/permission.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { didYouMean } from './suggest.ts';
 import { yamlProblem } from './yaml_problem.ts';
 
-const PERMISSIONS: ReadonlyMap<string, readonly [Operation, Reach]> = new Map(
+const PERMISSIONS: ReadonlyMap<string, readonly [CrudOperation, Reach]> = new Map(
   OPERATIONS.flatMap((operation) => {
     return (['ANY', 'OWN'] as const).map((reach) => [`${operation}_${reach}`, [operation, reach]] as const);
   }),
@@ -76,7 +76,7 @@ function rulesIn(role: string, items: readonly Pair[], reading: Reading): PathRu
       return [];
     }
     once(earlier, { key: segmentsOf(path).join('/'), what, place, advice: 'write its permissions there' }, reading);
-    return [{ path, place, reach: reachOf(value, { what, place, firstOf }, reading) }];
+    return [{ path, location: place, reach: reachOf(value, { what, place, firstOf }, reading) }];
   });
   const [first, second] = [...firstOf.values()];
   if (first !== undefined && second !== undefined) {
@@ -108,8 +108,8 @@ function reachOf(
   value: unknown,
   { what, place, firstOf }: { readonly what: string; readonly place: string; readonly firstOf: FirstOf },
   reading: Reading,
-): ReadonlyMap<Operation, Reach> {
-  const reach = new Map<Operation, Reach>();
+): ReadonlyMap<CrudOperation, Reach> {
+  const reach = new Map<CrudOperation, Reach>();
   if (!isSeq(value)) {
     reading.problems.push(`${place}: ${what}: must be a list of permissions, found ${shown(value)}`);
     return reach;

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { PartProblem } from './iso_24730.ts';
 
 /** Everything that is wrong with the value of trusted_proxies. */

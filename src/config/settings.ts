@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { StartupError } from '../errors.ts';
-import type { Bounds } from '../model/bounds.ts';
+import type { InputBounds } from '../model/bounds.ts';
 import { publicationsOf } from './mqtt.ts';
 import type { Config } from './schema.ts';
 
@@ -228,7 +228,7 @@ export function historyFolder({ config_path, history_path }: Pick<Config, 'confi
 }
 
 /** The bounds that the settings give. */
-export function boundsOf(config: Config): Bounds {
+export function boundsOf(config: Config): InputBounds {
   return {
     nameLength: config.max_name_length,
     locationPropertiesBytes: config.max_location_properties_size << 10,

@@ -1,4 +1,4 @@
-import { eventTimeAt, type SetBack } from '../model/set_back.ts';
+import { eventTimeOfMonotonic, type ClockStep } from '../model/clock_steps.ts';
 import type { Topic } from '../model/topics.ts';
 import type { EffectWriter } from './effects.ts';
 import type { EventWriter } from './event_writer.ts';
@@ -46,7 +46,7 @@ export interface ShardContext {
   /** The same as bytes. */
   sentTimeBytes: Uint8Array;
   /** How running times and event times become wall-clock times. */
-  setBacks: readonly SetBack[];
+  setBacks: readonly ClockStep[];
   /** What the step in progress publishes. */
   readonly events: EventWriter;
   /** Rows that must be kept before its fence events are told. Objects that move to another shard have theirs first. */
@@ -83,7 +83,7 @@ export function momentOf(
   { setBacks }: Pick<ShardContext, 'setBacks'>,
   { receivedMs, seq }: Pick<Item, 'receivedMs' | 'seq'>,
 ): Moment {
-  return { nowMs: receivedMs, eventNowMs: eventTimeAt(receivedMs, setBacks), seq };
+  return { nowMs: receivedMs, eventNowMs: eventTimeOfMonotonic(receivedMs, setBacks), seq };
 }
 
 export function emptyDraft(): Draft {

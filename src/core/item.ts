@@ -1,8 +1,8 @@
-import type { KeptFence } from '../model/fence.ts';
+import type { StoredFence } from '../model/fence.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { LocatingRule } from '../model/rule.ts';
-import type { SetBack } from '../model/set_back.ts';
+import type { ClockStep } from '../model/clock_steps.ts';
 import type { Variant, View } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
@@ -14,13 +14,13 @@ import type { TextBytes } from './location/record.ts';
 /**
  * What a shard is told, in one order: locations, changes of entities, reads, restored rows. Everything was checked
  * before it became an item. `seq` numbers all items of the hub; `receivedMs` is the time of receipt, a running time that
- * never falls. Times of generation, entry times and the start times of collisions are event times (model/set_back.ts).
+ * never falls. Times of generation, entry times and the start times of collisions are event times (model/clock_steps.ts).
  */
 export type Item = ReceivedLocation | ({ readonly seq: number; readonly receivedMs: number } & Told);
 
 type Told =
   | { readonly kind: 'zone'; readonly id: string; readonly entity: Zone | undefined }
-  | { readonly kind: 'fence'; readonly id: string; readonly entity: KeptFence | undefined }
+  | { readonly kind: 'fence'; readonly id: string; readonly entity: StoredFence | undefined }
   /** `force` re-evaluates the trackable's locations at once. */
   | {
       readonly kind: 'trackable';
@@ -87,7 +87,7 @@ export interface ObjectIds {
 /** What is otherwise than when the state of some objects was made: how it was then, undefined where it was not there. */
 export interface Since {
   readonly zones: readonly (readonly [id: string, before: Zone | undefined])[];
-  readonly fences: readonly (readonly [id: string, before: KeptFence | undefined])[];
+  readonly fences: readonly (readonly [id: string, before: StoredFence | undefined])[];
   /** Whether the hub's locating rules are others. */
   readonly rules: boolean;
 }
@@ -98,7 +98,7 @@ export interface PastStep {
   /** See effects.ts. */
   readonly effects: TextBytes;
   /** By which the hub shows its running time that has made the step; left out where it is this one. */
-  readonly setBacks?: readonly SetBack[] | undefined;
+  readonly setBacks?: readonly ClockStep[] | undefined;
   /** Objects, as "kind id", of which the step says nothing that counts: they had left its hub for good. */
   readonly except?: readonly string[] | undefined;
 }

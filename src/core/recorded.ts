@@ -1,5 +1,5 @@
 import { type Borrowed, lend } from '../model/borrowed.ts';
-import { eventTimeOfDay, type SetBack, timeOfDay } from '../model/set_back.ts';
+import { wallClockOfEventTime, type ClockStep, wallClockTime } from '../model/clock_steps.ts';
 import { GrowingBuffer } from './growing_buffer.ts';
 import { UTF8_MAX } from './json_bytes.ts';
 import type { Fix } from './location/fix.ts';
@@ -111,14 +111,14 @@ export class PlaceWriter extends GrowingBuffer {
     this.#withMembers = withMembers;
   }
 
-  location(fix: Fix, setBacks: readonly SetBack[]): void {
+  location(fix: Fix, setBacks: readonly ClockStep[]): void {
     if (!this.#recorded.locations) return;
     const places = this.#places.locations;
     this.#write(places, fix, setBacks, this.#numberOfProvider(fix), 0);
     if (this.#withMembers) places.members.push(fix.text);
   }
 
-  motion(id: string, fix: Fix, setBacks: readonly SetBack[]): void {
+  motion(id: string, fix: Fix, setBacks: readonly ClockStep[]): void {
     if (!this.#recorded.motions) return;
     this.#write(this.#places.motions, fix, setBacks, this.#numberOf(id), this.#numberOfProvider(fix));
   }
@@ -170,14 +170,14 @@ export class PlaceWriter extends GrowingBuffer {
   }
 
   // hot
-  #write(places: Places, fix: Fix, setBacks: readonly SetBack[], id: number, provider: number): void {
+  #write(places: Places, fix: Fix, setBacks: readonly ClockStep[], id: number, provider: number): void {
     const row = places.next();
     const { numbers, words } = places;
     const at = PLACE_LENGTH * row;
     fix.copyNumbers(numbers, at);
     if (setBacks.length > 0) {
-      numbers[at + TIME] = eventTimeOfDay(numbers[at + TIME] as number, setBacks);
-      numbers[at + RECEIVED] = timeOfDay(numbers[at + RECEIVED] as number, setBacks);
+      numbers[at + TIME] = wallClockOfEventTime(numbers[at + TIME] as number, setBacks);
+      numbers[at + RECEIVED] = wallClockTime(numbers[at + RECEIVED] as number, setBacks);
     }
     const zone = fix.isLocal ? this.#numberOf(fix.zone?.id ?? '') : 0;
     if (zone === 0) {

@@ -1,4 +1,4 @@
-import { NEVER_SET_BACK, type SetBack, timeOfDay } from '../model/set_back.ts';
+import { NO_CLOCK_STEPS, type ClockStep, wallClockTime } from '../model/clock_steps.ts';
 import { TOPICS, type Topic, type Variant } from '../model/topics.ts';
 import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
 import { EffectWriter } from './effects.ts';
@@ -46,7 +46,7 @@ export interface Batch {
   readonly sentMs?: number;
   readonly items: readonly Item[];
   /** How running times and event times become wall-clock times; they are the same if left out. */
-  readonly setBacks?: readonly SetBack[] | undefined;
+  readonly setBacks?: readonly ClockStep[] | undefined;
   /** Whether the names of what is recorded for the history are numbered anew (recorded.ts). */
   readonly namesAnew?: boolean | undefined;
   /**
@@ -73,7 +73,7 @@ export function openShard(options: ShardOptions): Shard {
     backgroundRows: new RowWriter(options.newBuffer),
     places: options.recorded && new PlaceWriter(options.recorded, options.newBuffer),
     effects: new EffectWriter(options.newBuffer),
-    setBacks: NEVER_SET_BACK,
+    setBacks: NO_CLOCK_STEPS,
     draft: emptyDraft(),
   };
   return {
@@ -91,11 +91,11 @@ export function openShard(options: ShardOptions): Shard {
 }
 
 function step(context: ShardContext, batch: Batch): Outcome {
-  const { nowMs, sentMs = nowMs, items, flushBudget, setBacks = NEVER_SET_BACK } = batch;
+  const { nowMs, sentMs = nowMs, items, flushBudget, setBacks = NO_CLOCK_STEPS } = batch;
   if (batch.namesAnew === true) context.places?.forgetNames();
   context.draft = emptyDraft();
   context.setBacks = setBacks;
-  context.sentTime = sentTimeText(timeOfDay(sentMs, setBacks));
+  context.sentTime = sentTimeText(wallClockTime(sentMs, setBacks));
   context.sentTimeBytes = asciiBytes(context.sentTime);
   let zonesHaveChanged = false;
   for (const item of items) {

@@ -1,4 +1,4 @@
-import type { KeptFence } from '../model/fence.ts';
+import type { StoredFence } from '../model/fence.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
@@ -127,7 +127,7 @@ export interface MotionTexts {
 export interface FenceState {
   readonly id: string;
   readonly slot: number;
-  readonly entity: KeptFence;
+  readonly entity: StoredFence;
   readonly timing: OwnTiming;
   /** Its effective timing for objects that set nothing themselves. */
   readonly plainTiming: Timing;

@@ -1,6 +1,6 @@
 import { AlertRule } from '../model/alert.ts';
 import { checker } from '../model/check.ts';
-import { pathOf, show } from '../model/show.ts';
+import { pathOf, show } from '../model/error_value_text.ts';
 import { type Body, badRequest, onlyMembers } from './body.ts';
 import type { DocumentKind } from './documents.ts';
 

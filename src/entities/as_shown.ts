@@ -1,4 +1,4 @@
-import { type Fence, type KeptFence, shownFence } from '../model/fence.ts';
+import { type Fence, type StoredFence, publicFence } from '../model/fence.ts';
 import type { Kind } from './known.ts';
 
 /** Knows which entities name one as their parent. */
@@ -11,7 +11,7 @@ interface Carriers {
  * the hub keeps for itself. Every other entity stays as it was sent.
  */
 export function asShown<T extends { readonly id: string }>(kind: Kind, entity: T, carriers: Carriers): T {
-  if (kind === 'fence') return shownFence(entity as T & KeptFence) as Fence & T;
+  if (kind === 'fence') return publicFence(entity as T & StoredFence) as Fence & T;
   if (kind !== 'trackable' && kind !== 'zone') return entity;
   const children = carriers.childrenOf(kind, entity.id);
   return children.length === 0 ? entity : { ...entity, children };

@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox';
 import { HubError } from '../errors.ts';
 import { idKey, isUnset } from '../model/id.ts';
-import { pathOf, show } from '../model/show.ts';
+import { pathOf, show } from '../model/error_value_text.ts';
 
 /** An entity as a client sent it. */
 export type Body = Readonly<Record<string, unknown>>;

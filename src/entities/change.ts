@@ -1,5 +1,5 @@
-import { parseKeeping } from '../model/keep_numbers.ts';
-import { show } from '../model/show.ts';
+import { parseLossless } from '../model/lossless_numbers.ts';
+import { show } from '../model/error_value_text.ts';
 import type { EntityMap, Kind } from './known.ts';
 
 /** One entity was created (no `before`), replaced, or deleted (no `after`). */
@@ -35,7 +35,7 @@ export function foreignEntity({ kind, id, text }: ForeignChange): EntityMap[Kind
   const what = `Cannot apply a change of ${kind} ${show(id)}`;
   let entity: unknown;
   try {
-    entity = parseKeeping(text);
+    entity = parseLossless(text);
   } catch (cause) {
     throw new Error(`${what}: ${String((cause as Error).message).replaceAll(/\s+/g, ' ')}`, { cause });
   }

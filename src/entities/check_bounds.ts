@@ -1,6 +1,6 @@
-import { type Bounds, jsonBytesBeyond, overBound } from '../model/bounds.ts';
+import { type InputBounds, jsonBytesBeyond, overBound } from '../model/bounds.ts';
 import { badId, isId } from '../model/id.ts';
-import { pathOf } from '../model/show.ts';
+import { pathOf } from '../model/error_value_text.ts';
 import { type Body, badRequest } from './body.ts';
 
 /** Members that are geometries, or lists of positions. */
@@ -20,7 +20,7 @@ const IDS: ReadonlySet<string> = new Set([
  * member, bound and what was found.
  * Whether it is of the right form is not looked at. What `before` has already may stay.
  */
-export function checkBounds(body: Body, bounds: Bounds, before: object = {}): void {
+export function checkBounds(body: Body, bounds: InputBounds, before: object = {}): void {
   for (const [name, value] of Object.entries(body)) {
     if (value === (before as Body)[name]) continue;
     if (typeof value === 'string' && !LONG_TEXTS.has(name)) checkName(name, value, bounds, IDS.has(name));
@@ -29,13 +29,13 @@ export function checkBounds(body: Body, bounds: Bounds, before: object = {}): vo
   }
 }
 
-function checkName(path: string, name: string, { nameLength }: Bounds, isAnId: boolean): void {
+function checkName(path: string, name: string, { nameLength }: InputBounds, isAnId: boolean): void {
   if (name.length > nameLength) throw badRequest(overBound(path, nameLength, 'characters', name.length));
   if (isAnId && !isId(name)) throw badRequest(badId(path, name));
 }
 
 /** A long text, application data, or a list, of names perhaps. */
-function checkList(path: string, value: object | string, bounds: Bounds): void {
+function checkList(path: string, value: object | string, bounds: InputBounds): void {
   checkBytes(path, value, bounds);
   if (!Array.isArray(value)) return;
   for (const [i, item] of value.entries()) {
@@ -43,13 +43,13 @@ function checkList(path: string, value: object | string, bounds: Bounds): void {
   }
 }
 
-function checkBytes(path: string, value: unknown, { entityPropertiesBytes: max }: Bounds): void {
+function checkBytes(path: string, value: unknown, { entityPropertiesBytes: max }: InputBounds): void {
   const bytes = jsonBytesBeyond(value, max);
   if (bytes !== undefined) throw badRequest(overBound(path, max, 'bytes of JSON', bytes));
 }
 
 /** What a geometry has besides coordinates is kept as well. */
-function checkGeometry(path: string, value: unknown, bounds: Bounds): void {
+function checkGeometry(path: string, value: unknown, bounds: InputBounds): void {
   if (Array.isArray(value)) {
     checkPositions(path, [value], { ...bounds, positions: Math.min(bounds.positions, CONTROL_ROWS_MAX) });
   } else if (typeof value === 'object' && value !== null) {
@@ -59,7 +59,7 @@ function checkGeometry(path: string, value: unknown, bounds: Bounds): void {
   }
 }
 
-function checkPositions(path: string, parts: readonly unknown[], { rings, positions }: Bounds): void {
+function checkPositions(path: string, parts: readonly unknown[], { rings, positions }: InputBounds): void {
   if (parts.length > rings && Array.isArray(parts[0])) throw badRequest(overBound(path, rings, 'rings', parts.length));
   let found = 0;
   for (const part of parts) found += Array.isArray(part) ? part.length : 1;

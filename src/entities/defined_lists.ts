@@ -4,7 +4,7 @@ import type { AlertRule } from '../model/alert.ts';
 import { grouped } from '../model/bounds.ts';
 import { idKey } from '../model/id.ts';
 import { isSame } from '../model/json_tree.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { MapView } from '../model/view.ts';
 import { ALERT_RULES } from './alert_rules.ts';
 import { type Body, bodyObject, withId } from './body.ts';

@@ -1,12 +1,12 @@
 import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
 import type { ZoneMove } from '../core/zone/following.ts';
 import { HubError } from '../errors.ts';
-import { type Bounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
+import { type InputBounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import type { ProviderType } from '../model/location.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { LocatingRule } from '../model/rule.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
@@ -38,7 +38,7 @@ export interface EntitiesDeps extends ChangeQueueOptions {
   /** By a geometry engine. */
   readonly shapes: ShapeChecks;
   /** What may be kept; DEFAULT_BOUNDS when left out. */
-  readonly bounds?: Bounds;
+  readonly bounds?: InputBounds;
 }
 
 /** Changes that are kept all or none. */
@@ -83,7 +83,7 @@ const ROUNDS_MAX = 5;
  */
 export class Entities implements Known {
   readonly shapes: ShapeChecks;
-  readonly bounds: Bounds;
+  readonly bounds: InputBounds;
   readonly #deps: EntitiesDeps;
   readonly #state = new State();
   readonly #pending = new PendingProviders();

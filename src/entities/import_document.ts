@@ -1,6 +1,6 @@
 import { isUnset } from '../model/id.ts';
 import { parsePointer } from '../model/json_tree.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { Body } from './body.ts';
 import type { Kind } from './known.ts';
 

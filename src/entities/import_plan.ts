@@ -4,14 +4,14 @@ import { isCrs } from '../core/geo/crs.ts';
 import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { HubError } from '../errors.ts';
-import { type Bounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
+import { type InputBounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
-import type { KeptFence } from '../model/fence.ts';
+import type { StoredFence } from '../model/fence.ts';
 import { PointOrPolygon } from '../model/geojson.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import { isSame } from '../model/json_tree.ts';
 import type { LocatingRule } from '../model/rule.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { Trackable } from '../model/trackable.ts';
 import { Zone } from '../model/zone.ts';
 import { type Body, bodyObject, withId } from './body.ts';
@@ -74,7 +74,7 @@ export interface ImportOptions {
   readonly deletesMembers: boolean;
   readonly shapes: ShapeChecks;
   /** What may be kept; DEFAULT_BOUNDS when left out. */
-  readonly bounds?: Bounds;
+  readonly bounds?: InputBounds;
   readonly rules: readonly LocatingRule[];
   /** What people have defined in the page, and whether what the lists of the document do not name of it is deleted. */
   readonly defined: DefinedLists;
@@ -145,7 +145,7 @@ function listing(all: readonly ListedChange[]): Listing<ListedChange> {
 /** What there will be, while it is made. */
 class Draft implements Known {
   readonly shapes: ShapeChecks;
-  readonly bounds: Bounds;
+  readonly bounds: InputBounds;
   readonly problems: Problem[] = [];
   readonly missing: ListedChange[] = [];
   /** The entities of the document over those that the hub has, those first that others need. */
@@ -196,7 +196,7 @@ class Draft implements Known {
     if (before === undefined) return listed;
     const { kind } = listed;
     const { former_zone: _plane, ...own } = before;
-    const given = kind === 'fence' ? this.#withPlane(listed.body, before as unknown as KeptFence) : listed.body;
+    const given = kind === 'fence' ? this.#withPlane(listed.body, before as unknown as StoredFence) : listed.body;
     const list = LIST_OF[kind];
     const scope = this.#document.scopes.get(list);
     const { body, missing } = merge(own, given, { deletes: this.#deletesMembers, scope });
@@ -209,8 +209,8 @@ class Draft implements Known {
    * What a document gives of a fence. Without a crs, coordinates are longitude and latitude, and the fence keeps its own
    * crs: the region is converted. A region that the document gives as the API shows it, in any plane, is unchanged.
    */
-  #withPlane(given: Body, before: KeptFence): Body {
-    const { region, crs, zone_id: zoneId, ...rest } = given as Partial<KeptFence>;
+  #withPlane(given: Body, before: StoredFence): Body {
+    const { region, crs, zone_id: zoneId, ...rest } = given as Partial<StoredFence>;
     const isReadable = [crs, zoneId].every((each) => each == null || typeof each === 'string');
     if (region == null || !isReadable) return given;
     const zoneBy = (name: string): Zone | undefined => {
@@ -344,10 +344,10 @@ class Draft implements Known {
       return validate(sent, this, before);
     }
     // A fence whose zone is gone is exported with what places it.
-    const { former_zone: former } = sent as Partial<KeptFence>;
+    const { former_zone: former } = sent as Partial<StoredFence>;
     const problem = former === undefined ? undefined : explainFormer(former);
     if (problem !== undefined) throw new HubError('HUB_BAD_REQUEST', problem);
-    const left = former === undefined ? whereLeft(before as KeptFence | undefined) : (sent as unknown as KeptFence);
+    const left = former === undefined ? whereLeft(before as StoredFence | undefined) : (sent as unknown as StoredFence);
     checkBounds(sent, this.bounds, former === undefined ? before : sent);
     return validate(sent, this, left);
   }
@@ -407,7 +407,7 @@ function set(members: Readonly<Record<string, unknown>>): Body {
 }
 
 /** A fence that has lost its zone before may stay as it is. */
-function whereLeft(before: KeptFence | undefined): KeptFence | undefined {
+function whereLeft(before: StoredFence | undefined): StoredFence | undefined {
   return before?.former_zone === undefined ? undefined : before;
 }
 

@@ -1,7 +1,7 @@
 import type { ShapeChecks } from '../core/shape_checks.ts';
 import type { Anchor } from '../model/anchor.ts';
-import type { Bounds } from '../model/bounds.ts';
-import type { KeptFence } from '../model/fence.ts';
+import type { InputBounds } from '../model/bounds.ts';
+import type { StoredFence } from '../model/fence.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
@@ -9,7 +9,7 @@ import type { Zone } from '../model/zone.ts';
 /** The kinds of configured entities. */
 export interface EntityMap {
   zone: Zone;
-  fence: KeptFence;
+  fence: StoredFence;
   trackable: Trackable;
   provider: LocationProvider;
   anchor: Anchor;
@@ -27,7 +27,7 @@ export interface Known {
   /** By a geometry engine. */
   readonly shapes: ShapeChecks;
   /** What may be kept. */
-  readonly bounds: Bounds;
+  readonly bounds: InputBounds;
 }
 
 /** An entity that another one carries. */

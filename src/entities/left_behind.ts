@@ -2,7 +2,7 @@ import { planeOnly } from '../core/fence/fence_plane.ts';
 import { anchoredZone } from '../core/zone/control_points.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import type { Anchor } from '../model/anchor.ts';
-import type { KeptFence } from '../model/fence.ts';
+import type { StoredFence } from '../model/fence.ts';
 import { idKey } from '../model/id.ts';
 import type { Zone } from '../model/zone.ts';
 import type { Change } from './change.ts';
@@ -24,8 +24,8 @@ export function* withLeftBehind(change: Change, state: State): Generator<Change>
  */
 export function isSilent({ kind, before, after }: Change): boolean {
   if (kind !== 'fence' || before === undefined) return false;
-  const { former_zone: former } = (after ?? {}) as Partial<KeptFence>;
-  return former !== undefined && !isSame(former, (before as KeptFence).former_zone);
+  const { former_zone: former } = (after ?? {}) as Partial<StoredFence>;
+  return former !== undefined && !isSame(former, (before as StoredFence).former_zone);
 }
 
 function* leftBehind({ kind, before, after }: Change, state: State): Generator<Change<'fence'>> {

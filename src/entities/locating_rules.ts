@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { parseRule } from '../core/rules/parse.ts';
-import { type Bounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
+import { type InputBounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import { LocatingRule } from '../model/rule.ts';
-import { pathOf, show } from '../model/show.ts';
+import { pathOf, show } from '../model/error_value_text.ts';
 import { badRequest, onlyMembers } from './body.ts';
 import { checkBounds } from './check_bounds.ts';
 
@@ -14,7 +14,7 @@ const schema = checker(Type.Array(LocatingRule));
 
 export interface LocatingRulesDeps {
   /** What may be kept; DEFAULT_BOUNDS when left out. */
-  readonly bounds?: Bounds;
+  readonly bounds?: InputBounds;
   /**
    * Keeps the rules. Resolves with `applied` where `apply` has taken them in their turn, as it takes all that hubs keep in
    * a log that they share. Rejects with HUB_UNAVAILABLE when it cannot.
@@ -57,7 +57,11 @@ export class LocatingRules {
 }
 
 /** The rules as they are kept. Throws HUB_BAD_REQUEST naming the field under `root` for what is no list of rules. */
-export function checkedRules(body: unknown, root: string, bounds: Bounds = DEFAULT_BOUNDS): readonly LocatingRule[] {
+export function checkedRules(
+  body: unknown,
+  root: string,
+  bounds: InputBounds = DEFAULT_BOUNDS,
+): readonly LocatingRule[] {
   const rules = schema.parse(body, root).map((rule) => onlyMembers(LocatingRule, rule));
   checkBounds({ [root]: rules }, bounds);
   checkRules(rules, root);

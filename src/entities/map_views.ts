@@ -1,5 +1,5 @@
 import { checker } from '../model/check.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { MapView } from '../model/view.ts';
 import { badRequest, onlyMembers } from './body.ts';
 import type { DocumentKind } from './documents.ts';

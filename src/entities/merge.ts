@@ -1,6 +1,6 @@
 import { isSame, lookUp, parsePointer, pointerOf } from '../model/json_tree.ts';
-import { KeptNumber, PROPERTIES } from '../model/kept_number.ts';
-import { show } from '../model/show.ts';
+import { ExactNumber, PROPERTIES } from '../model/lossless_numbers.ts';
+import { show } from '../model/error_value_text.ts';
 import type { Body } from './body.ts';
 
 /**
@@ -114,5 +114,5 @@ function isEmpty(value: unknown): boolean {
 }
 
 function isObject(value: unknown): value is Body {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof KeptNumber);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }

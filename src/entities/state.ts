@@ -1,6 +1,6 @@
 import { anchoredZone } from '../core/zone/control_points.ts';
 import { followingOf } from '../core/zone/following.ts';
-import type { KeptFence } from '../model/fence.ts';
+import type { StoredFence } from '../model/fence.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
@@ -19,7 +19,7 @@ export class State {
   readonly #trackablesByProvider = new Backlinks<Trackable>((trackable) => trackable.location_providers ?? []);
   readonly #trackablesByParent = new Backlinks<Trackable>(parentOf);
   readonly #zonesByParent = new Backlinks<Zone>(parentOf);
-  readonly #localFences = new Backlinks<KeptFence>(planeNameOf);
+  readonly #localFences = new Backlinks<StoredFence>(planeNameOf);
   #mobileZones = 0;
   readonly #zonesByAnchor = new Backlinks<Zone>((zone) => zone.anchor_ids ?? []);
   /** Zones as their anchors place them. */
@@ -66,7 +66,7 @@ export class State {
   }
 
   /** The fences whose region is given in the plane of the zone of that name, sorted by id. */
-  localFences(zoneName: string): readonly KeptFence[] {
+  localFences(zoneName: string): readonly StoredFence[] {
     return this.#localFences.of(zoneName);
   }
 
@@ -106,7 +106,7 @@ export class State {
       this.#trackablesByProvider.change(before as Trackable | undefined, after as Trackable | undefined);
       this.#trackablesByParent.change(before as Trackable | undefined, after as Trackable | undefined);
     }
-    if (kind === 'fence') this.#localFences.change(before as KeptFence | undefined, after as KeptFence | undefined);
+    if (kind === 'fence') this.#localFences.change(before as StoredFence | undefined, after as StoredFence | undefined);
     if (kind === 'zone') {
       this.#zonesByParent.change(before as Zone | undefined, after as Zone | undefined);
       this.#zonesByAnchor.change(before as Zone | undefined, after as Zone | undefined);
@@ -128,7 +128,7 @@ function parentOf({ parent }: { readonly parent?: string | null }): readonly str
   return isUnset(parent) ? [] : [parent];
 }
 
-function planeNameOf({ crs, zone_id: name }: KeptFence): readonly string[] {
+function planeNameOf({ crs, zone_id: name }: StoredFence): readonly string[] {
   return crs !== 'local' || isUnset(name) ? [] : [name];
 }
 

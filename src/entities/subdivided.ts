@@ -1,18 +1,18 @@
 import { localPlane } from '../core/fence/fence_plane.ts';
 import { DEGREES, type Frame, METRES, subdivideRings } from '../core/fence/subdivide.ts';
 import type { PlaneTransform } from '../core/geo/crs.ts';
-import type { KeptFence } from '../model/fence.ts';
+import type { StoredFence } from '../model/fence.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
 
 /** A checked entity whose polygon has got positions on its long edges; any other entity as it is. */
 export function subdivided<K extends Kind>(kind: K, entity: EntityMap[K], known: Known): EntityMap[K] {
-  if (kind === 'fence') return subdividedFence(entity as KeptFence, known) as EntityMap[K];
+  if (kind === 'fence') return subdividedFence(entity as StoredFence, known) as EntityMap[K];
   if (kind === 'trackable') return subdividedTrackable(entity as Trackable) as EntityMap[K];
   return entity;
 }
 
-function subdividedFence(fence: KeptFence, known: Known): KeptFence {
+function subdividedFence(fence: StoredFence, known: Known): StoredFence {
   const { region } = fence;
   if (region.type !== 'Polygon') return fence;
   const coordinates = subdivideRings(region.coordinates, frameOf(fence, known));
@@ -25,7 +25,7 @@ function subdividedTrackable(trackable: Trackable): Trackable {
   return { ...trackable, geometry: { ...geometry, coordinates: subdivideRings(geometry.coordinates, METRES) } };
 }
 
-function frameOf(fence: KeptFence, known: Known): Frame {
+function frameOf(fence: StoredFence, known: Known): Frame {
   const crs = fence.crs ?? 'EPSG:4326';
   if (crs === 'EPSG:4326') return DEGREES;
   const plane = crs === 'local' ? localPlane(fence, (name) => known.zoneBy(name)) : undefined;

@@ -8,10 +8,10 @@ import { isProximityZone, transformationType } from '../core/zone/zone_type.ts';
 import { Anchor } from '../model/anchor.ts';
 import { grouped } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
-import { Fence, type KeptFence } from '../model/fence.ts';
+import { Fence, type StoredFence } from '../model/fence.ts';
 import { idKey, isUnset, isUuid } from '../model/id.ts';
 import { LocationProvider } from '../model/provider.ts';
-import { pathOf, show } from '../model/show.ts';
+import { pathOf, show } from '../model/error_value_text.ts';
 import { Trackable } from '../model/trackable.ts';
 import { Zone } from '../model/zone.ts';
 import { type Body, badRequest, checkIntegers, checkLonLat, DURATIONS, onlyMembers } from './body.ts';
@@ -155,7 +155,7 @@ const LONGITUDE_MAX = 360;
  * and, for a local region, is where it is now: the region of a zone that is gone can be kept, but not be changed. Throws
  * HUB_BAD_REQUEST naming the field and the value at fault.
  */
-export function validateFence(body: Body, known: Known, before?: KeptFence): KeptFence {
+export function validateFence(body: Body, known: Known, before?: StoredFence): StoredFence {
   const sent = onlyMembers(Fence, fenceSchema.parse(body));
   checkIntegers(sent, DURATIONS);
   const zone = zoneOf(sent, known, before);
@@ -176,7 +176,7 @@ export function validateFence(body: Body, known: Known, before?: KeptFence): Kep
 }
 
 /** The zone that the fence names; undefined for none, and for one that it has named before. */
-function zoneOf({ zone_id: name }: Fence, known: Known, before: KeptFence | undefined): Zone | undefined {
+function zoneOf({ zone_id: name }: Fence, known: Known, before: StoredFence | undefined): Zone | undefined {
   if (isUnset(name)) return undefined;
   const zone = known.zoneBy(name);
   if (zone !== undefined || name === before?.zone_id) return zone;
@@ -184,7 +184,7 @@ function zoneOf({ zone_id: name }: Fence, known: Known, before: KeptFence | unde
 }
 
 /** Whether a local region is the one that is kept, in the plane that it has. */
-function isWhereItWas(sent: Fence, before: KeptFence): boolean {
+function isWhereItWas(sent: Fence, before: StoredFence): boolean {
   if (before.crs !== 'local' || before.zone_id !== sent.zone_id) return false;
   return dequal(placeOf(normaliseFence(sent)), placeOf(before));
 }

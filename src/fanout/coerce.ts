@@ -1,7 +1,7 @@
 import { HubError } from '../errors.ts';
 import { booleanOf } from '../model/boolean.ts';
 import { badId, isId } from '../model/id.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 
 /**
  * Filter values as clients send them. Some clients can send strings only, so a number or a boolean may come as text.

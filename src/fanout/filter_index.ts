@@ -1,4 +1,4 @@
-import { type FilterFields, type FilterKey, type KeyValue, keyOf, type Wanted } from '../model/topics.ts';
+import { type FilterFields, type FilterKey, type KeyValue, keyOf, type EventSelector } from '../model/topics.ts';
 import type { Filter } from './filter.ts';
 
 /** A subscription with a filter. */
@@ -73,7 +73,7 @@ export class FilterIndex<S extends Filtering> {
   }
 
   /** The events that pass one of the filters, and perhaps some more, by `max` values and limits; undefined: any event may. */
-  wanted(max: number): Wanted | undefined {
+  wanted(max: number): EventSelector | undefined {
     if (this.wantedNumber(max) === undefined) return undefined;
     const limits = [...this.#unkeyed].flatMap(({ filter: { limit } }) => (limit === undefined ? [] : [limit]));
     const keys = [...this.#keyed].map(([at, byValue]): FilterKey => ({ at, values: [...byValue.keys()] }));

@@ -1,7 +1,7 @@
 import { type WantedVariant, wantedVariant } from '../core/wanted.ts';
 import { look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
-import type { FilterFields, Variant, Wanted } from '../model/topics.ts';
+import type { FilterFields, Variant, EventSelector } from '../model/topics.ts';
 import { Batch } from './batch.ts';
 
 /** Other hubs that want events of a variant, each with the variant as that hub has it. */
@@ -24,7 +24,7 @@ export function wantsFields(foreign: Foreign | undefined): boolean {
 }
 
 /** What fits one of them; undefined where that may be anything, or there are more values and limits than that. */
-export function unionOf(wants: readonly (Wanted | undefined)[], max: number): Wanted | undefined {
+export function unionOf(wants: readonly (EventSelector | undefined)[], max: number): EventSelector | undefined {
   let count = 0;
   for (const wanted of wants) {
     if (wanted === undefined) return undefined;
@@ -41,7 +41,7 @@ export function unionOf(wants: readonly (Wanted | undefined)[], max: number): Wa
 }
 
 /** How many values and limits there are. */
-export function sizeOf({ keys, limits }: Wanted): number {
+export function sizeOf({ keys, limits }: EventSelector): number {
   return keys.reduce((sum, { values }) => sum + values.length, limits.length);
 }
 

@@ -2,7 +2,7 @@ import { fenceEventFields, fenceFeature } from '../core/fence/fence_event.ts';
 import type { FenceEventText } from '../core/outcome.ts';
 import type { ZoneLookup } from '../core/zone/zone_table.ts';
 import type { ChangeEvent, FenceEvent } from '../model/events.ts';
-import type { KeptFence } from '../model/fence.ts';
+import type { StoredFence } from '../model/fence.ts';
 import type { Proximity } from '../model/location.ts';
 import { formatTime } from '../model/time.ts';
 import type { Variant } from '../model/topics.ts';
@@ -51,7 +51,7 @@ export function announceXcmdBroadcast(fanout: Pick<Fanout, 'announce'>, text: st
 export interface RecordedFenceEvent {
   readonly event: FenceEventText;
   readonly recordedMs: number;
-  readonly fence: KeptFence | undefined;
+  readonly fence: StoredFence | undefined;
   readonly zones: ZoneLookup;
 }
 
@@ -76,7 +76,7 @@ export function announceFenceEventAgain(
 
 /** A fence event of a third party, with the fence and how to find zones for its views. */
 export interface GivenFenceEvent {
-  readonly fence: KeptFence;
+  readonly fence: StoredFence;
   readonly event: FenceEvent;
   readonly zones: ZoneLookup;
 }

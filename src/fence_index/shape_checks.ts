@@ -4,7 +4,7 @@ import { alignHoles, flatRing } from '../core/geo/rings.ts';
 import type { ShapeChecks } from '../core/shape_checks.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Polygon } from '../model/geojson.ts';
-import { pathOf, show } from '../model/show.ts';
+import { pathOf, show } from '../model/error_value_text.ts';
 
 /** The checks, by GEOS. */
 export async function openShapeChecks(): Promise<ShapeChecks> {

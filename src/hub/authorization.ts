@@ -12,7 +12,7 @@ import { readPermissions } from '../config/permissions_file.ts';
 import type { Config } from '../config/schema.ts';
 import { StartupError } from '../errors.ts';
 import { RESOURCES, type RoleRules } from '../model/permission.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { SocketDeps } from '../socket/deps.ts';
 import type { AskedMethod } from '../socket/rpc_session.ts';
 import { RpcTargets } from '../socket/rpc_targets.ts';
@@ -78,8 +78,8 @@ export function openAuthorization(
   const policy = new Policy(roles, targets);
   if (policy.repeated.length > 0) {
     const lines = policy.repeated.map(({ role, rule, earlier }) => {
-      const what = `${rule.place}: role ${show(role)}: path ${show(rule.path)}`;
-      return `${what}: is the path ${show(earlier.path)} at ${earlier.place}: write its permissions there`;
+      const what = `${rule.location}: role ${show(role)}: path ${show(rule.path)}`;
+      return `${what}: is the path ${show(earlier.path)} at ${earlier.location}: write its permissions there`;
     });
     throw new StartupError(lines.join('\n'));
   }
@@ -87,7 +87,7 @@ export function openAuthorization(
     log.warn('A permission is of no use: the hub has no such path that needs one', {
       role,
       path: rule.path,
-      place: rule.place,
+      place: rule.location,
     });
   }
   const fetch = outgoing({ trusted: certificateIn(config), verify: config.verify_authserver });

@@ -1,13 +1,13 @@
 import { CRS_CHOICES, isCrs, projection } from '../core/geo/crs.ts';
 import { type AcceptedLocation, accept } from '../core/location/accepted.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
-import { type Bounds, bytesBeyond, DEFAULT_BOUNDS, overBound } from '../model/bounds.ts';
+import { type InputBounds, bytesBeyond, DEFAULT_BOUNDS, overBound } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import { DEPTH_MAX } from '../model/depth.ts';
 import { badId, isId } from '../model/id.ts';
-import { whyUnfit } from '../model/json.ts';
+import { unsupportedReason } from '../model/json.ts';
 import { Location } from '../model/location.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { parseTime } from '../model/time.ts';
 import type { Zone } from '../model/zone.ts';
 
@@ -34,7 +34,7 @@ export interface Expected {
   /** Levels that properties may be nested; 200 when left out. */
   readonly depthMax?: number | undefined;
   /** DEFAULT_BOUNDS when left out. */
-  readonly bounds?: Bounds | undefined;
+  readonly bounds?: InputBounds | undefined;
 }
 
 /**
@@ -70,7 +70,7 @@ export function checkLocation(value: unknown, expected: Expected): Checked | str
   let propertiesText: string | undefined;
   if (value.properties != null) {
     const { depthMax = DEPTH_MAX } = expected;
-    const unfit = whyUnfit(value.properties, { root: path(at, 'properties'), depthMax });
+    const unfit = unsupportedReason(value.properties, { root: path(at, 'properties'), depthMax });
     if (unfit !== undefined) return unfit;
     propertiesText = JSON.stringify(value.properties);
     const bytes = bytesBeyond(propertiesText, bounds.locationPropertiesBytes);

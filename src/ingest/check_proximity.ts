@@ -2,7 +2,7 @@ import { locationOf } from '../core/location/proximity.ts';
 import { isProximityZone } from '../core/zone/zone_type.ts';
 import { checker } from '../model/check.ts';
 import { Proximity } from '../model/location.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { type Checked, checkLocation, type Expected } from './check_location.ts';
 
 const PROXIMITY = checker(Proximity);

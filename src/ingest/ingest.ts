@@ -2,10 +2,10 @@ import { PROVIDER_NAME, recordGeneratedMs, recordSize, recordType, SOURCE_NAME }
 import type { ScannedBody } from '../core/location/scanned.ts';
 import { HubError } from '../errors.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
-import type { Bounds } from '../model/bounds.ts';
+import type { InputBounds } from '../model/bounds.ts';
 import { DEPTH_MAX } from '../model/depth.ts';
-import type { WayIn } from '../model/health.ts';
-import { parsePart, UnfitJson } from '../model/json.ts';
+import type { IngressPath } from '../model/health.ts';
+import { parsePart, UnsupportedJson } from '../model/json.ts';
 import type { ProviderType, Proximity } from '../model/location.ts';
 import type { Zone } from '../model/zone.ts';
 import { Turns } from '../time/turns.ts';
@@ -31,7 +31,7 @@ export interface IngestOptions {
   arrived?(
     location: Pick<Checked['location'], 'provider_id' | 'source' | 'provider_type'>,
     receivedMs: number,
-    via: WayIn,
+    via: IngressPath,
   ): void;
   /** The id that a provider was created with: a UUID may come in another case. */
   providerId(id: string): string;
@@ -62,7 +62,7 @@ export interface IngestOptions {
   /** Levels that properties may be nested; 200 when left out. */
   readonly depthMax?: number;
   /** DEFAULT_BOUNDS when left out. */
-  readonly bounds?: Bounds;
+  readonly bounds?: InputBounds;
   /** Reads bodies of locations; left out: the parser reads all of them. */
   readonly scanner?: BodyScanner;
   /** Whether what was scanned can be taken now. */
@@ -81,7 +81,7 @@ export interface Came {
   /** Of the last of them. */
   readonly providerType: ProviderType;
   readonly receivedMs: number;
-  readonly via: WayIn;
+  readonly via: IngressPath;
 }
 
 /** What a body is that is not to be scanned, or has something unusual in it: the parser reads it. */
@@ -100,7 +100,7 @@ export interface Incoming {
   /** Provider that the path names. */
   readonly providerId?: string;
   /** `rest` when left out. */
-  readonly via?: WayIn;
+  readonly via?: IngressPath;
   /** Counts the accepted values that are too old for the history. */
   readonly tooOld?: Tally | undefined;
 }
@@ -199,7 +199,7 @@ export class Ingest {
    * of them are right, then to pass them on; of a piece that has something unusual in it values are made, and none is
    * kept: so however long the body is, nothing of it becomes old garbage. The bytes must stay as they are meanwhile.
    *
-   * Rejects as locations does, and with a SyntaxError or an UnfitJson. Resolves with what a reply must wait for;
+   * Rejects as locations does, and with a SyntaxError or an UnsupportedJson. Resolves with what a reply must wait for;
    * with UNUSUAL, and nothing has been done, for what is no list or has items that are too long.
    */
   async longBody(
@@ -265,7 +265,7 @@ export class Ingest {
   #valuesOf(bytes: Uint8Array, { first, items }: Piece): readonly unknown[] {
     const { depthMax = DEPTH_MAX } = this.#options;
     const placeOf = ([index, ...path]: readonly string[]) => [String(Number(index) + first), ...path];
-    const values = parsePart(textOf(bytes), { everywhere: false, depthMax, levels: depthMax, placeOf });
+    const values = parsePart(textOf(bytes), { everywhere: false, depthMax, levels: depthMax, fullPath: placeOf });
     if (Array.isArray(values) && values.length === items) return values;
     throw new SyntaxError('Unexpected token "]"');
   }
@@ -294,12 +294,12 @@ export class Ingest {
    * Accepts the locations that can be, and says what is wrong with the others, by the names that they have where they
    * come from. Throws HUB_UNAVAILABLE when full.
    */
-  locationsEach(values: readonly unknown[], via: WayIn = 'ws', nameOf = nameInPayload): TakenEach {
+  locationsEach(values: readonly unknown[], via: IngressPath = 'ws', nameOf = nameInPayload): TakenEach {
     return this.#each(values, { kind: LOCATIONS, via, nameOf });
   }
 
   /** The proximities that can be accepted, as locationsEach. */
-  proximitiesEach(values: readonly unknown[], via: WayIn, nameOf = nameInPayload): TakenEach {
+  proximitiesEach(values: readonly unknown[], via: IngressPath, nameOf = nameInPayload): TakenEach {
     return this.#each(values, { kind: PROXIMITIES, via, nameOf });
   }
 
@@ -495,7 +495,7 @@ export class Ingest {
 
   #noteCame(
     count: number,
-    { source, at, receivedMs, via }: { source: number; at: number; receivedMs: number; via: WayIn },
+    { source, at, receivedMs, via }: { source: number; at: number; receivedMs: number; via: IngressPath },
   ): void {
     const { scanner, names } = this.#scanning as Scanning;
     this.#options.came?.(count, { source: names.of(source), providerType: recordType(scanner, at), receivedMs, via });
@@ -531,7 +531,7 @@ export class Ingest {
 
 /** How accepted values came. */
 interface Passing extends Pick<Incoming, 'tooOld'> {
-  readonly via: WayIn;
+  readonly via: IngressPath;
   readonly receivedMs: number;
 }
 
@@ -546,7 +546,7 @@ function textOf(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch (cause) {
-    throw new UnfitJson('body: must be JSON, found bytes that are not UTF-8', { cause });
+    throw new UnsupportedJson('body: must be JSON, found bytes that are not UTF-8', { cause });
   }
 }
 
@@ -570,7 +570,7 @@ const PROXIMITIES: Kind<CheckedProximity> = {
 
 interface Each<T extends Checked> {
   readonly kind: Kind<T>;
-  readonly via: WayIn;
+  readonly via: IngressPath;
   readonly nameOf: (index: number) => string;
 }
 

@@ -1,5 +1,5 @@
 /** Bounds of what clients can make the hub keep. Each is a setting; a message names field, bound and value found. */
-export interface Bounds {
+export interface InputBounds {
   /** Characters (UTF-16 units) of an id, a source, a name, and of every other text that is one line for people. */
   readonly nameLength: number;
   /** Bytes of the properties of a location, as the JSON text that is kept. */
@@ -13,7 +13,7 @@ export interface Bounds {
   readonly parents: number;
 }
 
-export const DEFAULT_BOUNDS: Bounds = {
+export const DEFAULT_BOUNDS: InputBounds = {
   nameLength: 1024,
   locationPropertiesBytes: 64 << 10,
   entityPropertiesBytes: 1 << 20,

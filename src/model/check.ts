@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { HubError } from '../errors.ts';
 import { GEOMETRY_TYPES, geometryProblem, positionProblem } from './geometry_problem.ts';
-import { pathOf, show } from './show.ts';
+import { pathOf, show } from './error_value_text.ts';
 
 /** Checks a value against a schema, compiled once. */
 export interface Checker<T> {

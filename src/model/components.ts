@@ -1,11 +1,11 @@
 import type { TSchema } from 'typebox';
 
 /** A schema as it stands in a document: plain JSON. */
-export type Shown = { readonly [keyword: string]: unknown };
+export type DocumentSchema = { readonly [keyword: string]: unknown };
 
 export interface ComponentsOptions {
   /** What is shown in place of a schema; the schema itself when left out. */
-  readonly shownFor?: (schema: TSchema) => TSchema;
+  readonly replacementOf?: (schema: TSchema) => TSchema;
   /**
    * Whether to write for generators of code, which know the oneOf and the discriminator of OpenAPI, and make more of an
    * enum with one value than of a const.
@@ -19,22 +19,22 @@ export interface ComponentsOptions {
  */
 export class Components {
   readonly #named = new Map<string, TSchema>();
-  readonly #shown = new Map<string, Shown>();
+  readonly #shown = new Map<string, DocumentSchema>();
   readonly #shownFor: (schema: TSchema) => TSchema;
   readonly #forGenerators: boolean;
 
-  constructor({ shownFor = (schema) => schema, forGenerators = false }: ComponentsOptions = {}) {
-    this.#shownFor = shownFor;
+  constructor({ replacementOf = (schema) => schema, forGenerators = false }: ComponentsOptions = {}) {
+    this.#shownFor = replacementOf;
     this.#forGenerators = forGenerators;
   }
 
   /** The schemas by their titles, as everything shown so far refers to them. */
-  get schemas(): Readonly<Record<string, Shown>> {
+  get schemas(): Readonly<Record<string, DocumentSchema>> {
     return Object.fromEntries([...this.#shown].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   /** The schema, or a reference to it. Throws an Error when two schemas have the same title. */
-  show(given: TSchema): Shown {
+  show(given: TSchema): DocumentSchema {
     const schema = this.#shownFor(given);
     const { title } = schema as { readonly title?: string };
     if (title === undefined) return this.#inline(schema);
@@ -48,13 +48,13 @@ export class Components {
     return { $ref: `#/components/schemas/${title}` };
   }
 
-  #inline(schema: TSchema): Shown {
-    const { documented, toldApartBy, ...shown } = this.#walk(schema) as Shown & {
-      readonly documented?: Shown;
-      readonly toldApartBy?: string;
+  #inline(schema: TSchema): DocumentSchema {
+    const { documented, discriminatedBy, ...shown } = this.#walk(schema) as DocumentSchema & {
+      readonly documented?: DocumentSchema;
+      readonly discriminatedBy?: string;
     };
     const typed = withFormat(withType({ ...shown, ...documented }));
-    return orNull(this.#forGenerators ? generated(typed, toldApartBy) : typed);
+    return orNull(this.#forGenerators ? generated(typed, discriminatedBy) : typed);
   }
 
   #walk(node: unknown, keyword = ''): unknown {
@@ -71,7 +71,7 @@ export class Components {
     return shown;
   }
 
-  #members(members: object): Shown {
+  #members(members: object): DocumentSchema {
     return Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, this.show(schema)]));
   }
 
@@ -92,30 +92,30 @@ function isSchemaList(keyword: string): boolean {
 }
 
 /** Words are texts. */
-function withType(schema: Shown): Shown {
+function withType(schema: DocumentSchema): DocumentSchema {
   const words = schema['enum'];
   const isTexts = Array.isArray(words) && words.every((word) => typeof word === 'string');
   return isTexts && schema['type'] === undefined ? { type: 'string', ...schema } : schema;
 }
 
 /** Without these a generator may take a number for one of 32 bits, which keeps a longitude to a metre or two. */
-function withFormat(schema: Shown): Shown {
+function withFormat(schema: DocumentSchema): DocumentSchema {
   if (schema['type'] === 'number') return { format: 'double', ...schema };
   return schema['type'] === 'integer' ? { format: 'int64', ...schema } : schema;
 }
 
-function generated(schema: Shown, toldApartBy: string | undefined): Shown {
+function generated(schema: DocumentSchema, discriminatedBy: string | undefined): DocumentSchema {
   const { anyOf, const: constant, ...rest } = schema;
   if (constant !== undefined) return { ...rest, enum: [constant] };
   if (!Array.isArray(anyOf) || schema['title'] === undefined) return schema;
-  if (toldApartBy === undefined) return { ...rest, oneOf: anyOf };
+  if (discriminatedBy === undefined) return { ...rest, oneOf: anyOf };
   const mapping = Object.fromEntries(anyOf.map(({ $ref }: { $ref: string }) => [$ref.split('/').at(-1), $ref]));
-  return { ...rest, oneOf: anyOf, discriminator: { propertyName: toldApartBy, mapping } };
+  return { ...rest, oneOf: anyOf, discriminator: { propertyName: discriminatedBy, mapping } };
 }
 
 /** A simple type that may be null reads better in one line than as a choice of two schemas. */
-function orNull(schema: Shown): Shown {
-  const choices = schema['anyOf'] as readonly Shown[] | undefined;
+function orNull(schema: DocumentSchema): DocumentSchema {
+  const choices = schema['anyOf'] as readonly DocumentSchema[] | undefined;
   const [first, second] = choices ?? [];
   if (choices?.length !== 2 || first === undefined || second?.['type'] !== 'null') return schema;
   const { anyOf: _, ...rest } = schema;

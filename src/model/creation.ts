@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { LineString, Point } from './geojson.ts';
-import { Maybe, Metres, Named } from './schema.ts';
+import { Maybe, Meters, Named } from './schema.ts';
 
 const CreationType = Type.Literal('local_coordinates', { title: 'CreationType', description: 'From what it is made.' });
 
@@ -12,7 +12,7 @@ export const CreationParameters = Named('CreationParameters', {
   local_reference: Maybe(Point),
   rotation: Maybe(Type.Number({ description: 'Degrees by which the local axes are turned clockwise from north.' })),
   meridian_convergence: Maybe(Type.Number({ description: 'Degrees that are added to the rotation.' })),
-  radius: Metres('Radius of a round fence around the local reference.'),
+  radius: Meters('Radius of a round fence around the local reference.'),
   zone_id: Maybe(Type.String({ description: 'Id or foreign id of the zone whose coordinates are given.' })),
 });
 export type CreationParameters = Static<typeof CreationParameters>;

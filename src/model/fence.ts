@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { PointOrPolygon } from './geojson.ts';
 import { ElevationRef } from './location.ts';
-import { Crs, Maybe, Metres, Named, Properties } from './schema.ts';
+import { Crs, Maybe, Meters, Named, Properties } from './schema.ts';
 import {
   entryDelay,
   entryToleranceTimeout,
@@ -16,14 +16,14 @@ import type { Zone } from './zone.ts';
 export const Fence = Named('Fence', {
   id: Type.String({ description: 'Id of the fence.' }),
   region: PointOrPolygon,
-  radius: Metres('Radius of a round fence, whose region is a Point.'),
-  extrusion: Metres('Height of the fence.'),
+  radius: Meters('Radius of a round fence, whose region is a Point.'),
+  extrusion: Meters('Height of the fence.'),
   floor: Maybe(Type.Number({ description: 'The only floor the fence is on; on all floors when absent.' })),
   foreign_id: Maybe(Type.String({ description: 'Name of the fence in the system that it comes from.' })),
   name: Maybe(Type.String({ description: 'Name for people.' })),
   timeout: fenceTimeout,
   exit_tolerance: exitTolerance,
-  entry_tolerance: Metres('Depth inside the fence below which an entry is held back.'),
+  entry_tolerance: Meters('Depth inside the fence below which an entry is held back.'),
   tolerance_timeout: toleranceTimeout,
   entry_tolerance_timeout: entryToleranceTimeout,
   exit_delay: exitDelay,
@@ -36,12 +36,12 @@ export const Fence = Named('Fence', {
 export type Fence = Static<typeof Fence>;
 
 /** A fence as the hub keeps it. */
-export type KeptFence = Fence & {
+export type StoredFence = Fence & {
   /** What the plane of a local region was made of, where the zone of that name is gone. Clients do not see it. */
   readonly former_zone?: Zone;
 };
 
 /** A fence as clients see it. */
-export function shownFence({ former_zone: _plane, ...fence }: KeptFence): Fence {
+export function publicFence({ former_zone: _plane, ...fence }: StoredFence): Fence {
   return fence;
 }

@@ -32,19 +32,19 @@ export type LineString = Static<typeof LineString>;
 export const PointOrPolygon = Choice([Point, Polygon], {
   title: 'PointOrPolygon',
   description: 'A place without or with an extent.',
-  toldApartBy: 'type',
+  discriminatedBy: 'type',
 });
 
 export const LineStringOrPoint = Choice([LineString, Point], {
   title: 'LineStringOrPoint',
   description: 'Where two shapes meet.',
-  toldApartBy: 'type',
+  discriminatedBy: 'type',
 });
 
 const Geometry = Choice([Point, Polygon, LineString], {
   title: 'Geometry',
   description: 'A GeoJSON geometry.',
-  toldApartBy: 'type',
+  discriminatedBy: 'type',
 });
 
 /** What the hub makes of an object for clients that draw maps. Its properties are the members but the geometry. */

@@ -1,4 +1,4 @@
-import { pathOf, show } from './show.ts';
+import { pathOf, show } from './error_value_text.ts';
 
 /** Kinds of geometries that a field may want. */
 export const GEOMETRY_TYPES = ['Point', 'Polygon', 'LineString'] as const;

@@ -5,9 +5,9 @@ import { TOPICS, type Topic } from './topics.ts';
 import { ZoneType } from './zone.ts';
 
 /** Ways on which locations come in. */
-export const WAYS_IN = ['ws', 'rest', 'mqtt', 'iso-24730', 'cisco', 'unknown'] as const;
-export type WayIn = (typeof WAYS_IN)[number];
-const WayIn = OneOf(WAYS_IN, { title: 'WayIn', description: 'The way on which a location came in.' });
+export const INGRESS_PATHS = ['ws', 'rest', 'mqtt', 'iso-24730', 'cisco', 'unknown'] as const;
+export type IngressPath = (typeof INGRESS_PATHS)[number];
+const IngressPath = OneOf(INGRESS_PATHS, { title: 'WayIn', description: 'The way on which a location came in.' });
 
 const Timestamp = Time('RFC 3339 date and time.');
 
@@ -17,7 +17,7 @@ export const HealthSource = Named('HealthSource', {
   type: ZoneType,
   number_of_updates: Type.Integer({ minimum: 0, description: 'Locations and proximities that were accepted.' }),
   last_update_received: Type.Optional(Timestamp),
-  last_update_type: Type.Optional(WayIn),
+  last_update_type: Type.Optional(IngressPath),
   reconnects: Type.Optional(Type.Integer({ minimum: 0, description: 'Only of an ISO 24730 connection.' })),
   connection_established: Type.Optional(Timestamp),
   uptime: Type.Optional(Type.Number({ description: 'Seconds since the connection was made.' })),

@@ -1,4 +1,4 @@
-import { show } from './show.ts';
+import { show } from './error_value_text.ts';
 
 /** What is located: an id names at most one object of each kind. */
 export type ObjectKind = 'provider' | 'trackable';

@@ -1,8 +1,7 @@
 import { grouped } from './bounds.ts';
 import { DEPTH_MAX } from './depth.ts';
-import { keepNumbers, MAY_KEEP } from './keep_numbers.ts';
-import { KeptNumber, PROPERTIES, SENSORS } from './kept_number.ts';
-import { pathOf } from './show.ts';
+import { ExactNumber, MAY_HAVE_EXACT, PROPERTIES, restoreExactNumbers, SENSORS } from './lossless_numbers.ts';
+import { pathOf } from './error_value_text.ts';
 
 /**
  * JSON from clients, as far as it can be kept and handed on without a change. What cannot is refused, instead of being
@@ -16,12 +15,12 @@ import { pathOf } from './show.ts';
  * - numbers beyond 1.8e308, which JSON.parse makes infinite and JSON.stringify null;
  * - objects of more members than anybody has use for.
  *
- * What JSON.parse would only change, numbers of application data, is kept as it was sent (see kept_number.ts).
+ * What JSON.parse would only change, numbers of application data, is kept as it was sent (see lossless_numbers.ts).
  */
 
 /** JSON that could be parsed, but not kept. The message says where and why. */
-export class UnfitJson extends Error {
-  override name = 'UnfitJson';
+export class UnsupportedJson extends Error {
+  override name = 'UnsupportedJson';
 }
 
 /**
@@ -30,12 +29,12 @@ export class UnfitJson extends Error {
  */
 const SUSPICIOUS_ESCAPE = /\\u(?:d[89a-f]|00[567])/i;
 /** One search, since each costs a tenth of what JSON.parse does; a search for `__proto__` alone is no faster. */
-const SUSPICIOUS = new RegExp(`__proto__|${MAY_KEEP}`);
+const SUSPICIOUS = new RegExp(`__proto__|${MAY_HAVE_EXACT}`);
 
 /**
- * The value of a JSON text, with KeptNumbers in its properties and sensors where needed. Throws a SyntaxError, or an
- * UnfitJson for one with names or texts that cannot be kept. Depth and numbers are looked at by whoever keeps the value
- * (`whyUnfit`): most of what is sent is not kept.
+ * The value of a JSON text, with ExactNumbers in its properties and sensors where needed. Throws a SyntaxError, or an
+ * UnsupportedJson for one with names or texts that cannot be kept. Depth and numbers are looked at by whoever keeps the value
+ * (`unsupportedReason`): most of what is sent is not kept.
  */
 export function parseJson(text: string, depthMax = DEPTH_MAX): unknown {
   // hot: once per request and frame
@@ -43,45 +42,46 @@ export function parseJson(text: string, depthMax = DEPTH_MAX): unknown {
   const isEscaped = hasSuspiciousEscape(text);
   if (!isEscaped && !SUSPICIOUS.test(text)) return value;
   if (isEscaped || text.includes('__proto__')) checkNames(value, depthMax);
-  return keepNumbers(text, value);
+  return restoreExactNumbers(text, value);
 }
 
-/** The same with KeptNumbers everywhere, for a text of which it is not known yet what will be properties. */
+/** The same with ExactNumbers everywhere, for a text of which it is not known yet what will be properties. */
 export function parseExactJson(text: string, depthMax = DEPTH_MAX): unknown {
   const value = parseBounded(text, depthMax);
   if (hasSuspiciousEscape(text) || text.includes('__proto__')) checkNames(value, depthMax);
-  return keepNumbers(text, value, { everywhere: true });
+  return restoreExactNumbers(text, value, { everywhere: true });
 }
 
 /**
- * The value of a JSON text that will be stored, with KeptNumbers in its properties and sensors. Throws a SyntaxError, or an
- * UnfitJson that names the member that cannot be stored.
+ * The value of a JSON text that will be stored, with ExactNumbers in its properties and sensors. Throws a SyntaxError, or an
+ * UnsupportedJson that names the member that cannot be stored.
  */
 export function parseStoredJson(text: string): unknown {
   const value = parseJson(text);
-  const problem = whyUnfit(value);
-  if (problem !== undefined) throw new UnfitJson(problem);
+  const problem = unsupportedReason(value);
+  if (problem !== undefined) throw new UnsupportedJson(problem);
   return value;
 }
 
-export interface Part {
-  /** Whether KeptNumbers stand everywhere, not in properties and sensors alone. */
+export interface JsonPart {
+  /** Whether ExactNumbers stand everywhere, not in properties and sensors alone. */
   readonly everywhere: boolean;
   readonly depthMax: number;
   /** Levels that the part may have. */
   readonly levels: number;
   /** The way from the whole to a place in the part, for messages. */
-  placeOf(path: readonly string[]): readonly string[];
+  fullPath(path: readonly string[]): readonly string[];
 }
 
 /** The value of a part of a text (see long_json.ts). Unlike parseJson, it looks at depth and all numbers as well. */
-export function parsePart(text: string, { everywhere, depthMax, levels, placeOf }: Part): unknown {
+export function parsePart(text: string, { everywhere, depthMax, levels, fullPath }: JsonPart): unknown {
   const value = JSON.parse(text) as unknown;
-  if (everywhere || mayBeSuspicious(text) || hasSuspiciousEscape(text)) keepNumbers(text, value, { everywhere });
+  if (everywhere || mayBeSuspicious(text) || hasSuspiciousEscape(text))
+    restoreExactNumbers(text, value, { everywhere });
   const found = walk(value, levels);
   if (found === undefined) return value;
-  if (found.problem === 'depth') throw new UnfitJson(tooDeep('', depthMax));
-  throw new UnfitJson(`${pathOf('', placeOf(found.path.toReversed())) || 'body'}: ${found.problem}`);
+  if (found.problem === 'depth') throw new UnsupportedJson(tooDeep('', depthMax));
+  throw new UnsupportedJson(`${pathOf('', fullPath(found.path.toReversed())) || 'body'}: ${found.problem}`);
 }
 
 /** In a text that may be long: to search for one thing after the other is faster there. */
@@ -92,7 +92,7 @@ function mayBeSuspicious(text: string): boolean {
 
 function parseBounded(text: string, depthMax: number): unknown {
   if (text.length > LONG && hasManyArrays(text) && isTextDeeper(text, depthMax)) {
-    throw new UnfitJson(tooDeep('', depthMax));
+    throw new UnsupportedJson(tooDeep('', depthMax));
   }
   return JSON.parse(text) as unknown;
 }
@@ -102,12 +102,12 @@ function hasSuspiciousEscape(text: string): boolean {
 }
 
 function checkNames(value: unknown, depthMax: number): void {
-  const problem = whyUnfit(value, { depthMax });
-  if (problem !== undefined) throw new UnfitJson(problem);
+  const problem = unsupportedReason(value, { depthMax });
+  if (problem !== undefined) throw new UnsupportedJson(problem);
 }
 
 /** Why a value from JSON cannot be kept, naming the place under `root`; undefined when it can. */
-export function whyUnfit(value: unknown, { root = '', depthMax = DEPTH_MAX } = {}): string | undefined {
+export function unsupportedReason(value: unknown, { root = '', depthMax = DEPTH_MAX } = {}): string | undefined {
   const found = walk(value, depthMax);
   if (found === undefined) return undefined;
   if (found.problem === 'depth') return tooDeep(root, depthMax);
@@ -124,7 +124,7 @@ function walk(value: unknown, levels: number): Found | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? undefined : { problem: LONE_SURROGATE, path: [] };
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : { problem: TOO_LARGE, path: [] };
   if (typeof value !== 'object' || value === null) return undefined;
-  if (levels === 0) return value instanceof KeptNumber ? undefined : { problem: 'depth', path: [] };
+  if (levels === 0) return value instanceof ExactNumber ? undefined : { problem: 'depth', path: [] };
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
       const found = walk(value[i], levels - 1);

@@ -1,4 +1,4 @@
-import { isSameNumber, KeptNumber } from './kept_number.ts';
+import { isSameNumber, ExactNumber } from './lossless_numbers.ts';
 
 /** JSON values as trees, with places in them named by JSON Pointers (RFC 6901). */
 
@@ -69,7 +69,7 @@ export function isSame(a: unknown, b: unknown): boolean {
 /** About the number of characters of a JSON value; undefined when it is nested more than that many levels deep. */
 export function weigh(value: unknown, levels: number): number | undefined {
   if (typeof value === 'string') return value.length + 2;
-  if (value instanceof KeptNumber) return value.text.length;
+  if (value instanceof ExactNumber) return value.text.length;
   if (typeof value !== 'object' || value === null) return 8;
   if (levels <= 0) return undefined;
   let sum = 2;
@@ -89,11 +89,11 @@ export function clone(value: unknown): unknown {
 }
 
 function isParent(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !(value instanceof KeptNumber);
+  return typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
 }
 
-function isNumber(value: unknown): value is number | KeptNumber {
-  return typeof value === 'number' || value instanceof KeptNumber;
+function isNumber(value: unknown): value is number | ExactNumber {
+  return typeof value === 'number' || value instanceof ExactNumber;
 }
 
 function memberOf(object: object, name: string): unknown {

@@ -20,7 +20,7 @@ export const LicenseInfo = Named('LicenseInfo', {
 export type LicenseInfo = Static<typeof LicenseInfo>;
 
 /** A license in force: that of the key, or a trial. */
-export const Lease = Named('Lease', {
+export const LicenseLease = Named('Lease', {
   hub_instance_id: text('Id of the hub.'),
   customer_email: text('Whom the key was given to; empty for a trial.'),
   lease_end_timestamp: Time('When the license ends, as RFC 3339.'),
@@ -35,7 +35,7 @@ export const Lease = Named('Lease', {
   map_style: maybeText('The style of these maps.'),
   send_report: Type.Optional(Type.Boolean({ description: 'Whether the key asks for reports; the hub sends none.' })),
 });
-export type Lease = Static<typeof Lease>;
+export type LicenseLease = Static<typeof LicenseLease>;
 
 /** A key is short. */
 export const LICENSE_KEY_MAX_CHARACTERS = 16_384;

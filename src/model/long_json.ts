@@ -1,8 +1,8 @@
 import { grouped } from './bounds.ts';
 import { DEPTH_MAX } from './depth.ts';
-import { MEMBERS_MAX, parsePart, tooDeep, tooMany, UnfitJson } from './json.ts';
-import { PROPERTIES, SENSORS } from './kept_number.ts';
-import { pathOf } from './show.ts';
+import { MEMBERS_MAX, parsePart, tooDeep, tooMany, UnsupportedJson } from './json.ts';
+import { PROPERTIES, SENSORS } from './lossless_numbers.ts';
+import { pathOf } from './error_value_text.ts';
 
 /**
  * Reads a long JSON text little by little, so that nobody has to wait until it is read.
@@ -75,7 +75,7 @@ export class LongJson {
 
   /**
    * Reads about one part; returns whether that was the last. Throws a SyntaxError, a TypeError for what is not UTF-8, or an
-   * UnfitJson for what cannot be kept (see json.ts), whose depth and numbers are looked at as well.
+   * UnsupportedJson for what cannot be kept (see json.ts), whose depth and numbers are looked at as well.
    */
   readPart(): boolean {
     const bytes = this.#bytes;
@@ -96,9 +96,9 @@ export class LongJson {
   }
 
   #begin(start: number, isArray: boolean): void {
-    if (this.#depth === this.#depthMax) throw new UnfitJson(tooDeep('', this.#depthMax));
+    if (this.#depth === this.#depthMax) throw new UnsupportedJson(tooDeep('', this.#depthMax));
     if (++this.#containers > CONTAINERS_MAX) {
-      throw new UnfitJson(`body: must have at most ${grouped(CONTAINERS_MAX)} arrays and objects, found more`);
+      throw new UnsupportedJson(`body: must have at most ${grouped(CONTAINERS_MAX)} arrays and objects, found more`);
     }
     let open = this.#open[this.#depth];
     if (open === undefined) {
@@ -152,7 +152,7 @@ export class LongJson {
       const text = utf8.decode(this.#bytes);
       const placeOf = (path: readonly string[]) => path;
       const [everywhere, depthMax] = [this.#everywhere, this.#depthMax];
-      this.#value = parsePart(text, { everywhere, depthMax, levels: depthMax, placeOf });
+      this.#value = parsePart(text, { everywhere, depthMax, levels: depthMax, fullPath: placeOf });
     }
   }
 
@@ -231,13 +231,13 @@ export class LongJson {
       const own = Array.isArray(open.value) ? String(Number(first) + known) : first;
       return [...this.#wayTo(level), own, ...path];
     };
-    return parsePart(text, { everywhere: open.isExact, depthMax: this.#depthMax, levels, placeOf });
+    return parsePart(text, { everywhere: open.isExact, depthMax: this.#depthMax, levels, fullPath: placeOf });
   }
 
   #countMembers(open: Open, more: number, level: number): void {
     open.members += more;
     if (open.members <= MEMBERS_MAX) return;
-    throw new UnfitJson(`${pathOf('', this.#wayTo(level)) || 'body'}: ${tooMany(open.members)}`);
+    throw new UnsupportedJson(`${pathOf('', this.#wayTo(level)) || 'body'}: ${tooMany(open.members)}`);
   }
 
   #wayTo(level: number): string[] {
@@ -265,7 +265,9 @@ export class LongJson {
     const end = endOfText(this.#bytes, at);
     const length = end - at - 1;
     if (length <= this.#textMax) return end;
-    throw new UnfitJson(`body: must have texts of at most ${grouped(this.#textMax)} bytes, found ${grouped(length)}`);
+    throw new UnsupportedJson(
+      `body: must have texts of at most ${grouped(this.#textMax)} bytes, found ${grouped(length)}`,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 /** The vocabulary of permissions: what may be done, to what, and by whom. */
 
 export const OPERATIONS = ['CREATE', 'READ', 'UPDATE', 'DELETE'] as const;
-export type Operation = (typeof OPERATIONS)[number];
+export type CrudOperation = (typeof OPERATIONS)[number];
 
 /** What can be owned, by the name of its id in paths. */
 export const RESOURCES = ['zone_id', 'trackable_id', 'provider_id', 'fence_id', 'anchor_id', 'source_id'] as const;
@@ -23,8 +23,8 @@ export interface PathRule {
    */
   readonly path: string;
   /** Where it is written: `permissions.yaml:3`. */
-  readonly place: string;
-  readonly reach: ReadonlyMap<Operation, Reach>;
+  readonly location: string;
+  readonly reach: ReadonlyMap<CrudOperation, Reach>;
 }
 
 /** Segments of a path, which may be written with the prefixes that requests may have, and with more slashes. */

@@ -1,5 +1,5 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
-import { ABOUT } from './about.ts';
+import { SCHEMA_DESCRIPTIONS } from './schema_descriptions.ts';
 
 /**
  * Building blocks of the model's schemas.
@@ -38,30 +38,33 @@ export function PlaneCrs(description: string) {
 }
 
 /** An object that the API's documents know by its title. */
-export function Named<P extends TProperties>(title: keyof typeof ABOUT, members: P): TObject<P> {
-  return Type.Object(members, { title, ...ABOUT[title] });
+export function Named<P extends TProperties>(title: keyof typeof SCHEMA_DESCRIPTIONS, members: P): TObject<P> {
+  return Type.Object(members, { title, ...SCHEMA_DESCRIPTIONS[title] });
 }
 
 /** A title by which the API's documents know a schema, and what they say of it. */
-export interface About {
+export interface SchemaDescription {
   readonly title: string;
   readonly description: string;
 }
 
 /** One of the given words. With a title the documents show it once, and generated clients have one type of it. */
-export function OneOf<const T extends readonly string[]>(words: T, about: string | About) {
+export function OneOf<const T extends readonly string[]>(words: T, about: string | SchemaDescription) {
   const options = typeof about === 'string' ? { description: about } : about;
   return Type.Unsafe<T[number]>(Type.Enum([...words], { ...options }));
 }
 
-/** One of several shapes, of which a value fits one alone; `toldApartBy` names a member whose text says which. */
-export function Choice<T extends TSchema[]>(shapes: [...T], about: About & { readonly toldApartBy?: string }) {
+/** One of several shapes, of which a value fits one alone; `discriminatedBy` names a member whose text says which. */
+export function Choice<T extends TSchema[]>(
+  shapes: [...T],
+  about: SchemaDescription & { readonly discriminatedBy?: string },
+) {
   return Type.Union(shapes, { ...about });
 }
 
 /** A list of what has a title. Throws an Error for what has none. */
 export function ArrayOf<T extends TSchema>(element: T) {
-  const { title } = element as T & Partial<About>;
+  const { title } = element as T & Partial<SchemaDescription>;
   if (title === undefined) throw new Error('Cannot name a list: its elements have no title');
   return Type.Array(element, { title: `${title}Array`, description: `Any number of ${title}.` });
 }
@@ -84,7 +87,7 @@ export function DurationMs(description: string) {
 }
 
 /** A length in metres that is not negative. */
-export function Metres(description: string) {
+export function Meters(description: string) {
   return Maybe(Type.Number({ minimum: 0, description: `${description} In metres.` }));
 }
 

@@ -1,10 +1,10 @@
-import { DurationMs, Metres } from './schema.ts';
+import { DurationMs, Meters } from './schema.ts';
 
 /**
  * The values that decide when an object enters and leaves a fence. A provider's value overrides its trackable's, which
  * overrides the fence's; null or absent falls through. The effective value is found in core/fence/timing.ts.
  */
-export const exitTolerance = Metres('Distance outside the fence within which an exit is held back.');
+export const exitTolerance = Meters('Distance outside the fence within which an exit is held back.');
 export const toleranceTimeout = DurationMs('How long an object may stay within the exit tolerance.');
 export const entryToleranceTimeout = DurationMs('How long until an object in the entry tolerance enters.');
 export const exitDelay = DurationMs('How long an exit is delayed.');
@@ -15,7 +15,7 @@ export const fenceTimeout = DurationMs('How long without locations until an obje
 export const objectTiming = {
   fence_timeout: fenceTimeout,
   timeout: fenceTimeout,
-  exit_tolerance: Metres(
+  exit_tolerance: Meters(
     'Distance outside a fence within which an exit is held back. A collision lasts up to the sum of both distances.',
   ),
   tolerance_timeout: toleranceTimeout,

@@ -62,11 +62,11 @@ export interface Variant extends View {
   /** Nobody filters: its events need no fields. */
   readonly unfiltered?: boolean | undefined;
   /** What somebody may get; other events need not be rendered. Undefined: all of them. */
-  readonly wanted?: Wanted | undefined;
+  readonly wanted?: EventSelector | undefined;
 }
 
 /** Events that somebody may get: those that fit one of the keys or one of the limits. */
-export interface Wanted {
+export interface EventSelector {
   readonly keys: readonly FilterKey[];
   readonly limits: readonly FilterLimit[];
 }
@@ -93,7 +93,7 @@ export function keyOf(value: KeyValue): KeyValue {
 }
 
 /** One event, rendered once for one variant: the payload element as JSON text. */
-export interface EventText {
+export interface SerializedEvent {
   readonly variant: number;
   readonly fields: FilterFields;
   readonly text: string;

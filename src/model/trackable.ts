@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Polygon } from './geojson.ts';
 import { RuleSet } from './rule.ts';
-import { documented, Maybe, Metres, Named, OneOf, Properties } from './schema.ts';
+import { documented, Maybe, Meters, Named, OneOf, Properties } from './schema.ts';
 import { objectTiming } from './timing.ts';
 
 const TrackableType = OneOf(['omlox', 'virtual'], {
@@ -15,12 +15,12 @@ export const Trackable = Named('Trackable', {
   type: TrackableType,
   name: Maybe(Type.String({ description: 'Name for people.' })),
   geometry: Maybe(Polygon),
-  extrusion: Metres('Height of the trackable.'),
+  extrusion: Meters('Height of the trackable.'),
   location_providers: Maybe(
     Type.Array(Type.String(documented({ minLength: 1 })), { description: 'Ids of its providers, each once.' }),
   ),
   ...objectTiming,
-  radius: Metres('Radius of a round trackable.'),
+  radius: Meters('Radius of a round trackable.'),
   calculate_collisions: Maybe(
     Type.Boolean({ description: 'Whether it takes part in collisions; a setting of the hub decides when absent.' }),
   ),

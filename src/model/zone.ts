@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Point, Position } from './geojson.ts';
-import { documented, Maybe, Metres, Named, OneOf, PlaneCrs, Properties } from './schema.ts';
+import { documented, Maybe, Meters, Named, OneOf, PlaneCrs, Properties } from './schema.ts';
 import { exitDelay } from './timing.ts';
 
 /** Kinds of zones. rfid and ibeacon are proximity zones. */
@@ -37,7 +37,7 @@ export const Zone = Named('Zone', {
   type: ZoneType,
   transformation_type: Maybe(TransformationType),
   position: Maybe(Point),
-  radius: Metres('Radius of a proximity zone.'),
+  radius: Meters('Radius of a proximity zone.'),
   ground_control_points: Maybe(
     Type.Array(Position, { description: 'Rows in pairs: longitude and latitude, then the local x and y.' }),
   ),

@@ -2,8 +2,8 @@ import { HubError } from '../errors.ts';
 import { type Ingest, type Scanned, UNUSUAL } from '../ingest/ingest.ts';
 import { lend } from '../model/borrowed.ts';
 import { grouped } from '../model/bounds.ts';
-import { parseJson, UnfitJson } from '../model/json.ts';
-import { show } from '../model/show.ts';
+import { parseJson, UnsupportedJson } from '../model/json.ts';
+import { show } from '../model/error_value_text.ts';
 import { type Arrived, PAYLOAD_INVALID, type Refused, readArrived, TOPIC_INVALID } from './messages.ts';
 import { PAYLOAD_BYTES_MAX } from './session.ts';
 import { type Inbound as Named, readInbound } from './topics.ts';
@@ -240,7 +240,7 @@ export function parsedFrom(
   try {
     return { value: parseJson(utf8.decode(payload), depthMax) };
   } catch (error) {
-    if (error instanceof UnfitJson) return { problem: error.message };
+    if (error instanceof UnsupportedJson) return { problem: error.message };
     const found = error instanceof SyntaxError ? error.message : 'bytes that are not UTF-8';
     return { problem: `payload: must be JSON, found ${found}` };
   }

@@ -1,5 +1,5 @@
 import type { TopicStyle } from '../model/mqtt.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { type Announced, type CarriedRpc, type CarrierPort, carriedText, type Forwarded } from '../rpc/carrier.ts';
 import { parsedFrom, type Reason } from './inbound.ts';
 import { type Arrived, readArrived } from './messages.ts';

@@ -1,7 +1,7 @@
 import type { Batch } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { grouped } from '../model/bounds.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { FilterFields } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Outbound } from './outbound.ts';

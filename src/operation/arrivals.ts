@@ -1,4 +1,4 @@
-import { type HealthSource, WAYS_IN, type WayIn } from '../model/health.ts';
+import { type HealthSource, INGRESS_PATHS, type IngressPath } from '../model/health.ts';
 import type { ProviderType } from '../model/location.ts';
 import { formatTime } from '../model/time.ts';
 import type { Zone } from '../model/zone.ts';
@@ -11,7 +11,7 @@ const CHARACTERS_MAX = 10_000_000;
 interface Source {
   updates: number;
   lastMs: number;
-  lastVia: WayIn;
+  lastVia: IngressPath;
   providerType: ProviderType;
   /** Heard of since the search for one to forget came by. */
   fresh: boolean;
@@ -30,7 +30,7 @@ interface Came {
   /** Of the last of them. */
   readonly providerType: ProviderType;
   readonly receivedMs: number;
-  readonly via: WayIn;
+  readonly via: IngressPath;
 }
 
 /** The connection to a positioning system that the hub has opened itself. */
@@ -51,7 +51,7 @@ export class Arrivals {
   readonly #sourcesMax: number;
   readonly #sources = new Map<string, Source>();
   readonly #active = new Set<string>();
-  readonly #accepted = Object.fromEntries(WAYS_IN.map((way) => [way, 0])) as Record<WayIn, number>;
+  readonly #accepted = Object.fromEntries(INGRESS_PATHS.map((way) => [way, 0])) as Record<IngressPath, number>;
   #characters = 0;
   #began = 0;
 
@@ -62,7 +62,7 @@ export class Arrivals {
   }
 
   /** A location was taken. hot */
-  arrived(location: Arrived, receivedMs: number, via: WayIn): void {
+  arrived(location: Arrived, receivedMs: number, via: IngressPath): void {
     this.heardOf(location.provider_id);
     const { source, provider_type: providerType } = location;
     this.came(1, { source, providerType, receivedMs, via });
@@ -90,7 +90,7 @@ export class Arrivals {
   }
 
   /** Locations and proximities that were taken since the start, by the way on which they came in. */
-  get accepted(): Readonly<Record<WayIn, number>> {
+  get accepted(): Readonly<Record<IngressPath, number>> {
     return this.#accepted;
   }
 

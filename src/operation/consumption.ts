@@ -1,6 +1,6 @@
 import { zoneSquareMetres } from '../core/zone/outline.ts';
 import type { Fanout } from '../fanout/fanout.ts';
-import { type KeptFence, shownFence } from '../model/fence.ts';
+import { type StoredFence, publicFence } from '../model/fence.ts';
 import type { ProviderType } from '../model/location.ts';
 import type { SentCounts, SentKind } from '../model/mqtt.ts';
 import type { LocationProvider } from '../model/provider.ts';
@@ -58,7 +58,7 @@ function sentOf({ fanout, mqtt }: SentByRun, topic: Parameters<Fanout['sent']>[0
 
 /** What is configured. */
 interface Configured {
-  readonly fences: readonly KeptFence[];
+  readonly fences: readonly StoredFence[];
   readonly zones: readonly Zone[];
   readonly trackables: readonly Trackable[];
   readonly providers: readonly LocationProvider[];
@@ -75,7 +75,7 @@ export function snapshotOf(configured: Configured, active: ReadonlySet<string>):
     location_providers?.some((id) => active.has(id)),
   );
   return {
-    fences: fences.map(shownFence),
+    fences: fences.map(publicFence),
     zones: zones.map((zone) => ({ ...zone, sqm: zoneSquareMetres(zone) })),
     trackables_no: trackables.length,
     trackables_no_active: activeTrackables.length,

@@ -1,7 +1,7 @@
 import type { Entities, Kind } from '../entities/entities.ts';
 import type { Fanout, TopicCounts } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
-import type { WayIn } from '../model/health.ts';
+import type { IngressPath } from '../model/health.ts';
 import { RPC_ERRORS } from '../model/rpc.ts';
 import { TOPICS, type Topic } from '../model/topics.ts';
 import type { RpcCounts } from '../rpc/rpc.ts';
@@ -18,7 +18,7 @@ export interface Measured {
   /** What ingest has rejected, by reason. */
   rejections(): ReadonlyMap<string, number>;
   /** Locations and proximities that were accepted, by the way on which they came in. */
-  accepted(): Readonly<Record<WayIn, number>>;
+  accepted(): Readonly<Record<IngressPath, number>>;
   readonly entities: Entities;
   readonly fanout: Fanout;
   /** Send queues of the open connections. */

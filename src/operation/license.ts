@@ -1,7 +1,7 @@
 import { PUBLIC_KEYS, type VerifiedKey, verifyLicenseKey } from '../auth/license_key.ts';
 import { HubError } from '../errors.ts';
 import { checker } from '../model/check.ts';
-import { type Lease, type LicenseInfo, LicenseKeyBody } from '../model/license.ts';
+import { type LicenseLease, type LicenseInfo, LicenseKeyBody } from '../model/license.ts';
 import { formatTime } from '../model/time.ts';
 
 const DAY_MS = 86_400_000;
@@ -81,7 +81,7 @@ export class License {
   }
 
   /** Throws HUB_LICENSE_INVALID or HUB_LICENSE_EXPIRED for such a key, HUB_LICENSE_NOT_STARTED without key and trial. */
-  lease(): Lease {
+  lease(): LicenseLease {
     const nowMs = this.#options.now();
     const verified = this.#verified;
     const { trialStartMs } = this.#kept;
@@ -100,7 +100,7 @@ export class License {
   }
 
   /** Starts a trial, unless one was started before. */
-  async startTrial(): Promise<Lease> {
+  async startTrial(): Promise<LicenseLease> {
     const nowMs = this.#options.now();
     if (this.#kept.trialStartMs === undefined) {
       await this.#change((kept) => ({ ...kept, trialStartMs: kept.trialStartMs ?? nowMs }));
@@ -153,7 +153,7 @@ export class License {
     return { trial_info: `The trial ${nowMs < endMs ? 'ends' : 'ended'} on ${formatTime(endMs)}.` };
   }
 
-  #trialLease(startMs: number, nowMs: number): Lease {
+  #trialLease(startMs: number, nowMs: number): LicenseLease {
     const endMs = startMs + TRIAL_MS;
     if (nowMs >= endMs) {
       throw new HubError('HUB_LICENSE_EXPIRED', `Cannot get the lease: the trial ended on ${formatTime(endMs)}`);
@@ -169,7 +169,7 @@ export class License {
     };
   }
 
-  #keyLease(verified: VerifiedKey, nowMs: number): Lease {
+  #keyLease(verified: VerifiedKey, nowMs: number): LicenseLease {
     const { email, exp, grace_exp: _grace, nbf: _nbf, hub_instance_id: _hub, ...more } = verified.claims;
     if (nowMs >= graceEndMs(verified)) {
       throw new HubError('HUB_LICENSE_EXPIRED', `Cannot get the lease: the license expired on ${timeOf(exp)}`);

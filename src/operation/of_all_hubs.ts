@@ -1,6 +1,6 @@
 import type { HealthSource, MqttHealth, SocketHealth, SystemHealth } from '../model/health.ts';
 import type { HistoryHealth } from '../model/history.ts';
-import { parseKeeping } from '../model/keep_numbers.ts';
+import { parseLossless } from '../model/lossless_numbers.ts';
 import { formatTime } from '../model/time.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { Zone } from '../model/zone.ts';
@@ -141,7 +141,7 @@ export class UsageOfAll {
   }
 
   #monthIn(name: string, text: string): HubMonth {
-    const value = parseKeeping(text);
+    const value = parseLossless(text);
     return name === CURRENT ? this.#goingOn(withAllCounters(value as KeptMonth)) : (value as Consumption);
   }
 

@@ -8,7 +8,7 @@ import type { SendQueue } from '../fanout/send_queue.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { HubIdentity, MqttHealth } from '../model/health.ts';
 import type { HistoryHealth } from '../model/history.ts';
-import { parseKeeping } from '../model/keep_numbers.ts';
+import { parseLossless } from '../model/lossless_numbers.ts';
 import { NOTHING_SENT, type SentCounts } from '../model/mqtt.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { RpcCounts } from '../rpc/rpc.ts';
@@ -235,7 +235,7 @@ function threadsOf({ shards, collisions }: Operated) {
 /** Values of the hub itself that the store has kept, by name. */
 function keptSettings({ entities }: Kept): ReadonlyMap<string, unknown> {
   const own = entities.filter(({ kind, text }) => kind === 'setting' && text !== undefined);
-  return new Map(own.map(({ id, text }) => [id, parseKeeping(text as string)]));
+  return new Map(own.map(({ id, text }) => [id, parseLossless(text as string)]));
 }
 
 /** Values of the hub itself as the store keeps them; one without value is deleted. */

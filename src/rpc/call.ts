@@ -1,5 +1,5 @@
 import { grouped } from '../model/bounds.ts';
-import { KeptNumber, ordinary } from '../model/kept_number.ts';
+import { ExactNumber, ordinary } from '../model/lossless_numbers.ts';
 import {
   AGGREGATIONS,
   type Aggregation,
@@ -7,7 +7,7 @@ import {
   TIMEOUT_DEFAULT_MS,
   TIMEOUT_MAX_MS,
 } from '../model/rpc.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { Collecting } from './collected.ts';
 import { isObject, type Params, type RequestId, RpcRefusal } from './message.ts';
 
@@ -74,7 +74,7 @@ export function readRequest(value: unknown): Request {
   }
   if (!isObject(value)) throw new RpcRefusal('invalidRequest', `request: must be an object, found ${show(value)}`);
   const { id = null, jsonrpc, method } = value;
-  if (typeof id !== 'string' && typeof id !== 'number' && id !== null && !(id instanceof KeptNumber)) {
+  if (typeof id !== 'string' && typeof id !== 'number' && id !== null && !(id instanceof ExactNumber)) {
     throw new RpcRefusal('invalidRequest', `id: must be a string or a number, found ${show(id)}`);
   }
   if (jsonrpc !== '2.0') throw new RpcRefusal('invalidRequest', `jsonrpc: must be "2.0", found ${show(jsonrpc)}`, id);

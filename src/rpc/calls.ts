@@ -1,5 +1,5 @@
 import { grouped } from '../model/bounds.ts';
-import { ordinary } from '../model/kept_number.ts';
+import { ordinary } from '../model/lossless_numbers.ts';
 import { IDENTIFY, PING, RPC_ERRORS, RPC_MESSAGE_MAX_BYTES } from '../model/rpc.ts';
 import type { RpcBounds } from './bounds.ts';
 import type { Call } from './call.ts';

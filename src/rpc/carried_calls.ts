@@ -1,5 +1,5 @@
 import type { RpcErrorName } from '../model/rpc.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { RpcBounds } from './bounds.ts';
 import { type Call, readCall } from './call.ts';
 import type { Calls, CallTaker, OpenCall } from './calls.ts';

@@ -1,6 +1,6 @@
 import { bytesBeyond, grouped } from '../model/bounds.ts';
-import { parseExactJson, UnfitJson, whyUnfit } from '../model/json.ts';
-import { type KeptNumber, ordinary } from '../model/kept_number.ts';
+import { parseExactJson, UnsupportedJson, unsupportedReason } from '../model/json.ts';
+import { type ExactNumber, ordinary } from '../model/lossless_numbers.ts';
 import { RPC_ERRORS, RPC_MESSAGE_MAX_BYTES, type RpcError, type RpcErrorName, type RpcId } from '../model/rpc.ts';
 
 /** What a handler has answered, without the id under which it was asked. */
@@ -9,7 +9,7 @@ export type Answer = { readonly result: unknown } | { readonly error: RpcError }
 export type Params = Readonly<Record<string, unknown>>;
 
 /** The id of a request: it goes back as it came, digit by digit. */
-export type RequestId = RpcId | KeptNumber;
+export type RequestId = RpcId | ExactNumber;
 
 /** Ends a call before anybody was asked: answered as an error of JSON-RPC. */
 export class RpcRefusal extends Error {
@@ -53,11 +53,11 @@ export function checkSize(text: string, id: RequestId = null): void {
 export function readLongMessage(text: string, depthMax?: number): unknown {
   try {
     const value = parseExactJson(text, depthMax);
-    const problem = whyUnfit(value, { root: 'message', ...(depthMax !== undefined && { depthMax }) });
+    const problem = unsupportedReason(value, { root: 'message', ...(depthMax !== undefined && { depthMax }) });
     if (problem === undefined) return value;
     throw new RpcRefusal('invalidRequest', problem);
   } catch (cause) {
-    if (cause instanceof UnfitJson) throw new RpcRefusal('invalidRequest', cause.message);
+    if (cause instanceof UnsupportedJson) throw new RpcRefusal('invalidRequest', cause.message);
     if (cause instanceof SyntaxError) throw new RpcRefusal('notJson', `message: must be JSON, found ${cause.message}`);
     throw cause;
   }

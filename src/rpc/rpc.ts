@@ -1,6 +1,6 @@
 import { grouped } from '../model/bounds.ts';
 import { HANDLER_ID_MAX_CHARACTERS, IDENTIFY, PING, type RpcAvailable, type RpcErrorName, XCMD } from '../model/rpc.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { RPC_BOUNDS, type RpcBounds } from './bounds.ts';
 import { type Call, methodProblem } from './call.ts';
 import { type CallEnd, Calls, type CallTaker, type OpenCall } from './calls.ts';

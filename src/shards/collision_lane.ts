@@ -1,7 +1,7 @@
 import { type CollisionRow, type HeldPair, idsOf } from '../core/collision/row.ts';
 import { Lane } from '../lane/lane.ts';
 import { type OpenThread, openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
-import type { SetBack } from '../model/set_back.ts';
+import type { ClockStep } from '../model/clock_steps.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
 import {
@@ -31,7 +31,7 @@ export interface CollisionLaneOptions {
   /** Running time: it never falls. */
   now(): number;
   /** By which that is shown as the time of day. */
-  setBacks?(): readonly SetBack[];
+  setBacks?(): readonly ClockStep[];
   /** The earliest item that some shard has not done yet; undefined when all are done. */
   firstUndone(): { readonly seq: number; readonly receivedMs: number } | undefined;
   /** Has the shards tell where all trackables stand, and resolves when they have. */

@@ -1,17 +1,17 @@
 import type { KeptTimers } from '../core/fence/membership.ts';
 import type { KeptMembership, KeptRow, LastKnownRow } from '../core/item.ts';
-import { heardTime, type SetBack } from '../model/set_back.ts';
+import { lastSeenTime, type ClockStep } from '../model/clock_steps.ts';
 
 /**
  * Stored last-known rows have wall-clock times, since the event times and running times of one hub mean nothing to the next.
- * The rows that shards emit and restore have event times and running times (model/set_back.ts).
+ * The rows that shards emit and restore have event times and running times (model/clock_steps.ts).
  */
 
 type Row = LastKnownRow & { readonly gone?: false };
 
 /** What of the hub's clock rows are converted by. */
 interface Times {
-  readonly setBacks: readonly SetBack[];
+  readonly setBacks: readonly ClockStep[];
   now(): number;
   running(): number;
   timeOfDay(runningMs: number): number;
@@ -31,7 +31,7 @@ export function rowsToKeep(rows: Iterable<KeptRow>, clock: Times): Iterable<Kept
 
 /** Rows of this hub for a shard that needs them again. Their objects have been silent for as long as the hub has listened. */
 export function keptRows(rows: readonly LastKnownRow[], clock: Times): readonly LastKnownRow[] {
-  return rowsInRunning(rows, clock, (ms) => heardTime(ms, clock.setBacks));
+  return rowsInRunning(rows, clock, (ms) => lastSeenTime(ms, clock.setBacks));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { withKeptRegion } from '../core/fence/kept_polygon.ts';
 import type { Item } from '../core/item.ts';
-import type { KeptFence } from '../model/fence.ts';
+import type { StoredFence } from '../model/fence.ts';
 import type { LaneItem } from '../wire/location_record.ts';
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'seq' | 'receivedMs'> : never;
@@ -29,7 +29,7 @@ interface Changed {
 export function commandsOf(changes: readonly Changed[]): EntityCommand[] {
   return changes.map(({ kind, id, after, force }) => {
     const isFence = kind === 'fence' && after !== undefined;
-    const command = { kind, id, entity: isFence ? withKeptRegion(after as KeptFence) : after } as EntityCommand;
+    const command = { kind, id, entity: isFence ? withKeptRegion(after as StoredFence) : after } as EntityCommand;
     return force === true && command.kind === 'trackable' ? { ...command, force } : command;
   });
 }

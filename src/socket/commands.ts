@@ -5,7 +5,7 @@ import type { Subscriber } from '../fanout/batch.ts';
 import { both } from '../fanout/filter.ts';
 import { TOPIC_NAMES, type TopicName, topicName } from '../fanout/topic_name.ts';
 import { grouped } from '../model/bounds.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import type { PublishResult, SocketDeps, Taken, Use } from './deps.ts';
 import { identityOf, readInterest, readParams, sizeOf } from './params.ts';
 import { cutterOf, ownerFilter } from './topic_owners.ts';

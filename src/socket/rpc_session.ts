@@ -3,7 +3,7 @@ import { HubError } from '../errors.ts';
 import type { CountUnsent, HandlePeer, Peer, PeerEvents } from '../exchange.ts';
 import { SendQueue } from '../fanout/send_queue.ts';
 import type { RpcErrorName } from '../model/rpc.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { clientOf } from '../rpc/bounds.ts';
 import { answerId, type Call, readParams, readRequest, readSocketCall } from '../rpc/call.ts';
 import type { CallTaker, OpenCall } from '../rpc/calls.ts';

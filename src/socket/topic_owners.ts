@@ -6,7 +6,7 @@ import type { Sight } from '../auth/sight.ts';
 import { asText } from '../fanout/coerce.ts';
 import type { Filter } from '../fanout/filter.ts';
 import type { Resource } from '../model/permission.ts';
-import { show } from '../model/show.ts';
+import { show } from '../model/error_value_text.ts';
 import { type FilterFields, keyOf, TOPICS, type Topic, type View } from '../model/topics.ts';
 import type { Params } from './params.ts';
 import { CommandError } from './wire.ts';

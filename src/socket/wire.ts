@@ -1,4 +1,4 @@
-import { parseJson, UnfitJson } from '../model/json.ts';
+import { parseJson, UnsupportedJson } from '../model/json.ts';
 import { LongJson } from '../model/long_json.ts';
 import type { Turns } from '../time/turns.ts';
 
@@ -79,7 +79,7 @@ function frameOf(frame: unknown): ClientFrame {
 }
 
 function refusal(error: unknown): unknown {
-  if (error instanceof UnfitJson) return new CommandError('unknownEvent', error.message);
+  if (error instanceof UnsupportedJson) return new CommandError('unknownEvent', error.message);
   return error instanceof SyntaxError ? new CommandError('unknownEvent', 'The frame is not JSON') : error;
 }
 

@@ -1,8 +1,8 @@
 import type { EntityKind, EntityWrite } from '../core/kept.ts';
 import { StartupError } from '../errors.ts';
 import type { Anchor } from '../model/anchor.ts';
-import type { KeptFence } from '../model/fence.ts';
-import { parseKeeping } from '../model/keep_numbers.ts';
+import type { StoredFence } from '../model/fence.ts';
+import { parseLossless } from '../model/lossless_numbers.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
@@ -23,7 +23,7 @@ export function entityWrites(changes: readonly Changed[]): EntityWrite[] {
 export function keptByKind(entities: readonly EntityWrite[]) {
   return {
     zone: keptEntities<Zone>(entities, 'zone'),
-    fence: keptEntities<KeptFence>(entities, 'fence'),
+    fence: keptEntities<StoredFence>(entities, 'fence'),
     trackable: keptEntities<Trackable>(entities, 'trackable'),
     provider: keptEntities<LocationProvider>(entities, 'provider'),
     anchor: keptEntities<Anchor>(entities, 'anchor'),
@@ -35,7 +35,7 @@ function keptEntities<T>(entities: readonly EntityWrite[], kind: EntityKind): T[
   for (const { kind: of, id, text } of entities) {
     if (of !== kind || text === undefined) continue;
     try {
-      kept.push(parseKeeping(text) as T);
+      kept.push(parseLossless(text) as T);
     } catch (cause) {
       const why = String((cause as Error).message).replaceAll(/\s+/g, ' ');
       throw new StartupError(`Cannot read ${kind} "${id}" from the database: ${why}`, { cause });

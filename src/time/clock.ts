@@ -1,8 +1,15 @@
-import { eventTime, eventTimeOfDay, NEVER_SET_BACK, runningTime, type SetBack, timeOfDay } from '../model/set_back.ts';
+import {
+  eventTime,
+  wallClockOfEventTime,
+  NO_CLOCK_STEPS,
+  monotonicTime,
+  type ClockStep,
+  wallClockTime,
+} from '../model/clock_steps.ts';
 
 /** The clock and the timers of the hub. Everybody else is handed them by hub/. */
 
-/** The times of the hub (model/set_back.ts), and one that measures durations. All in milliseconds. */
+/** The times of the hub (model/clock_steps.ts), and one that measures durations. All in milliseconds. */
 export interface Clock {
   /** Wall-clock time since 1970. Falls when the system's clock is set back by more than a second, and by no more. */
   now(): number;
@@ -19,7 +26,7 @@ export interface Clock {
   /** The wall-clock time of an event time. */
   eventTimeOfDay(eventMs: number): number;
   /** The backward steps of the system's clock and the standstills of the hub, the newest last. A change makes a new list. */
-  readonly setBacks: readonly SetBack[];
+  readonly setBacks: readonly ClockStep[];
   /**
    * Reads the clock. From the first beat on they must come often: time without one, while the process or the machine was
    * stopped or the system's clock was set ahead, is a standstill.
@@ -49,7 +56,7 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
   let lastMs = system();
   let lastElapsedMs = elapsed();
   let aheadMs = 0;
-  let setBacks = NEVER_SET_BACK;
+  let setBacks = NO_CLOCK_STEPS;
   let isBeating = false;
   // hot
   const now = (): number => {
@@ -78,10 +85,10 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
     now,
     running: () => now() + aheadMs,
     elapsed,
-    timeOfDay: (runningMs) => timeOfDay(runningMs, setBacks),
-    runningTime: (dayMs) => runningTime(dayMs, setBacks),
+    timeOfDay: (runningMs) => wallClockTime(runningMs, setBacks),
+    runningTime: (dayMs) => monotonicTime(dayMs, setBacks),
     eventTime: (dayMs) => eventTime(dayMs, setBacks),
-    eventTimeOfDay: (eventMs) => eventTimeOfDay(eventMs, setBacks),
+    eventTimeOfDay: (eventMs) => wallClockOfEventTime(eventMs, setBacks),
     get setBacks() {
       return setBacks;
     },
@@ -92,11 +99,11 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
   };
 }
 
-function shortened(setBacks: readonly SetBack[]): readonly SetBack[] {
+function shortened(setBacks: readonly ClockStep[]): readonly ClockStep[] {
   if (setBacks.length <= SET_BACKS_MAX) return setBacks;
   const steps = setBacks.filter(({ byMs }) => byMs > 0);
   const standstills = setBacks.filter(({ byMs }) => byMs < 0);
-  const [first, second] = (steps.length > standstills.length ? steps : standstills) as [SetBack, SetBack];
+  const [first, second] = (steps.length > standstills.length ? steps : standstills) as [ClockStep, ClockStep];
   const sum = { toMs: first.toMs, byMs: first.byMs + second.byMs };
   return setBacks.filter((each) => each !== second).map((each) => (each === first ? sum : each));
 }

@@ -1,6 +1,6 @@
 import type { FenceEventText } from '../core/outcome.ts';
 import { type Borrowed, lend, look } from '../model/borrowed.ts';
-import { type SetBack, timeOfDay } from '../model/set_back.ts';
+import { type ClockStep, wallClockTime } from '../model/clock_steps.ts';
 import { fenceEventsOf } from './fence_events.ts';
 
 /**
@@ -14,7 +14,7 @@ import { fenceEventsOf } from './fence_events.ts';
  *             before the objects left, or by the last step so far
  *     18  u32 bytes of the batch
  *     22  u8 how often the clock of the hub was set back, or the hub stood still
- *     23  for each f64 toMs, f64 byMs (model/set_back.ts): by these its running times, as the step has them, mean something to
+ *     23  for each f64 toMs, f64 byMs (model/clock_steps.ts): by these its running times, as the step has them, mean something to
  *         other hubs; then the batch as it was sent, empty where no location was in it, then the effects (core/effects.ts).
  *         Of what has left: f64 sequence of the record of the configuration log that says so, then the effects. Where an owner
  *         before had let it go, RELAYED comes before the times that its clock was set back: no clock makes such a one, and it
@@ -27,14 +27,14 @@ const KINDS = ['step', 'done', 'released'] as const;
 const [KIND_AT, NUMBER_AT, CONFIG_AT, BATCH_SIZE_AT, SET_BACKS_AT, HEAD_BYTES] = [1, 2, 10, 18, 22, 23] as const;
 const SET_BACK_BYTES = 16;
 /** Marks what an owner before had let go: it sets nothing back. */
-const RELAYED: SetBack = { toMs: 0, byMs: 0 };
+const RELAYED: ClockStep = { toMs: 0, byMs: 0 };
 
 /** A step that a worker has made: the batch as it was sent, empty where no location was in it, and the effects. */
 export interface PackedStep {
   readonly batch: Uint8Array;
   readonly effects: Uint8Array;
   /** Those of the hub that has made it; left out where it is this one. */
-  readonly setBacks?: readonly SetBack[];
+  readonly setBacks?: readonly ClockStep[];
   /** See PastStep. */
   readonly except?: readonly string[];
 }
@@ -76,7 +76,7 @@ export class JournalRecordError extends Error {
 export interface RecordedStep extends RecordedWith {
   /** Running time. */
   readonly nowMs: number;
-  readonly setBacks: readonly SetBack[];
+  readonly setBacks: readonly ClockStep[];
   readonly batch: Borrowed;
   readonly effects: Borrowed;
 }
@@ -120,7 +120,7 @@ function packed(
   const effectBytes = look(effects);
   const firstAt = HEAD_BYTES + SET_BACK_BYTES * setBacks.length;
   const size = firstAt + first.length + effectBytes.length;
-  const { bytes, view } = begun(kind, timeOfDay(nowMs, setBacks), { config, size });
+  const { bytes, view } = begun(kind, wallClockTime(nowMs, setBacks), { config, size });
   view.setUint32(BATCH_SIZE_AT, kind === 'step' ? first.length : 0, true);
   view.setUint8(SET_BACKS_AT, setBacks.length);
   for (const [index, { toMs, byMs }] of setBacks.entries()) {
@@ -158,7 +158,7 @@ function unpackRecord(bytes: Uint8Array): JournalRecord {
   const batchEnd = batchAt + view.getUint32(BATCH_SIZE_AT, true);
   const effectsAt = batchEnd + (kind === 'released' ? 8 : 0);
   if (effectsAt > bytes.length) throw new JournalRecordError(`A journal record ends before its effects`);
-  const setBacks = Array.from({ length: view.getUint8(SET_BACKS_AT) }, (_, index): SetBack => {
+  const setBacks = Array.from({ length: view.getUint8(SET_BACKS_AT) }, (_, index): ClockStep => {
     const at = HEAD_BYTES + SET_BACK_BYTES * index;
     return { toMs: view.getFloat64(at, true), byMs: view.getFloat64(at + 8, true) };
   });

@@ -13,8 +13,8 @@ import { type Borrowed, copied, lend, look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Polygon } from '../model/geojson.ts';
-import { KeptNumber } from '../model/kept_number.ts';
-import type { SetBack } from '../model/set_back.ts';
+import { ExactNumber } from '../model/lossless_numbers.ts';
+import type { ClockStep } from '../model/clock_steps.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
 import type { PackedStep, RecordedWith } from './journal_record.ts';
@@ -114,7 +114,7 @@ export interface OtherMotions {
   /** What comes of it from now on was received at that time or later. */
   readonly passedMs: number;
   /** By which its running time becomes the time of day. */
-  readonly setBacks: readonly SetBack[];
+  readonly setBacks: readonly ClockStep[];
   /** Whether it has told by now where all its trackables stand, as it was asked. */
   readonly isStood: boolean;
   /** How far its clock is behind, where it is wrong. */
@@ -143,7 +143,7 @@ export interface CollisionBatch {
   readonly watermark: number;
   readonly variants: readonly Variant[] | undefined;
   /** See CollisionInput. */
-  readonly setBacks: readonly SetBack[] | undefined;
+  readonly setBacks: readonly ClockStep[] | undefined;
   /** See CollisionInput. */
   readonly areStandsExact: boolean;
   /** For a stage that does not know the pairs that collide. */
@@ -176,10 +176,10 @@ export interface Evaluated {
 const packr = new Packr({ moreTypes: true, useToJSON: false });
 
 addExtension({
-  Class: KeptNumber,
+  Class: ExactNumber,
   type: 1,
-  write: (number: KeptNumber) => number.text,
-  read: (text: string) => new KeptNumber(text),
+  write: (number: ExactNumber) => number.text,
+  read: (text: string) => new ExactNumber(text),
 });
 
 addExtension({

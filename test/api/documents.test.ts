@@ -130,7 +130,7 @@ test('Components shows a simple type that may be null in one', () => {
 test('Components for generators tells the shapes of a choice apart, and shows a word as an enum', () => {
   const components = new Components({ forGenerators: true });
   const shape = (title: string) => Type.Object({ type: Type.Literal(title) }, { title });
-  const about = { title: 'AOrB', description: 'One of two.', toldApartBy: 'type' };
+  const about = { title: 'AOrB', description: 'One of two.', discriminatedBy: 'type' };
   components.show(Choice([shape('A'), shape('B')], about));
   const refs = ['A', 'B'].map((title) => ({ $ref: `#/components/schemas/${title}` }));
   const { A, AOrB } = components.schemas;
@@ -144,7 +144,7 @@ test('Components for generators tells the shapes of a choice apart, and shows a 
 });
 
 test('Components shows an object of any members as one, and what is shown in place of a schema', () => {
-  const components = new Components({ shownFor: (schema) => (schema === Tool ? Type.Boolean() : schema) });
+  const components = new Components({ replacementOf: (schema) => (schema === Tool ? Type.Boolean() : schema) });
   const record = Type.Record(Type.String(), Type.Unknown());
   assert.deepEqual(components.show(record), { type: 'object', additionalProperties: true });
   assert.deepEqual(components.show(Type.Array(Tool)), { type: 'array', items: { type: 'boolean' } });

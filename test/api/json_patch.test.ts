@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { patched } from '../../src/api/json_patch.ts';
 import { HubError } from '../../src/errors.ts';
-import { whyUnfit } from '../../src/model/json.ts';
+import { unsupportedReason } from '../../src/model/json.ts';
 
 const add = (path: string, value: unknown) => ({ op: 'add', path, value });
 const remove = (path: string) => ({ op: 'remove', path });
@@ -124,7 +124,7 @@ describe('patched', () => {
     const deepening = Array.from({ length: 300 }, () => move('', '/a')).flatMap(() => [copy('', '/a')]);
     assert.match(refusal({}, deepening), /^patch\[\d+\]\.path: must not lead deeper than 200 levels$/);
     const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
-    assert.equal(whyUnfit(patched({}, add('/a', nested(199)))), undefined);
+    assert.equal(unsupportedReason(patched({}, add('/a', nested(199)))), undefined);
     assert.match(refusal({}, add('/a', nested(200))), /deeper than 200 levels/);
   });
 

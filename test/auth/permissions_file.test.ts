@@ -27,7 +27,7 @@ guest:
   /version: []
 `;
   const read = readPermissions(text, 'permissions.yaml').map(({ role, rules }) => {
-    return [role, rules.map(({ path, place, reach }) => [path, place, Object.fromEntries(reach)])];
+    return [role, rules.map(({ path, location: place, reach }) => [path, place, Object.fromEntries(reach)])];
   });
   assert.deepEqual(read, [
     ['ops-admin', [['/v2/*', 'permissions.yaml:4', { CREATE: 'ANY', READ: 'ANY', UPDATE: 'ANY', DELETE: 'ANY' }]]],

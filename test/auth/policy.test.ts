@@ -150,7 +150,7 @@ guest: { '/v2/fences': [READ_ANY] }
 test('A policy names the rules whose path means nothing', () => {
   const { unused } = policyOf("a:\n  '/v2/zones/:id': [READ_ANY]\n  '/v2/zones': []\n  '/v2/nothing/*': [READ_ANY]");
   assert.deepEqual(
-    unused.map(({ role, rule }) => [role, rule.path, rule.place]),
+    unused.map(({ role, rule }) => [role, rule.path, rule.location]),
     [
       ['a', '/v2/zones/:id', 'permissions.yaml:2'],
       ['a', '/v2/nothing/*', 'permissions.yaml:4'],

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { param } from '../../src/cli/tail.ts';
-import { parseKeeping } from '../../src/model/keep_numbers.ts';
+import { parseLossless } from '../../src/model/lossless_numbers.ts';
 import { fakeHub } from './fake_hub.ts';
 import { runCli, startCli } from './run_cli.ts';
 
 test('tail subscribes with its parameters, prints an event a line, and ends quietly when interrupted', async (context) => {
   const hub = await fakeHub(context, {
     subscribed(self) {
-      self.publish('fence_events', [{ id: 1, text: 'ä' }, parseKeeping('{"id":2,"properties":{"t":21.0}}')]);
+      self.publish('fence_events', [{ id: 1, text: 'ä' }, parseLossless('{"id":2,"properties":{"t":21.0}}')]);
     },
   });
   const { child, finished } = startCli(

@@ -9,7 +9,7 @@ import { compileFilter } from '../../src/fanout/filter.ts';
 import { announceFenceEventAgain } from '../../src/fanout/front_events.ts';
 import { look } from '../../src/model/borrowed.ts';
 import { NO_FIELDS } from '../../src/model/event_batch.ts';
-import type { EventText, FilterFields, Topic, Variant } from '../../src/model/topics.ts';
+import type { SerializedEvent, FilterFields, Topic, Variant } from '../../src/model/topics.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { batchesOf } from '../support/event_batches.ts';
 import { textOf, up, utf8 } from './contract.ts';
@@ -151,7 +151,7 @@ export class TestHub {
     const { published, recorded, cluster } = this.world;
     const own = recorded.get(this.name) ?? [];
     recorded.set(this.name, own);
-    const events: EventText[] = [];
+    const events: SerializedEvent[] = [];
     for (const of of objects) {
       const n = (published.get(of) ?? 0) + 1;
       published.set(of, n);

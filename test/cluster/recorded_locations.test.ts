@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { RecordedLocations, type StepLeft } from '../../src/cluster/steps_left.ts';
 import { copied } from '../../src/model/borrowed.ts';
-import { eventTime } from '../../src/model/set_back.ts';
+import { eventTime } from '../../src/model/clock_steps.ts';
 import { type LaneItem, LocationPacker, locationsOf } from '../../src/wire/location_record.ts';
 import { packBatch } from '../../src/wire/messages.ts';
 import { T0 } from '../support/shard_harness.ts';

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import type { Moved } from '../../src/core/motion/motion.ts';
 import { circlePolygon } from '../../src/core/motion/shape.ts';
 import type { CollisionEvent } from '../../src/model/events.ts';
-import type { EventText, Variant } from '../../src/model/topics.ts';
+import type { SerializedEvent, Variant } from '../../src/model/topics.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { moved, placeAt, ringAt } from './collision_motions.ts';
 import { brief, disc, openStage, read, WGS84 } from './collision_scene.ts';
@@ -23,7 +23,7 @@ suite('collision events', () => {
     }).events;
     assert.deepEqual(text?.fields, ['b', 'a', 'collision_start', 2, 2]);
     assert.equal(text?.variant, 4);
-    const event = read(text as EventText);
+    const event = read(text as SerializedEvent);
     assert.deepEqual(Object.keys(event), [
       'id',
       'collision_type',
@@ -43,9 +43,9 @@ suite('collision events', () => {
     assert.deepEqual([b?.id, b?.object_type, b?.floor], ['b', 'trackable', 2]);
 
     const [touch] = openStage().step({ nowMs: 2000, motions }).events;
-    const polygon = read(touch as EventText).collisions[0]?.geometry;
+    const polygon = read(touch as SerializedEvent).collisions[0]?.geometry;
     assert.equal(polygon?.type, 'Polygon');
-    assert.equal(read(touch as EventText).collision_area?.type, 'Point');
+    assert.equal(read(touch as SerializedEvent).collision_area?.type, 'Point');
   });
 
   test('show a point as a Point, and no overlap when nothing overlaps any more', () => {
@@ -126,7 +126,7 @@ suite('collision events', () => {
     stage.step({ nowMs: 2, motions: [disc('a', 1, 10), disc('b', 2, 11)] });
     zones.set('z', zone(90));
     const { events: texts } = stage.step({ nowMs: 3, motions: [disc('b', 3, 11)] });
-    const [x, y] = positionOf(read(texts[0] as EventText), 1);
+    const [x, y] = positionOf(read(texts[0] as SerializedEvent), 1);
     assert.ok(Math.hypot(x - 50, y - 260) < 0.01, `${x} ${y}`);
   });
 

@@ -2,7 +2,7 @@ import { type CollisionOutcome, type CollisionStage, openCollisionStage } from '
 import type { Moved } from '../../src/core/motion/motion.ts';
 import { checker } from '../../src/model/check.ts';
 import { CollisionEvent } from '../../src/model/events.ts';
-import type { EventText, Variant } from '../../src/model/topics.ts';
+import type { SerializedEvent, Variant } from '../../src/model/topics.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { eventsOf } from '../support/shard_harness.ts';
@@ -17,7 +17,7 @@ export interface Stage extends Omit<CollisionStage, 'step'> {
 }
 
 export interface Told extends Omit<CollisionOutcome, 'events'> {
-  readonly events: readonly EventText[];
+  readonly events: readonly SerializedEvent[];
 }
 
 export function openStage(variants: readonly Variant[] = [WGS84], zones: ReadonlyMap<string, Zone> = new Map()): Stage {
@@ -38,12 +38,12 @@ export function openStage(variants: readonly Variant[] = [WGS84], zones: Readonl
   };
 }
 
-export function read({ text }: EventText): CollisionEvent {
+export function read({ text }: SerializedEvent): CollisionEvent {
   return events.parse(JSON.parse(text));
 }
 
 /** An event in short: `start a b 1000`, `colliding a b 2000`, `end a b 3000`; the last number is its time. */
-export function brief(event: EventText): string {
+export function brief(event: SerializedEvent): string {
   const { collision_type, collisions, start_time, collision_time, end_time } = read(event);
   const time = Date.parse(end_time ?? collision_time ?? start_time);
   return `${collision_type.replace('collision_', '')} ${collisions.map(({ id }) => id).join(' ')} ${time}`;

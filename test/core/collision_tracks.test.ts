@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Body } from '../../src/core/collision/body.ts';
 import { areaOf, mayCollide } from '../../src/core/collision/pairing.ts';
 import type { Motion } from '../../src/core/motion/motion.ts';
-import type { EventText } from '../../src/model/topics.ts';
+import type { SerializedEvent } from '../../src/model/topics.ts';
 import { moved, placeAt, ringAt } from './collision_motions.ts';
 import { openStage, read } from './collision_scene.ts';
 
@@ -59,7 +59,7 @@ suite('collision stage, over random tracks', () => {
         const endMs = (motions.at(-1)?.receivedMs ?? 0) + 1000;
         const whole = openStage().step({ nowMs: endMs, motions });
         const stage = openStage();
-        const parts: EventText[] = [];
+        const parts: SerializedEvent[] = [];
         for (let from = 0; from < motions.length; ) {
           const batch = motions.slice(from, from + (sizes.next().value as number));
           from += batch.length;

@@ -6,7 +6,7 @@ import type { ExportedState, LastKnownRow, PastStep } from '../../src/core/item.
 import type { Fix } from '../../src/core/location/fix.ts';
 import type { ProviderState, ShardState, TrackableState } from '../../src/core/state.ts';
 import { look } from '../../src/model/borrowed.ts';
-import { eventTime, runningTime, type SetBack } from '../../src/model/set_back.ts';
+import { eventTime, monotonicTime, type ClockStep } from '../../src/model/clock_steps.ts';
 import { HALL, square } from '../support/hall.ts';
 import {
   deleted,
@@ -190,8 +190,8 @@ function newest(rows: readonly (readonly LastKnownRow[])[]): LastKnownRow[] {
 }
 
 const HOUR = 3600;
-const AHEAD: readonly SetBack[] = [{ toMs: T0, byMs: HOUR * 1000 }];
-const STOOD_STILL: readonly SetBack[] = [{ toMs: T0, byMs: -60_000 }];
+const AHEAD: readonly ClockStep[] = [{ toMs: T0, byMs: HOUR * 1000 }];
+const STOOD_STILL: readonly ClockStep[] = [{ toMs: T0, byMs: -60_000 }];
 
 for (const { what, from, to } of [
   { what: 'whose clock was set back', from: AHEAD, to: [] },
@@ -209,11 +209,11 @@ for (const { what, from, to } of [
       trackable('t', ['p']),
     ];
     /** What happens at these wall-clock seconds at a hub. */
-    const made = async (setBacks: readonly SetBack[]) => {
+    const made = async (setBacks: readonly ClockStep[]) => {
       const harness = await ShardHarness.open();
       harness.setBacks = setBacks;
       const steps: PastStep[] = [];
-      const running = (second: number): number => (runningTime(T0 + second * 1000, setBacks) - T0) / 1000;
+      const running = (second: number): number => (monotonicTime(T0 + second * 1000, setBacks) - T0) / 1000;
       const at = (second: number, ...commands: ShardCommand[]): void => {
         const items = harness.items(running(second), ...commands);
         const effects = Buffer.from(look(harness.step(running(second), items).effects));

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { withKeptRegion } from '../../src/core/fence/kept_polygon.ts';
 import { compileRegion } from '../../src/core/fence/region.ts';
 import { verticalOf } from '../../src/core/fence/vertical.ts';
-import type { KeptFence } from '../../src/model/fence.ts';
+import type { StoredFence } from '../../src/model/fence.ts';
 import { packBatch, unpackBatch } from '../../src/wire/messages.ts';
 
-function fenceOf(positions: number[][]): KeptFence {
+function fenceOf(positions: number[][]): StoredFence {
   return { id: 'f', name: 'n', region: { type: 'Polygon', coordinates: [positions, positions.slice(0, 4)] } } as never;
 }
 const positionsOf = (count: number, size: number) =>

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { openCollisionStage } from '../../src/core/collision/stage.ts';
 import type { LastKnownRow } from '../../src/core/item.ts';
-import { eventTimeAt, timeOfDay } from '../../src/model/set_back.ts';
+import { eventTimeOfMonotonic, wallClockTime } from '../../src/model/clock_steps.ts';
 import { foreignRows, keptRows, rowsToKeep, rowUntil } from '../../src/shards/row_times.ts';
 import { type Clock, openClock } from '../../src/time/clock.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
@@ -152,13 +152,13 @@ test('Event time goes on during a standstill, running time does not, and neither
         if (isStandstill) stoodMs += dayMs - lastDayMs - 1;
         assert.ok(runningMs >= lastRunningMs && eventMs >= lastEventMs);
         assert.equal(eventMs - runningMs, stoodMs);
-        assert.equal(eventTimeAt(runningMs, clock.setBacks), eventMs);
+        assert.equal(eventTimeOfMonotonic(runningMs, clock.setBacks), eventMs);
         assert.equal(clock.eventTimeOfDay(eventMs), dayMs);
         assert.equal(clock.timeOfDay(runningMs), dayMs);
         assert.equal(clock.runningTime(dayMs), runningMs);
         if (isStandstill && clock.setBacks.length < 16) {
           assert.equal(
-            eventTimeAt(lastRunningMs, clock.setBacks),
+            eventTimeOfMonotonic(lastRunningMs, clock.setBacks),
             lastEventMs,
             'a time of before the standstill stays',
           );
@@ -331,8 +331,8 @@ test('Rows are kept with times of day, and read with none that lies in the futur
 
 test('The time of day of what was noted before the clock went ahead stays', () => {
   const setBacks: Clock['setBacks'] = [{ toMs: T0 + 3000, byMs: 10 * HOUR_MS }];
-  assert.equal(timeOfDay(T0 - 1000, setBacks), T0 - 1000);
-  assert.equal(timeOfDay(T0 + 1000 + 10 * HOUR_MS, setBacks), T0 + 1000);
+  assert.equal(wallClockTime(T0 - 1000, setBacks), T0 - 1000);
+  assert.equal(wallClockTime(T0 + 1000 + 10 * HOUR_MS, setBacks), T0 + 1000);
 });
 
 test('A worker that is replaced after a standstill finds its objects silent for no longer than the hub has listened', () => {

@@ -6,7 +6,7 @@ import type { Change } from '../../src/entities/entities.ts';
 import { isSilent } from '../../src/entities/left_behind.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import { ZoneMoves } from '../../src/entities/zone_moves.ts';
-import { KeptNumber } from '../../src/model/kept_number.ts';
+import { ExactNumber } from '../../src/model/lossless_numbers.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
 import { Turns } from '../../src/time/turns.ts';
 import { SimulatedTime } from '../adapters/simulated_time.ts';
@@ -70,7 +70,7 @@ describe('Entities, changed by another hub,', () => {
     await one.create('zone', HALL);
     await one.create('fence', square({ id: 'dock' }));
     await one.create('trackable', { id: UUID_A, type: 'omlox', properties: { weight: 1 } });
-    const heavy = { id: UUID_A, type: 'omlox', properties: { weight: new KeptNumber('1.50') } };
+    const heavy = { id: UUID_A, type: 'omlox', properties: { weight: new ExactNumber('1.50') } };
     await one.replace('trackable', UUID_A, heavy, { force: true });
     await one.remove('zone', HALL.id);
     const { entities: other, told: toldThere } = openEntities();

@@ -7,8 +7,8 @@ import type { Entities } from '../../src/entities/entities.ts';
 import { LISTS, readDocument } from '../../src/entities/import_document.ts';
 import { type ImportPlan, planImport } from '../../src/entities/import_plan.ts';
 import type { Kind } from '../../src/entities/known.ts';
-import type { KeptFence } from '../../src/model/fence.ts';
-import { keepNumbers } from '../../src/model/keep_numbers.ts';
+import type { StoredFence } from '../../src/model/fence.ts';
+import { restoreExactNumbers } from '../../src/model/lossless_numbers.ts';
 import { openEntities, point, polygon, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from './open_entities.ts';
 
 const DOCUMENT = { format: 'location-hub-entities', version: 1 };
@@ -115,8 +115,8 @@ const UTM = { id: UUID_B, region: point(480_000, 5_550_000), radius: 2, crs: 'EP
 test('A region that is given as the API shows it is the region of the hub, in whatever plane', async () => {
   const { entities } = openEntities();
   await entities.create('zone', HALL);
-  const local = (await entities.create('fence', LOCAL)) as KeptFence;
-  const utm = (await entities.create('fence', UTM)) as KeptFence;
+  const local = (await entities.create('fence', LOCAL)) as StoredFence;
+  const utm = (await entities.create('fence', UTM)) as StoredFence;
   const zoneBy = (name: string) => entities.zoneBy(name);
   const views = [{ crs: 'EPSG:4326' }, { crs: 'local', zoneId: UUID_A }, { crs: 'EPSG:32632' }];
   for (const view of views) {
@@ -133,10 +133,10 @@ test('A region without a crs is longitude and latitude, and the fence keeps its 
   const { entities } = openEntities();
   await entities.create('zone', HALL);
   for (const fence of [LOCAL, UTM]) {
-    const before = (await entities.create('fence', fence)) as KeptFence;
+    const before = (await entities.create('fence', fence)) as StoredFence;
     const zoneBy = (name: string) => entities.zoneBy(name);
     const { x, y } = fence === LOCAL ? { x: 7, y: 4 } : { x: 480_010, y: 5_550_020 };
-    const moved = { ...before, region: point(x, y) } as KeptFence;
+    const moved = { ...before, region: point(x, y) } as StoredFence;
     const region = fenceIn({ crs: 'EPSG:4326' }, moved, zoneBy)?.region;
     const plan = await planned(entities, { fences: [{ id: fence.id, region }] });
     assert.deepEqual(plan.changes[0]?.after, moved);
@@ -154,7 +154,7 @@ test('A fence whose zone was deleted stays where it is when an import names it',
   await entities.create('zone', HALL);
   await entities.create('fence', LOCAL);
   await entities.remove('zone', UUID_A);
-  const fence = entities.get('fence', UUID_C) as KeptFence;
+  const fence = entities.get('fence', UUID_C) as StoredFence;
   assert.ok(fence.former_zone);
   const { former_zone: _plane, ...shown } = fence;
   for (const given of [fence, shown, fenceIn({ crs: 'EPSG:4326' }, fence, () => undefined)]) {
@@ -167,7 +167,7 @@ test('An import of other digits is a change, and of the same number written othe
   const { entities } = openEntities();
   const listed = (digits: string) => {
     const text = `{"id":"tag-1","type":"uwb","properties":{"serial":${digits}}}`;
-    return keepNumbers(text, JSON.parse(text)) as { readonly id: string };
+    return restoreExactNumbers(text, JSON.parse(text)) as { readonly id: string };
   };
   await entities.create('provider', listed('723413320329068590'));
   const counts = async (digits: string) => (await planned(entities, { providers: [listed(digits)] })).counts.provider;
@@ -245,7 +245,7 @@ test('What the API shows of any entities is no change when it is imported, with 
       const zoneBy = (name: string) => entities.zoneBy(name);
       const lists = LISTS.map(([name, kind]) => {
         const shown = entities.lists()[kind].map((entity) => {
-          if (kind === 'fence') return fenceIn({ crs: 'EPSG:4326' }, entity as KeptFence, zoneBy);
+          if (kind === 'fence') return fenceIn({ crs: 'EPSG:4326' }, entity as StoredFence, zoneBy);
           return asShown(kind, entity, entities);
         });
         return [name, JSON.parse(JSON.stringify(shown))] as const;

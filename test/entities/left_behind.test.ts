@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Change } from '../../src/entities/entities.ts';
 import { isSilent } from '../../src/entities/left_behind.ts';
-import type { KeptFence } from '../../src/model/fence.ts';
+import type { StoredFence } from '../../src/model/fence.ts';
 import { HALL, square } from '../support/hall.ts';
 import { openEntities, point, uwbZone } from './open_entities.ts';
 
@@ -119,7 +119,7 @@ describe('A fence whose zone is gone', () => {
   it('can be replaced by itself with other members, whether or not they name the zone', async () => {
     const entities = await orphan();
     const former = entities.get('fence', 'dock')?.former_zone;
-    const renamed: KeptFence = await entities.replace('fence', 'dock', { ...LOCAL, name: 'Dock 2', timeout: 5 });
+    const renamed: StoredFence = await entities.replace('fence', 'dock', { ...LOCAL, name: 'Dock 2', timeout: 5 });
     assert.deepEqual(renamed, { ...LOCAL, name: 'Dock 2', timeout: 5, former_zone: former });
     const { region } = LOCAL;
     const open = region.type === 'Polygon' && { ...region, coordinates: [region.coordinates[0]?.slice(0, -1)] };

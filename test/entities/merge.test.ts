@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type MergeOptions, memberChanges, merge } from '../../src/entities/merge.ts';
-import { KeptNumber } from '../../src/model/kept_number.ts';
+import { ExactNumber } from '../../src/model/lossless_numbers.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -129,9 +129,9 @@ test('memberChanges lists members and properties with their values, digit by dig
     id: 'a',
     radius: 1,
     name: 'A',
-    properties: { n: new KeptNumber('1.50'), m: new KeptNumber('723413320329068590') },
+    properties: { n: new ExactNumber('1.50'), m: new ExactNumber('723413320329068590') },
   };
-  const after = { id: 'a', radius: 2, properties: { n: 1.5, m: new KeptNumber('723413320329068591'), k: null } };
+  const after = { id: 'a', radius: 2, properties: { n: 1.5, m: new ExactNumber('723413320329068591'), k: null } };
   assert.deepEqual(memberChanges(before, after), [
     { path: '/radius', before: '1', after: '2' },
     { path: '/name', before: '"A"' },

@@ -59,8 +59,8 @@ test('The check finds a regular expression that is slow', () => {
   assert.ok(performance.now() - startMs > 100);
 });
 
-/** Those put theirs together from constants; test/model/keep_numbers.test.ts and test/hub-ui/reasons.test.ts show them large texts. */
-const FROM_CONSTANTS = ['src/hub-ui/problems/reasons.ts', 'src/model/json.ts', 'src/model/keep_numbers.ts'];
+/** Those put theirs together from constants; test/model/lossless_numbers.test.ts and test/hub-ui/reasons.test.ts show them large texts. */
+const FROM_CONSTANTS = ['src/hub-ui/problems/reasons.ts', 'src/model/json.ts', 'src/model/lossless_numbers.ts'];
 
 test('The hub makes no regular expression from what it is given', () => {
   const made = SOURCES.filter(({ code }) => /\bRegExp\(/.test(code)).map(({ path }) => path);

@@ -16,7 +16,7 @@ import { bodyOf, type EntityDocument, type HubEntities } from '../../src/hub-ui/
 import { warningsOf } from '../../src/hub-ui/lists/import_warnings.ts';
 import { idKey } from '../../src/model/id.ts';
 import { parseStoredJson } from '../../src/model/json.ts';
-import { KeptNumber } from '../../src/model/kept_number.ts';
+import { ExactNumber } from '../../src/model/lossless_numbers.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import { openEntities, polygon, UUID_A, UUID_B, UUID_C } from '../entities/open_entities.ts';
 
@@ -340,7 +340,7 @@ test('A table of few columns changes these of what the hub has, and a new tracka
   );
 });
 
-const digits = fc.constantFrom(new KeptNumber('723413320329068590'), new KeptNumber('1.50'));
+const digits = fc.constantFrom(new ExactNumber('723413320329068590'), new ExactNumber('1.50'));
 const text = fc.oneof(
   fc.string(),
   fc.constantFrom(

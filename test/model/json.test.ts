@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseJson, UnfitJson, whyUnfit } from '../../src/model/json.ts';
+import { parseJson, UnsupportedJson, unsupportedReason } from '../../src/model/json.ts';
 
 const arrays = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 const PROTO = 'is a name that cannot be kept';
@@ -40,7 +40,7 @@ describe('parseJson', () => {
     it(`refuses ${text.slice(0, 60)}`, () => {
       assert.throws(
         () => parseJson(text),
-        (error: Error) => error instanceof UnfitJson && error.message === problem,
+        (error: Error) => error instanceof UnsupportedJson && error.message === problem,
       );
     });
   }
@@ -88,13 +88,13 @@ describe('parseJson', () => {
           assert.throws(() => parseJson(text), SyntaxError);
           return;
         }
-        const problem = whyUnfit(parsed);
+        const problem = unsupportedReason(parsed);
         if (problem === undefined) {
           assert.deepEqual(parseJson(text), parsed);
           return;
         }
         refused++;
-        assert.throws(() => parseJson(text), UnfitJson);
+        assert.throws(() => parseJson(text), UnsupportedJson);
       }),
       { numRuns: 2000, seed: 6 },
     );
@@ -102,23 +102,26 @@ describe('parseJson', () => {
   });
 });
 
-describe('whyUnfit', () => {
+describe('unsupportedReason', () => {
   it('names numbers that are too large, and texts', () => {
-    assert.equal(whyUnfit(JSON.parse('{"a":[1,1e999]}')), 'a[1]: must be a finite number, found one too large');
     assert.equal(
-      whyUnfit(JSON.parse('-1e999'), { root: 'radius' }),
+      unsupportedReason(JSON.parse('{"a":[1,1e999]}')),
+      'a[1]: must be a finite number, found one too large',
+    );
+    assert.equal(
+      unsupportedReason(JSON.parse('-1e999'), { root: 'radius' }),
       'radius: must be a finite number, found one too large',
     );
-    assert.equal(whyUnfit({ a: '\ud800' }, { root: 'properties' }), `properties.a: ${HALF}`);
+    assert.equal(unsupportedReason({ a: '\ud800' }, { root: 'properties' }), `properties.a: ${HALF}`);
   });
 
   it('counts levels', () => {
-    assert.equal(whyUnfit(JSON.parse(arrays(200))), undefined);
-    assert.equal(whyUnfit(JSON.parse(arrays(201))), `body: ${DEEP}`);
+    assert.equal(unsupportedReason(JSON.parse(arrays(200))), undefined);
+    assert.equal(unsupportedReason(JSON.parse(arrays(201))), `body: ${DEEP}`);
     assert.equal(
-      whyUnfit(JSON.parse(arrays(500_000)), { root: 'x', depthMax: 3 }),
+      unsupportedReason(JSON.parse(arrays(500_000)), { root: 'x', depthMax: 3 }),
       'x: must be nested at most 3 levels deep, found more',
     );
-    assert.equal(whyUnfit(JSON.parse(arrays(3)), { depthMax: 3 }), undefined);
+    assert.equal(unsupportedReason(JSON.parse(arrays(3)), { depthMax: 3 }), undefined);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseExactJson, parseJson, UnfitJson, whyUnfit } from '../../src/model/json.ts';
+import { parseExactJson, parseJson, UnsupportedJson, unsupportedReason } from '../../src/model/json.ts';
 import { LongJson } from '../../src/model/long_json.ts';
 import { anyJson } from './json_texts.ts';
 
@@ -21,8 +21,8 @@ function readLong(text: string, options?: Options): unknown {
 /** What the other way to read it makes of a text: its value, or why it has none. */
 function readWhole(text: string, { everywhere = false, depthMax = 200 }: Options = {}): unknown {
   const value = everywhere ? parseExactJson(text, depthMax) : parseJson(text, depthMax);
-  const problem = whyUnfit(value, { depthMax });
-  if (problem !== undefined) throw new UnfitJson(problem);
+  const problem = unsupportedReason(value, { depthMax });
+  if (problem !== undefined) throw new UnsupportedJson(problem);
   return value;
 }
 
@@ -75,7 +75,7 @@ test('what is no JSON, or cannot be kept, is refused in parts as it is whole', (
         refused++;
         assert.throws(
           () => readLong(text, { partLength }),
-          (found) => found instanceof SyntaxError || found instanceof UnfitJson,
+          (found) => found instanceof SyntaxError || found instanceof UnsupportedJson,
           `${text}: ${String(error)}`,
         );
         return;
@@ -84,7 +84,7 @@ test('what is no JSON, or cannot be kept, is refused in parts as it is whole', (
         assert.deepEqual(readLong(text, { partLength }), whole, text);
       } catch (error) {
         // A later member of the same name has taken its place.
-        assert.ok(error instanceof UnfitJson && UNFIT.test(text), `${text}: ${String(error)}`);
+        assert.ok(error instanceof UnsupportedJson && UNFIT.test(text), `${text}: ${String(error)}`);
       }
     },
   );
@@ -106,7 +106,7 @@ const REFUSED: readonly [text: string, message: string][] = [
 
 for (const [text, message] of REFUSED) {
   test(`what is refused in a long text is named by its way: ${message}`, () => {
-    assert.throws(() => readLong(text, { partLength: 20, depthMax: 5 }), new UnfitJson(message));
+    assert.throws(() => readLong(text, { partLength: 20, depthMax: 5 }), new UnsupportedJson(message));
   });
 }
 
@@ -114,11 +114,14 @@ test('an object has a bounded number of members, read whole or in parts', () => 
   const members = (count: number) => `{"deep":{${Array.from({ length: count }, (_, n) => `"${n}":${n}`).join()}}}`;
   for (const read of [readWhole, readLong]) {
     assert.equal(Object.keys((read(members(10_000)) as { deep: object }).deep).length, 10_000);
-    assert.throws(() => read(members(10_001)), new UnfitJson('deep: must have at most 10,000 members, found 10,001'));
+    assert.throws(
+      () => read(members(10_001)),
+      new UnsupportedJson('deep: must have at most 10,000 members, found 10,001'),
+    );
   }
   assert.throws(
     () => readLong(members(900_000)),
-    /^UnfitJson: deep: must have at most 10,000 members, found 1\d,\d{3}$/,
+    /^UnsupportedJson: deep: must have at most 10,000 members, found 1\d,\d{3}$/,
   );
 });
 
@@ -145,6 +148,6 @@ test('bytes that are not UTF-8 are refused wherever they are', () => {
 
 test('a text that is too long is refused before it is made a value', () => {
   assert.deepEqual(readLong('["abcde"]', { textMax: 5 }), ['abcde']);
-  const refused = new UnfitJson('body: must have texts of at most 5 bytes, found 1,000');
+  const refused = new UnsupportedJson('body: must have texts of at most 5 bytes, found 1,000');
   assert.throws(() => readLong(`["${'a'.repeat(1000)}"]`, { textMax: 5 }), refused);
 });

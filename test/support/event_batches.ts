@@ -1,10 +1,10 @@
 import { lend } from '../../src/model/borrowed.ts';
 import { type EventBatch, joined, NO_FIELDS } from '../../src/model/event_batch.ts';
-import type { EventText } from '../../src/model/topics.ts';
+import type { SerializedEvent } from '../../src/model/topics.ts';
 
 /** Events by variant, each in order, as a worker hands them out. */
-export function batchesOf(events: readonly EventText[]): EventBatch[] {
-  const byVariant = new Map<number, EventText[]>();
+export function batchesOf(events: readonly SerializedEvent[]): EventBatch[] {
+  const byVariant = new Map<number, SerializedEvent[]>();
   for (const event of events) {
     const own = byVariant.get(event.variant);
     if (own === undefined) byVariant.set(event.variant, [event]);

@@ -12,8 +12,8 @@ import type { FenceEvent, TrackableMotion } from '../../src/model/events.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Location } from '../../src/model/location.ts';
 import type { LocationProvider } from '../../src/model/provider.ts';
-import { NEVER_SET_BACK, type SetBack } from '../../src/model/set_back.ts';
-import type { EventText, Variant } from '../../src/model/topics.ts';
+import { NO_CLOCK_STEPS, type ClockStep } from '../../src/model/clock_steps.ts';
+import type { SerializedEvent, Variant } from '../../src/model/topics.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import type { ShardCommand as OtherCommand } from '../../src/shards/shard_commands.ts';
@@ -54,7 +54,7 @@ export interface HarnessOptions {
 }
 
 /** The events of a step one by one, by variant. */
-export function eventsOf({ events }: Pick<Outcome, 'events'>): EventText[] {
+export function eventsOf({ events }: Pick<Outcome, 'events'>): SerializedEvent[] {
   return events
     .toSorted((a, b) => a.variant - b.variant)
     .flatMap(({ variant, bytes, ends, fields }) =>
@@ -65,7 +65,7 @@ export function eventsOf({ events }: Pick<Outcome, 'events'>): EventText[] {
 /** A shard on a table: simulated time, and everything that it says is collected. */
 export class ShardHarness {
   readonly outcomes: HeardOutcome[] = [];
-  readonly #events: EventText[] = [];
+  readonly #events: SerializedEvent[] = [];
   readonly #heard: Heard = { locations: [], motions: [], fenceEvents: [] };
   /** How many outcomes are among the events, and how many events are among what was heard. */
   #outcomesRead = 0;
@@ -73,7 +73,7 @@ export class ShardHarness {
   readonly shard: Shard;
   rows: 'all' | 'urgent' = 'urgent';
   /** What the clock of the hub has been through. */
-  setBacks: readonly SetBack[] = NEVER_SET_BACK;
+  setBacks: readonly ClockStep[] = NO_CLOCK_STEPS;
   #seq = 0;
   #ids = 0;
 
@@ -99,7 +99,7 @@ export class ShardHarness {
   }
 
   /** All events so far, in order. Most tests look at some outcomes only, so they are not taken apart before that. */
-  get events(): readonly EventText[] {
+  get events(): readonly SerializedEvent[] {
     for (const outcome of this.outcomes.slice(this.#outcomesRead)) this.#events.push(...eventsOf(outcome));
     this.#outcomesRead = this.outcomes.length;
     return this.#events;

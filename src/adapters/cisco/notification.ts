@@ -1,6 +1,6 @@
-import { KeptNumber, ordinary } from '../../model/kept_number.ts';
+import { ExactNumber, ordinary } from '../../model/lossless_numbers.ts';
 import type { Location } from '../../model/location.ts';
-import { show } from '../../model/show.ts';
+import { show } from '../../model/error_value_text.ts';
 import { formatTime } from '../../model/time.ts';
 import type { Zone } from '../../model/zone.ts';
 import { readVendorTime } from '../vendor_time.ts';
@@ -132,14 +132,14 @@ const DETAILS: readonly (readonly [name: string, member: string])[] = [
   ['move_distance_ft', 'moveDistanceInFt'],
 ];
 
-type Details = Record<string, string | number | KeptNumber>;
+type Details = Record<string, string | number | ExactNumber>;
 
 /** They are handed on as they were sent. */
 function detailsOf(value: Notification): Details {
   const details: Details = {};
   for (const [name, member] of DETAILS) {
     const detail = value[member];
-    if (typeof detail === 'number' || detail instanceof KeptNumber) details[name] = detail;
+    if (typeof detail === 'number' || detail instanceof ExactNumber) details[name] = detail;
     else if (typeof detail === 'string' && detail !== '') details[name] = detail;
   }
   return details;

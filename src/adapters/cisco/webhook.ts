@@ -1,7 +1,7 @@
 import { HubError } from '../../errors.ts';
 import type { TakenEach } from '../../ingest/ingest.ts';
 import type { Location } from '../../model/location.ts';
-import { show } from '../../model/show.ts';
+import { show } from '../../model/error_value_text.ts';
 import type { Zone } from '../../model/zone.ts';
 import { SeldomWarning, type SourceLog } from '../seldom.ts';
 import { Hierarchies } from './hierarchy.ts';

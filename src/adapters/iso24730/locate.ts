@@ -1,4 +1,4 @@
-import { numberOf } from '../../model/kept_number.ts';
+import { exactNumberOf } from '../../model/lossless_numbers.ts';
 import type { Location, ProviderType } from '../../model/location.ts';
 import { formatTime } from '../../model/time.ts';
 import { readVendorTime } from '../vendor_time.ts';
@@ -86,7 +86,7 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 function readDetail(value: string): unknown {
   const number = readNumber(value);
   if (number === undefined) return value;
-  return JSON_NUMBER.test(value) ? numberOf(value) : number;
+  return JSON_NUMBER.test(value) ? exactNumberOf(value) : number;
 }
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;

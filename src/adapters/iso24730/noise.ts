@@ -1,4 +1,4 @@
-import { show } from '../../model/show.ts';
+import { show } from '../../model/error_value_text.ts';
 import type { SourceLog } from '../seldom.ts';
 import { isZebraLegacy } from './message.ts';
 

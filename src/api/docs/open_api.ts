@@ -1,5 +1,5 @@
 import { plainType } from '../../errors.ts';
-import { Components, type Shown } from '../../model/components.ts';
+import { Components, type DocumentSchema } from '../../model/components.ts';
 import { ErrorBody } from '../../model/error_body.ts';
 import { CollisionEvent, FenceEvent } from '../../model/events.ts';
 import { WEBSOCKET_FRAMES } from '../../socket/docs/frames.ts';
@@ -40,9 +40,9 @@ const IN_V1 = `
 `.trimEnd();
 
 /** The OpenAPI 3.1 document of a version, made from its rows. Throws an Error when two of them have the same name. */
-export function openApiDocument(routes: readonly Route[], options: DocumentOptions): Shown {
+export function openApiDocument(routes: readonly Route[], options: DocumentOptions): DocumentSchema {
   const { version, versionInfo, prefix = '' } = options;
-  const components = new Components({ shownFor: entitySchemas(version), forGenerators: true });
+  const components = new Components({ replacementOf: entitySchemas(version), forGenerators: true });
   const parameters = new Parameters(components);
   const paths = pathsOf(
     routes.filter(({ versions }) => versions.includes(version)),
@@ -77,8 +77,8 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
   };
 }
 
-function pathsOf(routes: readonly Route[], documenting: Documenting): Readonly<Record<string, Shown>> {
-  const paths: Record<string, Record<string, Shown>> = {};
+function pathsOf(routes: readonly Route[], documenting: Documenting): Readonly<Record<string, DocumentSchema>> {
+  const paths: Record<string, Record<string, DocumentSchema>> = {};
   const ids = new Set<unknown>();
   for (const route of routes) {
     const operation = operationOf(route, documenting);
@@ -92,7 +92,7 @@ function pathsOf(routes: readonly Route[], documenting: Documenting): Readonly<R
   return paths;
 }
 
-function responsesOf(components: Components, options: DocumentOptions): Shown {
+function responsesOf(components: Components, options: DocumentOptions): DocumentSchema {
   const prefix = errorTypePrefixIn(options.version, options);
   const schema = components.show(ErrorBody);
   return Object.fromEntries(
@@ -106,7 +106,7 @@ function responsesOf(components: Components, options: DocumentOptions): Shown {
   );
 }
 
-function tagsOf(paths: Readonly<Record<string, Shown>>): ReadonlySet<string> {
+function tagsOf(paths: Readonly<Record<string, DocumentSchema>>): ReadonlySet<string> {
   const operations = Object.values(paths).flatMap((item) => Object.values(item) as { tags: string[] }[]);
   return new Set(operations.flatMap(({ tags }) => tags));
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Components, Shown } from '../../model/components.ts';
+import type { Components, DocumentSchema } from '../../model/components.ts';
 import { ErrorBody } from '../../model/error_body.ts';
 import type { Route } from '../route.ts';
 import type { Version } from '../versions.ts';
@@ -18,7 +18,7 @@ export interface Documenting {
 }
 
 /** An operation of the OpenAPI document: what a row takes and answers. */
-export function operationOf(route: Route, documenting: Documenting): Shown {
+export function operationOf(route: Route, documenting: Documenting): DocumentSchema {
   const parameters = documenting.parameters.of(route);
   const { description } = route.notes;
   return {
@@ -33,7 +33,7 @@ export function operationOf(route: Route, documenting: Documenting): Shown {
   };
 }
 
-function bodyOf({ body, text }: Route, { components }: Documenting): Shown {
+function bodyOf({ body, text }: Route, { components }: Documenting): DocumentSchema {
   const types = { [JSON_TYPE]: body, ...(text ? { 'text/plain': Type.String({ minLength: 1 }) } : {}) };
   const content = Object.entries(types).flatMap(([type, schema]) =>
     schema === undefined ? [] : [[type, { schema: components.show(schema) }]],
@@ -41,7 +41,7 @@ function bodyOf({ body, text }: Route, { components }: Documenting): Shown {
   return { required: true, content: Object.fromEntries(content) };
 }
 
-function successesOf(route: Route, { version, components }: Documenting): Shown {
+function successesOf(route: Route, { version, components }: Documenting): DocumentSchema {
   const replies = Object.entries(route.replies).map(([status, reply]) => {
     const schema = replySchema(reply, version, route);
     const type = reply.mediaType ?? JSON_TYPE;
@@ -53,7 +53,7 @@ function successesOf(route: Route, { version, components }: Documenting): Shown 
   return Object.fromEntries(replies);
 }
 
-function refusals(route: Route, { components }: Documenting): Shown {
+function refusals(route: Route, { components }: Documenting): DocumentSchema {
   const shown = refusalsOf(route).map(({ status, special }) => {
     const shared = REFUSALS[status];
     const description = special === undefined ? {} : { description: special };
@@ -64,7 +64,7 @@ function refusals(route: Route, { components }: Documenting): Shown {
 }
 
 /** Response headers with their meanings. */
-export function headersOf(headers: Readonly<Record<string, string>>): Shown {
+export function headersOf(headers: Readonly<Record<string, string>>): DocumentSchema {
   const entries = Object.entries(headers);
   if (entries.length === 0) return {};
   const shown = entries.map(([name, description]) => [name, { description, schema: { type: 'string' } }]);

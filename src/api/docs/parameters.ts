@@ -1,22 +1,22 @@
 import Type, { type TSchema } from 'typebox';
-import type { Components, Shown } from '../../model/components.ts';
+import type { Components, DocumentSchema } from '../../model/components.ts';
 import type { Route } from '../route.ts';
 
 /** The parameters of a document: those that are the same for many routes are shown once, and referred to. */
 export class Parameters {
   readonly #components: Components;
-  readonly #named = new Map<string, Shown>();
+  readonly #named = new Map<string, DocumentSchema>();
 
   constructor(components: Components) {
     this.#components = components;
   }
 
-  get named(): Readonly<Record<string, Shown>> {
+  get named(): Readonly<Record<string, DocumentSchema>> {
     return Object.fromEntries(this.#named);
   }
 
   /** All parameters of a route. */
-  of({ path, query, notes }: Route): readonly Shown[] {
+  of({ path, query, notes }: Route): readonly DocumentSchema[] {
     const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
       const description = notes.path?.[name] ?? `Id of the ${name.replace(/_id$/, '')}.`;
       return this.#refer(`path_${name}`, {
@@ -30,7 +30,7 @@ export class Parameters {
     return [...inPath, ...inQuery];
   }
 
-  #parameter(where: 'path' | 'query', name: string, schema: TSchema): Shown {
+  #parameter(where: 'path' | 'query', name: string, schema: TSchema): DocumentSchema {
     const { description, ...rest } = this.#components.show(schema);
     // `?geojson` alone means true.
     const empty = rest['type'] === 'boolean' ? { allowEmptyValue: true } : {};
@@ -38,7 +38,7 @@ export class Parameters {
   }
 
   /** A reference; the parameter itself where the name means something else elsewhere. */
-  #refer(key: string, parameter: Shown): Shown {
+  #refer(key: string, parameter: DocumentSchema): DocumentSchema {
     const named = this.#named.get(key);
     if (named !== undefined && JSON.stringify(named) !== JSON.stringify(parameter)) return parameter;
     this.#named.set(key, parameter);

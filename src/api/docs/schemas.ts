@@ -1,6 +1,6 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { Feature, FeatureCollection } from '../../model/geojson.ts';
-import { type About, Children, Choice } from '../../model/schema.ts';
+import { type SchemaDescription, Children, Choice } from '../../model/schema.ts';
 import type { Reply, Route } from '../route.ts';
 import type { Version } from '../versions.ts';
 
@@ -40,7 +40,7 @@ export function entitySchemas(version: Version): (schema: TSchema) => TSchema {
 }
 
 function entityOf({ properties, ...rest }: TObject, added: TProperties): TObject {
-  const { title, description, examples } = rest as unknown as About & { readonly examples?: unknown[] };
+  const { title, description, examples } = rest as unknown as SchemaDescription & { readonly examples?: unknown[] };
   const id = Type.Optional(
     Type.Union([Type.String(), Type.Null()], {
       description:
@@ -61,6 +61,6 @@ export function replySchema(reply: Reply, version: Version, { query }: Route): T
 }
 
 function titleOf(schema: TSchema): string {
-  const { title = '' } = schema as TSchema & Partial<About>;
+  const { title = '' } = schema as TSchema & Partial<SchemaDescription>;
   return title;
 }

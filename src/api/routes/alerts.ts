@@ -4,7 +4,7 @@ import { HubError } from '../../errors.ts';
 import { ALERT_STATES, Alert, AlertPreview, AlertRule, AlertSelection, AlertSummary } from '../../model/alert.ts';
 import { checker } from '../../model/check.ts';
 import { ArrayOf, OneOf } from '../../model/schema.ts';
-import { show } from '../../model/show.ts';
+import { show } from '../../model/error_value_text.ts';
 import { shownList } from '../list_body.ts';
 import { type Call, type Route, route } from '../route.ts';
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { HubError } from '../../errors.ts';
-import type { Components, Shown } from '../../model/components.ts';
-import { show } from '../../model/show.ts';
+import type { Components, DocumentSchema } from '../../model/components.ts';
+import { show } from '../../model/error_value_text.ts';
 import { asyncApiDocument } from '../../socket/docs/async_api.ts';
 import type { ApiDeps } from '../deps.ts';
 import { pageFile } from '../docs/files.ts';
@@ -46,7 +46,7 @@ interface Reader {
   readonly isKnown: boolean;
 }
 
-type MakeDocument = (reader: Reader, hub: ApiDeps) => Shown;
+type MakeDocument = (reader: Reader, hub: ApiDeps) => DocumentSchema;
 
 /** A document takes some milliseconds to make. A hub has few prefixes, but a proxy may name any number of them. */
 const MADE_MAX = 16;

@@ -8,7 +8,7 @@ import { HubError } from '../../errors.ts';
 import { checker } from '../../model/check.ts';
 import { CreationParameters, ZoneCreationParameters } from '../../model/creation.ts';
 import { Fence } from '../../model/fence.ts';
-import { pathOf, show } from '../../model/show.ts';
+import { pathOf, show } from '../../model/error_value_text.ts';
 import { Zone } from '../../model/zone.ts';
 import { type Route, route } from '../route.ts';
 import { zoneIn } from '../versions.ts';

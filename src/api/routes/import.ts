@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { HubError } from '../../errors.ts';
 import { EntityDocument, Import } from '../../model/import.ts';
-import { show } from '../../model/show.ts';
+import { show } from '../../model/error_value_text.ts';
 import type { Permit } from '../deps.ts';
 import { type Call, type Route, route } from '../route.ts';
 

@@ -3,7 +3,7 @@ import { HubError } from '../../errors.ts';
 import type { HttpReply } from '../../exchange.ts';
 import { Location, Proximity } from '../../model/location.ts';
 import { ArrayOf } from '../../model/schema.ts';
-import { show } from '../../model/show.ts';
+import { show } from '../../model/error_value_text.ts';
 import { placesOfAll } from '../all_places.ts';
 import { asRefusal } from '../body.ts';
 import type { AcceptOptions, ApiDeps } from '../deps.ts';

@@ -10,7 +10,7 @@ import {
   MovingFeatures,
   TemporalGeometrySequence,
 } from '../../model/moving_features.ts';
-import { show } from '../../model/show.ts';
+import { show } from '../../model/error_value_text.ts';
 import { parseTime } from '../../model/time.ts';
 import { PART_QUERY, type Parameters, partOf } from '../asked_span.ts';
 import type { ApiDeps } from '../deps.ts';

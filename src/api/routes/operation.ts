@@ -2,9 +2,9 @@ import Type from 'typebox';
 import { HubError } from '../../errors.ts';
 import { HealthSource, HUB_IDENTITY, MqttHealth, SocketHealth, SystemHealth } from '../../model/health.ts';
 import { HistoryHealth } from '../../model/history.ts';
-import { Lease, LicenseInfo, LicenseKeyBody } from '../../model/license.ts';
+import { LicenseLease, LicenseInfo, LicenseKeyBody } from '../../model/license.ts';
 import { ArrayOf } from '../../model/schema.ts';
-import { show } from '../../model/show.ts';
+import { show } from '../../model/error_value_text.ts';
 import { Consumption } from '../../model/usage.ts';
 import { onlyOwned } from '../ownership.ts';
 import { type Route, route } from '../route.ts';
@@ -204,7 +204,7 @@ const LICENSE_ROUTES: readonly Route[] = [
         404: 'There is no key and no trial.',
       },
     },
-    replies: { 200: { description: 'The lease.', schema: Lease } },
+    replies: { 200: { description: 'The lease.', schema: LicenseLease } },
     handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.license.lease())),
   }),
   route({
@@ -224,7 +224,7 @@ const LICENSE_ROUTES: readonly Route[] = [
     summary: 'Start a trial of 30 days, unless one was started before',
     permission: { operation: 'READ' },
     notes: { refusals: { 400: 'The trial has ended.' } },
-    replies: { 201: { description: 'The lease of the trial.', schema: Lease } },
+    replies: { 201: { description: 'The lease of the trial.', schema: LicenseLease } },
     async handle({ reply }, { operation }) {
       return { ...reply.json(JSON.stringify(await operation.license.startTrial())), status: 201 };
     },

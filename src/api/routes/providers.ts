@@ -3,7 +3,7 @@ import { HubError } from '../../errors.ts';
 import { Fence } from '../../model/fence.ts';
 import { LocationProvider } from '../../model/provider.ts';
 import { AnyType, ArrayOf, IdArray } from '../../model/schema.ts';
-import { show } from '../../model/show.ts';
+import { show } from '../../model/error_value_text.ts';
 import { Trackable } from '../../model/trackable.ts';
 import { idList } from '../answers.ts';
 import { existing, found } from '../found.ts';

@@ -4,7 +4,7 @@ import { HubError } from '../../errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { RuleSet } from '../../model/rule.ts';
 import { Choice } from '../../model/schema.ts';
-import { show } from '../../model/show.ts';
+import { show } from '../../model/error_value_text.ts';
 import { type Route, route } from '../route.ts';
 
 /** As JSON. A number alone is an expression, too. */

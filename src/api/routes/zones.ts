@@ -9,7 +9,7 @@ import { HubError } from '../../errors.ts';
 import { checker } from '../../model/check.ts';
 import { Fence } from '../../model/fence.ts';
 import { idKey } from '../../model/id.ts';
-import { show } from '../../model/show.ts';
+import { show } from '../../model/error_value_text.ts';
 import { SimpleTransform, Zone } from '../../model/zone.ts';
 import { found } from '../found.ts';
 import { PRESENT } from '../present.ts';

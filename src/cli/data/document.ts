@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type EntityDocument, type Problem, readDocument } from '../../entities/import_document.ts';
 import { decodeText } from '../../model/decode_text.ts';
-import { parseStoredJson, UnfitJson } from '../../model/json.ts';
-import { show } from '../../model/show.ts';
+import { parseStoredJson, UnsupportedJson } from '../../model/json.ts';
+import { show } from '../../model/error_value_text.ts';
 import { CommandError } from '../command_error.ts';
 
 const PROBLEMS_SHOWN = 10;
@@ -35,7 +35,8 @@ function parse(path: string): Readonly<Record<string, unknown>> {
   try {
     value = parseStoredJson(decodeText(readFileSync(path)));
   } catch (error) {
-    if (error instanceof UnfitJson) throw new CommandError(`Cannot import ${path}: ${error.message}`, { cause: error });
+    if (error instanceof UnsupportedJson)
+      throw new CommandError(`Cannot import ${path}: ${error.message}`, { cause: error });
     throw new CommandError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { parseKeeping } from '../../model/keep_numbers.ts';
+import { parseLossless } from '../../model/lossless_numbers.ts';
 import { CommandError } from '../command_error.ts';
 
 /** A location of a recording. What it holds is for the hub to check; a replay needs its time alone. */
@@ -61,7 +61,7 @@ async function open(path: string): Promise<NodeJS.ReadableStream> {
 function parse(text: string, place: string): Recorded['location'] {
   let value: unknown;
   try {
-    value = parseKeeping(text);
+    value = parseLossless(text);
   } catch (error) {
     throw new CommandError(`${place}: is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }

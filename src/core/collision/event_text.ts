@@ -1,5 +1,5 @@
 import type { CollisionEvent } from '../../model/events.ts';
-import { eventTimeOfDay } from '../../model/set_back.ts';
+import { wallClockOfEventTime } from '../../model/clock_steps.ts';
 import { formatTime } from '../../model/time.ts';
 import type { FilterFields } from '../../model/topics.ts';
 import type { EventWriter } from '../event_writer.ts';
@@ -42,7 +42,7 @@ export function writeCollision(
   const { mover, contact } = told;
   const other = otherOf(contact, mover);
   const fields: FilterFields = [mover.motion.id, other.motion.id, told.type, mover.motion.floor, other.motion.floor];
-  const head = headOf(told, (ms) => formatTime(eventTimeOfDay(ms, setBacks)));
+  const head = headOf(told, (ms) => formatTime(wallClockOfEventTime(ms, setBacks)));
   const places = placesOf(mover, other);
   const metres = geodesicMetres(mover.motion.lon, mover.motion.lat, other.motion.lon, other.motion.lat);
   for (const [index, { variant, plane }] of renderings.entries()) {

@@ -9,7 +9,7 @@
  */
 import type { EventBatch } from '../../model/event_batch.ts';
 import type { CollisionEvent } from '../../model/events.ts';
-import { eventTimeAt, NEVER_SET_BACK, type SetBack } from '../../model/set_back.ts';
+import { eventTimeOfMonotonic, NO_CLOCK_STEPS, type ClockStep } from '../../model/clock_steps.ts';
 import type { Variant } from '../../model/topics.ts';
 import { EventWriter } from '../event_writer.ts';
 import type { NewRecordBuffer } from '../location/record.ts';
@@ -43,7 +43,7 @@ export interface CollisionInput {
   /** The renderings wanted from now on, when they have changed. */
   readonly variants?: readonly Variant[] | undefined;
   /** How running times and event times become wall-clock times; they are the same if left out. */
-  readonly setBacks?: readonly SetBack[] | undefined;
+  readonly setBacks?: readonly ClockStep[] | undefined;
   /**
    * Whether a trackable that stands is certainly where its last motion was. Then a pair that touches without being in
    * collision has met unnoticed, and starts to collide. False after the restart of a single hub, whose rows may be older.
@@ -117,7 +117,7 @@ interface Run {
 function step(run: Run, input: CollisionInput): CollisionOutcome {
   const { nowMs, motions, variants, setBacks, areStandsExact = false } = input;
   const { state, events } = run;
-  state.setBacks = setBacks ?? NEVER_SET_BACK;
+  state.setBacks = setBacks ?? NO_CLOCK_STEPS;
   events.tidy(EVENT_BYTES_KEPT);
   if (variants !== undefined) events.retain(variants);
   refreshRenderings(state, variants, run.options.zones);
@@ -200,7 +200,7 @@ function standAt(run: Run, motion: Moved): Body {
 function onGone(run: Run, { id, receivedMs }: Gone): void {
   const body = run.state.bodies.get(id);
   if (body === undefined) return;
-  const timeMs = eventTimeAt(receivedMs, run.state.setBacks);
+  const timeMs = eventTimeOfMonotonic(receivedMs, run.state.setBacks);
   while (body.contacts.length > 0) end(run, body.contacts[0]!, body, timeMs);
   takeAway(run.state, body);
 }
@@ -291,7 +291,7 @@ function releaseDue(run: Run, untilMs: number): void {
   }
   due.sort((one, other) => dueMs(one) - dueMs(other) || byIds(one, other));
   const { setBacks } = run.state;
-  for (const contact of due) end(run, contact, contact.mover, eventTimeAt(releaseMs(contact.hold), setBacks));
+  for (const contact of due) end(run, contact, contact.mover, eventTimeOfMonotonic(releaseMs(contact.hold), setBacks));
 }
 
 function byIds(one: Contact, other: Contact): number {

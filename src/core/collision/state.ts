@@ -1,4 +1,4 @@
-import { NEVER_SET_BACK, type SetBack } from '../../model/set_back.ts';
+import { NO_CLOCK_STEPS, type ClockStep } from '../../model/clock_steps.ts';
 import type { Variant } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import { DeadlineHeap } from '../deadline_heap.ts';
@@ -30,7 +30,7 @@ export interface CollisionState {
   renderings: readonly Rendering[];
   zones: readonly (Zone | undefined)[];
   /** By which running time is shown as the time of day. */
-  setBacks: readonly SetBack[];
+  setBacks: readonly ClockStep[];
   /** Of the renderings as they are. */
   readonly texts: BodyTexts;
 }
@@ -44,7 +44,7 @@ export function newCollisionState(newBuffer: NewRecordBuffer): CollisionState {
     contacts: 0,
     renderings: [],
     zones: [],
-    setBacks: NEVER_SET_BACK,
+    setBacks: NO_CLOCK_STEPS,
     texts: new BodyTexts(newBuffer),
   };
 }

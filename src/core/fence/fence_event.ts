@@ -1,4 +1,4 @@
-import type { KeptFence } from '../../model/fence.ts';
+import type { StoredFence } from '../../model/fence.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import { formatTime } from '../../model/time.ts';
 import type { FilterFields, View } from '../../model/topics.ts';
@@ -69,7 +69,7 @@ export function fenceEventText(
  * Text of a GeoJSON FeatureCollection with the event: the fence's region as geometry, the event's members as
  * properties, with the fence's name, floor and radius. Undefined where the region cannot be shown in the view.
  */
-export function fenceFeature(fence: KeptFence, text: string, view: View, zones: ZoneLookup): string | undefined {
+export function fenceFeature(fence: StoredFence, text: string, view: View, zones: ZoneLookup): string | undefined {
   const geometry = regionIn(fence, view, zones);
   if (geometry === undefined) return undefined;
   const { name, floor, radius } = fence;
@@ -78,7 +78,7 @@ export function fenceFeature(fence: KeptFence, text: string, view: View, zones: 
   return featureCollection([feature(geometry, members)]);
 }
 
-function regionIn(fence: KeptFence, view: View, zones: ZoneLookup): string | undefined {
+function regionIn(fence: StoredFence, view: View, zones: ZoneLookup): string | undefined {
   const { region } = fence;
   const crs = fence.crs ?? 'EPSG:4326';
   const own = fence.zone_id == null ? undefined : zones(fence.zone_id);

@@ -1,4 +1,4 @@
-import type { KeptFence } from '../../model/fence.ts';
+import type { StoredFence } from '../../model/fence.ts';
 import { isUnset } from '../../model/id.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { PlaneTransform } from '../geo/crs.ts';
@@ -9,7 +9,7 @@ import { zoneTransform } from '../zone/zone_transform.ts';
  * the plane that the last one had. Undefined where there was never any.
  */
 export function localPlane(
-  { zone_id: name, former_zone: former }: KeptFence,
+  { zone_id: name, former_zone: former }: StoredFence,
   zoneBy: (idOrForeignId: string) => Zone | undefined,
 ): PlaneTransform | undefined {
   const zone = isUnset(name) ? undefined : zoneBy(name);
@@ -17,7 +17,7 @@ export function localPlane(
 }
 
 /** Whether a local region is where it is by the plane of a zone that is not there, or not placed, any more. */
-export function isLeftBehind(fence: KeptFence, zoneBy: (idOrForeignId: string) => Zone | undefined): boolean {
+export function isLeftBehind(fence: StoredFence, zoneBy: (idOrForeignId: string) => Zone | undefined): boolean {
   const { crs, zone_id: name, former_zone: former } = fence;
   if (crs !== 'local' || former === undefined) return false;
   const zone = isUnset(name) ? undefined : zoneBy(name);

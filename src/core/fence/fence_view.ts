@@ -1,4 +1,4 @@
-import { type Fence, type KeptFence, shownFence } from '../../model/fence.ts';
+import { type Fence, type StoredFence, publicFence } from '../../model/fence.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type PlaneTransform, projection, rangeProblem, shownProjection } from '../geo/crs.ts';
@@ -14,12 +14,12 @@ type ZoneBy = (idOrForeignId: string) => Zone | undefined;
  * The fence with its region in the view's crs: as it is kept where it is kept in that, otherwise with converted
  * vertices. Undefined when the region cannot be shown there, since its zone was never there or the view's is too far away.
  */
-export function fenceIn(view: View, fence: KeptFence, zoneBy: ZoneBy): Fence | undefined {
+export function fenceIn(view: View, fence: StoredFence, zoneBy: ZoneBy): Fence | undefined {
   const own = fence.crs ?? 'EPSG:4326';
   const ownZone = fence.zone_id == null ? undefined : zoneBy(fence.zone_id);
   const viewZone = view.zoneId === undefined ? undefined : zoneBy(view.zoneId);
   const same = own === view.crs && (own !== 'local' || (ownZone !== undefined && ownZone === viewZone));
-  if (same) return shownFence(fence);
+  if (same) return publicFence(fence);
   const from = own === 'local' ? localPlane(fence, zoneBy) : projection(own);
   const to = view.crs === 'local' ? viewZone && zoneTransform(viewZone) : shownProjection(view.crs);
   if (from === undefined || to === undefined) return undefined;
@@ -28,11 +28,11 @@ export function fenceIn(view: View, fence: KeptFence, zoneBy: ZoneBy): Fence | u
   const moved = region.type === 'Point' ? pointInPlane(region, convert) : polygonInPlane(region, convert);
   if (moved === undefined) return undefined;
   const zone = view.crs === 'local' && viewZone !== undefined ? { zone_id: viewZone.id } : {};
-  return { ...shownFence(fence), region: moved, crs: view.crs, ...zone };
+  return { ...publicFence(fence), region: moved, crs: view.crs, ...zone };
 }
 
 /** Why the region of a fence is not in the range of the view's crs, by its first position outside; undefined if it is. */
-export function fenceRangeProblem({ crs }: View, fence: KeptFence, zoneBy: ZoneBy): string | undefined {
+export function fenceRangeProblem({ crs }: View, fence: StoredFence, zoneBy: ZoneBy): string | undefined {
   const own = fence.crs ?? 'EPSG:4326';
   const from = own === 'local' ? localPlane(fence, zoneBy) : projection(own);
   if (from === undefined) return undefined;

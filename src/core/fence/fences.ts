@@ -1,4 +1,4 @@
-import type { KeptFence } from '../../model/fence.ts';
+import type { StoredFence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import { projection } from '../geo/crs.ts';
 import { CHANGED_MEMBERS, type FenceState, type ShardState, type Tracked } from '../state.ts';
@@ -22,7 +22,7 @@ export interface SetFence {
 }
 
 /** Adds or replaces a fence in the state and in the index. Memberships of its predecessor go over to it. */
-export function setFence(state: ShardState, index: FenceIndex, entity: KeptFence): SetFence {
+export function setFence(state: ShardState, index: FenceIndex, entity: StoredFence): SetFence {
   const before = state.fences.get(entity.id);
   const slot = before?.slot ?? state.freeSlots.pop() ?? state.slots.length;
   const compiled = fenceAmong(state.zones.find, entity, { slot, occupants: before?.occupants ?? new Set() });
@@ -47,7 +47,7 @@ export function setFence(state: ShardState, index: FenceIndex, entity: KeptFence
 /** A fence as it is among those zones. */
 export function fenceAmong(
   zones: ZoneLookup,
-  entity: KeptFence,
+  entity: StoredFence,
   { slot, occupants }: Pick<FenceState, 'slot' | 'occupants'>,
 ): FenceState {
   const timing = timingOfFence(entity);
@@ -90,14 +90,14 @@ export function deleteFence(state: ShardState, index: FenceIndex, id: string): T
 }
 
 /** The fences that name one of the zones, by its id or foreign id. */
-export function fencesIn(state: ShardState, zones: readonly (Zone | undefined)[]): KeptFence[] {
+export function fencesIn(state: ShardState, zones: readonly (Zone | undefined)[]): StoredFence[] {
   const names = new Set<string>();
   for (const zone of zones) {
     if (zone === undefined) continue;
     names.add(zone.id.toLowerCase());
     if (zone.foreign_id != null) names.add(zone.foreign_id.toLowerCase());
   }
-  const found: KeptFence[] = [];
+  const found: StoredFence[] = [];
   for (const { entity } of state.fences.values()) {
     // Some fences too many do no harm, so that case need not matter here.
     if (entity.zone_id != null && names.has(entity.zone_id.toLowerCase())) found.push(entity);
@@ -106,7 +106,7 @@ export function fencesIn(state: ShardState, zones: readonly (Zone | undefined)[]
 }
 
 /** A fence whose plane is nowhere (its zone was never there, or never had one) has no region. */
-function regionOf(zones: ZoneLookup, entity: KeptFence): Region | undefined {
+function regionOf(zones: ZoneLookup, entity: StoredFence): Region | undefined {
   const crs = entity.crs ?? 'EPSG:4326';
   if (crs === 'EPSG:4326') return compileRegion(entity, undefined);
   const convert = planeOf(zones, entity, crs);
@@ -114,12 +114,12 @@ function regionOf(zones: ZoneLookup, entity: KeptFence): Region | undefined {
 }
 
 /** Height of the floor that the fence's heights are measured from, above the ellipsoid. */
-function levelOf(zones: ZoneLookup, { zone_id: zoneId, former_zone: former }: KeptFence): number | undefined {
+function levelOf(zones: ZoneLookup, { zone_id: zoneId, former_zone: former }: StoredFence): number | undefined {
   const zone = zoneId == null ? undefined : zones(zoneId);
   return (zone ?? former)?.wgs84_height ?? undefined;
 }
 
-function planeOf(zones: ZoneLookup, entity: KeptFence, crs: string): Convert | undefined {
+function planeOf(zones: ZoneLookup, entity: StoredFence, crs: string): Convert | undefined {
   return converter(crs === 'local' ? localPlane(entity, zones) : projection(crs));
 }
 

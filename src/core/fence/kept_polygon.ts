@@ -1,4 +1,4 @@
-import type { KeptFence } from '../../model/fence.ts';
+import type { StoredFence } from '../../model/fence.ts';
 
 /** Positions of a polygon from which on it is kept in numbers: each costs 100 bytes as an array. */
 const LARGE = 1000;
@@ -6,7 +6,7 @@ const LARGE = 1000;
 type Ring = readonly (readonly number[])[];
 
 /** A fence whose region, where that is a large polygon, takes a fifth of the memory; it reads and prints the same. */
-export function withKeptRegion(fence: KeptFence): KeptFence {
+export function withKeptRegion(fence: StoredFence): StoredFence {
   const { region } = fence;
   if (region.type !== 'Polygon' || region instanceof KeptPolygon) return fence;
   const rings = region.coordinates as readonly Ring[];

@@ -1,4 +1,4 @@
-import { eventTimeAt, type SetBack } from '../../model/set_back.ts';
+import { eventTimeOfMonotonic, type ClockStep } from '../../model/clock_steps.ts';
 import { CHANGED_MEMBERS, type FenceState, type Member, type ShardState, type Tracked } from '../state.ts';
 import type { FenceIndex, Footprint, Nearby } from './fence_index.ts';
 import { type Area, deadlineMs, expire, isSameButSilence, observe } from './membership.ts';
@@ -132,7 +132,7 @@ export function observeChangedFences(
  */
 export function expireFences(
   object: Tracked,
-  { nowMs, setBacks }: { readonly nowMs: number; readonly setBacks: readonly SetBack[] },
+  { nowMs, setBacks }: { readonly nowMs: number; readonly setBacks: readonly ClockStep[] },
   chain: TimingChain,
 ): Crossing[] | undefined {
   let crossings: Crossing[] | undefined;
@@ -148,7 +148,7 @@ export function expireFences(
       object.members = object.members.filter((other) => other !== member);
       fence.occupants.delete(object);
       if (membership.at === 'inside') {
-        crossings = add(crossings, exitOf(fence, membership.entryMs, eventTimeAt(dueMs, setBacks)));
+        crossings = add(crossings, exitOf(fence, membership.entryMs, eventTimeOfMonotonic(dueMs, setBacks)));
       }
       continue;
     }

@@ -1,4 +1,4 @@
-import type { KeptFence } from '../../model/fence.ts';
+import type { StoredFence } from '../../model/fence.ts';
 import { idKey } from '../../model/id.ts';
 import { fenceAmong } from '../fence/fences.ts';
 import type { Since } from '../item.ts';
@@ -37,7 +37,7 @@ export class AroundBefore implements Around {
   }
 
   /** One that is gone by now has no place in the index. It is only there for its members to leave it. */
-  #fenceBefore(state: ShardState, id: string, before: KeptFence | undefined): FenceState | undefined {
+  #fenceBefore(state: ShardState, id: string, before: StoredFence | undefined): FenceState | undefined {
     const { slot, occupants } = state.fences.get(id) ?? { slot: -1, occupants: new Set() };
     return before && fenceAmong(this.zone, before, { slot, occupants });
   }

@@ -1,4 +1,10 @@
-import { eventTime, eventTimeOfDay, runningTime, type SetBack, timeOfDay } from '../../model/set_back.ts';
+import {
+  eventTime,
+  wallClockOfEventTime,
+  monotonicTime,
+  type ClockStep,
+  wallClockTime,
+} from '../../model/clock_steps.ts';
 import type { Effect, EffectMember, Place } from '../effects.ts';
 import type { PastStep } from '../item.ts';
 import { shiftFix } from '../location/fix.ts';
@@ -16,18 +22,18 @@ interface ForeignTimes extends ShiftedTimes {
 }
 
 /** Undefined where both hubs have the same times. */
-function foreignTimes(from: readonly SetBack[], to: readonly SetBack[]): ForeignTimes | undefined {
+function foreignTimes(from: readonly ClockStep[], to: readonly ClockStep[]): ForeignTimes | undefined {
   if (from.length === 0 && to.length === 0) return undefined;
   const aheadMs = to.reduce((sum, { byMs }) => sum + byMs, 0);
   return {
-    eventTime: (ms) => eventTime(eventTimeOfDay(ms, from), to),
-    runningTime: (ms) => runningTime(timeOfDay(ms, from), to),
-    timed: (ms) => timeOfDay(ms, from) + aheadMs,
+    eventTime: (ms) => eventTime(wallClockOfEventTime(ms, from), to),
+    runningTime: (ms) => monotonicTime(wallClockTime(ms, from), to),
+    timed: (ms) => wallClockTime(ms, from) + aheadMs,
   };
 }
 
 /** How the effects of a step are to be read; as they are, where it is one of this hub. The records of its locations are changed. */
-export function readEffects({ locations, setBacks }: PastStep, own: readonly SetBack[]): (effect: Effect) => Effect {
+export function readEffects({ locations, setBacks }: PastStep, own: readonly ClockStep[]): (effect: Effect) => Effect {
   const times = setBacks && foreignTimes(setBacks, own);
   if (times === undefined) return (effect) => effect;
   for (const location of locations) location.shift(times);

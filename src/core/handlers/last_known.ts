@@ -1,4 +1,4 @@
-import { parseKeeping } from '../../model/keep_numbers.ts';
+import { parseLossless } from '../../model/lossless_numbers.ts';
 import type { Location } from '../../model/location.ts';
 import type { ShardContext } from '../context.ts';
 import { restored, resumed, timersOf } from '../fence/membership.ts';
@@ -214,7 +214,7 @@ function fixOf(
   row: LastKnownRow & { gone?: false },
   around: Around,
 ): Fix {
-  const { local, timing, ...value } = parseKeeping(row.location) as KeptLocation;
+  const { local, timing, ...value } = parseLossless(row.location) as KeptLocation;
   const { provider_id: providerId, source, trackables, speed, course } = value;
   const [lon, lat, ...height] = value.position.coordinates as [number, number];
   const { receivedMs, eventTimeMs } = row;

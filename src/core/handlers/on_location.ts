@@ -1,4 +1,4 @@
-import { eventTimeAt } from '../../model/set_back.ts';
+import { eventTimeOfMonotonic } from '../../model/clock_steps.ts';
 import { assignedTo } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { observeFences } from '../fence/observe_fences.ts';
@@ -21,7 +21,7 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   const { counts } = context.draft;
   const provider = providerState(state, location.providerId);
   const previous = provider.fix;
-  const eventNowMs = eventTimeAt(receivedMs, context.setBacks);
+  const eventNowMs = eventTimeOfMonotonic(receivedMs, context.setBacks);
   // No location was generated after its receipt: a clock that runs ahead must not outdate what is sent once it is right.
   const eventTimeMs = Math.min(location.generatedMs, eventNowMs);
   if (previous !== undefined && eventTimeMs < previous.eventTimeMs) {

@@ -1,5 +1,5 @@
 import { NO_FIELDS } from '../../model/event_batch.ts';
-import { eventTimeOfDay } from '../../model/set_back.ts';
+import { wallClockOfEventTime } from '../../model/clock_steps.ts';
 import type { FilterFields, Variant } from '../../model/topics.ts';
 import { assignedTo } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
@@ -117,8 +117,8 @@ function publish(
     else counts.exits++;
     if (variants.length === 0) continue;
     const type = exitMs === undefined ? 'region_entry' : 'region_exit';
-    const entered = eventTimeOfDay(entryMs, setBacks);
-    const left = exitMs && Math.max(entered, eventTimeOfDay(exitMs, setBacks));
+    const entered = wallClockOfEventTime(entryMs, setBacks);
+    const left = exitMs && Math.max(entered, wallClockOfEventTime(exitMs, setBacks));
     publishFenceEvent(context, variants, { fence, type, entryMs: entered, exitMs: left, ...who });
   }
 }

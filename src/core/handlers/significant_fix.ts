@@ -1,4 +1,4 @@
-import { eventTimeOfDay, timeOfDay } from '../../model/set_back.ts';
+import { wallClockOfEventTime, wallClockTime } from '../../model/clock_steps.ts';
 import type { Trackable } from '../../model/trackable.ts';
 import type { ShardContext } from '../context.ts';
 import type { Fix } from '../location/fix.ts';
@@ -55,7 +55,7 @@ export function fixesOf(state: ShardState, { location_providers: providers }: So
 function factsOf({ setBacks }: ShardContext, fix: Fix, nowMs: number): Candidate<Fix>['facts'] {
   const { accuracy, providerId, providerType, source, floor, speed } = fix;
   return {
-    timestamp_diff: timeOfDay(nowMs, setBacks) - eventTimeOfDay(fix.eventTimeMs, setBacks),
+    timestamp_diff: wallClockTime(nowMs, setBacks) - wallClockOfEventTime(fix.eventTimeMs, setBacks),
     accuracy,
     provider_id: providerId,
     type: providerType,

@@ -121,7 +121,7 @@ export function stampRecord(
   view.setFloat64(at + SEQ, seq, true);
 }
 
-/** How the times of a record, wall-clock times or those of another hub, become times of this hub (model/set_back.ts). */
+/** How the times of a record, wall-clock times or those of another hub, become times of this hub (model/clock_steps.ts). */
 export interface ShiftedTimes {
   /** For the time of generation. */
   eventTime(ms: number): number;

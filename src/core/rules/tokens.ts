@@ -1,5 +1,5 @@
 import { HubError } from '../../errors.ts';
-import { show } from '../../model/show.ts';
+import { show } from '../../model/error_value_text.ts';
 
 /** A word of a rule's expression. `column` is that of its first character, counted from 1. */
 export type Token =

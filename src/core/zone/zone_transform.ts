@@ -1,4 +1,4 @@
-import { pathOf, show } from '../../model/show.ts';
+import { pathOf, show } from '../../model/error_value_text.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type PlaneTransform, planeAround, projection } from '../geo/crs.ts';
 import { wrapLongitude } from '../geo/longitude.ts';

@@ -1,7 +1,7 @@
 import { signal as value } from '@preact/signals';
-import { whyUnfit } from '../../model/json.ts';
+import { unsupportedReason } from '../../model/json.ts';
 import { pointerOf } from '../../model/json_tree.ts';
-import { parseKeeping } from '../../model/keep_numbers.ts';
+import { parseLossless } from '../../model/lossless_numbers.ts';
 import { t } from '../languages/language.ts';
 import { partsOf, placeOf } from '../problems/sentences.ts';
 import { accessToken, renewAccess } from './access.ts';
@@ -94,7 +94,7 @@ export function getText(
 async function textOf(method: Method, url: string, options: RequestOptions): Promise<string> {
   const { signal, isOnce = method !== 'GET' } = options;
   // JSON.stringify would write null for a number that is too large.
-  const unfit = options.body === undefined ? undefined : whyUnfit(options.body);
+  const unfit = options.body === undefined ? undefined : unsupportedReason(options.body);
   if (unfit !== undefined) throw new RequestError(400, unfit);
   const beganMs = Date.now();
   for (let attempt = 1; ; attempt++) {
@@ -149,7 +149,7 @@ export async function listExactly<K extends Kind>(
   kind: K,
   query?: { readonly crs: string; readonly zone_id: string },
 ): Promise<readonly Entities[K][]> {
-  return parseKeeping(await getText(`${API_PATH}/${kind}/summary${queryText(query)}`)) as readonly Entities[K][];
+  return parseLossless(await getText(`${API_PATH}/${kind}/summary${queryText(query)}`)) as readonly Entities[K][];
 }
 
 /** Creates an entity; returns it as it is kept. */

@@ -1,5 +1,5 @@
 import { idKey } from '../../model/id.ts';
-import { parseStoredJson, UnfitJson } from '../../model/json.ts';
+import { parseStoredJson, UnsupportedJson } from '../../model/json.ts';
 import { pointerOf } from '../../model/json_tree.ts';
 import type { LocatingRule } from '../../model/rule.ts';
 import { DEFINED_NAMES, type DefinedName } from '../hub/defined.ts';
@@ -123,7 +123,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
     value = parseStoredJson(text);
   } catch (cause) {
-    if (cause instanceof UnfitJson) throw cause;
+    if (cause instanceof UnsupportedJson) throw cause;
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new Error(t('The file is not JSON: {message}', { message }), { cause });
   }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { Lease, LicenseInfo } from '../../model/license.ts';
+import type { LicenseLease, LicenseInfo } from '../../model/license.ts';
 import { Button } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import { confirm } from '../controls/dialog.tsx';
@@ -21,7 +21,7 @@ import columnStyles from './columns.module.css';
 interface Known {
   readonly info: LicenseInfo;
   /** Undefined where there is no license in force. */
-  readonly lease: Lease | undefined;
+  readonly lease: LicenseLease | undefined;
 }
 
 /** The license, for systems that expect one: the hub needs none. */
@@ -31,7 +31,7 @@ export function License() {
   const load = useCallback(async () => {
     try {
       const info = await get<LicenseInfo>('/license/info');
-      const lease = await get<Lease>('/license/lease').catch(() => undefined);
+      const lease = await get<LicenseLease>('/license/lease').catch(() => undefined);
       setKnown({ info, lease });
     } catch (error) {
       setProblem(problemOf(error));

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
-import { whyUnfit } from '../../model/json.ts';
+import { unsupportedReason } from '../../model/json.ts';
 import { Button } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
 import { AreaField, Field, NumberField, SelectField, TextField } from '../controls/field.tsx';
@@ -187,7 +187,7 @@ const PROPERTIES: Notation<Properties> = {
     if (text.trim() === '') return {};
     try {
       const value: unknown = JSON.parse(text);
-      return isObject(value) && whyUnfit(value) === undefined ? value : undefined;
+      return isObject(value) && unsupportedReason(value) === undefined ? value : undefined;
     } catch {
       return undefined;
     }
@@ -204,7 +204,7 @@ function whyNoProperties(text: string): string {
     const value: unknown = JSON.parse(text);
     if (!isObject(value))
       return t('This must be an object in braces, such as {example}.', { example: '{"driver": "Kim"}' });
-    const unfit = whyUnfit(value) ?? '';
+    const unfit = unsupportedReason(value) ?? '';
     const [, path = '', problem = ''] = /^(.+?): (.+)$/s.exec(unfit) ?? [];
     if (problem.includes('finite number')) return t('The number at "{path}" is too large to be kept.', { path });
     return `${path}: ${sentenceOf(problem)}`;

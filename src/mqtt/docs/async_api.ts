@@ -1,4 +1,4 @@
-import type { Components, Shown } from '../../model/components.ts';
+import type { Components, DocumentSchema } from '../../model/components.ts';
 import { CHANGE_TYPES } from '../../model/events.ts';
 import type { BrokerSettings } from '../broker_connection.ts';
 import { addressOf, KEEPALIVE_SECONDS, OFFLINE, PACKET_BYTES_MAX, SESSION_SECONDS } from '../session.ts';
@@ -16,7 +16,7 @@ but for lists of locations. The hub takes topics with and without a leading slas
 A name in braces is one level of a topic, percent-encoded where it has one of / + # %.
 `.trim();
 
-const PARAMETERS: Readonly<Record<string, Shown>> = {
+const PARAMETERS: Readonly<Record<string, DocumentSchema>> = {
   provider_id: { description: 'Id of a location provider.' },
   source: { description: 'Id or foreign id of the zone that a proximity is in.' },
   trackable_id: { description: 'Id of a trackable.' },
@@ -40,19 +40,25 @@ export function describeMqtt(settings: Describing, components: Components) {
   const channels = new Channels(components);
   for (const use of [...inboundUses(), ...outboundUses(settings), ...rpcUses(settings.style)]) channels.add(use);
   const { byKey, operations } = channels;
-  const servers: Shown = { [SERVER]: serverOf(settings) };
-  return { name: 'MQTT', description: DESCRIPTION, servers, channels: byKey as Shown, operations: operations as Shown };
+  const servers: DocumentSchema = { [SERVER]: serverOf(settings) };
+  return {
+    name: 'MQTT',
+    description: DESCRIPTION,
+    servers,
+    channels: byKey as DocumentSchema,
+    operations: operations as DocumentSchema,
+  };
 }
 
 /** What stands for the address of the broker where it is not shown. */
-const HIDDEN: Shown = {
+const HIDDEN: DocumentSchema = {
   host: '{broker}',
   variables: {
     broker: { description: 'Host and port of the broker. They are shown to clients with an access token.' },
   },
 };
 
-function serverOf({ broker, hubId, style, isKnown }: Describing): Shown {
+function serverOf({ broker, hubId, style, isKnown }: Describing): DocumentSchema {
   const { protocol, path, clientId, username, tls } = broker;
   const [topic] = statusTopics(hubId, style);
   const security = [
@@ -81,8 +87,8 @@ function serverOf({ broker, hubId, style, isKnown }: Describing): Shown {
 
 /** One channel for each topic, and one operation for each thing that the hub does there. */
 class Channels {
-  readonly byKey: Record<string, Shown> = {};
-  readonly operations: Record<string, Shown> = {};
+  readonly byKey: Record<string, DocumentSchema> = {};
+  readonly operations: Record<string, DocumentSchema> = {};
   readonly #components: Components;
   readonly #keys = new Map<string, string>();
 
@@ -139,7 +145,7 @@ class Channels {
   }
 }
 
-function parametersOf(topic: string): { readonly parameters?: Shown } {
+function parametersOf(topic: string): { readonly parameters?: DocumentSchema } {
   const names = [...topic.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   if (names.length === 0) return {};
   return { parameters: Object.fromEntries(names.map((name) => [name, PARAMETERS[name]])) };

@@ -1,5 +1,5 @@
 import { TOPIC_NAMES } from '../../fanout/topic_name.ts';
-import { Components, type Shown } from '../../model/components.ts';
+import { Components, type DocumentSchema } from '../../model/components.ts';
 import { COMMANDS, type Command } from '../commands.ts';
 import { answerFrame, commandFrame, eventFrame, WebsocketError } from './frames.ts';
 import { Messages } from './messages.ts';
@@ -14,9 +14,9 @@ export type DescribeProtocol = (
   readonly name: string;
   /** What the document says of it, in a paragraph. */
   readonly description: string;
-  readonly servers: Shown;
-  readonly operations: Shown;
-  readonly channels: Shown;
+  readonly servers: DocumentSchema;
+  readonly operations: DocumentSchema;
+  readonly channels: DocumentSchema;
 };
 
 /**
@@ -27,7 +27,7 @@ export function asyncApiDocument(
   hubVersion: string,
   { version, prefix }: { readonly version: string; readonly prefix: string },
   mqtt?: (components: Components) => ReturnType<DescribeProtocol>,
-): Shown {
+): DocumentSchema {
   const components = new Components();
   const messages = new Messages(components, CHANNEL);
   const operations = Object.fromEntries(COMMANDS.map((command) => [command.event, received(command, messages)]));
@@ -94,7 +94,7 @@ Publish and subscribe over one WebSocket. A frame is one JSON object in one text
 - The channel rpc is another connection, for remote procedure calls. Its token is that of the upgrade request.
 `.trim();
 
-function received({ event, summary, topics, answer }: Command, messages: Messages): Shown {
+function received({ event, summary, topics, answer }: Command, messages: Messages): DocumentSchema {
   const sent =
     topics === undefined
       ? [messages.refer(event, commandFrame(event))]

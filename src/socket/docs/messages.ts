@@ -1,9 +1,9 @@
 import type { TObject } from 'typebox';
-import type { Components, Shown } from '../../model/components.ts';
+import type { Components, DocumentSchema } from '../../model/components.ts';
 
 /** The messages of a channel, each shown once. */
 export class Messages {
-  readonly byKey: Record<string, Shown> = {};
+  readonly byKey: Record<string, DocumentSchema> = {};
   readonly #components: Components;
   readonly #channel: string;
 
@@ -13,7 +13,7 @@ export class Messages {
     this.#channel = channel;
   }
 
-  refer(key: string, frame: TObject): Shown {
+  refer(key: string, frame: TObject): DocumentSchema {
     const { description } = frame as { readonly description?: string };
     this.byKey[key] ??= {
       name: key,

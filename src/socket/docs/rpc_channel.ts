@@ -1,5 +1,5 @@
 import Type, { type TObject } from 'typebox';
-import type { Components, Shown } from '../../model/components.ts';
+import type { Components, DocumentSchema } from '../../model/components.ts';
 import { RpcResponse, RpcSocketRequest } from '../../model/rpc.ts';
 import { Properties } from '../../model/schema.ts';
 import { Messages } from './messages.ts';
@@ -43,10 +43,17 @@ const ForwardedRequest = Type.Object(
 );
 
 /** The channel of remote procedure calls, with its operations by their names. */
-export function rpcChannel(components: Components): { readonly channel: Shown; readonly operations: Shown } {
+export function rpcChannel(components: Components): {
+  readonly channel: DocumentSchema;
+  readonly operations: DocumentSchema;
+} {
   const messages = new Messages(components, CHANNEL);
   const response = messages.refer('rpc.response', RpcResponse);
-  const operation = (action: 'receive' | 'send', summary: string, [key, frame]: readonly [string, TObject]): Shown => ({
+  const operation = (
+    action: 'receive' | 'send',
+    summary: string,
+    [key, frame]: readonly [string, TObject],
+  ): DocumentSchema => ({
     action,
     channel: { $ref: CHANNEL },
     summary,

@@ -5,7 +5,13 @@ import { type Fix, type FixContext, shiftFix } from '../../../src/core/location/
 import type { ShiftedTimes } from '../../../src/core/location/record.ts';
 import { openShard, type Shard } from '../../../src/core/shard.ts';
 import { openFenceIndex } from '../../../src/fence_index/fence_index.ts';
-import { eventTime, eventTimeOfDay, runningTime, type SetBack, timeOfDay } from '../../../src/model/set_back.ts';
+import {
+  eventTime,
+  wallClockOfEventTime,
+  monotonicTime,
+  type ClockStep,
+  wallClockTime,
+} from '../../../src/model/clock_steps.ts';
 import { newRecordBuffer } from '../../../src/wire/location_record.ts';
 import type { ShardSettings } from '../../../src/wire/messages.ts';
 import { eventsOf, T0, VARIANTS } from '../../support/shard_harness.ts';
@@ -88,7 +94,7 @@ export class Oracle {
 interface Placed {
   readonly owner: string | undefined;
   readonly fix: (FixContext & { readonly bytes: Uint8Array }) | undefined;
-  readonly setBacks: readonly SetBack[];
+  readonly setBacks: readonly ClockStep[];
 }
 
 /**
@@ -103,7 +109,7 @@ class SingleHub {
   readonly #shard: Shard;
   #owner: string | undefined;
   /** What the clock of the owner had been through by its last step. */
-  #setBacks: readonly SetBack[] = [];
+  #setBacks: readonly ClockStep[] = [];
 
   constructor(shard: Shard, { objects, takeovers }: Timeline) {
     this.#shard = shard;
@@ -205,12 +211,12 @@ class SingleHub {
   }
 
   /** The next owner has running times of its own: what the last one knew is retimed by times of day. */
-  #retime(to: readonly SetBack[]): void {
+  #retime(to: readonly ClockStep[]): void {
     const from = this.#setBacks;
     this.#setBacks = to;
     if (from.length === 0 && to.length === 0) return;
     const aheadMs = to.reduce((sum, { byMs }) => sum + byMs, 0);
-    const timed = (ms: number): number => timeOfDay(ms, from) + aheadMs;
+    const timed = (ms: number): number => wallClockTime(ms, from) + aheadMs;
     const times = timesOfOther(from, to);
     const { providers, trackables } = this.#shard.state;
     const fixes = new Set([...providers.values(), ...trackables.values()].flatMap(({ fix }) => fix ?? []));
@@ -294,9 +300,9 @@ async function openAlone(): Promise<Shard> {
 }
 
 /** How the times of a hub's locations become those of another one. */
-function timesOfOther(from: readonly SetBack[], to: readonly SetBack[]): ShiftedTimes {
+function timesOfOther(from: readonly ClockStep[], to: readonly ClockStep[]): ShiftedTimes {
   return {
-    eventTime: (ms) => eventTime(eventTimeOfDay(ms, from), to),
-    runningTime: (ms) => runningTime(timeOfDay(ms, from), to),
+    eventTime: (ms) => eventTime(wallClockOfEventTime(ms, from), to),
+    runningTime: (ms) => monotonicTime(wallClockTime(ms, from), to),
   };
 }

@@ -11,7 +11,7 @@ import { compileFilter } from '../../../src/fanout/filter.ts';
 import { Ingest, UNUSUAL } from '../../../src/ingest/ingest.ts';
 import { lend } from '../../../src/model/borrowed.ts';
 import type { EventBatch } from '../../../src/model/event_batch.ts';
-import type { SetBack } from '../../../src/model/set_back.ts';
+import type { ClockStep } from '../../../src/model/clock_steps.ts';
 import type { Topic, Variant, View } from '../../../src/model/topics.ts';
 import type { ShardCommand } from '../../../src/shards/shard_commands.ts';
 import { type LaneItem, LocationPacker, newRecordBuffer } from '../../../src/wire/location_record.ts';
@@ -45,7 +45,7 @@ export interface Digest {
  */
 export class Recording {
   nowMs = START_MS;
-  setBacks: readonly SetBack[] = [];
+  setBacks: readonly ClockStep[] = [];
   /** The events of each subscription, in order. */
   readonly texts = new Map<string, string[]>();
   /** Locations that came from the scanner. */

@@ -14,36 +14,37 @@ const SHOWN_MAX = 80;
 
 /** A value as it is named in a message: JSON, shortened to 80 characters. No more of it is looked at than that takes. */
 export function show(value: unknown): string {
-  const text = value === undefined ? 'nothing' : begun('', value);
+  const text = value === undefined ? 'nothing' : appendValue('', value);
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX - 3)}...` : text;
 }
 
 /** The text with the JSON of a value behind it; only its beginning where that is enough. */
-function begun(text: string, value: unknown): string {
+function appendValue(text: string, value: unknown): string {
   if (typeof value === 'string') return text + JSON.stringify(value.slice(0, SHOWN_MAX + 1));
-  if (typeof value !== 'object' || value === null || hasOwnText(value)) return text + (JSON.stringify(value) ?? 'null');
-  return Array.isArray(value) ? begunArray(`${text}[`, value) : begunObject(`${text}{`, value);
+  if (typeof value !== 'object' || value === null || serializesItself(value))
+    return text + (JSON.stringify(value) ?? 'null');
+  return Array.isArray(value) ? appendArray(`${text}[`, value) : appendObject(`${text}{`, value);
 }
 
-/** Such as a KeptNumber. Members of JSON may have any name. */
-function hasOwnText(value: object): boolean {
+/** Such as a ExactNumber. Members of JSON may have any name. */
+function serializesItself(value: object): boolean {
   return 'toJSON' in value && typeof value.toJSON === 'function';
 }
 
-function begunArray(start: string, values: readonly unknown[]): string {
+function appendArray(start: string, values: readonly unknown[]): string {
   let text = start;
   for (let i = 0; i < values.length && text.length <= SHOWN_MAX; i++)
-    text = begun(i === 0 ? text : `${text},`, values[i]);
+    text = appendValue(i === 0 ? text : `${text},`, values[i]);
   return `${text}]`;
 }
 
-function begunObject(start: string, value: object): string {
+function appendObject(start: string, value: object): string {
   let text = start;
   for (const name in value) {
     if (text.length > SHOWN_MAX) break;
     const member = (value as Record<string, unknown>)[name];
     if (member === undefined || !Object.hasOwn(value, name)) continue;
-    text = begun(`${begun(text === start ? text : `${text},`, name)}:`, member);
+    text = appendValue(`${appendValue(text === start ? text : `${text},`, name)}:`, member);
   }
   return `${text}}`;
 }

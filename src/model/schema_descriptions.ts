@@ -135,7 +135,7 @@ const ANCHOR_EXAMPLE = { id: 'anchor-1', zone_id: 'hall-1', local_position: { ty
 const LOCATING_RULE_EXAMPLE = { expression: "type = 'uwb' AND accuracy < 1", priority: 2 };
 
 /** By the names of the schemas, which are their titles. */
-export const ABOUT = {
+export const SCHEMA_DESCRIPTIONS = {
   Zone: {
     description:
       'An installation with coordinates of its own, placed on the earth by ground control points; a proximity zone ' +

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseExactJson, parseJson, whyUnfit } from '../../src/model/json.ts';
-import { parseKeeping } from '../../src/model/keep_numbers.ts';
-import { isSameNumber, keptInData, numberOf, ordinary } from '../../src/model/kept_number.ts';
+import { parseExactJson, parseJson, unsupportedReason } from '../../src/model/json.ts';
+import {
+  exactInProperties,
+  exactNumberOf,
+  isSameNumber,
+  ordinary,
+  parseLossless,
+} from '../../src/model/lossless_numbers.ts';
 import { pack, unpackMotions } from '../../src/wire/messages.ts';
 import { anyJson, anyNumber, exactly } from './json_texts.ts';
 
@@ -43,7 +48,7 @@ describe('parseJson', () => {
       ];
       for (const [text, written] of rows) {
         assert.equal(JSON.stringify(parseJson(text)), written, text);
-        assert.equal(JSON.stringify(parseKeeping(text)), written, text);
+        assert.equal(JSON.stringify(parseLossless(text)), written, text);
       }
     }
   });
@@ -88,15 +93,15 @@ describe('parseJson', () => {
 
   it('leaves numbers that are too large to be refused', () => {
     const found = parseJson('{"properties":{"a":[1.0,1e999]}}');
-    assert.equal(whyUnfit(found), 'properties.a[1]: must be a finite number, found one too large');
+    assert.equal(unsupportedReason(found), 'properties.a[1]: must be a finite number, found one too large');
   });
 
   it('counts a number as no level, and bears what is nested too deeply', () => {
     const nested = (levels: number) => `{"properties":${'['.repeat(levels)}1.0${']'.repeat(levels)}}`;
     assert.equal(JSON.stringify(parseJson(nested(199))), nested(199));
-    assert.equal(whyUnfit(parseJson(nested(199))), undefined);
-    assert.match(whyUnfit(parseJson(nested(200))) ?? '', /at most 200 levels/);
-    assert.match(whyUnfit(parseJson(nested(100_000))) ?? '', /at most 200 levels/);
+    assert.equal(unsupportedReason(parseJson(nested(199))), undefined);
+    assert.match(unsupportedReason(parseJson(nested(200))) ?? '', /at most 200 levels/);
+    assert.match(unsupportedReason(parseJson(nested(100_000))) ?? '', /at most 200 levels/);
   });
 
   it('bears large texts of every kind', () => {
@@ -142,7 +147,7 @@ describe('parseExactJson', () => {
   });
 });
 
-describe('KeptNumber', () => {
+describe('ExactNumber', () => {
   it('goes from thread to thread', () => {
     const sent = parseExactJson('{"toJSON":1.0,"a":[{"b":723413320329068590}],"c":2}');
     const came = unpackMotions(pack(sent as never)) as unknown;
@@ -152,17 +157,17 @@ describe('KeptNumber', () => {
   it('becomes an ordinary number elsewhere than in application data', () => {
     const entity = parseExactJson('{"radius":1.50,"region":[{"a":2.0}],"properties":{"a":3.0},"sensors":4.0}');
     const shown = '{"radius":1.5,"region":[{"a":2}],"properties":{"a":3.0},"sensors":4.0}';
-    assert.equal(JSON.stringify(keptInData(entity)), shown);
+    assert.equal(JSON.stringify(exactInProperties(entity)), shown);
     assert.deepEqual(ordinary(entity), JSON.parse(shown));
-    assert.deepEqual(keptInData(parseExactJson('{"properties":3.0}')), { properties: 3 });
-    assert.equal(keptInData(parseExactJson('3.0')), 3);
-    assert.deepEqual(keptInData(parseExactJson('[3.0]')), [3]);
+    assert.deepEqual(exactInProperties(parseExactJson('{"properties":3.0}')), { properties: 3 });
+    assert.equal(exactInProperties(parseExactJson('3.0')), 3);
+    assert.deepEqual(exactInProperties(parseExactJson('[3.0]')), [3]);
   });
 });
 
 describe('isSameNumber', () => {
   it('compares by value, to the last digit', () => {
-    const same = (a: string, b: string) => isSameNumber(numberOf(a), numberOf(b));
+    const same = (a: string, b: string) => isSameNumber(exactNumberOf(a), exactNumberOf(b));
     for (const [a, b] of [
       ['1', '1.0'],
       ['0', '-0.0'],
@@ -190,7 +195,7 @@ describe('isSameNumber', () => {
 
   it('agrees with itself for any number', () => {
     fc.assert(
-      fc.property(anyNumber, (text) => isSameNumber(numberOf(text), numberOf(text))),
+      fc.property(anyNumber, (text) => isSameNumber(exactNumberOf(text), exactNumberOf(text))),
       { seed: 104 },
     );
   });

@@ -23,21 +23,21 @@
  * that lies in the future of the moment of the step is too late by the length of the step. Earlier times stay, since they
  * were noted before the clock went ahead, or come from a client whose clock was right.
  */
-export interface SetBack {
+export interface ClockStep {
   /** Clock step: the wall-clock time after it. Standstill: the running time of its beginning. */
   readonly toMs: number;
   /** Clock step: how far the clock was set back. Standstill: its length, negative. */
   readonly byMs: number;
 }
 
-export const NEVER_SET_BACK: readonly SetBack[] = [];
+export const NO_CLOCK_STEPS: readonly ClockStep[] = [];
 
 /** The event time of a wall-clock time. `eventTimeOfDay` of it is that wall-clock time. */
 // hot
-export function eventTime(dayMs: number, setBacks: readonly SetBack[]): number {
-  let ms = dayMs;
-  for (let i = setBacks.length - 1; i >= 0; i--) {
-    const { toMs, byMs } = setBacks[i] as SetBack;
+export function eventTime(wallMs: number, clockSteps: readonly ClockStep[]): number {
+  let ms = wallMs;
+  for (let i = clockSteps.length - 1; i >= 0; i--) {
+    const { toMs, byMs } = clockSteps[i] as ClockStep;
     if (byMs > 0 && ms >= toMs) ms += byMs;
   }
   return ms;
@@ -45,10 +45,10 @@ export function eventTime(dayMs: number, setBacks: readonly SetBack[]): number {
 
 /** The wall-clock time of an event time. */
 // hot
-export function eventTimeOfDay(eventMs: number, setBacks: readonly SetBack[]): number {
+export function wallClockOfEventTime(eventMs: number, clockSteps: readonly ClockStep[]): number {
   let ms = eventMs;
-  for (let i = 0; i < setBacks.length; i++) {
-    const { toMs, byMs } = setBacks[i] as SetBack;
+  for (let i = 0; i < clockSteps.length; i++) {
+    const { toMs, byMs } = clockSteps[i] as ClockStep;
     if (byMs > 0 && ms > toMs) ms -= byMs;
   }
   return ms;
@@ -56,38 +56,38 @@ export function eventTimeOfDay(eventMs: number, setBacks: readonly SetBack[]): n
 
 /** The event time of a running time. */
 // hot
-export function eventTimeAt(runningMs: number, setBacks: readonly SetBack[]): number {
-  let ms = runningMs;
-  for (let i = 0; i < setBacks.length; i++) {
-    const { toMs, byMs } = setBacks[i] as SetBack;
-    if (byMs < 0 && runningMs > toMs) ms -= byMs;
+export function eventTimeOfMonotonic(monotonicMs: number, clockSteps: readonly ClockStep[]): number {
+  let ms = monotonicMs;
+  for (let i = 0; i < clockSteps.length; i++) {
+    const { toMs, byMs } = clockSteps[i] as ClockStep;
+    if (byMs < 0 && monotonicMs > toMs) ms -= byMs;
   }
   return ms;
 }
 
 /** The running time of an event time. All of a standstill is its beginning. */
-function runningTimeAt(eventMs: number, setBacks: readonly SetBack[]): number {
+function monotonicOfEventTime(eventMs: number, clockSteps: readonly ClockStep[]): number {
   let ms = eventMs;
-  for (const { toMs, byMs } of setBacks) if (byMs < 0 && ms > toMs) ms = Math.max(toMs, ms + byMs);
+  for (const { toMs, byMs } of clockSteps) if (byMs < 0 && ms > toMs) ms = Math.max(toMs, ms + byMs);
   return ms;
 }
 
 /** The wall-clock time of a running time. */
-export function timeOfDay(runningMs: number, setBacks: readonly SetBack[]): number {
-  return eventTimeOfDay(eventTimeAt(runningMs, setBacks), setBacks);
+export function wallClockTime(monotonicMs: number, clockSteps: readonly ClockStep[]): number {
+  return wallClockOfEventTime(eventTimeOfMonotonic(monotonicMs, clockSteps), clockSteps);
 }
 
 /** The running time of a wall-clock time. `timeOfDay` of it is that wall-clock time, unless the hub stood still then. */
-export function runningTime(dayMs: number, setBacks: readonly SetBack[]): number {
-  return runningTimeAt(eventTime(dayMs, setBacks), setBacks);
+export function monotonicTime(wallMs: number, clockSteps: readonly ClockStep[]): number {
+  return monotonicOfEventTime(eventTime(wallMs, clockSteps), clockSteps);
 }
 
 /**
  * The running time of the last location of an object, by which its silence is counted, from the wall-clock time of its receipt.
  * The wall-clock time says how long ago that was, also across clock steps. The hub has not listened during standstills.
  */
-export function heardTime(dayMs: number, setBacks: readonly SetBack[]): number {
-  let eventMs = dayMs;
-  for (const { byMs } of setBacks) if (byMs > 0) eventMs += byMs;
-  return runningTimeAt(eventMs, setBacks);
+export function lastSeenTime(wallMs: number, clockSteps: readonly ClockStep[]): number {
+  let eventMs = wallMs;
+  for (const { byMs } of clockSteps) if (byMs > 0) eventMs += byMs;
+  return monotonicOfEventTime(eventMs, clockSteps);
 }

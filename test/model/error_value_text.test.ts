@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { KeptNumber } from '../../src/model/kept_number.ts';
-import { show } from '../../src/model/show.ts';
+import { ExactNumber } from '../../src/model/lossless_numbers.ts';
+import { show } from '../../src/model/error_value_text.ts';
 
 /** The whole JSON, shortened. */
 function shortened(value: unknown): string {
@@ -16,7 +16,7 @@ test('A value is shown as the beginning of its JSON', () => {
     { numRuns: 5000, seed: 3 },
   );
   for (const value of [
-    { a: undefined, b: [undefined, new KeptNumber('1.50')] },
+    { a: undefined, b: [undefined, new ExactNumber('1.50')] },
     { toJSON: 'a', a: 1 },
     '',
     'ä"'.repeat(60),
