@@ -31,13 +31,13 @@ const OFFERED_MAX = 200;
 
 type How = 'set' | 'forever' | 'clear';
 
-/** One line of the form: which field, and what becomes of it. */
+/** One line of the form: a field and its new value. */
 interface Line {
   readonly key: number;
   readonly field: BulkField;
   readonly how: How;
   readonly number: number | undefined;
-  /** The name of a property, or of a trackable. */
+  /** Name of a property or of a trackable. */
   readonly name: string;
   readonly text: string;
 }
@@ -48,7 +48,7 @@ interface BulkDialogProps<K extends Kind> {
   readonly onClose: () => void;
 }
 
-/** Changes fields of many entities at once: what becomes of each is seen before, and taken back by one click after. */
+/** Dialog that changes fields of many entities, with a preview of each change, and undo. */
 export function BulkDialog<K extends Kind>({ kind, entities, onClose }: BulkDialogProps<K>) {
   const fields = BULK_FIELDS[kind];
   const [lines, setLines] = useState<readonly Line[]>(() => [lineOf(fields[0] as BulkField, 0)]);
@@ -190,7 +190,7 @@ const HOWS: readonly { readonly value: How; readonly label: string }[] = [
   { value: 'clear', label: t('Not set') },
 ];
 
-/** A trackable by its name or id. */
+/** Input for a trackable's name or id. */
 function TrackableField({ name, onInput }: { readonly name: string; readonly onInput: (name: string) => void }) {
   const trackables = useEntities('trackables');
   const listId = useId();
@@ -221,7 +221,7 @@ function trackableNamed(trackables: ReadonlyMap<string, Trackable>, name: string
   return trackables.get(name) ?? [...trackables.values()].find((each) => each.name === name);
 }
 
-/** What the lines make of the entities; undefined while one of them is not complete. */
+/** Plan of the changes; undefined while a line is incomplete. */
 function planOf<K extends Kind>(
   kind: K,
   entities: readonly Entities[K][],
@@ -251,7 +251,7 @@ function planOf<K extends Kind>(
   };
 }
 
-/** What becomes of each, the first of them. */
+/** List of the first changes. */
 function Preview({
   plan,
   total,

@@ -3,10 +3,10 @@ import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
 import { equal } from '../json/equal.ts';
 import { type Members, withMember } from '../setup/member_changes.ts';
 
-/** How a value is written: seconds are kept as milliseconds, with -1 for ever. */
+/** Unit of an input. The API stores seconds as milliseconds, -1 for forever. */
 export type BulkUnit = 'floor' | 's' | 'm' | 'property' | 'trackable';
 
-/** What can be changed of many entities at once. */
+/** Field that can be changed in bulk. */
 export interface BulkField {
   readonly name: string;
   readonly unit: BulkUnit;
@@ -45,7 +45,7 @@ export const BULK_FIELDS: Readonly<Record<Kind, readonly BulkField[]>> = {
   anchors: [PROPERTY],
 };
 
-/** A value of a property as somebody writes it: JSON where it is some, else the text itself. */
+/** Parses the value of a property: JSON if valid, else the string itself. */
 export function propertyValue(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -54,13 +54,13 @@ export function propertyValue(text: string): unknown {
   }
 }
 
-/** A member, or a property, and what it is to be in every one of many entities; undefined takes it away. */
+/** New value of a member or property; undefined removes it. */
 export interface Edit {
   readonly path: readonly string[];
   readonly value: unknown;
 }
 
-/** What is sent for one entity: the members that change, as they were and as they are to be. */
+/** Update of one entity: the changed members before and after. */
 export interface Write {
   readonly kind: Kind;
   readonly id: string;
@@ -69,7 +69,7 @@ export interface Write {
   readonly after: Members;
 }
 
-/** A line of the preview. */
+/** Row of the preview. */
 export interface PreviewRow {
   readonly id: string;
   readonly label: string;
@@ -81,11 +81,11 @@ export interface PreviewRow {
 export interface BulkPlan {
   readonly writes: readonly Write[];
   readonly rows: readonly PreviewRow[];
-  /** How many of the chosen entities change; the others are so already. */
+  /** Number of selected entities that change; the others already have the values. */
   readonly changed: number;
 }
 
-/** What becomes of entities by edits, later ones on top of earlier ones. */
+/** Plans edits of entities; later edits override earlier ones. */
 export function planEdits<K extends Kind>(kind: K, entities: readonly Entities[K][], edits: readonly Edit[]): BulkPlan {
   const writes: Write[] = [];
   const rows: PreviewRow[] = [];
@@ -106,7 +106,7 @@ export function planEdits<K extends Kind>(kind: K, entities: readonly Entities[K
   return { writes, rows, changed: writes.length };
 }
 
-/** What has to change so that providers belong to one trackable and to no other; to none where that is undefined. */
+/** Plans the assignment of providers to `target` alone; without a target, to no trackable. */
 export function planAssignment(
   providers: readonly Entities['providers'][],
   trackables: Iterable<Trackable>,
@@ -148,7 +148,7 @@ export function planAssignment(
   return { writes, rows, changed: rows.length };
 }
 
-/** The same the other way round. */
+/** Writes that revert `writes`. */
 export function undone(writes: readonly Write[]): readonly Write[] {
   return writes.map((write) => ({ ...write, before: write.after, after: write.before }));
 }

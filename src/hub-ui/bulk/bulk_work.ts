@@ -13,15 +13,15 @@ export interface WorkOptions {
   readonly onDone: () => void;
 }
 
-/** What could not be done, by its name, and why. */
+/** Failure with the label of its entity. */
 export interface NamedFailure {
   readonly label: string;
   readonly reason: string;
 }
 
 /**
- * Work that a dialog does and shows: under way or not, how much of it is done, and what could not be. When all of it could,
- * the dialog closes; when the dialog goes, the work ends.
+ * Background work of a dialog, with progress and failures. The dialog closes when all of it has succeeded; closing the
+ * dialog stops the work.
  */
 export function useWork(onClose: () => void) {
   const [controller, setController] = useState<AbortController>();
@@ -41,7 +41,7 @@ export function useWork(onClose: () => void) {
   return { isUnderWay: controller !== undefined, failures, count, run };
 }
 
-/** Sends writes, several at once; returns those that were done and those that could not be. */
+/** Sends writes, several concurrently; returns the successful ones and the failures. */
 export async function sendWrites(
   writes: readonly Write[],
   options: WorkOptions,
@@ -59,7 +59,7 @@ export async function sendWrites(
   return { done, failures };
 }
 
-/** Takes all writes back with one click. */
+/** Undo action of writes. */
 export function undoingWrites(done: readonly Write[], what: string): ToastAction {
   const act = async (): Promise<void> => {
     const { failures } = await sendWrites(undone(done), quietly());
@@ -80,7 +80,7 @@ export function undoingWrites(done: readonly Write[], what: string): ToastAction
   return { label: t('Undo'), act: () => void act() };
 }
 
-/** Takes away everything that was created with one click, what was created last first. */
+/** Undo action of creations; deletes the newest first. */
 export function undoingCreations(created: readonly { readonly kind: Kind; readonly id: string }[]): ToastAction {
   const act = async (): Promise<void> => {
     const failures = await runAll([...created].reverse(), ({ kind, id }) => deleteEntity(kind, id), quietly());

@@ -2,9 +2,9 @@ import type { Anchor } from '../../model/anchor.ts';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 
-/** Copies of fences, zones and anchors: on another floor, or in a grid. Positions and lengths are in meters, whatever plane a fence is in. */
+/** Copies of fences, zones and anchors: to another floor, or in a grid. Lengths are meters in every plane. */
 
-/** What the names of copies are made of. */
+/** Values for the name pattern of copies. */
 export interface NameParts {
   readonly name: string;
   readonly floor: number | undefined;
@@ -14,12 +14,12 @@ export interface NameParts {
   readonly column: number;
 }
 
-/** A name by a pattern such as `{name} on floor {floor}`; what is in braces and means nothing stays as it is. */
+/** Fills a pattern such as `{name} on floor {floor}`; unknown parameters stay. */
 export function nameFrom(pattern: string, parts: NameParts): string {
   return pattern.replace(/\{(name|floor|n|row|column)\}/g, (_, key: keyof NameParts) => String(parts[key] ?? ''));
 }
 
-/** Fences as they are to be on another floor. Those of copied zones belong to the copies, by the ids of these. */
+/** Copies of fences for another floor. `zoneIds` maps copied zones to their copies. */
 export function fencesOnFloor(
   fences: readonly Fence[],
   {
@@ -39,7 +39,7 @@ export function fencesOnFloor(
   });
 }
 
-/** A zone as it is to be on another floor. */
+/** Copy of a zone for another floor. */
 export function zoneOnFloor(
   zone: Zone,
   { floor, pattern, n }: { readonly floor: number; readonly pattern: string; readonly n: number },
@@ -48,15 +48,15 @@ export function zoneOnFloor(
   return { ...withoutIdentity(zone), floor, name };
 }
 
-/** The anchors of zones: an anchor names its zone by the id of that or by its foreign id. */
+/** Anchors of the zones; an anchor references its zone by id or foreign id. */
 export function anchorsIn(anchors: readonly Anchor[], zones: readonly Zone[]): readonly Anchor[] {
   const names = new Set(zones.flatMap(({ id, foreign_id: foreignId }) => [id, foreignId]));
   return anchors.filter(({ zone_id: zoneId }) => zoneId != null && names.has(zoneId));
 }
 
 /**
- * Anchors as they are to be in the copies of their zones, by the ids of these. Those whose zone has no copy have none. The
- * hub makes no ids for anchors, which are devices: theirs get the floor behind them.
+ * Copies of anchors for the copies of their zones. Anchors of other zones are skipped. The hub does not generate ids of
+ * anchors, so copies append the floor to the id.
  */
 export function anchorsOnFloor(
   anchors: readonly Anchor[],
@@ -77,15 +77,15 @@ export function anchorsOnFloor(
 export interface Grid {
   readonly columns: number;
   readonly rows: number;
-  /** Meters from one to the next, along the columns and along the rows. */
+  /** Spacing in meters, between columns and between rows. */
   readonly stepX: number;
   readonly stepY: number;
-  /** Where the columns lead, in degrees counterclockwise from the x axis, or from east. */
+  /** Direction of the columns in degrees, counterclockwise from the x axis or from east. */
   readonly angle: number;
   readonly pattern: string;
 }
 
-/** The copies that make a grid of a fence, which is its first; row by row. */
+/** Copies that form a grid with the fence as its first cell; row by row. */
 export function gridOf(fence: Fence, { columns, rows, stepX, stepY, angle, pattern }: Grid): readonly Partial<Fence>[] {
   const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
   const copies: Partial<Fence>[] = [];
@@ -102,7 +102,7 @@ export function gridOf(fence: Fence, { columns, rows, stepX, stepY, angle, patte
   return copies;
 }
 
-/** How large a fence is along an angle and across it, in meters. */
+/** Extent of a fence in meters, along an angle and across it. */
 export function sizeOf(fence: Fence, angle: number): { readonly width: number; readonly height: number } {
   const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
   if (fence.region.type === 'Point') return { width: 2 * (fence.radius ?? 0), height: 2 * (fence.radius ?? 0) };
@@ -112,7 +112,7 @@ export function sizeOf(fence: Fence, angle: number): { readonly width: number; r
   return { width: Math.max(...along) - Math.min(...along), height: Math.max(...across) - Math.min(...across) };
 }
 
-/** Where the longest edge of a fence leads, between -45° and 45°: along it a grid lies as the fence does. */
+/** Angle of the longest edge, reduced to -45° to 45°; aligns a grid with the fence. */
 export function angleOf(fence: Fence): number {
   const points = ringInMeters(fence);
   let longest = 0;
@@ -128,7 +128,7 @@ export function angleOf(fence: Fence): number {
   return Math.round(turned * 100) / 100;
 }
 
-/** The outer ring in meters from its first corner; a circle has its middle alone. */
+/** Outer ring in meters relative to its first corner; only the center of a circle. */
 export function ringInMeters({ region, crs }: Fence): readonly (readonly [number, number])[] {
   const ring = region.type === 'Point' ? [region.coordinates] : (region.coordinates[0] ?? []);
   const [[firstX = 0, firstY = 0] = []] = ring;
@@ -136,7 +136,7 @@ export function ringInMeters({ region, crs }: Fence): readonly (readonly [number
   return ring.map(([x = 0, y = 0]) => [(x - firstX) / perX, (y - firstY) / perY]);
 }
 
-/** A fence that is moved by meters; its heights and all else stay. */
+/** Translates a fence by meters; heights do not change. */
 function movedBy(fence: Fence, [dx, dy]: readonly [number, number]): Fence {
   const { region, crs } = fence;
   const [, firstY = 0] = region.type === 'Point' ? region.coordinates : (region.coordinates[0]?.[0] ?? []);
@@ -153,7 +153,7 @@ function isEarth(crs: string | null | undefined): boolean {
   return crs == null || crs === 'EPSG:4326';
 }
 
-/** Degrees of longitude and latitude of a meter on the WGS 84 ellipsoid, at a latitude. */
+/** Degrees of longitude and latitude per meter on the WGS 84 ellipsoid, at a latitude. */
 function degreesPerMeter(latitude: number): readonly [number, number] {
   const [a, e2] = [6_378_137, 0.006_694_379_990_14];
   const sin = Math.sin((latitude * Math.PI) / 180);
@@ -163,7 +163,7 @@ function degreesPerMeter(latitude: number): readonly [number, number] {
   return [180 / Math.PI / acrossMeters, 180 / Math.PI / alongMeters];
 }
 
-/** A copy is another thing: it has no id yet, nor a name in somebody else's system. */
+/** Removes the id and the foreign id: a copy is a new entity. */
 function withoutIdentity<T extends { readonly id: string; readonly foreign_id?: string | null }>(
   entity: T,
 ): Omit<T, 'id' | 'foreign_id'> {

@@ -33,7 +33,7 @@ import {
 } from './copies.ts';
 import styles from './copy_dialog.module.css';
 
-/** More than that is a mistake more often than a wish. */
+/** Limit against mistyped grid sizes. */
 const COPIES_MAX = 2_000;
 const NAMED_MAX = 100;
 const PATTERN_HELP = t(
@@ -42,12 +42,12 @@ const PATTERN_HELP = t(
 );
 
 interface CopyDialogProps {
-  /** Ids of the fences to be copied; undefined: those of a whole floor, which is asked for. */
+  /** Ids of the fences to copy; undefined for all fences of a floor that the user selects. */
   readonly ids: readonly string[] | undefined;
   readonly onClose: () => void;
 }
 
-/** Copies fences to another floor, or makes a grid of one. What comes of it is seen before. */
+/** Dialog that copies fences to another floor, or one fence to a grid, with a preview. */
 export function CopyDialog({ ids, onClose }: CopyDialogProps) {
   const kept = useKept();
   const [mode, setMode] = useState<'floor' | 'grid'>('floor');
@@ -84,7 +84,7 @@ interface Kept {
   readonly anchors: readonly Anchor[];
 }
 
-/** Fences, zones and anchors in the form in which they can be sent; undefined until they are there. */
+/** Loads fences, zones and anchors in exportable form; undefined until loaded. */
 function useKept(): Kept | undefined {
   const [kept, setKept] = useState<Kept>();
   useEffect(() => {
@@ -257,7 +257,7 @@ function named(failures: readonly Failure<{ readonly name?: string | null }>[]):
   return failures.map(({ item, reason }) => ({ label: item.name ?? '', reason }));
 }
 
-/** What is asked, what comes of it, and what makes it. */
+/** Frame of the dialog: form, preview and action. */
 function CopyFrame({
   title,
   choice,
@@ -324,7 +324,7 @@ function CopyFrame({
   );
 }
 
-/** The fence and its copies, drawn to scale: north, or the y of its zone, is up. */
+/** Scale drawing of the fence and its copies; north, or the y axis of its zone, is up. */
 function GridPicture({ fences }: { readonly fences: readonly Fence[] }) {
   const [first] = fences;
   if (first === undefined) return null;
@@ -350,7 +350,7 @@ function GridPicture({ fences }: { readonly fences: readonly Fence[] }) {
   );
 }
 
-/** The outline of a fence in meters from another one's first corner. */
+/** Outline of a fence in meters relative to `origin`. */
 function outlineFrom(fence: Fence, origin: readonly number[]): readonly (readonly [number, number])[] {
   const { region } = fence;
   if (region.type === 'Point') {

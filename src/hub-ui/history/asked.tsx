@@ -7,16 +7,16 @@ import typography from '../controls/typography.module.css';
 import { capitalized, t } from '../languages/language.ts';
 import type { Answer } from './history_api.ts';
 
-/** A question about the past: `last` is what is shown until it is answered anew. */
+/** State of a history query; `last` is the previous answer, displayed until the next arrives. */
 export interface Asked<T> {
   readonly state: 'waiting' | 'ready' | 'failed';
   readonly last: Answer<T> | undefined;
-  /** What the hub says, which tells how to ask for less where it was too much. */
+  /** Error message of the hub; for a query that is too large, it says how to narrow it. */
   readonly problem: string | undefined;
   readonly again: () => void;
 }
 
-/** Asks when the component is first shown, and again when the key of the question has changed. */
+/** Runs a query on mount, and again when its key changes. */
 export function useAsked<T>(key: string, ask: (signal: AbortSignal) => Promise<Answer<T>>): Asked<T> {
   const [times, setTimes] = useState(0);
   const [asked, setAsked] = useState<Omit<Asked<T>, 'again'>>({
@@ -41,13 +41,13 @@ export function useAsked<T>(key: string, ask: (signal: AbortSignal) => Promise<A
   return { ...asked, again };
 }
 
-/** What the hub has said, as a sentence. */
+/** Error message as a sentence. */
 export function sentenceOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return `${capitalized(text)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
-/** What came of a question, or why there is nothing to see. */
+/** Renders the result of a query, or why there is none. */
 export function Told<T>({
   asked: { state, last, problem, again },
   isEmpty,
@@ -56,7 +56,7 @@ export function Told<T>({
 }: {
   readonly asked: Asked<T>;
   readonly isEmpty: (value: T) => boolean;
-  /** What is said of an empty answer. */
+  /** Message for an empty answer. */
   readonly nothing: string;
   readonly children: (value: T) => ComponentChildren;
 }) {

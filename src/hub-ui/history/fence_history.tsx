@@ -36,7 +36,7 @@ interface FenceAnswer {
   readonly samples: readonly { readonly time: string; readonly count: number }[];
 }
 
-/** Who was in a fence, how long, and how full it was, in the time that the bar shows. */
+/** Visits, dwell times and occupancy of a fence in the range of the time bar. */
 export function FenceHistory({ id }: { readonly id: string }) {
   const [most, setMost] = useState(SHOWN_STEP);
   const range = rangeFromUrl(useNow(60_000));

@@ -1,8 +1,8 @@
 import type { Flow } from './history_api.ts';
 
-/** From each fence to each other one. */
+/** Flows between fences as a matrix. */
 export interface FlowMatrix {
-  /** In the order of their names. */
+  /** Sorted by name. */
   readonly fences: readonly { readonly id: string; readonly name: string }[];
   readonly flowOf: (from: string, to: string) => Flow | undefined;
   readonly sumFrom: (id: string) => number;

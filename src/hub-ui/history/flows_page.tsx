@@ -21,7 +21,7 @@ import { type Flow, fetchFlows } from './history_api.ts';
 import { rangeFromUrl, timeParam } from './past.ts';
 import { SpanSelect } from './span_select.tsx';
 
-/** From which fence things went to which other one, how often, and how long that took. */
+/** Page with the flows between fences: counts and travel times. */
 export function FlowsPage() {
   return (
     <Page title={t('Flows')} lead={t('Which fence things went to next, how often, and how long it took them.')}>
@@ -69,7 +69,7 @@ function Flows() {
   );
 }
 
-/** The end of what is looked at: now, where it is empty. */
+/** Input for the end of the range; empty means now. */
 function UntilField({ toMs }: { readonly toMs: number }) {
   return (
     <Field label={t('Until ({zone})', { zone: zoneText(toMs) })}>
@@ -143,7 +143,7 @@ function Matrix({ flows, nameOf }: { readonly flows: readonly Flow[]; readonly n
   );
 }
 
-/** Shaded by how much of the most it is; by less than half, so that the text stays readable. */
+/** Shade of the largest count, in percent; less than half keeps the text readable. */
 const SHADE_MAX = 45;
 
 function Cell({ flow, matrix }: { readonly flow: Flow | undefined; readonly matrix: FlowMatrix }) {

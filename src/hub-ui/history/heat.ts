@@ -2,23 +2,23 @@ import { placeZone } from '../map/placement.ts';
 import { EARTH, fromMap, mapX, mapY, type Plane } from '../map/plane.ts';
 import type { HeatCell } from './history_api.ts';
 
-/** Colors from little to much time; in each theme the last one stands out most. */
+/** Color scale from short to long times; the last color has the most contrast in each theme. */
 export const HEAT_LIGHT = ['#f7d58b', '#f2a65a', '#e3714b', '#c03a4b', '#7d1d53'];
 export const HEAT_DARK = ['#3f2a6b', '#7a2f7d', '#c0456b', '#f0815a', '#fbd98a'];
 
-/** Lengths of time that people have a word for, in seconds. */
+/** Round durations, in seconds. */
 const ROUND = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 18_000, 36_000, 86_400, 172_800];
 const ROUND_METERS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000];
-/** A cell that is smaller is hardly seen, and there would be too many of them. */
+/** Smallest cell: smaller ones are hard to see, and too many. */
 const CELL_PIXELS = 10;
 
-/** The side of a cell that is large enough to be seen, in meters. */
+/** Side of a cell in meters at a resolution. */
 export function cellFor(metersPerPixel: number): number {
   const least = metersPerPixel * CELL_PIXELS;
   return ROUND_METERS.find((meters) => meters >= least) ?? Math.ceil(least);
 }
 
-/** From which time on a cell has the next color, in seconds: four steps, each some times the one before. */
+/** Thresholds between the colors in seconds: four, in geometric steps. */
 export function thresholdsOf(seconds: readonly number[]): readonly number[] {
   const most = Math.max(1, ...seconds);
   const least = Math.min(most, ...seconds.filter((each) => each > 0));
@@ -34,12 +34,12 @@ function rounded(seconds: number): number {
   return seconds > 172_800 ? Math.round(seconds / 86_400) * 86_400 : nearest;
 }
 
-/** Which of the colors a cell has. */
+/** Index of a cell's color. */
 export function levelOf(seconds: number, thresholds: readonly number[]): number {
   return thresholds.filter((threshold) => seconds >= threshold).length;
 }
 
-/** A place on the earth, in Mercator's meters, on the map of a plane. */
+/** Converts Web Mercator meters to coordinates on the map of a plane. */
 type ToMap = (point: readonly [number, number]) => readonly [number, number];
 
 function earthOn(plane: Plane): ToMap {
@@ -47,7 +47,7 @@ function earthOn(plane: Plane): ToMap {
   return placed === undefined ? (point) => point : (point) => placed.fromMap(point);
 }
 
-/** The corners of cells on the map, four points of x and y for each: their sides go north and east. */
+/** Corners of cells on the map, four x, y pairs each; cells are aligned north and east. */
 export function cornersOf(cells: readonly HeatCell[], cellMeters: number, plane: Plane): Float64Array {
   const toMap = earthOn(plane);
   const corners = new Float64Array(cells.length * 8);
@@ -65,7 +65,7 @@ export function cornersOf(cells: readonly HeatCell[], cellMeters: number, plane:
   return corners;
 }
 
-/** West, south, east and north of an extent of the map, in degrees. */
+/** Bounding box of a map extent: west, south, east, north in degrees. */
 export function boxOf([left = 0, bottom = 0, right = 0, top = 0]: readonly number[], plane: Plane): readonly number[] {
   const placed = plane.kind === 'earth' ? undefined : placeZone(plane.zone);
   const points = [[left, bottom] as const, [right, bottom] as const, [right, top] as const, [left, top] as const];

@@ -16,12 +16,12 @@ import styles from './heat_layer.module.css';
 import { fetchHeatmap, type Mover } from './history_api.ts';
 import { rangeFromUrl } from './past.ts';
 
-/** What is drawn: the corners of all cells of each color. */
+/** Geometry of the layer: corners of the cells, by color. */
 interface Heat {
   readonly levels: readonly Float64Array[];
 }
 
-/** Where time was spent, in the time that the bar shows; a legend says what the colors mean. */
+/** Heat map of time spent in the range of the time bar, with a legend. */
 export function HeatLayer({ floor, kind }: { readonly floor: number | undefined; readonly kind: Mover }) {
   const { map, plane } = useMap();
   const view = useView();
@@ -79,7 +79,7 @@ export function HeatLayer({ floor, kind }: { readonly floor: number | undefined;
   );
 }
 
-/** What of the map is seen, once it stands still. */
+/** Visible extent of the map, updated when it stops moving. */
 function useView(): { readonly extent: readonly number[]; readonly metersPerPixel: number } | undefined {
   const { map, plane } = useMap();
   const [view, setView] = useState<{ extent: readonly number[]; metersPerPixel: number }>();

@@ -11,15 +11,15 @@ import type {
 import { API_PATH } from '../hub/api_path.ts';
 import { entityPath, getText, queryText, request } from '../hub/rest.ts';
 
-/** What was recorded, as the hub answers it. Times in texts are RFC 3339, all others milliseconds. */
+/** Client of the history API. Strings contain RFC 3339 times, numbers milliseconds. */
 
-/** From a time to another that is no part of it, in milliseconds since 1970. */
+/** Half-open time range in Unix milliseconds. */
 export interface Range {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** What moves: the word of the API for a kind of object. */
+/** Kind of moving object, as the API names it. */
 export type Mover = 'trackable' | 'provider';
 
 export type Tracks = Static<typeof TracksReply>;
@@ -29,7 +29,7 @@ export type Dwell = Static<typeof DwellReply>['fences'][number];
 export type Flow = Static<typeof FlowsReply>['flows'][number];
 export type HeatCell = Static<typeof HeatmapReply>['cells'][number];
 
-/** An answer, and whether it lacks what files or hubs of a cluster have: the hub sends a header Warning then. */
+/** Response, and whether files or hubs of the cluster are missing in it: the hub then sends a `Warning` header. */
 export interface Answer<T> {
   readonly value: T;
   readonly isIncomplete: boolean;
@@ -50,22 +50,22 @@ async function ask<T>(path: string, query: Query, signal: AbortSignal): Promise<
   return { value, isIncomplete };
 }
 
-/** As many points in one answer: the most that the hub gives. */
+/** Points per page: the hub's maximum. */
 const POINTS_MAX = 100_000;
-/** More of them for one piece of time would only be in the way; the rest is left out, and said to be. */
+/** Pages per chunk of time; the page says that the rest is omitted. */
 const PAGES_MAX = 6;
 
-/** Bodies of answers, of one page each. */
+/** Response bodies, one per page. */
 export interface Bodies {
   readonly texts: readonly string[];
-  /** There would have been more of them. */
+  /** Whether pages were omitted. */
   readonly isCut: boolean;
   readonly isIncomplete: boolean;
 }
 
 export const NO_BODIES: Bodies = { texts: [], isCut: false, isIncomplete: false };
 
-/** All that moved in a range, one point of each object a step, as texts: a thread of their own reads them. */
+/** Fetches the tracks in a range, one point per object and step, unparsed: a worker parses them. */
 export function fetchTracks(
   { kind, stepMs, ...range }: Range & { readonly kind: Mover; readonly stepMs: number },
   signal: AbortSignal,
@@ -73,7 +73,7 @@ export function fetchTracks(
   return fetchPages('/history/tracks', { ...within(range), kind, step: stepMs, limit: POINTS_MAX }, signal);
 }
 
-/** Where everything of a kind was at a time, as a text. */
+/** Fetches the positions of all objects of a kind at a time, unparsed. */
 export function fetchSnapshot(
   { kind, atMs }: { readonly kind: Mover; readonly atMs: number },
   signal: AbortSignal,
@@ -96,14 +96,14 @@ async function fetchPages(path: string, query: Query, signal: AbortSignal): Prom
   return { texts, isCut: true, isIncomplete };
 }
 
-/** The cursor at the end of a long text, which is not read for it as a whole. */
+/** Extracts the cursor at the end of a body without parsing all of it. */
 export function cursorOf(text: string): string | undefined {
   const found = /"next_cursor"\s*:\s*("(?:[^"\\]|\\.)*"|null)/.exec(text.slice(-2_000));
   if (found === null) return (JSON.parse(text) as { next_cursor?: string | null }).next_cursor ?? undefined;
   return (JSON.parse(found[1] ?? 'null') as string | null) ?? undefined;
 }
 
-/** Visits of a fence or by a trackable that overlap a range. */
+/** Fetches the visits of a fence or by a trackable that overlap a range. */
 export function fetchVisits(
   { kind, id, limit, ...range }: Range & { readonly kind: 'fences' | 'trackables'; readonly id: string; limit: number },
   signal: AbortSignal,
@@ -111,7 +111,7 @@ export function fetchVisits(
   return ask(`${entityPath(kind, id)}/visits`, { ...within(range), limit }, signal);
 }
 
-/** How long objects stay in a fence. */
+/** Fetches the dwell times in a fence. */
 export function fetchDwell(
   { fenceId, ...range }: Range & { readonly fenceId: string },
   signal: AbortSignal,
@@ -119,7 +119,7 @@ export function fetchDwell(
   return ask('/analytics/dwell', { ...within(range), fence_id: fenceId }, signal);
 }
 
-/** How many were in a fence, at each step. */
+/** Fetches the number of objects in a fence at each step. */
 export function fetchOccupancy(
   { fenceId, stepMs, ...range }: Range & { readonly fenceId: string; readonly stepMs: number },
   signal: AbortSignal,
@@ -127,12 +127,12 @@ export function fetchOccupancy(
   return ask('/analytics/occupancy', { ...within(range), step: stepMs, fence_id: fenceId }, signal);
 }
 
-/** From which fence to which next one objects went. */
+/** Fetches the flows between fences. */
 export function fetchFlows(range: Range, signal: AbortSignal): Promise<Answer<Static<typeof FlowsReply>>> {
   return ask('/analytics/flows', within(range), signal);
 }
 
-/** Seconds that objects have spent in cells of a grid, within longitudes and latitudes. */
+/** Fetches the seconds spent in each cell of a grid, within a bounding box. */
 export function fetchHeatmap(
   {
     cellMeters,

@@ -5,7 +5,7 @@ import { TimeBar } from './time_bar.tsx';
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** What history adds to the map: the time bar, what moved in the past, and where time was spent. */
+/** History on the map: time bar, playback and heat map. */
 export function HistoryOnMap(
   props: Pick<
     LiveLayersProps,

@@ -18,13 +18,13 @@ import { colorOf, lanesOf } from './strip.ts';
 const VISITS_MAX = 5_000;
 const LISTED_MAX = 50;
 
-/** A day of a trackable as the fences that it was in; a press goes to when it entered one. */
+/** Fence visits of a trackable on one day; pressing a visit seeks to its entry. */
 export function ObjectDay({ id }: { readonly id: string }) {
   const nowMs = useNow(60_000);
   const [chosenMs, setChosenMs] = useState<number>();
   const dayMs = startOfDay(chosenMs ?? pastFromUrl() ?? nowMs);
   const range: Range = { fromMs: dayMs, toMs: endOfDay(dayMs) };
-  // Of today there is more each minute.
+  // Today grows: query again every minute.
   const key = JSON.stringify([id, dayMs, range.toMs > nowMs ? nowMs : 0]);
   const asked = useAsked(key, (signal) =>
     fetchVisits({ ...range, toMs: Math.min(range.toMs, nowMs), kind: 'trackables', id, limit: VISITS_MAX }, signal),
@@ -54,7 +54,7 @@ function Strip({
   range,
 }: {
   readonly visits: readonly Visit[];
-  /** Whether there were more than are here. */
+  /** Whether the list is truncated. */
   readonly hasMore: boolean;
   readonly range: Range;
 }) {

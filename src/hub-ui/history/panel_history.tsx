@@ -10,7 +10,7 @@ import { FenceHistory } from './fence_history.tsx';
 import { ObjectDay } from './object_day.tsx';
 import { playback } from './playback.ts';
 
-/** What was recorded of whatever is selected, as far as the user may see it. */
+/** History of the selected entity, as far as the user may read it. */
 export function PanelHistory({ selection }: { readonly selection: Selection }) {
   const { kind, id } = selection;
   const mayAsk = hasHistory(`${entityPath(kind, id)}/visits`);
@@ -25,10 +25,10 @@ export function PanelHistory({ selection }: { readonly selection: Selection }) {
   );
 }
 
-/** Where something was at the time that the map shows. */
+/** Position of the selected object at the time of playback. */
 function PastFacts({ selection: { kind, id } }: { readonly selection: Selection }) {
   const atMs = playback.atMs.value;
-  // Told when more has been fetched.
+  // Subscribes to fetched chunks.
   const { state } = playback.standing.value;
   const objects = playback.objectsOf(kind === 'trackables' ? 'trackable' : 'provider');
   const index = objects?.indexOf(id);

@@ -4,14 +4,14 @@ import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import type { Range } from './history_api.ts';
 
 /**
- * Which piece of the past is looked at, in the address: `t` is the time on the map, `span` the length of what the time
- * bar shows in seconds, `until` its end where that is not now, `speed` how fast it is played.
+ * Playback state in the URL: `t` is the time on the map, `span` the length of the time bar in seconds, `until` its end if
+ * not now, `speed` the playback speed.
  */
 
 interface Span {
   readonly seconds: number;
   readonly label: string;
-  /** What a press of an arrow key moves. */
+  /** Step of an arrow key. */
   readonly stepSeconds: number;
 }
 
@@ -28,7 +28,7 @@ const USUAL_SPAN = { seconds: 3_600, label: t('1 hour'), stepSeconds: 5 };
 export const SPEEDS: readonly number[] = [1, 5, 10, 30, 60, 120];
 const USUAL_SPEED = 10;
 
-/** What is nearer to now than this is now. */
+/** Times closer to now than this count as now. */
 const LIVE_MS = 2_000;
 
 export function spanFromUrl(): Span {
@@ -39,7 +39,7 @@ export function speedFromUrl(): number {
   return SPEEDS.find((speed) => String(speed) === urlParam('speed')) ?? USUAL_SPEED;
 }
 
-/** What the time bar shows: the time that is looked at is in it. */
+/** Range of the time bar; contains the time on the map. */
 export function rangeFromUrl(nowMs: number): Range {
   const spanMs = spanFromUrl().seconds * 1_000;
   const asked = Date.parse(urlParam('until') ?? '');
@@ -50,7 +50,7 @@ export function rangeFromUrl(nowMs: number): Range {
   return { fromMs: toMs - spanMs, toMs };
 }
 
-/** Goes to a time, with what the bar shows around it. A step of the browser's history, unless it only goes on. */
+/** Seeks to a time and moves the bar around it. Adds an entry to the browser's history, unless `replace`. */
 export function goTo(atMs: number, nowMs: number, { replace = false }: { readonly replace?: boolean } = {}): void {
   if (atMs >= nowMs - LIVE_MS) {
     goLive();
@@ -60,7 +60,7 @@ export function goTo(atMs: number, nowMs: number, { replace = false }: { readonl
   setUrlParams({ t: written, until: untilFor(atMs, nowMs) }, { replace });
 }
 
-/** Whether the time of the address comes from `goTo`, and not from a link or a step back. */
+/** Whether `goTo` has written the time in the URL, and not a link or the back button. */
 export function isWritten(): boolean {
   return written !== undefined && urlParam('t') === written;
 }
@@ -71,14 +71,14 @@ export function goLive(): void {
   setUrlParams({ t: undefined, until: undefined }, { replace: pastFromUrl() === undefined });
 }
 
-/** Shows another length of time, with the time that is looked at in it. */
+/** Changes the length of the time bar; it still contains the time on the map. */
 export function showSpan(seconds: number, nowMs: number): void {
   const atMs = pastFromUrl();
   setUrlParams({ span: seconds });
   if (atMs !== undefined) setUrlParams({ until: untilFor(atMs, nowMs) });
 }
 
-/** The end of the bar that has a time in it: as it is, else now, else half of the bar after the time. */
+/** End of a bar that contains a time: the current one, else now, else half a bar after the time. */
 function untilFor(atMs: number, nowMs: number): string | undefined {
   const { fromMs, toMs } = rangeFromUrl(nowMs);
   if (atMs >= fromMs && atMs <= toMs) return toMs === nowMs ? undefined : timeParam(toMs);
@@ -87,7 +87,7 @@ function untilFor(atMs: number, nowMs: number): string | undefined {
   return timeParam(atMs + spanMs / 2);
 }
 
-/** A time in the address: as short as its seconds allow. */
+/** Formats a time for the URL, without a zero fraction of seconds. */
 export function timeParam(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
 }

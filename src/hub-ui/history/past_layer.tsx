@@ -8,7 +8,7 @@ import { type Played, playback } from './playback.ts';
 import { readTracks } from './read_tracks.ts';
 import { type Loaded, TrackStore, type Wanted } from './track_store.ts';
 
-/** Trackables or providers as they moved, drawn like those that move now. */
+/** Playback of trackables or providers, drawn like the live layer. */
 export function PastLayer({ onMoved, ...options }: LayerOptions) {
   const { plane } = useMap();
   const { symbol } = options;

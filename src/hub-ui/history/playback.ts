@@ -3,7 +3,7 @@ import type { MovingObjects } from '../map/moving_objects.ts';
 import type { Mover } from './history_api.ts';
 import type { Covered } from './track_store.ts';
 
-/** What is played: the objects of one layer. */
+/** Playable layer of objects. */
 export interface Played {
   readonly kind: Mover;
   readonly objects: MovingObjects;
@@ -17,20 +17,20 @@ export interface Played {
   tryAgain(): void;
 }
 
-/** How playback stands, for whoever wants to tell. */
+/** State of playback, for display. */
 export interface Standing {
   readonly state: 'ready' | 'loading' | 'failed';
   readonly problem: unknown;
-  /** Nothing was recorded where one is. */
+  /** Whether nothing was recorded at the current time. */
   readonly isEmpty: boolean;
   readonly isIncomplete: boolean;
   readonly isCut: boolean;
   readonly covered: readonly Covered[];
 }
 
-/** A page that was not seen for a while does not catch up. */
+/** Longest step of one frame: playback does not catch up after the tab was hidden. */
 const FRAME_MAX_MS = 250;
-/** What is read by people changes as often as they can read it. */
+/** Interval at which displayed values change. */
 const TOLD_MS = 100;
 
 const NOTHING: Standing = {
@@ -42,13 +42,13 @@ const NOTHING: Standing = {
   covered: [],
 };
 
-/** The clock of the past: where one is in it, and whether it goes on. It waits for what is not there yet. */
+/** Clock of playback. It waits for chunks that have not arrived. */
 class Playback {
-  /** The time that is shown, told ten times a second; undefined where one looks at what is now. */
+  /** Displayed time, updated ten times a second; undefined in the live view. */
   readonly atMs = signal<number | undefined>(undefined);
   readonly isPlaying = signal(false);
   readonly standing = signal<Standing>(NOTHING);
-  /** What happens when it comes to where now is. */
+  /** Called when playback reaches the present. */
   onEnd: (() => void) | undefined;
   readonly #played = new Set<Played>();
   #exactMs = Number.NaN;
@@ -57,7 +57,7 @@ class Playback {
   #lastMs = Number.NaN;
   #toldMs = 0;
 
-  /** Adds what is to be played; returns what takes it away. */
+  /** Adds a layer; returns a function that removes it. */
   add(played: Played): () => void {
     this.#played.add(played);
     this.refresh();
@@ -67,7 +67,7 @@ class Playback {
     };
   }
 
-  /** Goes to a time. */
+  /** Seeks to a time. */
   seek(atMs: number): void {
     this.#exactMs = atMs;
     this.atMs.value = atMs;
@@ -92,7 +92,7 @@ class Playback {
     if (Number.isFinite(this.#exactMs)) this.atMs.value = this.#exactMs;
   }
 
-  /** Leaves the past. */
+  /** Returns to the live view. */
   leave(): void {
     this.pause();
     this.#exactMs = Number.NaN;
@@ -100,7 +100,7 @@ class Playback {
     this.standing.value = NOTHING;
   }
 
-  /** The objects of a kind as they are shown. */
+  /** Objects of a kind, as drawn. */
   objectsOf(kind: Mover): MovingObjects | undefined {
     return [...this.#played].find((played) => played.kind === kind)?.objects;
   }
@@ -110,7 +110,7 @@ class Playback {
     this.refresh();
   }
 
-  /** Shows the time that one is at, as far as it is there. */
+  /** Draws the current time, as far as its chunks have arrived. */
   refresh(): void {
     if (!Number.isFinite(this.#exactMs)) return;
     for (const played of this.#played) {
@@ -170,5 +170,5 @@ function isSame(a: Standing, b: Standing): boolean {
   return a.problem === b.problem && keyOf(a) === keyOf(b);
 }
 
-/** The playback of the page: there is one map in it at a time. */
+/** Playback of the page, which has at most one map. */
 export const playback = new Playback();

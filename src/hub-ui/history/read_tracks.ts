@@ -1,6 +1,6 @@
 import type { HaveRead, ToRead } from './tracks_thread.ts';
 
-/** Reads answers with tracks in a thread of its own, which is started with the first of them and then stays. */
+/** Worker that parses tracks; started on first use, never stopped. */
 let thread: Worker | undefined;
 let lastKey = 0;
 const waiting = new Map<number, (have: HaveRead) => void>();

@@ -2,7 +2,7 @@ import { SelectField } from '../controls/field.tsx';
 import { t } from '../languages/language.ts';
 import { SPANS, showSpan, spanFromUrl } from './past.ts';
 
-/** How much of the past is looked at; the same everywhere, since it stands in the address. */
+/** Select for the length of the time range, shared by all pages through the URL. */
 export function SpanSelect() {
   return (
     <SelectField

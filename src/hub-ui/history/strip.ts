@@ -1,13 +1,13 @@
 import type { Range, Visit } from './history_api.ts';
 
-/** A visit as a piece of a strip. */
+/** Segment of the strip: one visit. */
 interface Piece extends Range {
   readonly visit: Visit;
-  /** Which line it is on: fences may lie in each other, so that one is in several at once. */
+  /** Line of the strip: visits of nested fences overlap. */
   readonly lane: number;
 }
 
-/** Puts visits that overlap into lanes below each other, cut to a range. */
+/** Distributes overlapping visits to lanes, clipped to a range. */
 export function lanesOf(
   visits: readonly Visit[],
   { fromMs, toMs }: Range,
@@ -30,7 +30,7 @@ export function lanesOf(
   return { pieces, count: endsMs.length };
 }
 
-/** A color for a fence, the same each time: a hue by its id, of a lightness that stands out in both themes. */
+/** Stable color of a fence: hue from its id, lightness for contrast in both themes. */
 export function colorOf(fenceId: string): string {
   let hash = 0;
   for (let i = 0; i < fenceId.length; i++) hash = (Math.imul(hash, 31) + fenceId.charCodeAt(i)) >>> 0;

@@ -13,10 +13,10 @@ import { goLive, goTo, isWritten, rangeFromUrl, SPANS, SPEEDS, showSpan, spanFro
 import { playback } from './playback.ts';
 import styles from './time_bar.module.css';
 
-/** How often the address follows what is played. */
+/** Interval at which playback updates the URL. */
 const ADDRESS_MS = 2_000;
 
-/** The time that the map shows: now, or one in the past that can be played. */
+/** Time bar of the map: live, or playback controls. */
 export function TimeBar() {
   const pastMs = pastFromUrl();
   usePlaybackOfAddress(pastMs);
@@ -31,7 +31,7 @@ export function TimeBar() {
   );
 }
 
-/** Keeps playback where the address says, and the address where playback is. */
+/** Synchronizes playback and URL in both directions. */
 function usePlaybackOfAddress(pastMs: number | undefined): void {
   const speed = speedFromUrl();
   useEffect(() => playback.setSpeed(speed), [speed]);
@@ -75,7 +75,7 @@ function PastBar({ pastMs }: { readonly pastMs: number }) {
     playback.pause();
     goTo(playback.atMs.peek() ?? atMs, Date.now(), { replace: true });
   };
-  // A button that has the focus is pressed by it, which must not happen twice.
+  // The key already activates a focused button.
   const pressed = (event: KeyboardEvent): void => {
     const isOwn = event.target instanceof HTMLInputElement && event.target.type === 'range';
     if (event.key !== ' ' || !isOwn) return;
@@ -154,12 +154,12 @@ function PastBar({ pastMs }: { readonly pastMs: number }) {
   );
 }
 
-/** Both ends and the middle. */
+/** Start, middle and end of the range. */
 function ticksOf({ fromMs, toMs }: Range): readonly number[] {
   return [fromMs, (fromMs + toMs) / 2, toMs];
 }
 
-/** The time in words; pressed, it asks for another one. */
+/** Displayed time; pressing it opens an input for another one. */
 function Clock({ atMs, onGo }: { readonly atMs: number; readonly onGo: (atMs: number) => void }) {
   const [typed, setTyped] = useState<string>();
   const isOpen = typed !== undefined;
@@ -207,7 +207,7 @@ function Clock({ atMs, onGo }: { readonly atMs: number; readonly onGo: (atMs: nu
   );
 }
 
-/** What keeps playback from going on, or is missing in it. */
+/** Status of playback: loading, failures, missing data. */
 function Standing() {
   const { state, problem, isEmpty, isIncomplete, isCut } = playback.standing.value;
   if (state === 'failed') {
@@ -233,7 +233,7 @@ function Standing() {
   );
 }
 
-/** Where something was recorded, as far as it was fetched. */
+/** Marks on the bar for fetched ranges with records. */
 function Coverage({ range: { fromMs, toMs } }: { readonly range: Range }) {
   const { covered } = playback.standing.value;
   const percent = (atMs: number): number => Math.min(100, Math.max(0, ((atMs - fromMs) / (toMs - fromMs)) * 100));

@@ -3,13 +3,13 @@ import type { Range } from './history_api.ts';
 import type { PackedTracks } from './tracks.ts';
 
 /**
- * The ways of one kind of object, in chunks of time that are fetched ahead of whoever plays them.
+ * Tracks of one kind of object, in chunks of time that are fetched ahead of playback.
  *
- * Chunks lie on a grid of their own for each pace: fast play takes long chunks with few points. Each knows what was
- * before it – from the chunk before, or from a snapshot – so that an object that stood still all the while is seen.
+ * Each resolution has its own grid of chunks: fast playback uses long chunks with few points. Each chunk has the last
+ * position of every object before it – from the previous chunk, or from a snapshot – so that stationary objects are drawn.
  */
 
-/** How finely ways are read, up to a speed. */
+/** Resolution of tracks, up to a playback speed. */
 interface Pace {
   readonly speedMax: number;
   readonly stepMs: number;
@@ -23,57 +23,57 @@ const PACES: readonly Pace[] = [
   { speedMax: Number.POSITIVE_INFINITY, stepMs: 8_000, chunkMs: 480_000 },
 ];
 
-/** Chunks that are fetched beyond the one that is played. */
+/** Chunks to prefetch after the current one. */
 const AHEAD = 2;
-/** Chunks that are kept: going back a little asks nobody. */
+/** Chunks to retain: short steps back need no requests. */
 const KEPT = 16;
-/** An object that was not heard for so long is not shown. */
+/** Objects that were silent for longer than this are hidden. */
 const SHOWN_MS = 600_000;
-/** Between points that are further apart in time nobody knows where it was. */
+/** Longest interval between points that is interpolated. */
 const GAP_MS = 30_000;
-/** Units of the map that are no way but noise: no direction is told of them. */
+/** Movement below this many map units is noise, and gives no heading. */
 const STILL = 0.2;
-/** Positions that a tail is made of when one jumps to a time, and the time between them. */
+/** Number of positions of a tail after a seek, and the time between them. */
 const TAIL_POINTS = 32;
 const TAIL_STEP_MS = 1_000;
 
-/** What is asked for to make a chunk. */
+/** Request for a chunk. */
 export interface Wanted extends Range {
   readonly stepMs: number;
-  /** Whether the chunk before is not there to say where everything was. */
+  /** Whether a snapshot is needed because the previous chunk is not loaded. */
   readonly needsBefore: boolean;
 }
 
 export interface Loaded {
   readonly tracks: PackedTracks;
-  /** Where everything was when the chunk begins; empty where it was not wanted. */
+  /** Positions at the start of the chunk; empty if not requested. */
   readonly before: PackedTracks;
-  /** There was more than is shown. */
+  /** Whether points were omitted. */
   readonly isCut: boolean;
-  /** There were files that the hub could not read. */
+  /** Whether the hub could not read all files. */
   readonly isIncomplete: boolean;
 }
 
 interface Chunk extends Range {
   readonly tracks: PackedTracks;
-  /** The row of each object in the tracks; −1 for those that are not in them. */
+  /** Row of each object in the tracks; −1 if absent. */
   readonly rows: Int32Array;
-  /** The last that was known of each object before the chunk; NaN where nothing was. */
+  /** Last position of each object before the chunk; NaN if unknown. */
   readonly beforeMs: Float64Array;
   readonly beforeX: Float64Array;
   readonly beforeY: Float64Array;
   readonly beforeFloor: Float32Array;
-  /** What was recorded up to here is in it: less than the whole where it was fetched before its end. */
+  /** End of the fetched data: earlier than the chunk's end if it was fetched before that. */
   readonly knownUntilMs: number;
   readonly isCut: boolean;
   readonly isIncomplete: boolean;
 }
 
-/** A piece of time that was fetched. */
+/** Fetched time range. */
 export interface Covered extends Range {
-  /** Whether anything was recorded in it. */
+  /** Whether it has records. */
   readonly hasData: boolean;
-  /** Whether there is nothing to see in it, not even what stood still since before. */
+  /** Whether there is nothing to draw, not even stationary objects from before. */
   readonly isEmpty: boolean;
 }
 
@@ -82,7 +82,7 @@ export interface TrackStoreOptions {
   readonly load: (wanted: Wanted, signal: AbortSignal) => Promise<Loaded>;
   readonly nameOf: (id: string) => string | undefined;
   readonly now: () => number;
-  /** Told when a chunk has come, or could not be had. */
+  /** Called when a chunk has arrived or failed. */
   readonly onChange: () => void;
 }
 
@@ -108,7 +108,7 @@ export class TrackStore {
     this.#onChange = onChange;
   }
 
-  /** Why the last chunk could not be had; undefined where it could. */
+  /** Error of the last chunk; undefined if it has loaded. */
   get problem(): unknown {
     return this.#problem;
   }
@@ -121,7 +121,7 @@ export class TrackStore {
     return this.#chunks.get(this.#keyOf(this.#shownMs))?.isCut === true;
   }
 
-  /** What is known of the time around. */
+  /** Loaded chunks around the current time. */
   covered(): Covered[] {
     return [...this.#chunks.values()].map(({ fromMs, toMs, knownUntilMs, tracks, beforeMs }) => {
       const hasData = tracks.ids.length > 0;
@@ -130,13 +130,13 @@ export class TrackStore {
     });
   }
 
-  /** Whether a time can be shown. */
+  /** Whether a time can be drawn. */
   isReady(atMs: number): boolean {
     const chunk = this.#chunks.get(this.#keyOf(atMs));
     return chunk !== undefined && atMs < chunk.knownUntilMs;
   }
 
-  /** Sees to it that a time and what comes after it can be shown. */
+  /** Starts to load the chunk of a time and those after it. */
   want(atMs: number, speed: number): void {
     const pace = PACES.find(({ speedMax }) => speed <= speedMax) ?? PACES[0]!;
     if (pace !== this.#pace) {
@@ -149,23 +149,23 @@ export class TrackStore {
     this.#loadNext();
   }
 
-  /** Asks again for what could not be had. */
+  /** Retries failed chunks. */
   tryAgain(): void {
     this.#problem = undefined;
     this.#loadNext();
   }
 
-  /** Ends what is under way. */
+  /** Aborts pending requests. */
   close(): void {
     this.#stop();
     this.#wantedMs = Number.NaN;
   }
 
-  /** Moves all objects to where they were at a time. Leaves them alone where that is not known. */
+  /** Moves all objects to their positions at a time. Does nothing if its chunk is not loaded. */
   show(atMs: number, speed: number): void {
     if (!this.isReady(atMs)) return;
     const passedMs = atMs - this.#shownMs;
-    // A frame that came late is no jump.
+    // A late frame is not a seek.
     if (!(passedMs >= 0 && passedMs <= Math.max(2_000, speed * 1_000))) {
       this.objects.cutTails();
       for (let k = TAIL_POINTS; k > 0; k--) this.#moveTo(atMs - k * TAIL_STEP_MS);
@@ -184,7 +184,7 @@ export class TrackStore {
     this.#loadingKey = Number.NaN;
   }
 
-  /** The first chunk that is needed and not there, or was fetched before its end has passed. */
+  /** First needed chunk that is not loaded, or was fetched before its end. */
   #missing(): number | undefined {
     const nowMs = this.#now();
     const first = this.#keyOf(this.#wantedMs);
@@ -202,7 +202,7 @@ export class TrackStore {
     const key = this.#missing();
     if (key === undefined || this.#problem !== undefined) return;
     if (this.#loading !== undefined) {
-      // Whoever has gone elsewhere does not wait for where they were.
+      // After a seek, pending chunks of the old time are not needed.
       const first = this.#keyOf(this.#wantedMs);
       if (key === this.#loadingKey || (this.#loadingKey >= first && this.#loadingKey <= first + AHEAD)) return;
       this.#stop();
@@ -295,7 +295,7 @@ export class TrackStore {
         lo = starts[row]!;
         hi = starts[row + 1]!;
       }
-      // The first point that is later.
+      // Binary search for the first later point.
       let next = lo;
       for (let end = hi; next < end; ) {
         const middle = (next + end) >> 1;
@@ -352,7 +352,7 @@ function keepBefore(chunk: Chunk, index: number, { starts, timeMs, x, y, floor }
   chunk.beforeFloor[index] = floor[last]!;
 }
 
-/** What was known of an object at the end of the chunk before. */
+/** Takes the last position of an object from the previous chunk. */
 function inherit(chunk: Chunk, index: number, previous: Chunk): void {
   const row = previous.rows[index]!;
   if (row >= 0 && previous.tracks.starts[row + 1]! > previous.tracks.starts[row]!) {

@@ -2,24 +2,24 @@ import { placeZone } from '../map/placement.ts';
 import { mapX, mapY, type Plane } from '../map/plane.ts';
 import type { Snapshot, Tracks } from './history_api.ts';
 
-/** Ways of many objects as columns, which cross from one thread to another without a copy. */
+/** Tracks of many objects in columns; threads transfer them without a copy. */
 export interface PackedTracks {
   readonly ids: readonly string[];
-  /** Where the points of each object begin, and where the last of them end. */
+  /** Index of the first point of each object, then the total. */
   readonly starts: Uint32Array;
-  /** Milliseconds since 1970, rising within an object. */
+  /** Unix milliseconds, ascending within an object. */
   readonly timeMs: Float64Array;
-  /** On the map. */
+  /** Map coordinates. */
   readonly x: Float64Array;
   readonly y: Float64Array;
-  /** NaN where unknown. */
+  /** NaN if unknown. */
   readonly floor: Float32Array;
 }
 
 type Track = Tracks['tracks'][number];
 type Pages = readonly { readonly fromMs: number; readonly tracks: readonly Track[] }[];
 
-/** Packs the pages of an answer with tracks. */
+/** Packs the pages of a tracks response. */
 export function packTracks(replies: readonly Tracks[], plane: Plane): PackedTracks {
   return pack(
     replies.map(({ from, tracks }) => ({ fromMs: Date.parse(from ?? ''), tracks })),
@@ -27,7 +27,7 @@ export function packTracks(replies: readonly Tracks[], plane: Plane): PackedTrac
   );
 }
 
-/** Packs the pages of an answer with where everything was: ways of one point each. */
+/** Packs the pages of a snapshot response: tracks of one point each. */
 export function packSnapshot(replies: readonly Snapshot[], plane: Plane): PackedTracks {
   const pages = replies.map(({ at, objects }) => {
     const fromMs = Date.parse(at);
@@ -39,7 +39,7 @@ export function packSnapshot(replies: readonly Snapshot[], plane: Plane): Packed
   return pack(pages, plane);
 }
 
-/** An object whose points were cut by the end of a page goes on with the next. */
+/** Joins the points of an object that are split over pages. */
 function pack(pages: Pages, plane: Plane): PackedTracks {
   const parts = new Map<string, { readonly fromMs: number; readonly track: Track }[]>();
   let points = 0;

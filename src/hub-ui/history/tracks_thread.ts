@@ -2,12 +2,12 @@ import type { Plane } from '../map/plane.ts';
 import type { Snapshot, Tracks } from './history_api.ts';
 import { type PackedTracks, packSnapshot, packTracks } from './tracks.ts';
 
-/** Texts to be read and packed: some megabytes of them, which would hold up what is drawn. */
+/** Response bodies to parse and pack: some megabytes, which would block rendering. */
 export interface ToRead {
   readonly key: number;
   readonly plane: Plane;
   readonly tracks: readonly string[];
-  /** Where everything was before; empty where that is known. */
+  /** Positions before the tracks; empty if the caller has them. */
   readonly snapshot: readonly string[];
 }
 

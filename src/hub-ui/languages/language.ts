@@ -1,39 +1,39 @@
 import type { german } from './de.ts';
 
-/** The languages that the page speaks. */
+/** Languages of the page. */
 export type Language = 'en' | 'de';
 
-/** What the reader has chosen: a language, or that of the browser. */
+/** Setting of the user: a language, or that of the browser. */
 export type LanguageChoice = 'browser' | Language;
 
-/** A text of the page in English, under which its translations are found. `{name}` is a place for a value. */
+/** English message, the key of its translations. `{name}` is a parameter. */
 export type Text = keyof typeof german;
 
-/** The places of a text. */
+/** Names of the parameters of a message. */
 type Places<T extends string> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | Places<Rest> : never;
 
 type Values<T extends string> = Readonly<Record<Places<T>, string | number>>;
 
 const KEY = 'hub-language';
 
-/** Tests read texts without a browser around them. */
+/** Undefined in tests without a browser. */
 const kept = globalThis.localStorage as Storage | undefined;
 
-/** What the reader has chosen in this browser. */
+/** Setting stored in this browser. */
 export const languageChoice: LanguageChoice = chosen(kept?.getItem(KEY));
 
-/** The language of the page, until it is loaded again. */
+/** Language of the page; a change takes effect on reload. */
 export const language: Language = languageChoice === 'browser' ? ofBrowser() : languageChoice;
 
-/** The locale of the reader in that language: numbers and times are written otherwise in each country. */
+/** Locale of the user in that language; formats of numbers and times differ by country. */
 export const locale: string = wantedTags().find((tag) => tag.startsWith(language)) ?? language;
 
-/** The other texts than the English ones; each module that shows text waits until they are there. */
+/** Translations; each module with messages waits for them by this top-level await. */
 const texts: Readonly<Record<string, string>> | undefined = language === 'de' ? await loadGerman() : undefined;
 
 if (typeof document !== 'undefined') document.documentElement.lang = language;
 
-/** The German texts; none where they cannot be loaded, as when the hub was updated a moment ago: the page is in English. */
+/** Loads the German messages. If that fails, for example after an update of the hub, the page is in English. */
 async function loadGerman(): Promise<Readonly<Record<string, string>> | undefined> {
   try {
     return (await import('./de.ts')).german;
@@ -43,10 +43,10 @@ async function loadGerman(): Promise<Readonly<Record<string, string>> | undefine
 }
 
 /**
- * A text in the reader's language. A text that is not translated is shown in English.
+ * Translates a message to the user's language; messages without a translation stay English.
  *
- * @param text - the English text
- * @param values - what stands in its places
+ * @param text - the English message
+ * @param values - values of its parameters
  */
 export function t<const T extends Text>(
   text: T,
@@ -56,7 +56,7 @@ export function t<const T extends Text>(
   return values === undefined ? translated : filled(translated, values);
 }
 
-/** A text in its parts, where what stands in its places is no text: links, controls, marks. */
+/** Translates a message whose parameters are components: links, controls, marks. Returns the parts in order. */
 export function tParts<const T extends Text, V>(
   text: T,
   values: Readonly<Record<Places<T>, V | string>>,
@@ -72,12 +72,12 @@ function filled(text: string, values: Readonly<Record<string, string | number>>)
   return text.replace(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));
 }
 
-/** A text that begins a line. */
+/** Capitalizes the first letter, by the rules of the language. */
 export function capitalized(text: string): string {
   return text.slice(0, 1).toLocaleUpperCase(language) + text.slice(1);
 }
 
-/** Keeps the choice in this browser, and loads the page in it. What is not saved is kept as a draft. */
+/** Stores the setting in this browser and reloads the page. Unsaved changes stay as drafts. */
 export function chooseLanguage(choice: LanguageChoice): void {
   if (choice === 'browser') kept?.removeItem(KEY);
   else kept?.setItem(KEY, choice);
@@ -88,7 +88,7 @@ function chosen(found: string | null | undefined): LanguageChoice {
   return found === 'en' || found === 'de' ? found : 'browser';
 }
 
-/** The first language of the reader that the page speaks. */
+/** First language of the browser's list that the page supports. */
 function ofBrowser(): Language {
   return wantedTags()
     .find((tag) => /^(en|de)\b/.test(tag))

@@ -1,29 +1,29 @@
-/** The time zone in which the page writes and asks for times: that of the browser, or another one that the reader chose. */
+/** Time zone of the page, for display and input: that of the browser, or the user's setting. */
 
 const KEY = 'hub-time-zone';
 
-/** Tests read times without a browser around them. */
+/** Undefined in tests without a browser. */
 const kept = globalThis.localStorage as Storage | undefined;
 
-/** The zone that the reader has chosen in this browser; undefined where it is the browser's own. */
+/** Setting stored in this browser; undefined for the browser's own zone. */
 export const chosenTimeZone: string | undefined = known(kept?.getItem(KEY) ?? undefined);
 
-/** The time zone of the page, by its IANA name, until it is loaded again. */
+/** IANA name of the page's time zone; a change takes effect on reload. */
 export const timeZone: string = chosenTimeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Keeps the choice in this browser, and loads the page with it. */
+/** Stores the setting in this browser and reloads the page. */
 export function chooseTimeZone(zone: string | undefined): void {
   if (zone === undefined) kept?.removeItem(KEY);
   else kept?.setItem(KEY, zone);
   location.reload();
 }
 
-/** The zones that a reader may choose. */
+/** IANA names of the selectable zones. */
 export function timeZones(): readonly string[] {
   return ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 }
 
-/** A browser may have forgotten a zone, or never known it. */
+/** Canonical name of a zone; undefined if this browser does not support it. */
 function known(zone: string | undefined): string | undefined {
   if (zone === undefined) return undefined;
   try {
@@ -33,18 +33,18 @@ function known(zone: string | undefined): string | undefined {
   }
 }
 
-/** The clock and the calendar of a time zone. */
+/** Conversion between Unix time and the wall clock of a time zone. */
 export interface ZoneClock {
-  /** The clock of the zone at a time, as if it were that of UTC. */
+  /** Wall-clock time of the zone, as if it were UTC. */
   readonly wallMs: (atMs: number) => number;
   /**
-   * When the clock of the zone says so. Where it says so twice, when clocks are set back, it is the earlier time; where it
-   * never does, as they are set forward, it is as long after the change as the clock would be.
+   * Unix time of a wall-clock time. If clocks are set back and it occurs twice, the earlier one. If clocks are set forward
+   * and it does not occur, the time that follows the change by the same interval.
    */
   readonly timeOf: (wallMs: number) => number;
 }
 
-/** The clock of a zone, by its IANA name. */
+/** Creates the clock of a zone, by its IANA name. */
 export function clockOf(zone: string): ZoneClock {
   const format = new Intl.DateTimeFormat('en', {
     timeZone: zone,
@@ -67,7 +67,7 @@ export function clockOf(zone: string): ZoneClock {
   return {
     wallMs,
     timeOf(wall) {
-      // What the clock was ahead of UTC a day before and after: one of both holds at the time, unless it never says so.
+      // UTC offsets a day before and after: one of them applies, unless the wall-clock time does not occur.
       const offsets = [offset(wall - DAY_MS), offset(wall + DAY_MS)];
       const times = offsets.map((ahead) => wall - ahead).filter((atMs) => wallMs(atMs) === wall);
       return times.length > 0 ? Math.min(...times) : wall - (offsets[0] ?? 0);

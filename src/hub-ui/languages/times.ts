@@ -1,4 +1,4 @@
-/** Times as the reader writes them, in the time zone that the reader has chosen. */
+/** Formats of times, in the user's locale and time zone. */
 
 import { locale } from './language.ts';
 import { clockOf, timeZone } from './time_zone.ts';
@@ -23,7 +23,7 @@ export function clockText(atMs: number): string {
   return CLOCK.format(atMs);
 }
 
-/** The clock to the minute. */
+/** Time of the wall clock, in minutes. */
 export function shortClockText(atMs: number): string {
   return SHORT_CLOCK.format(atMs);
 }
@@ -32,32 +32,32 @@ export function dayText(atMs: number): string {
   return DAY.format(atMs);
 }
 
-/** A day with its month as a word. */
+/** Date with the name of the month. */
 export function longDayText(atMs: number): string {
   return LONG_DAY.format(atMs);
 }
 
-/** A month of the calendar; January is 1. */
+/** Calendar month; January is 1. */
 export function monthText({ year, month }: { readonly year: number; readonly month: number }): string {
   return MONTH.format(Date.UTC(year, month - 1, 15));
 }
 
-/** The name of the reader's time zone, as it is at a time: it has another one in summer. */
+/** Name of the user's time zone at a time: it differs in summer. */
 export function zoneText(atMs: number): string {
   return ZONE.formatToParts(atMs).find(({ type }) => type === 'timeZoneName')?.value ?? '';
 }
 
-/** A time in full, as it is read out. */
+/** Full date and time with zone, for screen readers. */
 export function wholeText(atMs: number): string {
   return `${dayText(atMs)}, ${clockText(atMs)} ${zoneText(atMs)}`;
 }
 
-/** A time within a range: with its day where the range has more of them. */
+/** Time within a range; with the date if the range has several days. */
 export function timeWithin(atMs: number, spanMs: number): string {
   return spanMs > DAY_MS ? `${SHORT_DAY.format(atMs)}, ${SHORT_CLOCK.format(atMs)}` : SHORT_CLOCK.format(atMs);
 }
 
-/** From when to when, with the day and the time zone. */
+/** Range of times, with date and time zone. */
 export function rangeText({ fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }): string {
   const isOneDay = startOfDay(fromMs) === startOfDay(toMs - 1);
   const from = `${dayText(fromMs)}, ${SHORT_CLOCK.format(fromMs)}`;
@@ -65,7 +65,7 @@ export function rangeText({ fromMs, toMs }: { readonly fromMs: number; readonly 
   return `${from} – ${to} ${zoneText(toMs)}`;
 }
 
-/** How long something took: its two largest units. */
+/** Duration in its two largest units. */
 export function lengthOfTime(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1_000);
   if (seconds < 60) return `${seconds} s`;
@@ -80,22 +80,22 @@ function joined(first: string, rest: number, unit: string): string {
   return rest === 0 ? first : `${first} ${rest} ${unit}`;
 }
 
-/** Midnight before a time, where the reader is. */
+/** Midnight before a time, in the user's time zone. */
 export function startOfDay(atMs: number): number {
   return zoneClock.timeOf(Math.floor(zoneClock.wallMs(atMs) / DAY_MS) * DAY_MS);
 }
 
-/** Midnight after a time: a day has 23 or 25 hours when the clocks are changed. */
+/** Midnight after a time; days with a clock change have 23 or 25 hours. */
 export function endOfDay(atMs: number): number {
   return zoneClock.timeOf((Math.floor(zoneClock.wallMs(atMs) / DAY_MS) + 1) * DAY_MS);
 }
 
-/** What an input of a date and a time is filled with: the reader's clock without a time zone. */
+/** Value of a `datetime-local` input, in the user's time zone. */
 export function inputText(atMs: number): string {
   return new Date(zoneClock.wallMs(atMs)).toISOString().slice(0, 19);
 }
 
-/** The time that such an input has; NaN where it has none. */
+/** Time of a `datetime-local` input; NaN if empty or invalid. */
 export function inputTime(text: string): number {
   const wallMs = Date.parse(`${text}Z`);
   return Number.isFinite(wallMs) ? zoneClock.timeOf(wallMs) : Number.NaN;

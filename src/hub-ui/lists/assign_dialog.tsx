@@ -18,7 +18,7 @@ import styles from './assign_dialog.module.css';
 
 const OFFERED_MAX = 8;
 
-/** Asks to which trackable a provider is to be assigned: one click is enough for a new one, and for one that is there. */
+/** Dialog that assigns a provider to an existing or a new trackable; either takes one click. */
 export function AssignDialog({
   provider,
   onClose,
@@ -68,7 +68,7 @@ export function AssignDialog({
   );
 }
 
-/** Those that match; without a text those that have no provider yet come first. */
+/** Trackables that match the search; without a search, those without providers come first. */
 function offeredFor(trackables: ReadonlyMap<string, Trackable>, text: string): readonly Trackable[] {
   const found =
     text.trim() === ''
@@ -87,10 +87,10 @@ function carriesText(trackable: Trackable): string {
   return count === 1 ? (trackable.location_providers?.[0] ?? '') : t('{count} providers', { count });
 }
 
-/** Assigns a provider to a trackable; it can be taken back. */
+/** Assigns a provider to a trackable; the toast offers undo. */
 async function assign(providerId: string, trackable: Trackable): Promise<void> {
   const before = trackable.location_providers;
-  // At the end of whatever others have made of the list meanwhile.
+  // Append, so that concurrent changes to the list survive.
   const add =
     before == null || before.length === 0
       ? { op: 'add', path: '/location_providers', value: [providerId] }
@@ -114,7 +114,7 @@ async function assign(providerId: string, trackable: Trackable): Promise<void> {
   });
 }
 
-/** Assigns a provider to a new trackable; it can be taken back. */
+/** Creates a trackable and assigns the provider to it; the toast offers undo. */
 async function assignToNew(providerId: string, name: string): Promise<void> {
   try {
     const { id } = await createEntity('trackables', { type: 'omlox', name, location_providers: [providerId] });

@@ -8,19 +8,19 @@ import { batteryText } from '../map/battery.ts';
 import { HeardTags } from './heard_tags.ts';
 
 /**
- * What is seen of tags at a glance: when each was heard last, how often it is heard, its battery, and what it belongs to.
- * A trackable is heard of whenever one of its providers is.
+ * Activity of tags: when each was last seen, how often it reports, its battery, and its owner. A trackable has the activity
+ * of all its providers.
  */
 
 const tags = new HeardTags();
-/** Rises whenever something was heard. */
+/** Rises with every batch of activity. */
 const heardTimes = signal(0);
-/** Whether the hub has said when each was heard: before that nobody knows who is silent. */
+/** Whether the hub has sent the initial activity; until then, silent tags cannot be identified. */
 export const isHeardKnown = signal(false);
-/** Why the hub tells nothing; undefined while it does. */
+/** Why the subscription to activity failed; undefined while it works. */
 export const heardProblem = signal<string | undefined>(undefined);
 
-/** Listens to all providers while the component is there and `isOn`; it is drawn again when something was heard. */
+/** Subscribes to the activity of all providers while the component is mounted and `isOn`; each batch renders it again. */
 export function useHeard(isOn: boolean): number {
   useEffect(() => {
     if (!isOn) return;
@@ -44,35 +44,35 @@ export type HeardKind = 'trackables' | 'providers';
 
 type Tag = Entities[HeardKind];
 
-/** Whether entities of a kind are heard of. */
+/** Whether entities of a kind have activity. */
 export function isHeard(kind: Kind): kind is HeardKind {
   return kind === 'trackables' || kind === 'providers';
 }
 
-/** When it was heard last; undefined where never. */
+/** Time at which a tag was last seen; undefined if never. */
 export function lastHeardMs(kind: HeardKind, tag: Tag): number | undefined {
   const times = sourcesOf(kind, tag).flatMap((id) => tags.lastMs(id) ?? []);
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
-/** Locations a second. */
+/** Locations per second. */
 export function rateOf(kind: HeardKind, tag: Tag, nowMs: number): number | undefined {
   const rates = sourcesOf(kind, tag).flatMap((id) => tags.rate(id, nowMs) ?? []);
   return rates.length === 0 ? undefined : rates.reduce((sum, rate) => sum + rate, 0);
 }
 
-/** What it says of its battery, or what was written of it. */
+/** Battery level that the tag reports, else the one in its properties. */
 export function batteryOf(kind: HeardKind, tag: Tag): string | undefined {
   const told = sourcesOf(kind, tag).map((id) => tags.battery(id));
   return told.find((text) => text !== undefined) ?? batteryText(tag.properties);
 }
 
-/** Whether nothing belongs to it that it could be found by, or nothing that could be found. */
+/** Whether a trackable has no providers, or a provider no trackable. */
 export function isUnassigned(kind: HeardKind, tag: Tag): boolean {
   return kind === 'trackables' ? sourcesOf(kind, tag).length === 0 : !carriers.value.has(tag.id);
 }
 
-/** Whom it belongs to, in the words of whoever has set it up. */
+/** Owner of a tag, from the first property with an owner-like name. */
 export function ownerOf({ properties }: Tag): string | undefined {
   const found = Object.entries(properties ?? {}).find(
     ([name, value]) => OWNER.test(name) && (typeof value === 'string' || typeof value === 'number') && value !== '',
@@ -82,14 +82,14 @@ export function ownerOf({ properties }: Tag): string | undefined {
 
 const OWNER = /^(owner|owned_?by|assignee|assigned_?to|responsible|driver|user)$/i;
 
-/** Which tags are shown. */
+/** Filter of the lists of tags. */
 export interface TagFilter {
-  /** Those that have not been heard of for so long. */
+  /** Only tags that have been silent for longer than this. */
   readonly silentMs: number | undefined;
   readonly isUnassigned: boolean;
 }
 
-/** The tags that a filter leaves, as they are now. */
+/** Entities that pass a filter at `nowMs`. */
 export function filtered<K extends Kind>(
   kind: K,
   found: readonly Entities[K][],

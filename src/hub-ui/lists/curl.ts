@@ -5,7 +5,7 @@ import { entityPath } from '../hub/rest.ts';
 
 export type CurlVerb = 'GET' | 'PUT' | 'DELETE';
 
-/** A command for a terminal that does the same. The token is left to the shell: what is copied may be pasted anywhere. */
+/** Curl command for a request. The shell supplies the token, so that a copied command never contains one. */
 export function curlOf(verb: CurlVerb, kind: Kind, entity: Entities[Kind]): string {
   const parts = ['curl', ...(verb === 'GET' ? [] : ['-X', verb])];
   parts.push(quoted(`${location.origin}${API_PATH}${entityPath(kind, entity.id)}`));

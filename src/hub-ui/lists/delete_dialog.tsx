@@ -12,7 +12,7 @@ import { Failures, Progress, useCount } from './progress.tsx';
 import { type Failure, runAll } from './run_all.ts';
 import { keptBefore, undoing } from './undo_deletion.ts';
 
-/** Deletes entities, shows how far it is, and what could not be deleted. */
+/** Dialog that deletes entities, with progress and failures. */
 export function DeleteDialog({
   kind,
   ids,
@@ -31,7 +31,7 @@ export function DeleteDialog({
     const removeAll = async (): Promise<void> => {
       const kept: readonly Entities[Kind][] = await keptBefore(kind, doomed);
       const failed = await runAll(ids, (id) => removed(kind, id), { signal: stop.signal, onDone: add });
-      // After a stop, what was deleted before can be taken back, too.
+      // After a stop, the deletions so far can be undone, too.
       const stayed = new Set(storeOf(kind).items.peek().keys());
       const failedIds = new Set(failed.map(({ item }) => item));
       const gone = kept.filter(({ id }) => !failedIds.has(id) && !(stop.signal.aborted && stayed.has(id)));
@@ -72,7 +72,7 @@ export function DeleteDialog({
   );
 }
 
-/** Deletes an entity; one that somebody else has deleted meanwhile is gone as well. */
+/** Deletes an entity. A concurrent deletion by another user counts as success. */
 async function removed(kind: Kind, id: string): Promise<void> {
   try {
     await deleteEntity(kind, id);

@@ -23,7 +23,7 @@ interface Choosing<K extends Kind> {
   readonly choose: (ids: readonly string[], isOn: boolean) => void;
 }
 
-/** Check boxes, and one in the heading for all that are shown. */
+/** Column of check boxes; the one in the heading selects the whole page. */
 export function choiceColumn<K extends Kind>({ shown, chosen, choose }: Choosing<K>): Column<Entities[K]> {
   const count = shown.filter(({ id }) => chosen.has(id)).length;
   const ids = shown.map(({ id }) => id);
@@ -70,7 +70,7 @@ function CheckAll({
   );
 }
 
-/** What is shown of each entity of a kind. */
+/** Columns of the list of a kind. */
 export function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
   const hasNarrow = FACTS[kind].some(({ isNarrow }) => isNarrow);
   const facts = FACTS[kind].map((fact, index): Column<Entities[K]> => {
@@ -116,7 +116,7 @@ export function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
   ];
 }
 
-/** What is assigned to nothing says so, and can be assigned. */
+/** Button that assigns an unassigned provider; a badge without permission. */
 function AssignButton({ provider }: { readonly provider: Entities['providers'] }) {
   if (!mayAssign()) return <Badge tone="warn">{t('Unassigned')}</Badge>;
   return (

@@ -41,7 +41,7 @@ const VERBS: readonly { value: CurlVerb; label: string }[] = [
   { value: 'DELETE', label: t('Delete') },
 ];
 
-/** An entity as the API has it: to read, to copy, and to change. */
+/** Dialog with the JSON of an entity: view, copy, edit. */
 export function EntityDialog<K extends Kind>({
   kind,
   entity,
@@ -99,11 +99,11 @@ export function EntityDialog<K extends Kind>({
   );
 }
 
-/** Where a text of JSON comes from, and where it goes. */
+/** Source and destination of a JSON document. */
 interface JsonSource<E extends object> {
-  /** What the hub had when somebody began to write. */
+  /** Version on the hub when the edit began. */
   readonly first: E;
-  /** What it has now. */
+  /** Reads the current version. */
   read(): Promise<E>;
   save(entity: E): Promise<void>;
 }
@@ -119,7 +119,7 @@ function JsonEditor<E extends object>({
   readonly onClose: () => void;
   readonly onCancel: () => void;
 }) {
-  // Both are drawn anew with every change of the entity, of which the text knows nothing yet.
+  // State: every change of the entity renders the editor again, but must not change the text under edit.
   const [first] = useState(hub.first as Members);
   const [draft, setDraft] = useState(() => jsonText(first));
   const [problem, setProblem] = useState<string>();
@@ -181,7 +181,7 @@ function JsonEditor<E extends object>({
   );
 }
 
-/** A text as an entity; undefined while it is none. */
+/** Parses the editor's text; undefined while it is not a JSON object. */
 function readMembers(text: string): Members | undefined {
   try {
     return JSON.parse(text) as Members;
@@ -190,7 +190,7 @@ function readMembers(text: string): Members | undefined {
   }
 }
 
-/** The entity as it can be sent back; as it is shown until that is known. */
+/** Entity in its exportable form; until that arrives, as displayed. */
 function useKept<K extends Kind>(kind: K, entity: Entities[K]): Entities[K] {
   const [kept, setKept] = useState<Entities[K]>();
   useEffect(() => {

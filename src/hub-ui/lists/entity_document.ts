@@ -7,11 +7,11 @@ import type { ImportBody } from '../hub/import_job.ts';
 import type { Entities, Kind } from '../hub/kinds.ts';
 import { t } from '../languages/language.ts';
 
-/** Everything in one file, as the commands `hub export` and `hub import` have it, too. */
+/** Format of the file that contains all entities; `hub export` and `hub import` use it, too. */
 const FORMAT = 'location-hub-entities';
 const VERSION = 1;
 
-/** The order in which entities need each other: a zone may follow a trackable, a fence may name a zone. */
+/** Order of dependencies: a zone may follow a trackable, a fence may reference a zone. */
 export const NEEDED_ORDER: readonly Kind[] = ['anchors', 'trackables', 'zones', 'providers', 'fences'];
 
 type Any = Entities[Kind];
@@ -19,13 +19,13 @@ type Any = Entities[Kind];
 export type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The contents of a file. A list that is missing changes nothing. An entity has the members that the file gives, and no
- * others: the import changes these of an entity that the hub has.
+ * Contents of an import file. A missing list changes nothing. An entity has only the members that the file contains: the
+ * import changes only these of an existing entity.
  */
 export interface EntityDocument {
   readonly lists: ReadonlyMap<Kind, readonly Any[]>;
   readonly rules: readonly LocatingRule[] | undefined;
-  /** Alert rules and saved views, which the hub looks into. */
+  /** Alert rules and saved views; the hub validates them. */
   readonly defined?: Readonly<Partial<Record<DefinedName, readonly unknown[]>>>;
   /** By kind and id: members that the reader adds to an entity if the hub does not have it yet. */
   readonly forNew?: ReadonlyMap<Kind, ReadonlyMap<string, Members>>;
@@ -43,7 +43,7 @@ export interface DocumentNote {
   readonly what: string;
 }
 
-/** The members, and properties, that at least one entity of the list gives, as JSON Pointers. */
+/** JSON Pointers of the members and properties that at least one entity of the list has. */
 export function membersGiven(list: readonly object[]): readonly string[] {
   const pointers = new Set<string>();
   for (const entity of list) {
@@ -57,7 +57,7 @@ export function membersGiven(list: readonly object[]): readonly string[] {
   return [...pointers];
 }
 
-/** The file, an entity, a rule or a view a line. */
+/** Serializes the document, one entity, rule or view per line. */
 export function documentText({ lists, rules, defined = {} }: EntityDocument, exportedAt: string): string {
   const head = JSON.stringify({ format: FORMAT, version: VERSION, exported_at: exportedAt }).slice(0, -1);
   const parts = NEEDED_ORDER.flatMap((kind) => {
@@ -74,10 +74,10 @@ function listText(name: string, list: readonly unknown[]): string {
   return `"${name}": [${lines === '' ? '' : `\n${lines}`}]`;
 }
 
-/** The entities of the hub, by kind and by id as idKey writes it. */
+/** Entities of the hub, by kind and `idKey` of the id. */
 export type HubEntities = ReadonlyMap<Kind, ReadonlyMap<string, Any>>;
 
-/** The document as the hub takes it. */
+/** Request body of an import. */
 export function bodyOf(
   { lists, rules, defined, forNew, scopes }: EntityDocument,
   hub: HubEntities = new Map(),
@@ -99,7 +99,7 @@ export function bodyOf(
   };
 }
 
-/** Reads a file. What its entities hold is the hub's to check. Throws an Error that names what is wrong. */
+/** Parses a file. The hub validates the entities. Throws an Error that names the first invalid part. */
 export function readDocument(text: string): EntityDocument {
   const value = parsed(text);
   if (value['format'] !== FORMAT) throw new Error(`format: must be "${FORMAT}", found ${shown(value['format'])}`);
@@ -136,7 +136,7 @@ function listOf(kind: Kind, list: unknown): [Kind, readonly Any[]][] {
   if (!Array.isArray(list)) throw new Error(`${kind}: must be a list, found ${shown(list)}`);
   for (const [index, entity] of list.entries()) {
     const id: unknown = (entity as { readonly id?: unknown } | null)?.id;
-    // Without an id, the same import again would make everything twice.
+    // Without ids, repeating the import would create duplicates.
     if (typeof id !== 'string' || id === '')
       throw new Error(`${kind}[${index}].id: must be a text, found ${shown(id)}`);
   }

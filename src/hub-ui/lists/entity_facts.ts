@@ -6,22 +6,22 @@ import { storeOf } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
 import { batteryOf, type HeardKind, isHeardKnown, lastHeardMs, ownerOf, rateOf } from './at_a_glance.ts';
 
-/** What a list shows of an entity beside its name and id. */
+/** Column of a list besides name and id. */
 export interface Fact<K extends Kind> {
   readonly key: string;
   readonly title: string;
   readonly isNumber?: boolean;
-  /** What is shown, and by what is sorted; undefined where there is nothing. */
+  /** Value to display and to sort by; undefined if there is none. */
   readonly value: (entity: Entities[K]) => string | number | undefined;
-  /** What is shown where that is not the value itself. */
+  /** Text to display instead of the value. */
   readonly text?: (entity: Entities[K]) => string | undefined;
-  /** Whether it is another every second: then the order follows now and then, and not under the pointer. */
+  /** Whether it changes every second. The order then follows at intervals, so that rows do not move under the pointer. */
   readonly isLive?: boolean;
-  /** Whether it is something that a narrow screen has room for. */
+  /** Whether narrow screens show it. */
   readonly isNarrow?: boolean;
 }
 
-/** What is heard of a tag, and whose it is. */
+/** Activity, battery and owner of a tag. */
 function tagFacts<K extends HeardKind>(kind: K): readonly Fact<K>[] {
   const agoMs = (tag: Entities[K]): number | undefined => {
     const lastMs = lastHeardMs(kind, tag);
@@ -95,7 +95,7 @@ export const FACTS: { readonly [K in Kind]: readonly Fact<K>[] } = {
   ],
 };
 
-/** A text and all entities of a kind that it names, the first of them at most. */
+/** Up to two names, and the number of the others. */
 function few(names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;
   return names.length > 2

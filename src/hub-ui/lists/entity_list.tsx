@@ -24,12 +24,12 @@ import { Pager, SIZES } from './pager.tsx';
 import { pageOf, sortedBy } from './sort_and_page.ts';
 import { undoNote } from './undo_deletion.ts';
 
-/** How often what is another every second is put in order. */
+/** Interval at which rows are sorted again by a live column. */
 const SORT_AGAIN_MS = 5_000;
-/** Names in the question before a deletion. */
+/** Most names that the confirmation of a deletion lists. */
 const NAMED_MAX = 500;
 
-/** The entities of a kind that match the search: sorted, a page at a time, to be selected and looked at. */
+/** Table of the entities that match the search: sorted, paged, selectable. */
 export function EntityList<K extends Kind>({
   kind,
   found,
@@ -37,7 +37,7 @@ export function EntityList<K extends Kind>({
 }: {
   readonly kind: K;
   readonly found: readonly Entities[K][];
-  /** Called with the ids of what is to be deleted, once that is confirmed. */
+  /** Called with the ids to delete, after confirmation. */
   readonly onDelete: (ids: readonly string[]) => void;
 }) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -49,7 +49,7 @@ export function EntityList<K extends Kind>({
   );
   const size = SIZES.find((each) => String(each) === urlParam('size')) ?? SIZES[0];
   const part = pageOf(rows, Number(urlParam('page') ?? 1), size);
-  // What is not found any more, or was deleted by somebody else, is not selected either.
+  // Drop selected ids that no longer match the search or were deleted by another user.
   const chosen = useMemo(() => rows.filter(({ id }) => selected.has(id)).map(({ id }) => id), [rows, selected]);
   const shownId = urlParam('json');
   const shown = shownId === undefined ? undefined : found.find(({ id }) => id === shownId);
@@ -139,7 +139,7 @@ export function EntityList<K extends Kind>({
   );
 }
 
-/** What is to be deleted, by name: a search may have found more than was meant. */
+/** Names of the entities to delete: a search may have matched more than intended. */
 function Doomed({ kind, labels }: { readonly kind: Kind; readonly labels: readonly string[] }) {
   const more = labels.length - NAMED_MAX;
   return (

@@ -17,7 +17,7 @@ import { listKept } from './exportable.ts';
 import kindStyles from './kind.module.css';
 import { Progress } from './progress.tsx';
 
-/** What each format has of the hub, and what it is good for. */
+/** Export formats: the kinds that each contains, and its purpose. */
 const FORMATS = {
   json: {
     label: t('Hub'),
@@ -39,7 +39,7 @@ const FORMATS = {
 type Format = keyof typeof FORMATS;
 const OPTIONS = (Object.keys(FORMATS) as Format[]).map((value) => ({ value, label: FORMATS[value].label }));
 
-/** Everything in one file, or the kinds that are chosen, in one of the formats that others read. */
+/** Dialog that exports the selected kinds to a file, in the hub's own or an exchange format. */
 export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
   const [format, setFormat] = useState<Format>('json');
   const [left, setLeft] = useState<ReadonlySet<Kind | DefinedName>>(new Set());
@@ -129,14 +129,14 @@ interface Wanted {
   readonly defined: readonly DefinedName[];
   readonly hasRules: boolean;
   readonly now: string;
-  /** Told how many lists are read. */
+  /** Called with the number of lists read so far. */
   onRead(count: number): void;
 }
 
 async function filesOf(format: Format, wanted: Wanted): Promise<readonly Exported[]> {
   const { kinds, hasRules, now, onRead } = wanted;
   const stem = `location-hub-${now.slice(0, 19).replaceAll(':', '')}`;
-  // What is drawn is needed on the earth, whatever plane it is kept in.
+  // GeoJSON and KML need geographic coordinates, whatever plane the hub stores.
   const isDrawn = format === 'geojson' || format === 'kml';
   const lists = new Map();
   for (const kind of kinds) {
@@ -173,6 +173,6 @@ function download(text: string, name: string, type: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // The browser has begun to read it by then.
+  // After a minute, the browser has started the download.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

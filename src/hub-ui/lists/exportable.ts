@@ -2,26 +2,26 @@ import type { Fence } from '../../model/fence.ts';
 import type { Entities, Kind } from '../hub/kinds.ts';
 import { listEntities, listExactly } from '../hub/rest.ts';
 
-/** All entities of a kind in the form in which they can be sent back, with every digit of their properties. */
+/** Lists the entities of a kind as they can be written back, with lossless numbers in properties. */
 export async function listKept<K extends Kind>(kind: K): Promise<readonly Entities[K][]> {
   const listed = await listExactly(kind);
   if (kind !== 'fences') return listed.map(withoutRead);
   return (await inTheirZones(listed as readonly Fence[])) as readonly Entities[K][];
 }
 
-/** One entity in the form in which it can be sent back. */
+/** Reads an entity as it can be written back. */
 export async function readKept<K extends Kind>(kind: K, entity: Entities[K]): Promise<Entities[K]> {
   if (kind !== 'fences') return withoutRead(entity);
   return (await inTheirZones([entity as Fence]))[0] as Entities[K];
 }
 
-/** Children follow from the parents of others. */
+/** Removes read-only members: `children` derives from the parents of other entities. */
 function withoutRead<E extends Entities[Kind]>(entity: E): E {
   const { children: _children, ...kept } = entity as E & { readonly children?: unknown };
   return kept as E;
 }
 
-/** The hub shows every fence on the earth, and in the meters of its zone when asked, as it was given. */
+/** Fences in the coordinates that they were created in: the hub returns local ones only on request, zone by zone. */
 async function inTheirZones(fences: readonly Fence[]): Promise<readonly Fence[]> {
   const named = new Set(fences.flatMap(({ zone_id: id }) => id ?? []));
   if (named.size === 0) return fences;

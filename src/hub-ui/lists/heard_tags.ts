@@ -1,22 +1,22 @@
 import { HEARD_ROW, type HeardBatch } from '../hub/heard.ts';
 
-/** A rate is that of the last minute, or of as much of it as was listened to. */
+/** Rates cover the last minute, or the part of it since the subscription began. */
 const BUCKET_MS = 10_000;
 const BUCKETS = 6;
-/** Before that nobody can say how often something comes. */
+/** Minimum observation time for a rate. */
 const LISTENED_MIN_MS = 2_000;
 
-/** When each provider was heard last, how often it is heard, and what it says of its battery; as columns, for thousands. */
+/** Time last seen, rate and battery of each provider; stored in columns, for thousands of providers. */
 export class HeardTags {
   readonly #indices = new Map<string, number>();
   #lastMs = new Float64Array(256);
   #buckets = Array.from({ length: BUCKETS }, () => new Uint32Array(256));
   #batteries: (string | undefined)[] = [];
   #sinceMs = 0;
-  /** The number of the bucket that is filled now, counted from the beginning of time. */
+  /** Index of the current bucket since the Unix epoch. */
   #bucket = 0;
 
-  /** Takes a batch that came now. */
+  /** Adds a batch received at `nowMs`. */
   take({ fresh, rows, batteries, isFirst }: HeardBatch, nowMs: number): void {
     if (isFirst) this.#forget(nowMs);
     this.#turn(nowMs);
@@ -25,21 +25,21 @@ export class HeardTags {
     const counts = this.#buckets[this.#bucket % BUCKETS] as Uint32Array;
     for (let at = 0; at < rows.length; at += HEARD_ROW) {
       const [index = 0, timeMs = 0, count = 0] = rows.subarray(at, at + HEARD_ROW);
-      // Clocks differ. What comes now is fresh; of what was there before only its own time tells.
+      // Clocks differ: new locations count as seen now. Earlier ones have only their own timestamp.
       this.#lastMs[index] = count > 0 ? nowMs : Math.min(nowMs, timeMs);
       counts[index] = (counts[index] ?? 0) + count;
     }
     for (const [index, text] of batteries) this.#batteries[index] = text;
   }
 
-  /** When a provider was heard last; undefined of one that has never been heard. */
+  /** Time at which a provider was last seen; undefined if never. */
   lastMs(id: string): number | undefined {
     const index = this.#indices.get(id);
     const lastMs = index === undefined ? Number.NaN : (this.#lastMs[index] ?? Number.NaN);
     return Number.isNaN(lastMs) ? undefined : lastMs;
   }
 
-  /** Locations a second; undefined where it has never been heard, or nobody has listened for long enough. */
+  /** Locations per second; undefined if never seen, or observed too briefly. */
   rate(id: string, nowMs: number): number | undefined {
     const index = this.#indices.get(id);
     const listenedMs = nowMs - this.#sinceMs;
@@ -55,7 +55,7 @@ export class HeardTags {
     return index === undefined ? undefined : this.#batteries[index];
   }
 
-  /** Empties the buckets whose time has come again. */
+  /** Clears the buckets of the ring that have expired. */
   #turn(nowMs: number): void {
     const now = Math.floor(nowMs / BUCKET_MS);
     for (let bucket = Math.max(this.#bucket + 1, now - BUCKETS + 1); bucket <= now; bucket++) {

@@ -12,7 +12,7 @@ import styles from './import_dialog.module.css';
 
 const SHOWN = 200;
 
-/** Members that an import changes or deletes, a row each, with the values before and after. */
+/** Table of the members that an import changes or deletes, with values before and after. */
 export function MemberChanges({
   label,
   changes,
@@ -22,7 +22,7 @@ export function MemberChanges({
 }: {
   readonly label: string;
   readonly changes: readonly ImportMemberChange[];
-  /** How many there are; the hub lists the first. */
+  /** Total; the hub lists only the first. */
   readonly count: number;
   readonly document: EntityDocument;
   readonly hub: HubEntities;
@@ -63,7 +63,7 @@ export function MemberChanges({
   );
 }
 
-/** The name of the entity, or else what the file or the hub has to tell it apart. */
+/** Name of the entity, in the file or on the hub, else its id. */
 function nameOf(
   { list, id }: ImportMemberChange,
   { lists, origins, defined }: EntityDocument,

@@ -30,10 +30,10 @@ import { withoutPlaces } from './left_out.ts';
 const MatchDrawing = lazyPart(async () => (await import('../formats/match_drawing.tsx')).MatchDrawing);
 const MatchTable = lazyPart(async () => (await import('../formats/match_table.tsx')).MatchTable);
 
-/** The endings of the files that can be read, for the browser's dialog. */
+/** File extensions and media types for the browser's file dialog. */
 const ACCEPTED = '.json,.geojson,.kml,.kmz,.csv,.zip,.dxf,application/json,application/geo+json,text/csv';
 
-/** What has to be told what it becomes. */
+/** File whose layers or columns the user has to map to entities. */
 type Matched = Exclude<FileContents, { readonly is: 'document' }>;
 
 const NO_DELETIONS: Deletions = { others: false, members: false };
@@ -45,7 +45,7 @@ type Stage =
   | ({ readonly at: 'preview' } & Checked)
   | { readonly at: 'running' };
 
-/** Reads a file, shows what it would change, and has the hub do that, all of it or nothing. */
+/** Dialog that reads a file, previews its changes and has the hub apply all of them or none. */
 export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   const [stage, setStage] = useState<Stage>({ at: isUnderWay(importJob.peek()) ? 'running' : 'choosing' });
   const attempt = async (work: () => Promise<Stage>): Promise<void> => {
@@ -60,7 +60,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
     const hub = await entitiesOfHub(read.document);
     const plan = await runImport(bodyOf(read.document, hub), { isDry: true, deletes });
     if (plan.state === 'failed') throw new Error(plan.error);
-    // A whole export says what a hub had, whatever that was.
+    // A full export is a copy of a hub: no warnings about its contents.
     const warnings = read.isWhole ? [] : warningsOf(read.document, hub);
     const definedMissing = await missingDefined(read.document);
     return { at: 'preview', ...read, deletes, hub, plan, warnings, definedMissing };
@@ -127,7 +127,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** A drawing or a table can give the members that one of its entities has, unless its reader knows better. */
+/** Sets the scopes of a drawing or table, if its reader has not: the members of any of its entities. */
 function withScopes(document: EntityDocument): EntityDocument {
   const scopes = new Map([...document.lists].map(([kind, list]) => [kind, membersGiven(list)] as const));
   return { scopes, ...document };

@@ -18,31 +18,31 @@ import { ImportProblems } from './import_problems.tsx';
 import kindStyles from './kind.module.css';
 import progress from './progress.module.css';
 
-/** A file as it was read. */
+/** Parsed import file. */
 export interface Read {
   readonly name: string;
   readonly document: EntityDocument;
   /** Warnings about the file as a whole. */
   readonly notes: readonly string[];
-  /** Entities that were left out since they do not fit. */
+  /** Number of invalid entities that were left out. */
   readonly leftOut: number;
-  /** Whether the file is all that a hub has of its kinds, and not a part that was drawn or listed elsewhere. */
+  /** Whether the file is a full export of a hub, and not a drawing or table from elsewhere. */
   readonly isWhole: boolean;
 }
 
-/** The same compared with the hub. */
+/** Parsed import file, compared with the hub. */
 export interface Checked extends Read {
   readonly deletes: Deletions;
-  /** What the hub had of the kinds in the file. */
+  /** Entities of the hub, of the kinds in the file. */
   readonly hub: HubEntities;
   readonly plan: Import;
-  /** Entities that are probably not what was meant. */
+  /** Probable mistakes. */
   readonly warnings: readonly DocumentNote[];
-  /** How much the hub has that the file does not name, of what people define beside entities. */
+  /** Number of alert rules and views that only the hub has. */
   readonly definedMissing: Readonly<Partial<Record<DefinedName, number>>>;
 }
 
-/** Shows what an import would change, member by member, and offers to delete what the file does not have. */
+/** Preview of an import, member by member; offers to delete what the file does not contain. */
 export function Preview({
   onDelete,
   onLeaveOut,
@@ -153,7 +153,7 @@ export function Preview({
 
 const NOTES_SHOWN = 50;
 
-/** Values of the file that could not be used as they are. */
+/** List of values that could not be used as they are. */
 function DocumentNotes({ notes }: { readonly notes: readonly DocumentNote[] }) {
   if (notes.length === 0) return null;
   return (
@@ -170,20 +170,20 @@ function DocumentNotes({ notes }: { readonly notes: readonly DocumentNote[] }) {
   );
 }
 
-/** How many changes an import makes; rules count as one. */
+/** Number of changes that an import makes; rules count as one. */
 export function changesOf({ counts = {}, rules }: Import): number {
   const entities = Object.values(counts).map(({ created, changed, deleted }) => created + changed + deleted);
   return entities.reduce((sum, each) => sum + each, rules === 'changed' ? 1 : 0);
 }
 
-/** How many of the hub a list does not name, where there is a list. */
+/** Number of ids on the hub that are not in the list; 0 without a list. */
 function missingIn(list: readonly { readonly id: string }[] | undefined, kept: Iterable<string>): number {
   if (list === undefined) return 0;
   const named = new Set(list.map(({ id }) => id.toLowerCase()));
   return [...kept].filter((id) => !named.has(id.toLowerCase())).length;
 }
 
-/** The entities of the hub, of the kinds in the file: the page may not have received all of them yet. */
+/** Fetches the hub's entities of the kinds in the file: the page may not have received all of them yet. */
 export async function entitiesOfHub({ lists }: EntityDocument): Promise<HubEntities> {
   const listed = [...lists.keys()].map(async (kind) => {
     return [kind, new Map((await listEntities(kind)).map((each) => [idKey(each.id), each]))] as const;
@@ -191,7 +191,7 @@ export async function entitiesOfHub({ lists }: EntityDocument): Promise<HubEntit
   return new Map(await Promise.all(listed));
 }
 
-/** How many alert rules and views the hub has that the file does not name. The hub has found nothing wrong with the file. */
+/** Number of alert rules and views that only the hub has. Requires a file that the hub has accepted. */
 export async function missingDefined(document: EntityDocument): Promise<Checked['definedMissing']> {
   const counts = definedIn(document).map(async (name) => {
     const kept = await get<readonly { readonly id: string }[]>(DEFINED[name].path);

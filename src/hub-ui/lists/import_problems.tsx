@@ -12,7 +12,7 @@ import styles from './progress.module.css';
 
 const SHOWN = 50;
 
-/** What does not fit of a file: which entity, which field and what was found. Without these the rest can go on. */
+/** List of validation errors by entity and field; offers to import the rest without these entities. */
 export function ImportProblems({
   plan,
   document,

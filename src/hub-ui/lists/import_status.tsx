@@ -11,10 +11,10 @@ import { cancelImport, importJob, isUnderWay, watchImport } from '../hub/import_
 import { t } from '../languages/language.ts';
 import { Progress } from './progress.tsx';
 
-/** The import that is under way, for whoever comes back to it. Nothing where there is none. */
+/** Card with the running import, for users who return to the page; nothing if there is none. */
 export function ImportStatus() {
   useEffect(() => {
-    // Whoever may not see it is not told of it, and a hub that does not answer says so elsewhere.
+    // Without permission there is nothing to show; the page reports an unreachable hub elsewhere.
     if (can('READ', '/import')) void watchImport().catch(() => undefined);
   }, []);
   const job = importJob.value;
@@ -38,7 +38,7 @@ export function ImportProgress({ job }: { readonly job: Import }) {
   return <Progress label={t('Checking')} done={checked} total={total} />;
 }
 
-/** Ends the import, as long as nothing is written. */
+/** Button that cancels the import until the hub starts to write. */
 export function CancelImport() {
   const job = importJob.value;
   if (!can('DELETE', '/import') || !isUnderWay(job)) return null;
@@ -49,7 +49,7 @@ export function CancelImport() {
   );
 }
 
-/** What has become of an import. */
+/** Result of an import. */
 export function ImportResult({ job }: { readonly job: Import }) {
   const { state, counts = {}, error, problem_count: problems = 0 } = job;
   const sum = (name: 'created' | 'changed' | 'deleted'): number =>

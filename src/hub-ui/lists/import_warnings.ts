@@ -4,7 +4,7 @@ import { labelOf } from '../hub/kinds.ts';
 import { t } from '../languages/language.ts';
 import type { DocumentNote, EntityDocument, HubEntities } from './entity_document.ts';
 
-/** Trackables of a file that are probably not what was meant: without a name, or with the tag of another one. */
+/** Warnings about trackables of a file that have no name, or share a provider with another trackable. */
 export function warningsOf({ lists, origins }: EntityDocument, hub: HubEntities): readonly DocumentNote[] {
   const given = (lists.get('trackables') ?? []) as readonly Trackable[];
   const found = (hub.get('trackables') ?? new Map()) as ReadonlyMap<string, Trackable>;
@@ -25,7 +25,7 @@ interface Shared {
   readonly other: Trackable;
 }
 
-/** Each provider that a trackable of the file has, and another one after the import as well. */
+/** Providers that a trackable of the file would share with another trackable after the import. */
 function sharedTags(given: readonly Trackable[], found: ReadonlyMap<string, Trackable>): readonly Shared[] {
   const named = new Set(given.map(({ id }) => idKey(id)));
   const owners = new Map<string, Trackable>();

@@ -1,21 +1,21 @@
 import type { Kind } from '../hub/kinds.ts';
 import type { EntityDocument } from './entity_document.ts';
 
-/** Where a field of a document stands: `fences[3].region` is in the fourth fence. */
+/** Parsed path of a field in a document: `fences[3].region` is in the fourth fence. */
 export interface Place {
   readonly kind: Kind;
   readonly index: number;
-  /** Below the entity; empty where all of it is meant. */
+  /** Path below the entity; empty for the entity itself. */
   readonly field: string;
 }
 
-/** Undefined where the place is in no list. */
+/** Parses a path; undefined if it is not in a list of entities. */
 export function placeIn(document: EntityDocument, place: string): Place | undefined {
   const [, kind = '', index = '', field = ''] = /^(\w+)\[(\d+)\]\.?(.*)$/s.exec(place) ?? [];
   return document.lists.has(kind as Kind) ? { kind: kind as Kind, index: Number(index), field } : undefined;
 }
 
-/** A document without the entities, or whole lists of rules or views, in which one of the places is, and how many that were. */
+/** Removes the entities, or whole lists of rules or views, that contain one of the paths; also returns their number. */
 export function withoutPlaces(
   document: EntityDocument,
   places: readonly string[],

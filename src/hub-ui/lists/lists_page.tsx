@@ -27,18 +27,18 @@ import kindStyles from './kind.module.css';
 import styles from './lists_page.module.css';
 import { NO_FILTER, TagFilterBar, useFiltered } from './tag_filter.tsx';
 
-/** In the order in which they are asked for most. */
+/** Tabs, most used first. */
 const SHOWN: readonly Kind[] = ['trackables', 'providers', 'fences', 'zones', 'anchors'];
 
 type Found = { readonly [K in Kind]: readonly Entities[K][] };
 
-/** Every entity that the hub keeps: kind by kind, searched, sorted and paged. */
+/** Page with all entities of the hub: one list per kind, with search, order and pages. */
 export function ListsPage() {
   const [, params] = useRoute('/lists/:kind');
   const [, navigate] = useLocation();
   const kind = SHOWN.find((each) => each === params?.kind) ?? 'trackables';
   const [dialog, setDialog] = useState<'import' | 'export' | 'floor'>();
-  // Here, and not in the list, which goes with the last entity that is deleted.
+  // Not in the list: it unmounts with the last deleted entity.
   const [doomed, setDoomed] = useState<{ readonly kind: Kind; readonly ids: readonly string[] }>();
   const found = useFound(urlParam('q') ?? '');
   const close = (): void => setDialog(undefined);
@@ -170,7 +170,7 @@ function TabLabel({ kind, count }: { readonly kind: Kind; readonly count: number
   );
 }
 
-/** What matches the search, of all kinds, so that the headings can say where there is something. */
+/** Matches of the search in all kinds; the tabs show the counts. */
 function useFound(text: string): Found {
   const words = useMemo(() => wordsOf(text), [text]);
   return {

@@ -10,7 +10,7 @@ import type { PagePart } from './sort_and_page.ts';
 
 export const SIZES = [25, 50, 100, 250] as const;
 
-/** Which rows are shown of how many, and the way to the others. */
+/** Range and total of the rows, with controls for page and page size. */
 export function Pager({
   page,
   pages,

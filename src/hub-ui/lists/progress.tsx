@@ -7,7 +7,7 @@ import typography from '../controls/typography.module.css';
 import { t } from '../languages/language.ts';
 import styles from './progress.module.css';
 
-/** How far something is, in words and as a bar. */
+/** Progress bar with label and counts. */
 export function Progress({
   label,
   done,
@@ -30,7 +30,7 @@ export function Progress({
   );
 }
 
-/** What could not be done, the first of it, and why. */
+/** Notice with the first failures and their reasons. */
 export function Failures({
   title,
   rows,
@@ -56,7 +56,7 @@ export function Failures({
   );
 }
 
-/** A count that is shown a few times a second, however fast it rises; and what ends the work when the dialog is gone. */
+/** Counter that renders at most ten times a second. */
 export function useCount(): { readonly count: number; readonly add: () => void; readonly reset: () => void } {
   const [count, setCount] = useState(0);
   const [counter] = useState(() => ({ count: 0, timer: undefined as ReturnType<typeof setTimeout> | undefined }));

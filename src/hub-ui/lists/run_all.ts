@@ -1,22 +1,22 @@
 import { errorText } from '../problems/sentences.ts';
 
-/** What could not be done, and why. */
+/** Failed item, with the reason. */
 export interface Failure<T> {
   readonly item: T;
   readonly reason: string;
 }
 
 interface RunOptions {
-  /** Ends it: what is under way is finished, nothing more is begun. */
+  /** Stops the run: started items finish, no others start. */
   readonly signal: AbortSignal;
-  /** After each that was tried. */
+  /** Called after each attempt, successful or not. */
   readonly onDone: () => void;
 }
 
-/** Browsers have as many connections to one server. */
+/** Browsers open at most six HTTP/1.1 connections per server. */
 const AT_ONCE = 6;
 
-/** Does something with each item, several at once, in the order in which they begin. Returns those that have failed. */
+/** Runs a task for each item, several concurrently, started in order. Returns the failures. */
 export async function runAll<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,

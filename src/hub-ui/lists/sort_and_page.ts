@@ -1,9 +1,9 @@
-/** What is compared: numbers by size, texts as people read them, nothing last. */
+/** Sort key: numbers compare by value, strings by locale; undefined sorts last. */
 type Sortable = string | number | undefined;
 
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
-/** Rows in the order of a value; rows without one stand at the end in both directions. */
+/** Sorts rows by a value; rows without one come last in both directions. */
 export function sortedBy<Row>(rows: readonly Row[], value: (row: Row) => Sortable, isDescending: boolean): Row[] {
   const known = rows.map((row) => ({ row, value: value(row) }));
   const sign = isDescending ? -1 : 1;
@@ -16,17 +16,17 @@ function compare(a: Sortable, b: Sortable, sign: number): number {
   return sign * collator.compare(String(a), String(b));
 }
 
-/** A part of a list, counted from 1. */
+/** One page of a list; pages and rows count from 1. */
 export interface PagePart<Row> {
   readonly rows: readonly Row[];
   readonly page: number;
   readonly pages: number;
-  /** Places of its first and last row in the whole list; 0 where there is none. */
+  /** Numbers of the first and last row in the whole list; 0 if the page is empty. */
   readonly from: number;
   readonly to: number;
 }
 
-/** One page of rows; the last one where there are fewer than asked for. */
+/** Returns a page of rows; the last one if there are fewer pages than requested. */
 export function pageOf<Row>(rows: readonly Row[], asked: number, size: number): PagePart<Row> {
   const pages = Math.max(1, Math.ceil(rows.length / size));
   const page = Math.min(Math.max(1, Number.isFinite(asked) ? Math.floor(asked) : 1), pages);

@@ -12,15 +12,15 @@ import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { filtered, type HeardKind, heardProblem, isHeard, type TagFilter, useHeard } from './at_a_glance.ts';
 import styles from './tag_filter.module.css';
 
-/** How often it is looked at who has fallen silent. */
+/** Interval at which silent tags are determined. */
 const LOOK_MS = 2_000;
-/** Offered in seconds; the address may name any other. */
+/** Options in seconds; the URL may contain any other value. */
 const SILENT_SECONDS: readonly number[] = [60, 300, 900, 3_600, 86_400];
 
-/** What the address is changed by so that nothing is left out. */
+/** URL parameters that clear the filter. */
 export const NO_FILTER = { silent: undefined, unassigned: undefined, page: undefined } as const;
 
-/** Which tags are shown, as the address says. */
+/** Filter from the URL. */
 function filterFromUrl(): TagFilter {
   const seconds = Number(urlParam('silent') ?? Number.NaN);
   return {
@@ -29,7 +29,7 @@ function filterFromUrl(): TagFilter {
   };
 }
 
-/** The entities that the filter of the address leaves; it listens to tags for as long as these are shown. */
+/** Entities that pass the filter in the URL. Subscribes to the activity of tags while mounted. */
 export function useFiltered<K extends Kind>(kind: K, matching: readonly Entities[K][]): readonly Entities[K][] {
   const times = useHeard(isHeard(kind));
   const nowMs = useNow(LOOK_MS);
@@ -47,13 +47,13 @@ export function useFiltered<K extends Kind>(kind: K, matching: readonly Entities
       silentMs !== undefined && [nowMs, times].join(' '),
     ],
   );
-  // Who has fallen silent is mostly who was so before, and putting thousands in order takes its time.
+  // Keep the array if nothing has changed: sorting thousands of rows takes time.
   const isSame = found.length === before.current.length && found.every((each, index) => each === before.current[index]);
   if (!isSame) before.current = found;
   return before.current;
 }
 
-/** Leaves those tags that somebody should look at. */
+/** Filter bar for tags that need attention: silent or unassigned. */
 export function TagFilterBar({ kind }: { readonly kind: HeardKind }) {
   const { silentMs, isUnassigned } = filterFromUrl();
   const seconds = silentMs === undefined ? undefined : silentMs / 1_000;

@@ -7,7 +7,7 @@ import { t } from '../languages/language.ts';
 import { listKept, readKept } from './exportable.ts';
 import { runAll } from './run_all.ts';
 
-/** Entities as they are kept, to be created again once they are deleted; those that are gone already are left out. */
+/** Reads entities in the form in which undo can create them again; omits those already deleted. */
 export async function keptBefore<K extends Kind>(
   kind: K,
   entities: readonly Entities[K][],
@@ -18,12 +18,12 @@ export async function keptBefore<K extends Kind>(
   return (await listKept(kind)).filter(({ id }) => ids.has(id));
 }
 
-/** What is said of it before a deletion. */
+/** Sentence in the confirmation of a deletion: whether undo will be possible. */
 export function undoNote(kind: Kind): string {
   return mayUndo(kind) ? t('You can undo this for half a minute.') : t('This cannot be undone.');
 }
 
-/** Takes a deletion back; undefined for whoever may not create what was deleted. */
+/** Undo action of a deletion; undefined if the user may not create the kind. */
 export function undoing<K extends Kind>(kind: K, deleted: readonly Entities[K][]): ToastAction | undefined {
   if (!mayUndo(kind) || deleted.length === 0) return undefined;
   return { label: t('Undo'), act: () => void restore(kind, deleted) };
@@ -33,7 +33,7 @@ function mayUndo(kind: Kind): boolean {
   return can('CREATE', `/${kind}`);
 }
 
-/** What needs another one of them, such as what it is carried by, is tried again when that is there. */
+/** Creates entities again. Retries those that depend on others of them, such as a parent, once these exist. */
 async function restore<K extends Kind>(kind: K, deleted: readonly Entities[K][]): Promise<void> {
   const { signal } = new AbortController();
   let left = deleted;

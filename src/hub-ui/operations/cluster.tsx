@@ -28,8 +28,8 @@ const STANDINGS: Readonly<Record<ClusterHealth['standing'], { readonly label: st
 };
 
 /**
- * The hub that has answered, as one of several, and how it sees the others; nothing where it is alone. Behind a load
- * balancer another one may answer each time.
+ * State of the hub that has answered, and its view of the other members; nothing for a single hub. Behind a load balancer,
+ * each request may reach another hub.
  */
 export function Cluster({ system: { value: system, atMs, problem } }: Asked) {
   const answers = useRef<readonly Said[]>([]);
@@ -90,7 +90,7 @@ function Standing(cluster: ClusterHealth) {
   );
 }
 
-/** As many as there are; a hub of an earlier release does not say how many each member owns. */
+/** Number of partitions; hubs of earlier releases do not report how many each member owns. */
 const PARTITIONS = 256;
 
 function ownedBy({ members }: ClusterHealth, incarnation: string): number | undefined {
@@ -129,7 +129,7 @@ function meaningOf(cluster: ClusterHealth): string {
   }
 }
 
-/** How long what a hub has said of itself is shown while others answer. */
+/** Time for which a hub's answer is displayed while others answer. */
 const SAID_MS = 30_000;
 
 interface Said {
@@ -141,18 +141,18 @@ interface Row {
   readonly name: string;
   readonly incarnation: string;
   readonly isOwner: boolean;
-  /** How many it owns; undefined where a hub of an earlier release tells of it. */
+  /** Number of owned partitions; undefined if a hub of an earlier release answers. */
   readonly partitions: number | undefined;
   readonly ownsCollisions: boolean;
-  /** Whether it has told of the others. */
+  /** Whether this member has answered. */
   readonly isTeller: boolean;
   readonly isSuspected: boolean;
   readonly silentMs: number;
   readonly applied: number;
-  /** How many records it lacks that another one has. */
+  /** Records that another member has applied, and this one has not. */
   readonly behind: number;
   readonly aheadMs: number | undefined;
-  /** As it has told of itself; undefined where it has not answered this page lately. */
+  /** Its own recent answer; undefined if there is none. */
   readonly said: ClusterHealth | undefined;
 }
 
@@ -251,7 +251,7 @@ function clockText(aheadMs: number): string {
   return `${spanText(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead' : 'behind'}`;
 }
 
-/** A duration that may be shorter than a second. */
+/** Formats a duration, also below a second. */
 function spanText(milliseconds: number): string {
   if (milliseconds < 1_000) return `${milliseconds} ms`;
   return milliseconds < 10_000 ? `${fixedText(milliseconds / 1_000, 1)} s` : durationText(milliseconds);

@@ -2,7 +2,7 @@ import { Badge, type Tone } from '../controls/badge.tsx';
 import typography from '../controls/typography.module.css';
 import styles from './headline.module.css';
 
-/** How something is, in a word and in a sentence. */
+/** State in a word and a sentence. */
 export function Headline({
   tone,
   label,

@@ -20,11 +20,11 @@ import columnStyles from './columns.module.css';
 
 interface Known {
   readonly info: LicenseInfo;
-  /** Undefined where there is no license in force. */
+  /** Undefined without a license in force. */
   readonly lease: LicenseLease | undefined;
 }
 
-/** The license, for systems that expect one: the hub needs none. */
+/** License tab, for systems that expect a license: the hub needs none. */
 export function License() {
   const [known, setKnown] = useState<Known>();
   const [problem, setProblem] = useState<Problem>();

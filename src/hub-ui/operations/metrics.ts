@@ -5,25 +5,25 @@ import { PREFIX } from '../hub/api_path.ts';
 import { getText } from '../hub/rest.ts';
 import { type Problem, problemOf } from './problem.ts';
 
-/** All metrics at one time: values by name and labels, as `hub_events_total{type="colliding"}`. */
+/** All metrics at one time: values by name and labels, such as `hub_events_total{type="colliding"}`. */
 export interface Sample {
   readonly atMs: number;
   readonly values: ReadonlyMap<string, number>;
 }
 
-/** The last minutes, the newest last. */
+/** Samples of the last minutes, oldest first. */
 export const samples = signal<readonly Sample[]>([]);
-/** Why the last metrics could not be had. */
+/** Error of the last request. */
 export const metricsProblem = signal<Problem | undefined>(undefined);
 
 const EVERY_MS = 2_000;
 const KEPT_MS = 15 * 60_000;
-/** Samples that are further apart have a gap between them. */
+/** Samples further apart than this have a gap between them. */
 const GAP_MS = 10_000;
-/** Attempts to find the same hub again. */
+/** Requests per sample, until the same hub answers again. */
 const ASKED_MAX = 5;
 
-/** Reads the metrics while the component is there. */
+/** Polls the metrics while the component is mounted. */
 export function useMetrics(): void {
   useEffect(() => {
     let isOver = false;
@@ -50,8 +50,8 @@ export function useMetrics(): void {
 }
 
 /**
- * The next sample of the hub that the last one is of, or of any after a gap. Behind a load balancer each request may find
- * another hub, whose counters have nothing to do with those before; undefined where only others have answered.
+ * Fetches the next sample of the same hub; after a gap, of any. Behind a load balancer each request may reach another hub,
+ * whose counters are unrelated. Undefined if only other hubs have answered.
  */
 async function sampleAfter(last: Sample | undefined): Promise<Sample | undefined> {
   for (let asked = 0; asked < ASKED_MAX; asked++) {
@@ -62,24 +62,24 @@ async function sampleAfter(last: Sample | undefined): Promise<Sample | undefined
   return undefined;
 }
 
-/** When a hub was started, to the millisecond: which one it is. */
+/** Start time of the process in milliseconds; identifies the hub. */
 function startOf({ values }: Sample): number | undefined {
   return values.get('process_start_time_seconds');
 }
 
-/** Reads the text format of Prometheus; lines that are no sample are left out. */
+/** Parses the Prometheus text format; skips lines that are not samples. */
 export function readMetrics(text: string): ReadonlyMap<string, number> {
   const values = new Map<string, number>();
   for (const line of text.split('\n')) {
     const found = /^([A-Za-z_:][\w:]*(?:\{.*\})?) (\S+)/.exec(line);
-    // Infinite and unknown values cannot be drawn.
+    // Infinity and NaN cannot be drawn.
     const value = Number(found?.[2]);
     if (found?.[1] !== undefined && Number.isFinite(value)) values.set(found[1], value);
   }
   return values;
 }
 
-/** By how much a counter has risen per second, at each sample but the first; null over a gap and over a restart. */
+/** Rate of a counter per second, at each sample but the first; null across a gap or a restart. */
 export function rates(all: readonly Sample[], name: string): (number | null)[] {
   return all.slice(1).map(({ atMs, values }, index) => {
     const before = all[index];
@@ -90,7 +90,7 @@ export function rates(all: readonly Sample[], name: string): (number | null)[] {
   });
 }
 
-/** A value at each sample but the first; null where there is none. */
+/** Value of a gauge at each sample but the first; null if missing. */
 export function levels(all: readonly Sample[], name: string, scale = 1): (number | null)[] {
   return all.slice(1).map(({ values }) => {
     const value = values.get(name);
@@ -98,7 +98,7 @@ export function levels(all: readonly Sample[], name: string, scale = 1): (number
   });
 }
 
-/** The sum of several lines. */
+/** Sum of several series. */
 export function sums(lines: readonly (readonly (number | null)[])[]): (number | null)[] {
   const [first = []] = lines;
   return first.map((_, index) => {
@@ -107,7 +107,7 @@ export function sums(lines: readonly (readonly (number | null)[])[]): (number | 
   });
 }
 
-/** Names of a family's samples that there are, with the value of one label. */
+/** Names of the samples of a family, with the value of one label. */
 export function labeled(
   sample: Sample | undefined,
   family: string,
@@ -120,7 +120,7 @@ export function labeled(
   });
 }
 
-/** What is sent on a topic. */
+/** Traffic of a topic. */
 export interface Sent {
   readonly topic: string;
   readonly subscriptions: number;
@@ -128,14 +128,14 @@ export interface Sent {
   readonly total: number;
 }
 
-/** An answer, and the one before it. */
+/** Response, and the previous one. */
 interface Answers {
   readonly value: SocketHealth | undefined;
   readonly atMs: number;
   readonly before: { readonly value: SocketHealth; readonly atMs: number } | undefined;
 }
 
-/** What all hubs together send. A rate is that of the hubs that have answered before, too. */
+/** Traffic of all hubs. Rates include only hubs that are in both responses. */
 export function sentOf({ value, atMs, before }: Answers): readonly Sent[] {
   const seconds = (atMs - (before?.atMs ?? atMs)) / 1_000;
   const sent = new Map<string, Sent>();
@@ -144,7 +144,7 @@ export function sentOf({ value, atMs, before }: Answers): readonly Sent[] {
     for (const { topic, subscriptions, delivered } of topics) {
       const known = sent.get(topic) ?? { topic, subscriptions: 0, perSecond: null, total: 0 };
       const risen = delivered - (earlier.find((each) => each.topic === topic)?.delivered ?? Number.NaN);
-      // A hub that was started anew counts from 0.
+      // A restarted hub counts from 0.
       const perSecond = seconds > 0 && risen >= 0 ? (known.perSecond ?? 0) + risen / seconds : known.perSecond;
       const total = known.total + delivered;
       sent.set(topic, { topic, subscriptions: known.subscriptions + subscriptions, perSecond, total });

@@ -29,7 +29,7 @@ const LINKS: readonly (readonly [string, string, string])[] = [
   [`${PREFIX}/hub/metrics`, t('Metrics'), t('In the text format of Prometheus')],
 ];
 
-/** How the hub itself is. */
+/** Page with the state of the hub. */
 export function OperationsPage() {
   const [, params] = useRoute('/operations/:view');
   const [, navigate] = useLocation();
@@ -52,7 +52,7 @@ export function OperationsPage() {
   );
 }
 
-/** Where programs find the hub, and what it is. */
+/** Links to the APIs and their documents. */
 function ApiLinks() {
   return (
     <Card title={t('API of version {version}', { version: settings.value.hub_version })}>

@@ -25,7 +25,7 @@ interface Version {
   readonly api_version: string;
 }
 
-/** How the hub is, and how fast. */
+/** Health and performance of the hub. */
 export function Overview() {
   const system = usePolled<SystemHealth>('/health/system', 5_000);
   return (

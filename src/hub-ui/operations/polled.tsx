@@ -4,21 +4,21 @@ import { waitBefore } from '../hub/again.ts';
 import { request } from '../hub/rest.ts';
 import { type Problem, problemOf } from './problem.ts';
 
-/** An answer that is asked for again and again. */
+/** State of a polled resource. */
 export interface Polled<T> {
   readonly value: T | undefined;
   readonly atMs: number;
-  /** The answer before, to see what has changed. */
+  /** Previous response, for rates. */
   readonly before: { readonly value: T; readonly atMs: number } | undefined;
   readonly problem: Problem | undefined;
 }
 
-/** A hub that hangs is no hub that answers. */
+/** Timeout of a request. */
 const PATIENCE_MS = 10_000;
 
 /**
- * What the API answers on a path, as often as asked, while the component is there. A failed request is repeated
- * sooner, since another hub of a cluster may answer it; one without access is not repeated.
+ * Polls a path of the API while the component is mounted. Failed requests are repeated sooner, since another hub of the
+ * cluster may answer; forbidden ones are not repeated.
  */
 export function usePolled<T>(path: string, everyMs: number): Polled<T> {
   const [polled, setPolled] = useState<Polled<T>>({ value: undefined, atMs: 0, before: undefined, problem: undefined });
@@ -54,7 +54,7 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
   return polled;
 }
 
-/** Shows why an answer is missing; nothing without a problem. */
+/** Notice with the reason of a failed request; nothing without one. */
 export function ProblemNotice({ problem }: { readonly problem: Problem | undefined }) {
   if (problem === undefined) return null;
   return <Notice tone={problem.isForbidden ? 'info' : 'danger'}>{problem.text}</Notice>;

@@ -2,10 +2,10 @@ import { RequestError } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 import { errorText } from '../problems/sentences.ts';
 
-/** Why an answer is missing. */
+/** Reason of a failed request. */
 export interface Problem {
   readonly text: string;
-  /** Whether the hub answers, and does not give the user access. */
+  /** Whether the hub denies the user access. */
   readonly isForbidden: boolean;
 }
 

@@ -19,7 +19,7 @@ const WINDOWS = [
   { value: '15', label: t('15 min') },
 ] as const;
 
-/** Rates and latencies since the page was opened, and up to the last minutes. */
+/** Charts of rates and latencies over the last minutes, since the page was opened. */
 export function RateCharts() {
   useMetrics();
   const nowMs = useNow(1_000);
@@ -104,7 +104,7 @@ function MetricCharts({ range }: Ranged) {
   );
 }
 
-/** What this page itself gets. */
+/** Charts of what this page receives. */
 function PageCharts({ range }: Ranged) {
   const all = traffic.value;
   const { times, trip, bytes } = useMemo(

@@ -28,7 +28,7 @@ interface Asked {
   readonly socket: Polled<SocketHealth>;
 }
 
-/** Who is connected by WebSocket, and what is sent to them. */
+/** WebSocket clients, and their traffic by topic. */
 export function Sessions() {
   const socket = usePolled<SocketHealth>('/health/ws', 3_000);
   const { value: health, problem } = socket;
@@ -36,7 +36,7 @@ export function Sessions() {
   return health.hubs === undefined ? <OfOneHub socket={socket} /> : <OfAllHubs socket={socket} />;
 }
 
-/** A hub that is alone tells all of it in its metrics. */
+/** Traffic of a single hub, from its metrics. */
 function OfOneHub({ socket }: Asked) {
   useMetrics();
   const all = samples.value;
@@ -52,7 +52,7 @@ function OfOneHub({ socket }: Asked) {
   return <Shown socket={socket} waitingBytes={levels(all, 'hub_websocket_waiting_bytes').at(-1)} sent={sent} />;
 }
 
-/** Metrics are those of one hub: of several, any tells the sum. */
+/** Traffic of a cluster: metrics cover one hub only, but the health of any hub has the totals. */
 function OfAllHubs({ socket }: Asked) {
   const hubs = socket.value?.hubs ?? [];
   const waitingBytes = hubs.reduce((sum, hub) => sum + hub.waiting_bytes, 0);

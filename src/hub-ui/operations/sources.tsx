@@ -18,7 +18,7 @@ import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { type Polled, ProblemNotice, usePolled } from './polled.tsx';
 
 const EVERY_MS = 3_000;
-/** What has been silent for longer is worth a look. */
+/** Sources that are silent for longer than this need attention. */
 const QUIET_MS = 60_000;
 
 interface Row extends HealthSource {
@@ -28,7 +28,7 @@ interface Row extends HealthSource {
   readonly agoMs: number;
 }
 
-/** Zones, and what locations name as their source: what has been heard of each, and when. */
+/** Updates by zone and by source of locations. */
 export function Sources() {
   const zones = useEntities('zones');
   const ofZones = usePolled<readonly HealthSource[]>('/health/zones/summary', EVERY_MS);
@@ -38,7 +38,7 @@ export function Sources() {
     const zone = zones.get(row.id);
     return { ...row, label: zone === undefined ? row.id : labelOf(zone), href: `/zones/${encodeURIComponent(row.id)}` };
   });
-  // Senders name what they like, and many name a zone by its id.
+  // Senders choose the source freely; many use the id of a zone.
   const otherRows = rowsOf(ofOthers, nowMs).map((row) => {
     const zone = zones.get(row.id);
     return zone === undefined ? row : { ...row, label: labelOf(zone) };
@@ -158,7 +158,7 @@ function SourceTable({
   children,
 }: {
   readonly title: string;
-  /** Where the address has its order. */
+  /** URL parameter of its sort order. */
   readonly param: string;
   readonly rows: readonly Row[];
   readonly isKnown: boolean;

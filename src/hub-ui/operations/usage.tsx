@@ -26,7 +26,7 @@ const COUNTED: readonly (readonly [string, string])[] = [
   [t('Collisions ended'), 'collisions_end'],
 ];
 
-/** What was used, month by month. */
+/** Monthly usage. */
 export function Usage() {
   const { value: months, problem } = usePolled<readonly Consumption[]>('/stats/consumption/summary', 10_000);
   if (months === undefined) return problem === undefined ? <Spinner /> : <ProblemNotice problem={problem} />;
@@ -41,7 +41,7 @@ export function Usage() {
   );
 }
 
-/** Locations of each month as bars, to choose one. */
+/** Bar chart of locations per month; selects a month. */
 function Months({ months, chosen }: { readonly months: readonly Consumption[]; readonly chosen: Consumption }) {
   const most = Math.max(1, ...months.map(({ statistics }) => statistics.locationupdates_processed));
   return (

@@ -6,10 +6,10 @@ import { countText } from '../controls/number_text.ts';
 import type { Kind } from '../hub/kinds.ts';
 import { t } from '../languages/language.ts';
 
-/** What is wrong, as sentences, by the path of what it is about: `exit_delay`, `region.coordinates[0][2]`. */
+/** Problems as sentences, by path: `exit_delay`, `region.coordinates[0][2]`. */
 export type Problems = ReadonlyMap<string, string>;
 
-/** A draft as the form has it: any member may be missing. */
+/** Draft of a form: any member may be missing. */
 type Value = Readonly<Record<string, unknown>>;
 type Say = (path: string, sentence: string) => void;
 
@@ -25,8 +25,8 @@ const LENGTHS = ['radius', 'extrusion', 'exit_tolerance', 'entry_tolerance'];
 const TEXTS = ['id', 'name', 'foreign_id', 'building', 'site', 'address'];
 
 /**
- * Everything that can be said against a draft without asking the hub, which names one thing at a time. The hub decides all
- * the same, and knows more: which names are taken, what is too far away.
+ * All problems of a draft that the page can find without the hub, which reports one at a time. The hub still validates, and
+ * checks more: names in use, distances.
  */
 export function problemsOf(kind: Kind, value: object): Problems {
   const problems = new Map<string, string>();

@@ -3,38 +3,37 @@ import { language, type Text, t } from '../languages/language.ts';
 import { HUB_WORDS } from './hub_words.ts';
 
 /**
- * What the hub has said, in the reader's language. It speaks English, in patterns that are texts of the catalogue. Where
- * several fit, the one with the longest text of its own counts: `must be {value} or more` before `must be {value}`. What none
- * fits is shown as the hub has said it.
+ * Translation of the hub's English messages, by patterns that are messages of the catalog. Of several matches, the one with
+ * the longest literal text wins: `must be {value} or more` before `must be {value}`. Unmatched messages stay English.
  */
 
-/** What the hub has said, as it is read; undefined where no pattern fits. */
+/** Translates a message; undefined if no pattern matches. */
 export function translated(said: string): string | undefined {
   if (language === 'en') return said;
   const fitting = patternOf(said);
   return fitting && filled(fitting);
 }
 
-/** What the hub says of itself, as it is read. */
+/** Translates a message; returns it unchanged if no pattern matches. */
 export function saidText(said: string): string {
   return translated(said) ?? said;
 }
 
-/** What the hub has found: a value, or words. */
+/** Translates the found part of a message: a value, or words. */
 export function foundText(found: string): string {
   return translated(found) ?? valueText(found);
 }
 
 interface Fitting {
   readonly text: Text;
-  /** What stands in the places, as it is read. */
+  /** Translated values of the parameters. */
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** Reasons are far shorter: the hub cuts the values in them. */
+/** Longest message to match; the hub truncates values, so messages are far shorter. */
 const SAID_MAX = 1_000;
 
-/** The pattern of what the hub has said. */
+/** Finds the pattern of a message. */
 export function patternOf(said: string): Fitting | undefined {
   if (said.length > SAID_MAX) return undefined;
   for (const { text, expression } of compiledPatterns()) {
@@ -45,7 +44,7 @@ export function patternOf(said: string): Fitting | undefined {
   return undefined;
 }
 
-/** Undefined where words are not known. */
+/** Translates the values of the parameters; undefined if words have no translation. */
 function valuesOf(places: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
   const values: Record<string, string> = {};
   for (const [name, said] of Object.entries(places)) {
@@ -58,11 +57,11 @@ function valuesOf(places: Readonly<Record<string, string>>): Readonly<Record<str
 }
 
 function filled({ text, values }: Fitting): string {
-  // Which places a pattern has is known only once it fits.
+  // The parameters of a pattern are not known at compile time.
   return t(text as '{fault} at {value}', values as { readonly fault: string; readonly value: string });
 }
 
-/** A value with the quotes of the language, and with its thousands set apart as there. */
+/** Formats a value with the quotes and the thousands separators of the language. */
 function valueText(shown: string): string {
   if (language === 'en') return shown;
   if (/^-?\d{1,3}(,\d{3})+$/.test(shown)) return countText(Number(shown.replaceAll(',', '')));
@@ -70,7 +69,7 @@ function valueText(shown: string): string {
   return text === undefined ? shown : t('"{text}"', { text: cut === undefined ? text : `${text}…` });
 }
 
-// What stands in a place, by the name of the place.
+// Classes of parameters, by name.
 const KNOWN_WORDS = /^(action|fault|kind|noun|rule|things|why)$/;
 const ANY_WORDS = /^(reason|request|text|values)$/;
 const ONE_WORD = /^(mark|name|time|unit)$/;
@@ -79,7 +78,7 @@ function heldBy(place: string): string {
   if (KNOWN_WORDS.test(place)) return '.+?';
   if (ANY_WORDS.test(place)) return '.+';
   if (ONE_WORD.test(place)) return '\\S+';
-  // A value as the hub shows it, which may be cut.
+  // A value as the hub formats it, possibly truncated.
   const json = '".*(?:"|\\.\\.\\.)|-?\\d[\\d.,e+-]*|true|false|null|nothing|[[{].*';
   return place === 'other' ? `${json}|\\S+` : json;
 }
@@ -91,7 +90,7 @@ interface Pattern {
 
 let patterns: readonly Pattern[] | undefined;
 
-/** Made when the first is looked for: most readers are never refused anything. */
+/** Compiles the patterns on first use: most users never see an error. */
 function compiledPatterns(): readonly Pattern[] {
   patterns ??= HUB_WORDS.toSorted((a, b) => ownLength(b) - ownLength(a)).map((text) => {
     return { text, expression: expressionOf(text) };
@@ -99,7 +98,7 @@ function compiledPatterns(): readonly Pattern[] {
   return patterns;
 }
 
-/** How long a pattern is without its places. */
+/** Length of a pattern without its parameters. */
 function ownLength(text: string): number {
   return text.replace(/\{\w+\}/g, '').length;
 }

@@ -1,7 +1,7 @@
 import { capitalized, t } from '../languages/language.ts';
 import { foundText, translated } from './reasons.ts';
 
-/** What members are called in the forms; others by their own name in words. */
+/** Labels of members in the forms; other members use their name in words. */
 const LABELS: Readonly<Record<string, string>> = {
   crs: t('Given in'),
   zone_id: t('Zone'),
@@ -84,7 +84,7 @@ const LABELS: Readonly<Record<string, string>> = {
   to: t('To'),
 };
 
-/** What members within others are called, where it is not their own name. */
+/** Labels of nested members. */
 const INNER: Readonly<Record<string, string>> = {
   coordinates: t('coordinates'),
   expression: t('expression'),
@@ -95,12 +95,12 @@ const INNER: Readonly<Record<string, string>> = {
   value: t('value'),
 };
 
-/** What a member is called, such as `Exit delay` for `exit_delay`. */
+/** Label of a member, such as `Exit delay` for `exit_delay`. */
 export function labelOfMember(name: string): string {
   return LABELS[name] ?? capitalized(name.replaceAll('_', ' '));
 }
 
-/** The place that a path of the API names, such as `Shape, corner 3` for `region.coordinates[0][2]`. */
+/** Label of a path of the API, such as `Shape, corner 3` for `region.coordinates[0][2]`. */
 export function placeOf(path: string): string {
   const [name = '', ...steps] = path.split(/[.[\]]+/).filter((step) => step !== '' && step !== 'coordinates');
   const label = labelOfMember(name);
@@ -128,15 +128,14 @@ function stepText(step: string): string {
   return INNER[step] ?? step.replaceAll('_', ' ');
 }
 
-/** A message of the form `exit_delay: must be …, found …`, in its parts; without a field where it names none. */
+/** Splits a message such as `exit_delay: must be …, found …` into field, if any, and reason. */
 export function partsOf(told: string): { readonly field: string | undefined; readonly reason: string } {
   const [, field, wrong] = /^([A-Za-z_][\w.[\]-]*): (.+)$/s.exec(told) ?? [];
   return { field, reason: sentenceOf(wrong ?? told) };
 }
 
 /**
- * What the hub says of a refused request, for a reader who knows neither its methods nor its paths. Undefined for other
- * messages.
+ * Explains a denied request without methods and paths. Undefined for other messages.
  */
 function accessText(message: string): string | undefined {
   if (/^Cannot [A-Z]+ \S+: the access token does not permit it$/.test(message)) {
@@ -150,7 +149,7 @@ function accessText(message: string): string | undefined {
   return undefined;
 }
 
-/** What the hub says of a field, `must be a number, found null`, as a sentence. */
+/** Turns a reason of the hub, such as `must be a number, found null`, into a sentence. */
 export function sentenceOf(reason: string): string {
   const access = accessText(reason);
   if (access !== undefined) return access;
@@ -163,7 +162,7 @@ export function sentenceOf(reason: string): string {
 
 interface Refusal {
   readonly english: string;
-  /** The same as it is read. */
+  /** Translation of `english`. */
   readonly rule: string;
   readonly found: string;
 }
@@ -194,7 +193,7 @@ function ended(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
-/** A failure as a sentence. */
+/** Error as a sentence. */
 export function errorText(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const { field, reason } = partsOf(message);
