@@ -4,7 +4,13 @@ import { openCollisionStage } from '../src/core/collision/stage.ts';
 import { WatermarkMerge } from '../src/core/collision/watermark_merge.ts';
 import type { Motion } from '../src/core/motion/motion.ts';
 import { ZoneTable } from '../src/core/zone/zone_table.ts';
-import { eventTime, wallClockOfEventTime, monotonicTime, type ClockStep, wallClockTime } from '../src/model/clock_steps.ts';
+import {
+  eventTime,
+  wallClockOfEventTime,
+  monotonicTime,
+  type ClockStep,
+  wallClockTime,
+} from '../src/model/clock_steps.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
 import {
   type CollisionBatch,

@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import type { Motion } from '../src/core/motion/motion.ts';
-import type { Outcome, Released } from '../src/core/outcome.ts';
-import type { Batch, Shard } from '../src/core/shard.ts';
+import type { Outcome, ReleasedState } from '../src/core/outcome.ts';
+import type { StepBatch, Shard } from '../src/core/shard.ts';
 import { type Borrowed, lend, look } from '../src/model/borrowed.ts';
 import { NO_CLOCK_STEPS } from '../src/model/clock_steps.ts';
 import { withFenceEvents } from '../src/wire/fence_events.ts';
@@ -18,7 +18,11 @@ const NOTHING = lend(new Uint8Array(0));
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: -3 } };
 
 /** Has a shard step, and says what crosses back. `bytes` is the batch as it has crossed. Good until the next step. */
-export function shardReply(shard: Shard, batch: Batch & Pick<LaneBatch, 'recordedWith'>, bytes: Borrowed): ShardReply {
+export function shardReply(
+  shard: Shard,
+  batch: StepBatch & Pick<LaneBatch, 'recordedWith'>,
+  bytes: Borrowed,
+): ShardReply {
   const { motions, events, fenceEvents, released, ...outcome } = shard.step(batch);
   const { recordedWith } = batch;
   const record = recordedWith && recordOf(batch, bytes, { ...outcome, fenceEvents, recordedWith });
@@ -33,8 +37,8 @@ export function shardReply(shard: Shard, batch: Batch & Pick<LaneBatch, 'recorde
 
 /** What has left for another hub, as that one is to have it. */
 function releasedRecord(
-  { nowMs, setBacks = NO_CLOCK_STEPS }: Batch,
-  { id, sequence, config, effects }: Released,
+  { nowMs, setBacks = NO_CLOCK_STEPS }: StepBatch,
+  { id, sequence, config, effects }: ReleasedState,
 ): ReleasedRecord {
   if (look(effects).length === 0) return { id, record: undefined };
   const packed = packReleased({ nowMs, config, setBacks, sequence, effects });
@@ -43,7 +47,7 @@ function releasedRecord(
 
 /** The record of a step, unless it has changed nothing. */
 function recordOf(
-  { nowMs, items, setBacks = NO_CLOCK_STEPS }: Batch,
+  { nowMs, items, setBacks = NO_CLOCK_STEPS }: StepBatch,
   bytes: Borrowed,
   {
     effects,

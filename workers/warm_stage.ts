@@ -1,5 +1,5 @@
 import { openCollisionStage } from '../src/core/collision/stage.ts';
-import type { Moved } from '../src/core/motion/motion.ts';
+import type { TrackableMotion } from '../src/core/motion/motion.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
 import { pack, unpackMotions } from '../src/wire/messages.ts';
 
@@ -27,7 +27,7 @@ export function warmStage(): void {
 }
 
 /** The circles are near one another in one round, and apart in the next. */
-function motionOf(id: string, atMs: number): Moved {
+function motionOf(id: string, atMs: number): TrackableMotion {
   const isPolygon = id === 'polygon';
   return {
     kind: 'moved',

@@ -2,7 +2,7 @@ import { parseBody } from '../../src/api/body.ts';
 import { UNSET } from '../../src/core/fence/timing.ts';
 import { FixSlab } from '../../src/core/location/fix_slab.ts';
 import { locate } from '../../src/core/location/locate.ts';
-import { locationText } from '../../src/core/location/text.ts';
+import { locationJson } from '../../src/core/location/location_json.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
 import { ShardDirectory } from '../../src/shards/shard_directory.ts';
@@ -97,7 +97,7 @@ export const WAY_IN: readonly Kernel[] = [
           });
         },
         (found) => {
-          for (const fix of found) if (fix !== undefined) locationText(fix);
+          for (const fix of found) if (fix !== undefined) locationJson(fix);
         },
       );
     },

@@ -1,4 +1,4 @@
-import type { Answer, Query } from '../core/item.ts';
+import type { QueryResult, Query } from '../core/item.ts';
 import { ALERT_RULES } from '../entities/alert_rules.ts';
 import { type DefinedWrite, Documents, type DocumentsDeps } from '../entities/documents.ts';
 import { HubError } from '../errors.ts';
@@ -65,7 +65,7 @@ export interface AlertsDeps {
   newId(): string;
   readonly fanout: Pick<Fanout, 'subscribe' | 'unsubscribe' | 'announce'>;
   readonly known: KnownObjects;
-  read(query: Query): Promise<readonly Answer[]>;
+  read(query: Query): Promise<readonly QueryResult[]>;
   /** Keeps documents as those of Documents. */
   readonly commit: DocumentsDeps['commit'];
   /** Whether this hub is the one that watches. */

@@ -1,4 +1,4 @@
-import type { Answer } from '../core/item.ts';
+import type { QueryResult } from '../core/item.ts';
 import { HubError } from '../errors.ts';
 import type { Body } from '../exchange.ts';
 import { show } from '../model/error_value_text.ts';
@@ -6,7 +6,7 @@ import type { View } from '../model/topics.ts';
 import { shownCollection, shownList } from './list_body.ts';
 
 /** The one text among the answers. Throws HUB_NOT_FOUND when there is none, HUB_BAD_REQUEST when it cannot be shown. */
-export function oneText(answers: readonly Answer[], what: string, view: View): string {
+export function oneText(answers: readonly QueryResult[], what: string, view: View): string {
   for (const answer of answers) {
     const text = 'texts' in answer ? answer.texts[0] : undefined;
     if (text !== undefined) return text;
@@ -24,7 +24,7 @@ export function oneText(answers: readonly Answer[], what: string, view: View): s
  * of a long list is sent.
  */
 export function textList(
-  answers: readonly Answer[],
+  answers: readonly QueryResult[],
   view: View,
   { order = 'any', cut = (text) => text }: Listing = {},
 ): Body {
@@ -38,11 +38,11 @@ interface Listing {
   readonly cut?: ((text: string) => string) | undefined;
 }
 
-function textsOf(answers: readonly Answer[]): string[] {
+function textsOf(answers: readonly QueryResult[]): string[] {
   return answers.flatMap((answer) => ('texts' in answer ? answer.texts : []));
 }
 
-function textsById(answers: readonly Answer[]): string[] {
+function textsById(answers: readonly QueryResult[]): string[] {
   const texts = answers.flatMap((answer) => {
     if (!('texts' in answer)) return [];
     return answer.texts.map((text, i) => [answer.of?.[i] ?? '', text] as const);
@@ -51,6 +51,6 @@ function textsById(answers: readonly Answer[]): string[] {
 }
 
 /** All ids of the answers, sorted. */
-export function idList(answers: readonly Answer[]): string[] {
+export function idList(answers: readonly QueryResult[]): string[] {
   return answers.flatMap((answer) => ('ids' in answer ? answer.ids : [])).sort();
 }

@@ -1,4 +1,4 @@
-import type { Answer, Query } from '../core/item.ts';
+import type { QueryResult, Query } from '../core/item.ts';
 import type { Documents } from '../entities/documents.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { Imports } from '../entities/imports.ts';
@@ -24,7 +24,7 @@ import type { ErrorTyping } from './versions.ts';
 export interface ApiDeps extends ErrorTyping {
   readonly entities: Entities;
   /** Asks the shard that owns the object, or all shards for a list: their answers in any order. */
-  read(query: Query): Promise<readonly Answer[]>;
+  read(query: Query): Promise<readonly QueryResult[]>;
   /**
    * Resolves when it is known that this hub has all that was answered before, wherever that was; undefined where it is alone,
    * or need not be sure. Rejects with HUB_UNAVAILABLE when that cannot be told in time.

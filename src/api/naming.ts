@@ -2,7 +2,7 @@ import { checkNewNames } from '../auth/admitted.ts';
 import type { Naming } from '../auth/names.ts';
 import { cutTo, withHidden } from '../auth/shown.ts';
 import type { Sight, Site } from '../auth/sight.ts';
-import type { Answer, Query } from '../core/item.ts';
+import type { QueryResult, Query } from '../core/item.ts';
 import type { Entities, EntityMap, Kind, ReplaceOptions } from '../entities/entities.ts';
 import { HubError } from '../errors.ts';
 import type { Resource } from '../model/permission.ts';
@@ -115,7 +115,7 @@ export async function answersTo(
   query: Query,
   { sight }: Pick<Call, 'sight'>,
   hub: ApiDeps,
-): Promise<readonly Answer[]> {
+): Promise<readonly QueryResult[]> {
   const answers = await hub.read(query);
   if (sight === undefined || !('view' in query)) return answers;
   const cut = cutOf(query, { sight });

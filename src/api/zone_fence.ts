@@ -1,5 +1,5 @@
 import { fenceIn } from '../core/fence/fence_view.ts';
-import { normaliseFence } from '../core/fence/region_normal.ts';
+import { normalizeFence } from '../core/fence/region_normal.ts';
 import { zoneOutline } from '../core/zone/outline.ts';
 import { transformationType } from '../core/zone/zone_type.ts';
 import type { Entities } from '../entities/entities.ts';
@@ -28,7 +28,7 @@ export function fenceAround(zone: Zone, entities: Entities): Fence {
   }
   const ring = zoneOutline(zone);
   if (ring === undefined) throw bad(`ground_control_points: must outline an area, found ${pointsOf(zone)}`);
-  const fence = normaliseFence({ id, region: { type: 'Polygon', coordinates: [ring] }, ...common });
+  const fence = normalizeFence({ id, region: { type: 'Polygon', coordinates: [ring] }, ...common });
   const problem = entities.shapes.regionProblem(fence);
   if (problem !== undefined) throw bad(`ground_control_points: must outline an area, found that ${problem}`);
   return fence;

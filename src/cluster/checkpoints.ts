@@ -1,5 +1,5 @@
 import type { CollisionRow } from '../core/collision/row.ts';
-import type { KeptRow, LastKnownRow } from '../core/item.ts';
+import type { StoredRow, LastKnownRow } from '../core/item.ts';
 import { keyOf, type PackedRows, rowAt } from '../core/row_bytes.ts';
 import { PARTITIONS } from '../shards/affinity.ts';
 import type { Place } from '../store/newest_rows.ts';
@@ -93,12 +93,12 @@ export class Checkpoints {
       unread: (what: string) => options.notice(`Cannot read the state: ${what}`),
       failed: (error: Error) => this.#end(error),
     };
-    const subjectOf = (kind: KeptRow['kind'], id: string): string => {
+    const subjectOf = (kind: StoredRow['kind'], id: string): string => {
       if (kind === 'collision')
         throw new TypeError(`Cannot keep the row of collision "${id}": it is none of a partition`);
       return this.#subjectOf(partitionOf(kind, id));
     };
-    const isOwn = (kind: KeptRow['kind'], id: string): boolean => {
+    const isOwn = (kind: StoredRow['kind'], id: string): boolean => {
       return kind === 'collision' || options.isOwn?.(kind, id) !== false;
     };
     this.#objects = new StateSection({ ...common, subjectOf, isOwn });
@@ -133,7 +133,7 @@ export class Checkpoints {
    * Last row of each object and pair in the claimed subjects, including buffered rows, in parts. All of them are held in memory
    * meanwhile. Rows that are added after the first part are not included.
    */
-  async *rows(): AsyncGenerator<readonly KeptRow[]> {
+  async *rows(): AsyncGenerator<readonly StoredRow[]> {
     const [objects, pairs] = await Promise.all([this.#objects.rows(), this.#pairs.rows()]);
     for (const rows of [objects, pairs]) yield* partsOf(rows.values());
   }
@@ -230,8 +230,8 @@ export class Checkpoints {
   }
 }
 
-function* partsOf(places: Iterable<Place>): Generator<KeptRow[]> {
-  let part: KeptRow[] = [];
+function* partsOf(places: Iterable<Place>): Generator<StoredRow[]> {
+  let part: StoredRow[] = [];
   for (const { buffer, at } of places) {
     part.push(rowAt(buffer, at));
     if (part.length < PART_ROWS) continue;

@@ -1,9 +1,9 @@
-import type { EntityKind } from '../core/kept.ts';
+import type { StoredKind } from '../core/entity_write.ts';
 import type { ConfigBody, EntityChange } from './config_record.ts';
 
 /** A change of an entity, as it is in the configuration log. */
 export interface ForeignChange {
-  readonly kind: Exclude<EntityKind, 'setting'>;
+  readonly kind: Exclude<StoredKind, 'setting'>;
   readonly id: string;
   /** JSON; null if it is deleted. */
   readonly text: string | null;

@@ -1,4 +1,4 @@
-import type { EntityKind } from '../core/kept.ts';
+import type { StoredKind } from '../core/entity_write.ts';
 import { lend } from '../model/borrowed.ts';
 import { ENTITY_KIND, MAP, OBJECT_MOVES, type ObjectMove, PROTOCOL } from './config_record.ts';
 import {
@@ -21,7 +21,7 @@ import { SEVERAL_OWNERS } from './protocols.ts';
 
 /** An entity as JSON. */
 export interface EntityText {
-  readonly kind: Exclude<EntityKind, 'setting'>;
+  readonly kind: Exclude<StoredKind, 'setting'>;
   readonly id: string;
   readonly text: string;
 }
@@ -103,7 +103,7 @@ type MemberRow = readonly [
 type DeadRow = readonly [incarnation: string, index: number, left: readonly number[]];
 type SourceRow = readonly [of: string, released: number, partitions: readonly number[]];
 type RegroupedRow = readonly [sequence: number, objects: readonly ObjectMove[]];
-type TextRow = readonly [kind: EntityKind, id: string, piece: string, goesOn: boolean];
+type TextRow = readonly [kind: StoredKind, id: string, piece: string, goesOn: boolean];
 
 const STATE = {
   protocol: COUNT,
@@ -123,7 +123,7 @@ function* textRows(settings: ReadonlyMap<string, string>, entities: Iterable<Ent
   for (const { kind, id, text } of entities) yield* pieces(kind, id, text);
 }
 
-function* pieces(kind: EntityKind, id: string, text: string): Generator<TextRow> {
+function* pieces(kind: StoredKind, id: string, text: string): Generator<TextRow> {
   let start = 0;
   while (text.length - start > PIECE_MAX) {
     const end = start + PIECE_MAX;

@@ -1,4 +1,4 @@
-import type { EntityKind } from '../core/kept.ts';
+import type { StoredKind } from '../core/entity_write.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { ObjectKind } from '../model/id.ts';
 import { PARTITIONS } from '../shards/affinity.ts';
@@ -29,7 +29,7 @@ import { PROTOCOLS, SEVERAL_OWNERS } from './protocols.ts';
 const SNAPSHOT_END_VERSION = 1;
 
 /** An entity as JSON, or null if it is deleted: with `force`, together with everything that refers to it. */
-export type EntityChange = readonly [kind: EntityKind, id: string, text: string | null, force: boolean];
+export type EntityChange = readonly [kind: StoredKind, id: string, text: string | null, force: boolean];
 
 /** An object whose partition changes with its assignments. */
 export type ObjectMove = readonly [kind: ObjectKind, id: string, fromPartition: number, toPartition: number];
@@ -41,15 +41,15 @@ export type EnsuredProvider = readonly [id: string, text: string];
 export type LastRequest = readonly [journal: string, door: string, number: number];
 
 const OBJECT_KINDS = ['provider', 'trackable'] as const satisfies ObjectKind[];
-const ENTITY_KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor', 'setting'] as const satisfies EntityKind[];
+const ENTITY_KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor', 'setting'] as const satisfies StoredKind[];
 
 const TEXT_OR_NULL: Shape<string | null> = {
   what: 'a text or null',
   fits: (value) => value === null || typeof value === 'string',
 };
-export const ENTITY_KIND: Shape<EntityKind> = {
+export const ENTITY_KIND: Shape<StoredKind> = {
   what: `one of ${ENTITY_KINDS.join(', ')}`,
-  fits: (value): value is EntityKind => ENTITY_KINDS.includes(value as EntityKind),
+  fits: (value): value is StoredKind => ENTITY_KINDS.includes(value as StoredKind),
 };
 const CHANGES = listOf(rowOf<EntityChange>(ENTITY_KIND, TEXT, TEXT_OR_NULL, FLAG));
 const OBJECT_KIND: Shape<ObjectKind> = {

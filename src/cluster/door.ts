@@ -1,5 +1,5 @@
-import { askedObject } from '../core/asked_object.ts';
-import type { Answer, Query } from '../core/item.ts';
+import { queriedObject } from '../core/item.ts';
+import type { QueryResult, Query } from '../core/item.ts';
 import { recordIdIn, recordSize } from '../core/location/record.ts';
 import { HubError } from '../errors.ts';
 import { look } from '../model/borrowed.ts';
@@ -60,7 +60,7 @@ export interface DoorOptions {
    * they are valid until then.
    */
   take(runs: readonly CountedRun[]): Promise<void>;
-  ask(query: Query): Promise<readonly Answer[]>;
+  ask(query: Query): Promise<readonly QueryResult[]>;
   /** State that this hub has released because of a record, once it is complete. */
   released(sequence: number): Promise<Released>;
   /** Deletes locations of providers, and resolves when that is journaled. */
@@ -269,7 +269,7 @@ export class Door {
 
   #servesAsked(request: AskRequest): boolean {
     if (request.kind === 'forget') return this.#servesAll(request.argument);
-    const object = request.kind === 'read' ? askedObject(request.argument) : undefined;
+    const object = request.kind === 'read' ? queriedObject(request.argument) : undefined;
     if (object !== undefined) return this.#serves(object.kind, object.id);
     // Another version has other servers. A sender that names no version queries no other hub.
     const { ownership, incarnation } = this.#options;

@@ -1,5 +1,5 @@
 import { Packr } from 'msgpackr';
-import type { FenceEventText } from '../core/outcome.ts';
+import type { FenceEventJson } from '../core/outcome.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
 import {
   isRenderedByShards,
@@ -39,7 +39,7 @@ const ANNOUNCED_KINDS: readonly unknown[] = ['proximity', 'fenceEvent', 'fenceEv
 
 /** A journaled fence event of a removed member. */
 export interface FenceEventLeft {
-  readonly event: FenceEventText;
+  readonly event: FenceEventJson;
   /** Wall-clock time at its hub. */
   readonly recordedMs: number;
   /** Member id of that hub. */

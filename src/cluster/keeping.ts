@@ -1,5 +1,5 @@
 import type { CollisionRow } from '../core/collision/row.ts';
-import type { KeptRow, LastKnownRow } from '../core/item.ts';
+import type { StoredRow, LastKnownRow } from '../core/item.ts';
 import { HubError } from '../errors.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { Turns } from '../time/turns.ts';
@@ -107,12 +107,12 @@ export class Keeping {
    * Takes rows that the shards have flushed, in wall-clock time. Bytes are copied. Before this hub has the state the rows are
    * incomplete: an object that moves between shards then has a location in neither.
    */
-  noteRows(rows: Iterable<KeptRow>): void {
+  noteRows(rows: Iterable<StoredRow>): void {
     if (this.#keeper.hasState()) this.checkpoints.note(rows as Iterable<LastKnownRow>);
   }
 
   /** Writes colliding pairs. Resolves when they are stored. */
-  async pairs(rows: Iterable<KeptRow>): Promise<void> {
+  async pairs(rows: Iterable<StoredRow>): Promise<void> {
     await this.#written(this.checkpoints.noteCollisions(rows as Iterable<CollisionRow>));
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { EntityWrite } from '../core/kept.ts';
+import type { EntityWrite } from '../core/entity_write.ts';
 import { HubError, StartupError } from '../errors.ts';
 import { schedule } from '../time/clock.ts';
 import { reached } from './admission.ts';

@@ -1,5 +1,5 @@
-import { askedObject } from '../core/asked_object.ts';
-import type { Answer, Query } from '../core/item.ts';
+import { queriedObject } from '../core/item.ts';
+import type { QueryResult, Query } from '../core/item.ts';
 import { HubError } from '../errors.ts';
 import { type Asked, packAsk, unpackAnswer } from './door_message.ts';
 import type { OwnerCalls, OwnerCallsOptions } from './owner_calls.ts';
@@ -51,9 +51,9 @@ export class Questions {
   }
 
   /** See Router.ask. */
-  async ask(query: Query): Promise<readonly Answer[]> {
+  async ask(query: Query): Promise<readonly QueryResult[]> {
     const { ownership } = this.#options;
-    const object = askedObject(query);
+    const object = queriedObject(query);
     const what = `Cannot answer ${query.ask}`;
     const question = this.#question({ kind: 'read', argument: query }, what);
     const found = await this.#counted(question, async () => {
@@ -62,7 +62,7 @@ export class Questions {
     });
     return found.flatMap((answers) => {
       if (!Array.isArray(answers)) throw new HubError('HUB_INTERNAL', `${what}: found no answers`);
-      return answers as readonly Answer[];
+      return answers as readonly QueryResult[];
     });
   }
 

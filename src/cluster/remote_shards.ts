@@ -1,4 +1,4 @@
-import type { Answer, Query } from '../core/item.ts';
+import type { QueryResult, Query } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import {
   PROVIDER_NAME,
@@ -9,7 +9,7 @@ import {
   stampRecord,
   writeRecord,
 } from '../core/location/record.ts';
-import type { ScannedBody } from '../core/location/scanned.ts';
+import type { ScannedBody } from '../core/location/scanned_body.ts';
 import { newRecordBuffer, type Times } from '../wire/location_record.ts';
 import type { Router } from './router.ts';
 
@@ -109,7 +109,7 @@ export class RemoteShards {
     return this.#router.forget(ids);
   }
 
-  ask(query: Query): Promise<readonly Answer[]> {
+  ask(query: Query): Promise<readonly QueryResult[]> {
     return this.#router.ask(query);
   }
 

@@ -1,4 +1,4 @@
-import type { Answer, Query } from '../core/item.ts';
+import type { QueryResult, Query } from '../core/item.ts';
 import { HubError } from '../errors.ts';
 import type { CountedRun } from '../wire/received_run.ts';
 import { LocationQueues } from './location_queues.ts';
@@ -99,7 +99,7 @@ export class Router {
    * Queries the hub that serves the named object, or all. Rejects with an owner's error, and with HUB_UNAVAILABLE if one cannot
    * be queried in time, or does not answer within a minute.
    */
-  ask(query: Query): Promise<readonly Answer[]> {
+  ask(query: Query): Promise<readonly QueryResult[]> {
     return this.#questions.ask(query);
   }
 

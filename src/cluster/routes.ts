@@ -1,6 +1,6 @@
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { PROVIDER_NAME, recordSize } from '../core/location/record.ts';
-import type { ScannedBody } from '../core/location/scanned.ts';
+import type { ScannedBody } from '../core/location/scanned_body.ts';
 import type { Times } from '../wire/location_record.ts';
 import { allDone } from './location_queues.ts';
 import type { Ownership } from './ownership.ts';
@@ -99,8 +99,8 @@ export class Routes implements Places {
       return;
     }
     if (here === 'some') {
-      const strangers = body.strangers.filter((id) => ownership.serverOf('provider', id) === incarnation);
-      local.scanned({ ...body, strangers, isPartial: true });
+      const newProviders = body.newProviders.filter((id) => ownership.serverOf('provider', id) === incarnation);
+      local.scanned({ ...body, newProviders, isPartial: true });
     }
     remote.scanned(body, (name) => {
       const place = body.homeOf(name) - local.count;

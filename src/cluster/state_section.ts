@@ -1,5 +1,5 @@
-import type { KeptRow } from '../core/item.ts';
-import { isGoneRow, keyOf, ofKey, type PackedRows, RowWriter, rowId, rowKey, rowSize } from '../core/row_bytes.ts';
+import type { StoredRow } from '../core/item.ts';
+import { isTombstone, keyOf, ofKey, type PackedRows, RowWriter, rowId, rowKey, rowSize } from '../core/row_bytes.ts';
 import { copied, look } from '../model/borrowed.ts';
 import { NewestRows, type Place } from '../store/newest_rows.ts';
 import type { Turns } from '../time/turns.ts';
@@ -128,7 +128,7 @@ export class StateSection {
         const newest = new NewestRows();
         newest.add(Buffer.from(chunk));
         for (const place of newest) {
-          if (isGoneRow(place.buffer, place.at)) rows.delete(rowKey(place.buffer, place.at));
+          if (isTombstone(place.buffer, place.at)) rows.delete(rowKey(place.buffer, place.at));
           else rows.set(rowKey(place.buffer, place.at), place);
         }
       }
@@ -213,7 +213,7 @@ export class StateSection {
     const { kind, id } = rowId(place.buffer, place.at);
     const key = keyOf(kind, id);
     const home = this.#homes.get(key);
-    const isGone = isGoneRow(place.buffer, place.at);
+    const isGone = isTombstone(place.buffer, place.at);
     if (isGone && home === undefined) return;
     const to = isGone ? home : this.#subjects.get(this.#options.subjectOf(kind, id));
     if (to === undefined) {
@@ -239,7 +239,7 @@ export class StateSection {
     for (const { buffer, at } of newest) {
       const key = rowKey(buffer, at);
       const home = this.#homes.get(key);
-      if (home !== undefined && subjects.has(home) && isGoneRow(buffer, at)) push(left, home, key);
+      if (home !== undefined && subjects.has(home) && isTombstone(buffer, at)) push(left, home, key);
     }
     await this.#erase(left);
   }
@@ -388,9 +388,9 @@ export interface StateSectionOptions extends StateSubjectOptions {
   /** Pattern that all subjects match. */
   readonly pattern: string;
   /** Current subject of an object's rows. */
-  subjectOf(kind: KeptRow['kind'], id: string): string;
+  subjectOf(kind: StoredRow['kind'], id: string): string;
   /** Whether this hub owns an object. */
-  isOwn(kind: KeptRow['kind'], id: string): boolean;
+  isOwn(kind: StoredRow['kind'], id: string): boolean;
   /** Whether all members have taken the state of removed members. */
   isSettled(): boolean;
   /** Reports repeated failures to read. */
@@ -426,7 +426,7 @@ export interface Outdated {
   readonly objects: ReadonlySet<string>;
 }
 
-type ObjectName = readonly [kind: KeptRow['kind'], id: string];
+type ObjectName = readonly [kind: StoredRow['kind'], id: string];
 
 /** A row, and its subject. */
 interface Lying<Subject> extends Place {
@@ -453,7 +453,7 @@ class MergedRows<Subject> {
       if (this.#isOutdated?.(subject, key) === true) continue;
       const before = this.lying.get(key);
       const isHere = before?.subject === subject;
-      if (isGoneRow(buffer, at)) {
+      if (isTombstone(buffer, at)) {
         if (isHere) this.lying.delete(key);
         else this.#strays.get(subject)?.delete(key);
         continue;
@@ -493,7 +493,7 @@ class MergedRows<Subject> {
 function goneRows(keys: readonly string[]): Place[] {
   const writer = new RowWriter(newRecordBuffer);
   for (const key of keys) writer.gone(...ofKey(key));
-  return Array.from(writer.take().places(), (at) => ({ buffer: writer, at }));
+  return Array.from(writer.take().offsets(), (at) => ({ buffer: writer, at }));
 }
 
 function push<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {

@@ -1,23 +1,23 @@
 import type { Fix } from './location/fix.ts';
 import type { Assigned, ShardState, TrackableState } from './state.ts';
 
-/** Which trackables a provider moves, and which trackables a trackable carries. */
+/** Links between objects: the trackables that a provider moves, and the trackables that a trackable carries. */
 
 const NOTHING: Assigned = { trackables: [], ids: [] };
 
-/** What the provider is assigned to. */
+/** Returns the trackables that the provider is assigned to. */
 export function assignedTo(state: ShardState, providerId: string): Assigned {
   return state.assigned.get(providerId) ?? NOTHING;
 }
 
-/** The trackables that the trackable carries, in id order. */
+/** Returns the trackables that the trackable carries, in id order. */
 export function carriedBy(state: ShardState, id: string): readonly TrackableState[] {
   return state.carried.get(id) ?? NOTHING.trackables;
 }
 
 /**
- * Whether a trackable is at a location that neither its providers nor its parent brought it to: the provider that did was
- * removed from it, or the parent that carried it.
+ * Whether neither a current provider nor the current parent brought the trackable to its location: the provider or
+ * parent that did was removed from it.
  */
 export function isDetached(state: ShardState, { entity, fix }: TrackableState): boolean {
   if (fix === undefined || entity.location_providers?.includes(fix.providerId) === true) return false;
@@ -25,7 +25,7 @@ export function isDetached(state: ShardState, { entity, fix }: TrackableState): 
   return parent?.fix?.providerId !== fix.providerId;
 }
 
-/** Enters the trackable with the providers and the parent that its entity names. */
+/** Links the trackable to the providers and the parent that its entity names. */
 export function link(state: ShardState, trackable: TrackableState): void {
   const { location_providers: providers, parent } = trackable.entity;
   for (const id of providers ?? []) {
@@ -34,7 +34,7 @@ export function link(state: ShardState, trackable: TrackableState): void {
   if (parent != null) state.carried.set(parent, inIdOrder([...carriedBy(state, parent), trackable]));
 }
 
-/** Takes the trackable away from the providers and the parent that its entity names. */
+/** Removes the links of the trackable to the providers and the parent that its entity names. */
 export function unlink(state: ShardState, trackable: TrackableState): void {
   const { location_providers: providers, parent } = trackable.entity;
   for (const id of providers ?? []) {
@@ -58,9 +58,9 @@ function inIdOrder(trackables: TrackableState[]): TrackableState[] {
 }
 
 /**
- * The fix as it is to be shown now. Its location was kept with the trackables that the provider was on at that time;
- * assignments may have changed since. A fix that a trackable has from elsewhere stays as it is: its provider may be
- * another shard's.
+ * Returns the fix with the trackables that its provider is assigned to now; a fix stores those of the time of its
+ * location. A fix from a provider that is not assigned to `at` stays as it is: that provider may belong to another
+ * shard.
  */
 export function namingTrackables(state: ShardState, fix: Fix, at?: TrackableState): Fix {
   if (at !== undefined && at.entity.location_providers?.includes(fix.providerId) !== true) return fix;

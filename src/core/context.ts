@@ -3,82 +3,85 @@ import type { Topic } from '../model/topics.ts';
 import type { EffectWriter } from './effects.ts';
 import type { EventWriter } from './event_writer.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
-import type { Answer, ExportedState, Item } from './item.ts';
+import type { QueryResult, ExportedState, Item } from './item.ts';
 import type { NewRecordBuffer } from './location/record.ts';
 import type { Motion } from './motion/motion.ts';
-import type { Counts, FenceEventText, Released } from './outcome.ts';
-import type { PlaceWriter, RecordedPlaces } from './recorded.ts';
+import type { StepCounts, FenceEventJson, ReleasedState } from './outcome.ts';
+import type { PositionWriter, HistoryRecording } from './history_rows.ts';
 import type { RowWriter } from './row_bytes.ts';
 import type { ShardState } from './state.ts';
-import type { WantedVariant } from './wanted.ts';
+import type { FilteredVariant } from './variant_filter.ts';
 import type { ZoneMove } from './zone/following.ts';
 import type { ZoneLookup } from './zone/zone_table.ts';
 
-/** What a shard is opened with. */
+/** Options of a shard. */
 export interface ShardOptions {
   readonly index: FenceIndex;
-  /** Makes the memory that locations are kept in. */
+  /** Allocates the buffers of locations. */
   readonly newBuffer: NewRecordBuffer;
-  /** Makes the ids of events: UUIDs. */
+  /** Returns a new event id: a UUID. */
   readonly newId: () => string;
-  /** Whether trackables take part in collisions that do not say so themselves. */
+  /** Whether trackables without a setting of their own take part in collisions. */
   readonly collisionsByDefault: boolean;
   /** Whether the event of a trackable names the provider that moved it. */
   readonly providerInTrackableEvents: boolean;
-  /** Whether a trackable keeps its position when the provider that moved it is removed from it. */
+  /** Whether a trackable stays at its position when the provider that moved it is removed from it. */
   readonly detachedStay: boolean;
-  /** Levels of parents: what is carried deeper, in old data, stays where it is. */
+  /** Maximum depth of nested parents. Trackables nested deeper, in old data, do not move with their ancestors. */
   readonly parentsMax: number;
-  /** What is recorded for the history; undefined for nothing. */
-  readonly recorded?: RecordedPlaces | undefined;
+  /** What the shard records for the history; undefined to record nothing. */
+  readonly recorded?: HistoryRecording | undefined;
 }
 
-/** A shard at work: its state, and the outcome that the step in progress is filling. */
+/** A running shard: its state, and the outcome of the current step. */
 export interface ShardContext {
   readonly options: ShardOptions;
   readonly index: FenceIndex;
   readonly state: ShardState;
   readonly zones: ZoneLookup;
-  /** The renderings wanted, by topic. */
-  variants: ReadonlyMap<Topic, readonly WantedVariant[]>;
-  /** When the step in progress sends what it publishes: see sentTimeText. */
+  /** Subscribed renderings, by topic. */
+  variants: ReadonlyMap<Topic, readonly FilteredVariant[]>;
+  /** Time at which the current step publishes its events: see sentTimeText. */
   sentTime: string;
-  /** The same as bytes. */
+  /** `sentTime` as bytes. */
   sentTimeBytes: Uint8Array;
-  /** How running times and event times become wall-clock times. */
+  /** Backward clock steps that convert monotonic times and event times to wall-clock times. */
   setBacks: readonly ClockStep[];
-  /** What the step in progress publishes. */
+  /** Events published by the current step. */
   readonly events: EventWriter;
-  /** Rows that must be kept before its fence events are told. Objects that move to another shard have theirs first. */
+  /**
+   * Rows that must be stored before the fence events of the step are published. They include the rows of objects that
+   * move to another shard.
+   */
   readonly rows: RowWriter;
-  /** Other rows, for which nobody waits. */
+  /** Rows that no event waits for. */
   readonly backgroundRows: RowWriter;
-  /** Where objects have been, for the history. */
-  readonly places: PlaceWriter | undefined;
-  /** What the step has changed. */
+  /** Positions of objects, for the history. */
+  readonly positions: PositionWriter | undefined;
+  /** State changes of the current step. */
   readonly effects: EffectWriter;
-  draft: Draft;
+  draft: OutcomeDraft;
 }
 
-/** An Outcome in the making. */
-export interface Draft {
+/** An Outcome under construction. */
+export interface OutcomeDraft {
   readonly motions: Motion[];
-  readonly fenceEvents: FenceEventText[];
-  readonly answers: (readonly [id: number, answer: Answer | ExportedState])[];
-  readonly released: Released[];
-  readonly counts: Counts;
-  /** By the id of the zone. */
+  readonly fenceEvents: FenceEventJson[];
+  readonly answers: (readonly [id: number, answer: QueryResult | ExportedState])[];
+  readonly released: ReleasedState[];
+  readonly counts: StepCounts;
+  /** Latest move of each zone, by zone id. */
   readonly zoneMoves: Map<string, ZoneMove>;
 }
 
-/** When an item is processed, as running time and as event time, and its number. */
+/** Number of an item, and its time of receipt as monotonic time and as event time. */
 export interface Moment {
   readonly nowMs: number;
   readonly eventNowMs: number;
   readonly seq: number;
 }
 
-/** The moment at which an item was received. */
+/** Returns the moment at which the item was received. */
 export function momentOf(
   { setBacks }: Pick<ShardContext, 'setBacks'>,
   { receivedMs, seq }: Pick<Item, 'receivedMs' | 'seq'>,
@@ -86,7 +89,7 @@ export function momentOf(
   return { nowMs: receivedMs, eventNowMs: eventTimeOfMonotonic(receivedMs, setBacks), seq };
 }
 
-export function emptyDraft(): Draft {
+export function emptyDraft(): OutcomeDraft {
   const counts = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0, motions: 0 };
   return { motions: [], fenceEvents: [], answers: [], released: [], counts, zoneMoves: new Map() };
 }

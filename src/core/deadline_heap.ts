@@ -1,12 +1,12 @@
 /**
- * When something is due next: a binary heap with at most one entry per subject.
+ * Binary heap of the next deadline of each subject, with at most one entry per subject.
  *
- * A subject is due at the earliest of its own deadlines, which move later all the time (every location of a member
- * postpones its fence timeout). So only an earlier time moves a subject in the heap. A later one is found when the
- * entry comes up: whoever pops a subject looks at its real deadlines and pushes it again.
+ * A subject is due at its earliest deadline, and deadlines mostly move later: every location of a member postpones its
+ * fence timeout. Only an earlier time moves a subject in the heap. A later time is noticed when the entry is popped:
+ * the caller computes the real deadline and pushes the subject again.
  */
 export interface Scheduled {
-  /** Where the subject stands in the heap, -1 when it is not in it. Owned by the heap. */
+  /** Index of the subject in the heap; -1 if it is not in the heap. Written only by the heap. */
   heapIndex: number;
 }
 
@@ -23,7 +23,9 @@ export class DeadlineHeap<T extends Scheduled> {
     return this.#times[0] ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Wakes the subject at `atMs` at the latest. Infinity, or a time later than its entry's, changes nothing. */
+  /**
+   * Schedules the subject for `atMs` or earlier. Does nothing if `atMs` is Infinity or later than the existing entry.
+   */
   push(atMs: number, subject: T): void {
     if (atMs === Number.POSITIVE_INFINITY) return;
     const index = subject.heapIndex;
@@ -39,7 +41,7 @@ export class DeadlineHeap<T extends Scheduled> {
     this.#up(index);
   }
 
-  /** Takes out the earliest subject whose entry is not later than `nowMs`. */
+  /** Removes and returns the earliest subject if its entry is not later than `nowMs`. */
   popDue(nowMs: number): T | undefined {
     if (this.nextMs > nowMs) return undefined;
     const subject = this.#subjects[0] as T;
@@ -47,7 +49,7 @@ export class DeadlineHeap<T extends Scheduled> {
     return subject;
   }
 
-  /** Forgets the subject. */
+  /** Removes the subject from the heap. */
   remove(subject: T): void {
     if (subject.heapIndex >= 0) this.#removeAt(subject.heapIndex);
   }

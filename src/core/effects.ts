@@ -1,82 +1,82 @@
 import { type Borrowed, lend } from '../model/borrowed.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { Zone } from '../model/zone.ts';
-import type { Membership } from './fence/membership.ts';
+import type { FenceMembership } from './fence/membership.ts';
 import { type OwnTiming, UNSET } from './fence/timing.ts';
 import { GrowingBuffer } from './growing_buffer.ts';
 import { UTF8_MAX } from './json_bytes.ts';
 import { DERIVED_BYTES, type Derived, derivedIn, type Fix, type FixContext } from './location/fix.ts';
-import { type NewRecordBuffer, recordIdIn, type TextBytes } from './location/record.ts';
-import { CHANGED_SHARD, type Member, type ProviderState, type TrackableState } from './state.ts';
+import { type NewRecordBuffer, recordIdIn, type Utf8Bytes } from './location/record.ts';
+import { CHANGED_SHARD, type FenceMember, type ProviderState, type TrackableState } from './state.ts';
 
 /**
- * What a step has changed of the objects of its shard, as bytes. Whoever has the entities, and the locations and effects
- * of all steps, can rebuild the state from them without making any decision again (handlers/replay.ts).
+ * State changes of the objects of a shard in one step, as bytes. Given the entities and the locations and effects of
+ * all steps, handlers/replay.ts rebuilds the state without repeating any decision.
  *
- * An effect says where an object is and which fences it is in. It states this in full, never as a difference: so to apply
- * an effect twice, or to apply a run of effects again from an earlier point, changes nothing. Memberships are left out if
- * all that has happened to them is an observation that restarted their fence timeouts, since these follow from its time.
+ * An effect contains the position of an object and its fence memberships. It is always the full state, never a
+ * difference, so applying effects again, from any earlier point, is idempotent. Memberships are omitted if only their
+ * fence timeouts were restarted by an observation; these follow from its time.
  *
- * Effects lie one after another, little-endian; a text is its length in bytes as a u32, and then UTF-8:
+ * Effects are contiguous and little-endian. A string is its length in bytes as u32, then UTF-8:
  *
  *     u32 bytes of the effect, u8 flags
- *     if HELD: f64 time until which deadlines are held
- *     if HEARD: f64 time of the last observation
- *     unless LOCATED: text id
- *     its place, one of
- *       LOCATED    f64 number of the location, what was derived from it (see Fix), context
- *       SHARED     u32 offset of the effect of the provider that is at the same place
- *       otherwise  u8 PLACED, text source, text zone, context, u32 bytes, what was derived and the record; or u8 NOWHERE or
- *                  ELSEWHERE: in another shard
- *     if MEMBERS: its memberships, as a u32 count, and for each
- *       text fence, u8 area, f64 seenMs, entryMs or sinceMs, timeoutAtMs, toleranceFromMs, toleranceAtMs, delayFromMs, delayAtMs
+ *     if SUPPRESSED: f64 time until which deadlines are suppressed
+ *     if OBSERVED: f64 time of the last observation
+ *     unless LOCATED: string id
+ *     the position, one of
+ *       LOCATED    f64 number of the location, the values derived from it (see Fix), context
+ *       SHARED     u32 offset of the effect of the provider at the same position
+ *       otherwise  u8 FIXED, string source, string zone, context, u32 bytes, derived values and record;
+ *                  or u8 NOWHERE; or u8 ELSEWHERE: in another shard
+ *     if MEMBERS: u32 number of memberships, and for each
+ *       string fence, u8 area, f64 seenMs, entryMs or sinceMs, timeoutAtMs, toleranceFromMs, toleranceAtMs, delayFromMs, delayAtMs
  *
- * The context is u8 flags, if TIMED seven f64 with NaN for unset, a u32 count of trackables and their ids as texts.
+ * The context is u8 flags, if TIMED seven f64 with NaN for unset, a u32 number of trackables and their ids as strings.
  */
-const [TRACKABLE, LOCATED, SHARED, MEMBERS, COLLIDING, HELD, HEARD] = [1, 2, 4, 8, 16, 32, 64] as const;
-const [NOWHERE, PLACED, ELSEWHERE] = [0, 1, 2] as const;
+const [TRACKABLE, LOCATED, SHARED, MEMBERS, COLLIDING, SUPPRESSED, OBSERVED] = [1, 2, 4, 8, 16, 32, 64] as const;
+const [NOWHERE, FIXED, ELSEWHERE] = [0, 1, 2] as const;
 /**
- * Flags of a context: it was sent in metres of its zone; it is in a zone; the shard no longer has that zone, which is
- * written as JSON instead of its name; its provider has timing of its own.
+ * Flags of a context. LOCAL: the position was sent in meters of its zone. ZONED: it is in a zone. ZONE_REMOVED: the
+ * shard no longer has that zone, so its JSON replaces its name. TIMED: the provider has its own timing.
  */
-const [LOCAL, ZONED, ZONE_GONE, TIMED] = [1, 2, 4, 8] as const;
+const [LOCAL, ZONED, ZONE_REMOVED, TIMED] = [1, 2, 4, 8] as const;
 const AREAS = ['entering', 'in', 'tolerance', 'out'] as const;
 const TIMING_NAMES = Object.keys(UNSET) as (keyof OwnTiming)[];
 
-const BYTES_AT_FIRST = 1 << 12;
-/** More than all that has a fixed size takes, in bytes; and the same for one membership. */
+const INITIAL_BYTES = 1 << 12;
+/** Upper bounds in bytes: all fixed-size members of an effect, and those of one membership. */
 const FIXED_MAX = 256;
 const MEMBER_MAX = 64;
 
-/** An effect, decoded. */
+/** A decoded effect. */
 export interface Effect {
   readonly kind: ObjectKind;
-  /** Undefined for a provider that was located: its location names it. */
+  /** Undefined for a provider with a LOCATED position: the location contains the id. */
   readonly id: string | undefined;
-  /** Its offset among the effects of the step, by which others that share its place refer to it. */
+  /** Offset among the effects of the step, by which effects that share its position refer to it. */
   readonly at: number;
-  /** Time until which its deadlines are held; 0 if they are not. */
+  /** Time until which the deadlines are suppressed; 0 for none. */
   readonly suppressUntilMs: number;
-  /** When it was last observed; undefined if its memberships say so, or if it has none. */
-  readonly heardMs: number | undefined;
+  /** Time of the last observation; undefined if `members` contain it, or if there are no memberships. */
+  readonly lastSeenMs: number | undefined;
   readonly colliding: boolean;
-  readonly place: Place;
-  /** Undefined if nothing has changed about them but when their fence timeouts end. */
+  readonly place: EffectPosition;
+  /** Undefined if only fence timeouts have changed. */
   readonly members: readonly EffectMember[] | undefined;
 }
 
-export type Place =
+export type EffectPosition =
   | { readonly at: 'nowhere' }
-  /** It has left for another shard, which may not have got it when the hub died. */
+  /** The object has moved to another shard, which may not have received it when the hub died. */
   | { readonly at: 'elsewhere' }
-  /** The same place as in the effect at the offset `effect`. */
+  /** The position in the effect at offset `effect`. */
   | { readonly at: 'shared'; readonly effect: number }
-  /** The place of the location with that number. */
-  | ({ readonly at: 'location'; readonly seq: number; readonly derived: Derived } & PlaceContext)
-  | ({ readonly at: 'fix'; readonly bytes: Uint8Array } & PlaceContext & FixNames);
+  /** The position of location number `seq`. */
+  | ({ readonly at: 'location'; readonly seq: number; readonly derived: Derived } & PositionContext)
+  | ({ readonly at: 'fix'; readonly bytes: Uint8Array } & PositionContext & FixNames);
 
-/** What a fix has besides its location. */
-type PlaceContext = Pick<FixContext, 'timing' | 'trackables'> & {
+/** Context of a fix besides its location. */
+type PositionContext = Pick<FixContext, 'timing' | 'trackables'> & {
   readonly isLocal: boolean;
   readonly isInZone: boolean;
 };
@@ -84,38 +84,38 @@ type PlaceContext = Pick<FixContext, 'timing' | 'trackables'> & {
 interface FixNames {
   readonly providerId: string;
   readonly source: string;
-  /** Its name, or the zone itself if the shard no longer has it. */
+  /** Name of the zone, or the zone itself if the shard no longer has it. */
   readonly zone: string | Zone;
 }
 
 export interface EffectMember {
   readonly fenceId: string;
   readonly seenMs: number;
-  readonly membership: Membership;
+  readonly membership: FenceMembership;
 }
 
-/** How to write an object. */
-export interface HowToWrite {
+/** Options for writing the effect of an object. */
+export interface EffectOptions {
   readonly withMembers: boolean;
-  /** The offset of the effect of the provider whose place it shares; -1 if none. */
+  /** Offset of the effect of the provider whose position the object shares; -1 for none. */
   readonly shared: number;
-  /** Whether its place is that of a location in this step. */
+  /** Whether the position comes from a location of this step. */
   readonly isLocated: boolean;
-  /** Whether the shard has a zone of that id. */
-  readonly isKnown: (zone: Zone) => boolean;
+  /** Whether the shard has the zone. */
+  readonly hasZone: (zone: Zone) => boolean;
 }
 
-/** Writes effects into memory that is reused by each step. */
+/** Writes effects into a buffer that each step reuses. */
 export class EffectWriter extends GrowingBuffer {
   #at = 0;
 
   constructor(newBuffer: NewRecordBuffer) {
-    super(newBuffer, BYTES_AT_FIRST);
+    super(newBuffer, INITIAL_BYTES);
   }
 
-  /** Writes the effect of an object as it is now, and returns its offset. */
+  /** Writes the current state of an object as an effect and returns its offset. */
   // hot
-  write(object: ProviderState | TrackableState, how: HowToWrite): number {
+  write(object: ProviderState | TrackableState, how: EffectOptions): number {
     const { fix, members, suppressUntilMs } = object;
     const start = this.#at;
     const isLocated = how.isLocated && fix !== undefined;
@@ -123,15 +123,15 @@ export class EffectWriter extends GrowingBuffer {
     this.#at += 5;
     let flags = 0;
     if (suppressUntilMs !== 0) {
-      flags |= HELD;
+      flags |= SUPPRESSED;
       this.#f64(suppressUntilMs);
     }
     if (!how.withMembers && members.length > 0) {
-      flags |= HEARD;
-      this.#f64((members[0] as Member).seenMs);
+      flags |= OBSERVED;
+      this.#f64((members[0] as FenceMember).seenMs);
     }
     if (object.kind === 'trackable') flags |= object.colliding ? TRACKABLE | COLLIDING : TRACKABLE;
-    if (!isLocated) this.#text(object.id);
+    if (!isLocated) this.#string(object.id);
     if (how.shared >= 0) {
       flags |= SHARED;
       this.#u32(how.shared);
@@ -142,7 +142,7 @@ export class EffectWriter extends GrowingBuffer {
       this.#at += DERIVED_BYTES;
       this.#context(fix, fix.zone === undefined ? 0 : ZONED);
     } else if (fix === undefined) this.#u8((object.changes & CHANGED_SHARD) === 0 ? NOWHERE : ELSEWHERE);
-    else this.#place(fix, how.isKnown);
+    else this.#position(fix, how.hasZone);
     if (how.withMembers) {
       flags |= MEMBERS;
       this.#members(members);
@@ -152,27 +152,27 @@ export class EffectWriter extends GrowingBuffer {
     return start;
   }
 
-  /** All effects since the last call. They are valid until the next one is written. */
+  /** Returns the effects written since the last call. They are valid until the next write. */
   take(): Borrowed {
     const effects = lend(this.bytes.subarray(0, this.#at));
     this.#at = 0;
     return effects;
   }
 
-  /** Frees memory beyond so many bytes. To be called between two steps. */
-  tidy(bytesKept = BYTES_AT_FIRST): void {
-    this.shrink(bytesKept, this.#at);
+  /** Frees memory beyond `bytesRetained`. Call it between two steps. */
+  tidy(bytesRetained = INITIAL_BYTES): void {
+    this.shrink(bytesRetained, this.#at);
   }
 
-  #place(fix: Fix, isKnown: (zone: Zone) => boolean): void {
+  #position(fix: Fix, hasZone: (zone: Zone) => boolean): void {
     const { source, zone, bytes } = fix;
-    const isHere = zone === undefined || isKnown(zone);
+    const isHere = zone === undefined || hasZone(zone);
     const name = zone === undefined ? '' : isHere ? zone.id : JSON.stringify(zone);
     this.reserve(this.#at + FIXED_MAX + UTF8_MAX * (source.length + name.length), this.#at);
-    this.#u8(PLACED);
-    this.#text(source);
-    this.#text(name);
-    this.#context(fix, (zone === undefined ? 0 : ZONED) | (isHere ? 0 : ZONE_GONE));
+    this.#u8(FIXED);
+    this.#string(source);
+    this.#string(name);
+    this.#context(fix, (zone === undefined ? 0 : ZONED) | (isHere ? 0 : ZONE_REMOVED));
     this.reserve(this.#at + FIXED_MAX + bytes.length, this.#at);
     this.#u32(bytes.length);
     this.bytes.set(bytes, this.#at);
@@ -186,16 +186,16 @@ export class EffectWriter extends GrowingBuffer {
     this.#u32(trackables.length);
     for (const id of trackables) {
       this.reserve(this.#at + FIXED_MAX + UTF8_MAX * id.length, this.#at);
-      this.#text(id);
+      this.#string(id);
     }
   }
 
-  #members(members: readonly Member[]): void {
+  #members(members: readonly FenceMember[]): void {
     this.#u32(members.length);
     for (const { fence, membership, seenMs } of members) {
       this.reserve(this.#at + MEMBER_MAX + UTF8_MAX * fence.id.length, this.#at);
       const isInside = membership.at === 'inside';
-      this.#text(fence.id);
+      this.#string(fence.id);
       this.#u8(isInside ? AREAS.indexOf(membership.area) : 0);
       this.#f64(seenMs);
       this.#f64(isInside ? membership.entryMs : membership.sinceMs);
@@ -223,25 +223,25 @@ export class EffectWriter extends GrowingBuffer {
     this.#at += 8;
   }
 
-  #text(text: string): void {
+  #string(text: string): void {
     const bytes = this.bytes.write(text, this.#at + 4);
     this.#u32(bytes);
     this.#at += bytes;
   }
 }
 
-/** Decodes effects, in the order in which they were written. */
-export function* effectsIn(bytes: TextBytes): Generator<Effect> {
+/** Decodes effects in the order in which they were written. */
+export function* effectsIn(bytes: Utf8Bytes): Generator<Effect> {
   const reader = new EffectReader(bytes);
   while (reader.at < bytes.length) yield reader.effect();
 }
 
 class EffectReader {
-  readonly #bytes: TextBytes;
+  readonly #bytes: Utf8Bytes;
   readonly #view: DataView;
   at = 0;
 
-  constructor(bytes: TextBytes) {
+  constructor(bytes: Utf8Bytes) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
@@ -250,44 +250,44 @@ class EffectReader {
     const { at } = this;
     const end = at + this.#u32();
     const flags = this.#u8();
-    const suppressUntilMs = (flags & HELD) === 0 ? 0 : this.#f64();
-    const heardMs = (flags & HEARD) === 0 ? undefined : this.#f64();
-    const id = (flags & LOCATED) === 0 ? this.#text() : undefined;
-    const place = this.#place(flags);
+    const suppressUntilMs = (flags & SUPPRESSED) === 0 ? 0 : this.#f64();
+    const lastSeenMs = (flags & OBSERVED) === 0 ? undefined : this.#f64();
+    const id = (flags & LOCATED) === 0 ? this.#string() : undefined;
+    const place = this.#position(flags);
     const members = (flags & MEMBERS) === 0 ? undefined : this.#members();
     this.at = end;
     const kind = (flags & TRACKABLE) === 0 ? 'provider' : 'trackable';
-    return { kind, id, at, suppressUntilMs, heardMs, colliding: (flags & COLLIDING) !== 0, place, members };
+    return { kind, id, at, suppressUntilMs, lastSeenMs, colliding: (flags & COLLIDING) !== 0, place, members };
   }
 
-  #place(flags: number): Place {
+  #position(flags: number): EffectPosition {
     if ((flags & SHARED) !== 0) return { at: 'shared', effect: this.#u32() };
     if ((flags & LOCATED) !== 0) {
       const seq = this.#f64();
       const derived = derivedIn(this.#view, this.at);
       this.at += DERIVED_BYTES;
-      const { isGone: _, ...context } = this.#context();
+      const { isZoneRemoved: _, ...context } = this.#context();
       return { at: 'location', seq, derived, ...context };
     }
     const at = this.#u8();
-    if (at !== PLACED) return { at: at === NOWHERE ? 'nowhere' : 'elsewhere' };
-    const source = this.#text();
-    const name = this.#text();
-    const { isGone, ...context } = this.#context();
+    if (at !== FIXED) return { at: at === NOWHERE ? 'nowhere' : 'elsewhere' };
+    const source = this.#string();
+    const name = this.#string();
+    const { isZoneRemoved, ...context } = this.#context();
     const size = this.#u32();
     const start = this.at;
     this.at += size;
     const providerId = recordIdIn({ bytes: this.#bytes, view: this.#view }, start + DERIVED_BYTES);
-    const zone = isGone ? (JSON.parse(name) as Zone) : name;
+    const zone = isZoneRemoved ? (JSON.parse(name) as Zone) : name;
     return { at: 'fix', bytes: this.#bytes.subarray(start, this.at), providerId, source, zone, ...context };
   }
 
-  #context(): PlaceContext & { readonly isGone: boolean } {
+  #context(): PositionContext & { readonly isZoneRemoved: boolean } {
     const flags = this.#u8();
     const timing = (flags & TIMED) === 0 ? UNSET : this.#timing();
-    const trackables = Array.from({ length: this.#u32() }, () => this.#text());
-    const isGone = (flags & ZONE_GONE) !== 0;
-    return { isLocal: (flags & LOCAL) !== 0, isInZone: (flags & ZONED) !== 0, isGone, timing, trackables };
+    const trackables = Array.from({ length: this.#u32() }, () => this.#string());
+    const isZoneRemoved = (flags & ZONE_REMOVED) !== 0;
+    return { isLocal: (flags & LOCAL) !== 0, isInZone: (flags & ZONED) !== 0, isZoneRemoved, timing, trackables };
   }
 
   #timing(): OwnTiming {
@@ -301,13 +301,13 @@ class EffectReader {
 
   #members(): EffectMember[] {
     return Array.from({ length: this.#u32() }, () => {
-      const fenceId = this.#text();
+      const fenceId = this.#string();
       const area = AREAS[this.#u8()] as (typeof AREAS)[number];
       const [seenMs, fromMs, timeoutAtMs] = [this.#f64(), this.#f64(), this.#f64()];
       const [toleranceFromMs, toleranceAtMs] = [this.#f64(), this.#f64()];
       const [delayFromMs, delayAtMs] = [this.#f64(), this.#f64()];
       const timers = { toleranceFromMs, toleranceAtMs, delayFromMs, delayAtMs };
-      const membership: Membership =
+      const membership: FenceMembership =
         area === 'entering'
           ? { at: 'entering', sinceMs: fromMs, ...timers }
           : { at: 'inside', area, entryMs: fromMs, timeoutAtMs, ...timers };
@@ -329,7 +329,7 @@ class EffectReader {
     return this.#view.getFloat64(this.at - 8, true);
   }
 
-  #text(): string {
+  #string(): string {
     const start = this.at + 4;
     const end = start + this.#u32();
     this.at = end;

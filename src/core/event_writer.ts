@@ -2,37 +2,37 @@ import { lend } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { FilterFields, Variant } from '../model/topics.ts';
 import { UTF8_MAX } from './json_bytes.ts';
-import type { NewRecordBuffer, RecordBuffer, TextBytes } from './location/record.ts';
+import type { NewRecordBuffer, RecordBuffer, Utf8Bytes } from './location/record.ts';
 
-const BYTES_AT_FIRST = 1 << 12;
-const ENDS_AT_FIRST = 64;
-/** A buffer that has grown beyond this is let go of when the shard tidies up. */
-const BYTES_KEPT = 1 << 16;
+const INITIAL_BYTES = 1 << 12;
+const INITIAL_ENDS = 64;
+/** `tidy` frees buffers that have grown beyond this. */
+const BYTES_RETAINED = 1 << 16;
 const COMMA = 0x2c;
 
 /**
- * The events of a step, as the bytes that subscribers get: texts of one variant stand one behind the other, joined by
- * commas as in the payload of a frame. The memory is used again by the next step.
+ * Events of a step as the bytes that subscribers receive. Events of one variant are contiguous and joined by commas, as
+ * in the payload of a frame. The next step reuses the memory.
  */
 export class EventWriter {
   readonly #newBuffer: NewRecordBuffer;
   readonly #byVariant = new Map<number, VariantEvents>();
-  /** Those with events, in the order of their first. */
-  readonly #begun: VariantEvents[] = [];
+  /** Variants with events, in the order of their first event. */
+  readonly #nonEmpty: VariantEvents[] = [];
 
   constructor(newBuffer: NewRecordBuffer) {
     this.#newBuffer = newBuffer;
   }
 
-  /** Writes an event whose JSON text is known. `fields`: what filters look at; undefined where nobody filters. */
+  /** Appends an event given as JSON. `fields` are the values for filters; undefined if no subscriber filters. */
   text(variant: number, fields: FilterFields | undefined, text: string): void {
     const events = this.begin(variant, fields, UTF8_MAX * text.length);
     events.end(events.at + events.bytes.write(text, events.at));
   }
 
   /**
-   * Begins an event of at most so many bytes: whoever asks writes them to its `bytes` from `at` on, and says where they end.
-   * Nothing else may be written before that.
+   * Begins an event of at most `bytesMax` bytes. The caller writes it to `bytes` from `at` and then calls `finish`;
+   * nothing else may be written in between.
    */
   // hot
   begin(variant: number, fields: FilterFields | undefined, bytesMax: number): VariantEvents {
@@ -41,49 +41,49 @@ export class EventWriter {
       events = new VariantEvents(variant, this.#newBuffer);
       this.#byVariant.set(variant, events);
     }
-    if (events.count === 0) this.#begun.push(events);
+    if (events.count === 0) this.#nonEmpty.push(events);
     events.begin(fields, bytesMax);
     return events;
   }
 
-  /** All events since the last call, by variant. They are good until the next one is written. */
+  /** Returns the events since the last call, by variant. They are valid until the next write. */
   take(): EventBatch[] {
-    const batches = this.#begun.map((events) => events.take());
-    this.#begun.length = 0;
+    const batches = this.#nonEmpty.map((events) => events.take());
+    this.#nonEmpty.length = 0;
     return batches;
   }
 
-  /** Lets go of the memory of all variants but these. Between two steps. */
+  /** Frees the buffers of all other variants. Call it between two steps. */
   retain(variants: readonly Variant[]): void {
     const wanted = new Set(variants.map(({ id }) => id));
     for (const variant of this.#byVariant.keys()) if (!wanted.has(variant)) this.#byVariant.delete(variant);
   }
 
-  /** Lets go of memory of variants that have more than that. Between two steps. */
-  tidy(bytesKept = BYTES_KEPT): void {
+  /** Frees buffers larger than `bytesRetained`. Call it between two steps. */
+  tidy(bytesRetained = BYTES_RETAINED): void {
     for (const [variant, { bytes }] of this.#byVariant) {
-      if (bytes.length > bytesKept) this.#byVariant.delete(variant);
+      if (bytes.length > bytesRetained) this.#byVariant.delete(variant);
     }
   }
 }
 
-/** The events of one variant. */
+/** Events of one variant. */
 class VariantEvents implements RecordBuffer {
   readonly #variant: number;
   readonly #newBuffer: NewRecordBuffer;
-  bytes: TextBytes;
+  bytes: Utf8Bytes;
   view: DataView;
-  /** Where the event that was begun starts. */
+  /** Offset at which the next event starts. */
   at = 0;
-  #ends = new Uint32Array(ENDS_AT_FIRST);
+  #ends = new Uint32Array(INITIAL_ENDS);
   #count = 0;
-  /** Of each event, where somebody filters. */
+  /** Filter fields of each event, if a subscriber filters. */
   #fields: FilterFields[] | undefined;
 
   constructor(variant: number, newBuffer: NewRecordBuffer) {
     this.#variant = variant;
     this.#newBuffer = newBuffer;
-    const { bytes, view } = newBuffer(BYTES_AT_FIRST);
+    const { bytes, view } = newBuffer(INITIAL_BYTES);
     this.bytes = bytes;
     this.view = view;
   }
@@ -100,7 +100,7 @@ class VariantEvents implements RecordBuffer {
     if (fields !== undefined) this.#fields?.push(fields);
   }
 
-  /** The event that was begun ends there. */
+  /** Finishes the current event at offset `at`. */
   // hot
   end(at: number): void {
     this.at = at;

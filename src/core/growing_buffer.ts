@@ -1,30 +1,30 @@
 import type { NewRecordBuffer, RecordBuffer } from './location/record.ts';
 
-/** Memory that is filled from the start, grows with what is written, and is reused. */
+/** A reusable buffer that is filled from its start and grows as needed. */
 export class GrowingBuffer implements RecordBuffer {
   readonly #newBuffer: NewRecordBuffer;
   bytes: RecordBuffer['bytes'];
   view: DataView;
 
-  constructor(newBuffer: NewRecordBuffer, bytesAtFirst: number) {
+  constructor(newBuffer: NewRecordBuffer, initialBytes: number) {
     this.#newBuffer = newBuffer;
-    const { bytes, view } = newBuffer(bytesAtFirst);
+    const { bytes, view } = newBuffer(initialBytes);
     this.bytes = bytes;
     this.view = view;
   }
 
-  /** Makes room for so many bytes, of which the first `used` are written already. */
+  /** Ensures a capacity of `bytes`, of which the first `used` are written already. */
   // hot
   protected reserve(bytes: number, used: number): void {
-    if (bytes > this.bytes.length) this.#become(Math.max(bytes, 2 * this.bytes.length), used);
+    if (bytes > this.bytes.length) this.#resize(Math.max(bytes, 2 * this.bytes.length), used);
   }
 
-  /** Frees memory beyond `bytesKept`, but keeps the first `used` bytes. */
-  protected shrink(bytesKept: number, used: number): void {
-    if (this.bytes.length > bytesKept) this.#become(Math.max(bytesKept, used), used);
+  /** Frees memory beyond `bytesRetained` but keeps the first `used` bytes. */
+  protected shrink(bytesRetained: number, used: number): void {
+    if (this.bytes.length > bytesRetained) this.#resize(Math.max(bytesRetained, used), used);
   }
 
-  #become(length: number, used: number): void {
+  #resize(length: number, used: number): void {
     const { bytes, view } = this.#newBuffer(length);
     this.bytes.copy(bytes, 0, 0, used);
     this.bytes = bytes;

@@ -1,35 +1,35 @@
 import type { RecordBuffer } from './location/record.ts';
 
-/** JSON put together as bytes. */
+/** Writes JSON as bytes. */
 
-/** UTF-8 needs at most three bytes for a UTF-16 unit. */
+/** UTF-8 needs at most three bytes per UTF-16 code unit. */
 export const UTF8_MAX = 3;
-/** Bytes that putNumber needs, and writes over, at most. */
+/** Maximum number of bytes that putNumber writes to, including scratch space. */
 export const NUMBER_BYTES_MAX = 32;
 
-/** Coordinates are rounded to that many units of a degree at most; below FINE_MAX these have 15 digits. */
+/** Coordinates are rounded to at most this many units per degree; below FINE_MAX these have 15 digits. */
 const FINE = 1e10;
 const FINE_MAX = 1e5;
-/** Smaller ones are written with an exponent. */
+/** Smaller numbers are written with an exponent. */
 const SMALLEST = 1e-6;
-/** Metres are rounded to that many units, which have 15 digits, too. */
+/** Meters are rounded to this many units, which also have 15 digits. */
 const COARSE = 1e4;
 const COARSE_MAX = 1e11;
 
-/** 00 to 99, and 0000 to 9999, as bytes: the first digit in the lowest one. */
+/** 00 to 99 and 0000 to 9999 as bytes, the first digit in the lowest byte. */
 const TWO_DIGITS = Uint16Array.from({ length: 100 }, (_, number) => digits(number, 2));
 const FOUR_DIGITS = Uint32Array.from({ length: 10_000 }, (_, number) => digits(number, 4));
 
 const [MINUS, POINT, ZERO] = [0x2d, 0x2e, 0x30] as const;
 
-/** A text of ASCII characters as bytes. */
+/** Returns an ASCII string as bytes. */
 export function asciiBytes(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
 }
 
-/** Copies a constant, and returns the offset of its end. From six bytes on, copying byte by byte would take longer. */
+/** Copies a constant and returns the offset after it. From six bytes, `set` is faster than copying byte by byte. */
 // hot
 export function put(to: Uint8Array, at: number, from: Uint8Array): number {
   to.set(from, at);
@@ -37,9 +37,9 @@ export function put(to: Uint8Array, at: number, from: Uint8Array): number {
 }
 
 /**
- * Writes a number as JSON does, and returns where it ends. One that was rounded to a few digits behind the point, as
- * nearly all are that the hub has computed, is written digit by digit: as a whole number of units of at most 15 digits it
- * is the only such number that near, so its digits are the shortest.
+ * Writes a number as JSON.stringify does and returns the offset after it. A number rounded to few decimals, as nearly
+ * all numbers that the hub computes, is written digit by digit: as an integer of at most 15 digits in units of the last
+ * decimal it is the only such number that close, so its digits are the shortest.
  */
 // hot
 export function putNumber(to: RecordBuffer, start: number, value: number): number {
@@ -54,7 +54,7 @@ export function putNumber(to: RecordBuffer, start: number, value: number): numbe
   const fraction = units - whole * FINE;
   if (fraction === 0) return at;
   bytes[at] = POINT;
-  // Half a unit more: so the product is never just below the whole number that it should be.
+  // Half a unit is added so that the product is never just below the integer that it should be.
   const first = ((fraction + 0.5) * 1e-4) | 0;
   const second = (first / 10_000) | 0;
   const { view } = to;
@@ -64,7 +64,7 @@ export function putNumber(to: RecordBuffer, start: number, value: number): numbe
   return withoutZeros(bytes, at + 11);
 }
 
-/** Zero, large numbers, and those that were not rounded. */
+/** Writes zero, large numbers, and numbers that were not rounded. */
 function putOther({ bytes, view }: RecordBuffer, start: number, value: number): number {
   const size = Math.abs(value);
   const units = Math.round(size * COARSE);

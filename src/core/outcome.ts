@@ -1,61 +1,64 @@
 import type { Borrowed } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { FilterFields } from '../model/topics.ts';
-import type { Answer, ExportedState } from './item.ts';
+import type { QueryResult, ExportedState } from './item.ts';
 import type { Motion } from './motion/motion.ts';
-import type { PackedPlaces } from './recorded.ts';
+import type { PackedPositions } from './history_rows.ts';
 import type { PackedRows } from './row_bytes.ts';
 import type { ZoneMove } from './zone/following.ts';
 
-/** What a step wants done. The caller stores the rows, publishes `events`, and hands `motions` to the collision stage. */
+/** Result of a step. The caller stores the rows, publishes `events`, and passes `motions` to the collision stage. */
 export interface Outcome {
   /**
-   * By variant, and in order. They are good until the next step. Fence events wait for `rows` where a membership must not
-   * be announced before it is kept.
+   * Events by variant, in order, valid until the next step. Fence events wait for `rows` if a membership must be stored
+   * before it is announced.
    */
   readonly events: readonly EventBatch[];
-  /** Its fence events that somebody wants, in order: each once, whatever it is rendered as. */
-  readonly fenceEvents: readonly FenceEventText[];
-  /** Of objects whose membership has changed, or that are gone. They are good until the next step. */
+  /** Fence events with subscribers, in order, each once, regardless of its renderings. */
+  readonly fenceEvents: readonly FenceEventJson[];
+  /** Rows of objects whose membership has changed, and tombstones. Valid until the next step. */
   readonly rows: PackedRows;
-  /** Of other objects that have changed, those that have waited longest, within the flush budget. Nothing waits for them. */
+  /** Rows of other changed objects, those waiting longest first, within the flush budget. No event waits for them. */
   readonly backgroundRows: PackedRows;
-  /** What has changed of all objects (effects.ts): with those of the steps before, a new worker knows what this one does. */
+  /**
+   * State changes of all objects (effects.ts): together with those of earlier steps they rebuild the state in a new
+   * worker.
+   */
   readonly effects: Borrowed;
-  /** Where objects have been, for the history; undefined where nothing is recorded. */
-  readonly places?: PackedPlaces | undefined;
-  /** How many objects have changed since their last row: what is left of the work for later budgets. */
+  /** Positions of objects for the history; undefined if nothing is recorded. */
+  readonly positions?: PackedPositions | undefined;
+  /** Number of objects that have changed since their last row: the rest for later flush budgets. */
   readonly dirtyCount: number;
   readonly motions: readonly Motion[];
-  /** Zones that follow something that has moved, each once: it is for the caller to change them. */
+  /** Zones that follow a moved object, each once. The caller changes them. */
   readonly zoneMoves: readonly ZoneMove[];
-  readonly answers: readonly (readonly [id: number, answer: Answer | ExportedState])[];
-  /** Of objects that have left for another hub, one for each item that said so. */
-  readonly released: readonly Released[];
-  readonly counts: Counts;
-  /** When the next deadline is due, in milliseconds since 1970; Infinity when there is none. */
+  readonly answers: readonly (readonly [id: number, answer: QueryResult | ExportedState])[];
+  /** One entry for each release item. */
+  readonly released: readonly ReleasedState[];
+  readonly counts: StepCounts;
+  /** Next deadline in milliseconds since 1970; Infinity if there is none. */
   readonly nextDeadlineMs: number;
 }
 
-/** The state of objects that have left for another hub, in full. */
-export interface Released {
-  /** Of the item. */
+/** Full state of objects that migrate to another hub. */
+export interface ReleasedState {
+  /** Id of the release item. */
   readonly id: number;
   readonly sequence: number;
   readonly config: number;
-  /** See effects.ts; empty where none of the objects has a place. */
+  /** See effects.ts; empty if none of the objects has a position. */
   readonly effects: Borrowed;
 }
 
-/** A fence event as JSON text that is no GeoJSON, with the values of its filter fields. */
-export type FenceEventText = readonly [fields: FilterFields, text: string];
+/** A fence event as JSON, not GeoJSON, with the values of its filter fields. */
+export type FenceEventJson = readonly [fields: FilterFields, text: string];
 
-/** received = processed + outdated + rejected, for every run. */
-export interface Counts {
+/** For every run, received = processed + outdated + rejected. */
+export interface StepCounts {
   processed: number;
   outdated: number;
   rejected: number;
-  /** Events by kind, whether or not anybody has subscribed. */
+  /** Events by kind, with or without subscribers. */
   entries: number;
   exits: number;
   motions: number;

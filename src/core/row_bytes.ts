@@ -1,52 +1,51 @@
 import { type Borrowed, lend, look } from '../model/borrowed.ts';
 import { GrowingBuffer } from './growing_buffer.ts';
-import type { KeptRow } from './item.ts';
+import type { StoredRow } from './item.ts';
 import { UTF8_MAX } from './json_bytes.ts';
 import type { NewRecordBuffer, RecordBuffer } from './location/record.ts';
 
 /**
- * Rows as bytes, from the shard that makes them to the disk: on their way they are copied, and nobody reads what they say.
+ * Rows as bytes: they are only copied between the shard and the disk, and never decoded on the way.
  *
  * A row, little-endian, at any offset:
  *
  *     0  u32 bytes of the row          4  u32 bytes of the id         8  u32 bytes of the memberships
- *    12  u8  kind, as its index in KINDS                             13  u8  1: the object is gone
- *    16  f64 receivedMs, or startMs of a collision                   24  f64 eventTimeMs
- *    32  the id, the memberships as JSON, the location or bodies, in UTF-8
+ * 12 u8 kind, as its index in KINDS 13 u8 1: tombstone 16 f64 receivedMs, or startMs of a collision 24 f64 eventTimeMs
+ * 32 the id, the memberships as JSON, the location or bodies, in UTF-8
  *
- * Databases hold such rows (store/row_log.ts): what is written here is read by later versions.
+ * Databases contain such rows (store/row_log.ts): later versions must read them.
  */
-const [SIZE, ID_SIZE, MEMBERS_SIZE, KIND, GONE, FIRST_MS, SECOND_MS] = [0, 4, 8, 12, 13, 16, 24] as const;
+const [SIZE, ID_SIZE, MEMBERS_SIZE, KIND, TOMBSTONE, FIRST_MS, SECOND_MS] = [0, 4, 8, 12, 13, 16, 24] as const;
 const HEAD_BYTES = 32;
-/** No row is shorter. */
+/** Minimum size of a row. */
 export const ROW_BYTES_MIN = HEAD_BYTES;
 
 const KINDS = ['provider', 'trackable', 'collision'] as const;
-const BYTES_AT_FIRST = 1 << 12;
+const INITIAL_BYTES = 1 << 12;
 
-/** Whose a row is, and its times. */
+/** Object and times of a row. */
 export interface RowHead {
-  readonly kind: KeptRow['kind'];
+  readonly kind: StoredRow['kind'];
   readonly id: string;
-  /** Of a collision, when it began. */
+  /** For a collision, its start. */
   readonly receivedMs: number;
   readonly eventTimeMs: number;
 }
 
-/** A row as it lies there. */
-export interface RowTexts extends RowHead {
-  readonly isGone: boolean;
+/** A decoded row with its JSON parts as strings. */
+export interface DecodedRow extends RowHead {
+  readonly isTombstone: boolean;
   readonly memberships: string;
   /** The location, or the bodies of a collision. */
   readonly text: string;
 }
 
 /**
- * Rows one behind the other, in memory that is somebody else's: they are good until who has made them makes more, the
- * next step, or the next answer of its thread. Whoever goes through them gets copies.
+ * Contiguous rows in borrowed memory: valid until their producer reuses it, with the next step or the next answer of
+ * its thread. Iteration yields copies.
  */
-export class PackedRows implements Iterable<KeptRow> {
-  /** How many rows, and how many bytes they take. */
+export class PackedRows implements Iterable<StoredRow> {
+  /** Number of rows and their size in bytes. */
   readonly count: number;
   readonly size: number;
   readonly #buffer: RecordBuffer;
@@ -59,25 +58,25 @@ export class PackedRows implements Iterable<KeptRow> {
     this.count = count;
   }
 
-  /** The bytes themselves, where they lie. */
+  /** The bytes themselves, not copied. */
   get bytes(): Borrowed {
     return lend(this.#buffer.bytes.subarray(this.#start, this.#start + this.size));
   }
 
-  *[Symbol.iterator](): Generator<KeptRow> {
-    for (const at of this.places()) yield rowAt(this.#buffer, at);
+  *[Symbol.iterator](): Generator<StoredRow> {
+    for (const at of this.offsets()) yield rowAt(this.#buffer, at);
   }
 
-  /** Where each row begins in its buffer. */
-  *places(): Generator<number> {
+  /** Yields the offset of each row in its buffer. */
+  *offsets(): Generator<number> {
     const end = this.#start + this.size;
     for (let at = this.#start; at < end; at += rowSize(this.#buffer, at)) yield at;
   }
 
-  /** Throws a TypeError for the first row with a time that is not a number: not every store would refuse it. */
+  /** Throws a TypeError for the first row with a time that is not a number: not every store would reject it. */
   checkTimes(): void {
     const { view } = this.#buffer;
-    for (const at of this.places()) {
+    for (const at of this.offsets()) {
       if (!Number.isNaN(view.getFloat64(at + FIRST_MS, true) + view.getFloat64(at + SECOND_MS, true))) continue;
       const { kind, id } = rowAt(this.#buffer, at);
       throw new TypeError(`Cannot keep the row of ${kind} "${id}": a time is not a number`);
@@ -85,19 +84,22 @@ export class PackedRows implements Iterable<KeptRow> {
   }
 }
 
-/** How many bytes the row takes that begins there. */
+/** Returns the size of the row at `at` in bytes. */
 // hot
 export function rowSize({ view }: RecordBuffer, at: number): number {
   return view.getUint32(at + SIZE, true);
 }
 
-/** Whether the row says that its object is gone. */
+/** Whether the row is a tombstone. */
 // hot
-export function isGoneRow({ view }: RecordBuffer, at: number): boolean {
-  return view.getUint8(at + GONE) === 1;
+export function isTombstone({ view }: RecordBuffer, at: number): boolean {
+  return view.getUint8(at + TOMBSTONE) === 1;
 }
 
-/** A number that is the same for all rows of an object: FNV-1a of its id, mixed once more for tables of powers of two. */
+/**
+ * Returns a hash that is equal for all rows of an object: FNV-1a of its id, mixed once more for tables of powers of
+ * two.
+ */
 // hot
 export function rowHash({ bytes, view }: RecordBuffer, at: number): number {
   let hash = 0x811c9dc5 ^ (bytes[at + KIND] as number);
@@ -114,38 +116,38 @@ export function isOfSameObject(a: RecordBuffer, atA: number, b: RecordBuffer, at
   return true;
 }
 
-/** What tells a row from those of other objects. */
+/** Returns the key of a row's object. */
 export function rowKey(buffer: RecordBuffer, at: number): string {
   const { kind, id } = rowId(buffer, at);
   return keyOf(kind, id);
 }
 
-/** Whose row it is. */
+/** Returns kind and id of a row's object. */
 export function rowId({ bytes, view }: RecordBuffer, at: number): Pick<RowHead, 'kind' | 'id'> {
   const start = at + HEAD_BYTES;
   const id = bytes.toString('utf8', start, start + view.getUint32(at + ID_SIZE, true));
-  return { kind: KINDS[view.getUint8(at + KIND)] as KeptRow['kind'], id };
+  return { kind: KINDS[view.getUint8(at + KIND)] as StoredRow['kind'], id };
 }
 
-/** The same of an object. */
-export function keyOf(kind: KeptRow['kind'], id: string): string {
+/** Returns the key of an object. */
+export function keyOf(kind: StoredRow['kind'], id: string): string {
   return `${kind} ${id}`;
 }
 
-/** Whose key it is. */
-export function ofKey(key: string): [kind: KeptRow['kind'], id: string] {
+/** Returns the object of a key. */
+export function ofKey(key: string): [kind: StoredRow['kind'], id: string] {
   const at = key.indexOf(' ');
-  return [key.slice(0, at) as KeptRow['kind'], key.slice(at + 1)];
+  return [key.slice(0, at) as StoredRow['kind'], key.slice(at + 1)];
 }
 
-/** The row that begins there, with its memberships as JSON and without a name for its text. */
-export function rowTexts({ bytes, view }: RecordBuffer, at: number): RowTexts {
+/** Returns the row at `at`, with its memberships as JSON and its last part as `text`. */
+export function decodeRow({ bytes, view }: RecordBuffer, at: number): DecodedRow {
   const membersAt = at + HEAD_BYTES + view.getUint32(at + ID_SIZE, true);
   const textAt = membersAt + view.getUint32(at + MEMBERS_SIZE, true);
   return {
-    kind: KINDS[view.getUint8(at + KIND)] as KeptRow['kind'],
+    kind: KINDS[view.getUint8(at + KIND)] as StoredRow['kind'],
     id: bytes.toString('utf8', at + HEAD_BYTES, membersAt),
-    isGone: view.getUint8(at + GONE) === 1,
+    isTombstone: view.getUint8(at + TOMBSTONE) === 1,
     receivedMs: view.getFloat64(at + FIRST_MS, true),
     eventTimeMs: view.getFloat64(at + SECOND_MS, true),
     memberships: membersAt === textAt ? '[]' : bytes.toString('utf8', membersAt, textAt),
@@ -153,27 +155,27 @@ export function rowTexts({ bytes, view }: RecordBuffer, at: number): RowTexts {
   };
 }
 
-/** The row that begins there. */
-export function rowAt(buffer: RecordBuffer, at: number): KeptRow {
-  const { kind, id, isGone, receivedMs, eventTimeMs, memberships, text } = rowTexts(buffer, at);
-  if (isGone) return { kind, id, gone: true };
+/** Returns the row at `at`. */
+export function rowAt(buffer: RecordBuffer, at: number): StoredRow {
+  const { kind, id, isTombstone, receivedMs, eventTimeMs, memberships, text } = decodeRow(buffer, at);
+  if (isTombstone) return { kind, id, gone: true };
   if (kind === 'collision') return { kind, id, startMs: receivedMs, bodies: text };
   return { kind, id, receivedMs, eventTimeMs, location: text, memberships: JSON.parse(memberships) };
 }
 
-/** Writes rows into memory that is used again. */
+/** Writes rows into reusable memory. */
 export class RowWriter extends GrowingBuffer {
   #count = 0;
-  /** Where the row that was begun starts. */
+  /** Start of the current row. */
   #start = 0;
 
-  constructor(newBuffer: NewRecordBuffer, bytesAtFirst = BYTES_AT_FIRST) {
-    super(newBuffer, bytesAtFirst);
+  constructor(newBuffer: NewRecordBuffer, initialBytes = INITIAL_BYTES) {
+    super(newBuffer, initialBytes);
   }
 
   /**
-   * Begins a row whose other texts take so many bytes at most, and returns where its memberships begin: whoever asks
-   * writes these, says where they end, writes the text, and says where that ends.
+   * Begins a row whose other parts take at most `bytesMax` bytes, and returns the offset of its memberships. The caller
+   * writes these, calls `endMembers`, writes the location or bodies, and calls `finish`.
    */
   // hot
   begin({ kind, id, receivedMs, eventTimeMs }: RowHead, bytesMax: number): number {
@@ -183,21 +185,21 @@ export class RowWriter extends GrowingBuffer {
     const idBytes = bytes.write(id, at + HEAD_BYTES);
     view.setUint32(at + ID_SIZE, idBytes, true);
     view.setUint32(at + MEMBERS_SIZE, 0, true);
-    // With the two bytes behind.
+    // Also clears the two bytes after it.
     view.setUint32(at + KIND, KINDS.indexOf(kind), true);
     view.setFloat64(at + FIRST_MS, receivedMs, true);
     view.setFloat64(at + SECOND_MS, eventTimeMs, true);
     return at + HEAD_BYTES + idBytes;
   }
 
-  /** The memberships end there. */
+  /** Ends the memberships at offset `at`. */
   // hot
   endMembers(at: number): void {
     const start = this.#start + HEAD_BYTES + this.view.getUint32(this.#start + ID_SIZE, true);
     this.view.setUint32(this.#start + MEMBERS_SIZE, at - start, true);
   }
 
-  /** The row ends there. */
+  /** Finishes the row at offset `at`. */
   // hot
   end(at: number): void {
     this.view.setUint32(this.#start + SIZE, at - this.#start, true);
@@ -205,15 +207,15 @@ export class RowWriter extends GrowingBuffer {
     this.#count++;
   }
 
-  /** Writes the row of an object that is gone. */
-  gone(kind: KeptRow['kind'], id: string): void {
+  /** Writes a tombstone. */
+  gone(kind: StoredRow['kind'], id: string): void {
     const at = this.begin({ kind, id, receivedMs: 0, eventTimeMs: 0 }, 0);
-    this.view.setUint8(this.#start + GONE, 1);
+    this.view.setUint8(this.#start + TOMBSTONE, 1);
     this.end(at);
   }
 
-  /** Writes any row. */
-  row(row: KeptRow): void {
+  /** Writes a row of any kind. */
+  row(row: StoredRow): void {
     if (row.gone === true) {
       this.gone(row.kind, row.id);
       return;
@@ -250,7 +252,7 @@ export class RowWriter extends GrowingBuffer {
     return this.#start;
   }
 
-  /** All rows since the last call. They are good until the next one is written. */
+  /** Returns the rows since the last call. They are valid until the next write. */
   take(): PackedRows {
     const rows = new PackedRows(this, { size: this.#start, count: this.#count });
     this.#start = 0;
@@ -258,8 +260,8 @@ export class RowWriter extends GrowingBuffer {
     return rows;
   }
 
-  /** Lets go of memory beyond that. Between two steps. */
-  tidy(bytesKept = BYTES_AT_FIRST): void {
-    this.shrink(bytesKept, this.#start);
+  /** Frees memory beyond `bytesRetained`. Call it between two steps. */
+  tidy(bytesRetained = INITIAL_BYTES): void {
+    this.shrink(bytesRetained, this.#start);
   }
 }

@@ -3,9 +3,9 @@ import { TOPICS, type Topic, type Variant } from '../model/topics.ts';
 import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
 import { EffectWriter } from './effects.ts';
 import { EventWriter } from './event_writer.ts';
-import { onExportState, onImportState } from './handlers/hand_over.ts';
-import { onKeep, onRestore, writeBackgroundRows, writeUrgentRows } from './handlers/last_known.ts';
-import { onStand } from './handlers/move.ts';
+import { onExportState, onImportState } from './handlers/transfer.ts';
+import { onRewriteRows, onRestore, writeBackgroundRows, writeUrgentRows } from './handlers/last_known.ts';
+import { onReportPositions } from './handlers/move.ts';
 import { advance } from './handlers/on_deadline.ts';
 import { onFence } from './handlers/on_fence.ts';
 import { onLocation } from './handlers/on_location.ts';
@@ -19,39 +19,39 @@ import { onReplay, writeEffects } from './handlers/replay.ts';
 import { onTakeOver } from './handlers/take_over.ts';
 import type { Item } from './item.ts';
 import { asciiBytes } from './json_bytes.ts';
-import { sentTimeText } from './location/text.ts';
+import { sentTimeJson } from './location/location_json.ts';
 import type { Outcome } from './outcome.ts';
-import { PlaceWriter } from './recorded.ts';
+import { PositionWriter } from './history_rows.ts';
 import { RowWriter } from './row_bytes.ts';
 import { emptyState, type ProviderState, type ShardState, type TrackableState } from './state.ts';
-import { type WantedVariant, wantedVariant } from './wanted.ts';
+import { type FilteredVariant, filteredVariant } from './variant_filter.ts';
 
 /**
- * The heart of the hub: all providers and trackables of one shard, and all zones and fences.
+ * State machine of all providers and trackables of one shard, and of all zones and fences.
  *
- * A step takes items in order and says what is to be published, stored and answered. It reads no clock: each item
- * carries its time of receipt, the batch carries the time now, and deadlines fire when these times have passed them.
- * So a batch may be cut anywhere, or joined with the next one, without a change to the events but for when they are sent.
+ * A step processes items in order and returns what to publish, store and answer. It reads no clock: each item has its
+ * time of receipt, the batch has the current time, and deadlines fire when these times have passed them. So batches may
+ * be split and joined anywhere without changing the events, apart from their sending times.
  */
 export interface Shard {
   readonly state: ShardState;
-  step(batch: Batch): Outcome;
-  /** Gives back memory that is not used any more. Between two steps. */
+  step(batch: StepBatch): Outcome;
+  /** Frees unused memory. Call it between two steps. */
   tidy(): void;
 }
 
-export interface Batch {
+export interface StepBatch {
   readonly nowMs: number;
-  /** When its locations and motions are sent, for their timestamp_sent; nowMs when left out, which may be held back. */
+  /** Sending time of its locations and motions, for their timestamp_sent; by default nowMs, which may lag behind it. */
   readonly sentMs?: number;
   readonly items: readonly Item[];
-  /** How running times and event times become wall-clock times; they are the same if left out. */
+  /** Clock steps that convert monotonic times and event times to wall-clock times; by default the times are equal. */
   readonly setBacks?: readonly ClockStep[] | undefined;
-  /** Whether the names of what is recorded for the history are numbered anew (recorded.ts). */
+  /** Whether the history's names are numbered from 1 again (history_rows.ts). */
   readonly namesAnew?: boolean | undefined;
   /**
-   * Pacing of what is kept: how many rows the step may bring in the background at most, besides those that must be kept
-   * before their events are published. The caller spreads them over time; the core only keeps count.
+   * Maximum number of background rows that the step may write, besides those stored before their events are published.
+   * The caller spreads them over time.
    */
   readonly flushBudget: number;
 }
@@ -71,7 +71,7 @@ export function openShard(options: ShardOptions): Shard {
     events: new EventWriter(options.newBuffer),
     rows: new RowWriter(options.newBuffer),
     backgroundRows: new RowWriter(options.newBuffer),
-    places: options.recorded && new PlaceWriter(options.recorded, options.newBuffer),
+    positions: options.recorded && new PositionWriter(options.recorded, options.newBuffer),
     effects: new EffectWriter(options.newBuffer),
     setBacks: NO_CLOCK_STEPS,
     draft: emptyDraft(),
@@ -84,18 +84,18 @@ export function openShard(options: ShardOptions): Shard {
       context.events.tidy();
       context.rows.tidy();
       context.backgroundRows.tidy();
-      context.places?.tidy();
+      context.positions?.tidy();
       context.effects.tidy();
     },
   };
 }
 
-function step(context: ShardContext, batch: Batch): Outcome {
+function step(context: ShardContext, batch: StepBatch): Outcome {
   const { nowMs, sentMs = nowMs, items, flushBudget, setBacks = NO_CLOCK_STEPS } = batch;
-  if (batch.namesAnew === true) context.places?.forgetNames();
+  if (batch.namesAnew === true) context.positions?.resetNames();
   context.draft = emptyDraft();
   context.setBacks = setBacks;
-  context.sentTime = sentTimeText(wallClockTime(sentMs, setBacks));
+  context.sentTime = sentTimeJson(wallClockTime(sentMs, setBacks));
   context.sentTimeBytes = asciiBytes(context.sentTime);
   let zonesHaveChanged = false;
   for (const item of items) {
@@ -116,7 +116,7 @@ function step(context: ShardContext, batch: Batch): Outcome {
     zoneMoves: [...zoneMoves.values()],
     rows: rows.take(),
     backgroundRows: backgroundRows.take(),
-    places: context.places?.take(),
+    positions: context.positions?.take(),
     effects: effects.take(),
     dirtyCount: state.dirty.size,
     nextDeadlineMs: state.deadlines.nextMs,
@@ -139,10 +139,10 @@ const HANDLERS: Handlers = {
   replay: onReplay,
   takeOver: onTakeOver,
   release: onRelease,
-  keep: onKeep,
+  keep: onRewriteRows,
   exportState: onExportState,
   importState: onImportState,
-  stand: onStand,
+  stand: onReportPositions,
   rules: onRules,
   variants(context, item) {
     context.events.retain(item.variants);
@@ -155,8 +155,8 @@ function* objectsOf({ providers, trackables }: ShardState): Generator<ProviderSt
   yield* trackables.values();
 }
 
-function byTopic(variants: readonly Variant[]): Map<Topic, readonly WantedVariant[]> {
+function byTopic(variants: readonly Variant[]): Map<Topic, readonly FilteredVariant[]> {
   const topics = Object.keys(TOPICS) as Topic[];
-  const wanted = variants.map(wantedVariant);
-  return new Map(topics.map((topic) => [topic, wanted.filter((variant) => variant.topic === topic)]));
+  const filtered = variants.map(filteredVariant);
+  return new Map(topics.map((topic) => [topic, filtered.filter((variant) => variant.topic === topic)]));
 }

@@ -4,7 +4,7 @@ import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
 import { DeadlineHeap } from './deadline_heap.ts';
 import type { Footprint, Nearby, Region } from './fence/fence_index.ts';
-import type { Membership } from './fence/membership.ts';
+import type { FenceMembership } from './fence/membership.ts';
 import { type OwnTiming, type Timing, UNSET } from './fence/timing.ts';
 import type { Vertical } from './fence/vertical.ts';
 import type { Fix } from './location/fix.ts';
@@ -14,36 +14,36 @@ import { type Ranking, UNRANKED } from './rules/evaluate.ts';
 import { Followers } from './zone/following.ts';
 import { ZoneTable } from './zone/zone_table.ts';
 
-/** Everything that a shard knows. Plain values; the functions of core/ change it only within a step. */
+/** State of a shard. Plain values; only the functions of core/ change them, within a step. */
 export interface ShardState {
   readonly zones: ZoneTable;
-  /** The zones that are taken along, by what takes them. */
+  /** Zones that follow objects. */
   readonly followers: Followers;
   readonly fences: Map<string, FenceState>;
-  /** Fences by slot, the small number that the fence index knows them by. */
+  /** Fences by slot, their number in the fence index. */
   readonly slots: (FenceState | undefined)[];
   readonly freeSlots: number[];
-  /** Per slot the number of the last observation that met it as a membership: see observe_fences.ts. */
-  met: Int32Array;
+  /** Per slot, the number of the last observation in which it was a membership: see observe_fences.ts. */
+  metInObservation: Int32Array;
   observations: number;
-  /** The slots of the fences that the object touches perhaps that is being observed. */
+  /** Slots of the fences that the observed object may touch. */
   near: Int32Array;
   readonly providers: Map<string, ProviderState>;
   readonly trackables: Map<string, TrackableState>;
-  /** What each provider is assigned to; also of providers that were never seen. */
+  /** Assignments of each provider, including providers that were never seen. */
   readonly assigned: Map<string, Assigned>;
-  /** The trackables that each trackable carries, in id order. */
+  /** Trackables carried by each trackable, in id order. */
   readonly carried: Map<string, readonly TrackableState[]>;
-  /** All fixes that an object holds: `fixes.put` alone puts it there. */
+  /** All fixes held by objects; only `fixes.put` assigns one to an object. */
   readonly fixes: FixSlab;
   readonly deadlines: DeadlineHeap<Tracked>;
-  /** Objects whose row in the store is out of date. */
+  /** ObjectSets whose stored row is out of date. */
   readonly dirty: Set<ProviderState | TrackableState>;
-  /** Objects that have changed in the step in progress: see `touch`. */
+  /** ObjectSets that have changed in the current step: see `touch`. */
   readonly changed: { readonly providers: ProviderState[]; readonly trackables: TrackableState[] };
-  /** Those of them whose memberships have changed. */
+  /** Changed objects whose memberships have changed. */
   readonly urgent: Set<ProviderState | TrackableState>;
-  /** Rows to be deleted from the store: kind and id. */
+  /** ObjectSets whose row is to be deleted from the store: kind and id. */
   readonly gone: Map<string, readonly [ObjectKind, string]>;
   /** Ranks locations of trackables that have no rules of their own. */
   rules: Ranking;
@@ -55,44 +55,44 @@ export interface Assigned {
   readonly ids: string[];
 }
 
-/** Some providers and trackables, or all. */
-export interface Objects {
+/** Some or all providers and trackables. */
+export interface ObjectSets {
   readonly providers: Iterable<ProviderState>;
   readonly trackables: Iterable<TrackableState>;
 }
 
-/** All of a shard. */
-export function allObjects({ providers, trackables }: ShardState): Objects {
+/** Returns all objects of a shard. */
+export function allObjects({ providers, trackables }: ShardState): ObjectSets {
   return { providers: providers.values(), trackables: trackables.values() };
 }
 
-/** What providers and trackables have in common: they are in fences. */
+/** Common state of providers and trackables: they are in fences. */
 export interface Tracked {
   readonly kind: ObjectKind;
   readonly id: string;
   fix: Fix | undefined;
-  /** Whether it has had a fix here since it came. */
+  /** Whether it has had a fix here since it arrived. */
   hasHadFix: boolean;
   /** The fences that it is in or entering. */
-  members: Member[];
+  members: FenceMember[];
   nearby: Nearby | undefined;
-  /** Deadlines do not fire before this time on their own: set at a restart, until the next observation. */
+  /** Deadlines do not fire by themselves before this time: set at a restart, until the next observation. */
   suppressUntilMs: number;
   heapIndex: number;
-  /** What of it has changed in the step in progress: CHANGED, CHANGED_MEMBERS. */
+  /** Flags of its changes in the current step: CHANGED, CHANGED_MEMBERS, CHANGED_SHARD. */
   changes: number;
 }
 
 /**
- * Flags: the object is among those that have changed; so have its memberships, by more than a restarted timeout; it is on its
- * way to another shard.
+ * Flags: the object has changed; its memberships have changed, apart from a restarted timeout; it is in transit to
+ * another shard.
  */
 export const [CHANGED, CHANGED_MEMBERS, CHANGED_SHARD] = [1, 2, 4] as const;
 
-export interface Member {
+export interface FenceMember {
   fence: FenceState;
-  membership: Membership;
-  /** Time of receipt of the last observation that the fence was shown. */
+  membership: FenceMembership;
+  /** Time of receipt of the last observation in the fence. */
   seenMs: number;
 }
 
@@ -106,19 +106,19 @@ export interface TrackableState extends Tracked {
   readonly kind: 'trackable';
   entity: Trackable;
   timing: OwnTiming;
-  /** Its own rules; undefined: those of the hub apply. */
+  /** Its own rules; undefined if those of the hub apply. */
   rules: Ranking | undefined;
   /** Extent at `fix`. */
   footprint: Footprint | undefined;
-  /** Whether the collision stage knows of it. */
+  /** Whether the collision stage has it. */
   colliding: boolean;
-  /** What its motions have in common, as JSON text, made at first use. */
-  texts: MotionTexts | undefined;
+  /** JSON parts that its motions share, created at first use. */
+  json: MotionJson | undefined;
 }
 
-/** Parts of a motion's JSON text. */
-export interface MotionTexts {
-  /** `{"id":…,"name":…,"extrusion":…` without the members that are not set. */
+/** JSON parts of a motion. */
+export interface MotionJson {
+  /** `{"id":…,"name":…,"extrusion":…` without unset members. */
   readonly head: string;
   /** `,"properties":…` or empty. */
   readonly properties: string;
@@ -129,19 +129,19 @@ export interface FenceState {
   readonly slot: number;
   readonly entity: StoredFence;
   readonly timing: OwnTiming;
-  /** Its effective timing for objects that set nothing themselves. */
+  /** Effective timing for objects without timing of their own. */
   readonly plainTiming: Timing;
   readonly vertical: Vertical;
-  /** Where it is on the earth: a local region without a placed zone is nowhere. */
+  /** Its region on the earth; undefined for a local region whose zone has no plane. */
   readonly region: Region | undefined;
   /** The objects that are in it or entering. */
   readonly occupants: Set<Tracked>;
-  /** What its events have in common, as JSON text, made at first use. */
-  texts: FenceTexts | undefined;
+  /** JSON parts that its events share, created at first use. */
+  json: FenceJson | undefined;
 }
 
-/** Parts of a fence event's JSON text. */
-export interface FenceTexts {
+/** JSON parts of a fence event. */
+export interface FenceJson {
   readonly id: string;
   /** `,"foreign_id":…` or empty. */
   readonly foreignId: string;
@@ -156,7 +156,7 @@ export function emptyState(newBuffer: NewRecordBuffer): ShardState {
     fences: new Map(),
     slots: [],
     freeSlots: [],
-    met: new Int32Array(64),
+    metInObservation: new Int32Array(64),
     observations: 0,
     near: new Int32Array(64),
     providers: new Map(),
@@ -173,7 +173,7 @@ export function emptyState(newBuffer: NewRecordBuffer): ShardState {
   };
 }
 
-/** The state of a provider, made at first sight. */
+/** Returns the state of a provider, creating it if necessary. */
 export function providerState(state: ShardState, id: string): ProviderState {
   let provider = state.providers.get(id);
   if (provider === undefined) {
@@ -195,7 +195,7 @@ export function providerState(state: ShardState, id: string): ProviderState {
   return provider;
 }
 
-/** Notes that an object has changed: its row is out of date, and the effects of the step must include it. */
+/** Marks an object as changed: its row is out of date, and the effects of the step must include it. */
 // hot
 export function touch(state: ShardState, object: ProviderState | TrackableState): void {
   state.dirty.add(object);

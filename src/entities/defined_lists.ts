@@ -1,4 +1,4 @@
-import type { EntityWrite } from '../core/kept.ts';
+import type { EntityWrite } from '../core/entity_write.ts';
 import { HubError } from '../errors.ts';
 import type { AlertRule } from '../model/alert.ts';
 import { grouped } from '../model/bounds.ts';

@@ -346,7 +346,7 @@ export class Entities implements Known {
         if (!(error instanceof NotChecked)) throw error;
         if (rounds === ROUNDS_MAX)
           throw new HubError('HUB_UNAVAILABLE', 'Cannot check a geometry: it changes all the time');
-        await error.look();
+        await error.check();
       }
     }
   }

@@ -321,7 +321,7 @@ class Draft implements Known {
         return;
       } catch (error) {
         if (error instanceof NotChecked && looks < LOOKS_MAX) {
-          await error.look();
+          await error.check();
           continue;
         }
         if (!(error instanceof HubError) || error.code !== 'HUB_BAD_REQUEST') throw error;

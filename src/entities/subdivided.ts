@@ -1,5 +1,5 @@
 import { localPlane } from '../core/fence/fence_plane.ts';
-import { DEGREES, type Frame, METRES, subdivideRings } from '../core/fence/subdivide.ts';
+import { DEGREES, type CoordinateSpace, METRES, subdivideRings } from '../core/fence/subdivide.ts';
 import type { PlaneTransform } from '../core/geo/crs.ts';
 import type { StoredFence } from '../model/fence.ts';
 import type { Trackable } from '../model/trackable.ts';
@@ -25,7 +25,7 @@ function subdividedTrackable(trackable: Trackable): Trackable {
   return { ...trackable, geometry: { ...geometry, coordinates: subdivideRings(geometry.coordinates, METRES) } };
 }
 
-function frameOf(fence: StoredFence, known: Known): Frame {
+function frameOf(fence: StoredFence, known: Known): CoordinateSpace {
   const crs = fence.crs ?? 'EPSG:4326';
   if (crs === 'EPSG:4326') return DEGREES;
   const plane = crs === 'local' ? localPlane(fence, (name) => known.zoneBy(name)) : undefined;
@@ -33,7 +33,7 @@ function frameOf(fence: StoredFence, known: Known): Frame {
 }
 
 /** The unit of a zone's plane is whatever its points make it: lengths are measured on the earth. */
-function planeFrame(plane: PlaneTransform): Frame {
+function planeFrame(plane: PlaneTransform): CoordinateSpace {
   const lonLat = ([x = 0, y = 0]: readonly number[]): number[] => {
     const out: [number, number] = [0, 0];
     plane.toWgs84(x, y, out);

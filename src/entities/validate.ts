@@ -1,5 +1,5 @@
 import { dequal } from 'dequal/lite';
-import { normaliseFence } from '../core/fence/region_normal.ts';
+import { normalizeFence } from '../core/fence/region_normal.ts';
 import { CRS_CHOICES, isCrs, type PlaneTransform, projection } from '../core/geo/crs.ts';
 import { anchoredZone } from '../core/zone/control_points.ts';
 import { hasFollowLists } from '../core/zone/following.ts';
@@ -164,12 +164,12 @@ export function validateFence(body: Body, known: Known, before?: StoredFence): S
     checkRadius(sent);
     checkHoles(sent);
     const { former_zone: former } = before;
-    return { ...normaliseFence(sent), ...(former && { former_zone: former }) };
+    return { ...normalizeFence(sent), ...(former && { former_zone: former }) };
   }
   checkPositions(sent, planeOf(sent, zone));
   checkRadius(sent);
   checkHoles(sent);
-  const fence = normaliseFence(sent);
+  const fence = normalizeFence(sent);
   const problem = known.shapes.regionProblem(fence);
   if (problem !== undefined) throw badRequest(problem);
   return fence;
@@ -186,7 +186,7 @@ function zoneOf({ zone_id: name }: Fence, known: Known, before: StoredFence | un
 /** Whether a local region is the one that is kept, in the plane that it has. */
 function isWhereItWas(sent: Fence, before: StoredFence): boolean {
   if (before.crs !== 'local' || before.zone_id !== sent.zone_id) return false;
-  return dequal(placeOf(normaliseFence(sent)), placeOf(before));
+  return dequal(placeOf(normalizeFence(sent)), placeOf(before));
 }
 
 function placeOf({ region }: Fence): unknown {

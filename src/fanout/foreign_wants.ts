@@ -1,15 +1,15 @@
-import { type WantedVariant, wantedVariant } from '../core/wanted.ts';
+import { type FilteredVariant, filteredVariant } from '../core/variant_filter.ts';
 import { look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { FilterFields, Variant, EventSelector } from '../model/topics.ts';
 import { Batch } from './batch.ts';
 
 /** Other hubs that want events of a variant, each with the variant as that hub has it. */
-export type Foreign = ReadonlyMap<string, WantedVariant>;
+export type Foreign = ReadonlyMap<string, FilteredVariant>;
 
 /** What another hub wants, in the place of what it wanted before. */
 export function withForeign(foreign: Foreign | undefined, hub: string, variant: Variant): Foreign {
-  return new Map([...(foreign ?? []), [hub, wantedVariant(variant)]]);
+  return new Map([...(foreign ?? []), [hub, filteredVariant(variant)]]);
 }
 
 /** Those that are left without one; undefined for none. */
@@ -67,7 +67,7 @@ export function forwardTo(
   if (all.size > 0) forward(events, all);
 }
 
-function placesOf(fields: readonly FilterFields[], { wants }: WantedVariant): number[] {
+function placesOf(fields: readonly FilterFields[], { wants }: FilteredVariant): number[] {
   const places: number[] = [];
   for (let i = 0; i < fields.length; i++) if (wants?.(fields[i] as FilterFields) !== false) places.push(i);
   return places;

@@ -1,5 +1,5 @@
 import { fenceEventFields, fenceFeature } from '../core/fence/fence_event.ts';
-import type { FenceEventText } from '../core/outcome.ts';
+import type { FenceEventJson } from '../core/outcome.ts';
 import type { ZoneLookup } from '../core/zone/zone_table.ts';
 import type { ChangeEvent, FenceEvent } from '../model/events.ts';
 import type { StoredFence } from '../model/fence.ts';
@@ -49,7 +49,7 @@ export function announceXcmdBroadcast(fanout: Pick<Fanout, 'announce'>, text: st
 
 /** A fence event of a shard as it was recorded, and its fence if that is still there. */
 export interface RecordedFenceEvent {
-  readonly event: FenceEventText;
+  readonly event: FenceEventJson;
   readonly recordedMs: number;
   readonly fence: StoredFence | undefined;
   readonly zones: ZoneLookup;

@@ -1,5 +1,5 @@
 import { type Geos, openGeos } from '../../wasm/geos.ts';
-import { isGeographic, normaliseFence } from '../core/fence/region_normal.ts';
+import { isGeographic, normalizeFence } from '../core/fence/region_normal.ts';
 import { alignHoles, flatRing } from '../core/geo/rings.ts';
 import type { ShapeChecks } from '../core/shape_checks.ts';
 import type { Fence } from '../model/fence.ts';
@@ -80,7 +80,7 @@ function explainTolerance(fence: Fence): string | undefined {
 }
 
 function explainShape(fence: Fence, geos: Geos): string | undefined {
-  const { region } = normaliseFence(fence);
+  const { region } = normalizeFence(fence);
   if (region.type !== 'Polygon') return undefined;
   return explainRings(region.coordinates, { path: 'region', geographic: isGeographic(fence), geos });
 }

@@ -1,4 +1,4 @@
-import { PLACE_NAMES } from '../core/recorded.ts';
+import { POSITION_NAMES } from '../core/history_rows.ts';
 import type { HistoryTopic } from '../model/history.ts';
 import type { EventTopic } from './event_rows.ts';
 
@@ -105,7 +105,7 @@ export function eventTable(topic: EventTopic): string {
 }
 
 function isName(column: string): boolean {
-  return PLACE_NAMES.some((name) => name === column);
+  return POSITION_NAMES.some((name) => name === column);
 }
 
 /**

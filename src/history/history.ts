@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { PackedPlaces, PlaceTopic } from '../core/recorded.ts';
+import type { PackedPositions, PositionTopic } from '../core/history_rows.ts';
 import type { Batch } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { look } from '../model/borrowed.ts';
@@ -99,7 +99,7 @@ export class History {
   }
 
   /** Takes places of a shard's step. hot: once for each batch. */
-  readonly take = (shard: number, places: PackedPlaces): void => {
+  readonly take = (shard: number, places: PackedPositions): void => {
     this.#blocks.add(shard, look(places.bytes), places.counts);
     this.#gathering ??= this.#deps.schedule(GATHER_MS, () => this.#offer());
   };
@@ -309,6 +309,6 @@ export class History {
   }
 }
 
-function isOfPlaces(topic: HistoryTopic): topic is PlaceTopic {
+function isOfPlaces(topic: HistoryTopic): topic is PositionTopic {
   return topic === 'locations' || topic === 'motions';
 }

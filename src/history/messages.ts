@@ -1,4 +1,4 @@
-import type { PlaceTopic } from '../core/recorded.ts';
+import type { PositionTopic } from '../core/history_rows.ts';
 import type { HistoryTopic } from '../model/history.ts';
 import type { EventTopic } from './event_rows.ts';
 import type { FilesWanted, LeasedFiles } from './files.ts';
@@ -74,5 +74,5 @@ export interface RecorderState {
   readonly oldestMs: number | undefined;
   readonly topics: Readonly<Record<HistoryTopic, TopicState>>;
   /** Places that were not to be recorded: too soon after others, or too near to them. */
-  readonly leftOut: Readonly<Record<PlaceTopic, number>>;
+  readonly leftOut: Readonly<Record<PositionTopic, number>>;
 }

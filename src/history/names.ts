@@ -1,4 +1,4 @@
-import type { Bounds } from '../core/recorded.ts';
+import type { ByteRange } from '../core/history_rows.ts';
 
 const [SLOTS_AT_FIRST, BYTES_AT_FIRST] = [1 << 12, 1 << 16] as const;
 
@@ -86,7 +86,7 @@ export class ShardNames {
   }
 
   /** Takes the names that lie there: of each its length as u32, and its UTF-8. */
-  add(from: { readonly bytes: Uint8Array; readonly view: DataView }, { from: start, to }: Bounds): void {
+  add(from: { readonly bytes: Uint8Array; readonly view: DataView }, { from: start, to }: ByteRange): void {
     for (let at = start; at < to; ) {
       const size = from.view.getUint32(at, true);
       this.#add(from.bytes.subarray(at + 4, at + 4 + size));

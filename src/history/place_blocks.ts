@@ -1,4 +1,4 @@
-import { PLACE_TOPICS, type PlaceTopic } from '../core/recorded.ts';
+import { POSITION_TOPICS, type PositionTopic } from '../core/history_rows.ts';
 
 /** Memory of a block, and how many there may be. */
 const [BLOCK_BYTES, BLOCKS_MAX] = [4 << 20, 12] as const;
@@ -28,9 +28,9 @@ export function* stepsIn(words: Uint32Array, bytes: number): Generator<StepInBlo
  * costs one copy of their bytes, and no garbage. When all blocks are on their way, places are dropped, and counted.
  */
 export class PlaceBlocks {
-  readonly dropped: Record<PlaceTopic, number> = { locations: 0, motions: 0 };
+  readonly dropped: Record<PositionTopic, number> = { locations: 0, motions: 0 };
   /** How many were handed on to the thread that there is. */
-  readonly sent: Record<PlaceTopic, number> = { locations: 0, motions: 0 };
+  readonly sent: Record<PositionTopic, number> = { locations: 0, motions: 0 };
   readonly #send: (block: number, memory: SharedArrayBuffer, bytes: number) => void;
   readonly #memories: SharedArrayBuffer[] = [];
   readonly #free: number[] = [];
@@ -39,7 +39,7 @@ export class PlaceBlocks {
   /** Blocks that the thread has yet to give back. */
   #inFlight = 0;
   /** Of those in the current block. */
-  readonly #counts: Record<PlaceTopic, number> = { locations: 0, motions: 0 };
+  readonly #counts: Record<PositionTopic, number> = { locations: 0, motions: 0 };
   #isBegun = false;
 
   constructor(send: (block: number, memory: SharedArrayBuffer, bytes: number) => void) {
@@ -56,9 +56,9 @@ export class PlaceBlocks {
     for (let block = 0; block < this.#memories.length; block++) if (block !== this.#current) this.#free.push(block);
   }
 
-  /** Adds the places of a shard's step (core/recorded.ts), of which there are so many. */
+  /** Adds the places of a shard's step (core/history_rows.ts), of which there are so many. */
   // hot
-  add(shard: number, bytes: Uint8Array, counts: Readonly<Record<PlaceTopic, number>>): void {
+  add(shard: number, bytes: Uint8Array, counts: Readonly<Record<PositionTopic, number>>): void {
     const size = HEAD_BYTES + bytes.length;
     if (this.#used + size > BLOCK_BYTES) this.flush();
     this.#current ??= this.#next(size);
@@ -93,7 +93,7 @@ export class PlaceBlocks {
     this.#send(block, this.#memories[block] as SharedArrayBuffer, this.#used);
     this.#current = undefined;
     this.#used = 0;
-    for (const topic of PLACE_TOPICS) {
+    for (const topic of POSITION_TOPICS) {
       this.sent[topic] += this.#counts[topic];
       this.#counts[topic] = 0;
     }

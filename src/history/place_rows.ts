@@ -1,22 +1,22 @@
 import {
   FIRST_NAME,
-  PLACE_LENGTH,
-  PLACE_NAMES,
-  PLACE_NUMBERS,
-  PLACE_WORDS,
-  type PlaceSection,
-} from '../core/recorded.ts';
+  POSITION_LENGTH,
+  POSITION_NAMES,
+  POSITION_NUMBERS,
+  POSITION_WORDS,
+  type PositionSection,
+} from '../core/history_rows.ts';
 import type { Column } from './duck.ts';
 import { hourOf } from './layout.ts';
 import { Names, type ShardNames } from './names.ts';
 
 const [TIME, LONGITUDE, LATITUDE] = (['time', 'longitude', 'latitude'] as const).map((name) =>
-  PLACE_NUMBERS.indexOf(name),
+  POSITION_NUMBERS.indexOf(name),
 ) as [number, number, number];
-const ID = PLACE_NAMES.indexOf('id');
+const ID = POSITION_NAMES.indexOf('id');
 const [ROWS_AT_FIRST, ROWS_KEPT] = [1 << 12, 1 << 20] as const;
 
-/** Memory in which places lie (core/recorded.ts). */
+/** Memory in which places lie (core/history_rows.ts). */
 export interface PlaceMemory {
   readonly bytes: Buffer;
   readonly view: DataView;
@@ -38,10 +38,10 @@ export function placeMemory({ buffer, byteOffset, byteLength }: Uint8Array): Pla
 // hot
 export function rowsSince(
   { numbers }: PlaceMemory,
-  { start, count }: PlaceSection,
+  { start, count }: PositionSection,
   sinceMs: number,
 ): Uint32Array | undefined {
-  const isOld = (row: number): boolean => (numbers[start + PLACE_LENGTH * row + TIME] as number) < sinceMs;
+  const isOld = (row: number): boolean => (numbers[start + POSITION_LENGTH * row + TIME] as number) < sinceMs;
   let old = 0;
   for (let row = 0; row < count; row++) if (isOld(row)) old++;
   return old === 0 ? undefined : Uint32Array.from({ length: count }, (_, row) => row).filter((row) => !isOld(row));
@@ -70,11 +70,11 @@ interface AddOptions {
  */
 export class PlaceRows {
   /** The same memory twice. */
-  #numbers = new Float64Array(PLACE_LENGTH * ROWS_AT_FIRST);
+  #numbers = new Float64Array(POSITION_LENGTH * ROWS_AT_FIRST);
   #words = new Uint32Array(this.#numbers.buffer);
   /** Numbers of properties; empty as long as there are none. */
   #propertiesOf = new Uint32Array(0);
-  /** What is known of any row: bits in the order of PLACE_NUMBERS and then PLACE_NAMES. */
+  /** What is known of any row: bits in the order of POSITION_NUMBERS and then POSITION_NAMES. */
   #known = 0;
   #names = new Names();
   #properties = new Names();
@@ -99,18 +99,18 @@ export class PlaceRows {
 
   /** What the rows take. */
   get bytes(): number {
-    return this.#count * 8 * PLACE_LENGTH + this.#names.size + this.#properties.size;
+    return this.#count * 8 * POSITION_LENGTH + this.#names.size + this.#properties.size;
   }
 
   /** The columns in which anything is known. */
   columns(): readonly Column[] {
     const [numbers, names] = [
-      { kind: 'number', values: this.#numbers, stride: PLACE_LENGTH },
-      { kind: 'name', values: this.#words, stride: PLACE_WORDS },
+      { kind: 'number', values: this.#numbers, stride: POSITION_LENGTH },
+      { kind: 'name', values: this.#words, stride: POSITION_WORDS },
     ] as const;
     const all: readonly Column[] = [
-      ...PLACE_NUMBERS.map((name, i) => ({ name, ...numbers, first: i })),
-      ...PLACE_NAMES.map((name, i) => ({ name, ...names, first: FIRST_NAME + i })),
+      ...POSITION_NUMBERS.map((name, i) => ({ name, ...numbers, first: i })),
+      ...POSITION_NAMES.map((name, i) => ({ name, ...names, first: FIRST_NAME + i })),
     ];
     const known = all.filter((_, i) => ((this.#known >> i) & 1) === 1);
     if (this.#propertiesOf.length === 0) return known;
@@ -119,20 +119,20 @@ export class PlaceRows {
 
   /** Adds places of a section. */
   // hot
-  add({ numbers, bytes, words }: PlaceMemory, section: PlaceSection, { names, properties, rows }: AddOptions): void {
+  add({ numbers, bytes, words }: PlaceMemory, section: PositionSection, { names, properties, rows }: AddOptions): void {
     const first = this.#count;
     const { start } = section;
     const count = rows?.length ?? section.count;
     while (first + count > this.#capacity) this.#resize(2 * this.#capacity);
     if (rows === undefined) {
-      this.#numbers.set(numbers.subarray(start, start + PLACE_LENGTH * count), PLACE_LENGTH * first);
+      this.#numbers.set(numbers.subarray(start, start + POSITION_LENGTH * count), POSITION_LENGTH * first);
     } else {
       for (let i = 0; i < count; i++) {
-        const at = start + PLACE_LENGTH * (rows[i] as number);
-        this.#numbers.set(numbers.subarray(at, at + PLACE_LENGTH), PLACE_LENGTH * (first + i));
+        const at = start + POSITION_LENGTH * (rows[i] as number);
+        this.#numbers.set(numbers.subarray(at, at + POSITION_LENGTH), POSITION_LENGTH * (first + i));
       }
     }
-    this.#known |= section.known;
+    this.#known |= section.present;
     this.#count += count;
     this.#nameAnew(first, names);
     if (section.members === undefined) return;
@@ -187,7 +187,7 @@ export class PlaceRows {
     if (kept.length === this.#count) return;
     for (let i = 0; i < kept.length; i++) {
       const row = kept[i] as number;
-      this.#numbers.copyWithin(PLACE_LENGTH * i, PLACE_LENGTH * row, PLACE_LENGTH * (row + 1));
+      this.#numbers.copyWithin(POSITION_LENGTH * i, POSITION_LENGTH * row, POSITION_LENGTH * (row + 1));
       if (this.#propertiesOf.length > 0) this.#propertiesOf[i] = this.#propertiesOf[row] as number;
     }
     this.#count = kept.length;
@@ -199,8 +199,8 @@ export class PlaceRows {
     const words = this.#words;
     const numbers = this.#numbersOfNames(names);
     for (let row = first; row < this.#count; row++) {
-      const at = PLACE_WORDS * row + FIRST_NAME;
-      for (let i = at; i < at + PLACE_NAMES.length; i++) {
+      const at = POSITION_WORDS * row + FIRST_NAME;
+      for (let i = at; i < at + POSITION_NAMES.length; i++) {
         const number = words[i] as number;
         if (number > 0) words[i] = numbers[number] || this.#numberOf(names, number, numbers);
       }
@@ -230,7 +230,7 @@ export class PlaceRows {
     let last = Number.NaN;
     let size = 0;
     for (let row = 0; row < this.#count; row++) {
-      const hour = hourOf(this.#numbers[PLACE_LENGTH * row + TIME] as number);
+      const hour = hourOf(this.#numbers[POSITION_LENGTH * row + TIME] as number);
       hours[row] = hour;
       if (hour !== last) {
         if (size > 0) sizes.set(last, size);
@@ -267,7 +267,7 @@ export class PlaceRows {
   // hot
   #inOrder(rows: Uint32Array, rank: Uint32Array): Uint32Array {
     const [words, numbers] = [this.#words, this.#numbers];
-    const rankOf = (row: number): number => rank[words[PLACE_WORDS * row + FIRST_NAME + ID] as number] as number;
+    const rankOf = (row: number): number => rank[words[POSITION_WORDS * row + FIRST_NAME + ID] as number] as number;
     const ends = new Uint32Array(rank.length);
     for (let i = 0; i < rows.length; i++) ends[rankOf(rows[i] as number)]!++;
     for (let i = 1; i < rank.length; i++) ends[i]! += ends[i - 1] as number;
@@ -279,12 +279,12 @@ export class PlaceRows {
     for (let i = 0; i < rows.length; i++) {
       const row = rows[i] as number;
       const object = rankOf(row);
-      const timeMs = numbers[PLACE_LENGTH * row + TIME] as number;
+      const timeMs = numbers[POSITION_LENGTH * row + TIME] as number;
       if (timeMs < (lastMs[object] as number)) unordered.add(object);
       else lastMs[object] = timeMs;
       order[next[object]!++] = row;
     }
-    const timeOf = (row: number): number => numbers[PLACE_LENGTH * row + TIME] as number;
+    const timeOf = (row: number): number => numbers[POSITION_LENGTH * row + TIME] as number;
     for (const object of unordered) {
       const own = order.subarray(object === 0 ? 0 : ends[object - 1], ends[object]);
       own.sort((a, b) => timeOf(a) - timeOf(b) || a - b);
@@ -295,8 +295,8 @@ export class PlaceRows {
   /** Makes room for so many rows, and keeps those that there are. */
   #resize(capacity: number): void {
     this.#capacity = capacity;
-    const numbers = this.#numbers.subarray(0, PLACE_LENGTH * this.#count);
-    this.#numbers = new Float64Array(PLACE_LENGTH * capacity);
+    const numbers = this.#numbers.subarray(0, POSITION_LENGTH * this.#count);
+    this.#numbers = new Float64Array(POSITION_LENGTH * capacity);
     this.#numbers.set(numbers);
     this.#words = new Uint32Array(this.#numbers.buffer);
     if (this.#propertiesOf.length === 0) return;
@@ -354,13 +354,13 @@ export class Thinning {
   }
 
   /** Those of some places of a section that are not to be left out. Each of them is the last one of its object from then on. */
-  kept({ numbers, words }: PlaceMemory, section: PlaceSection, { names, rows }: ThinnedOptions): Uint32Array {
+  kept({ numbers, words }: PlaceMemory, section: PositionSection, { names, rows }: ThinnedOptions): Uint32Array {
     const all = rows?.length ?? section.count;
     const kept = new Uint32Array(all);
     let count = 0;
     for (let i = 0; i < all; i++) {
       const row = rows === undefined ? i : (rows[i] as number);
-      const at = section.start + PLACE_LENGTH * row;
+      const at = section.start + POSITION_LENGTH * row;
       const id = names.text(words[2 * at + FIRST_NAME + ID] as number);
       const [timeMs, lon, lat] = [numbers[at + TIME], numbers[at + LONGITUDE], numbers[at + LATITUDE]] as [
         ...[number, number, number],

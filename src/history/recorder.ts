@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { geodesicMetres } from '../core/geo/geodesic.ts';
-import { namesIn, type PlaceSection, type PlaceTopic, sectionsIn } from '../core/recorded.ts';
+import { namesIn, type PositionSection, type PositionTopic, sectionsIn } from '../core/history_rows.ts';
 import { HISTORY_TOPICS, type HistoryTopic, recordedSince } from '../model/history.ts';
 import { parseJson } from '../model/json.ts';
 import {
@@ -79,20 +79,20 @@ export class Recorder {
   readonly #deps: RecorderDeps;
   readonly #files: HistoryFiles;
   /** Those that come, and those that are being written, or could not be written. */
-  readonly #coming: Record<PlaceTopic, PlaceRows> = { locations: new PlaceRows(), motions: new PlaceRows() };
-  readonly #leaving: Record<PlaceTopic, PlaceRows> = { locations: new PlaceRows(), motions: new PlaceRows() };
+  readonly #coming: Record<PositionTopic, PlaceRows> = { locations: new PlaceRows(), motions: new PlaceRows() };
+  readonly #leaving: Record<PositionTopic, PlaceRows> = { locations: new PlaceRows(), motions: new PlaceRows() };
   /** By the number of their shard. */
   readonly #names = new Map<number, ShardNames>();
   readonly #events: Record<EventTopic, EventRow[]> = { fence_events: [], collision_events: [] };
   /** In the texts of those. */
   readonly #eventCharacters: Record<EventTopic, number> = { fence_events: 0, collision_events: 0 };
-  readonly #thinning: Readonly<Record<PlaceTopic, Thinning | undefined>>;
+  readonly #thinning: Readonly<Record<PositionTopic, Thinning | undefined>>;
   readonly #recorded = countsOf();
   readonly #dropped = countsOf();
   readonly #tooOld = countsOf();
   /** `#tooOld` of all topics at the last tidy; undefined while nothing that is too old arrives. */
   #tooOldBefore: number | undefined;
-  readonly #leftOut: Record<PlaceTopic, number> = { locations: 0, motions: 0 };
+  readonly #leftOut: Record<PositionTopic, number> = { locations: 0, motions: 0 };
   readonly #timers: (() => void)[] = [];
   readonly #leasedAt = new Map<number, number>();
   #duck: Duck | undefined;
@@ -226,7 +226,7 @@ export class Recorder {
     return undefined;
   }
 
-  #take(memory: PlaceMemory, section: PlaceSection, names: ShardNames): void {
+  #take(memory: PlaceMemory, section: PositionSection, names: ShardNames): void {
     const { topic, count } = section;
     const coming = this.#coming[topic];
     const { waitingBytesMax = WAITING_BYTES_MAX } = this.#deps;
@@ -343,13 +343,13 @@ export class Recorder {
     this.#problem = why;
   }
 
-  async #flushPlaces(topic: PlaceTopic, duck: Duck): Promise<void> {
+  async #flushPlaces(topic: PositionTopic, duck: Duck): Promise<void> {
     await this.#writeLeaving(topic, duck);
     [this.#coming[topic], this.#leaving[topic]] = [this.#leaving[topic], this.#coming[topic]];
     await this.#writeLeaving(topic, duck);
   }
 
-  async #writeLeaving(topic: PlaceTopic, duck: Duck): Promise<void> {
+  async #writeLeaving(topic: PositionTopic, duck: Duck): Promise<void> {
     const rows = this.#leaving[topic];
     if (rows.count === 0) return;
     const columns = rows.columns();

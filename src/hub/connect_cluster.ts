@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { clusterSettings } from '../config/settings.ts';
-import type { EntityWrite } from '../core/kept.ts';
+import type { EntityWrite } from '../core/entity_write.ts';
 import { ALERT_RULES } from '../entities/alert_rules.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { storePace } from '../config/settings.ts';
-import type { KeptRow, LastKnownRow } from '../core/item.ts';
+import type { StoredRow, LastKnownRow } from '../core/item.ts';
 import { DatabaseState } from '../operation/database_state.ts';
 import { keptRows, rowsToKeep } from '../shards/row_times.ts';
 import type { HasObject } from '../shards/shard_worker.ts';
@@ -23,9 +23,9 @@ export interface Database {
    * Resolves once the rows are kept; rejects with HUB_UNAVAILABLE when the store does not take them now. Undefined where
    * nobody need wait for that. `mayWait`: for others to share their commit.
    */
-  keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
+  keep(rows: Iterable<StoredRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
   /** The same of pairs that collide. */
-  keepPairs(rows: Iterable<KeptRow>): Promise<void> | undefined;
+  keepPairs(rows: Iterable<StoredRow>): Promise<void> | undefined;
   /** The latest row of each object, for a shard worker that starts anew. `hasAdopted`: see ShardWorkerOptions. */
   lastRows(hasAdopted: HasObject): Promise<readonly LastKnownRow[]>;
   /** Whether so many rows wait that none should come that nobody waits for. */

@@ -4,7 +4,7 @@ import type { Places } from '../cluster/routes.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf, historySettings } from '../config/settings.ts';
 import { PROVIDER_NAME, recordSize, shiftRecord } from '../core/location/record.ts';
-import type { ScannedBody } from '../core/location/scanned.ts';
+import type { ScannedBody } from '../core/location/scanned_body.ts';
 import type { ZoneTable } from '../core/zone/zone_table.ts';
 import type { Entities } from '../entities/entities.ts';
 import { announceProximity } from '../fanout/front_events.ts';

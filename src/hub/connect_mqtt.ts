@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Config } from '../config/schema.ts';
 import { clusterSettings, mqttSettings } from '../config/settings.ts';
-import type { Kept } from '../core/kept.ts';
+import type { StoredState } from '../core/entity_write.ts';
 import { UNS_OWNER_PREFIX } from '../model/mqtt.ts';
 import type { Mqtt, MqttDeps } from '../mqtt/mqtt.ts';
 import type { Rpc } from '../rpc/rpc.ts';
@@ -15,7 +15,7 @@ import type { Parts } from './parts.ts';
  * loaded.
  */
 export async function connectMqtt(
-  parts: Parts & { readonly rpc: Rpc; readonly kept: Kept },
+  parts: Parts & { readonly rpc: Rpc; readonly kept: StoredState },
   config: Config,
   log: Log,
 ): Promise<Mqtt | undefined> {
@@ -39,7 +39,7 @@ export async function connectMqtt(
 
 /** The stored owners of topics of the unified namespace. Of several hubs, which all find the same owners, one stores them. */
 function unsOwners(
-  { kept, writer }: Pick<Parts, 'writer'> & { readonly kept: Kept },
+  { kept, writer }: Pick<Parts, 'writer'> & { readonly kept: StoredState },
   { announces, log }: { announces(name: string): boolean; readonly log: Log },
 ): MqttDeps['unsOwners'] {
   const owners = new Map(

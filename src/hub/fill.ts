@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import type { CollisionRow } from '../core/collision/row.ts';
-import type { KeptRow, LastKnownRow } from '../core/item.ts';
-import type { EntityWrite } from '../core/kept.ts';
+import type { StoredRow, LastKnownRow } from '../core/item.ts';
+import type { EntityWrite } from '../core/entity_write.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { keptByKind, keptSetting } from '../store/entity_text.ts';
 import type { Reading } from '../store/store.ts';
@@ -48,7 +48,7 @@ async function bringRows(parts: Parts, reading: Reading, config: Config): Promis
   const pairs: CollisionRow[] = [];
   for await (const rows of reading.rows) {
     const wanted: LastKnownRow[] = [];
-    const unwanted: KeptRow[] = [];
+    const unwanted: StoredRow[] = [];
     for (const row of rows) {
       // A pair of what is deleted is still to be told its end. Other rows of that a crash may have left, or one of a
       // provider that was never kept.

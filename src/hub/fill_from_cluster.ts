@@ -1,7 +1,7 @@
 import type { LeftBehind } from '../cluster/acquisition.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
-import type { EntityWrite } from '../core/kept.ts';
+import type { EntityWrite } from '../core/entity_write.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { announceFenceEvent, announceFenceEventAgain, announceProximity } from '../fanout/front_events.ts';
 import type { FenceEvent } from '../model/events.ts';

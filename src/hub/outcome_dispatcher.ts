@@ -1,6 +1,6 @@
 import type { CollisionRow } from '../core/collision/row.ts';
-import type { KeptRow } from '../core/item.ts';
-import type { PackedPlaces } from '../core/recorded.ts';
+import type { StoredRow } from '../core/item.ts';
+import type { PackedPositions } from '../core/history_rows.ts';
 import type { ZoneMove } from '../core/zone/following.ts';
 import { CommitGate } from '../fanout/commit_gate.ts';
 import type { EventBatch } from '../model/event_batch.ts';
@@ -18,9 +18,9 @@ export interface Sinks {
    * Resolves once the rows are kept; rejects when the database does not take them now. Undefined where nobody need wait for
    * that. `mayWait`: to share a commit.
    */
-  keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
+  keep(rows: Iterable<StoredRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
   /** The same of pairs that collide. */
-  keepPairs(rows: Iterable<KeptRow>): Promise<void> | undefined;
+  keepPairs(rows: Iterable<StoredRow>): Promise<void> | undefined;
   /** Called when the events of the motions that the collision stage has evaluated are published. Only in a cluster. */
   collisionsPublished?(evaluated: Evaluated, hasEvents: boolean): void;
   /** Resolves when what the shards have decided so far was let out; undefined where it was. */
@@ -42,7 +42,7 @@ export class OutcomeDispatcher {
   readonly #collisions: CommitGate;
   /** Rows of pairs that have parted, by id, while the ends of their collisions are not published. */
   readonly #parted = new Map<string, CollisionRow>();
-  #record: ((shard: number, places: PackedPlaces) => void) | undefined;
+  #record: ((shard: number, places: PackedPositions) => void) | undefined;
 
   constructor(sinks: Sinks) {
     this.#sinks = sinks;
@@ -52,7 +52,7 @@ export class OutcomeDispatcher {
   }
 
   /** Hands on where objects have been from now on, for the history. */
-  recordTo(record: (shard: number, places: PackedPlaces) => void): void {
+  recordTo(record: (shard: number, places: PackedPositions) => void): void {
     this.#record = record;
   }
 
@@ -78,7 +78,7 @@ export class OutcomeDispatcher {
   ofShard(shard: number, { outcome, events, motions }: ShardReply): Promise<void> | undefined {
     this.#sinks.movedOut?.(motions);
     if (outcome.zoneMoves.length > 0) this.#sinks.moveZones(outcome.zoneMoves);
-    if (outcome.places !== undefined) this.#record?.(shard, outcome.places);
+    if (outcome.positions !== undefined) this.#record?.(shard, outcome.positions);
     const { rows, backgroundRows } = outcome;
     const stored = rows.count === 0 ? undefined : this.#sinks.keep(rows);
     this.#publish(events, this.#gates[shard] as CommitGate, stored);

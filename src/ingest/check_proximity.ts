@@ -1,4 +1,4 @@
-import { locationOf } from '../core/location/proximity.ts';
+import { locationOfProximity } from '../core/location/proximity.ts';
 import { isProximityZone } from '../core/zone/zone_type.ts';
 import { checker } from '../model/check.ts';
 import { Proximity } from '../model/location.ts';
@@ -26,7 +26,7 @@ export function checkProximity(value: unknown, expected: Expected): CheckedProxi
     return `${source}: must name a proximity zone (rfid or ibeacon), found ${show(value.source)} of type ${zone.type}`;
   }
   if (zone.position == null) return `${source}: must name a zone with a position, found ${show(value.source)}`;
-  const checked = checkLocation(locationOf(value, zone), expected);
+  const checked = checkLocation(locationOfProximity(value, zone), expected);
   if (typeof checked === 'string') return checked;
   return { ...checked, proximity: { ...value, provider_id: checked.location.provider_id } };
 }

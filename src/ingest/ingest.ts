@@ -1,5 +1,5 @@
 import { PROVIDER_NAME, recordGeneratedMs, recordSize, recordType, SOURCE_NAME } from '../core/location/record.ts';
-import type { ScannedBody } from '../core/location/scanned.ts';
+import type { ScannedBody } from '../core/location/scanned_body.ts';
 import { HubError } from '../errors.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
 import type { InputBounds } from '../model/bounds.ts';
@@ -446,7 +446,7 @@ export class Ingest {
     const { scanned, providersChanged } = this.#options;
     const { scanner, names } = this.#scanning as Scanning;
     const changes = providersChanged?.();
-    const [works, strangers]: [Promise<void>[], string[]] = [[], []];
+    const [works, newProviders]: [Promise<void>[], string[]] = [[], []];
     this.counts.rejected -= count;
     const { view, start, end } = scanner;
     const sinceMs = this.#recordedSince(tooOld);
@@ -458,7 +458,7 @@ export class Ingest {
         const work = this.#meet(number, recordType(scanner, at));
         if (work !== undefined) {
           works.push(work);
-          strangers.push(names.of(number));
+          newProviders.push(names.of(number));
         } else if (changes !== undefined) names.noteKnown(number, changes);
       }
       const from = view.getUint32(at + SOURCE_NAME, true);
@@ -471,7 +471,7 @@ export class Ingest {
       came++;
     }
     this.#noteCame(came, { source, at: type, receivedMs, via });
-    scanned?.({ records: scanner, start, end, receivedMs, strangers, nameOf: names.of, homeOf: names.homeOf });
+    scanned?.({ records: scanner, start, end, receivedMs, newProviders, nameOf: names.of, homeOf: names.homeOf });
     return works;
   }
 

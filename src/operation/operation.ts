@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { configText } from '../config/text.ts';
-import type { EntityWrite, Kept } from '../core/kept.ts';
+import type { EntityWrite, StoredState } from '../core/entity_write.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
@@ -61,7 +61,7 @@ interface OperatedCluster extends ClusterState {
 
 export interface OperationOptions {
   readonly config: Config;
-  readonly kept: Kept;
+  readonly kept: StoredState;
   readonly identity: HubIdentity;
   readonly rpc: { readonly counts: RpcCounts };
   schedule(delayMs: number, callback: () => void): () => void;
@@ -204,7 +204,7 @@ function configuredIn(entities: Entities): Parameters<typeof snapshotOf>[0] {
   };
 }
 
-function openUsage(hub: Operated, kept: Kept, sentToBroker: () => SentCounts): Usage {
+function openUsage(hub: Operated, kept: StoredState, sentToBroker: () => SentCounts): Usage {
   const { now, counts, entities, ingest, arrivals, fanout, writer } = hub;
   const values = keptSettings(kept);
   const month = values.get(CURRENT) as KeptMonth | undefined;
@@ -233,7 +233,7 @@ function threadsOf({ shards, collisions }: Operated) {
 }
 
 /** Values of the hub itself that the store has kept, by name. */
-function keptSettings({ entities }: Kept): ReadonlyMap<string, unknown> {
+function keptSettings({ entities }: StoredState): ReadonlyMap<string, unknown> {
   const own = entities.filter(({ kind, text }) => kind === 'setting' && text !== undefined);
   return new Map(own.map(({ id, text }) => [id, parseLossless(text as string)]));
 }
@@ -246,7 +246,7 @@ function settingWrites(
 }
 
 /** Providers whose last location was received no earlier than that. */
-function providersHeardSince({ rows }: Kept, sinceMs: number): string[] {
+function providersHeardSince({ rows }: StoredState, sinceMs: number): string[] {
   const ids: string[] = [];
   for (const row of rows) {
     if (row.kind === 'provider' && row.gone !== true && row.receivedMs >= sinceMs) ids.push(row.id);

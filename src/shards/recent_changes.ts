@@ -1,4 +1,4 @@
-import type { ObjectIds, Since } from '../core/item.ts';
+import type { ObjectIds, ChangesSince } from '../core/item.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { Configured, EntityCommand } from './shard_commands.ts';
 
@@ -15,7 +15,7 @@ export interface Changed {
   readonly undo: Recorded;
   readonly again: readonly Recorded[];
   /** How zones and fences were that have changed, and whether rules have. */
-  readonly around: Since;
+  readonly around: ChangesSince;
 }
 
 interface Noted extends Recorded {
@@ -115,9 +115,9 @@ function isOfObject(command: Configured): command is EntityCommand & { kind: Obj
 }
 
 /** The last of what is undone is what there was first. */
-function aroundBefore(undo: readonly Configured[]): Since {
-  const zones = new Map<string, Since['zones'][number]>();
-  const fences = new Map<string, Since['fences'][number]>();
+function aroundBefore(undo: readonly Configured[]): ChangesSince {
+  const zones = new Map<string, ChangesSince['zones'][number]>();
+  const fences = new Map<string, ChangesSince['fences'][number]>();
   for (const command of undo) {
     if (command.kind === 'zone') zones.set(command.id, [command.id, command.entity]);
     if (command.kind === 'fence') fences.set(command.id, [command.id, command.entity]);

@@ -1,5 +1,5 @@
-import type { KeptTimers } from '../core/fence/membership.ts';
-import type { KeptMembership, KeptRow, LastKnownRow } from '../core/item.ts';
+import type { StoredTimers } from '../core/fence/membership.ts';
+import type { StoredMembership, StoredRow, LastKnownRow } from '../core/item.ts';
 import { lastSeenTime, type ClockStep } from '../model/clock_steps.ts';
 
 /**
@@ -20,7 +20,7 @@ interface Times {
 }
 
 /** Rows as they are kept. */
-export function rowsToKeep(rows: Iterable<KeptRow>, clock: Times): Iterable<KeptRow> {
+export function rowsToKeep(rows: Iterable<StoredRow>, clock: Times): Iterable<StoredRow> {
   if (clock.setBacks.length === 0) return rows;
   return Array.from(rows, (row) => {
     if (row.gone === true) return row;
@@ -59,27 +59,27 @@ function rowsInRunning(
 /** A row in which no time is later than that. */
 export function rowUntil(row: LastKnownRow, untilMs: number): LastKnownRow {
   if (row.gone === true) return row;
-  const isLate = ([, entryMs, timers]: KeptMembership) => (entryMs ?? 0) > untilMs || latestOf(timers) > untilMs;
+  const isLate = ([, entryMs, timers]: StoredMembership) => (entryMs ?? 0) > untilMs || latestOf(timers) > untilMs;
   if (row.receivedMs <= untilMs && row.eventTimeMs <= untilMs && !row.memberships.some(isLate)) return row;
   const until = (ms: number): number => Math.min(ms, untilMs);
   return converted(row, until, until);
 }
 
 function converted(row: Row, keyed: (ms: number) => number, received: (ms: number) => number): Row {
-  const memberships = row.memberships.map(([fenceId, entryMs, timers]): KeptMembership => {
+  const memberships = row.memberships.map(([fenceId, entryMs, timers]): StoredMembership => {
     const entered = entryMs === null ? null : keyed(entryMs);
     return timers === undefined ? [fenceId, entered] : [fenceId, entered, shifted(timers, keyed, received)];
   });
   return { ...row, receivedMs: received(row.receivedMs), eventTimeMs: keyed(row.eventTimeMs), memberships };
 }
 
-function latestOf(timers: KeptTimers | undefined): number {
+function latestOf(timers: StoredTimers | undefined): number {
   if (timers === undefined) return 0;
   const { seen, since, tolerance, delay } = timers;
   return Math.max(seen, since ?? 0, tolerance ?? 0, delay ?? 0);
 }
 
-function shifted(timers: KeptTimers, keyed: (ms: number) => number, received: (ms: number) => number): KeptTimers {
+function shifted(timers: StoredTimers, keyed: (ms: number) => number, received: (ms: number) => number): StoredTimers {
   const { seen, since, tolerance, delay } = timers;
   return {
     ...timers,

@@ -1,4 +1,4 @@
-import { withKeptRegion } from '../core/fence/kept_polygon.ts';
+import { withCompactRegion } from '../core/fence/compact_polygon.ts';
 import type { Item } from '../core/item.ts';
 import type { StoredFence } from '../model/fence.ts';
 import type { LaneItem } from '../wire/location_record.ts';
@@ -29,7 +29,7 @@ interface Changed {
 export function commandsOf(changes: readonly Changed[]): EntityCommand[] {
   return changes.map(({ kind, id, after, force }) => {
     const isFence = kind === 'fence' && after !== undefined;
-    const command = { kind, id, entity: isFence ? withKeptRegion(after as StoredFence) : after } as EntityCommand;
+    const command = { kind, id, entity: isFence ? withCompactRegion(after as StoredFence) : after } as EntityCommand;
     return force === true && command.kind === 'trackable' ? { ...command, force } : command;
   });
 }

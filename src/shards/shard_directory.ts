@@ -1,4 +1,4 @@
-import { askedObject } from '../core/asked_object.ts';
+import { queriedObject } from '../core/item.ts';
 import type { ObjectIds, Query } from '../core/item.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
@@ -66,7 +66,7 @@ export class ShardDirectory {
 
   /** Who can answer a query: the home of the object that it names, or all shards. */
   asked(query: Query): readonly number[] {
-    const object = askedObject(query);
+    const object = queriedObject(query);
     if (object === undefined) return Array.from({ length: this.#shards }, (_, shard) => shard);
     return [object.kind === 'provider' ? this.ofProvider(object.id) : this.ofTrackable(object.id)];
   }

@@ -1,5 +1,5 @@
 import type { AcceptedLocation } from '../core/location/accepted.ts';
-import type { ScannedBody } from '../core/location/scanned.ts';
+import type { ScannedBody } from '../core/location/scanned_body.ts';
 import { HubError } from '../errors.ts';
 import { Lane, type LaneDriver, type Pace } from '../lane/lane.ts';
 import type { ThreadMemory } from '../lane/thread.ts';
@@ -92,12 +92,12 @@ export class ShardLane {
     this.#open = run;
   }
 
-  /** Passes on what it was given of a body, of whose providers these are its own, and strangers. hot */
-  pass(strangers: readonly string[]): void {
+  /** Passes on what it was given of a body, of whose providers these are its own, and newProviders. hot */
+  pass(newProviders: readonly string[]): void {
     const run = this.#open;
     if (run === undefined) return;
     this.#open = undefined;
-    this.lane.push(strangers.length === 0 ? run : { ...run, strangers });
+    this.lane.push(newProviders.length === 0 ? run : { ...run, newProviders });
   }
 
   /** Asks for the rows of all objects that have changed until now, as soon as that is done. */

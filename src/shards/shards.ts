@@ -1,8 +1,8 @@
 import { zstdDecompressSync } from 'node:zlib';
-import type { Answer, ExportedState, LastKnownRow, ObjectIds, Query, Since } from '../core/item.ts';
+import type { QueryResult, ExportedState, LastKnownRow, ObjectIds, Query, ChangesSince } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { PROVIDER_NAME, recordSize } from '../core/location/record.ts';
-import type { ScannedBody } from '../core/location/scanned.ts';
+import type { ScannedBody } from '../core/location/scanned_body.ts';
 import { HubError } from '../errors.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
 import type { LocatingRule } from '../model/rule.ts';
@@ -65,14 +65,14 @@ interface Question {
 }
 
 /** What a question is answered with: the state of objects that have left where that was asked for, undefined if they had none. */
-type Reply = Answer | ExportedState | ReleasedStep | undefined;
+type Reply = QueryResult | ExportedState | ReleasedStep | undefined;
 
 /** A question to a shard, which is given a number. */
 type Asked = readonly [shard: number, ask: (id: number) => LaneCommand];
 
 const NOBODY: ExportedState = { providers: [], trackables: [] };
 const NO_OBJECTS: ObjectIds = { providers: [], trackables: [] };
-const NOTHING_SINCE: Since = { zones: [], fences: [], rules: false };
+const NOTHING_SINCE: ChangesSince = { zones: [], fences: [], rules: false };
 /** What the shards ask of each other. */
 const WITHOUT_ANSWER: readonly LaneCommand['kind'][] = ['exportState', 'stand'];
 
@@ -181,7 +181,7 @@ export class Shards {
    * at once. Not while objects move: then nothing can be scanned. hot
    */
   scanned(body: ScannedBody): void {
-    const { records, start, end, strangers, isPartial } = body;
+    const { records, start, end, newProviders, isPartial } = body;
     const isAlike = this.#lanes.length === 1 && isPartial !== true;
     let from = start;
     while (from < end) {
@@ -195,9 +195,9 @@ export class Shards {
       this.#lastSeq += count;
       from = to;
     }
-    for (const id of strangers) this.#known?.heard(id);
+    for (const id of newProviders) this.#known?.heard(id);
     for (const [shard, lane] of this.#lanes.entries()) {
-      lane.pass(strangers.filter((id) => this.#directory.ofProvider(id) === shard));
+      lane.pass(newProviders.filter((id) => this.#directory.ofProvider(id) === shard));
     }
   }
 
@@ -208,8 +208,8 @@ export class Shards {
   received(run: CountedRun, receiving: Pick<Receiving, 'receivedMs' | 'eventTime'>): void {
     const homeOf = (provider: string) => this.homeOf(provider);
     // The hub may have the provider already, while the record that makes it is on its way.
-    const isStranger = (provider: string) => this.#known?.isConfigured(provider) !== true;
-    this.#inLine(receiving.receivedMs, () => this.scanned(scannedOf(run, { ...receiving, homeOf, isStranger })));
+    const isNewProvider = (provider: string) => this.#known?.isConfigured(provider) !== true;
+    this.#inLine(receiving.receivedMs, () => this.scanned(scannedOf(run, { ...receiving, homeOf, isNewProvider })));
   }
 
   /** The shard of a provider, as long as `homesChanged` stays the same. */
@@ -342,10 +342,10 @@ export class Shards {
   }
 
   /** Asks the owner of the object that the query names, or all shards. */
-  ask(query: Query): Promise<readonly Answer[]> {
+  ask(query: Query): Promise<readonly QueryResult[]> {
     return this.#askInLine(this.#options.now(), () => {
       return this.#directory.asked(query).map((shard): Asked => [shard, (id) => ({ kind: 'read', id, query })]);
-    }) as Promise<readonly Answer[]>;
+    }) as Promise<readonly QueryResult[]>;
   }
 
   /** Has all shards tell where their trackables stand, as motions, and resolves when they have. */

@@ -19,7 +19,7 @@ export class StateMirror {
     trackable: new Map<string, Of<'trackable'>>(),
   };
   /** Providers that the shard has a location of, and no entity: it was not created yet, or could not be. */
-  readonly #strangers = new Set<string>();
+  readonly #newProviders = new Set<string>();
   /** Objects whose state is another hub's: rows that were kept of them here are out of date. */
   readonly #released = { provider: new Set<string>(), trackable: new Set<string>() };
   /** Objects that were taken over from another hub. */
@@ -36,7 +36,7 @@ export class StateMirror {
   /** Whether the shard has an object that rows may be kept of. */
   has(kind: ObjectKind, id: string): boolean {
     if (this.#released[kind].has(id)) return false;
-    return this.#entities[kind].has(id) || (kind === 'provider' && this.#strangers.has(id));
+    return this.#entities[kind].has(id) || (kind === 'provider' && this.#newProviders.has(id));
   }
 
   /** Whether the shard has taken over an object from another hub, even if the log does not say so yet. */
@@ -71,7 +71,7 @@ export class StateMirror {
   #noteOne(item: LaneItem): void {
     switch (item.kind) {
       case 'locations':
-        for (const id of item.strangers) this.#noteProvider(id);
+        for (const id of item.newProviders) this.#noteProvider(id);
         return;
       case 'zone':
       case 'fence':
@@ -97,7 +97,7 @@ export class StateMirror {
         return;
       case 'exportState':
         for (const id of item.providers) this.#entities.provider.delete(id);
-        for (const id of item.providers) this.#strangers.delete(id);
+        for (const id of item.providers) this.#newProviders.delete(id);
         for (const id of item.trackables) this.#entities.trackable.delete(id);
         this.#noteHere(item);
         this.#forgetAdopted(item);
@@ -134,12 +134,12 @@ export class StateMirror {
 
   /** The shard has a location of the provider, of which it may not have been told. */
   #noteProvider(id: string): void {
-    if (!this.#entities.provider.has(id)) this.#strangers.add(id);
+    if (!this.#entities.provider.has(id)) this.#newProviders.add(id);
   }
 
   #noteEntity<K extends EntityKind>(item: Of<K>): void {
     const entities = this.#entities[item.kind] as Map<string, Of<K>>;
-    if (item.kind === 'provider') this.#strangers.delete(item.id);
+    if (item.kind === 'provider') this.#newProviders.delete(item.id);
     if (item.entity !== undefined) {
       entities.set(item.id, item);
       return;

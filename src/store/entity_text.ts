@@ -1,4 +1,4 @@
-import type { EntityKind, EntityWrite } from '../core/kept.ts';
+import type { StoredKind, EntityWrite } from '../core/entity_write.ts';
 import { StartupError } from '../errors.ts';
 import type { Anchor } from '../model/anchor.ts';
 import type { StoredFence } from '../model/fence.ts';
@@ -9,7 +9,7 @@ import type { Zone } from '../model/zone.ts';
 
 /** An entity after a change; undefined when it was deleted. */
 interface Changed {
-  readonly kind: EntityKind;
+  readonly kind: StoredKind;
   readonly id: string;
   readonly after: object | undefined;
 }
@@ -30,7 +30,7 @@ export function keptByKind(entities: readonly EntityWrite[]) {
   };
 }
 
-function keptEntities<T>(entities: readonly EntityWrite[], kind: EntityKind): T[] {
+function keptEntities<T>(entities: readonly EntityWrite[], kind: StoredKind): T[] {
   const kept: T[] = [];
   for (const { kind: of, id, text } of entities) {
     if (of !== kind || text === undefined) continue;

@@ -1,12 +1,12 @@
-import type { KeptRow } from '../core/item.ts';
-import type { EntityWrite, Kept, KeptPart, StoreBatch } from '../core/kept.ts';
+import type { StoredRow } from '../core/item.ts';
+import type { EntityWrite, StoredState, StoredPart, StoreBatch } from '../core/entity_write.ts';
 import { packedRows } from '../wire/store_messages.ts';
 import type { Store } from './store.ts';
 
 /** A store that forgets everything when the process ends, and the plainest description of what a store does. */
 export class MemoryStore implements Store {
   readonly #entities = new Map<string, EntityWrite>();
-  readonly #rows = new Map<string, KeptRow>();
+  readonly #rows = new Map<string, StoredRow>();
   readonly #hubId: string;
   #open = true;
 
@@ -14,7 +14,7 @@ export class MemoryStore implements Store {
     this.#hubId = hubId;
   }
 
-  async load(read?: (part: KeptPart) => void): Promise<Kept> {
+  async load(read?: (part: StoredPart) => void): Promise<StoredState> {
     this.#checkOpen();
     const all = { entities: [...this.#entities.values()], rows: [...this.#rows.values()] };
     read?.(all);

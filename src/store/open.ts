@@ -1,4 +1,4 @@
-import type { Kept, KeptPart, StoreBatch } from '../core/kept.ts';
+import type { StoredState, StoredPart, StoreBatch } from '../core/entity_write.ts';
 import { StartupError } from '../errors.ts';
 import { commitOf, type Stage, type StoreReply, unpackPart } from '../wire/store_messages.ts';
 import { checkScratch } from './place.ts';
@@ -47,8 +47,8 @@ export class ThreadStore implements Store {
     this.#thread = Promise.resolve(thread);
   }
 
-  async load(read?: (part: KeptPart) => void): Promise<Kept> {
-    let parts: KeptPart[] = [];
+  async load(read?: (part: StoredPart) => void): Promise<StoredState> {
+    let parts: StoredPart[] = [];
     const reply = await this.#ask((thread) => {
       // Whoever has heard of some parts cannot begin again.
       if (parts.length > 0 && read !== undefined)

@@ -1,4 +1,4 @@
-import type { EntityKind } from '../core/kept.ts';
+import type { StoredKind } from '../core/entity_write.ts';
 import { openExisting } from './backup.ts';
 import { nameOf } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
@@ -9,7 +9,7 @@ import { refuse } from './start_errors.ts';
 /** The entities of a database and its settings, as JSON texts, in the order of creation, at one moment. */
 export interface Entities {
   readonly count: number;
-  texts(kind: Exclude<EntityKind, 'setting'>): IterableIterator<string>;
+  texts(kind: Exclude<StoredKind, 'setting'>): IterableIterator<string>;
   /** A setting of that name; undefined when there is none. */
   setting(name: string): string | undefined;
   /** Settings whose names begin so, in the order of these. */

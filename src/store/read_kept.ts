@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { CollisionRow } from '../core/collision/row.ts';
-import type { KeptRow, LastKnownRow } from '../core/item.ts';
-import type { EntityWrite, KeptPart } from '../core/kept.ts';
+import type { StoredRow, LastKnownRow } from '../core/item.ts';
+import type { EntityWrite, StoredPart } from '../core/entity_write.ts';
 import { keyOf, ofKey, rowAt } from '../core/row_bytes.ts';
 import { type DamagedRow, nameOf } from './damage.ts';
 import type { Place } from './newest_rows.ts';
@@ -13,7 +13,7 @@ import { PART_MAX } from './store.ts';
  * Reads all that a database of the present version keeps, in parts: entities, then settings, then rows, those of
  * collisions last. Rows whose checksum does not fit are left out, and added to `damaged`. Nobody may write to it meanwhile.
  */
-export function* readKept(db: Database.Database, damaged: DamagedRow[]): Generator<KeptPart> {
+export function* readKept(db: Database.Database, damaged: DamagedRow[]): Generator<StoredPart> {
   for (const found of pages<StoredEntity>(db, 'SELECT seq AS page, kind, id, text, sum FROM entity WHERE seq > ?')) {
     const sound = found.filter((row) => isSound(row, rowSum(row.kind, row.id, row.text), 'entity', damaged));
     yield { entities: sound.map(({ kind, id, text }) => ({ kind, id, text })), rows: [] };
@@ -22,9 +22,9 @@ export function* readKept(db: Database.Database, damaged: DamagedRow[]): Generat
   const logged = readRowLog(db, (seq) => {
     damaged.push({ table: 'row_log', key: seq, name: nameOf('row_log', { id: `${seq}` }) });
   });
-  const isOld = (kind: KeptRow['kind'], id: string) => logged.size > 0 && logged.has(keyOf(kind, id));
+  const isOld = (kind: StoredRow['kind'], id: string) => logged.size > 0 && logged.has(keyOf(kind, id));
   const columns = 'rowid AS page, kind, id, received_ms, key_ms, location, memberships, sum';
-  for (const found of pages<StoredRow>(db, `SELECT ${columns} FROM last_known WHERE rowid > ?`)) {
+  for (const found of pages<RowColumns>(db, `SELECT ${columns} FROM last_known WHERE rowid > ?`)) {
     const latest = found.filter(({ kind, id }) => !isOld(kind, id));
     const sound = latest.filter((row) => isSound(row, placeSum(row), 'last_known', damaged));
     yield { entities: [], rows: sound.map(toRow) };
@@ -44,9 +44,9 @@ export function* readKept(db: Database.Database, damaged: DamagedRow[]): Generat
 /** The rows of the log that are of such a kind. */
 function* loggedRows(
   logged: ReadonlyMap<string, Place>,
-  isWanted: (kind: KeptRow['kind']) => boolean,
-): Generator<KeptPart> {
-  let rows: KeptRow[] = [];
+  isWanted: (kind: StoredRow['kind']) => boolean,
+): Generator<StoredPart> {
+  let rows: StoredRow[] = [];
   for (const [key, { buffer, at }] of logged) {
     if (!isWanted(ofKey(key)[0])) continue;
     const row = rowAt(buffer, at);
@@ -70,7 +70,7 @@ interface StoredCollision extends Paged {
   readonly bodies: string;
 }
 
-interface StoredRow extends Paged {
+interface RowColumns extends Paged {
   readonly kind: LastKnownRow['kind'];
   readonly received_ms: number;
   readonly key_ms: number;
@@ -114,11 +114,11 @@ function* pages<T extends Paged>(db: Database.Database, select: string): Generat
   }
 }
 
-function placeSum({ kind, id, location, memberships, received_ms, key_ms }: StoredRow): number {
+function placeSum({ kind, id, location, memberships, received_ms, key_ms }: RowColumns): number {
   return rowSum(kind, id, location, memberships, received_ms, key_ms);
 }
 
-function toRow({ kind, id, received_ms, key_ms, location, memberships }: StoredRow): LastKnownRow {
+function toRow({ kind, id, received_ms, key_ms, location, memberships }: RowColumns): LastKnownRow {
   return { kind, id, receivedMs: received_ms, eventTimeMs: key_ms, location, memberships: JSON.parse(memberships) };
 }
 

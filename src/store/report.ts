@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
-import { ofKey, rowTexts } from '../core/row_bytes.ts';
+import { ofKey, decodeRow } from '../core/row_bytes.ts';
 import { openExisting } from './backup.ts';
 import { type DamagedRow, nameOf } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
@@ -138,9 +138,9 @@ function gatherRows(db: Database.Database, version: number): readonly string[] {
   };
   for (const [key, { buffer, at }] of logged) {
     const [kind, id] = ofKey(key);
-    const { isGone, memberships, text } = rowTexts(buffer, at);
-    if (kind === 'collision') isGone ? drop.pair.run(id) : add.pair.run(id, text);
-    else isGone ? drop.place.run(kind, id) : add.place.run(kind, id, text, memberships);
+    const { isTombstone, memberships, text } = decodeRow(buffer, at);
+    if (kind === 'collision') isTombstone ? drop.pair.run(id) : add.pair.run(id, text);
+    else isTombstone ? drop.place.run(kind, id) : add.place.run(kind, id, text, memberships);
   }
   return problems;
 }

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { type PackedRows, ROW_BYTES_MIN, rowId, rowKey, rowTexts } from '../core/row_bytes.ts';
+import { type PackedRows, ROW_BYTES_MIN, rowId, rowKey, decodeRow } from '../core/row_bytes.ts';
 import { look } from '../model/borrowed.ts';
 import { NewestRows, type Place } from './newest_rows.ts';
 import { bytesSum, rowSum } from './row_sum.ts';
@@ -162,13 +162,13 @@ export class RowLog {
 
   #write({ buffer, at }: Place): void {
     const { setRow, addRow, deleteRow, setCollision, deleteCollision } = this.#statements;
-    const { kind, id, isGone, receivedMs, eventTimeMs, memberships, text } = rowTexts(buffer, at);
+    const { kind, id, isTombstone, receivedMs, eventTimeMs, memberships, text } = decodeRow(buffer, at);
     if (kind === 'collision') {
-      if (isGone) deleteCollision.run(id);
+      if (isTombstone) deleteCollision.run(id);
       else setCollision.run(id, receivedMs, text, rowSum('collision', id, text, '', receivedMs));
       return;
     }
-    if (isGone) {
+    if (isTombstone) {
       deleteRow.run(kind, id);
       return;
     }

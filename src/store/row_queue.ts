@@ -160,7 +160,7 @@ class RowArea {
   /** The rows of others, the last of each object in the place of its first. */
   constructor(older: readonly RowArea[] = []) {
     const newest = new Map<string, { readonly of: RowArea; readonly at: number }>();
-    for (const of of older) for (const at of of.all().places()) newest.set(rowKey(of.#rows, at), { of, at });
+    for (const of of older) for (const at of of.all().offsets()) newest.set(rowKey(of.#rows, at), { of, at });
     for (const of of older) {
       let at = of.#from;
       for (const { end, places } of of.#arrivals) {

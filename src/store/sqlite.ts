@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { Kept, KeptPart, StoreBatch } from '../core/kept.ts';
+import type { StoredState, StoredPart, StoreBatch } from '../core/entity_write.ts';
 import { packedRows } from '../wire/store_messages.ts';
 import { type DamagedRow, leaveOut, nameOf, refuseDamaged } from './damage.ts';
 import { hubIdOf, openFile } from './database_file.ts';
@@ -93,7 +93,7 @@ export class SqliteStore {
   }
 
   /** All of it. Throws a StartupError when the file cannot be read. */
-  load(): Kept {
+  load(): StoredState {
     return { ...joinedParts(this.parts()), hubId: this.#hubId };
   }
 
@@ -101,7 +101,7 @@ export class SqliteStore {
    * The same in parts, all entities before the first row. To be read to the end before the next commit. Damaged rows are
    * in none; at the end they are taken out of the file where that is accepted, and otherwise it throws.
    */
-  *parts(): Generator<KeptPart> {
+  *parts(): Generator<StoredPart> {
     const damaged: DamagedRow[] = [];
     try {
       yield* readKept(this.#db, damaged);

@@ -1,10 +1,10 @@
-import type { KeptRow } from '../core/item.ts';
-import type { EntityWrite, Kept, KeptPart, StoreBatch } from '../core/kept.ts';
+import type { StoredRow } from '../core/item.ts';
+import type { EntityWrite, StoredState, StoredPart, StoreBatch } from '../core/entity_write.ts';
 
 /** Where the hub keeps its data. Calls are served in order; a caller need not wait for the end of another's. */
 export interface Store {
   /** `read` hears of the parts as they are read, of all entities before the first row. */
-  load(read?: (part: KeptPart) => void): Promise<Kept>;
+  load(read?: (part: StoredPart) => void): Promise<StoredState>;
   /** Keeps the whole batch or, when it rejects, nothing of it. Keeping it twice is the same as once. */
   commit(batch: StoreBatch): Promise<void>;
   close(): Promise<void>;
@@ -16,14 +16,14 @@ export interface Store {
 export const PART_MAX = 5000;
 
 /** What is kept, in parts. */
-export function* partsOf({ entities, rows }: KeptPart): Generator<KeptPart> {
+export function* partsOf({ entities, rows }: StoredPart): Generator<StoredPart> {
   yield { entities, rows: [] };
   for (let row = 0; row < rows.length; row += PART_MAX) yield { entities: [], rows: rows.slice(row, row + PART_MAX) };
 }
 
 /** All of what was read in parts. */
-export function joinedParts(parts: Iterable<KeptPart>): KeptPart {
-  const [entities, rows]: [EntityWrite[], KeptRow[]] = [[], []];
+export function joinedParts(parts: Iterable<StoredPart>): StoredPart {
+  const [entities, rows]: [EntityWrite[], StoredRow[]] = [[], []];
   for (const part of parts) {
     for (const entity of part.entities) entities.push(entity);
     for (const row of part.rows) rows.push(row);
@@ -35,15 +35,15 @@ export function joinedParts(parts: Iterable<KeptPart>): KeptPart {
 export interface Reading {
   readonly entities: Promise<readonly EntityWrite[]>;
   /** Parts of the rows. To be read once. */
-  readonly rows: AsyncIterable<readonly KeptRow[]>;
-  readonly all: Promise<Kept>;
+  readonly rows: AsyncIterable<readonly StoredRow[]>;
+  readonly all: Promise<StoredState>;
 }
 
 /** Begins to read a store. When it cannot be read, all that is read of it rejects. */
 export function beginReading(store: Store): Reading {
   const entities = Promise.withResolvers<readonly EntityWrite[]>();
   const found: EntityWrite[] = [];
-  let parts!: ReadableStreamDefaultController<readonly KeptRow[]>;
+  let parts!: ReadableStreamDefaultController<readonly StoredRow[]>;
   const rows = new ReadableStream({
     start(controller: typeof parts) {
       parts = controller;

@@ -1,5 +1,5 @@
-import type { KeptRow } from '../core/item.ts';
-import type { EntityWrite } from '../core/kept.ts';
+import type { StoredRow } from '../core/item.ts';
+import type { EntityWrite } from '../core/entity_write.ts';
 import { keyOf, type PackedRows } from '../core/row_bytes.ts';
 import { HubError } from '../errors.ts';
 import { packedRows } from '../wire/store_messages.ts';
@@ -81,8 +81,8 @@ export class StoreWriter {
   }
 
   /** What the store would hand out if everything were written: the kept rows with the latest of each object. */
-  latest(kept: readonly KeptRow[]): KeptRow[] {
-    const latest = new Map<string, KeptRow>();
+  latest(kept: readonly StoredRow[]): StoredRow[] {
+    const latest = new Map<string, StoredRow>();
     for (const rows of [kept, ...this.#rows.rows()]) for (const row of rows) latest.set(keyOf(row.kind, row.id), row);
     return [...latest.values()].filter(({ gone }) => gone !== true);
   }
@@ -113,7 +113,7 @@ export class StoreWriter {
    * HUB_UNAVAILABLE when the next attempt fails, or rows are late; they stay, and are written when the store takes them.
    * `mayWait`: nobody needs them soon, so they may wait up to 50 ms to share a commit with others.
    */
-  writeRows(rows: Iterable<KeptRow>, { orFail = false, mayWait = false } = {}): Promise<void> {
+  writeRows(rows: Iterable<StoredRow>, { orFail = false, mayWait = false } = {}): Promise<void> {
     this.#rows.put(packedRows(rows));
     if (mayWait) this.#beDueSoon();
     else this.#beDue();

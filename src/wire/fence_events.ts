@@ -1,5 +1,5 @@
 import { Packr } from 'msgpackr';
-import type { FenceEventText } from '../core/outcome.ts';
+import type { FenceEventJson } from '../core/outcome.ts';
 
 /**
  * Fence events in front of the record of their step (journal_record.ts), so that they are kept with it or not at all. Who takes
@@ -16,7 +16,7 @@ const [SIZE_AT, EVENTS_AT] = [1, 5] as const;
 const packr = new Packr({ useRecords: false, moreTypes: true, useToJSON: false });
 
 /** A record with the fence events of its step. */
-export function withFenceEvents(record: Uint8Array, events: readonly FenceEventText[]): Uint8Array {
+export function withFenceEvents(record: Uint8Array, events: readonly FenceEventJson[]): Uint8Array {
   if (events.length === 0) return record;
   const packed = packr.pack(events);
   const bytes = Buffer.alloc(EVENTS_AT + packed.length + record.length);
@@ -30,7 +30,7 @@ export function withFenceEvents(record: Uint8Array, events: readonly FenceEventT
 /** A record by itself and the fence events in front of it; undefined where there are none that can be read. */
 export function fenceEventsOf(
   bytes: Uint8Array,
-): { readonly events: readonly FenceEventText[]; readonly record: Uint8Array } | undefined {
+): { readonly events: readonly FenceEventJson[]; readonly record: Uint8Array } | undefined {
   if (bytes[0] !== VERSION || bytes.length < EVENTS_AT) return undefined;
   const recordAt = EVENTS_AT + new DataView(bytes.buffer, bytes.byteOffset, EVENTS_AT).getUint32(SIZE_AT, true);
   if (recordAt > bytes.length) return undefined;
@@ -39,7 +39,7 @@ export function fenceEventsOf(
   return { events, record: bytes.subarray(recordAt) };
 }
 
-function isFenceEvent(value: unknown): value is FenceEventText {
+function isFenceEvent(value: unknown): value is FenceEventJson {
   return Array.isArray(value) && value.length === 2 && Array.isArray(value[0]) && typeof value[1] === 'string';
 }
 

@@ -1,4 +1,4 @@
-import type { FenceEventText } from '../core/outcome.ts';
+import type { FenceEventJson } from '../core/outcome.ts';
 import { type Borrowed, lend, look } from '../model/borrowed.ts';
 import { type ClockStep, wallClockTime } from '../model/clock_steps.ts';
 import { fenceEventsOf } from './fence_events.ts';
@@ -46,7 +46,7 @@ export type JournalRecord = RecordedWith &
         readonly endMs: number;
         readonly step: PackedStep;
         /** Left out where none were kept. */
-        readonly fenceEvents?: readonly FenceEventText[];
+        readonly fenceEvents?: readonly FenceEventJson[];
       }
     | { readonly kind: 'done'; readonly upTo: number }
     | {

@@ -11,7 +11,7 @@ import {
   stampRecord,
   writeRecord,
 } from '../core/location/record.ts';
-import type { ScannedBody } from '../core/location/scanned.ts';
+import type { ScannedBody } from '../core/location/scanned_body.ts';
 import type { PackedStep } from './journal_record.ts';
 
 /**
@@ -33,7 +33,7 @@ export interface PackedRun {
   /** Of all of them. */
   readonly receivedMs: number;
   /** Their providers, at least those of which the shard may not have been told. */
-  readonly strangers: readonly string[];
+  readonly newProviders: readonly string[];
   readonly chunk: Chunk;
   readonly start: number;
   readonly end: number;
@@ -110,8 +110,8 @@ export class LocationPacker {
     const end = writeRecord(chunk, start, location, { seq, receivedMs, generatedMs, source, crs });
     chunk.used = end;
     chunk.waiting++;
-    const strangers = [location.provider_id];
-    return { kind: 'locations', seq, lastSeq: seq, count: 1, receivedMs, strangers, chunk, start, end };
+    const newProviders = [location.provider_id];
+    return { kind: 'locations', seq, lastSeq: seq, count: 1, receivedMs, newProviders, chunk, start, end };
   }
 
   /**
@@ -132,7 +132,7 @@ export class LocationPacker {
     if (before?.chunk === chunk && before.end === used) return { ...before, end, lastSeq, count: before.count + count };
     chunk.waiting++;
     const { receivedMs } = body;
-    return { kind: 'locations', seq, lastSeq, count, receivedMs, strangers: NOBODY, chunk, start: used, end };
+    return { kind: 'locations', seq, lastSeq, count, receivedMs, newProviders: NOBODY, chunk, start: used, end };
   }
 
   /** The runs among the items are done with, each once: their bytes may be written over. */

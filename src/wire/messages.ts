@@ -1,14 +1,14 @@
 import { addExtension, Packr, RESET_BUFFER_MODE } from 'msgpackr';
 import type { Restoration } from '../core/collision/restore.ts';
 import type { CollisionOutcome } from '../core/collision/stage.ts';
-import { KeptPolygon } from '../core/fence/kept_polygon.ts';
+import { CompactPolygon } from '../core/fence/compact_polygon.ts';
 import type { Item, PastStep } from '../core/item.ts';
 import type { ReceivedLocation } from '../core/location/received.ts';
 import type { Motion } from '../core/motion/motion.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { RecordedPlaces } from '../core/recorded.ts';
+import type { HistoryRecording } from '../core/history_rows.ts';
 import { PackedRows } from '../core/row_bytes.ts';
-import type { Batch } from '../core/shard.ts';
+import type { StepBatch } from '../core/shard.ts';
 import { type Borrowed, copied, lend, look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { Fence } from '../model/fence.ts';
@@ -32,7 +32,7 @@ export interface ShardSettings {
   readonly detachedStay: boolean;
   readonly parentsMax: number;
   /** See ShardOptions. */
-  readonly recorded?: RecordedPlaces | undefined;
+  readonly recorded?: HistoryRecording | undefined;
   /** Whether it starts without warm_shard.ts: many hubs that live for moments start in two thirds of the time. */
   readonly isCold?: boolean;
 }
@@ -53,7 +53,7 @@ export interface ShapeReply {
 }
 
 /** A batch on its way to a shard: items as they wait in its lane, or plain ones. */
-export interface LaneBatch extends Omit<Batch, 'items'> {
+export interface LaneBatch extends Omit<StepBatch, 'items'> {
   readonly items: readonly (Item | LaneItem)[];
   /** Where the step is to be recorded for other hubs: what its record says besides, see journal_record.ts. */
   readonly recordedWith?: RecordedWith & {
@@ -183,10 +183,10 @@ addExtension({
 });
 
 addExtension({
-  Class: KeptPolygon as new (...values: never[]) => KeptPolygon,
+  Class: CompactPolygon as new (...values: never[]) => CompactPolygon,
   type: 2,
-  write: ({ rings, size }: KeptPolygon) => [size, rings],
-  read: ([size, rings]: [number, readonly Float64Array[]]) => new KeptPolygon(rings, size),
+  write: ({ rings, size }: CompactPolygon) => [size, rings],
+  read: ([size, rings]: [number, readonly Float64Array[]]) => new CompactPolygon(rings, size),
 });
 
 addExtension({
@@ -227,7 +227,7 @@ export function packBatch({ items, ...rest }: LaneBatch): Borrowed {
   return lend(packr.pack({ ...rest, items: packedRuns(items) }, RESET_BUFFER_MODE));
 }
 
-export function unpackBatch(bytes: Borrowed): Batch & Pick<LaneBatch, 'recordedWith'> {
+export function unpackBatch(bytes: Borrowed): StepBatch & Pick<LaneBatch, 'recordedWith'> {
   const { items: runs, ...rest } = packr.unpack(look(bytes));
   return { ...rest, items: unpackedItems(unpackedRuns(runs)) };
 }

@@ -6,7 +6,7 @@ import {
   recordSize,
   renameRecord,
 } from '../core/location/record.ts';
-import type { ScannedBody } from '../core/location/scanned.ts';
+import type { ScannedBody } from '../core/location/scanned_body.ts';
 import { asBuffer, type LocationRun } from './location_record.ts';
 
 /**
@@ -28,7 +28,7 @@ export interface Receiving {
   /** The shard of a provider. */
   homeOf(provider: string): number;
   /** Whether the shards may not have been told of a provider yet. */
-  isStranger(provider: string): boolean;
+  isNewProvider(provider: string): boolean;
 }
 
 /** Bytes that came as a run of locations are none. */
@@ -54,17 +54,17 @@ export function checkRun({ names, bytes, count }: CountedRun): void {
  */
 // hot
 export function scannedOf({ names, bytes }: CountedRun, receiving: Receiving): ScannedBody {
-  const { receivedMs, eventTime, homeOf, isStranger } = receiving;
+  const { receivedMs, eventTime, homeOf, isNewProvider } = receiving;
   const records = recordsIn(bytes);
-  const strangers = new Set<string>();
+  const newProviders = new Set<string>();
   for (let at = 0; at < bytes.length; at += recordSize(records, at)) {
     const id = recordIdIn(records, at);
-    if (isStranger(id)) strangers.add(id);
+    if (isNewProvider(id)) newProviders.add(id);
     const generatedMs = eventTime(recordGeneratedMs(records, at));
     renameRecord(records, at, { provider: homeOf(id), receivedMs, generatedMs });
   }
   return {
-    ...{ records, start: 0, end: bytes.length, receivedMs, strangers: [...strangers], crsNames: names },
+    ...{ records, start: 0, end: bytes.length, receivedMs, newProviders: [...newProviders], crsNames: names },
     nameOf: (number) => names[number] as string,
     homeOf: (shard) => shard,
   };

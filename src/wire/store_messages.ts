@@ -1,6 +1,6 @@
 import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
-import type { KeptRow } from '../core/item.ts';
-import type { EntityWrite, KeptPart, StoreBatch } from '../core/kept.ts';
+import type { StoredRow } from '../core/item.ts';
+import type { EntityWrite, StoredPart, StoreBatch } from '../core/entity_write.ts';
 import { PackedRows, RowWriter } from '../core/row_bytes.ts';
 import { look } from '../model/borrowed.ts';
 import { newRecordBuffer } from './location_record.ts';
@@ -62,7 +62,7 @@ export function copiedRows({ bytes, size, count }: PackedRows): PackedRows {
 }
 
 /** Rows as bytes; as they are, where they are that. */
-export function packedRows(rows: Iterable<KeptRow>): PackedRows {
+export function packedRows(rows: Iterable<StoredRow>): PackedRows {
   if (rows instanceof PackedRows) return rows;
   const writer = new RowWriter(newRecordBuffer, 0);
   for (const row of rows) writer.row(row);
@@ -83,15 +83,15 @@ export function batchOf({ entities, memory, start, size, count }: Commit): Store
   };
 }
 
-export function packPart(part: KeptPart): Uint8Array {
+export function packPart(part: StoredPart): Uint8Array {
   return own(part);
 }
 
-export function unpackPart(bytes: Uint8Array): KeptPart {
-  return packr.unpack(bytes) as KeptPart;
+export function unpackPart(bytes: Uint8Array): StoredPart {
+  return packr.unpack(bytes) as StoredPart;
 }
 
 /** Packs into bytes of their own, which can be handed over without a copy. */
-function own(value: KeptPart | readonly EntityWrite[]): Uint8Array {
+function own(value: StoredPart | readonly EntityWrite[]): Uint8Array {
   return new Uint8Array(packr.pack(value, RESET_BUFFER_MODE));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Alerts } from '../../src/alerts/alerts.ts';
-import type { Answer, Query } from '../../src/core/item.ts';
+import type { QueryResult, Query } from '../../src/core/item.ts';
 import { HubError } from '../../src/errors.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 
@@ -10,7 +10,7 @@ const RULE = { name: 'In the dock', kind: 'entry' };
 /** Alerts over a real fan-out. Shards answer when they are told to, and what is kept is kept here. */
 function openAlerts() {
   const fanout = new Fanout({ variantsChanged: () => undefined });
-  const asked: { readonly query: Query; readonly answer: (answers: readonly Answer[]) => void }[] = [];
+  const asked: { readonly query: Query; readonly answer: (answers: readonly QueryResult[]) => void }[] = [];
   const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
   const store = { isFailing: false, kept: new Map<string, object>() };
   let nowMs = 1_000_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createApi } from '../../src/api/api.ts';
 import type { AcceptOptions, ApiDeps } from '../../src/api/deps.ts';
 import { fenceEventPublisher } from '../../src/api/fence_event_input.ts';
-import type { Answer, Query } from '../../src/core/item.ts';
+import type { QueryResult, Query } from '../../src/core/item.ts';
 import { NONE } from '../../src/alerts/alert_room.ts';
 import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
 import { type DocumentKind, Documents } from '../../src/entities/documents.ts';
@@ -66,7 +66,7 @@ export interface OpenApi {
   handle(method: string, path: string, bytes?: Uint8Array): HttpReply | Promise<HttpReply>;
 }
 
-export type Answering = (query: Query) => readonly Answer[];
+export type Answering = (query: Query) => readonly QueryResult[];
 
 function documents<T extends { readonly id: string; readonly name: string }>(kind: DocumentKind<T>): Documents<T> {
   let ids = 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Answer, Query } from '../../src/core/item.ts';
+import type { QueryResult, Query } from '../../src/core/item.ts';
 import { HubError } from '../../src/errors.ts';
 import { polygon, UUID_A, UUID_B, uwbZone } from '../entities/open_entities.ts';
 import { type Answering, openApi } from './open_api.ts';
@@ -20,8 +20,8 @@ async function beside(answers: Answering) {
   return api;
 }
 
-const texts = (...list: string[]): Answer => ({ texts: list });
-const ids = (...list: string[]): Answer => ({ ids: list });
+const texts = (...list: string[]): QueryResult => ({ texts: list });
+const ids = (...list: string[]): QueryResult => ({ ids: list });
 
 const ONE: readonly (readonly [string, Query])[] = [
   ['/v2/providers/p/location', { ask: 'provider_location', id: 'p', view: WGS84 }],

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { checkKept, parseBody } from '../../src/api/body.ts';
-import type { Kept } from '../../src/core/kept.ts';
+import type { StoredState } from '../../src/core/entity_write.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
 import { runCliIn, startCliIn } from './run_cli.ts';
@@ -65,7 +65,7 @@ function written(document: unknown): string {
   return path;
 }
 
-function keptIn(folder: string): Kept {
+function keptIn(folder: string): StoredState {
   const store = new SqliteStore(join(folder, 'data.dat'), () => 'new');
   try {
     return store.load();
@@ -74,7 +74,7 @@ function keptIn(folder: string): Kept {
   }
 }
 
-const idsOf = ({ entities }: Kept) => entities.map(({ kind, id }) => `${kind} ${id}`).sort();
+const idsOf = ({ entities }: StoredState) => entities.map(({ kind, id }) => `${kind} ${id}`).sort();
 const withoutTime = (path: string) => readFileSync(path, 'utf8').replace(/"exported_at":"[^"]+"/, '');
 
 test('import takes in every kind of entity, and what export writes of them is imported to the same', async () => {

@@ -10,7 +10,7 @@ import {
 import { NotedRows } from '../../src/cluster/noted_rows.ts';
 import { packState, unpackState } from '../../src/cluster/state_message.ts';
 import type { CollisionRow } from '../../src/core/collision/row.ts';
-import type { KeptRow, LastKnownRow } from '../../src/core/item.ts';
+import type { StoredRow, LastKnownRow } from '../../src/core/item.ts';
 import { PackedRows } from '../../src/core/row_bytes.ts';
 import { copied } from '../../src/model/borrowed.ts';
 import { schedule } from '../../src/time/clock.ts';
@@ -41,8 +41,8 @@ function pairRow(id: string, version: string | undefined): CollisionRow {
     : { kind: 'collision', id, startMs: 7, bodies: version };
 }
 
-async function allRows(checkpoints: Checkpoints): Promise<Map<string, KeptRow>> {
-  const found = new Map<string, KeptRow>();
+async function allRows(checkpoints: Checkpoints): Promise<Map<string, StoredRow>> {
+  const found = new Map<string, StoredRow>();
   for await (const rows of checkpoints.rows()) {
     assert.ok(rows.length > 0 && rows.length <= 5000);
     for (const row of rows) {
@@ -53,7 +53,7 @@ async function allRows(checkpoints: Checkpoints): Promise<Map<string, KeptRow>> 
   return found;
 }
 
-function versionOf(row: KeptRow | undefined): string | undefined {
+function versionOf(row: StoredRow | undefined): string | undefined {
   if (row === undefined) return undefined;
   assert.notEqual(row.gone, true);
   if (row.kind === 'collision') return (row as { bodies: string }).bodies;
@@ -553,7 +553,7 @@ test('A former owner that only reads learns that it is none', async (context) =>
 
 /** What an owner leaves that dies after it has written an object to its new partition, before it has erased it in the old. */
 async function leaveBetween(bus: Bus, { isHeavy }: { isHeavy: boolean }): Promise<void> {
-  const write = (subject: string, number: number, rows: readonly KeptRow[]) =>
+  const write = (subject: string, number: number, rows: readonly StoredRow[]) =>
     bus.append({
       ...{ stream: 'hub_STATE', subject, timeoutMs: 1000 },
       bytes: packState({ by: 'dead', epoch: 1, number }, placesOf(rows)),
@@ -745,11 +745,11 @@ for (const [what, bytes, message] of [
   });
 }
 
-function placesOf(rows: readonly KeptRow[]) {
+function placesOf(rows: readonly StoredRow[]) {
   const packed = packedRows(rows);
   const bytes = Buffer.from(copied(packed.bytes));
   const buffer = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
-  return Array.from(new PackedRows(buffer, { size: packed.size, count: packed.count }).places(), (at) => ({
+  return Array.from(new PackedRows(buffer, { size: packed.size, count: packed.count }).offsets(), (at) => ({
     buffer,
     at,
   }));

@@ -257,7 +257,7 @@ test('Whatever bytes come, what a door hands on can be read by a worker', () => 
             receivedMs: T0,
             eventTime: (ms: number) => ms,
             homeOf: () => 0,
-            isStranger: () => false,
+            isNewProvider: () => false,
           };
           const body = scannedOf({ ...run, bytes }, receiving);
           const lane = [packer.copy(body, 0, bytes.length, 1, undefined)];

@@ -2,7 +2,7 @@ import { type Door, type DoorOptions, openDoor } from '../../src/cluster/door.ts
 import { Ownership } from '../../src/cluster/ownership.ts';
 import { RemoteShards } from '../../src/cluster/remote_shards.ts';
 import { openRouter, type Router, type RouterOptions } from '../../src/cluster/router.ts';
-import type { Answer, Query } from '../../src/core/item.ts';
+import type { QueryResult, Query } from '../../src/core/item.ts';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import { ReceivedLocation } from '../../src/core/location/received.ts';
 import { HubError } from '../../src/errors.ts';
@@ -92,7 +92,7 @@ export class TestHub {
   isFull = false;
   /** Locations that are being taken. */
   taking = 0;
-  answer: (query: Query) => Promise<readonly Answer[]> = async ({ ask }) => [{ ids: [ask] }];
+  answer: (query: Query) => Promise<readonly QueryResult[]> = async ({ ask }) => [{ ids: [ask] }];
   unrecorded: DoorOptions['unrecorded'] = async (runs) => runs;
   readonly #kept: Given['kept'];
   #last: Promise<void> = Promise.resolve();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Bus } from '../../src/cluster/bus.ts';
 import { ClusterFanout, type SentBefore } from '../../src/cluster/cluster_fanout.ts';
 import type { FenceEventLeft } from '../../src/cluster/fan_out_message.ts';
-import { wantedVariant } from '../../src/core/wanted.ts';
+import { filteredVariant } from '../../src/core/variant_filter.ts';
 import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
@@ -157,7 +157,7 @@ export class TestHub {
       published.set(of, n);
       const text = JSON.stringify({ id: `${of} ${n}`, of, n });
       own.push({ of: this.name, recordedMs: cluster.clock.nowMs, event: [fenceFieldsOf(of), text] });
-      for (const { id, topic, unfiltered, wants } of this.variants.map(wantedVariant)) {
+      for (const { id, topic, unfiltered, wants } of this.variants.map(filteredVariant)) {
         const fields = topic === 'fence_events' ? fenceFieldsOf(of) : [of, 'source'];
         if (wants?.(fields) !== false)
           events.push({ variant: id, fields: unfiltered === true ? NO_FIELDS : fields, text });

@@ -57,9 +57,9 @@ function openRoutes() {
     hasCapacity: () => state.hasCapacity.local,
     kept: () => state.kept.local,
     location: ({ provider_id: id }, { generatedMs }) => void went.push(['shards', id, generatedMs - T0]),
-    scanned({ records, start, end, homeOf, nameOf, isPartial, strangers }) {
+    scanned({ records, start, end, homeOf, nameOf, isPartial, newProviders }) {
       if (isPartial === true) state.partial++;
-      for (const id of strangers) assert.equal(ownership.serverOf('provider', id), 'a');
+      for (const id of newProviders) assert.equal(ownership.serverOf('provider', id), 'a');
       for (let at = start; at < end; at += recordSize(records, at)) {
         const name = records.view.getUint32(at + PROVIDER_NAME, true);
         const id = nameOf(name);
@@ -106,8 +106,16 @@ function scan({ routes }: ReturnType<typeof openRoutes>, providers: readonly str
     names.noteKnown(name, changes);
     names.noteHome(name, routes.homeOf(names.of(name)));
   }
-  const strangers = [...new Set(providers)];
-  routes.scanned({ records: scanner, start, end, receivedMs: T0, strangers, nameOf: names.of, homeOf: names.homeOf });
+  const newProviders = [...new Set(providers)];
+  routes.scanned({
+    records: scanner,
+    start,
+    end,
+    receivedMs: T0,
+    newProviders,
+    nameOf: names.of,
+    homeOf: names.homeOf,
+  });
 }
 
 test('Each location of a body goes to whoever serves its provider, in order, and behind what waits for that', () => {

@@ -305,7 +305,7 @@ function effectsOf(places: Readonly<Record<string, 'here' | 'elsewhere'>>) {
   for (const [id, place] of Object.entries(places)) {
     const changes = place === 'elsewhere' ? CHANGED_SHARD : 0;
     const object = { kind: 'provider', id, fix: undefined, members: [], suppressUntilMs: 0, changes };
-    writer.write(object as never, { withMembers: true, isLocated: false, isKnown: () => false, shared: -1 });
+    writer.write(object as never, { withMembers: true, isLocated: false, hasZone: () => false, shared: -1 });
   }
   return lend(copied(writer.take()));
 }

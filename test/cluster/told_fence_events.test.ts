@@ -4,7 +4,7 @@ import { packFenceEvents, readFenceEvents } from '../../src/cluster/fan_out_mess
 import { lastFenceEvents, type StepLeft } from '../../src/cluster/steps_left.ts';
 import { eventIdOf, ToldFenceEvents } from '../../src/cluster/told_fence_events.ts';
 import { EffectWriter } from '../../src/core/effects.ts';
-import type { FenceEventText } from '../../src/core/outcome.ts';
+import type { FenceEventJson } from '../../src/core/outcome.ts';
 import { copied, lend } from '../../src/model/borrowed.ts';
 import { joined } from '../../src/model/event_batch.ts';
 import { fenceEventsOf, withFenceEvents } from '../../src/wire/fence_events.ts';
@@ -14,7 +14,7 @@ import { newRecordBuffer } from '../../src/wire/location_record.ts';
 const textOf = (id: string): string => `{"id":"${id}","fence_id":"fé"}`;
 const featureOf = (id: string): string =>
   `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":${textOf(id)}}]}`;
-const EVENTS: FenceEventText[] = [
+const EVENTS: FenceEventJson[] = [
   [['f', undefined, 'p', undefined, 'region_entry', 'location_provider'], textOf('1')],
   [['f', 'foreign', 'p', 't', 'region_exit', 'trackable'], textOf('2')],
 ];
@@ -97,7 +97,7 @@ test('lastFenceEvents are those that were kept in the last five seconds of a jou
 });
 
 test('lastFenceEvents are without those of objects that had left, and arrived elsewhere, since', () => {
-  const eventOf = (id: string, endMs: number): FenceEventText => {
+  const eventOf = (id: string, endMs: number): FenceEventJson => {
     return [['f', undefined, id, undefined, 'region_entry', 'location_provider'], `${id} ${endMs}`];
   };
   const stepAt = (endMs: number, ...ids: string[]): StepLeft => ({
@@ -108,7 +108,7 @@ test('lastFenceEvents are without those of objects that had left, and arrived el
   });
   const effects = new EffectWriter(newRecordBuffer);
   const nowhere = { kind: 'provider', id: 'p', fix: undefined, members: [], suppressUntilMs: 0, changes: 0 };
-  effects.write(nowhere as never, { withMembers: true, isLocated: false, isKnown: () => false, shared: -1 });
+  effects.write(nowhere as never, { withMembers: true, isLocated: false, hasZone: () => false, shared: -1 });
   const step = { batch: new Uint8Array(0), effects: copied(effects.take()) };
   const common = { kind: 'released' as const, keptByMs: 3, config: 1, sequence: 7, isRelayed: false, step };
   const told = (isPending: boolean, { isRelayed = false, endMs = 3 } = {}): readonly string[] => {

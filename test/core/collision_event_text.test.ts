@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Moved } from '../../src/core/motion/motion.ts';
+import type { TrackableMotion } from '../../src/core/motion/motion.ts';
 import { circlePolygon } from '../../src/core/motion/shape.ts';
 import type { CollisionEvent } from '../../src/model/events.ts';
 import type { SerializedEvent, Variant } from '../../src/model/topics.ts';
@@ -85,7 +85,7 @@ suite('collision events', () => {
       for (const event of texts) {
         assert.equal(event.text, JSON.stringify(JSON.parse(event.text)));
         const [{ id, geometry } = { id: '' }] = read(event).collisions;
-        const { lon, lat } = motions[Number(id)] as Moved;
+        const { lon, lat } = motions[Number(id)] as TrackableMotion;
         assert.deepEqual(geometry, circlePolygon(lon, lat, 1));
       }
     }

@@ -1,6 +1,6 @@
 import { type Body, locate, newBody, newSite } from '../../src/core/collision/body.ts';
 import { destination } from '../../src/core/geo/geodesic.ts';
-import type { Motion, Moved } from '../../src/core/motion/motion.ts';
+import type { Motion, TrackableMotion } from '../../src/core/motion/motion.ts';
 
 /** Where the plane of the tests touches the earth, unless told otherwise. */
 export const ORIGIN = { lon: 8.68, lat: 50.11 };
@@ -28,7 +28,7 @@ function wrapped(degrees: number): number {
 }
 
 /** A motion of a trackable without tolerances; a point at the origin unless told otherwise. */
-export function moved(id: string, atMs: number, more: Partial<Moved> = {}): Moved {
+export function moved(id: string, atMs: number, more: Partial<TrackableMotion> = {}): TrackableMotion {
   return {
     kind: 'moved',
     seq: 0,
@@ -58,7 +58,7 @@ export function gone(id: string, receivedMs: number): Motion {
 }
 
 /** The body of a motion, as the stage makes it. */
-export function bodyOf(motion: Moved): Body {
+export function bodyOf(motion: TrackableMotion): Body {
   const body = newBody(motion);
   const site = newSite();
   locate(motion, undefined, site);

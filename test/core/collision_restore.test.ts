@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { type CollisionRow, motionsOf } from '../../src/core/collision/row.ts';
-import type { Motion, Moved } from '../../src/core/motion/motion.ts';
+import type { Motion, TrackableMotion } from '../../src/core/motion/motion.ts';
 import { gone, moved, placeAt, ringAt } from './collision_motions.ts';
 import { brief, disc, openStage, read, type Stage, type Told } from './collision_scene.ts';
 
@@ -35,14 +35,14 @@ function keep(rows: Map<string, CollisionRow>, outcome: Told): void {
   }
 }
 
-function standing(motions: readonly Moved[]): Moved[] {
+function standing(motions: readonly TrackableMotion[]): TrackableMotion[] {
   return motions.map((motion) => ({ ...motion, kind: 'stands' }));
 }
 
 interface Again {
   readonly nowMs: number;
   readonly heldMs?: number;
-  readonly stands: readonly Moved[];
+  readonly stands: readonly TrackableMotion[];
   readonly gone?: readonly string[];
   readonly done?: readonly Motion[];
   readonly unfinished?: readonly Motion[];
@@ -255,7 +255,7 @@ suite('a collision stage after another one', () => {
 });
 
 /** Where everybody is after some motions. */
-function placesOf(motions: readonly Motion[]): Moved[] {
+function placesOf(motions: readonly Motion[]): TrackableMotion[] {
   const last = new Map(motions.map((motion) => [motion.id, motion]));
   return [...last.values()].filter((motion) => motion.kind !== 'gone');
 }

@@ -1,5 +1,5 @@
 import { type CollisionOutcome, type CollisionStage, openCollisionStage } from '../../src/core/collision/stage.ts';
-import type { Moved } from '../../src/core/motion/motion.ts';
+import type { TrackableMotion } from '../../src/core/motion/motion.ts';
 import { checker } from '../../src/model/check.ts';
 import { CollisionEvent } from '../../src/model/events.ts';
 import type { SerializedEvent, Variant } from '../../src/model/topics.ts';
@@ -50,6 +50,6 @@ export function brief(event: SerializedEvent): string {
 }
 
 /** A circle of 1 m, some metres to the east of the origin. */
-export function disc(id: string, atMs: number, east: number, more: Partial<Moved> = {}): Moved {
+export function disc(id: string, atMs: number, east: number, more: Partial<TrackableMotion> = {}): TrackableMotion {
   return moved(id, atMs, { ...placeAt(east, 0), radiusMetres: 1, ...more });
 }

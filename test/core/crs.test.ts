@@ -8,7 +8,7 @@ import {
   planeAround,
   projection,
   rangeProblem,
-  shownProjection,
+  displayProjection,
   WGS84,
 } from '../../src/core/geo/crs.ts';
 import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
@@ -33,8 +33,8 @@ const longitude = uniform(-180, 180);
 const latitude = uniform(-90, 90);
 
 function shown(crs: string): PlaneTransform {
-  const found = shownProjection(crs);
-  assert.ok(found !== undefined && found === shownProjection(crs), crs);
+  const found = displayProjection(crs);
+  assert.ok(found !== undefined && found === displayProjection(crs), crs);
   return found;
 }
 

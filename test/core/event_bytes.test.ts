@@ -5,12 +5,12 @@ import { EventWriter } from '../../src/core/event_writer.ts';
 import { UNSET } from '../../src/core/fence/timing.ts';
 import { asciiBytes, NUMBER_BYTES_MAX, putNumber } from '../../src/core/json_bytes.ts';
 import { accept } from '../../src/core/location/accepted.ts';
-import { locationBytesMax, writeKept, writeLocation } from '../../src/core/location/event_bytes.ts';
+import { locationBytesMax, writeStored, writeLocation } from '../../src/core/location/event_bytes.ts';
 import type { Fix } from '../../src/core/location/fix.ts';
 import { FixSlab } from '../../src/core/location/fix_slab.ts';
 import { locate } from '../../src/core/location/locate.ts';
 import { received } from '../../src/core/location/received.ts';
-import { keptText, locationText, publishedMembersText, sentTimeText } from '../../src/core/location/text.ts';
+import { storedJson, locationJson, publishedMembersJson, sentTimeJson } from '../../src/core/location/location_json.ts';
 import { RowWriter } from '../../src/core/row_bytes.ts';
 import type { Location } from '../../src/model/location.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
@@ -46,7 +46,7 @@ test('A location that is published, or kept, is the same as bytes and as text', 
   const fixes = new FixSlab(newRecordBuffer);
   const events = new EventWriter(newRecordBuffer);
   const rows = new RowWriter(newRecordBuffer);
-  const sentTime = sentTimeText(T0);
+  const sentTime = sentTimeJson(T0);
   const tracks = fc.array(fc.record({ sent: location, trackables: fc.array(word, { maxLength: 3 }) }), {
     maxLength: 5,
   });
@@ -69,7 +69,7 @@ test('A location that is published, or kept, is the same as bytes and as text', 
         const about = { providerId, source, zone: undefined, timing: UNSET, trackables, isLocal: item.crs === 'local' };
         const fix = fixes.take(item, derived, about);
         previous = fix;
-        texts.push(locationText(fix, publishedMembersText(fix, sentTime)));
+        texts.push(locationJson(fix, publishedMembersJson(fix, sentTime)));
         const event = events.begin(1, undefined, locationBytesMax(fix));
         const most = event.at + locationBytesMax(fix);
         event.end(writeLocation(event, event.at, fix, asciiBytes(sentTime)));
@@ -77,10 +77,10 @@ test('A location that is published, or kept, is the same as bytes and as text', 
         const times = { receivedMs: fix.receivedMs, eventTimeMs: fix.eventTimeMs };
         const at = rows.begin({ kind: 'provider', id: providerId, ...times }, locationBytesMax(fix));
         rows.endMembers(at);
-        rows.end(writeKept(rows, at, fix));
+        rows.end(writeStored(rows, at, fix));
         assert.deepEqual(
           [...rows.take()],
-          [{ kind: 'provider', id: providerId, ...times, location: keptText(fix), memberships: [] }],
+          [{ kind: 'provider', id: providerId, ...times, location: storedJson(fix), memberships: [] }],
         );
       }
       assert.deepEqual(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withKeptRegion } from '../../src/core/fence/kept_polygon.ts';
+import { withCompactRegion } from '../../src/core/fence/compact_polygon.ts';
 import { compileRegion } from '../../src/core/fence/region.ts';
 import { verticalOf } from '../../src/core/fence/vertical.ts';
 import type { StoredFence } from '../../src/model/fence.ts';
@@ -20,11 +20,11 @@ for (const [name, positions, isKept] of [
 ] as const) {
   test(`A polygon that is ${name} reads and prints as it was given`, () => {
     const fence = fenceOf(positions as number[][]);
-    const kept = withKeptRegion(fence);
+    const kept = withCompactRegion(fence);
     assert.equal(kept !== fence, isKept);
     assert.equal(JSON.stringify(kept), JSON.stringify(fence));
     assert.deepEqual((kept.region as { coordinates: unknown }).coordinates, fence.region.coordinates);
-    assert.equal(withKeptRegion(kept), kept);
+    assert.equal(withCompactRegion(kept), kept);
     // On its way to a shard it stays what it is, and is compiled to the same.
     const item = { kind: 'fence', seq: 1, receivedMs: 2, id: 'f', entity: kept } as const;
     const [crossed] = unpackBatch(packBatch({ nowMs: 2, flushBudget: 0, items: [item] })).items;

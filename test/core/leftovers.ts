@@ -14,7 +14,7 @@ export function leftovers(state: ShardState): string[] {
 }
 
 /** What is bounded by the greatest number of fences there ever were at one time. */
-const BOUNDED = ['freeSlots', 'met', 'near', 'observations'];
+const BOUNDED = ['freeSlots', 'metInObservation', 'near', 'observations'];
 
 function sizeOf(name: string, value: unknown): number {
   if (BOUNDED.includes(name) || typeof value === 'function') return 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { locationOf } from '../../src/core/location/proximity.ts';
+import { locationOfProximity } from '../../src/core/location/proximity.ts';
 import { HubError } from '../../src/errors.ts';
 import type { Proximity } from '../../src/model/location.ts';
 import type { Zone } from '../../src/model/zone.ts';
@@ -24,9 +24,9 @@ const proximity: Proximity = {
   properties: { antenna: 2 },
 };
 
-describe('locationOf', () => {
+describe('locationOfProximity', () => {
   it('is at the zone, with what the proximity says', () => {
-    assert.deepEqual(locationOf(proximity, zone), {
+    assert.deepEqual(locationOfProximity(proximity, zone), {
       position: { type: 'Point', coordinates: [8.68, 50.11, 2] },
       source: 'gate-1',
       provider_type: 'rfid',
@@ -41,18 +41,18 @@ describe('locationOf', () => {
   });
 
   it('is as accurate as the zone is wide when the proximity does not say', () => {
-    assert.equal(locationOf({ ...proximity, accuracy: null }, zone).accuracy, 3);
-    assert.equal(locationOf({ ...proximity, accuracy: 0 }, zone).accuracy, 0);
-    assert.ok(!('accuracy' in locationOf({ ...proximity, accuracy: null }, { ...zone, radius: null })));
+    assert.equal(locationOfProximity({ ...proximity, accuracy: null }, zone).accuracy, 3);
+    assert.equal(locationOfProximity({ ...proximity, accuracy: 0 }, zone).accuracy, 0);
+    assert.ok(!('accuracy' in locationOfProximity({ ...proximity, accuracy: null }, { ...zone, radius: null })));
   });
 
   it('leaves out what nobody says', () => {
-    const bare = locationOf({ source: 'z', provider_type: 'rfid' }, { id: 'z', type: 'rfid', position });
+    const bare = locationOfProximity({ source: 'z', provider_type: 'rfid' }, { id: 'z', type: 'rfid', position });
     assert.deepEqual(Object.keys(bare).sort(), ['crs', 'position', 'provider_type', 'source']);
   });
 
   it('does not share the position of the zone', () => {
-    const location = locationOf(proximity, zone);
+    const location = locationOfProximity(proximity, zone);
     location.position.coordinates[0] = 0;
     assert.equal(position.coordinates[0], 8.68);
   });
@@ -60,6 +60,6 @@ describe('locationOf', () => {
   it('refuses a zone without a position, naming the source', () => {
     const expected = (error: unknown): boolean =>
       error instanceof HubError && /^source: .*"gate-1"/.test(error.message);
-    assert.throws(() => locationOf(proximity, { id: 'z', type: 'rfid' }), expected);
+    assert.throws(() => locationOfProximity(proximity, { id: 'z', type: 'rfid' }), expected);
   });
 });

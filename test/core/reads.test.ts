@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Answer, Query } from '../../src/core/item.ts';
+import type { QueryResult, Query } from '../../src/core/item.ts';
 import { HALL, square } from '../support/hall.ts';
 import { fence, inHall, locationAt, provider, ShardHarness, T0, trackable, zone } from '../support/shard_harness.ts';
 
@@ -84,7 +84,7 @@ describe('fences of an object are', () => {
 });
 
 describe('locations and motions', () => {
-  const absent: Answer = { absent: true };
+  const absent: QueryResult = { absent: true };
 
   test('of one object are absent while it has none', async () => {
     const harness = await open();
@@ -135,7 +135,7 @@ describe('locations and motions', () => {
   test('that cannot be shown in the view say so, and are left out of lists', async () => {
     const harness = await open();
     harness.tell(2, locationAt(2, 9, 50, { provider_id: 'silent-tag', source: 'gps' }));
-    const unplaced: Answer = { unplaced: 'gps' };
+    const unplaced: QueryResult = { unplaced: 'gps' };
     assert.deepEqual(harness.ask(3, { ask: 'provider_location', id: 'silent-tag', view: VIEW }), unplaced);
     assert.deepEqual(harness.ask(3, { ask: 'trackable_location', id: 'silent-cart', view: VIEW }), unplaced);
     assert.deepEqual(harness.ask(3, { ask: 'trackable_motion', id: 'silent-cart', view: VIEW }), unplaced);

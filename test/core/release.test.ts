@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { effectsIn } from '../../src/core/effects.ts';
-import type { LastKnownRow, PastStep, Since } from '../../src/core/item.ts';
+import type { LastKnownRow, PastStep, ChangesSince } from '../../src/core/item.ts';
 import { look } from '../../src/model/borrowed.ts';
 import { HALL, square } from '../support/hall.ts';
 import { fence, inHall, provider, ShardHarness, trackable, zone } from '../support/shard_harness.ts';
@@ -83,7 +83,7 @@ test('two heirs that take over some objects each go on as one that takes over al
 });
 
 /** What a change replaces of the fences and zones, or of the rules. */
-function sinceOf(before: readonly Timed[], { command }: Timed): Since | undefined {
+function sinceOf(before: readonly Timed[], { command }: Timed): ChangesSince | undefined {
   const known = entitiesAfter(before).find((each) => {
     return each.kind === command.kind && 'id' in each && 'id' in command && each.id === command.id;
   });
@@ -247,7 +247,7 @@ test('an exit that is due by the new times of a fence when objects arrive comes 
   const { released } = from.tell(8, { kind: 'release', id: 1, sequence: 1, config: 0, ...BOTH });
   const steps = released.map(({ effects }) => ({ locations: [], effects: Buffer.from(look(effects)) }));
   to.tell(8, zone(), ...now.map(fence), provider('p'));
-  const since: Since = { zones: [], fences: before.map((each) => [each.id, each]), rules: false };
+  const since: ChangesSince = { zones: [], fences: before.map((each) => [each.id, each]), rules: false };
   to.tell(8, takeOver({ steps, objects: BOTH, since }));
   alone.tell(8, ...now.map(fence));
   const expected = brief(alone.takeFenceEvents());
@@ -272,7 +272,7 @@ test('memberships in fences that are gone when objects arrive are so without eve
     fence(fences[0] as never),
     provider('p'),
   );
-  const since: Since = {
+  const since: ChangesSince = {
     zones: [[HALL.id, { ...HALL, foreign_id: 'old' }]],
     fences: [[FENCES[1], fences[1]]],
     rules: false,

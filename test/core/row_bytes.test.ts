@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { KeptRow } from '../../src/core/item.ts';
+import type { StoredRow } from '../../src/core/item.ts';
 import { isOfSameObject, keyOf, ofKey, RowWriter, rowHash, rowKey } from '../../src/core/row_bytes.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { packedRows } from '../../src/wire/store_messages.ts';
@@ -9,7 +9,7 @@ import { packedRows } from '../../src/wire/store_messages.ts';
 const text = fc.string({ unit: 'binary', maxLength: 20 }).filter((each) => each.isWellFormed());
 const time = fc.double({ noNaN: true, noDefaultInfinity: true });
 const kind = fc.constantFrom('provider' as const, 'trackable' as const);
-const row: fc.Arbitrary<KeptRow> = fc.oneof(
+const row: fc.Arbitrary<StoredRow> = fc.oneof(
   fc.record({
     kind: fc.constantFrom('provider', 'trackable', 'collision'),
     id: text,
@@ -55,7 +55,7 @@ test('Rows of one object have one key and one hash, whatever else they say', () 
 });
 
 test('A row with a time that is none is named', () => {
-  const bad: KeptRow = {
+  const bad: StoredRow = {
     kind: 'trackable',
     id: 'cart',
     receivedMs: 1,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { compileExpression, compileRules, type RuleFacts, significant } from '../../src/core/rules/evaluate.ts';
-import type { Value } from '../../src/core/rules/operators.ts';
+import type { RuleValue } from '../../src/core/rules/operators.ts';
 import { parseRule } from '../../src/core/rules/parse.ts';
 import { HubError } from '../../src/errors.ts';
 
@@ -16,11 +16,11 @@ const FACTS: RuleFacts = {
   speed: undefined,
 };
 
-function evaluate(expression: string, facts: RuleFacts = FACTS): Value {
+function evaluate(expression: string, facts: RuleFacts = FACTS): RuleValue {
   return compileExpression(parseRule(expression))(facts);
 }
 
-const VALUES: readonly (readonly [expression: string, value: Value])[] = [
+const VALUES: readonly (readonly [expression: string, value: RuleValue])[] = [
   // comparisons
   ["type = 'uwb'", 1],
   ["type == 'uwb'", 1],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { geodesicMetres, initialBearing } from '../../src/core/geo/geodesic.ts';
-import { circlePolygon, footprintOf, ringPolygon, turnedRing } from '../../src/core/motion/shape.ts';
+import { circlePolygon, footprintOf, ringPolygon, rotatedRing } from '../../src/core/motion/shape.ts';
 import type { Polygon } from '../../src/model/geojson.ts';
 import { uniform } from '../support/uniform.ts';
 
@@ -79,8 +79,8 @@ describe('circlePolygon', () => {
   });
 });
 
-describe('turnedRing', () => {
-  const ring = (degrees: number): number[][] => pairs(turnedRing(ARROW, 9, 50, degrees));
+describe('rotatedRing', () => {
+  const ring = (degrees: number): number[][] => pairs(rotatedRing(ARROW, 9, 50, degrees));
   const has = (degrees: number, bearing: number, distance: number): boolean =>
     ring(degrees).some(([lon = 0, lat = 0]) => {
       if (Math.abs(geodesicMetres(9, 50, lon, lat) - distance) > 1e-3) return false;
@@ -101,7 +101,7 @@ describe('turnedRing', () => {
     const closed: Polygon = { type: 'Polygon', coordinates: [[...vertices, [0, 4]]] };
     const reversed: Polygon = { type: 'Polygon', coordinates: [[...vertices].reverse()] };
     for (const polygon of [ARROW, closed, reversed]) {
-      const found = pairs(turnedRing(polygon, 9, 50, 30));
+      const found = pairs(rotatedRing(polygon, 9, 50, 30));
       assert.equal(found.length, 5);
       assert.deepEqual(found[4], found[0]);
       assert.ok(area(found) > 0);
@@ -110,7 +110,7 @@ describe('turnedRing', () => {
 
   it('keeps the form of the polygon anywhere on the earth, unwrapped around its place', () => {
     const property = fc.property(longitude, latitude, course, (lon, lat, degrees) => {
-      const found = pairs(turnedRing(ARROW, lon, lat, degrees));
+      const found = pairs(rotatedRing(ARROW, lon, lat, degrees));
       const lengths = found.map(([x = 0, y = 0]) => geodesicMetres(lon, lat, x, y)).sort((a, b) => a - b);
       const expected = [1, 2, 3, 4, 4].sort((a, b) => a - b);
       // The closing vertex repeats whichever vertex comes first.
@@ -124,7 +124,7 @@ describe('turnedRing', () => {
   });
 
   it('goes beyond 180 degrees, which ringPolygon wraps', () => {
-    const across = turnedRing(ARROW, 179.99999, 10, 90);
+    const across = rotatedRing(ARROW, 179.99999, 10, 90);
     assert.ok(pairs(across).some(([lon = 0]) => lon > 180));
     const [wrapped = []] = ringPolygon(across).coordinates;
     assert.equal(wrapped.length, 5);
@@ -146,8 +146,8 @@ describe('footprintOf', () => {
   });
 
   it('is the turned polygon with radius 0, pointing north without a course', () => {
-    assert.deepEqual(footprintOf({ radius: 0, geometry: ARROW }, 9, 50, 30).ring, turnedRing(ARROW, 9, 50, 30));
-    assert.deepEqual(footprintOf({ geometry: ARROW }, 9, 50, undefined).ring, turnedRing(ARROW, 9, 50, 0));
+    assert.deepEqual(footprintOf({ radius: 0, geometry: ARROW }, 9, 50, 30).ring, rotatedRing(ARROW, 9, 50, 30));
+    assert.deepEqual(footprintOf({ geometry: ARROW }, 9, 50, undefined).ring, rotatedRing(ARROW, 9, 50, 0));
   });
 
   it('reaches every place on the edges of its ring', () => {

@@ -5,8 +5,8 @@ import { projection } from '../../src/core/geo/crs.ts';
 import { circlePolygon, ringPolygon } from '../../src/core/motion/shape.ts';
 import {
   CIRCLE_BYTES_MAX,
-  NOT_SHOWN,
-  type Plane,
+  OUT_OF_PLANE,
+  type OutputPlane,
   POINT_BYTES_MAX,
   polygonBytesMax,
   putCircle,
@@ -20,7 +20,7 @@ import { newRecordBuffer } from '../../src/wire/location_record.ts';
 suite('geometries as bytes', () => {
   const AT = 3;
   const buffer = newRecordBuffer(1 << 15);
-  const planes: readonly Plane[] = ['wgs84', 'wgs84', projection('EPSG:32632') as Plane];
+  const planes: readonly OutputPlane[] = ['wgs84', 'wgs84', projection('EPSG:32632') as OutputPlane];
   const plane = fc.constantFrom(...planes);
   const rounded = (most: number) => fc.integer({ min: -most * 1e9, max: most * 1e9 }).map((units) => units / 1e9);
   const lon = fc.oneof(rounded(180), fc.double({ min: -180, max: 180, noNaN: true }), fc.constantFrom(-180, -0, 180));
@@ -29,7 +29,7 @@ suite('geometries as bytes', () => {
 
   function shown<T extends Point | Polygon>(end: number, most: number, expected: T | undefined): void {
     assert.ok(end <= AT + most);
-    const text = end === NOT_SHOWN ? undefined : buffer.bytes.toString('utf8', AT, end);
+    const text = end === OUT_OF_PLANE ? undefined : buffer.bytes.toString('utf8', AT, end);
     assert.equal(text, expected && JSON.stringify(expected));
   }
 
@@ -70,11 +70,11 @@ suite('geometries as bytes', () => {
   });
 
   test('are none where the plane does not reach', () => {
-    const nowhere: Plane = {
-      ...(projection('EPSG:32632') as Exclude<Plane, 'wgs84'>),
+    const nowhere: OutputPlane = {
+      ...(projection('EPSG:32632') as Exclude<OutputPlane, 'wgs84'>),
       fromWgs84: (_x, _y, out) => out.fill(Number.NaN),
     };
-    assert.equal(putPoint(buffer, AT, { lon: 9, lat: 50 }, nowhere), NOT_SHOWN);
-    assert.equal(putCircle(buffer, AT, { lon: 9, lat: 50, radiusMetres: 1 }, nowhere), NOT_SHOWN);
+    assert.equal(putPoint(buffer, AT, { lon: 9, lat: 50 }, nowhere), OUT_OF_PLANE);
+    assert.equal(putCircle(buffer, AT, { lon: 9, lat: 50, radiusMetres: 1 }, nowhere), OUT_OF_PLANE);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type PlaneTransform, projection, shownProjection, WGS84 } from '../../src/core/geo/crs.ts';
+import { type PlaneTransform, projection, displayProjection, WGS84 } from '../../src/core/geo/crs.ts';
 import { pointInPlane, polygonInPlane, viewTransform } from '../../src/core/zone/view.ts';
 import { zoneTransform } from '../../src/core/zone/zone_transform.ts';
 import { isProximityZone, transformationType } from '../../src/core/zone/zone_type.ts';
@@ -64,7 +64,7 @@ describe('viewTransform', () => {
   });
 
   it('shows a plane of the earth whatever the zone', () => {
-    assert.equal(viewTransform({ crs: 'EPSG:32632' }, undefined, zones), shownProjection('EPSG:32632'));
+    assert.equal(viewTransform({ crs: 'EPSG:32632' }, undefined, zones), displayProjection('EPSG:32632'));
     assert.equal(viewTransform({ crs: 'EPSG:3857' }, hall, zones), undefined);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Kept, StoreBatch } from '../../src/core/kept.ts';
+import type { StoredState, StoreBatch } from '../../src/core/entity_write.ts';
 import { settingWrite } from '../../src/store/entity_text.ts';
 import { openStore } from '../../src/store/open.ts';
 import { folderFor } from '../store/folder.ts';
@@ -17,7 +17,7 @@ async function write(folder: string, batch: Partial<StoreBatch>): Promise<void> 
   await store.close();
 }
 
-async function read(folder: string): Promise<Kept> {
+async function read(folder: string): Promise<StoredState> {
   const store = await openStore({ path: join(folder, 'data.dat') });
   const kept = await store.load();
   await store.close();

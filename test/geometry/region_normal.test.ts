@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { normaliseFence } from '../../src/core/fence/region_normal.ts';
+import { normalizeFence } from '../../src/core/fence/region_normal.ts';
 import type { Fence } from '../../src/model/fence.ts';
 
 function fenceOf(coordinates: number[][][], crs?: string): Fence {
@@ -10,12 +10,12 @@ function fenceOf(coordinates: number[][][], crs?: string): Fence {
 }
 
 function normal(fence: Fence): number[][][] {
-  const { region } = normaliseFence(fence);
+  const { region } = normalizeFence(fence);
   assert.ok(region.type === 'Polygon');
   return region.coordinates;
 }
 
-describe('normaliseFence', () => {
+describe('normalizeFence', () => {
   const rows: readonly [name: string, given: number[][][], normal: number[][][]][] = [
     [
       'closes a ring',
@@ -151,7 +151,7 @@ describe('normaliseFence', () => {
     ];
     for (const crs of ['local', 'EPSG:32632']) {
       const fence = fenceOf(wide, crs);
-      assert.equal(normaliseFence(fence), fence);
+      assert.equal(normalizeFence(fence), fence);
     }
   });
 
@@ -173,7 +173,7 @@ describe('normaliseFence', () => {
       ]),
       { id: 'f', region: { type: 'Point', coordinates: [8, 50] }, radius: 2 },
     ];
-    for (const fence of fences) assert.equal(normaliseFence(fence), fence);
+    for (const fence of fences) assert.equal(normalizeFence(fence), fence);
   });
 
   it('has nothing left to do the second time, and leaves its argument alone', () => {
@@ -183,8 +183,8 @@ describe('normaliseFence', () => {
       fc.property(rings, (coordinates) => {
         const fence = fenceOf(coordinates);
         const before = structuredClone(fence);
-        const once = normaliseFence(fence);
-        assert.equal(normaliseFence(once), once);
+        const once = normalizeFence(fence);
+        assert.equal(normalizeFence(once), once);
         assert.deepEqual(fence, before);
       }),
       { seed: 65 },

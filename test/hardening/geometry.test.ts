@@ -139,7 +139,7 @@ describe('A large polygon', () => {
       const polygon = { type: 'Polygon' as const, coordinates: circle(2100 + i) };
       assert.throws(
         () => shapes.polygonProblem(polygon, 'geometry'),
-        (error) => error instanceof NotChecked && looked.push(error.look()) > 0,
+        (error) => error instanceof NotChecked && looked.push(error.check()) > 0,
       );
     }
     await assert.rejects(looked[16] as Promise<void>, /Cannot check a large geometry now: 16 are waiting already/);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Fix } from '../../src/core/location/fix.ts';
-import { type PlaceTopic, PlaceWriter } from '../../src/core/recorded.ts';
+import { type PositionTopic, PositionWriter } from '../../src/core/history_rows.ts';
 import { sqlText } from '../../src/history/columns.ts';
 import { Duck } from '../../src/history/duck.ts';
 import type { FromRecorder, RecorderSettings, RecorderState } from '../../src/history/messages.ts';
@@ -20,7 +20,7 @@ export const NOW_MS = Date.parse('2026-03-01T10:00:00Z');
 export interface Place {
   readonly id: string;
   readonly timeMs: number;
-  readonly topic?: PlaceTopic;
+  readonly topic?: PositionTopic;
   readonly lon?: number;
   readonly lat?: number;
   readonly zoneId?: string;
@@ -29,8 +29,8 @@ export interface Place {
 }
 
 /** What a shard writes its places with. */
-export function openPlaceWriter(): PlaceWriter {
-  return new PlaceWriter({ topics: ['locations', 'motions'], withMembers: true }, newRecordBuffer);
+export function openPlaceWriter(): PositionWriter {
+  return new PositionWriter({ topics: ['locations', 'motions'], withMembers: true }, newRecordBuffer);
 }
 
 /** The places of a step as a shard hands them on. */
@@ -41,7 +41,7 @@ export function placeBytes(places: readonly Place[], writer = openPlaceWriter())
     const fix = {
       ...{ providerId: topic === 'motions' ? 'tag' : id, source, isLocal, zone: isLocal ? { id: zoneId } : undefined },
       text: members,
-      placeName: 0,
+      providerNumber: 0,
       copyNumbers: (to: Float64Array, at: number) => {
         to.set([lon, lat, 0, timeMs, Number.NaN, 90, timeMs + 1, 1, 2, Number.NaN, 0.5], at);
       },

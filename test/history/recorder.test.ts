@@ -127,7 +127,7 @@ test('Recorder misses no place of shards that number their names anew, and none 
   // Both have names of the same numbers, and one name in common.
   bench.recorder.places(step(0, 'a', 'b'));
   bench.recorder.places(step(1, 'b', 'c'));
-  shards[0].forgetNames();
+  shards[0].resetNames();
   bench.recorder.places(step(0, 'b', 'a', 'd'));
   step(0, 'lost', 'a');
   bench.recorder.places(step(0, 'a', 'lost'));
@@ -138,7 +138,7 @@ test('Recorder misses no place of shards that number their names anew, and none 
     { say: 'namesMissing', shard: 0 },
     { say: 'namesMissing', shard: 0 },
   ]);
-  shards[0].forgetNames();
+  shards[0].resetNames();
   bench.recorder.places(step(0, 'lost', 'a'));
   await bench.pass(5000);
   const rows = await bench.rows('locations', 'epoch_us(time)::DOUBLE AS us, id, source');

@@ -4,7 +4,7 @@ import { asRefusal, parseBody, parseLongBody } from '../../src/api/body.ts';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import { ReceivedLocation } from '../../src/core/location/received.ts';
 import { PROVIDER_NAME, recordSize, SOURCE_NAME } from '../../src/core/location/record.ts';
-import type { ScannedBody } from '../../src/core/location/scanned.ts';
+import type { ScannedBody } from '../../src/core/location/scanned_body.ts';
 import { HubError } from '../../src/errors.ts';
 import { ScannedNames } from '../../src/ingest/body_scanner.ts';
 import { Ingest, UNUSUAL } from '../../src/ingest/ingest.ts';

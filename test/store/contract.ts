@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { KeptRow } from '../../src/core/item.ts';
-import type { EntityWrite, KeptPart, StoreBatch } from '../../src/core/kept.ts';
+import type { StoredRow } from '../../src/core/item.ts';
+import type { EntityWrite, StoredPart, StoreBatch } from '../../src/core/entity_write.ts';
 import { joinedParts, type Store } from '../../src/store/store.ts';
 import { row, sorted } from './rows.ts';
 
@@ -84,7 +84,7 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
   });
 
   tell('keeps collisions beside rows, replaces them by their ids, and forgets those that are gone', async (open) => {
-    const collision = (id: string, startMs: number): KeptRow => {
+    const collision = (id: string, startMs: number): StoredRow => {
       return { kind: 'collision', id, startMs, bodies: `["é ${startMs}"]` };
     };
     await useThenReopen(open, async (store) => {
@@ -107,7 +107,7 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     const entities = Array.from({ length: 6000 }, (_, number) => zone(`z${number}`));
     const rows = Array.from({ length: 6000 }, (_, number) => row(number));
     await useThenReopen(open, (store) => store.commit(batch({ entities, rows })));
-    const parts: KeptPart[] = [];
+    const parts: StoredPart[] = [];
     const all = await useThenReopen(open, (store) => store.load((part) => parts.push(part)));
     assert.deepEqual(all.entities, entities);
     assert.deepEqual({ ...joinedParts(parts), hubId: all.hubId }, all);

@@ -4,8 +4,8 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
-import type { KeptRow } from '../../src/core/item.ts';
-import type { EntityWrite, Kept } from '../../src/core/kept.ts';
+import type { StoredRow } from '../../src/core/item.ts';
+import type { EntityWrite, StoredState } from '../../src/core/entity_write.ts';
 import { StartupError } from '../../src/errors.ts';
 import { reportOn } from '../../src/store/report.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
@@ -18,7 +18,7 @@ const PLACES = 250;
 const entity = (kind: EntityWrite['kind'], id: string) => ({ kind, id, text: `{"id":"${id}","name":"Name of ${id}"}` });
 const ENTITIES = [entity('zone', 'hall'), entity('fence', 'dock'), entity('trackable', 'cart'), entity('zone', 'yard')];
 const SETTING: EntityWrite = { kind: 'setting', id: 'usage', text: '{"month":"eleventh"}' };
-const PAIR: KeptRow = { kind: 'collision', id: '["cart","lift"]', startMs: 5, bodies: '["where they met"]' };
+const PAIR: StoredRow = { kind: 'collision', id: '["cart","lift"]', startMs: 5, bodies: '["where they met"]' };
 const ROWS = [...Array.from({ length: 60 }, (_, number) => row(number)), PAIR];
 
 function filled(context: TestContext): string {
@@ -57,7 +57,7 @@ function change(path: string, text: string): void {
 }
 
 /** What a start serves. */
-function served(path: string, more: { acceptLoss?: boolean; notice?(text: string): void } = {}): Kept {
+function served(path: string, more: { acceptLoss?: boolean; notice?(text: string): void } = {}): StoredState {
   const store = new SqliteStore(path, randomUUID, { nowMs: 0, ...more });
   try {
     return store.load();
@@ -66,7 +66,7 @@ function served(path: string, more: { acceptLoss?: boolean; notice?(text: string
   }
 }
 
-const DAMAGES: readonly { what: string; text: string; names: string; gone: (kept: Kept) => boolean }[] = [
+const DAMAGES: readonly { what: string; text: string; names: string; gone: (kept: StoredState) => boolean }[] = [
   {
     what: 'an entity',
     text: 'Name of dock',
@@ -206,6 +206,6 @@ test('Rows that are written over, deleted and written again have checksums that 
   assert.deepEqual([kept.entities.length, kept.rows.length], [4, 61]);
 });
 
-function inOrder({ entities, rows, hubId }: Kept) {
+function inOrder({ entities, rows, hubId }: StoredState) {
   return { entities, rows: sorted(rows), hubId };
 }

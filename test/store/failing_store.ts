@@ -1,11 +1,11 @@
-import type { KeptRow } from '../../src/core/item.ts';
-import type { EntityWrite, Kept, StoreBatch } from '../../src/core/kept.ts';
+import type { StoredRow } from '../../src/core/item.ts';
+import type { EntityWrite, StoredState, StoreBatch } from '../../src/core/entity_write.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** A batch with rows that stay. */
 export interface PlainBatch {
   readonly entities: readonly EntityWrite[];
-  readonly rows: readonly KeptRow[];
+  readonly rows: readonly StoredRow[];
 }
 
 /** A store that keeps batches as they come, waits when it is told to, and fails on command. */
@@ -35,13 +35,13 @@ export class FailingStore implements Store {
     this.kept.push(batch);
   }
 
-  async load(): Promise<Kept> {
+  async load(): Promise<StoredState> {
     return { entities: this.entities, rows: this.kept.flatMap(({ rows }) => rows), hubId: 'none' };
   }
 
   async close(): Promise<void> {}
 
-  get entities(): Kept['entities'] {
+  get entities(): StoredState['entities'] {
     return this.kept.flatMap(({ entities }) => entities);
   }
 }

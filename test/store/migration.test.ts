@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import type { EntityWrite } from '../../src/core/kept.ts';
+import type { EntityWrite } from '../../src/core/entity_write.ts';
 import { StartupError } from '../../src/errors.ts';
 import { openFile } from '../../src/store/database_file.ts';
 import { migrate } from '../../src/store/migration/migrate.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Kept, KeptPart } from '../../src/core/kept.ts';
+import type { StoredState, StoredPart } from '../../src/core/entity_write.ts';
 import { beginReading, type Store } from '../../src/store/store.ts';
 import { row } from './rows.ts';
 
@@ -8,8 +8,8 @@ const ENTITY = { kind: 'zone' as const, id: 'a', text: '{}' };
 
 /** A store that says a part whenever it is told to, and ends with a value or an error. */
 function slowStore() {
-  let hear: (part: KeptPart) => void = () => undefined;
-  const end = Promise.withResolvers<Kept>();
+  let hear: (part: StoredPart) => void = () => undefined;
+  const end = Promise.withResolvers<StoredState>();
   const store: Store = {
     load(read) {
       hear = read ?? hear;
@@ -18,7 +18,7 @@ function slowStore() {
     commit: async () => undefined,
     close: async () => undefined,
   };
-  return { store, say: (part: KeptPart) => hear(part), end };
+  return { store, say: (part: StoredPart) => hear(part), end };
 }
 
 async function rowsOf({ rows }: ReturnType<typeof beginReading>): Promise<string[]> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type Database from 'better-sqlite3';
 import fc from 'fast-check';
-import type { KeptRow } from '../../src/core/item.ts';
+import type { StoredRow } from '../../src/core/item.ts';
 import { rowAt, rowKey } from '../../src/core/row_bytes.ts';
 import { look } from '../../src/model/borrowed.ts';
 import { openFile } from '../../src/store/database_file.ts';
@@ -22,11 +22,11 @@ import { row, sorted } from './rows.ts';
 const LONG_BYTES = 2000;
 const PAIR = '["tag-1","tag-2"]';
 
-type Step = { readonly do: 'commit'; readonly rows: readonly KeptRow[] } | { readonly do: 'work' | 'crash' | 'fold' };
+type Step = { readonly do: 'commit'; readonly rows: readonly StoredRow[] } | { readonly do: 'work' | 'crash' | 'fold' };
 
-const anyRow: fc.Arbitrary<KeptRow> = fc
+const anyRow: fc.Arbitrary<StoredRow> = fc
   .tuple(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 1e6 }), fc.integer({ min: 0, max: 9 }))
-  .map(([number, atMs, chance]): KeptRow => {
+  .map(([number, atMs, chance]): StoredRow => {
     if (chance === 0) return { kind: 'collision', id: PAIR, startMs: atMs, bodies: `["${atMs}"]` };
     if (chance === 1) return { kind: 'collision', id: PAIR, gone: true };
     const { kind, id } = row(number);
@@ -58,7 +58,7 @@ test('Whatever is folded when, and whenever the hub is killed, the last row of e
     fc.property(steps, (history) => {
       let { path, db } = newDatabase(context);
       let log = new RowLog(db, LONG_BYTES);
-      const model = new Map<string, KeptRow>();
+      const model = new Map<string, StoredRow>();
       for (const step of history) {
         if (step.do === 'work') log.work();
         else if (step.do === 'fold') log.fold();
@@ -134,7 +134,7 @@ test('A store says that its log cannot be folded, and goes on keeping rows', (co
 
 test('NewestRows finds the last row of each of many objects, in the order of the first', () => {
   const newest = new NewestRows();
-  const model = new Map<string, KeptRow>();
+  const model = new Map<string, StoredRow>();
   for (let batch = 0; batch < 30; batch++) {
     const rows = Array.from({ length: 1000 }, (_, number) => {
       const id = `${(batch * 577 + number * 31) % 9000}`;

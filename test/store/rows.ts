@@ -1,4 +1,4 @@
-import type { KeptRow, LastKnownRow } from '../../src/core/item.ts';
+import type { StoredRow, LastKnownRow } from '../../src/core/item.ts';
 
 /** A row of about 450 bytes, as the shards hand them out. */
 export function row(number: number, { atMs = 1_700_000_000_000, id = `tag-${number}` } = {}): LastKnownRow {
@@ -32,6 +32,6 @@ export function row(number: number, { atMs = 1_700_000_000_000, id = `tag-${numb
 }
 
 /** In one order, whatever order a store lists its rows in. */
-export function sorted(rows: readonly KeptRow[]): KeptRow[] {
+export function sorted(rows: readonly StoredRow[]): StoredRow[] {
   return rows.toSorted((a, b) => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1));
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import type { EntityWrite } from '../../src/core/kept.ts';
+import type { EntityWrite } from '../../src/core/entity_write.ts';
 import { STEPS } from '../../src/store/migration/steps.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { folderFor } from './folder.ts';

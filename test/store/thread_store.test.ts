@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
-import type { EntityWrite } from '../../src/core/kept.ts';
+import type { EntityWrite } from '../../src/core/entity_write.ts';
 import { ThreadStore } from '../../src/store/open.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { openStoreThread, type StoreThread } from '../../src/store/store_thread.ts';

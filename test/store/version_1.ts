@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import type { LastKnownRow } from '../../src/core/item.ts';
-import type { EntityWrite } from '../../src/core/kept.ts';
+import type { EntityWrite } from '../../src/core/entity_write.ts';
 
 /** The schema of version 1 as hubs have written it. It is history: no change of the hub changes it. */
 const SCHEMA = `

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { KeptRow } from '../../src/core/item.ts';
+import type { StoredRow } from '../../src/core/item.ts';
 import type { PlainBatch } from './failing_store.ts';
 import { row, sorted } from './rows.ts';
 import { always, isUnavailable, never, settled, setUp, watch, zone } from './writer_setting.ts';
@@ -214,7 +214,7 @@ test('StoreWriter loses no row and writes none older than one it has written, wh
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const { store, timers, writer } = setUp();
-      const latest = new Map<string, KeptRow>();
+      const latest = new Map<string, StoredRow>();
       for (const [index, { objects, fails, fires }] of steps.entries()) {
         store.refuses = fails ? always : never;
         const rows = objects.map((number) => row(number, { atMs: index * 1000 }));
@@ -225,7 +225,7 @@ test('StoreWriter loses no row and writes none older than one it has written, wh
       }
       store.refuses = never;
       await writer.drain();
-      const kept = new Map<string, KeptRow>();
+      const kept = new Map<string, StoredRow>();
       for (const written of store.kept.flatMap(({ rows }) => rows)) {
         const before = kept.get(written.id);
         assert.ok(before === undefined || receivedMs(before) <= receivedMs(written), 'an older row came after');
@@ -237,6 +237,6 @@ test('StoreWriter loses no row and writes none older than one it has written, wh
   );
 });
 
-function receivedMs(row: KeptRow): number {
+function receivedMs(row: StoredRow): number {
   return row.gone || row.kind === 'collision' ? Number.NaN : row.receivedMs;
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { EntityWrite } from '../../src/core/kept.ts';
+import type { EntityWrite } from '../../src/core/entity_write.ts';
 import { HubError } from '../../src/errors.ts';
 import { StoreWriter } from '../../src/store/writer.ts';
 import { FailingStore, ManualTimers } from './failing_store.ts';

@@ -1,5 +1,5 @@
 import type { FenceIndex } from '../../src/core/fence/fence_index.ts';
-import type { Answer, ExportedState, Item, LastKnownRow, Query } from '../../src/core/item.ts';
+import type { QueryResult, ExportedState, Item, LastKnownRow, Query } from '../../src/core/item.ts';
 import { type AcceptedLocation, accept } from '../../src/core/location/accepted.ts';
 import { received } from '../../src/core/location/received.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
@@ -140,7 +140,7 @@ export class ShardHarness {
     return this.step(second, this.items(second, ...commands));
   }
 
-  ask(second: number, query: Query): Answer | ExportedState {
+  ask(second: number, query: Query): QueryResult | ExportedState {
     const { answers } = this.tell(second, { kind: 'read', id: 1, query });
     const answer = answers[0]?.[1];
     if (answer === undefined) throw new Error('The shard has not answered');

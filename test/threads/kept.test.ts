@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KeptRow } from '../../src/core/item.ts';
+import type { StoredRow } from '../../src/core/item.ts';
 import type { Topic } from '../../src/model/topics.ts';
 import { T0 } from '../support/shard_harness.ts';
 import { fenceAround, metres, RunningShards, type Told, trackable } from './running_shards.ts';
 
 test('kept resolves when the rows of all that came before it are kept, however many batches that takes', async (t) => {
-  const kept = new Map<string, KeptRow>();
+  const kept = new Map<string, StoredRow>();
   const running = new RunningShards({
     shards: 2,
     batchMax: 3,
@@ -92,7 +92,7 @@ test('Overdue exits of a restart still wait for their time when a worker dies me
   const [lon, lat] = metres(0, 0);
   const location = { position: { type: 'Point', coordinates: [lon, lat] }, source: 'tag', provider_type: 'uwb' };
   const text = JSON.stringify({ ...location, provider_id: 'tag', crs: 'EPSG:4326' });
-  const row: KeptRow = {
+  const row: StoredRow = {
     kind: 'provider',
     id: 'tag',
     receivedMs: T0,

@@ -27,7 +27,7 @@ test('A location that makes its worker throw is given up alone, counted, and fai
   }
   await assert.rejects(running.shards.settled(), { code: 'HUB_INTERNAL' });
   assert.deepEqual(
-    running.lost.map((item) => item.kind === 'locations' && item.strangers[0]),
+    running.lost.map((item) => item.kind === 'locations' && item.newProviders[0]),
     ['bad'],
   );
   const { processed, rejected } = running.counts;

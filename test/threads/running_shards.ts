@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { KeptRow, Query } from '../../src/core/item.ts';
+import type { StoredRow, Query } from '../../src/core/item.ts';
 import { accept } from '../../src/core/location/accepted.ts';
 import type { ZoneMove } from '../../src/core/zone/following.ts';
 import { Batch } from '../../src/fanout/batch.ts';
@@ -30,7 +30,7 @@ export interface RunningOptions {
   /** Stands in for the store when rows are asked for. */
   readonly rows?: () => Promise<never>;
   /** Told of rows before they are kept, which waits for what this returns. */
-  readonly keeping?: (rows: readonly KeptRow[]) => Promise<void> | undefined;
+  readonly keeping?: (rows: readonly StoredRow[]) => Promise<void> | undefined;
   /** Keeps the steps of shards before anybody hears of what they have decided. */
   readonly keepSteps?: (shard: number, reply: ShardReply) => Promise<void> | undefined;
   /** The sequence of the record that the hub is told of, where hubs share a log. */
@@ -69,7 +69,7 @@ export class RunningShards {
       return T0 + this.second * 1000;
     };
     const restarted = () => void this.counts.workerRestarts++;
-    const keep = async (kept: Iterable<KeptRow>) => {
+    const keep = async (kept: Iterable<StoredRow>) => {
       // They lie in the answer of a shard, which is written over meanwhile.
       const rows = [...kept];
       await keeping(rows);
@@ -157,7 +157,7 @@ export class RunningShards {
     const here = locations.map(([id]) => id).filter(isHere);
     this.sent += here.length;
     const isPartial = here.length < count;
-    const body = { records: this.#scanner, start, end, receivedMs, strangers: here, nameOf, homeOf };
+    const body = { records: this.#scanner, start, end, receivedMs, newProviders: here, nameOf, homeOf };
     this.shards.scanned({ ...body, ...(isPartial && { isPartial }) });
   }
 
@@ -176,7 +176,7 @@ export class RunningShards {
   }
 
   /** Keeps rows as if a run before had done so. */
-  keep(rows: readonly KeptRow[]): Promise<void> {
+  keep(rows: readonly StoredRow[]): Promise<void> {
     return this.#writer.writeRows(rows);
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { zstdDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
-import type { KeptRow, LastKnownRow } from '../../src/core/item.ts';
+import type { StoredRow, LastKnownRow } from '../../src/core/item.ts';
 import { keyOf } from '../../src/core/row_bytes.ts';
 import { look } from '../../src/model/borrowed.ts';
 import type { EntityCommand } from '../../src/shards/shard_commands.ts';
@@ -27,7 +27,7 @@ const ASSIGNMENTS = [['tag 0', 'tag 3'], ['tag 1'], ['tag 4', 'tag 2'], []];
 /** Shards of which all that they hand out is remembered. */
 class RecordedShards {
   readonly records: Uint8Array[] = [];
-  readonly rows = new Map<string, KeptRow>();
+  readonly rows = new Map<string, StoredRow>();
   readonly running: RunningShards;
 
   constructor(shards: number) {

@@ -19,7 +19,9 @@ const INNER = ['src/model', 'src/core'];
  */
 const VALUES = ['rules', 'zone', 'fence', 'location', 'motion', 'collision'].map((room) => `src/core/${room}`);
 /** What they share. */
-const STATE = ['state', 'deadline_heap', 'wanted', 'json_bytes', 'event_writer'].map((name) => `src/core/${name}.ts`);
+const STATE = ['state', 'deadline_heap', 'variant_filter', 'json_bytes', 'event_writer'].map(
+  (name) => `src/core/${name}.ts`,
+);
 
 export const AREAS: readonly Area[] = [
   { path: 'src/model', mayImport: [], packages: ['typebox/build/index.mjs', 'typebox/build/compile/index.mjs'] },

@@ -3,7 +3,7 @@ import { Parcel, ParcelBuffers } from '../../src/cluster/parcel.ts';
 import { RemoteShards } from '../../src/cluster/remote_shards.ts';
 import type { Router } from '../../src/cluster/router.ts';
 import { recordSize } from '../../src/core/location/record.ts';
-import type { ScannedBody } from '../../src/core/location/scanned.ts';
+import type { ScannedBody } from '../../src/core/location/scanned_body.ts';
 import type { LaneItem, LocationPacker } from '../../src/wire/location_record.ts';
 import { type CountedRun, checkRun, scannedOf } from '../../src/wire/received_run.ts';
 import { T0 } from '../support/shard_harness.ts';
@@ -47,12 +47,12 @@ export class Front {
 export function takenBy(
   runs: readonly CountedRun[],
   packer: LocationPacker,
-  { isStranger = (_: string): boolean => false, eventTime = (ms: number) => ms - 1000 } = {},
+  { isNewProvider = (_: string): boolean => false, eventTime = (ms: number) => ms - 1000 } = {},
 ) {
   const lane: LaneItem[] = [];
   const bodies = runs.map((run) => {
     checkRun(run);
-    const receiving = { receivedMs: RECEIVED_MS, eventTime, homeOf, isStranger };
+    const receiving = { receivedMs: RECEIVED_MS, eventTime, homeOf, isNewProvider };
     return scannedOf(run, receiving);
   });
   let seq = 0;

@@ -117,7 +117,7 @@ test('records of scanned bodies come to the shard in runs, which can be halved d
         });
         assert.equal(scanner.list(Buffer.from(JSON.stringify(values)), receivedMs), body.length);
         names.learn(scanner);
-        const scanned = { records: scanner, start: scanner.start, end: scanner.end, receivedMs, strangers: [] };
+        const scanned = { records: scanner, start: scanner.start, end: scanner.end, receivedMs, newProviders: [] };
         const from = { ...scanned, nameOf: names.of, homeOf: () => 0 };
         // As where every so many are for the same shard.
         let run: PackedRun | undefined;

@@ -35,7 +35,7 @@ test('Locations come to the shards of their owner as they would have come to tho
       const { lane, bodies } = takenBy(front.sent(), packer);
       assert.deepEqual(itemsOf(lane), atOwner(itemsOf(local)));
       assert.deepEqual(
-        bodies.flatMap((body) => body.strangers),
+        bodies.flatMap((body) => body.newProviders),
         [],
       );
       packer.done(lane);
@@ -69,16 +69,16 @@ test('Bodies that were scanned come to the shards of their owner as they would h
       assert.equal(scanner.list(Buffer.from(JSON.stringify(body)), T0), body.length);
       names.learn(scanner);
       const ends = { records: scanner, start: scanner.start, end: scanner.end };
-      const scanned = { ...ends, receivedMs: T0, strangers: [], nameOf: names.of, homeOf: () => 0 };
+      const scanned = { ...ends, receivedMs: T0, newProviders: [], nameOf: names.of, homeOf: () => 0 };
       // Each changes the records, so it is the front door's turn with those of a second reading.
       const local: LaneItem[] = [];
       copyAll(scanned, packer, local, 0);
       scanner.list(Buffer.from(JSON.stringify(body)), T0);
       front.shards.scanned(scanned);
-      const { lane, bodies } = takenBy(front.sent(), packer, { isStranger: (id) => id.startsWith('00') });
+      const { lane, bodies } = takenBy(front.sent(), packer, { isNewProvider: (id) => id.startsWith('00') });
       assert.deepEqual(itemsOf(lane), atOwner(itemsOf(local)));
       assert.deepEqual(
-        bodies.flatMap((each) => each.strangers),
+        bodies.flatMap((each) => each.newProviders),
         [...new Set(body.map((each) => each.provider_id))].filter((id) => id.startsWith('00')),
       );
       packer.done(lane);
@@ -96,7 +96,7 @@ test('A received run tells the shard of each record', () => {
   for (const id of ids) front.shards.location({ ...location, provider_id: id }, { receivedMs: T0, generatedMs: T0 });
   const [run] = front.sent();
   assert.ok(run);
-  const receiving = { receivedMs: T0, eventTime: (ms: number) => ms, homeOf, isStranger: () => false };
+  const receiving = { receivedMs: T0, eventTime: (ms: number) => ms, homeOf, isNewProvider: () => false };
   const { records, start, end, homeOf: shardOf } = scannedOf(run, receiving);
   const found: number[] = [];
   for (let at = start; at < end; at += recordSize(records, at)) {

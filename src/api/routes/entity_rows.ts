@@ -1,5 +1,5 @@
 import Type, { type TObject } from 'typebox';
-import { isLeftBehind } from '../../core/fence/fence_plane.ts';
+import { isDetachedFence } from '../../core/fence/fence_plane.ts';
 import { fenceIn } from '../../core/fence/fence_view.ts';
 import type { ReplaceOptions } from '../../entities/entities.ts';
 import type { EntityMap, Kind } from '../../entities/known.ts';
@@ -195,7 +195,7 @@ function patchedEntity<K extends Kind>(kind: K, entity: EntityMap[K], call: Call
  */
 function patchedFence(fence: StoredFence, patch: unknown, { entities }: ApiDeps): unknown {
   const zoneBy = (name: string) => entities.zoneBy(name);
-  const shown = isLeftBehind(fence, zoneBy) ? fenceIn({ crs: 'EPSG:4326' }, fence, zoneBy) : undefined;
+  const shown = isDetachedFence(fence, zoneBy) ? fenceIn({ crs: 'EPSG:4326' }, fence, zoneBy) : undefined;
   if (shown === undefined) return patched(publicFence(fence), patch);
   const revised = patched(shown, patch);
   if (typeof revised !== 'object' || revised === null || !isSame(placeOf(revised), placeOf(shown))) return revised;

@@ -1,4 +1,4 @@
-import { normaliseFence } from '../../core/fence/region_normal.ts';
+import { normalizeFence } from '../../core/fence/region_normal.ts';
 import { placeLocal } from '../../core/geo/geodesic.ts';
 import { roundDegrees } from '../../core/geo/rounding.ts';
 import { checkGroundControlPoints, zoneTransform } from '../../core/zone/zone_transform.ts';
@@ -88,7 +88,7 @@ function circle(id: string, parameters: CreationParameters, entities: Entities):
 
 function polygon(id: string, positions: readonly Position[], place: Place): Fence {
   const ring = positions.map((position, i) => place(position, pathAt(i)));
-  return normaliseFence({ id, region: { type: 'Polygon', coordinates: [ring] } });
+  return normalizeFence({ id, region: { type: 'Polygon', coordinates: [ring] } });
 }
 
 function placing(parameters: CreationParameters, entities: Entities): Place {

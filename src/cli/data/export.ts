@@ -1,5 +1,5 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import type { EntityKind } from '../../core/kept.ts';
+import type { StoredKind } from '../../core/entity_write.ts';
 import { RULES_SETTING } from '../../entities/locating_rules.ts';
 import { replaceByPrivate } from '../../store/private_files.ts';
 import { type Entities, readEntities } from '../../store/read_entities.ts';
@@ -59,7 +59,7 @@ async function entitiesHere(to: string): Promise<{ readonly entities: Entities; 
   }
   const kept = cluster.entities;
   await cluster.close();
-  const textsOf = (kind: EntityKind) => kept.flatMap((each) => (each.kind === kind ? [each.text ?? ''] : []));
+  const textsOf = (kind: StoredKind) => kept.flatMap((each) => (each.kind === kind ? [each.text ?? ''] : []));
   const entities: Entities = {
     count: kept.length - textsOf('setting').length,
     texts: (kind) => textsOf(kind).values(),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { KeptConfig } from '../../cluster/kept_config.ts';
-import type { Kept } from '../../core/kept.ts';
+import type { StoredState } from '../../core/entity_write.ts';
 import type { EntityDocument } from '../../entities/import_document.ts';
 import { openShapeChecks } from '../../fence_index/shape_checks.ts';
 import { SqliteStore } from '../../store/sqlite.ts';
@@ -81,7 +81,10 @@ function countsOf({ created, changed, unchanged, deleted }: Overlay): string {
   return `${created} created, ${changed} changed, ${unchanged} as they were, ${deleted} deleted`;
 }
 
-async function planOf(kept: Pick<Kept, 'entities'>, { document, replace, from, steps }: Import): Promise<Overlay> {
+async function planOf(
+  kept: Pick<StoredState, 'entities'>,
+  { document, replace, from, steps }: Import,
+): Promise<Overlay> {
   const count = document.entities.length;
   const signal = interruption();
   try {

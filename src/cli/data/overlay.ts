@@ -1,4 +1,4 @@
-import type { EntityWrite, Kept, StoreBatch } from '../../core/kept.ts';
+import type { EntityWrite, StoredState, StoreBatch } from '../../core/entity_write.ts';
 import type { ShapeChecks } from '../../core/shape_checks.ts';
 import { definedIn } from '../../entities/defined_lists.ts';
 import { type EntityDocument, LISTS, type Problem } from '../../entities/import_document.ts';
@@ -30,7 +30,7 @@ const AT_ONCE = 500;
 
 /** Lays a document over what a database keeps. Returns the writes, or, when something does not fit, what. */
 export async function overlay(
-  kept: Pick<Kept, 'entities'>,
+  kept: Pick<StoredState, 'entities'>,
   document: EntityDocument,
   { replace, shapes, checked }: OverlayOptions,
 ): Promise<Overlay | readonly Problem[]> {

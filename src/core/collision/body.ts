@@ -2,13 +2,13 @@
 
 import type { Scheduled } from '../deadline_heap.ts';
 import { toEcef } from '../geo/ecef.ts';
-import type { Moved } from '../motion/motion.ts';
+import type { TrackableMotion } from '../motion/motion.ts';
 import type { Celled } from './grid.ts';
 import { type Lease, releaseMs, TOUCHING } from './lease.ts';
 
 /** A trackable that takes part in collisions, where it was last. */
 export interface Body extends Celled {
-  motion: Moved;
+  motion: TrackableMotion;
   /** Whether it has moved since this stage knows it: otherwise its place may be of a moment before. */
   isHeardOf: boolean;
   /** Vertices of its ring in space: x, y, z, x …; undefined for a circle or point. */
@@ -49,7 +49,7 @@ export interface Contact extends Scheduled {
   hasEnded: boolean;
 }
 
-export function newBody(motion: Moved): Body {
+export function newBody(motion: TrackableMotion): Body {
   return {
     motion,
     isHeardOf: false,
@@ -122,7 +122,7 @@ export function newSite(): Site {
 }
 
 /** Finds the place of a motion. The memory of `reuse`, the body's last ring, is used again where it fits. */
-export function locate(motion: Moved, reuse: Float64Array | undefined, out: Site): void {
+export function locate(motion: TrackableMotion, reuse: Float64Array | undefined, out: Site): void {
   toEcef(motion.lon, motion.lat, out.space, 0);
   const { ring } = motion;
   out.ring = undefined;

@@ -1,12 +1,12 @@
 // hot: see bench/kernel/collisions.bench.ts
 
 import { asciiBytes, NUMBER_BYTES_MAX, put, putNumber } from '../json_bytes.ts';
-import type { NewRecordBuffer, RecordBuffer, TextBytes } from '../location/record.ts';
-import type { Moved } from '../motion/motion.ts';
+import type { NewRecordBuffer, RecordBuffer, Utf8Bytes } from '../location/record.ts';
+import type { TrackableMotion } from '../motion/motion.ts';
 import {
   CIRCLE_BYTES_MAX,
-  NOT_SHOWN,
-  type Plane,
+  OUT_OF_PLANE,
+  type OutputPlane,
   POINT_BYTES_MAX,
   polygonBytesMax,
   putCircle,
@@ -32,7 +32,7 @@ const REST_MAX =
 /** A rendering: its index, and the plane that it shows positions in. */
 export interface Shown {
   readonly index: number;
-  readonly plane: Plane;
+  readonly plane: OutputPlane;
 }
 
 /**
@@ -62,13 +62,13 @@ export class BodyTexts {
   prepare(a: Body, b: Body, shown: Shown): number | undefined {
     const buffer = this.#withRoomFor(bytesMax(a.motion) + bytesMax(b.motion));
     const first = this.#lengthOf(buffer, a, shown);
-    if (first === NOT_SHOWN) return undefined;
+    if (first === OUT_OF_PLANE) return undefined;
     const second = this.#lengthOf(buffer, b, shown);
-    return second === NOT_SHOWN ? undefined : first + second;
+    return second === OUT_OF_PLANE ? undefined : first + second;
   }
 
   /** Copies a text that is there, and returns where it ends. */
-  copy({ texts }: Body, index: number, to: TextBytes, at: number): number {
+  copy({ texts }: Body, index: number, to: Utf8Bytes, at: number): number {
     return at + this.#buffer!.bytes.copy(to, at, texts[2 * index]!, texts[2 * index + 1]!);
   }
 
@@ -90,7 +90,7 @@ export class BodyTexts {
     while (texts.length < 2 * index + 2) texts.push(0);
     if (texts[2 * index + 1] === 0) {
       const end = write(buffer, this.#used, body.motion, plane);
-      if (end === NOT_SHOWN) return NOT_SHOWN;
+      if (end === OUT_OF_PLANE) return OUT_OF_PLANE;
       texts[2 * index] = this.#used;
       texts[2 * index + 1] = end;
       this.#used = end;
@@ -99,25 +99,25 @@ export class BodyTexts {
   }
 }
 
-function bytesMax({ id, ring }: Moved): number {
+function bytesMax({ id, ring }: TrackableMotion): number {
   return REST_MAX + ESCAPED_MAX * id.length + (ring === undefined ? CIRCLE_BYTES_MAX : polygonBytesMax(ring.length));
 }
 
-/** Writes what CollisionEvent says of one trackable: see Collision. Returns where it ends, or NOT_SHOWN. */
-function write(to: RecordBuffer, start: number, motion: Moved, plane: Plane): number {
+/** Writes what CollisionEvent says of one trackable: see Collision. Returns where it ends, or OUT_OF_PLANE. */
+function write(to: RecordBuffer, start: number, motion: TrackableMotion, plane: OutputPlane): number {
   const { bytes } = to;
   let at = put(bytes, start, ID);
   at += bytes.write(JSON.stringify(motion.id), at);
   at = putPoint(to, put(bytes, at, POSITION), motion, plane);
-  if (at === NOT_SHOWN) return NOT_SHOWN;
+  if (at === OUT_OF_PLANE) return OUT_OF_PLANE;
   at = putGeometry(to, put(bytes, at, GEOMETRY), motion, plane);
-  if (at === NOT_SHOWN) return NOT_SHOWN;
+  if (at === OUT_OF_PLANE) return OUT_OF_PLANE;
   at = putNumber(to, put(bytes, at, FLOOR), motion.floor);
   bytes[at] = CLOSING_BRACE;
   return at + 1;
 }
 
-function putGeometry(to: RecordBuffer, at: number, motion: Moved, plane: Plane): number {
+function putGeometry(to: RecordBuffer, at: number, motion: TrackableMotion, plane: OutputPlane): number {
   const { ring, radiusMetres } = motion;
   if (ring !== undefined) return putPolygon(to, at, ring, plane);
   return radiusMetres > 0 ? putCircle(to, at, motion, plane) : putPoint(to, at, motion, plane);

@@ -7,7 +7,7 @@ import { geodesicMetres } from '../geo/geodesic.ts';
 import { roundDegrees, roundMetres } from '../geo/rounding.ts';
 import { asciiBytes, NUMBER_BYTES_MAX, put, putNumber, UTF8_MAX } from '../json_bytes.ts';
 import type { RecordBuffer } from '../location/record.ts';
-import { NOT_SHOWN, type Plane, POINT_BYTES_MAX, putPoint, putPosition } from '../motion/shape_bytes.ts';
+import { OUT_OF_PLANE, type OutputPlane, POINT_BYTES_MAX, putPoint, putPosition } from '../motion/shape_bytes.ts';
 import { type Body, type Contact, otherOf } from './body.ts';
 import { areaOf } from './pairing.ts';
 import { overlap } from './shapes.ts';
@@ -83,7 +83,7 @@ function placesOf(a: Body, b: Body): Places {
  * Ends the list of trackables. A line through the places follows, or a point where there is but one; nothing when the
  * plane does not reach them.
  */
-function putArea(to: RecordBuffer, start: number, [first, second]: Places, plane: Plane): number {
+function putArea(to: RecordBuffer, start: number, [first, second]: Places, plane: OutputPlane): number {
   const { bytes } = to;
   bytes[start] = CLOSE;
   const none = start + 1;
@@ -91,13 +91,13 @@ function putArea(to: RecordBuffer, start: number, [first, second]: Places, plane
   let at = put(bytes, start, AREA);
   if (second === undefined) {
     at = putPoint(to, at, { lon: roundDegrees(first[0]), lat: roundDegrees(first[1]) }, plane);
-    return at === NOT_SHOWN ? none : at;
+    return at === OUT_OF_PLANE ? none : at;
   }
   at = putPosition(to, put(bytes, at, LINE), roundDegrees(first[0]), roundDegrees(first[1]), plane);
-  if (at === NOT_SHOWN) return none;
+  if (at === OUT_OF_PLANE) return none;
   bytes[at++] = COMMA;
   at = putPosition(to, at, roundDegrees(second[0]), roundDegrees(second[1]), plane);
-  if (at === NOT_SHOWN) return none;
+  if (at === OUT_OF_PLANE) return none;
   bytes[at++] = CLOSE;
   bytes[at++] = CLOSING_BRACE;
   return at;

@@ -1,4 +1,4 @@
-import type { Moved } from '../motion/motion.ts';
+import type { TrackableMotion } from '../motion/motion.ts';
 
 /**
  * When two trackables that touched are released from one another. For each update of either one the pair is in one
@@ -34,7 +34,7 @@ export const TOUCHING: Lease = { at: 'touching' };
 
 /** A trackable that may be held together with another. */
 interface Held {
-  readonly motion: Moved;
+  readonly motion: TrackableMotion;
 }
 
 export function holdingOf(a: Held, b: Held): Holding {

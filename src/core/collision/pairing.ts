@@ -1,5 +1,5 @@
 // hot: run for each pair of neighbours, see bench/kernel/collisions.bench.ts
-import type { Moved } from '../motion/motion.ts';
+import type { TrackableMotion } from '../motion/motion.ts';
 import type { Body } from './body.ts';
 import type { Area } from './lease.ts';
 import { gapMetres } from './shapes.ts';
@@ -32,7 +32,7 @@ export function areaOf(a: Body, b: Body, toleranceMetres: number): Area {
  * Whether two trackables are on one floor and their heights meet. A trackable without extrusion has every height. Heights
  * that are unknown, or measured from different things that no zone relates, fit any.
  */
-function shareHeight(a: Moved, b: Moved): boolean {
+function shareHeight(a: TrackableMotion, b: TrackableMotion): boolean {
   if (a.floor !== b.floor) return false;
   if (a.z === undefined || b.z === undefined) return true;
   if (a.extrusion === undefined || b.extrusion === undefined) return true;
@@ -43,7 +43,7 @@ function shareHeight(a: Moved, b: Moved): boolean {
 }
 
 /** How far the reference of `a` lies above that of `b`, in metres; undefined where nobody knows. */
-function apartMetres(a: Moved, b: Moved): number | undefined {
+function apartMetres(a: TrackableMotion, b: TrackableMotion): number | undefined {
   if (a.elevationRef === b.elevationRef) return 0;
   const [onFloor, other] = a.elevationRef === 'wgs84' ? [b, a] : [a, b];
   const level = onFloor.levelMetres ?? other.levelMetres;

@@ -1,4 +1,4 @@
-import type { Motion, Moved } from '../motion/motion.ts';
+import type { Motion, TrackableMotion } from '../motion/motion.ts';
 import { type Body, type Contact, dueMs, join, newContact } from './body.ts';
 import { holdingOf, type Lease, observe, TOUCHING } from './lease.ts';
 import { areaOf, mayCollide } from './pairing.ts';
@@ -93,7 +93,7 @@ interface Found {
 
 function bodyOf(
   state: CollisionState,
-  kept: Moved,
+  kept: TrackableMotion,
   { first, gone }: { readonly first: ReadonlyMap<string, Motion>; readonly gone: readonly string[] },
 ): Found {
   const known = state.bodies.get(kept.id);
@@ -115,7 +115,7 @@ function moverOf(a: Body, b: Body): Body {
 }
 
 /** A trackable as it is now, at a later place than the one of its row: that was lost. */
-function at(motion: Moved, place: Moved): Moved {
+function at(motion: TrackableMotion, place: TrackableMotion): TrackableMotion {
   const { receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMetres, floor } = place;
   const ring = motion.ring && (place.ring ?? motion.ring);
   return { ...motion, receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMetres, floor, ring };

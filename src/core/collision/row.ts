@@ -1,4 +1,4 @@
-import type { Moved } from '../motion/motion.ts';
+import type { TrackableMotion } from '../motion/motion.ts';
 import type { Contact, MetBy } from './body.ts';
 import type { Lease } from './lease.ts';
 
@@ -56,7 +56,7 @@ export function idsOf(row: string): readonly string[] {
 }
 
 /** Where both were, the one with the smaller id first. */
-export function motionsOf({ bodies }: CollisionRow & { gone?: false }): readonly [Moved, Moved] {
+export function motionsOf({ bodies }: CollisionRow & { gone?: false }): readonly [TrackableMotion, TrackableMotion] {
   const [a, b] = JSON.parse(bodies) as readonly [PlainMoved, PlainMoved];
   return [moved(a), moved(b)];
 }
@@ -67,14 +67,14 @@ export function metByOf({ bodies }: CollisionRow & { gone?: false }): MetBy {
   return metBy ?? (a.receivedMs > b.receivedMs ? a : b);
 }
 
-type PlainMoved = Omit<Moved, 'ring'> & { readonly ring?: readonly number[] };
+type PlainMoved = Omit<TrackableMotion, 'ring'> & { readonly ring?: readonly number[] };
 
-function plain(motion: Moved): PlainMoved {
+function plain(motion: TrackableMotion): PlainMoved {
   const { ring, ...rest } = motion;
   return ring === undefined ? rest : { ...rest, ring: Array.from(ring) };
 }
 
-function moved({ ring, ...rest }: PlainMoved): Moved {
+function moved({ ring, ...rest }: PlainMoved): TrackableMotion {
   // In the shape that motions have: what was undefined is not in the text.
   const { z, levelMetres, extrusion, toleranceTimeoutMs, exitDelayMs } = rest;
   return { ...rest, z, levelMetres, extrusion, toleranceTimeoutMs, exitDelayMs, ring: ring && Float64Array.from(ring) };

@@ -13,7 +13,7 @@ import { eventTimeOfMonotonic, NO_CLOCK_STEPS, type ClockStep } from '../../mode
 import type { Variant } from '../../model/topics.ts';
 import { EventWriter } from '../event_writer.ts';
 import type { NewRecordBuffer } from '../location/record.ts';
-import type { Gone, Motion, Moved } from '../motion/motion.ts';
+import type { TrackableRemoved, Motion, TrackableMotion } from '../motion/motion.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import { type Body, type Contact, dueMs, join, newContact, otherOf, part } from './body.ts';
 import { writeCollision } from './event_text.ts';
@@ -161,7 +161,7 @@ function heldOf({ held }: Run): readonly HeldPair[] {
 
 const FOUND: Body[] = [];
 
-function onMoved(run: Run, motion: Moved): void {
+function onMoved(run: Run, motion: TrackableMotion): void {
   const { state } = run;
   if (!motion.collides && !state.bodies.has(motion.id)) return;
   const body = putAt(state, motion);
@@ -173,7 +173,7 @@ function onMoved(run: Run, motion: Moved): void {
 }
 
 /** Where a trackable stands is no event. A stage that has missed its way there updates its collisions by that. */
-function onStands(run: Run, motion: Moved, isExact: boolean): void {
+function onStands(run: Run, motion: TrackableMotion, isExact: boolean): void {
   const known = run.state.bodies.get(motion.id);
   if (known !== undefined && known.motion.receivedMs > motion.receivedMs) return;
   const body = known?.motion.receivedMs === motion.receivedMs ? known : standAt(run, motion);
@@ -183,7 +183,7 @@ function onStands(run: Run, motion: Moved, isExact: boolean): void {
   meet(run, body);
 }
 
-function standAt(run: Run, motion: Moved): Body {
+function standAt(run: Run, motion: TrackableMotion): Body {
   const body = putAt(run.state, motion);
   for (const contact of body.contacts) {
     const other = otherOf(contact, body);
@@ -197,7 +197,7 @@ function standAt(run: Run, motion: Moved): Body {
   return body;
 }
 
-function onGone(run: Run, { id, receivedMs }: Gone): void {
+function onGone(run: Run, { id, receivedMs }: TrackableRemoved): void {
   const body = run.state.bodies.get(id);
   if (body === undefined) return;
   const timeMs = eventTimeOfMonotonic(receivedMs, run.state.setBacks);

@@ -3,9 +3,9 @@ import type { Variant } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import { DeadlineHeap } from '../deadline_heap.ts';
 import type { NewRecordBuffer } from '../location/record.ts';
-import type { Moved } from '../motion/motion.ts';
-import type { Plane } from '../motion/shape_bytes.ts';
-import { type WantedVariant, wantedVariant } from '../wanted.ts';
+import type { TrackableMotion } from '../motion/motion.ts';
+import type { OutputPlane } from '../motion/shape_bytes.ts';
+import { type FilteredVariant, filteredVariant } from '../variant_filter.ts';
 import { viewTransform } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import { type Body, type Contact, locate, newBody, newSite } from './body.ts';
@@ -14,8 +14,8 @@ import { type Grid, move, newGrid, putIn, takeOut } from './grid.ts';
 
 /** A variant with the plane that it shows positions in; undefined: it cannot show any. */
 interface Rendering {
-  readonly variant: WantedVariant;
-  readonly plane: Plane | undefined;
+  readonly variant: FilteredVariant;
+  readonly plane: OutputPlane | undefined;
 }
 
 /** All that the collision stage knows. */
@@ -60,7 +60,7 @@ export function refreshRenderings(
   const found = shown.map(({ zoneId }) => (zoneId === undefined ? undefined : zones(zoneId)));
   if (wanted === undefined && found.every((zone, index) => zone === state.zones[index])) return;
   state.renderings = shown.map((variant) => ({
-    variant: wantedVariant(variant),
+    variant: filteredVariant(variant),
     plane: viewTransform(variant, undefined, zones),
   }));
   state.zones = found;
@@ -70,7 +70,7 @@ export function refreshRenderings(
 const SITE = newSite();
 
 /** Puts a trackable where its motion says, known before or not. */
-export function putAt(state: CollisionState, motion: Moved): Body {
+export function putAt(state: CollisionState, motion: TrackableMotion): Body {
   const known = state.bodies.get(motion.id);
   const body = known ?? newBody(motion);
   locate(motion, body.ring, SITE);

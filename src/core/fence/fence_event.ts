@@ -3,26 +3,26 @@ import type { ObjectKind } from '../../model/id.ts';
 import { formatTime } from '../../model/time.ts';
 import type { FilterFields, View } from '../../model/topics.ts';
 import { roundDegrees, roundMetres } from '../geo/rounding.ts';
-import type { FenceState, FenceTexts } from '../state.ts';
+import type { FenceState, FenceJson } from '../state.ts';
 import { feature, featureCollection, pointInPlane, polygonInPlane, viewTransform } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import { localPlane } from './fence_plane.ts';
 
-/** An entry or exit, as the machines decide it. */
+/** An entry or exit decided by the state machines of a fence. */
 export interface FenceChange {
   readonly fence: FenceState;
   readonly type: 'region_entry' | 'region_exit';
   readonly entryMs: number;
-  /** Only of an exit. */
+  /** Set for exits only. */
   readonly exitMs: number | undefined;
-  /** The object: a trackable, or else the provider. */
+  /** The trackable that crossed; undefined if it was a provider. */
   readonly trackableId: string | undefined;
-  /** The provider that caused it: the object itself, or the provider of the trackable's location. */
+  /** The provider that crossed, or the provider of the trackable's location. */
   readonly providerId: string | undefined;
   readonly trackables: readonly string[];
 }
 
-/** Values of the filter fields of fence_events, of the hub's own and of those that others post. */
+/** Returns the filter fields of a fence event, both of the hub's own events and of events that clients post. */
 export function fenceEventFields(
   { id, foreign_id: foreignId }: { readonly id: string; readonly foreign_id?: string | null | undefined },
   { type, providerId, trackableId }: Pick<FenceChange, 'type' | 'providerId' | 'trackableId'>,
@@ -31,7 +31,7 @@ export function fenceEventFields(
   return [id, foreignId ?? undefined, providerId, trackableId, type, objectType];
 }
 
-/** What an event with these fields is about: its trackable, or else its provider. */
+/** Returns the object of a fence event: its trackable, otherwise its provider. */
 export function objectOfFenceEvent(fields: FilterFields): readonly [kind: ObjectKind, id: string] {
   const [, , providerId, trackableId] = fields;
   return trackableId === undefined ? ['provider', String(providerId)] : ['trackable', String(trackableId)];
@@ -40,34 +40,34 @@ export function objectOfFenceEvent(fields: FilterFields): readonly [kind: Object
 const PROPERTIES_NAME = ',"properties":';
 
 interface EventOptions {
-  /** Whether a trackable's event names its provider. */
+  /** Whether events of trackables contain the provider. */
   readonly nameProvider: boolean;
-  /** Properties of the fence that are longer are left out; none are where it is left out. */
+  /** Maximum length of the fence's properties; longer ones are omitted. */
   readonly propertiesMax?: number | undefined;
 }
 
-/** JSON text of a FenceEvent. */
-export function fenceEventText(
+/** Returns a FenceEvent as JSON. */
+export function fenceEventJson(
   change: FenceChange,
   id: string,
   { nameProvider, propertiesMax = Number.POSITIVE_INFINITY }: EventOptions,
 ): string {
   const { fence, trackableId, providerId } = change;
-  fence.texts ??= textsOf(fence);
-  const texts = fence.texts;
+  fence.json ??= jsonOf(fence);
+  const json = fence.json;
   const provider = (trackableId === undefined || nameProvider) && providerId !== undefined ? providerId : null;
-  const properties = texts.properties.length - PROPERTIES_NAME.length > propertiesMax ? '' : texts.properties;
+  const properties = json.properties.length - PROPERTIES_NAME.length > propertiesMax ? '' : json.properties;
   const exit = change.exitMs === undefined ? '' : `,"exit_time":"${formatTime(change.exitMs)}"`;
   return (
-    `{"id":"${id}","fence_id":${texts.id},"event_type":"${change.type}","provider_id":${JSON.stringify(provider)},` +
+    `{"id":"${id}","fence_id":${json.id},"event_type":"${change.type}","provider_id":${JSON.stringify(provider)},` +
     `"trackable_id":${JSON.stringify(trackableId ?? null)},"trackables":${JSON.stringify(change.trackables)}` +
-    `${texts.foreignId},"entry_time":"${formatTime(change.entryMs)}"${exit}${properties}}`
+    `${json.foreignId},"entry_time":"${formatTime(change.entryMs)}"${exit}${properties}}`
   );
 }
 
 /**
- * Text of a GeoJSON FeatureCollection with the event: the fence's region as geometry, the event's members as
- * properties, with the fence's name, floor and radius. Undefined where the region cannot be shown in the view.
+ * Returns a GeoJSON FeatureCollection of the event: the geometry is the region of the fence; the properties are the
+ * members of the event and the fence's name, floor and radius. Undefined if the region cannot be converted to the view.
  */
 export function fenceFeature(fence: StoredFence, text: string, view: View, zones: ZoneLookup): string | undefined {
   const geometry = regionIn(fence, view, zones);
@@ -98,7 +98,7 @@ function regionIn(fence: StoredFence, view: View, zones: ZoneLookup): string | u
   return moved && JSON.stringify(moved);
 }
 
-function textsOf(fence: FenceState): FenceTexts {
+function jsonOf(fence: FenceState): FenceJson {
   const { foreign_id: foreignId, properties } = fence.entity;
   return {
     id: JSON.stringify(fence.id),

@@ -5,8 +5,8 @@ import type { PlaneTransform } from '../geo/crs.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 
 /**
- * The plane of a local region: that of the zone which the fence names, or, where no zone of that name has one any more,
- * the plane that the last one had. Undefined where there was never any.
+ * Returns the plane of a local region: that of the zone that the fence names, or, if no such zone has a plane now, that
+ * of its last zone. Undefined if there never was one.
  */
 export function localPlane(
   { zone_id: name, former_zone: former }: StoredFence,
@@ -16,15 +16,15 @@ export function localPlane(
   return (zone && zoneTransform(zone)) ?? (former && zoneTransform(former));
 }
 
-/** Whether a local region is where it is by the plane of a zone that is not there, or not placed, any more. */
-export function isLeftBehind(fence: StoredFence, zoneBy: (idOrForeignId: string) => Zone | undefined): boolean {
+/** Whether a local region is positioned by a former zone, because its zone was deleted or lost its plane. */
+export function isDetachedFence(fence: StoredFence, zoneBy: (idOrForeignId: string) => Zone | undefined): boolean {
   const { crs, zone_id: name, former_zone: former } = fence;
   if (crs !== 'local' || former === undefined) return false;
   const zone = isUnset(name) ? undefined : zoneBy(name);
   return zone === undefined || zoneTransform(zone) === undefined;
 }
 
-/** Everything that decides where a position in metres of a zone is. */
+/** Members of a zone that determine its plane. */
 const PLANE_MEMBERS = [
   'transformation_type',
   'ground_control_points',
@@ -37,7 +37,7 @@ const PLANE_MEMBERS = [
   'wgs84_height',
 ] as const satisfies readonly (keyof Zone)[];
 
-/** The zone with what places a position of its own, and no more. */
+/** Returns the zone reduced to its id, its type and the members that determine its plane. */
 export function planeOnly(zone: Zone): Zone {
   const members = PLANE_MEMBERS.flatMap((name) => (zone[name] == null ? [] : [[name, zone[name]] as const]));
   return { id: zone.id, type: zone.type, ...Object.fromEntries(members) };

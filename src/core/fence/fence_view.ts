@@ -1,7 +1,7 @@
 import { type Fence, type StoredFence, publicFence } from '../../model/fence.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
-import { type PlaneTransform, projection, rangeProblem, shownProjection } from '../geo/crs.ts';
+import { type PlaneTransform, projection, rangeProblem, displayProjection } from '../geo/crs.ts';
 import { wrapLongitude } from '../geo/longitude.ts';
 import { roundDegrees, roundMetres } from '../geo/rounding.ts';
 import { type Convert, pointInPlane, polygonInPlane } from '../zone/view.ts';
@@ -11,8 +11,8 @@ import { localPlane } from './fence_plane.ts';
 type ZoneBy = (idOrForeignId: string) => Zone | undefined;
 
 /**
- * The fence with its region in the view's crs: as it is kept where it is kept in that, otherwise with converted
- * vertices. Undefined when the region cannot be shown there, since its zone was never there or the view's is too far away.
+ * Returns the fence with its region converted to the view's crs; as stored if that is its crs. Undefined if the region
+ * cannot be converted: its zone never had a plane, or the region is out of range of the view's crs.
  */
 export function fenceIn(view: View, fence: StoredFence, zoneBy: ZoneBy): Fence | undefined {
   const own = fence.crs ?? 'EPSG:4326';
@@ -21,7 +21,7 @@ export function fenceIn(view: View, fence: StoredFence, zoneBy: ZoneBy): Fence |
   const same = own === view.crs && (own !== 'local' || (ownZone !== undefined && ownZone === viewZone));
   if (same) return publicFence(fence);
   const from = own === 'local' ? localPlane(fence, zoneBy) : projection(own);
-  const to = view.crs === 'local' ? viewZone && zoneTransform(viewZone) : shownProjection(view.crs);
+  const to = view.crs === 'local' ? viewZone && zoneTransform(viewZone) : displayProjection(view.crs);
   if (from === undefined || to === undefined) return undefined;
   const convert = converter(from, to, view.crs);
   const { region } = fence;
@@ -31,7 +31,10 @@ export function fenceIn(view: View, fence: StoredFence, zoneBy: ZoneBy): Fence |
   return { ...publicFence(fence), region: moved, crs: view.crs, ...zone };
 }
 
-/** Why the region of a fence is not in the range of the view's crs, by its first position outside; undefined if it is. */
+/**
+ * Returns why the region of a fence is out of range of the view's crs, by its first position outside; undefined if it
+ * is in range.
+ */
 export function fenceRangeProblem({ crs }: View, fence: StoredFence, zoneBy: ZoneBy): string | undefined {
   const own = fence.crs ?? 'EPSG:4326';
   const from = own === 'local' ? localPlane(fence, zoneBy) : projection(own);
@@ -50,7 +53,7 @@ function converter(from: PlaneTransform, to: PlaneTransform, crs: string): Conve
   const round = crs === 'EPSG:4326' ? roundDegrees : roundMetres;
   return (x, y, out) => {
     from.toWgs84(x, y, out);
-    // Regions across the antimeridian have longitudes beyond it.
+    // Regions across the antimeridian have longitudes beyond ±180.
     to.fromWgs84(wrapLongitude(out[0]), out[1], out);
     out[0] = round(out[0]);
     out[1] = round(out[1]);

@@ -5,23 +5,23 @@ import { CHANGED_MEMBERS, type FenceState, type ShardState, type Tracked } from 
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import type { FenceIndex, Region } from './fence_index.ts';
 import { localPlane } from './fence_plane.ts';
-import { withKeptRegion } from './kept_polygon.ts';
+import { withCompactRegion } from './compact_polygon.ts';
 import { compileRegion, sameRegion } from './region.ts';
 import { effectiveTiming, sameTiming, timingOfFence, UNSET } from './timing.ts';
 import { sameVertical, verticalOf } from './vertical.ts';
 
 type Convert = (x: number, y: number, out: [number, number]) => void;
 
-/** A fence that was set, and what is different about it. */
+/** A fence after it was set, and what has changed about it. */
 export interface SetFence {
   readonly fence: FenceState;
-  /** It covers something else than before: objects must be shown to it. */
+  /** Whether it covers another region or other heights, so objects must be observed again. */
   readonly isMoved: boolean;
-  /** Its values time its members otherwise. */
+  /** Whether its timing values have changed. */
   readonly isRetimed: boolean;
 }
 
-/** Adds or replaces a fence in the state and in the index. Memberships of its predecessor go over to it. */
+/** Adds or replaces a fence in the state and in the index. The new fence takes over the memberships of the old one. */
 export function setFence(state: ShardState, index: FenceIndex, entity: StoredFence): SetFence {
   const before = state.fences.get(entity.id);
   const slot = before?.slot ?? state.freeSlots.pop() ?? state.slots.length;
@@ -33,10 +33,10 @@ export function setFence(state: ShardState, index: FenceIndex, entity: StoredFen
   const fence: FenceState = { ...compiled, region };
   state.fences.set(entity.id, fence);
   state.slots[slot] = fence;
-  if (slot >= state.met.length) {
-    const grown = new Int32Array(state.met.length * 2);
-    grown.set(state.met);
-    state.met = grown;
+  if (slot >= state.metInObservation.length) {
+    const grown = new Int32Array(state.metInObservation.length * 2);
+    grown.set(state.metInObservation);
+    state.metInObservation = grown;
   }
   for (const object of fence.occupants) {
     for (const member of object.members) if (member.fence === before) member.fence = fence;
@@ -44,7 +44,7 @@ export function setFence(state: ShardState, index: FenceIndex, entity: StoredFen
   return changeOf(before, fence);
 }
 
-/** A fence as it is among those zones. */
+/** Builds the state of a fence with the given zones. */
 export function fenceAmong(
   zones: ZoneLookup,
   entity: StoredFence,
@@ -54,17 +54,17 @@ export function fenceAmong(
   return {
     id: entity.id,
     slot,
-    entity: withKeptRegion(entity),
+    entity: withCompactRegion(entity),
     timing,
     plainTiming: effectiveTiming(timing, UNSET, UNSET),
     vertical: verticalOf(entity, levelOf(zones, entity)),
     region: regionOf(zones, entity),
     occupants,
-    texts: undefined,
+    json: undefined,
   };
 }
 
-/** What is different about a fence. */
+/** Compares a fence with its predecessor. */
 export function changeOf(before: FenceState | undefined, fence: FenceState): SetFence {
   const isThere = before !== undefined && sameRegion(before.region, fence.region);
   return {
@@ -74,7 +74,7 @@ export function changeOf(before: FenceState | undefined, fence: FenceState): Set
   };
 }
 
-/** Removes a fence, with its memberships and timers and without events. Returns the objects that were in it. */
+/** Deletes a fence with its memberships and timers, without events. Returns the objects that were its members. */
 export function deleteFence(state: ShardState, index: FenceIndex, id: string): Tracked[] {
   const fence = state.fences.get(id);
   if (fence === undefined) return [];
@@ -89,7 +89,7 @@ export function deleteFence(state: ShardState, index: FenceIndex, id: string): T
   return [...fence.occupants];
 }
 
-/** The fences that name one of the zones, by its id or foreign id. */
+/** Returns the fences that refer to one of the zones by id or foreign id. */
 export function fencesIn(state: ShardState, zones: readonly (Zone | undefined)[]): StoredFence[] {
   const names = new Set<string>();
   for (const zone of zones) {
@@ -99,13 +99,13 @@ export function fencesIn(state: ShardState, zones: readonly (Zone | undefined)[]
   }
   const found: StoredFence[] = [];
   for (const { entity } of state.fences.values()) {
-    // Some fences too many do no harm, so that case need not matter here.
+    // A false positive does no harm, so case is ignored.
     if (entity.zone_id != null && names.has(entity.zone_id.toLowerCase())) found.push(entity);
   }
   return found;
 }
 
-/** A fence whose plane is nowhere (its zone was never there, or never had one) has no region. */
+/** Returns undefined for a fence without a plane: its zone never existed or never had one. */
 function regionOf(zones: ZoneLookup, entity: StoredFence): Region | undefined {
   const crs = entity.crs ?? 'EPSG:4326';
   if (crs === 'EPSG:4326') return compileRegion(entity, undefined);
@@ -113,7 +113,7 @@ function regionOf(zones: ZoneLookup, entity: StoredFence): Region | undefined {
   return convert === undefined ? undefined : compileRegion(entity, convert);
 }
 
-/** Height of the floor that the fence's heights are measured from, above the ellipsoid. */
+/** Returns the height above the ellipsoid of the floor that the fence's heights are measured from. */
 function levelOf(zones: ZoneLookup, { zone_id: zoneId, former_zone: former }: StoredFence): number | undefined {
   const zone = zoneId == null ? undefined : zones(zoneId);
   return (zone ?? former)?.wgs84_height ?? undefined;

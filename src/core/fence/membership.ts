@@ -1,44 +1,39 @@
 import type { Timing } from './timing.ts';
 
 /**
- * Whether an object is in a fence: two machines with their timers, one for entering and one for exiting.
+ * FenceMembership of an object in a fence: two state machines with timers, one for entry and one for exit.
  *
- * An observation is a location of the object, seen in one of four areas of the fence:
+ * An observation is a location of the object in one of four areas of the fence:
  *
- *   deep       inside, at least the entry tolerance away from the edge
- *   band       inside, but nearer to the edge than the entry tolerance
- *   tolerance  outside, but no farther away than the exit tolerance
- *   out        outside of all this
+ * deep inside, at least the entry tolerance away from the edge band inside, but nearer to the edge than the entry
+ * tolerance tolerance outside, within the exit tolerance out farther outside
  *
- * Nobody enters from outside the fence, so an object that is not a member is `undefined` until it is inside.
+ * Only an object inside can begin to enter; until then its membership is `undefined`.
  *
- *   state      signal     next state
- *   ---------  ---------  ------------------------------------------------------------------------------------------
- *   undefined  deep       entering: delay timer set; without entry delay inside at once
- *   undefined  band       entering: tolerance timer set
- *   undefined  others     undefined
- *   entering   deep       entering: delay timer set unless it runs; the tolerance timer keeps running
- *   entering   band       entering: tolerance timer set unless it runs; delay timer cleared
- *   entering   others     undefined: a passer-by has never been inside
- *   entering   timer      inside                                                                      -> entry
- *   inside     deep,band  inside: silence timer set anew; tolerance and delay timers cleared
- *   inside     tolerance  inside: silence timer set anew; tolerance timer set unless it runs; delay timer cleared
- *   inside     out        inside: silence timer set anew; delay timer set unless the object was out already; the
- *                         tolerance timer keeps running, and is set if a tolerance timeout was given explicitly
- *   inside     timer      undefined                                                                   -> exit
+ * state signal next state --------- ---------
+ * ------------------------------------------------------------------------------------------ undefined deep entering:
+ * delay timer started; without entry delay inside at once undefined band entering: tolerance timer started undefined
+ * others undefined entering deep entering: delay timer started unless it runs; the tolerance timer keeps running
+ * entering band entering: tolerance timer started unless it runs; delay timer cleared entering others undefined: a
+ * passer-by was never inside entering timer inside -> entry inside deep,band inside: fence timeout restarted; tolerance
+ * and delay timers cleared inside tolerance inside: fence timeout restarted; tolerance timer started unless it runs;
+ * delay timer cleared inside out inside: fence timeout restarted; delay timer started unless the object was out
+ * already; the
+ *                         tolerance timer keeps running, and is started if a tolerance timeout was set explicitly
+ * inside timer undefined -> exit
  *
- * A timer that is set to now fires with the observation that sets it. Timers run on the time of receipt; an entry
- * carries the event time of the first inside observation, an exit that of its observation or the deadline itself.
+ * A timer of zero length fires with the observation that starts it. Timers count from the time of receipt. An entry
+ * carries the event time of the first inside observation, an exit that of its observation or of the deadline.
  *
- * A timer is kept as when it began, and its deadline follows from the timing that applies now. So when that changes,
- * without an observation, `retimed` finds the deadlines that it would have led to.
+ * A timer is stored as its start time; its deadline follows from the current timing. When the timing changes without an
+ * observation, `retimed` computes the new deadlines.
  */
-export type Membership =
+export type FenceMembership =
   | {
       readonly at: 'entering';
       /** Event time of the first inside observation of this visit. */
       readonly sinceMs: number;
-      /** When the timers began, and when they are over. */
+      /** Start times and deadlines of the timers. */
       readonly toleranceFromMs: number;
       readonly toleranceAtMs: number;
       readonly delayFromMs: number;
@@ -48,7 +43,7 @@ export type Membership =
       readonly at: 'inside';
       readonly area: 'in' | 'tolerance' | 'out';
       readonly entryMs: number;
-      /** When the fence timeout is over, unless the object is heard of before. */
+      /** Deadline of the fence timeout, which the next observation postpones. */
       readonly timeoutAtMs: number;
       readonly toleranceFromMs: number;
       readonly toleranceAtMs: number;
@@ -56,19 +51,19 @@ export type Membership =
       readonly delayAtMs: number;
     };
 
-type Entering = Membership & { readonly at: 'entering' };
-type Inside = Membership & { readonly at: 'inside' };
+type Entering = FenceMembership & { readonly at: 'entering' };
+type Inside = FenceMembership & { readonly at: 'inside' };
 
-export type Area = 'deep' | 'band' | 'tolerance' | 'out';
+export type FenceArea = 'deep' | 'band' | 'tolerance' | 'out';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** The membership after an observation received at `nowMs` with event time `eventTimeMs`. */
+/** Returns the membership after an observation received at `nowMs` with event time `eventTimeMs`. */
 // hot
 export function observe(
-  membership: Membership | undefined,
-  seen: { readonly area: Area; readonly timing: Timing; readonly nowMs: number; readonly eventTimeMs: number },
-): Membership | undefined {
+  membership: FenceMembership | undefined,
+  seen: { readonly area: FenceArea; readonly timing: Timing; readonly nowMs: number; readonly eventTimeMs: number },
+): FenceMembership | undefined {
   const { area, timing, nowMs, eventTimeMs } = seen;
   if (membership?.at === 'inside') {
     const next = stay(membership, area, timing, nowMs);
@@ -80,15 +75,15 @@ export function observe(
 }
 
 /**
- * The membership when its timing has changed at `nowMs`: its deadlines are those that the new timing gives the object as
- * it was seen last, at `seenMs` in `area`. What is overdue by then is due now.
+ * Returns the membership after its timing has changed at `nowMs`: the new timing applied to the last observation, at
+ * `seenMs` in `area`. Deadlines that are already past are due now.
  */
 export function retimed(
-  membership: Membership,
-  seen: { readonly area: Area; readonly timing: Timing; readonly seenMs: number; readonly nowMs: number },
-): Membership | undefined {
+  membership: FenceMembership,
+  seen: { readonly area: FenceArea; readonly timing: Timing; readonly seenMs: number; readonly nowMs: number },
+): FenceMembership | undefined {
   const { area, timing, seenMs, nowMs } = seen;
-  // What is held since a restart keeps its time, unless that is what has changed.
+  // A deadline suppressed since a restart keeps its time unless the change affects it.
   const due = (atMs: number, beforeMs: number): number => (atMs === beforeMs ? atMs : Math.max(atMs, nowMs));
   if (membership.at === 'entering') {
     if (area !== 'deep' && area !== 'band') return undefined;
@@ -97,13 +92,13 @@ export function retimed(
     return { ...next, toleranceAtMs, delayAtMs: due(next.delayAtMs, membership.delayAtMs) };
   }
   const next = stay(membership, area, timing, seenMs);
-  // A tolerance timer that began outside of the tolerance runs only while a tolerance timeout is set.
-  const isHurried = timing.toleranceTimeoutSet || next.area !== 'out' || next.toleranceFromMs < next.delayFromMs;
+  // A tolerance timer that started outside the tolerance runs only while a tolerance timeout is set.
+  const isToleranceTimed = timing.toleranceTimeoutSet || next.area !== 'out' || next.toleranceFromMs < next.delayFromMs;
   return {
     ...next,
     timeoutAtMs: due(next.timeoutAtMs, membership.timeoutAtMs),
-    toleranceFromMs: isHurried ? next.toleranceFromMs : NEVER,
-    toleranceAtMs: isHurried ? due(next.toleranceAtMs, membership.toleranceAtMs) : NEVER,
+    toleranceFromMs: isToleranceTimed ? next.toleranceFromMs : NEVER,
+    toleranceAtMs: isToleranceTimed ? due(next.toleranceAtMs, membership.toleranceAtMs) : NEVER,
     delayAtMs: due(next.delayAtMs, membership.delayAtMs),
   };
 }
@@ -128,7 +123,7 @@ function enter(
   };
 }
 
-function stay(member: Inside, area: Area, timing: Timing, seenMs: number): Inside {
+function stay(member: Inside, area: FenceArea, timing: Timing, seenMs: number): Inside {
   const timeoutAtMs = seenMs + timing.fenceTimeoutMs;
   let { toleranceFromMs, delayFromMs } = member;
   switch (area) {
@@ -157,9 +152,9 @@ function stay(member: Inside, area: Area, timing: Timing, seenMs: number): Insid
   };
 }
 
-/** Whether nothing has changed but the time at which the fence timeout ends. */
+/** Whether the memberships differ at most in the deadline of the fence timeout. */
 // hot
-export function isSameButSilence(a: Membership, b: Membership): boolean {
+export function isSameButTimeout(a: FenceMembership, b: FenceMembership): boolean {
   if (a.at !== b.at) return false;
   if (a.at === 'inside' && b.at === 'inside') {
     if (a.area !== b.area || a.entryMs !== b.entryMs) return false;
@@ -173,8 +168,8 @@ export function isSameButSilence(a: Membership, b: Membership): boolean {
   );
 }
 
-/** When the next timer fires; Infinity when none runs. */
-export function deadlineMs(membership: Membership): number {
+/** Returns the next deadline; Infinity if no timer runs. */
+export function deadlineMs(membership: FenceMembership): number {
   switch (membership.at) {
     case 'entering':
       return Math.min(membership.toleranceAtMs, membership.delayAtMs);
@@ -184,10 +179,14 @@ export function deadlineMs(membership: Membership): number {
 }
 
 /**
- * The membership after its timer has fired. The silence of an object that enters by a timer counts from its last
- * observation, which may be longer ago than the fence timeout.
+ * Returns the membership after its timer has fired. The fence timeout of an object that enters by a timer counts from
+ * its last observation, which may be longer ago than the timeout.
  */
-export function expire(membership: Membership, seenMs: number, fenceTimeoutMs: number): Membership | undefined {
+export function expire(
+  membership: FenceMembership,
+  seenMs: number,
+  fenceTimeoutMs: number,
+): FenceMembership | undefined {
   switch (membership.at) {
     case 'entering':
       return entered(membership.sinceMs, seenMs + fenceTimeoutMs);
@@ -196,26 +195,26 @@ export function expire(membership: Membership, seenMs: number, fenceTimeoutMs: n
   }
 }
 
-/** A member that was inside before a restart: only its fence timeout goes on. */
-export function restored(entryMs: number, timeoutAtMs: number): Membership {
+/** Returns a membership that was inside before a restart: only its fence timeout continues. */
+export function restored(entryMs: number, timeoutAtMs: number): FenceMembership {
   return entered(entryMs, timeoutAtMs);
 }
 
-/** Timers as they are kept: the time when each began, in milliseconds, or null if it is not running. */
-export interface KeptTimers {
+/** Timers in a stored row: start times in milliseconds, null for a timer that is not running. */
+export interface StoredTimers {
   /** Time of receipt of the last observation. */
   readonly seen: number;
   readonly area: 'entering' | 'in' | 'tolerance' | 'out';
-  /** For an object that is entering: event time of the first observation inside. */
+  /** While entering: event time of the first inside observation. */
   readonly since?: number;
   readonly tolerance: number | null;
   readonly delay: number | null;
 }
 
-/** What to keep of a membership besides its entry; undefined if only its fence timeout runs, since `heardMs`. */
-export function timersOf(membership: Membership, seenMs: number, heardMs: number): KeptTimers | undefined {
+/** Returns the timers to store besides the entry time; undefined if only the fence timeout runs, since `lastSeenMs`. */
+export function timersOf(membership: FenceMembership, seenMs: number, lastSeenMs: number): StoredTimers | undefined {
   const isInside = membership.at === 'inside';
-  if (isInside && membership.area === 'in' && seenMs === heardMs) return undefined;
+  if (isInside && membership.area === 'in' && seenMs === lastSeenMs) return undefined;
   const from = (ms: number): number | null => (ms === NEVER ? null : ms);
   return {
     seen: seenMs,
@@ -226,14 +225,14 @@ export function timersOf(membership: Membership, seenMs: number, heardMs: number
   };
 }
 
-/** A membership from its kept timers, with the deadlines that follow from the timing that applies now. */
-export function resumed(entryMs: number | null, kept: KeptTimers, timing: Timing): Membership {
-  const toleranceFromMs = kept.tolerance ?? NEVER;
-  const delayFromMs = kept.delay ?? NEVER;
-  if (kept.area === 'entering') {
+/** Returns the membership of stored timers, with deadlines by the current timing. */
+export function resumed(entryMs: number | null, stored: StoredTimers, timing: Timing): FenceMembership {
+  const toleranceFromMs = stored.tolerance ?? NEVER;
+  const delayFromMs = stored.delay ?? NEVER;
+  if (stored.area === 'entering') {
     return {
       at: 'entering',
-      sinceMs: kept.since ?? kept.seen,
+      sinceMs: stored.since ?? stored.seen,
       toleranceFromMs,
       toleranceAtMs: toleranceFromMs + timing.entryToleranceTimeoutMs,
       delayFromMs,
@@ -242,9 +241,9 @@ export function resumed(entryMs: number | null, kept: KeptTimers, timing: Timing
   }
   return {
     at: 'inside',
-    area: kept.area,
-    entryMs: entryMs ?? kept.seen,
-    timeoutAtMs: kept.seen + timing.fenceTimeoutMs,
+    area: stored.area,
+    entryMs: entryMs ?? stored.seen,
+    timeoutAtMs: stored.seen + timing.fenceTimeoutMs,
     toleranceFromMs,
     toleranceAtMs: toleranceFromMs + timing.toleranceTimeoutMs,
     delayFromMs,
@@ -265,7 +264,7 @@ function entered(entryMs: number, timeoutAtMs: number): Inside {
   };
 }
 
-/** A timer that runs keeps its beginning. */
+/** A running timer keeps its start time. */
 function running(fromMs: number, seenMs: number): number {
   return fromMs === NEVER ? seenMs : fromMs;
 }

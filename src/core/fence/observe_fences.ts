@@ -1,26 +1,26 @@
 import { eventTimeOfMonotonic, type ClockStep } from '../../model/clock_steps.ts';
-import { CHANGED_MEMBERS, type FenceState, type Member, type ShardState, type Tracked } from '../state.ts';
+import { CHANGED_MEMBERS, type FenceState, type FenceMember, type ShardState, type Tracked } from '../state.ts';
 import type { FenceIndex, Footprint, Nearby } from './fence_index.ts';
-import { type Area, deadlineMs, expire, isSameButSilence, observe } from './membership.ts';
+import { type FenceArea, deadlineMs, expire, isSameButTimeout, observe } from './membership.ts';
 import { effectiveTiming, type OwnTiming, type Timing, UNSET } from './timing.ts';
 import { type Height, verticalDepthMetres, verticalGapMetres } from './vertical.ts';
 
-/** An object as a fence sees it. */
-export interface Seen extends Height {
+/** An observation of an object, as fences evaluate it. */
+export interface FenceObservation extends Height {
   readonly footprint: Footprint;
-  /** Time of receipt, and event time. */
+  /** Time of receipt as monotonic time, and event time. */
   readonly nowMs: number;
   readonly eventTimeMs: number;
   readonly timing: TimingChain;
 }
 
-/** Whose values override the fence's. */
+/** Timing values that override those of the fence. */
 export interface TimingChain {
   readonly provider: OwnTiming;
   readonly trackable: OwnTiming;
 }
 
-/** An entry (`exitMs` undefined) or an exit, at event times. */
+/** An entry (`exitMs` undefined) or an exit, with event times. */
 export interface Crossing {
   readonly fence: FenceState;
   readonly entryMs: number;
@@ -28,28 +28,28 @@ export interface Crossing {
 }
 
 /**
- * Shows an observation to all fences that the object is in, is entering or touches: a member that has jumped far away
- * must still exit. Returns exits before entries, each in the order of fence ids; undefined when nothing was crossed.
+ * Evaluates an observation in all fences that the object touches, is in or is entering; a member that has jumped far
+ * away must still exit. Returns exits before entries, each in fence id order; undefined for no crossing.
  */
 // hot
 export function observeFences(
   { state, index }: { state: ShardState; index: FenceIndex },
   object: Tracked,
-  seen: Seen,
+  seen: FenceObservation,
 ): Crossing[] | undefined {
   const { nowMs, eventTimeMs } = seen;
   object.suppressUntilMs = 0;
   object.nearby = index.near(object.nearby, seen.footprint);
-  const { met } = state;
+  const { metInObservation } = state;
   const mark = nextMark(state);
   let exits: Crossing[] | undefined;
   let entries: Crossing[] | undefined;
   const { members } = object;
-  let kept = 0;
+  let remaining = 0;
   for (let i = 0; i < members.length; i++) {
-    const member = members[i] as Member;
+    const member = members[i] as FenceMember;
     const { fence, membership } = member;
-    met[fence.slot] = mark;
+    metInObservation[fence.slot] = mark;
     const timing = timingIn(fence, seen.timing);
     const next = observe(membership, { area: areaOf(index, fence, seen, timing), timing, nowMs, eventTimeMs });
     if (next === undefined) {
@@ -58,17 +58,17 @@ export function observeFences(
       if (membership.at === 'inside') exits = add(exits, exitOf(fence, membership.entryMs, eventTimeMs));
       continue;
     }
-    if (!isSameButSilence(membership, next)) object.changes |= CHANGED_MEMBERS;
+    if (!isSameButTimeout(membership, next)) object.changes |= CHANGED_MEMBERS;
     if (membership.at === 'entering' && next.at === 'inside') entries = add(entries, entryOf(fence, next.entryMs));
     member.membership = next;
     member.seenMs = nowMs;
-    members[kept++] = member;
+    members[remaining++] = member;
   }
-  members.length = kept;
+  members.length = remaining;
   const near = overlapping(state, index, object.nearby, seen.footprint);
   for (let i = 0; i < near; i++) {
     const slot = state.near[i] as number;
-    if (met[slot] === mark) continue;
+    if (metInObservation[slot] === mark) continue;
     const fence = state.slots[slot];
     if (fence === undefined || verticalGapMetres(fence.vertical, seen) > 0) continue;
     if (!index.touches(slot, seen.footprint)) continue;
@@ -84,7 +84,7 @@ export function observeFences(
   return joined(exits, entries);
 }
 
-/** Puts the slots of the fences that the footprint may touch into `state.near`; returns how many they are. */
+/** Writes the slots of the fences that the footprint may touch into `state.near` and returns their number. */
 // hot
 function overlapping(state: ShardState, index: FenceIndex, nearby: Nearby, footprint: Footprint): number {
   const most = nearby.slots.length;
@@ -93,12 +93,12 @@ function overlapping(state: ShardState, index: FenceIndex, nearby: Nearby, footp
   return index.overlapping(nearby, footprint, state.near);
 }
 
-/** Shows an observation to fences that have changed, and to no others. Returns crossings as observeFences does. */
+/** Evaluates an observation in the given changed fences only. Returns crossings as observeFences does. */
 export function observeChangedFences(
   index: FenceIndex,
   object: Tracked,
   fences: readonly FenceState[],
-  seen: Seen,
+  seen: FenceObservation,
 ): Crossing[] | undefined {
   const { nowMs, eventTimeMs } = seen;
   let exits: Crossing[] | undefined;
@@ -127,8 +127,8 @@ export function observeChangedFences(
 }
 
 /**
- * Fires the timers of an object that are due, the earliest first. Returns the crossings in that order; undefined
- * when nothing was due.
+ * Fires the due timers of an object, the earliest first. Returns the crossings in that order; undefined if no timer was
+ * due.
  */
 export function expireFences(
   object: Tracked,
@@ -169,53 +169,63 @@ export function leaveAll(object: Tracked, eventTimeMs: number): Crossing[] | und
   return joined(exits, undefined);
 }
 
-/** When the object's next timer fires; Infinity when none runs. */
+/** Returns the next deadline of the object; Infinity if no timer runs. */
 export function nextDeadlineMs(object: Tracked): number {
   const { members } = object;
   let next = Number.POSITIVE_INFINITY;
   for (let i = 0; i < members.length; i++) {
-    const at = deadlineMs((members[i] as Member).membership);
+    const at = deadlineMs((members[i] as FenceMember).membership);
     if (at < next) next = at;
   }
   return next;
 }
 
-/** The effective timing in a fence. */
+/** Returns the effective timing in a fence. */
 export function timingIn(fence: FenceState, { provider, trackable }: TimingChain): Timing {
   if (provider === UNSET && trackable === UNSET) return fence.plainTiming;
   return effectiveTiming(fence.timing, provider, trackable);
 }
 
-/** Of several timers due at one moment exits come before entries, and then fences in id order. */
-function earliest(object: Tracked): Member | undefined {
-  let first: Member | undefined;
+/**
+ * Returns the member whose timer fires first. At equal times exits come before entries, then fence id order decides.
+ */
+function earliest(object: Tracked): FenceMember | undefined {
+  let first: FenceMember | undefined;
   for (const member of object.members) {
     if (first === undefined || before(member, first)) first = member;
   }
   return first;
 }
 
-function before(a: Member, b: Member): boolean {
+function before(a: FenceMember, b: FenceMember): boolean {
   const [atA, atB] = [deadlineMs(a.membership), deadlineMs(b.membership)];
   if (atA !== atB) return atA < atB;
   if (a.membership.at !== b.membership.at) return a.membership.at === 'inside';
   return a.fence.id < b.fence.id;
 }
 
-/** In which area of a fence an object is. Tolerances are distances in space: heights count where the fence has them. */
-export function areaOf(index: FenceIndex, fence: FenceState, seen: Seen, timing: Timing): Area {
+/**
+ * Returns the area of a fence that an object is in. Tolerances are distances in space: heights count if the fence has
+ * them.
+ */
+export function areaOf(index: FenceIndex, fence: FenceState, seen: FenceObservation, timing: Timing): FenceArea {
   const { slot, vertical } = fence;
   const { exitToleranceMetres } = timing;
-  const above = verticalGapMetres(vertical, seen);
-  if (fence.region === undefined || above > exitToleranceMetres) return 'out';
+  const vertically = verticalGapMetres(vertical, seen);
+  if (fence.region === undefined || vertically > exitToleranceMetres) return 'out';
   const touches = index.touches(slot, seen.footprint);
-  if (touches && above === 0) return insideArea(index, fence, seen, timing);
+  if (touches && vertically === 0) return insideArea(index, fence, seen, timing);
   if (exitToleranceMetres === 0) return 'out';
-  const beside = touches ? 0 : index.distanceMetres(slot, seen.footprint);
-  return Math.hypot(beside, above) <= exitToleranceMetres ? 'tolerance' : 'out';
+  const horizontal = touches ? 0 : index.distanceMetres(slot, seen.footprint);
+  return Math.hypot(horizontal, vertically) <= exitToleranceMetres ? 'tolerance' : 'out';
 }
 
-function insideArea(index: FenceIndex, { slot, vertical }: FenceState, seen: Seen, timing: Timing): Area {
+function insideArea(
+  index: FenceIndex,
+  { slot, vertical }: FenceState,
+  seen: FenceObservation,
+  timing: Timing,
+): FenceArea {
   const { entryToleranceMetres } = timing;
   if (entryToleranceMetres === 0) return 'deep';
   const depth = Math.min(verticalDepthMetres(vertical, seen), index.depthMetres(slot, seen.footprint));
@@ -224,7 +234,7 @@ function insideArea(index: FenceIndex, { slot, vertical }: FenceState, seen: See
 
 function nextMark(state: ShardState): number {
   if (state.observations === 0x7fffffff) {
-    state.met.fill(0);
+    state.metInObservation.fill(0);
     state.observations = 0;
   }
   state.observations++;
@@ -235,7 +245,7 @@ function entryOf(fence: FenceState, entryMs: number): Crossing {
   return { fence, entryMs, exitMs: undefined };
 }
 
-/** An exit is never before its entry, also where a trackable's providers have different clocks. */
+/** An exit is never before its entry, even if the providers of a trackable have different clocks. */
 function exitOf(fence: FenceState, entryMs: number, exitMs: number): Crossing {
   return { fence, entryMs, exitMs: Math.max(entryMs, exitMs) };
 }

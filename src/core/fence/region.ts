@@ -4,19 +4,19 @@ import { densifyRings } from '../geo/densify.ts';
 import { wrapLongitude } from '../geo/longitude.ts';
 import { alignHoles, flatRing, flatRingOf, reversed, signedArea } from '../geo/rings.ts';
 import type { Region } from './fence_index.ts';
-import { KeptPolygon } from './kept_polygon.ts';
+import { CompactPolygon } from './compact_polygon.ts';
 
 /**
- * The place of a fence on the earth. `toWgs84` converts from the plane that the region is given in; undefined for a
- * region in EPSG:4326. Returns undefined for a region that has no place: a Point without radius, a ring without three
- * different points, coordinates that do not convert to finite ones.
+ * Returns the region of a fence on the earth. `toWgs84` converts from the plane of the region; undefined for EPSG:4326.
+ * Returns undefined if there is no valid region: a Point without radius, a ring with fewer than three different points,
+ * coordinates that do not convert to finite ones.
  */
 export function compileRegion(fence: Fence, toWgs84: ToWgs84 | undefined): Region | undefined {
   const { region } = fence;
   if (region.type === 'Point') return circle(region.coordinates, fence.radius, toWgs84);
   const geographic = toWgs84 === undefined;
   const plane =
-    region instanceof KeptPolygon
+    region instanceof CompactPolygon
       ? region.rings.map((ring) => flatRingOf(ring, region.size, geographic))
       : region.coordinates.map((ring) => flatRing(ring, geographic));
   if (toWgs84 === undefined) return polygon(plane, 0);
@@ -24,7 +24,7 @@ export function compileRegion(fence: Fence, toWgs84: ToWgs84 | undefined): Regio
   return polygon(rings, 2 * deviationMetres);
 }
 
-/** Whether two regions are the same place: both nowhere, or with the same numbers. */
+/** Whether two regions are equal: both undefined, or with the same numbers. */
 export function sameRegion(a: Region | undefined, b: Region | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (a.kind === 'circle') {
@@ -44,22 +44,22 @@ function circle(
   toWgs84: ToWgs84 | undefined,
 ): Region | undefined {
   if (radius == null || !(radius > 0) || x === undefined || y === undefined) return undefined;
-  const centre: [number, number] = [x, y];
-  toWgs84?.(x, y, centre);
-  const [lon, lat] = centre;
+  const center: [number, number] = [x, y];
+  toWgs84?.(x, y, center);
+  const [lon, lat] = center;
   if (!isOnEarth(lon, lat)) return undefined;
   return { kind: 'circle', lon: wrapLongitude(lon), lat, radiusMetres: radius };
 }
 
 function polygon(rings: readonly Float64Array[], slackMetres: number): Region | undefined {
-  // Closed, with three different points: four positions, eight numbers.
+  // A closed ring with three different points has four positions, eight numbers.
   if (rings.length === 0 || rings.some((ring) => ring.length < 8)) return undefined;
   for (const ring of rings) {
     for (let i = 0; i < ring.length; i += 2) {
       if (!isOnEarth(ring[i] as number, ring[i + 1] as number)) return undefined;
     }
   }
-  // A plane may be mirrored, so the direction is settled here, on the earth.
+  // A plane may be mirrored, so the winding order is fixed here, on the earth.
   const directed = alignHoles(rings).map((ring, i) => (signedArea(ring) < 0 === (i === 0) ? reversed(ring) : ring));
   return { kind: 'polygon', rings: directed, slackMetres };
 }

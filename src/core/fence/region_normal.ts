@@ -5,29 +5,29 @@ import { flatRing, isClosed, signedArea } from '../geo/rings.ts';
 type Ring = Polygon['coordinates'][number];
 
 /**
- * The fence with its polygon in normal form: rings closed, the exterior counter-clockwise and holes clockwise, of
- * consecutive positions with equal x and y only the first. Every position is kept as sent, its z included. Returns the
- * same object when the fence is in normal form already, or round.
+ * Returns the fence with its polygon in normal form: rings closed, exterior counter-clockwise, holes clockwise, and
+ * only the first of consecutive positions with equal x and y. Positions stay as sent, including z. Returns the same
+ * object if the fence is normalized already or a circle.
  */
-export function normaliseFence(fence: Fence): Fence {
+export function normalizeFence(fence: Fence): Fence {
   const { region } = fence;
   if (region.type !== 'Polygon') return fence;
   const geographic = isGeographic(fence);
   let changed = false;
   const coordinates = region.coordinates.map((ring, i) => {
-    const normal = normaliseRing(ring, { clockwise: i > 0, geographic });
+    const normal = normalizeRing(ring, { clockwise: i > 0, geographic });
     changed ||= normal !== ring;
     return normal;
   });
   return changed ? { ...fence, region: { ...region, coordinates } } : fence;
 }
 
-/** Whether the region is given in longitude and latitude. */
+/** Whether the region is in longitude and latitude. */
 export function isGeographic(fence: Fence): boolean {
   return (fence.crs ?? 'EPSG:4326') === 'EPSG:4326';
 }
 
-function normaliseRing(ring: Ring, { clockwise, geographic }: { clockwise: boolean; geographic: boolean }): Ring {
+function normalizeRing(ring: Ring, { clockwise, geographic }: { clockwise: boolean; geographic: boolean }): Ring {
   let normal = ring;
   if (hasRepeats(ring)) normal = withoutRepeats(ring);
   if (!isClosed(normal) && normal[0] !== undefined) normal = [...normal, normal[0]];
@@ -36,13 +36,13 @@ function normaliseRing(ring: Ring, { clockwise, geographic }: { clockwise: boole
 }
 
 function hasRepeats(ring: Ring): boolean {
-  return ring.some((position, i) => i > 0 && samePlace(position, ring[i - 1]));
+  return ring.some((position, i) => i > 0 && samePosition(position, ring[i - 1]));
 }
 
 function withoutRepeats(ring: Ring): Ring {
-  return ring.filter((position, i) => i === 0 || !samePlace(position, ring[i - 1]));
+  return ring.filter((position, i) => i === 0 || !samePosition(position, ring[i - 1]));
 }
 
-function samePlace(a: readonly number[], b: readonly number[] | undefined): boolean {
+function samePosition(a: readonly number[], b: readonly number[] | undefined): boolean {
   return a[0] === b?.[0] && a[1] === b?.[1];
 }

@@ -3,26 +3,26 @@ import { edgeTurn, wrapLongitude } from '../geo/longitude.ts';
 
 type Ring = number[][];
 
-/** Greatest distance wanted between subsequent positions, and the greatest number of positions made for that. */
+/** Target distance between consecutive positions, and maximum number of positions created for it. */
 const STEP_METRES = 10;
 const POSITIONS_MAX = 10_000;
 
-/** The coordinates that rings are given in. */
-export interface Frame {
+/** Coordinate space of rings. */
+export interface CoordinateSpace {
   /** Whether x and y are longitude and latitude. */
   readonly geographic: boolean;
-  /** Length in metres of the straight edge between two positions. */
+  /** Returns the length in meters of the straight edge between two positions. */
   metres(from: readonly number[], to: readonly number[]): number;
 }
 
-/** Coordinates in metres. */
-export const METRES: Frame = {
+/** Coordinates in meters. */
+export const METRES: CoordinateSpace = {
   geographic: false,
   metres: ([x1 = 0, y1 = 0], [x2 = 0, y2 = 0]) => Math.hypot(x2 - x1, y2 - y1),
 };
 
-/** Longitude and latitude; an edge is never longer than it is said to be. */
-export const DEGREES: Frame = {
+/** Longitude and latitude. `meters` never underestimates an edge. */
+export const DEGREES: CoordinateSpace = {
   geographic: true,
   metres([lon1 = 0, lat1 = 0], [lon2 = 0, lat2 = 0]) {
     const crossesEquator = lat1 * lat2 <= 0;
@@ -33,18 +33,18 @@ export const DEGREES: Frame = {
 };
 
 /**
- * The rings with positions added on their edges, so that subsequent ones are at most 10 m apart: the shape stays as it
- * is. Where that would take more than 10,000 positions, they are further apart.
+ * Returns the rings with positions added on their edges so that consecutive ones are at most 10 m apart; the shape is
+ * unchanged. The distance is greater if that would take more than 10,000 positions.
  */
-export function subdivideRings(rings: readonly Ring[], frame: Frame): Ring[] {
+export function subdivideRings(rings: readonly Ring[], space: CoordinateSpace): Ring[] {
   let pieces = 0;
-  for (const edge of edgesOf(rings)) pieces += Math.ceil(frame.metres(...edge) / STEP_METRES);
+  for (const edge of edgesOf(rings)) pieces += Math.ceil(space.metres(...edge) / STEP_METRES);
   const step = STEP_METRES * Math.max(1, pieces / POSITIONS_MAX);
   return rings.map((ring) => {
     const dense: Ring = ring.slice(0, 1);
     for (const [from, to] of edgesOf([ring])) {
-      const parts = Math.ceil(frame.metres(from, to) / step);
-      for (let part = 1; part < parts; part++) dense.push(between(from, to, part / parts, frame));
+      const parts = Math.ceil(space.metres(from, to) / step);
+      for (let part = 1; part < parts; part++) dense.push(between(from, to, part / parts, space));
       dense.push(to);
     }
     return dense;
@@ -55,7 +55,12 @@ function edgesOf(rings: readonly Ring[]): [number[], number[]][] {
   return rings.flatMap((ring) => ring.slice(1).map((to, i): [number[], number[]] => [ring[i] as number[], to]));
 }
 
-function between(from: readonly number[], to: readonly number[], share: number, { geographic }: Frame): number[] {
+function between(
+  from: readonly number[],
+  to: readonly number[],
+  share: number,
+  { geographic }: CoordinateSpace,
+): number[] {
   const [x1 = 0, y1 = 0, z1] = from;
   const [x2 = 0, y2 = 0, z2] = to;
   const dx = geographic ? eastward(from, to) : x2 - x1;
@@ -66,7 +71,7 @@ function between(from: readonly number[], to: readonly number[], share: number, 
   return position;
 }
 
-/** Degrees of longitude from one position to the next. */
+/** Returns the degrees of longitude from one position to the next. */
 function eastward([lon1 = 0, lat1 = 0]: readonly number[], [lon2 = 0, lat2 = 0]: readonly number[]): number {
   const step = lon2 - lon1;
   return step - edgeTurn(step, lat1 === lat2);

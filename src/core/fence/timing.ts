@@ -3,27 +3,30 @@ import type { LocationProvider } from '../../model/provider.ts';
 import type { Trackable } from '../../model/trackable.ts';
 
 /**
- * The values that time an object's entry into and exit from a fence.
+ * Effective timing of an object's entry into and exit from a fence.
  *
- * A provider's value overrides its trackable's, which overrides the fence's; null or absent falls through, -1 is
- * infinite and a set value. A fence timeout of 0 is infinite, all other zeros mean "at once".
+ * A provider's value overrides its trackable's, which overrides the fence's. Null and absent fall through; -1 means
+ * infinite and counts as set. A fence timeout of 0 is infinite; every other 0 means immediately.
  */
 export interface Timing {
-  /** Silence after which a member exits. */
+  /** Time without an observation after which a member exits. */
   readonly fenceTimeoutMs: number;
   readonly exitToleranceMetres: number;
   /** Time within the exit tolerance after which a member exits. */
   readonly toleranceTimeoutMs: number;
-  /** Whether a tolerance timeout was set anywhere; unset it is the fence timeout, and does not hurry an exit delay. */
+  /**
+   * Whether a tolerance timeout was set anywhere. If not, it equals the fence timeout and does not shorten an exit
+   * delay.
+   */
   readonly toleranceTimeoutSet: boolean;
   readonly exitDelayMs: number;
   readonly entryToleranceMetres: number;
-  /** Time in the entry tolerance after which an object enters. */
+  /** Time within the entry tolerance after which an object enters. */
   readonly entryToleranceTimeoutMs: number;
   readonly entryDelayMs: number;
 }
 
-/** What one entity sets, of the values above; undefined where it sets nothing. */
+/** Timing values that one entity sets; undefined where it sets none. */
 export interface OwnTiming {
   readonly fenceTimeout: number | undefined;
   readonly exitTolerance: number | undefined;
@@ -34,7 +37,7 @@ export interface OwnTiming {
   readonly entryDelay: number | undefined;
 }
 
-/** Of an entity that sets nothing. */
+/** Timing of an entity that sets no value. */
 export const UNSET: OwnTiming = {
   fenceTimeout: undefined,
   exitTolerance: undefined,
@@ -45,7 +48,7 @@ export const UNSET: OwnTiming = {
   entryDelay: undefined,
 };
 
-/** What a provider or trackable sets; shared and empty when it sets nothing. */
+/** Returns the values that a provider or trackable sets; the shared UNSET if there are none. */
 export function timingOfObject(entity: LocationProvider | Trackable | undefined): OwnTiming {
   if (entity === undefined) return UNSET;
   const own: OwnTiming = {
@@ -67,7 +70,7 @@ export function sameTiming(a: OwnTiming, b: OwnTiming): boolean {
 
 const TIMINGS = Object.keys(UNSET) as (keyof OwnTiming)[];
 
-/** What a fence sets. */
+/** Returns the values that a fence sets. */
 export function timingOfFence(fence: Fence): OwnTiming {
   return {
     fenceTimeout: fence.timeout ?? undefined,
@@ -81,8 +84,8 @@ export function timingOfFence(fence: Fence): OwnTiming {
 }
 
 /**
- * The effective timing of an object in a fence. `trackable` is the trackable whose values apply, if any: the object
- * itself, or the only trackable of a provider.
+ * Returns the effective timing of an object in a fence. `trackable` is the timing of the trackable that applies: the
+ * object itself, or the only trackable of a provider.
  */
 export function effectiveTiming(fence: OwnTiming, provider: OwnTiming, trackable: OwnTiming): Timing {
   const fenceTimeout = provider.fenceTimeout ?? trackable.fenceTimeout ?? fence.fenceTimeout ?? 0;

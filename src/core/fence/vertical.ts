@@ -1,29 +1,30 @@
 import type { Fence } from '../../model/fence.ts';
-import { KeptPolygon } from './kept_polygon.ts';
+import { CompactPolygon } from './compact_polygon.ts';
 
-/** The floor and the heights that a fence covers. Bounds are infinite where it has none. */
+/** Floor and height range that a fence covers. Missing bounds are infinite. */
 export interface Vertical {
   readonly floor: number | undefined;
   readonly fromMetres: number;
   readonly toMetres: number;
   readonly elevationRef: string;
-  /** Height of the floor of the fence's zone above the ellipsoid, where the zone says it. */
+  /** Height of the floor of the fence's zone above the ellipsoid, if the zone defines it. */
   readonly levelMetres: number | undefined;
 }
 
-/** Where a location is vertically. */
+/** Floor and height of a location. */
 export interface Height {
   readonly floor: number;
-  /** Height above `elevationRef`; undefined when unknown. */
+  /** Height above `elevationRef`; undefined if unknown. */
   readonly z: number | undefined;
   readonly elevationRef: string;
-  /** Height of the floor of the location's zone above the ellipsoid, where the zone says it. */
+  /** Height of the floor of the location's zone above the ellipsoid, if the zone defines it. */
   readonly levelMetres: number | undefined;
 }
 
 /**
- * A fence without extrusion covers all heights. One with an extrusion starts at the z of its region, 0 for a region
- * without z; an extrusion of 0 is a plane. `levelMetres` is the wgs84_height of the zone that the fence names.
+ * Returns the vertical extent of a fence. Without extrusion it covers all heights. With one it starts at the z of its
+ * region, 0 for a region without z; an extrusion of 0 is a plane. `levelMeters` is the wgs84_height of the zone that
+ * the fence names.
  */
 export function verticalOf(fence: Fence, levelMetres: number | undefined): Vertical {
   const extrusion = fence.extrusion ?? undefined;
@@ -43,8 +44,8 @@ export function sameVertical(a: Vertical, b: Vertical): boolean {
 }
 
 /**
- * How far above or below the fence a location is, in metres: 0 within its heights, Infinity on another floor. Where the
- * height of the location is unknown, or measured from something else that the zones do not relate, it does not decide.
+ * Returns the vertical distance of a location from the fence in meters: 0 within its heights, Infinity on another
+ * floor. The height is ignored if it is unknown, or if the zones do not relate its reference to the fence's.
  */
 // hot
 export function verticalGapMetres(vertical: Vertical, at: Height): number {
@@ -55,7 +56,7 @@ export function verticalGapMetres(vertical: Vertical, at: Height): number {
   return Math.max(vertical.fromMetres - z, z - vertical.toMetres, 0);
 }
 
-/** How far within the fence's heights a location is, in metres: Infinity where they do not decide. */
+/** Returns how far within the fence's heights a location is, in meters: Infinity if heights do not apply. */
 export function verticalDepthMetres(vertical: Vertical, at: Height): number {
   if (vertical.fromMetres === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY;
   const z = heightIn(vertical, at);
@@ -64,8 +65,8 @@ export function verticalDepthMetres(vertical: Vertical, at: Height): number {
 }
 
 /**
- * The height of a location in the fence's reference. The level of a floor is that of the zone whose floor it is: the
- * location's zone for a location above a floor, the fence's zone for a fence above a floor, else the other one.
+ * Returns the height of a location in the fence's reference. The floor level is that of the location's zone for a
+ * location above a floor, that of the fence's zone for a fence above a floor; if it is missing, the other zone's.
  */
 function heightIn(vertical: Vertical, { z, elevationRef, levelMetres }: Height): number | undefined {
   if (z === undefined || elevationRef === vertical.elevationRef) return z;
@@ -80,7 +81,7 @@ function heightIn(vertical: Vertical, { z, elevationRef, levelMetres }: Height):
 function baseOf(fence: Fence): number {
   const { region } = fence;
   if (region.type === 'Point') return region.coordinates[2] ?? 0;
-  if (region instanceof KeptPolygon) return region.base;
+  if (region instanceof CompactPolygon) return region.base;
   let base = Number.POSITIVE_INFINITY;
   for (const position of region.coordinates[0] ?? []) base = Math.min(base, position[2] ?? 0);
   return Number.isFinite(base) ? base : 0;

@@ -3,69 +3,69 @@ import { RADIANS } from './ellipsoid.ts';
 import { wrapLongitude } from './longitude.ts';
 
 /**
- * Moves positions between a plane, in metres, and the earth: that of a projection, or of a zone.
- * Positions are written into `out` to spare allocations: x, y.
+ * Converts positions between a plane in meters, of a projection or a zone, and the earth. Results are written into
+ * `out` as x, y to avoid allocations.
  */
 export interface PlaneTransform {
-  /** Coordinates of the plane (metres) to longitude and latitude (degrees, EPSG:4326). */
+  /** Converts coordinates of the plane (meters) to longitude and latitude (degrees, EPSG:4326). */
   toWgs84(x: number, y: number, out: [number, number]): void;
-  /** Longitude and latitude to coordinates of the plane. */
+  /** Converts longitude and latitude to coordinates of the plane. */
   fromWgs84(lon: number, lat: number, out: [number, number]): void;
-  /** Whether the position lies where the projection is defined, so that toWgs84 gives a place on the earth. */
+  /** Whether the projection is defined at the position, so that toWgs84 returns a position on the earth. */
   covers(x: number, y: number): boolean;
 }
 
-/** From a plane to longitude and latitude. */
+/** Converts plane coordinates to longitude and latitude. */
 export type ToWgs84 = PlaneTransform['toWgs84'];
 
 /**
- * The coordinate reference systems that clients may name: `local` (a zone's own plane), EPSG:4326 (longitude and
- * latitude), the UTM zones of WGS 84 and the two UPS planes around the poles. x is the easting and y the northing in
- * all of them, whatever axis order EPSG registers.
+ * Coordinate reference systems that clients may use: `local` (a zone's plane), EPSG:4326 (longitude and latitude), the
+ * UTM zones of WGS 84 and the two polar UPS planes. x is the easting and y the northing in all of them, whatever axis
+ * order EPSG registers.
  */
 const PLANE_CODE = /^EPSG:32([67])(0[1-9]|[1-5]\d|6[01])$/;
 
-/** What a message says when a crs is none of these. */
+/** Supported crs, for error messages. */
 export const CRS_CHOICES =
   'local, EPSG:4326, EPSG:32601 to EPSG:32660, EPSG:32701 to EPSG:32760, EPSG:32661 or EPSG:32761';
 
-// Of this module itself: the engine folds its own constants into hot code, and reads imported ones each time.
+// Copied into this module: the engine folds a module's own constants into hot code, but reads imported ones each time.
 const DEGREE = RADIANS;
 
 /**
  * proj4's transverse Mercator diverges towards two points on the equator, 90 degrees either side of the central
- * meridian. Up to 60 degrees from the meridian, measured across it, positions come back to within 0.1 mm; the plane is
- * cut off a little before that.
+ * meridian. Up to 60 degrees from the meridian, measured across it, positions round-trip to within 0.1 mm; the plane is
+ * cut off slightly before that.
  */
 const UTM_SAFE_DEGREES = 60;
 const UTM_SAFE_SINE = Math.sin(UTM_SAFE_DEGREES * DEGREE);
 const UTM_REACH_METRES = 8_000_000;
 /** From the equator across a pole to the equator on the other side. */
 const UTM_NORTHING_METRES = 20_000_000;
-/** As far as 26 degrees into the other hemisphere. */
+/** Reaches 26 degrees into the other hemisphere. */
 const UPS_REACH_METRES = 20_000_000;
 
-/** Whether clients may name it as a crs. */
+/** Whether clients may use it as a crs. */
 export function isCrs(text: string): boolean {
   return text === 'local' || text === 'EPSG:4326' || PLANE_CODE.test(text);
 }
 
-/** EPSG:4326 as a plane: positions stay as they are. */
+/** EPSG:4326 as a plane: the identity. */
 export const WGS84: PlaneTransform = {
-  toWgs84: keep,
-  fromWgs84: keep,
+  toWgs84: identity,
+  fromWgs84: identity,
   covers: (x, y) => Math.abs(x) <= 180 && Math.abs(y) <= 90,
 };
 
 const planes = new Map<string, PlaneTransform>([['EPSG:4326', WGS84]]);
 
 /**
- * The plane of a crs; undefined for `local` and for what is no crs. fromWgs84 writes NaN for a place that the
- * projection does not reach; what it writes otherwise is covered.
+ * Returns the plane of a crs; undefined for `local` and for an unknown crs. fromWgs84 writes NaN for a position that
+ * the projection does not reach; every other result is covered.
  */
 export function projection(crs: string): PlaneTransform | undefined {
-  const known = planes.get(crs);
-  if (known !== undefined) return known;
+  const cached = planes.get(crs);
+  if (cached !== undefined) return cached;
   const [, series, digits] = PLANE_CODE.exec(crs) ?? [];
   if (digits === undefined) return undefined;
   const south = series === '7';
@@ -74,82 +74,82 @@ export function projection(crs: string): PlaneTransform | undefined {
   return made;
 }
 
-/** Degrees of longitude from the central meridian of a UTM zone within which positions are shown in it. */
-const UTM_SHOWN_DEGREES = 12;
-/** Least latitude, north or south, of positions that are shown in the UPS grid of that pole. */
-const UPS_SHOWN_DEGREES = 60;
+/** Degrees of longitude from the central meridian of a UTM zone within which positions are converted to it. */
+const UTM_DISPLAY_DEGREES = 12;
+/** Lowest latitude, north or south, of positions that are converted to the UPS plane of that pole. */
+const UPS_DISPLAY_DEGREES = 60;
 
-/** The range of positions that are shown in a projection, along one axis. */
-interface ShownRange {
+/** Range of positions that are converted to a projection, along one axis. */
+interface DisplayRange {
   readonly axis: 'longitude' | 'latitude';
-  /** In degrees. From a greater `first` to `last` the range crosses the antimeridian. */
+  /** In degrees. If `first` is greater than `last`, the range crosses the antimeridian. */
   readonly first: number;
   readonly last: number;
 }
 
-const shownPlanes = new Map<string, PlaneTransform>([['EPSG:4326', WGS84]]);
+const displayPlanes = new Map<string, PlaneTransform>([['EPSG:4326', WGS84]]);
 
 /**
- * The plane of a crs in which answers and events are shown: as `projection` has it, but its fromWgs84 writes NaN for
- * positions outside the range that clients can rely on.
+ * Returns the plane of a crs for responses and events: like `projection`, but fromWgs84 writes NaN for positions
+ * outside the range that clients can rely on.
  */
-export function shownProjection(crs: string): PlaneTransform | undefined {
-  const known = shownPlanes.get(crs);
-  if (known !== undefined) return known;
+export function displayProjection(crs: string): PlaneTransform | undefined {
+  const cached = displayPlanes.get(crs);
+  if (cached !== undefined) return cached;
   const plane = projection(crs);
   if (plane === undefined) return undefined;
   const fromWgs84 = (lon: number, lat: number, out: [number, number]): void => {
-    if (isShownIn(crs, lon, lat)) plane.fromWgs84(lon, lat, out);
+    if (isInDisplayRange(crs, lon, lat)) plane.fromWgs84(lon, lat, out);
     else writeNowhere(out);
   };
   const shown = { ...plane, fromWgs84 };
-  shownPlanes.set(crs, shown);
+  displayPlanes.set(crs, shown);
   return shown;
 }
 
-/** Why a position is not shown in a crs, by its longitude or latitude; undefined if it is in range. */
+/** Returns why a position is out of range of a crs, by its longitude or latitude; undefined if it is in range. */
 export function rangeProblem(crs: string, lon: number, lat: number): string | undefined {
-  const range = shownRange(crs);
-  if (range === undefined || isShownIn(crs, lon, lat)) return undefined;
+  const range = displayRange(crs);
+  if (range === undefined || isInDisplayRange(crs, lon, lat)) return undefined;
   const { axis, first, last } = range;
   return `${axis} must be from ${first} to ${last}, found ${axis === 'longitude' ? lon : lat}`;
 }
 
-function isShownIn(crs: string, lon: number, lat: number): boolean {
-  const range = shownRange(crs);
+function isInDisplayRange(crs: string, lon: number, lat: number): boolean {
+  const range = displayRange(crs);
   if (range === undefined) return true;
   const { axis, first, last } = range;
   if (axis === 'latitude') return lat >= first && lat <= last;
-  return Math.abs(wrapLongitude(lon - wrapLongitude(first + UTM_SHOWN_DEGREES))) <= UTM_SHOWN_DEGREES;
+  return Math.abs(wrapLongitude(lon - wrapLongitude(first + UTM_DISPLAY_DEGREES))) <= UTM_DISPLAY_DEGREES;
 }
 
-const shownRanges = new Map<string, ShownRange | undefined>();
+const displayRanges = new Map<string, DisplayRange | undefined>();
 
-/** Undefined for crs that show every position. */
-function shownRange(crs: string): ShownRange | undefined {
-  if (shownRanges.has(crs)) return shownRanges.get(crs);
+/** Returns undefined for a crs without a limited range. */
+function displayRange(crs: string): DisplayRange | undefined {
+  if (displayRanges.has(crs)) return displayRanges.get(crs);
   const [, series, digits] = PLANE_CODE.exec(crs) ?? [];
   const range = digits === undefined ? undefined : rangeOf(Number(digits), series === '7');
-  shownRanges.set(crs, range);
+  displayRanges.set(crs, range);
   return range;
 }
 
-function rangeOf(zone: number, south: boolean): ShownRange {
+function rangeOf(zone: number, south: boolean): DisplayRange {
   if (zone === 61) {
     return south
-      ? { axis: 'latitude', first: -90, last: -UPS_SHOWN_DEGREES }
-      : { axis: 'latitude', first: UPS_SHOWN_DEGREES, last: 90 };
+      ? { axis: 'latitude', first: -90, last: -UPS_DISPLAY_DEGREES }
+      : { axis: 'latitude', first: UPS_DISPLAY_DEGREES, last: 90 };
   }
   const meridian = meridianOf(zone);
-  const first = wrapLongitude(meridian - UTM_SHOWN_DEGREES);
-  return { axis: 'longitude', first, last: wrapLongitude(meridian + UTM_SHOWN_DEGREES) };
+  const first = wrapLongitude(meridian - UTM_DISPLAY_DEGREES);
+  return { axis: 'longitude', first, last: wrapLongitude(meridian + UTM_DISPLAY_DEGREES) };
 }
 
 function meridianOf(zone: number): number {
   return zone * 6 - 183;
 }
 
-/** The plane with the least distortion around a place: its UTM zone, or UPS above 84° and below -80°. */
+/** Returns the plane with the least distortion around a position: its UTM zone, or UPS above 84° and below -80°. */
 export function planeAround(lon: number, lat: number): PlaneTransform {
   return projection(crsAround(lon, lat)) as PlaneTransform;
 }
@@ -161,13 +161,13 @@ function crsAround(lon: number, lat: number): string {
   return `EPSG:32${lat < 0 ? 7 : 6}${String(zone).padStart(2, '0')}`;
 }
 
-function keep(x: number, y: number, out: [number, number]): void {
+function identity(x: number, y: number, out: [number, number]): void {
   out[0] = x;
   out[1] = y;
 }
 
-// hot: proj4's projections are called directly, on one reused point and in radians. That is 0.2 µs per position where
-// proj4's own forward and inverse take 0.5 µs with the points they allocate.
+// hot: calls proj4's projections directly, on one reused point and in radians. This takes 0.2 µs per position; proj4's
+// own forward and inverse take 0.5 µs with the points they allocate.
 const point = { x: 0, y: 0 };
 
 function utmPlane(zone: number, south: boolean): PlaneTransform {
@@ -195,7 +195,10 @@ function polarPlane(south: boolean): PlaneTransform {
   return planeOf(ups, { covers, takes: () => true });
 }
 
-/** The plane of a projection, which is asked for places only that it `takes`, and believed where it covers the result. */
+/**
+ * Returns the plane of a projection, which is evaluated only for positions that it `takes`; its result counts only if
+ * it is covered.
+ */
 function planeOf(
   proj: InstanceType<typeof proj4.Proj>,
   { covers, takes }: Pick<PlaneTransform, 'covers'> & { readonly takes: (lon: number, lat: number) => boolean },

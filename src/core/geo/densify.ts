@@ -3,22 +3,22 @@ import { metresPerLatitude, metresPerLongitude } from './ellipsoid.ts';
 import { shorterTurn } from './longitude.ts';
 import { flatRing } from './rings.ts';
 
-/** Wanted deviation between an edge and its chords, and the greatest number of points of all rings together. */
+/** Target deviation between an edge and its chords, and maximum number of points of all rings together. */
 const DEVIATION_METRES = 1e-4;
 const MAX_POINTS = 20_000;
 const MAX_DEPTH = 30;
 
 /**
- * Carries closed rings of a plane to longitude and latitude. An edge that is straight in the plane is curved there:
- * it is halved until each piece deviates less than 0.1 mm from its chord. Where that would take too many points, for
- * edges of hundreds of kilometres, a greater deviation is allowed; the one that was reached is returned.
+ * Converts closed rings of a plane to longitude and latitude. A straight edge of the plane is curved there, so it is
+ * halved until each piece deviates less than 0.1 mm from its chord. If that takes too many points, for edges of
+ * hundreds of kilometers, the allowed deviation grows; the deviation used is returned.
  */
 export function densifyRings(
   rings: readonly Float64Array[],
   toWgs84: ToWgs84,
 ): { readonly rings: Float64Array[]; readonly deviationMetres: number } {
   const given = rings.reduce((sum, ring) => sum + ring.length / 2, 0);
-  // Each factor of four halves the number of pieces. A bound of infinity adds no point, so the loop ends.
+  // Each factor of four halves the number of pieces. An infinite deviation adds no point, so the loop ends.
   for (let deviationMetres = DEVIATION_METRES; ; deviationMetres *= 4) {
     const limit = deviationMetres > 1e3 ? Number.POSITIVE_INFINITY : deviationMetres;
     const budget = { points: Math.max(MAX_POINTS - given, MAX_POINTS / 2) };
@@ -30,7 +30,7 @@ export function densifyRings(
 interface Task {
   readonly toWgs84: ToWgs84;
   readonly limit: number;
-  /** How many points may still be added; negative when there were too many. */
+  /** Points that may still be added; negative once the limit is exceeded. */
   readonly budget: { points: number };
 }
 
@@ -56,8 +56,8 @@ function densify(ring: Float64Array, task: Task): Float64Array {
 
 function halve({ from, to }: { from: Spot; to: Spot }, task: Task, positions: [number, number][], depth: number): void {
   const middle = spot((from.x + to.x) / 2, (from.y + to.y) / 2, task);
-  const enough = depth >= MAX_DEPTH || task.budget.points < 0 || task.limit === Number.POSITIVE_INFINITY;
-  if (enough || followsChord({ from, to }, middle, task)) {
+  const isFine = depth >= MAX_DEPTH || task.budget.points < 0 || task.limit === Number.POSITIVE_INFINITY;
+  if (isFine || followsChord({ from, to }, middle, task)) {
     positions.push([to.lon, to.lat]);
     return;
   }
@@ -66,15 +66,18 @@ function halve({ from, to }: { from: Spot; to: Spot }, task: Task, positions: [n
   halve({ from: middle, to }, task, positions, depth + 1);
 }
 
-/** An S-shaped edge may meet its chord in the middle, so a quarter is looked at as well. */
+/** An S-shaped edge may cross its chord in the middle, so a quarter point is checked too. */
 function followsChord({ from, to }: { from: Spot; to: Spot }, middle: Spot, task: Task): boolean {
   if (deviation(from, to, middle) > task.limit) return false;
   const quarter = spot(from.x * 0.75 + to.x * 0.25, from.y * 0.75 + to.y * 0.25, task);
-  // Where the plane is not defined (NaN) there is nothing to follow; the region is refused later.
+  // NaN (the plane is not defined here) counts as following: the region is rejected later.
   return !(deviation(from, to, quarter) > task.limit);
 }
 
-/** Distance in metres of a spot from the chord, straight in longitude and latitude, between two others. */
+/**
+ * Returns the distance in meters of a spot from the chord between two others, which is straight in longitude and
+ * latitude.
+ */
 function deviation(from: Spot, to: Spot, at: Spot): number {
   const scaleX = metresPerLongitude(at.lat);
   const scaleY = metresPerLatitude(at.lat);

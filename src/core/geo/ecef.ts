@@ -9,16 +9,16 @@ import {
 import { wrapLongitude } from './longitude.ts';
 
 /**
- * Places as points in space: x, y, z in metres from the earth's centre (ECEF), on the WGS 84 ellipsoid. There neither
- * poles nor the antimeridian are special, and the straight distance of two places, the chord, is their distance on the
- * ground to 1 µm within a few hundred metres (it is shorter by the fraction d²/24R²).
+ * Positions as points in space: x, y, z in meters from the earth's center (ECEF), on the WGS 84 ellipsoid. Poles and
+ * antimeridian are not special cases, and within a few hundred meters the chord between two positions equals their
+ * distance on the ground to 1 µm (it is shorter by the fraction d²/24R²).
  */
 
-// Of this module itself: the engine folds its own constants into hot code, and reads imported ones each time.
+// Copied into this module: the engine folds a module's own constants into hot code, but reads imported ones each time.
 const DEGREE = RADIANS;
 const E2 = ECCENTRICITY_SQUARED;
 
-/** Writes a longitude and latitude as x, y, z from `index` on. */
+/** Writes x, y, z of a longitude and latitude to `out` from `index`. */
 // hot
 export function toEcef(lon: number, lat: number, out: Float64Array, index: number): void {
   const sinLat = Math.sin(lat * DEGREE);
@@ -30,8 +30,8 @@ export function toEcef(lon: number, lat: number, out: Float64Array, index: numbe
 }
 
 /**
- * A point on the ellipsoid with what distances from it need: where it is in space, and metres per degree. Mutable, so
- * that the hot path needs no new one; all but longitude and latitude is there after `resolve`.
+ * A point on the ellipsoid with what distance computations need: its position in space, and meters per degree. Mutable,
+ * so the hot path allocates nothing. Only longitude and latitude are valid before `resolve`.
  */
 export class SurfacePoint {
   lon = Number.NaN;
@@ -44,7 +44,7 @@ export class SurfacePoint {
   metresPerLat = 0;
   #resolved = false;
 
-  /** Longitudes beyond ±180 are wrapped. */
+  /** Sets the point. Longitudes beyond ±180 are wrapped. */
   // hot
   set(longitude: number, lat: number): void {
     const lon = wrapLongitude(longitude);
@@ -71,7 +71,7 @@ export class SurfacePoint {
   }
 }
 
-/** Length in metres of the straight line through the earth between two points. */
+/** Returns the length in meters of the chord between two points. */
 // hot
 export function chordMetres(a: SurfacePoint, b: SurfacePoint): number {
   a.resolve();
@@ -83,9 +83,9 @@ export function chordMetres(a: SurfacePoint, b: SurfacePoint): number {
 }
 
 /**
- * The geodesic over a chord is never longer than this. Its curvature is nowhere greater than that of a circle of the
- * least radius, so by Schur's comparison theorem its chord is at least as long as that of an equally long arc of the
- * circle. The chord itself is the lower bound; at 1 km they differ by 1 µm.
+ * Returns an upper bound of the geodesic over a chord. Its curvature nowhere exceeds that of a circle of the least
+ * radius, so by Schur's comparison theorem its chord is at least as long as that of an equally long arc of the circle.
+ * The chord itself is the lower bound; at 1 km the two differ by 1 µm.
  */
 // hot
 export function longestArcMetres(chord: number): number {
@@ -93,20 +93,25 @@ export function longestArcMetres(chord: number): number {
   return half >= 1 ? Math.PI * LEAST_RADIUS * 1.01 : 2 * LEAST_RADIUS * Math.asin(half);
 }
 
-/** Metres along the surface over a chord: off by less than 0.1 µm at 1 km, 2 m at 500 km, 1 % anywhere. */
+/**
+ * Returns the distance along the surface over a chord, in meters: off by less than 0.1 µm at 1 km, 2 m at 500 km, 1 %
+ * anywhere.
+ */
 // hot
 export function arcMetres(chord: number): number {
   const half = chord / (2 * MEAN_RADIUS);
   return half >= 1 ? Math.PI * MEAN_RADIUS : 2 * MEAN_RADIUS * Math.asin(half);
 }
 
-/** The same, where the micrometre by which they differ within a kilometre does not count: there it is the chord. */
+/** Like arcMeters, but returns the chord itself below 1 km, where they differ by 1 µm. */
 // hot
 export function groundMetres(chord: number): number {
   return chord < 1000 ? chord : arcMetres(chord);
 }
 
-/** Metres along the surface from a point to a longitude and latitude, as exact as `arcMetres`. */
+/**
+ * Returns the distance along the surface from a point to a longitude and latitude, in meters, as exact as arcMeters.
+ */
 // hot
 export function metresTo(point: SurfacePoint, lon: number, lat: number): number {
   const sin = Math.sin(lat * DEGREE);

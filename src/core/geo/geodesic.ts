@@ -4,12 +4,11 @@ import { wrapLongitude } from './longitude.ts';
 import { roundDegrees } from './rounding.ts';
 
 /**
- * Distances and directions on the WGS 84 ellipsoid. The exact ones are Karney's (geographiclib, about 0.8 µs). Nearby
- * they are replaced by series about the ellipsoid's two radii of curvature, which cost a tenth of that: M along the
- * meridian and N across it.
+ * Distances and bearings on the WGS 84 ellipsoid. The exact ones are Karney's (geographiclib, about 0.8 µs). At short
+ * distances, series in the two radii of curvature, M along the meridian and N across it, take a tenth of that.
  */
 
-// Of this module itself: the engine folds its own constants into hot code, and reads imported ones each time.
+// Copied into this module: the engine folds a module's own constants into hot code, but reads imported ones each time.
 const DEGREE = RADIANS;
 const EQUATOR = EQUATOR_RADIUS;
 const E2 = ECCENTRICITY_SQUARED;
@@ -17,24 +16,24 @@ const E2 = ECCENTRICITY_SQUARED;
 const { WGS84, DISTANCE, AZIMUTH, LATITUDE, LONGITUDE } = geographic.Geodesic;
 
 /**
- * Reach of the series in metres. Their relative error grows with the square of distance · tan(latitude), so that is
- * what is held below this.
+ * Reach of the series in meters. Their relative error grows with the square of distance · tan(latitude), so that
+ * product is bounded.
  */
 const NEAR_METRES = 10_000;
-/** The same for displacements, which need less: 2e-5 of the distance. */
+/** Reach for displacements, which need less accuracy: 2e-5 of the distance. */
 const DISPLACED_METRES = 20_000;
 
-/** Shortest distance in metres. */
+/** Returns the shortest distance in meters. */
 export function geodesicMetres(lon1: number, lat1: number, lon2: number, lat2: number): number {
   return WGS84.Inverse(lat1, lon1, lat2, lon2, DISTANCE).s12 as number;
 }
 
-/** Direction in which the shortest way starts, in degrees clockwise from true north: 0 to below 360. */
+/** Returns the initial bearing of the shortest path, in degrees clockwise from true north: from 0 to below 360. */
 export function initialBearing(lon1: number, lat1: number, lon2: number, lat2: number): number {
   return clockwise(WGS84.Inverse(lat1, lon1, lat2, lon2, AZIMUTH).azi1 as number);
 }
 
-/** Writes longitude and latitude of the place at a distance in a direction. */
+/** Writes longitude and latitude of the position at a distance and bearing. */
 export function destination(
   lon: number,
   lat: number,
@@ -48,9 +47,9 @@ export function destination(
 }
 
 /**
- * Writes distance in metres and initial bearing in degrees: the distance to 2e-7 of itself, the bearing to 1e-5
- * degrees. Nearby by the method of Gauss: distance and bearing at the middle latitude, the bearing then turned back by
- * half the convergence of the meridians.
+ * Writes distance in meters (to 2e-7 of itself) and initial bearing in degrees (to 1e-5). At short distances it uses
+ * the method of Gauss: distance and bearing at the middle latitude, with the bearing then turned back by half the
+ * convergence of the meridians.
  */
 export function distanceAndBearing(
   lon1: number,
@@ -78,18 +77,18 @@ export function distanceAndBearing(
   out[1] = clockwise(found.azi1 as number);
 }
 
-/** How local coordinates lie on the earth without a zone. */
+/** Reference of local coordinates that have no zone. */
 export interface Reference {
   /** Longitude and latitude of the local reference. */
   readonly global: readonly number[];
   readonly local: readonly number[];
-  /** Degrees by which the local y axis points clockwise from true north. */
+  /** Angle from true north to the local y axis, clockwise in degrees. */
   readonly clockwiseDegrees: number;
 }
 
 /**
- * Puts a local position on the earth: as far from the reference as it is in metres, in the direction in which it is.
- * Returns longitude and latitude, with the position's z if it has one.
+ * Converts a local position to longitude and latitude, by its distance and bearing from the reference. Keeps z if there
+ * is one.
  */
 export function placeLocal(position: readonly number[], { global, local, clockwiseDegrees }: Reference): number[] {
   const [x = 0, y = 0, z] = position;
@@ -102,19 +101,19 @@ export function placeLocal(position: readonly number[], { global, local, clockwi
   return z === undefined ? placed : [...placed, z];
 }
 
-/** Area in square metres (Karney's) that a ring of places encloses, in either direction. */
+/** Returns the area in square meters (Karney's) that a ring encloses, in either direction. */
 export function ringSquareMetres(ring: readonly { readonly lon: number; readonly lat: number }[]): number {
   const polygon = WGS84.Polygon(false);
   for (const { lon, lat } of ring) polygon.AddPoint(lat, lon);
   return Math.abs(polygon.Compute(false, true).area ?? 0);
 }
 
-/** Writes longitude and latitude of the place some metres to the east and north of another. */
+/** Writes longitude and latitude of the position displaced by some meters east and north. */
 export type Displace = (eastMetres: number, northMetres: number, out: [number, number]) => void;
 
 /**
- * Displaces from a place by up to `reachMetres`, to within 2e-5 of the length. Longitudes are
- * unwrapped around that of the place: they may go beyond ±180.
+ * Returns a function that displaces a position by up to `reachMeters`, to within 2e-5 of the length. Longitudes are
+ * unwrapped around the position: they may exceed ±180.
  */
 export function displacer(lon: number, lat: number, reachMetres: number): Displace {
   const sine = Math.sin(lat * DEGREE);
@@ -127,7 +126,7 @@ export function displacer(lon: number, lat: number, reachMetres: number): Displa
   const tangent = sine / cosine;
   const lonPerMetre = 1 / (acrossRadius * cosine * DEGREE);
   const latPerMetre = 1 / (alongRadius * DEGREE);
-  // Second order: meridians converge on the way north, and the way east bends towards the equator.
+  // Second order: meridians converge towards the north, and an eastward path bends towards the equator.
   const convergence = tangent / acrossRadius;
   const bend = (latPerMetre * tangent) / (2 * acrossRadius);
   return (east, north, out) => {

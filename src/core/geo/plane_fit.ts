@@ -1,10 +1,10 @@
 /**
- * Fits one plane onto another through pairs of points known in both: the linear map that moves the centres onto each
+ * Fits one plane onto another through pairs of points given in both: the linear map that maps the centers onto each
  * other with the least sum of squared distances.
  *
- * Three or more pairs give an affine map (six parameters), since zones are drawn with axes of unequal scale, skewed
- * and mirrored. Two pairs, or points on one line, say nothing about the direction across: they give a similarity (four
- * parameters: shift, turn, one scale, never mirrored).
+ * Three or more pairs give an affine map (six parameters), since zones are drawn with axes of unequal scale, skewed and
+ * mirrored. Two pairs, or collinear points, do not determine the direction across; they give a similarity (four
+ * parameters: translation, rotation, one scale, never mirrored).
  */
 
 /** A point in the zone's plane and in the plane of the earth. */
@@ -15,34 +15,35 @@ export interface PointPair {
   readonly northing: number;
 }
 
-/** easting = centre + a·(x - centre) + b·(y - centre), northing = centre + c·(x - centre) + d·(y - centre). */
+/** easting = center + a·(x - center) + b·(y - center), northing = center + c·(x - center) + d·(y - center). */
 export interface PlaneFit {
   readonly a: number;
   readonly b: number;
   readonly c: number;
   readonly d: number;
-  readonly centreX: number;
-  readonly centreY: number;
-  readonly centreEasting: number;
-  readonly centreNorthing: number;
+  readonly centerX: number;
+  readonly centerY: number;
+  readonly centerEasting: number;
+  readonly centerNorthing: number;
 }
 
 /**
- * Points count as on one line when they spread across it less than a thousandth of their spread along it: surveying
- * errors would decide the scale across.
+ * Points count as collinear if their spread across the line is less than a thousandth of that along it: otherwise
+ * surveying errors would determine the scale across.
  */
 const LINE_RATIO_SQUARED = 1e-6;
-/** A map that keeps less than a millionth of the points' spread is singular. */
+/** A map that preserves less than a millionth of the points' spread is singular. */
 const SINGULAR_SQUARED = 1e-12;
 
-/** The map that fits the pairs best; undefined when they do not decide one that can be inverted. */
+/** Returns the best-fitting map of the pairs; undefined if they do not determine an invertible one. */
 export function fitPlane(pairs: readonly PointPair[]): PlaneFit | undefined {
   if (pairs.length < 2) return undefined;
-  const centre = centreOf(pairs);
-  const sums = sumsOf(pairs, centre);
-  const onLine = pairs.length === 2 || isLine(sums.xx, sums.xy, sums.yy) || isLine(sums.ee, sums.en, sums.nn);
-  const matrix = onLine ? similarity(sums) : affine(sums);
-  return matrix === undefined ? undefined : { ...matrix, ...centre };
+  const center = centerOf(pairs);
+  const sums = sumsOf(pairs, center);
+  const collinear =
+    pairs.length === 2 || isCollinear(sums.xx, sums.xy, sums.yy) || isCollinear(sums.ee, sums.en, sums.nn);
+  const matrix = collinear ? similarity(sums) : affine(sums);
+  return matrix === undefined ? undefined : { ...matrix, ...center };
 }
 
 interface Matrix {
@@ -52,20 +53,20 @@ interface Matrix {
   readonly d: number;
 }
 
-type Centre = Omit<PlaneFit, keyof Matrix>;
+type Center = Omit<PlaneFit, keyof Matrix>;
 
-function centreOf(pairs: readonly PointPair[]): Centre {
+function centerOf(pairs: readonly PointPair[]): Center {
   const mean = (of: (pair: PointPair) => number): number =>
     pairs.reduce((sum, pair) => sum + of(pair), 0) / pairs.length;
   return {
-    centreX: mean((pair) => pair.x),
-    centreY: mean((pair) => pair.y),
-    centreEasting: mean((pair) => pair.easting),
-    centreNorthing: mean((pair) => pair.northing),
+    centerX: mean((pair) => pair.x),
+    centerY: mean((pair) => pair.y),
+    centerEasting: mean((pair) => pair.easting),
+    centerNorthing: mean((pair) => pair.northing),
   };
 }
 
-/** Sums of products of the centred coordinates: x, y in the zone's plane, e(asting), n(orthing) on the earth. */
+/** Sums of products of the centered coordinates: x, y in the zone's plane, e(asting), n(orthing) on the earth. */
 interface Sums {
   xx: number;
   xy: number;
@@ -79,13 +80,13 @@ interface Sums {
   nn: number;
 }
 
-function sumsOf(pairs: readonly PointPair[], centre: Centre): Sums {
+function sumsOf(pairs: readonly PointPair[], center: Center): Sums {
   const sums = { xx: 0, xy: 0, yy: 0, xe: 0, ye: 0, xn: 0, yn: 0, ee: 0, en: 0, nn: 0 };
   for (const pair of pairs) {
-    const x = pair.x - centre.centreX;
-    const y = pair.y - centre.centreY;
-    const e = pair.easting - centre.centreEasting;
-    const n = pair.northing - centre.centreNorthing;
+    const x = pair.x - center.centerX;
+    const y = pair.y - center.centerY;
+    const e = pair.easting - center.centerEasting;
+    const n = pair.northing - center.centerNorthing;
     sums.xx += x * x;
     sums.xy += x * y;
     sums.yy += y * y;
@@ -101,7 +102,7 @@ function sumsOf(pairs: readonly PointPair[], centre: Centre): Sums {
 }
 
 /** The determinant over the squared trace is about the squared ratio of the smaller to the larger spread. */
-function isLine(xx: number, xy: number, yy: number): boolean {
+function isCollinear(xx: number, xy: number, yy: number): boolean {
   const trace = xx + yy;
   return xx * yy - xy * xy <= LINE_RATIO_SQUARED * trace * trace;
 }
@@ -113,14 +114,14 @@ function affine(sums: Sums): Matrix | undefined {
   const c = (sums.xn * sums.yy - sums.yn * sums.xy) / determinant;
   const d = (sums.yn * sums.xx - sums.xn * sums.xy) / determinant;
   const area = a * d - b * c;
-  const kept = (area * area * determinant) / (sums.ee * sums.nn - sums.en * sums.en);
-  return kept > SINGULAR_SQUARED && Number.isFinite(kept) ? { a, b, c, d } : undefined;
+  const preserved = (area * area * determinant) / (sums.ee * sums.nn - sums.en * sums.en);
+  return preserved > SINGULAR_SQUARED && Number.isFinite(preserved) ? { a, b, c, d } : undefined;
 }
 
 function similarity(sums: Sums): Matrix | undefined {
   const spread = sums.xx + sums.yy;
   const a = (sums.xe + sums.yn) / spread;
   const c = (sums.xn - sums.ye) / spread;
-  const kept = ((a * a + c * c) * spread) / (sums.ee + sums.nn);
-  return kept > SINGULAR_SQUARED && Number.isFinite(kept) ? { a, b: -c, c, d: a } : undefined;
+  const preserved = ((a * a + c * c) * spread) / (sums.ee + sums.nn);
+  return preserved > SINGULAR_SQUARED && Number.isFinite(preserved) ? { a, b: -c, c, d: a } : undefined;
 }

@@ -3,15 +3,15 @@ import { edgeTurn } from './longitude.ts';
 /**
  * Rings of a polygon as flat arrays x, y, x, y …
  *
- * A ring given in longitude and latitude is unwrapped: an edge longer than 180° is understood to cross the
- * antimeridian, so the longitudes behind it go on beyond ±180. Two cases need a rule of their own:
- * - An edge along a parallel whose ends are the same meridian (-180 to 180) goes around the world.
- * - A ring that goes around a pole does not come back to its first longitude. It is closed through the pole of its
- *   hemisphere, so that it encloses the polar cap.
+ * A ring in longitude and latitude is unwrapped: an edge longer than 180° crosses the antimeridian, so the longitudes
+ * after it continue beyond ±180. Two special cases:
+ * - An edge along a parallel whose ends are on the same meridian (-180 to 180) goes around the world.
+ * - A ring around a pole does not return to its first longitude. It is closed through the pole of its hemisphere, so
+ *   that it encloses the polar cap.
  */
 
 /**
- * One ring, closed, without consecutive duplicates; z is left out. `geographic` says that x and y are longitude and
+ * Returns a ring flat and closed, without consecutive duplicates and without z. `geographic`: x and y are longitude and
  * latitude, to be unwrapped.
  */
 export function flatRing(ring: readonly (readonly number[])[], geographic: boolean): Float64Array {
@@ -24,7 +24,7 @@ export function flatRing(ring: readonly (readonly number[])[], geographic: boole
   return flatRingOf(values, 2, geographic);
 }
 
-/** The same of the numbers of all positions, each of which has `size`; these themselves where nothing is to be changed. */
+/** Does the same for a flat array of positions of `size` numbers each. Returns `values` itself if nothing changes. */
 export function flatRingOf(values: Float64Array, size: number, geographic: boolean): Float64Array {
   const last = values.length - size;
   const repeats = last > 0 && values[last] === values[0] && values[last + 1] === values[1];
@@ -35,13 +35,13 @@ export function flatRingOf(values: Float64Array, size: number, geographic: boole
     flat.push(geographic ? flat.unwrapped(values[i] as number, y) : (values[i] as number), y);
   }
   if (flat.length > 0) flat.close(geographic);
-  return size === 2 && flat.isSameAs(values) ? values : flat.taken();
+  return size === 2 && flat.isSameAs(values) ? values : flat.trimmed();
 }
 
-/** As many as it takes to close a ring around a pole. */
+/** Positions needed to close a ring around a pole. */
 const CLOSING_POSITIONS = 4;
 
-/** A ring that grows, within the room for so many positions. */
+/** A growing ring with room for `positionsMax` positions. */
 class FlatRing {
   readonly #values: Float64Array;
   length = 0;
@@ -50,7 +50,7 @@ class FlatRing {
     this.#values = new Float64Array(2 * positionsMax);
   }
 
-  /** Goes on to a position, unless the ring is there. */
+  /** Appends a position unless it repeats the last one. */
   push(x: number, y: number): void {
     const { length } = this;
     if (length > 0 && this.#values[length - 2] === x && this.#values[length - 1] === y) return;
@@ -59,7 +59,7 @@ class FlatRing {
     this.length = length + 2;
   }
 
-  /** The longitude next to the last one. */
+  /** Returns the longitude unwrapped next to the last one. */
   unwrapped(lon: number, lat: number): number {
     const { length } = this;
     if (length === 0) return lon;
@@ -85,7 +85,7 @@ class FlatRing {
     return true;
   }
 
-  taken(): Float64Array {
+  trimmed(): Float64Array {
     return this.length === this.#values.length ? this.#values : this.#values.slice(0, this.length);
   }
 
@@ -103,9 +103,9 @@ export function isClosed(ring: readonly (readonly number[])[]): boolean {
   return first?.[0] === last?.[0] && first?.[1] === last?.[1];
 }
 
-/** Twice the signed area of a closed ring: positive when it runs counter-clockwise. */
+/** Returns twice the signed area of a closed ring: positive if it is counter-clockwise. */
 export function signedArea(ring: Float64Array): number {
-  // Coordinates relative to the first point keep the digits of small rings far from the origin.
+  // Coordinates relative to the first point preserve the digits of small rings far from the origin.
   const x0 = ring[0] ?? 0;
   const y0 = ring[1] ?? 0;
   let twice = 0;
@@ -117,7 +117,7 @@ export function signedArea(ring: Float64Array): number {
   return twice;
 }
 
-/** The same ring in the other direction. */
+/** Returns the ring in the opposite direction. */
 export function reversed(ring: Float64Array): Float64Array {
   const turned = new Float64Array(ring.length);
   for (let i = 0; i < ring.length; i += 2) {
@@ -127,13 +127,13 @@ export function reversed(ring: Float64Array): Float64Array {
   return turned;
 }
 
-/** The rings of a polygon unwrapped into one frame: holes come next to the exterior, whichever way they were written. */
+/** Unwraps the rings of a polygon into one range: holes are shifted next to the exterior. */
 export function alignHoles(rings: readonly Float64Array[]): Float64Array[] {
   const [exterior, ...holes] = rings;
   if (exterior === undefined) return [];
-  const centre = middle(exterior);
+  const center = middle(exterior);
   const aligned = holes.map((hole) => {
-    const turns = 360 * Math.round((centre - middle(hole)) / 360);
+    const turns = 360 * Math.round((center - middle(hole)) / 360);
     return turns === 0 ? hole : hole.map((value, i) => (i % 2 === 0 ? value + turns : value));
   });
   return [exterior, ...aligned];
@@ -150,17 +150,17 @@ function middle(ring: Float64Array): number {
 }
 
 /**
- * Whether a closed ring of lon, lat, lon, lat … covers a place, its longitude being turned next to the ring. Counts the
- * edges crossed on the way north.
+ * Whether a closed ring of lon, lat, lon, lat … contains a position, whose longitude is shifted next to the ring.
+ * Counts the edges crossed towards the north.
  */
-export function ringCovers(ring: Float64Array, place: { readonly lon: number; readonly lat: number }): boolean {
-  const lon = place.lon + 360 * Math.round((ring[0]! - place.lon) / 360);
+export function ringCovers(ring: Float64Array, position: { readonly lon: number; readonly lat: number }): boolean {
+  const lon = position.lon + 360 * Math.round((ring[0]! - position.lon) / 360);
   let inside = false;
   for (let i = 0; i + 3 < ring.length; i += 2) {
     const [ax, ay, bx, by] = [ring[i]!, ring[i + 1]!, ring[i + 2]!, ring[i + 3]!];
     if (ax > lon === bx > lon) continue;
     const crossing = ay + ((lon - ax) / (bx - ax)) * (by - ay);
-    if (crossing > place.lat) inside = !inside;
+    if (crossing > position.lat) inside = !inside;
   }
   return inside;
 }

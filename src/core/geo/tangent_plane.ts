@@ -1,16 +1,16 @@
-// hot: run for each pair of neighbours, see bench/kernel/collisions.bench.ts
+// hot: runs for each pair of neighbors, see bench/kernel/collisions.bench.ts
 import { ECCENTRICITY_SQUARED, MEAN_RADIUS, RADIANS } from './ellipsoid.ts';
 
 /**
- * Shapes are compared in the plane that touches the earth at one of them. A place at distance d from the point of
- * contact lies there too close by the fraction d²/6R²: 1 µm at 500 m, 4 mm at 10 km.
+ * Shapes are compared in the plane tangent to the earth at one of them. A position at distance d from the tangent point
+ * is too close by the fraction d²/6R²: 1 µm at 500 m, 4 mm at 10 km.
  */
 
-// Of this module itself: the engine folds its own constants into hot code, and reads imported ones each time.
+// Copied into this module: the engine folds a module's own constants into hot code, but reads imported ones each time.
 const DEGREE = RADIANS;
 const E2 = ECCENTRICITY_SQUARED;
 
-/** The plane that touches the earth at a place: x east, y north, in metres from there. */
+/** Plane tangent to the earth at a position: x east, y north, in meters from there. */
 export interface TangentPlane {
   readonly x: number;
   readonly y: number;
@@ -37,7 +37,7 @@ export function tangentPlaneAt(
   };
 }
 
-/** Projects points of space (x, y, z, x …) straight onto the plane: x, y, x … */
+/** Projects points of space (x, y, z, x …) perpendicularly onto the plane: x, y, x … */
 export function ontoPlane(plane: TangentPlane, space: Float64Array): Float64Array {
   const { x, y, z, sinLon, cosLon, sinLat, cosLat } = plane;
   const points = space.length / 3;
@@ -52,10 +52,10 @@ export function ontoPlane(plane: TangentPlane, space: Float64Array): Float64Arra
   return out;
 }
 
-/** Longitude (within ±180) and latitude of a point of the plane. */
+/** Returns longitude (within ±180) and latitude of a point of the plane. */
 export function fromPlane(plane: TangentPlane, east: number, north: number): [lon: number, lat: number] {
   const { sinLon, cosLon, sinLat, cosLat } = plane;
-  // The ground falls away from the plane: without going down to it the latitude would be slightly off.
+  // The ground falls away from the plane: without this correction the latitude would be slightly off.
   const up = -(east * east + north * north) / (2 * MEAN_RADIUS);
   const outwards = cosLat * up - sinLat * north;
   const x = plane.x + cosLon * outwards - sinLon * east;

@@ -7,31 +7,31 @@ import { type OwnTiming, UNSET } from '../fence/timing.ts';
 import type { Item, LastKnownRow } from '../item.ts';
 import { UTF8_MAX } from '../json_bytes.ts';
 import { type AcceptedLocation, accept, acceptAs } from '../location/accepted.ts';
-import { locationBytesMax, writeKept } from '../location/event_bytes.ts';
+import { locationBytesMax, writeStored } from '../location/event_bytes.ts';
 import type { Fix } from '../location/fix.ts';
 import { fixInZone } from '../location/locate.ts';
 import { received } from '../location/received.ts';
-import { keptText, membersIn } from '../location/text.ts';
+import { storedJson, membersIn } from '../location/location_json.ts';
 import type { RowWriter } from '../row_bytes.ts';
 import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
-import { type Around, aroundOf } from './around.ts';
-import { reportStanding, settle } from './move.ts';
-import { forgetRow } from './observe_anew.ts';
+import { type EntityLookup, currentEntities } from './entity_lookup.ts';
+import { reportPosition, settle } from './move.ts';
+import { forgetRow } from './reevaluate_trackable.ts';
 import { schedule } from './on_deadline.ts';
-import { providerTiming, trackableTiming } from './seen.ts';
+import { providerTiming, trackableTiming } from './fence_observation.ts';
 import { fixesOf } from './significant_fix.ts';
 
 /**
- * What survives a restart of an object: its last fix and the fences that it is in. Tolerance, delay and entry timers
- * do not: a member comes back as inside, with the fence timeout counting from the time of receipt of its last location.
- * In a worker that replaces a dead one they continue.
- * A trackable whose provider was removed comes back where it was. If the hub is set to let such trackables leave, and
- * stopped just before, it comes back as a member that leaves: it has no fix.
+ * Stored state of an object that survives a restart: its last fix and the fences that it is in. Tolerance, delay and
+ * entry timers do not survive: a member is restored as inside, with the fence timeout counting from the time of receipt
+ * of its last location. In a worker that replaces a failed one, timers continue. A trackable whose provider was removed
+ * is restored where it was. If the hub is configured to let such trackables leave, and stopped just before, the
+ * trackable is restored without a fix, as a member that leaves.
  */
 
 /**
- * Writes rows of the objects whose memberships have changed, and of those that are gone. They are kept before their events
- * are published, so that a restart repeats no entry.
+ * Writes the rows of objects whose memberships have changed, and tombstones of removed objects. They are stored before
+ * their events are published, so that a restart repeats no entry.
  */
 export function writeUrgentRows(state: ShardState, rows: RowWriter): void {
   for (const [kind, id] of state.gone.values()) rows.gone(kind, id);
@@ -45,7 +45,7 @@ export function writeUrgentRows(state: ShardState, rows: RowWriter): void {
   state.urgent.clear();
 }
 
-/** Writes rows of other objects that have changed since their last row: those that have waited longest, `max` at most. */
+/** Writes rows of other objects that have changed since their last row: those waiting longest first, `max` at most. */
 export function writeBackgroundRows(state: ShardState, rows: RowWriter, max: number): void {
   let left = max;
   for (const object of state.dirty) {
@@ -55,7 +55,7 @@ export function writeBackgroundRows(state: ShardState, rows: RowWriter, max: num
   }
 }
 
-/** Writes the row of an object that is there. */
+/** Writes the row of an object with a fix. */
 // hot
 export function writeRow(rows: RowWriter, object: ProviderState | TrackableState, fix: Fix): void {
   const members = membersOf(object, fix);
@@ -66,15 +66,15 @@ export function writeRow(rows: RowWriter, object: ProviderState | TrackableState
   );
   if (members !== '') at += rows.bytes.write(members, at);
   rows.endMembers(at);
-  at = writeKept(rows, at, fix);
-  // In the place of the closing brace.
+  at = writeStored(rows, at, fix);
+  // Overwrites the closing brace.
   if (timing !== '') at += rows.bytes.write(timing, at - 1) - 1;
   rows.end(at);
 }
 
 /**
- * Whether the row says what the provider of the fix sets: that provider is not assigned to the trackable, and may belong to
- * another shard.
+ * Whether the row contains the timing of the fix's provider: if that provider is not assigned to the trackable, it may
+ * belong to another shard.
  */
 // hot
 function ownsTiming(object: ProviderState | TrackableState, { timing, providerId }: Fix): boolean {
@@ -82,7 +82,7 @@ function ownsTiming(object: ProviderState | TrackableState, { timing, providerId
   return object.entity.location_providers?.includes(providerId) !== true;
 }
 
-/** The memberships as JSON (KeptMembership); an empty text if there are none. */
+/** Returns the memberships as JSON (StoredMembership); empty if there are none. */
 function membersOf({ members }: ProviderState | TrackableState, { receivedMs }: Fix): string {
   let text = '';
   for (const { fence, membership, seenMs } of members) {
@@ -94,8 +94,8 @@ function membersOf({ members }: ProviderState | TrackableState, { receivedMs }: 
   return text === '' ? '' : `${text}]`;
 }
 
-/** The rows of objects are wanted anew, in the background. */
-export function onKeep({ state, draft }: ShardContext, item: Item & { kind: 'keep' }): void {
+/** Marks objects so that their rows are written again, in the background. */
+export function onRewriteRows({ state, draft }: ShardContext, item: Item & { kind: 'keep' }): void {
   for (const id of item.providers) markDirty(state, state.providers.get(id));
   for (const id of item.trackables) markDirty(state, state.trackables.get(id));
   draft.answers.push([item.id, { ids: [] }]);
@@ -106,26 +106,27 @@ function markDirty(state: ShardState, object: ProviderState | TrackableState | u
 }
 
 /**
- * Takes over rows from the store. Rows of trackables that are no longer configured are left out; a provider may have said
- * where it is before it is configured.
+ * Restores rows from the store. Rows of trackables that are no longer configured are skipped; a provider may send
+ * locations before it is configured.
  */
 export function onRestore(context: ShardContext, item: Item & { kind: 'restore' }): void {
-  restoreRows(context, { ...item, around: aroundOf(context.state) });
+  restoreRows(context, { ...item, entities: currentEntities(context.state) });
 }
 
-/** Rows, and how to read them. */
-export interface Restored extends Pick<Item & { kind: 'restore' }, 'seq' | 'receivedMs' | 'rows' | 'suppressUntilMs'> {
+/** Rows to restore, and how. */
+export interface RowsToRestore
+  extends Pick<Item & { kind: 'restore' }, 'seq' | 'receivedMs' | 'rows' | 'suppressUntilMs'> {
   readonly withTimers?: boolean;
-  readonly around: Around;
+  readonly entities: EntityLookup;
 }
 
-/** Takes over rows, whatever fences and zones they are about. */
-export function restoreRows(context: ShardContext, item: Restored): void {
+/** Restores rows that refer to the given fences and zones. */
+export function restoreRows(context: ShardContext, item: RowsToRestore): void {
   const { state } = context;
   for (const row of item.rows) {
     if (row.gone === true) continue;
     const object = row.kind === 'provider' ? providerState(state, row.id) : state.trackables.get(row.id);
-    // What an object has said since is newer.
+    // A location received since then is newer.
     if (object !== undefined && object.fix === undefined) revive(context, object, row, item);
   }
 }
@@ -134,39 +135,39 @@ function revive(
   context: ShardContext,
   object: ProviderState | TrackableState,
   row: LastKnownRow & { gone?: false },
-  { seq, suppressUntilMs, receivedMs, withTimers, around }: Restored,
+  { seq, suppressUntilMs, receivedMs, withTimers, entities }: RowsToRestore,
 ): void {
   const { state } = context;
-  const fix = fixOfProvider(state, object, row) ?? fixOf(context, object, row, around);
-  const isTakenOff = leavesAtOnce(context, object, fix, withTimers);
+  const fix = fixOfProvider(state, object, row) ?? fixOf(context, object, row, entities);
+  const isLeaving = leavesAtOnce(context, object, fix, withTimers);
   if (object.kind === 'provider') state.fixes.put(object, fix);
-  else if (!isTakenOff) {
+  else if (!isLeaving) {
     settle(state, object, fix);
-    // The collision stage may know it from before this worker: its end must reach it.
+    // The collision stage may have it from before this worker: its removal must be reported.
     object.colliding = true;
-    reportStanding(context, object, seq);
+    reportPosition(context, object, seq);
   }
   object.suppressUntilMs = suppressUntilMs;
   const timing = object.kind === 'provider' ? providerTiming(state, object) : trackableTiming(object);
   for (const [fenceId, entryMs, timers] of row.memberships) {
-    const fence = around.fence(fenceId);
+    const fence = entities.fence(fenceId);
     if (fence === undefined) continue;
     const applied = timingIn(fence, timing);
     if (withTimers === true && timers !== undefined) {
       object.members.push({ fence, membership: resumed(entryMs, timers, applied), seenMs: timers.seen });
     } else if (entryMs !== null) {
-      const timeoutAtMs = isTakenOff ? receivedMs : row.receivedMs + applied.fenceTimeoutMs;
+      const timeoutAtMs = isLeaving ? receivedMs : row.receivedMs + applied.fenceTimeoutMs;
       object.members.push({ fence, membership: restored(entryMs, timeoutAtMs), seenMs: row.receivedMs });
     } else continue;
     fence.occupants.add(object);
   }
   schedule(state, object);
-  if (isTakenOff && object.members.length === 0) forgetRow(context, object);
+  if (isLeaving && object.members.length === 0) forgetRow(context, object);
 }
 
 /**
- * Whether the object is a trackable that leaves because the provider that moved it was removed. If steps follow, one of
- * them says so.
+ * Whether the object is a trackable that leaves because the provider that moved it was removed. If replayed steps
+ * follow, one of them contains that.
  */
 function leavesAtOnce(
   { options }: ShardContext,
@@ -178,25 +179,28 @@ function leavesAtOnce(
   return trackables.includes(object.id) && object.entity.location_providers?.includes(providerId) !== true;
 }
 
-type KeptLocation = Location & {
+type StoredLocation = Location & {
   readonly provider_id: string;
   readonly source: string;
   readonly crs: string;
-  /** Metres in its zone. */
+  /** Meters in its zone. */
   readonly local?: readonly [x: number, y: number];
-  /** What its provider sets, see ownsTiming. */
+  /** Timing of its provider, see ownsTiming. */
   readonly timing?: Partial<OwnTiming>;
 };
 
-/** The location of a row, whose text says what it says already. */
-function acceptKept(value: KeptLocation, { location, eventTimeMs }: LastKnownRow & { gone?: false }): AcceptedLocation {
+/** Accepts the location of a row; reuses the JSON of the row where possible. */
+function acceptStored(
+  value: StoredLocation,
+  { location, eventTimeMs }: LastKnownRow & { gone?: false },
+): AcceptedLocation {
   const { provider_id: providerId, source, crs } = value;
   const filledIn = { providerId, source, crs, generatedMs: eventTimeMs };
   const members = membersIn(location, value);
   return members === undefined ? accept(value, filledIn) : acceptAs(value, filledIn, members);
 }
 
-/** The fix of the provider that has moved a trackable, where its row says the same. */
+/** Returns the fix of the provider that moved the trackable, if its row has the same location. */
 function fixOfProvider(
   state: ShardState,
   object: ProviderState | TrackableState,
@@ -204,7 +208,7 @@ function fixOfProvider(
 ): Fix | undefined {
   if (object.kind === 'provider') return undefined;
   return fixesOf(state, object.entity).find((fix) => {
-    return fix.eventTimeMs === row.eventTimeMs && fix.receivedMs === row.receivedMs && keptText(fix) === row.location;
+    return fix.eventTimeMs === row.eventTimeMs && fix.receivedMs === row.receivedMs && storedJson(fix) === row.location;
   });
 }
 
@@ -212,15 +216,15 @@ function fixOf(
   { state, options }: ShardContext,
   object: ProviderState | TrackableState,
   row: LastKnownRow & { gone?: false },
-  around: Around,
+  entities: EntityLookup,
 ): Fix {
-  const { local, timing, ...value } = parseLossless(row.location) as KeptLocation;
+  const { local, timing, ...value } = parseLossless(row.location) as StoredLocation;
   const { provider_id: providerId, source, trackables, speed, course } = value;
   const [lon, lat, ...height] = value.position.coordinates as [number, number];
   const { receivedMs, eventTimeMs } = row;
-  const accepted = acceptKept(value, row);
+  const accepted = acceptStored(value, row);
   const sent = local === undefined ? accepted : { ...accepted, coordinates: [...local, ...height] };
-  const zone = around.zone(source);
+  const zone = entities.zone(source);
   const fix = state.fixes.take(
     received(sent, { seq: 0, receivedMs, generatedMs: eventTimeMs }, options.newBuffer),
     { lon, lat, floor: value.floor ?? 0, eventTimeMs, speed: speed ?? undefined, course: course ?? undefined },
@@ -233,11 +237,11 @@ function fixOf(
       isLocal: local !== undefined,
     },
   );
-  // The zone may have moved just before the end.
+  // The zone may have moved just before the hub stopped.
   return local === undefined || zone === undefined ? fix : fixInZone(state.fixes, fix, zone);
 }
 
-/** What the provider of a fix sets. It does not time a trackable that it was removed from. */
+/** Returns the timing of a fix's provider. It does not apply to a trackable that the provider was removed from. */
 function timingOfProvider(state: ShardState, object: ProviderState | TrackableState, providerId: string): OwnTiming {
   const provider = state.providers.get(providerId);
   if (provider === undefined) return UNSET;

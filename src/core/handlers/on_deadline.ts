@@ -2,13 +2,13 @@ import type { ShardContext } from '../context.ts';
 import { expireFences, nextDeadlineMs } from '../fence/observe_fences.ts';
 import type { ProviderState, ShardState, TrackableState, Tracked } from '../state.ts';
 import { publishProviderCrossings, publishTrackableCrossings } from './publish.ts';
-import { providerTiming, trackableTiming } from './seen.ts';
+import { providerTiming, trackableTiming } from './fence_observation.ts';
 
 type Woken = ProviderState | TrackableState;
 
 /**
- * Fires all deadlines up to `nowMs`, each at its time, in the order of time. Deadlines of one time fire for providers
- * before trackables, each in id order, so that the order is the same however often the shard was woken before.
+ * Fires all deadlines up to `nowMs`, each at its time, in time order. At equal times providers come before trackables,
+ * each in id order, so the order does not depend on how often the shard was woken.
  */
 export function advance(context: ShardContext, nowMs: number): void {
   const { state } = context;
@@ -21,7 +21,7 @@ export function advance(context: ShardContext, nowMs: number): void {
   }
 }
 
-/** Takes out the objects that have a deadline at the time. Entries of others are older than their deadlines. */
+/** Pops the objects that have a deadline at the time. Entries of other objects are earlier than their deadlines. */
 function wake(state: ShardState, atMs: number): Woken[] {
   const woken: Woken[] = [];
   const early: Woken[] = [];
@@ -35,7 +35,7 @@ function wake(state: ShardState, atMs: number): Woken[] {
   return woken.length > 1 ? woken.sort(inOrder) : woken;
 }
 
-/** Held deadlines are longer due, and fire in their own order. */
+/** Suppressed deadlines have been due for longer, and fire in their own order. */
 function inOrder(a: Woken, b: Woken): number {
   const apartMs = nextDeadlineMs(a) - nextDeadlineMs(b);
   if (apartMs !== 0) return apartMs;
@@ -44,11 +44,11 @@ function inOrder(a: Woken, b: Woken): number {
 }
 
 /**
- * Fires the held deadlines of an object that is about to be observed. All others up to `nowMs` have fired by then: see
- * `advance`.
+ * Fires the suppressed deadlines of an object before an observation. All other deadlines up to `nowMs` have fired
+ * already: see `advance`.
  */
 // hot
-export function fireHeld(context: ShardContext, object: Woken, nowMs: number): void {
+export function fireSuppressed(context: ShardContext, object: Woken, nowMs: number): void {
   if (object.suppressUntilMs > nowMs) expireObject(context, object, nowMs);
 }
 
@@ -63,7 +63,7 @@ function expireObject(context: ShardContext, object: Woken, nowMs: number): void
   publishTrackableCrossings(context, object, expireFences(object, { nowMs, setBacks }, trackableTiming(object)));
 }
 
-/** Wakes an object when its next timer fires, but not before its hold is over. */
+/** Schedules an object for its next deadline, but not before its suppression ends. */
 export function schedule(state: ShardState, object: Tracked): void {
   const at = nextDeadlineMs(object);
   if (at === Number.POSITIVE_INFINITY) return;

@@ -5,19 +5,19 @@ import { allObjects, type ProviderState, type TrackableState, touch } from '../s
 import { type Relocated, reevaluate } from './reevaluate.ts';
 import { retimeOccupants } from './retime.ts';
 
-const NOBODY: Relocated = new Map();
+const NONE: Relocated = new Map();
 
 /**
- * A fence is created, changed or deleted. One that covers something new sees every object where it is now, one with
- * other timeouts, delays or tolerances counts them anew; a deleted one takes its memberships and timers with it, without
- * events.
+ * Handles a fence that was created, changed or deleted. If it covers a new region, every object is observed in it at
+ * its current position. If its timeouts, delays or tolerances changed, deadlines are recomputed. A deleted fence loses
+ * its memberships and timers, without events.
  */
 export function onFence(context: ShardContext, item: Item & { kind: 'fence' }): void {
   const { state, index } = context;
   if (item.entity !== undefined) {
     const { fence, isMoved, isRetimed } = setFence(state, index, item.entity);
     if (isMoved) {
-      reevaluate(context, { fences: [fence], relocated: NOBODY }, momentOf(context, item), allObjects(state));
+      reevaluate(context, { fences: [fence], relocated: NONE }, momentOf(context, item), allObjects(state));
     }
     if (!isMoved && isRetimed) retimeOccupants(context, fence, item.receivedMs);
     return;

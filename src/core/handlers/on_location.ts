@@ -6,13 +6,13 @@ import { locate } from '../location/locate.ts';
 import type { ReceivedLocation } from '../location/received.ts';
 import { providerState, touch } from '../state.ts';
 import { follow, moveFollowers } from './move.ts';
-import { fireHeld, schedule } from './on_deadline.ts';
+import { fireSuppressed, schedule } from './on_deadline.ts';
 import { publishLocation, publishProviderCrossings } from './publish.ts';
-import { providerSeen } from './seen.ts';
+import { observeProvider } from './fence_observation.ts';
 
 /**
- * A location comes in. In this order: is it newer than the provider's last, where is it, who is interested, which
- * fences does the provider cross, and which trackables does it move.
+ * Handles a location, in this order: check that it is newer than the provider's last, locate it, publish it, evaluate
+ * the fences of the provider, move its trackables.
  */
 // hot
 export function onLocation(context: ShardContext, location: ReceivedLocation): void {
@@ -22,7 +22,8 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   const provider = providerState(state, location.providerId);
   const previous = provider.fix;
   const eventNowMs = eventTimeOfMonotonic(receivedMs, context.setBacks);
-  // No location was generated after its receipt: a clock that runs ahead must not outdate what is sent once it is right.
+  // A location cannot be generated after its receipt: otherwise a clock that runs ahead would outdate the locations
+  // sent after it was corrected.
   const eventTimeMs = Math.min(location.generatedMs, eventNowMs);
   if (previous !== undefined && eventTimeMs < previous.eventTimeMs) {
     counts.outdated++;
@@ -36,7 +37,7 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   }
   counts.processed++;
   const moment: Moment = { nowMs: receivedMs, eventNowMs, seq };
-  fireHeld(context, provider, receivedMs);
+  fireSuppressed(context, provider, receivedMs);
   const { id: providerId, timing } = provider;
   const assigned = assignedTo(state, providerId);
   const { source } = location;
@@ -45,7 +46,7 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   const fix = state.fixes.renew(provider, location, derived, about);
   touch(state, provider);
   publishLocation(context, fix);
-  const crossings = observeFences(context, provider, providerSeen(state, provider, fix, moment.nowMs));
+  const crossings = observeFences(context, provider, observeProvider(state, provider, fix, moment.nowMs));
   publishProviderCrossings(context, provider, crossings);
   schedule(state, provider);
   if (state.followers.any) moveFollowers(context, provider, fix, seq);

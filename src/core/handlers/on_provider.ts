@@ -4,11 +4,11 @@ import { leaveAll } from '../fence/observe_fences.ts';
 import { sameTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
 import { type ProviderState, providerState, touch } from '../state.ts';
-import { forgetRow, observeAnew } from './observe_anew.ts';
+import { forgetRow, reevaluateTrackable } from './reevaluate_trackable.ts';
 import { publishProviderCrossings } from './publish.ts';
 import { retimeProvider } from './retime.ts';
 
-/** A provider is created, changed or deleted. */
+/** Handles a provider that was created, changed or deleted. */
 export function onProvider(context: ShardContext, item: Item & { kind: 'provider' }): void {
   const { state } = context;
   if (item.entity !== undefined) {
@@ -25,7 +25,7 @@ export function onProvider(context: ShardContext, item: Item & { kind: 'provider
   dropFix(context, provider, momentOf(context, item));
 }
 
-/** A provider's location is deleted: it leaves its fences, and its event time is forgotten. */
+/** Handles the deletion of a provider's location: it leaves its fences, and its event time is reset. */
 export function onForget(context: ShardContext, item: Item & { kind: 'forget' }): void {
   const provider = context.state.providers.get(item.id);
   if (provider !== undefined) dropFix(context, provider, momentOf(context, item));
@@ -40,6 +40,6 @@ function dropFix(context: ShardContext, provider: ProviderState, moment: Moment)
   provider.nearby = undefined;
   forgetRow(context, provider);
   for (const trackable of assignedTo(state, provider.id).trackables) {
-    if (trackable.fix?.providerId === provider.id) observeAnew(context, trackable, moment, { isDeleted: true });
+    if (trackable.fix?.providerId === provider.id) reevaluateTrackable(context, trackable, moment, { isDeleted: true });
   }
 }

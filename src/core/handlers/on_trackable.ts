@@ -3,24 +3,24 @@ import { isDetached, link, namingTrackables, unlink } from '../assignments.ts';
 import { type Moment, momentOf, type ShardContext } from '../context.ts';
 import { sameTiming, timingOfObject, UNSET } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
-import { motionIn } from '../motion/text.ts';
+import { motionIn } from '../motion/motion_json.ts';
 import { compileRules } from '../rules/evaluate.ts';
 import { CHANGED_MEMBERS, type ShardState, type TrackableState, touch } from '../state.ts';
-import { collides, extentAt, moveTrackable, reportGone, showAt } from './move.ts';
-import { loseMotion, observeAnew } from './observe_anew.ts';
-import { fireHeld } from './on_deadline.ts';
-import { chainsOf, retime, retimeChanged } from './retime.ts';
+import { collides, extentAt, moveTrackable, reportRemoved, moveTo } from './move.ts';
+import { loseMotion, reevaluateTrackable } from './reevaluate_trackable.ts';
+import { fireSuppressed } from './on_deadline.ts';
+import { inheritedTimings, retime, retimeChanged } from './retime.ts';
 import { type Sources, significantFix } from './significant_fix.ts';
 
 const WGS84 = { crs: 'EPSG:4326' };
 
 /**
- * A trackable is created, changed or deleted.
+ * Handles a trackable that was created, changed or deleted.
  *
- * Changed rules and a removed parent are applied to the locations that are there, a changed extent to the trackable where
- * it is, changed timing to the memberships. A provider that is removed leaves the trackable at its last position, or
- * acts like a removed parent: a setting of the hub decides. Everything else acts from the next location on; with `force`
- * at once, and then the trackable moves if its motion would be another one.
+ * Changed rules and a removed parent apply to the existing locations, a changed extent to the trackable at its
+ * position, changed timing to its memberships. When a provider is removed, a setting of the hub decides whether the
+ * trackable stays at its last position or is treated as with a removed parent. Other changes apply from the next
+ * location, or with `force` immediately; then the trackable moves if its motion would differ.
  */
 export function onTrackable(context: ShardContext, item: Item & { kind: 'trackable' }): void {
   const { state } = context;
@@ -28,7 +28,7 @@ export function onTrackable(context: ShardContext, item: Item & { kind: 'trackab
   const before = state.trackables.get(item.id);
   if (item.entity === undefined) {
     if (before === undefined) return;
-    const chains = chainsOf(state, providersOf(before.entity));
+    const chains = inheritedTimings(state, providersOf(before.entity));
     loseMotion(context, before, moment);
     unlink(state, before);
     state.trackables.delete(item.id);
@@ -37,19 +37,19 @@ export function onTrackable(context: ShardContext, item: Item & { kind: 'trackab
   }
   const was = before?.entity;
   const timing = before?.timing ?? UNSET;
-  const chains = chainsOf(state, providersOf(was, item.entity));
-  const shown = before === undefined || item.force !== true ? undefined : motionIn(before, WGS84, context.zones);
+  const chains = inheritedTimings(state, providersOf(was, item.entity));
+  const motionBefore = before === undefined || item.force !== true ? undefined : motionIn(before, WGS84, context.zones);
   const trackable = setTrackable(state, item.entity);
-  if (!collides(context, trackable)) reportGone(context, trackable, moment);
+  if (!collides(context, trackable)) reportRemoved(context, trackable, moment);
   retimeChanged(context, chains, moment.nowMs);
   if (!sameTiming(timing, trackable.timing)) retime(context, trackable, moment.nowMs);
   if (item.force === true) {
-    forceUpdate(context, trackable, shown, moment);
+    forceUpdate(context, trackable, motionBefore, moment);
     return;
   }
   if (was === undefined || trackable.fix === undefined) return;
   if (mayBeElsewhere(context, was, trackable.entity)) {
-    const hasMoved = observeAnew(context, trackable, moment, { sources: sourcesInBoth(was, trackable.entity) });
+    const hasMoved = reevaluateTrackable(context, trackable, moment, { sources: sourcesInBoth(was, trackable.entity) });
     if (hasMoved) return;
   }
   if (isDetached(state, trackable)) keepOwnFix(state, trackable);
@@ -60,7 +60,7 @@ function providersOf(...entities: readonly (Trackable | undefined)[]): Set<strin
   return new Set(entities.flatMap((entity) => entity?.location_providers ?? []));
 }
 
-/** Whether a trackable has lost a source whose loss moves it, or has other rules. */
+/** Whether a trackable has lost a source that its position depends on, or its rules have changed. */
 function mayBeElsewhere({ options }: ShardContext, before: Trackable, after: Trackable): boolean {
   if (before.parent != null && before.parent !== after.parent) return true;
   const assigned = new Set(after.location_providers);
@@ -69,7 +69,7 @@ function mayBeElsewhere({ options }: ShardContext, before: Trackable, after: Tra
   return JSON.stringify(before.locating_rules ?? []) !== JSON.stringify(after.locating_rules ?? []);
 }
 
-/** What is newly named acts from its next location on. */
+/** Returns the sources named before and after: new ones count from their next location. */
 function sourcesInBoth(before: Trackable, after: Trackable): Sources {
   const named = new Set(before.location_providers);
   return {
@@ -78,31 +78,34 @@ function sourcesInBoth(before: Trackable, after: Trackable): Sources {
   };
 }
 
-/** The members that make the extent of a trackable, as a value to compare. A radius makes it round, whatever its geometry. */
+/**
+ * Returns the members that define the extent of a trackable, as a value to compare. A radius makes it round, whatever
+ * its geometry.
+ */
 function extentOf({ radius, geometry, extrusion }: Trackable): string {
   const shape = (radius ?? 0) > 0 ? radius : (geometry ?? null);
   return JSON.stringify([shape, extrusion ?? null]);
 }
 
-/** The extent has changed: the trackable is observed at this moment, where it is. */
+/** Observes the trackable at its position after its extent has changed. */
 function showExtent(context: ShardContext, trackable: TrackableState, moment: Moment): void {
-  fireHeld(context, trackable, moment.nowMs);
+  fireSuppressed(context, trackable, moment.nowMs);
   if (trackable.fix === undefined) return;
   const fix = namingTrackables(context.state, trackable.fix, trackable);
-  showAt(context, trackable, { fix, eventTimeMs: moment.eventNowMs, moment });
+  moveTo(context, trackable, { fix, eventTimeMs: moment.eventNowMs, moment });
 }
 
-/** A detached trackable is timed as when it was detached: later changes of that provider do not reach it. */
+/** Copies the fix of a detached trackable, so that later changes of the provider's timing do not affect it. */
 function keepOwnFix(state: ShardState, trackable: TrackableState): void {
   const { fix } = trackable;
   if (fix === undefined || fix.holders === 1) return;
   state.fixes.put(trackable, state.fixes.renamed(fix, fix.trackables));
-  // Not by an observation.
+  // Not an observation.
   trackable.changes |= CHANGED_MEMBERS;
   touch(state, trackable);
 }
 
-/** Adds or replaces a trackable in the state. One that has a fix gets its new extent there, without events. */
+/** Adds or replaces a trackable in the state. If it has a fix, its extent is updated there, without events. */
 export function setTrackable(state: ShardState, entity: Trackable): TrackableState {
   let trackable = state.trackables.get(entity.id);
   if (trackable === undefined) {
@@ -112,7 +115,7 @@ export function setTrackable(state: ShardState, entity: Trackable): TrackableSta
   trackable.entity = entity;
   trackable.timing = timingOfObject(entity);
   trackable.rules = entity.locating_rules?.length ? compileRules(entity.locating_rules) : undefined;
-  trackable.texts = undefined;
+  trackable.json = undefined;
   link(state, trackable);
   if (trackable.fix !== undefined) trackable.footprint = extentAt(trackable, trackable.fix);
   return trackable;
@@ -134,15 +137,15 @@ function newTrackable(entity: Trackable): TrackableState {
     heapIndex: -1,
     changes: 0,
     colliding: false,
-    texts: undefined,
+    json: undefined,
   };
 }
 
-/** `shown` is the text of the motion before the change: what would look the same is not sent again. */
+/** `motionBefore` is the motion as JSON before the change; an unchanged motion is not published again. */
 function forceUpdate(
   context: ShardContext,
   trackable: TrackableState,
-  shown: string | undefined,
+  motionBefore: string | undefined,
   moment: Moment,
 ): void {
   const found = significantFix(context, trackable, moment.nowMs);
@@ -151,7 +154,8 @@ function forceUpdate(
     return;
   }
   const fix = namingTrackables(context.state, found, trackable);
-  if (motionIn({ ...trackable, fix, footprint: extentAt(trackable, fix) }, WGS84, context.zones) === shown) return;
-  fireHeld(context, trackable, moment.nowMs);
+  if (motionIn({ ...trackable, fix, footprint: extentAt(trackable, fix) }, WGS84, context.zones) === motionBefore)
+    return;
+  fireSuppressed(context, trackable, moment.nowMs);
   moveTrackable(context, trackable, { fix, eventTimeMs: moment.eventNowMs, moment });
 }

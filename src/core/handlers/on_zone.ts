@@ -7,8 +7,8 @@ import { keepsPlane } from '../zone/zone_transform.ts';
 import { type Relocated, reevaluate, relocate } from './reevaluate.ts';
 
 /**
- * A zone is created, changed or deleted: fences that are given in its metres and objects that were located in them go
- * where its plane goes, all in one observation.
+ * Handles a zone that was created, changed or deleted: fences in its meters and objects located in its meters move with
+ * its plane, in one observation.
  */
 export function onZone(context: ShardContext, item: Item & { kind: 'zone' }): void {
   const { state, index } = context;
@@ -28,24 +28,24 @@ export function onZone(context: ShardContext, item: Item & { kind: 'zone' }): vo
   reevaluate(context, { fences: changed, relocated }, momentOf(context, item), allObjects(state));
 }
 
-/** Objects stay in a zone that is gone or renamed, but whoever replays older effects would not find it by its name. */
+/** Objects stay in a zone that is deleted or renamed, but a replay of older effects would not find it by its name. */
 function touchIn(state: ShardState, zoneId: string): void {
   for (const objects of [state.providers, state.trackables]) {
     for (const object of objects.values()) {
       if (object.fix?.zone?.id !== zoneId) continue;
-      // Nobody has observed it.
+      // Not an observation.
       object.changes |= CHANGED_MEMBERS;
       touch(state, object);
     }
   }
 }
 
-/** Whether everything in a zone is where it was. */
+/** Whether positions in the zone are unchanged. */
 export function staysPut(before: Zone | undefined, after: Zone | undefined): boolean {
   return before !== undefined && after !== undefined && keepsPlane(before, after) && isLevel(before, after);
 }
 
-/** Whether the floor is as high as before: heights above it are. */
+/** Whether the floor is as high as before: heights above it depend on that. */
 function isLevel(before: Zone, after: Zone): boolean {
   return (before.wgs84_height ?? undefined) === (after.wgs84_height ?? undefined);
 }

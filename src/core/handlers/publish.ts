@@ -3,22 +3,22 @@ import { wallClockOfEventTime } from '../../model/clock_steps.ts';
 import type { FilterFields, Variant } from '../../model/topics.ts';
 import { assignedTo } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
-import { type FenceChange, fenceEventFields, fenceEventText, fenceFeature } from '../fence/fence_event.ts';
+import { type FenceChange, fenceEventFields, fenceEventJson, fenceFeature } from '../fence/fence_event.ts';
 import type { Crossing } from '../fence/observe_fences.ts';
 import { locationBytesMax, writeLocation } from '../location/event_bytes.ts';
 import type { Fix } from '../location/fix.ts';
-import { locationIn, publishedMembersText } from '../location/text.ts';
-import { motionBytesMax, motionIn, writeMotion } from '../motion/text.ts';
+import { locationIn, publishedMembersJson } from '../location/location_json.ts';
+import { motionBytesMax, motionIn, writeMotion } from '../motion/motion_json.ts';
 import { type ProviderState, type TrackableState, touch } from '../state.ts';
-import type { WantedVariant } from '../wanted.ts';
+import type { FilteredVariant } from '../variant_filter.ts';
 import { featureCollection } from '../zone/view.ts';
 
-const NOBODY: readonly WantedVariant[] = [];
+const NO_VARIANTS: readonly FilteredVariant[] = [];
 
-/** Records a provider's new location, and publishes it in every rendering that is wanted. */
+/** Records a provider's new location and publishes it in every subscribed rendering. */
 export function publishLocation(context: ShardContext, fix: Fix): void {
-  context.places?.location(fix, context.setBacks);
-  const variants = context.variants.get('location_updates') ?? NOBODY;
+  context.positions?.location(fix, context.setBacks);
+  const variants = context.variants.get('location_updates') ?? NO_VARIANTS;
   if (variants.length === 0) return;
   const { events, zones, sentTime, sentTimeBytes } = context;
   let shared: string | undefined;
@@ -32,14 +32,14 @@ export function publishLocation(context: ShardContext, fix: Fix): void {
       event.end(writeLocation(event, event.at, fix, sentTimeBytes));
       continue;
     }
-    shared ??= publishedMembersText(fix, sentTime);
+    shared ??= publishedMembersJson(fix, sentTime);
     const text = locationIn(fix, variant, zones, shared);
     if (text === undefined) continue;
     events.text(variant.id, own, variant.geojson === true ? featureCollection([text]) : text);
   }
 }
 
-/** Whether locations are shown as they are kept. */
+/** Whether the rendering equals the stored form of a location. */
 function isPlain({ crs, geojson }: Variant): boolean {
   return crs === 'EPSG:4326' && geojson !== true;
 }
@@ -50,10 +50,10 @@ function locationFields({ providerId, source, providerType, associated, accuracy
 
 /** Records and publishes the motion of a trackable that has a fix. */
 export function publishMotion(context: ShardContext, trackable: TrackableState): void {
-  const variants = context.variants.get('trackable_motions') ?? NOBODY;
+  const variants = context.variants.get('trackable_motions') ?? NO_VARIANTS;
   const { fix } = trackable;
   if (fix === undefined) return;
-  context.places?.motion(trackable.id, fix, context.setBacks);
+  context.positions?.motion(trackable.id, fix, context.setBacks);
   if (variants.length === 0) return;
   const { events, zones, sentTime, sentTimeBytes } = context;
   let shared: string | undefined;
@@ -67,7 +67,7 @@ export function publishMotion(context: ShardContext, trackable: TrackableState):
       event.end(writeMotion(event, event.at, { trackable, fix, sentTime: sentTimeBytes }));
       continue;
     }
-    shared ??= publishedMembersText(fix, sentTime);
+    shared ??= publishedMembersJson(fix, sentTime);
     const text = motionIn(trackable, variant, zones, shared);
     if (text === undefined) continue;
     push(context, variant, fields, variant.geojson === true ? featureCollection([text]) : text);
@@ -78,7 +78,7 @@ function motionFields({ id, entity }: TrackableState, { providerId, accuracy, fl
   return [id, providerId, entity.name ?? undefined, accuracy, floor];
 }
 
-/** Publishes the crossings of a provider, which is assigned to the given trackables. */
+/** Publishes the crossings of a provider and the trackables that it is assigned to. */
 export function publishProviderCrossings(
   context: ShardContext,
   provider: ProviderState,
@@ -107,9 +107,9 @@ export function publishTrackableCrossings(
 function publish(
   context: ShardContext,
   crossings: readonly Crossing[],
-  who: Pick<FenceChange, 'trackableId' | 'providerId' | 'trackables'>,
+  subject: Pick<FenceChange, 'trackableId' | 'providerId' | 'trackables'>,
 ): void {
-  const variants = context.variants.get('fence_events') ?? NOBODY;
+  const variants = context.variants.get('fence_events') ?? NO_VARIANTS;
   const { draft, setBacks } = context;
   const { counts } = draft;
   for (const { fence, entryMs, exitMs } of crossings) {
@@ -119,11 +119,11 @@ function publish(
     const type = exitMs === undefined ? 'region_entry' : 'region_exit';
     const entered = wallClockOfEventTime(entryMs, setBacks);
     const left = exitMs && Math.max(entered, wallClockOfEventTime(exitMs, setBacks));
-    publishFenceEvent(context, variants, { fence, type, entryMs: entered, exitMs: left, ...who });
+    publishFenceEvent(context, variants, { fence, type, entryMs: entered, exitMs: left, ...subject });
   }
 }
 
-function publishFenceEvent(context: ShardContext, variants: readonly WantedVariant[], change: FenceChange): void {
+function publishFenceEvent(context: ShardContext, variants: readonly FilteredVariant[], change: FenceChange): void {
   const { newId, providerInTrackableEvents: nameProvider } = context.options;
   const fields = fenceEventFields(change.fence.entity, change);
   let id = '';
@@ -132,11 +132,11 @@ function publishFenceEvent(context: ShardContext, variants: readonly WantedVaria
     if (variant.wants?.(fields) === false) continue;
     if (text === undefined) {
       id = newId();
-      text = fenceEventText(change, id, { nameProvider });
+      text = fenceEventJson(change, id, { nameProvider });
       context.draft.fenceEvents.push([fields, text]);
     }
     const { geojson, propertiesMax } = variant;
-    const own = propertiesMax === undefined ? text : fenceEventText(change, id, { nameProvider, propertiesMax });
+    const own = propertiesMax === undefined ? text : fenceEventJson(change, id, { nameProvider, propertiesMax });
     const rendered = geojson === true ? fenceFeature(change.fence.entity, text, variant, context.zones) : own;
     if (rendered !== undefined) push(context, variant, fields, rendered);
   }

@@ -3,28 +3,28 @@ import { isDetached, namingTrackables } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
 import { verticalGapMetres } from '../fence/vertical.ts';
 import { rangeProblem } from '../geo/crs.ts';
-import type { Answer, Item, Query } from '../item.ts';
+import type { QueryResult, Item, Query } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
-import { locationIn } from '../location/text.ts';
-import { motionIn } from '../motion/text.ts';
+import { locationIn } from '../location/location_json.ts';
+import { motionIn } from '../motion/motion_json.ts';
 import type { FenceState, ProviderState, ShardState, TrackableState } from '../state.ts';
-import { providerSeen, trackableSeen } from './seen.ts';
+import { observeProvider, observeTrackable } from './fence_observation.ts';
 import { fixesOf, significantFix } from './significant_fix.ts';
 
-const ABSENT: Answer = { absent: true };
+const ABSENT: QueryResult = { absent: true };
 
-/** Answers a read from the state as it is between two items. */
+/** Answers a read from the current state. */
 export function onRead(context: ShardContext, item: Item & { kind: 'read' }): void {
   context.draft.answers.push([item.id, answer(context, item.query, item.receivedMs)]);
 }
 
-function answer(context: ShardContext, query: Query, nowMs: number): Answer {
+function answer(context: ShardContext, query: Query, nowMs: number): QueryResult {
   const { state } = context;
   switch (query.ask) {
     case 'provider_location':
       return one(context, state.providers.get(query.id)?.fix, query.view);
     case 'provider_locations':
-      return named(among([...state.providers.values()], query), query, ({ fix }) => {
+      return manyWithIds(among([...state.providers.values()], query), query, ({ fix }) => {
         return fix && locationNow(context, fix, query.view);
       });
     case 'trackable_location': {
@@ -41,10 +41,10 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
     case 'trackable_motion': {
       const trackable = state.trackables.get(query.id);
       if (trackable?.fix === undefined) return ABSENT;
-      return shown(motionIn(trackable, query.view, context.zones), trackable.fix, query.view);
+      return rendered(motionIn(trackable, query.view, context.zones), trackable.fix, query.view);
     }
     case 'trackable_motions':
-      return named(among([...state.trackables.values()], query), query, (trackable) => {
+      return manyWithIds(among([...state.trackables.values()], query), query, (trackable) => {
         return motionIn(trackable, query.view, context.zones);
       });
     case 'fence_locations':
@@ -70,50 +70,50 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
       };
     case 'heard':
       return {
-        heard: lastHeard(state, nowMs),
-        ...(query.providers === true && { heardProviders: lastHeardProviders(state, nowMs) }),
+        heard: lastSeenAges(state, nowMs),
+        ...(query.providers === true && { heardProviders: providerLastSeenAges(state, nowMs) }),
       };
   }
 }
 
-function one(context: ShardContext, fix: Fix | undefined, view: View, at?: TrackableState): Answer {
+function one(context: ShardContext, fix: Fix | undefined, view: View, at?: TrackableState): QueryResult {
   if (fix === undefined) return ABSENT;
-  return shown(locationNow(context, fix, view, at), fix, view);
+  return rendered(locationNow(context, fix, view, at), fix, view);
 }
 
 function locationNow({ state, zones }: ShardContext, fix: Fix, view: View, at?: TrackableState): string | undefined {
   return locationIn(namingTrackables(state, fix, at), view, zones);
 }
 
-function shown(text: string | undefined, { source, lon, lat }: Fix, { crs }: View): Answer {
+function rendered(text: string | undefined, { source, lon, lat }: Fix, { crs }: View): QueryResult {
   if (text !== undefined) return { texts: [text] };
   const outOfRange = rangeProblem(crs, lon, lat);
   return { unplaced: source, ...(outOfRange !== undefined && { outOfRange }) };
 }
 
-function many<T>(list: readonly T[], text: (element: T) => string | undefined): Answer {
+function many<T>(list: readonly T[], text: (element: T) => string | undefined): QueryResult {
   return { texts: list.map(text).filter((rendered) => rendered !== undefined) };
 }
 
-/** What a read is limited to. */
-interface Limited {
+/** Optional restriction of a read to some objects. */
+interface Restriction {
   readonly only?: readonly string[];
 }
 
-/** The same, saying whose the texts are where the read is limited. */
-function named<T extends { readonly id: string }>(
+/** Like `many`, with the ids of the objects if the read is restricted. */
+function manyWithIds<T extends { readonly id: string }>(
   list: readonly T[],
-  { only }: Limited,
+  { only }: Restriction,
   text: (element: T) => string | undefined,
-): Answer {
+): QueryResult {
   if (only === undefined) return many(list, text);
   const found = list.map((element) => ({ id: element.id, text: text(element) }));
-  const shownOnes = found.filter((each): each is { id: string; text: string } => each.text !== undefined);
-  return { texts: shownOnes.map((each) => each.text), of: shownOnes.map(({ id }) => id) };
+  const complete = found.filter((each): each is { id: string; text: string } => each.text !== undefined);
+  return { texts: complete.map((each) => each.text), of: complete.map(({ id }) => id) };
 }
 
-/** Those of the objects that a read is limited to. */
-function among<T extends { readonly id: string }>(objects: readonly T[], { only }: Limited): readonly T[] {
+/** Returns the objects that a read is restricted to. */
+function among<T extends { readonly id: string }>(objects: readonly T[], { only }: Restriction): readonly T[] {
   if (only === undefined) return objects;
   const ids = new Set(only);
   return objects.filter(({ id }) => ids.has(id));
@@ -128,42 +128,42 @@ function providersIn(context: ShardContext, query: InFence): ProviderState[] {
   const fence = context.state.fences.get(query.id);
   if (fence === undefined) return [];
   if (!query.spatial) return membersOf(fence).filter((object) => object.kind === 'provider') as ProviderState[];
-  return [...context.state.providers.values()].filter((provider) => isWithin(context, provider, fence));
+  return [...context.state.providers.values()].filter((provider) => touchesFence(context, provider, fence));
 }
 
 function trackablesIn(context: ShardContext, query: InFence): TrackableState[] {
   const fence = context.state.fences.get(query.id);
   if (fence === undefined) return [];
   if (!query.spatial) return membersOf(fence).filter((object) => object.kind === 'trackable') as TrackableState[];
-  return [...context.state.trackables.values()].filter((trackable) => isWithin(context, trackable, fence));
+  return [...context.state.trackables.values()].filter((trackable) => touchesFence(context, trackable, fence));
 }
 
-/** Objects that have entered the fence and not yet left it. */
+/** Returns the objects that have entered the fence and not yet left it. */
 function membersOf(fence: FenceState): (ProviderState | TrackableState)[] {
   return [...fence.occupants].filter((object) => {
     return object.members.some((member) => member.fence === fence && member.membership.at === 'inside');
   }) as (ProviderState | TrackableState)[];
 }
 
-/** The fences that are asked about; undefined for all. */
+/** Returns the queried fences; undefined for all. */
 function fencesIn({ fences }: ShardState, { fences: ids }: { readonly fences?: readonly string[] }) {
   return ids && new Set(ids.map((id) => fences.get(id)));
 }
 
 function staysIn(
   objects: ShardState['trackables'] | ShardState['providers'],
-  wanted: ReadonlySet<FenceState | undefined> | undefined,
+  queried: ReadonlySet<FenceState | undefined> | undefined,
   nowMs: number,
 ): readonly (readonly [string, string, number])[] {
   return [...objects.values()].flatMap(({ id, members }) =>
     members.flatMap(({ fence, membership }) => {
-      if (membership.at !== 'inside' || wanted?.has(fence) === false) return [];
+      if (membership.at !== 'inside' || queried?.has(fence) === false) return [];
       return [[fence.id, id, Math.max(0, nowMs - membership.entryMs)] as const];
     }),
   );
 }
 
-function lastHeard(state: ShardState, nowMs: number): readonly (readonly [string, number])[] {
+function lastSeenAges(state: ShardState, nowMs: number): readonly (readonly [string, number])[] {
   return [...state.trackables.values()].flatMap((trackable) => {
     const times = fixesOf(state, trackable.entity).map(({ receivedMs }) => receivedMs);
     if (times.length === 0) return [];
@@ -171,7 +171,7 @@ function lastHeard(state: ShardState, nowMs: number): readonly (readonly [string
   });
 }
 
-function lastHeardProviders({ providers }: ShardState, nowMs: number): readonly (readonly [string, number])[] {
+function providerLastSeenAges({ providers }: ShardState, nowMs: number): readonly (readonly [string, number])[] {
   return [...providers.values()].flatMap(({ id, fix }) => {
     return fix === undefined ? [] : [[id, Math.max(0, nowMs - fix.receivedMs)] as const];
   });
@@ -184,15 +184,15 @@ function fencesOf(
 ): string[] {
   if (object === undefined) return [];
   if (spatial)
-    return [...context.state.fences.values()].filter((f) => isWithin(context, object, f)).map(({ id }) => id);
+    return [...context.state.fences.values()].filter((f) => touchesFence(context, object, f)).map(({ id }) => id);
   return object.members.filter(({ membership }) => membership.at === 'inside').map(({ fence }) => fence.id);
 }
 
-/** Whether the object's last fix touches the fence now, whatever its membership. */
-function isWithin(context: ShardContext, object: ProviderState | TrackableState, fence: FenceState): boolean {
+/** Whether the object's last fix touches the fence now, regardless of its membership. */
+function touchesFence(context: ShardContext, object: ProviderState | TrackableState, fence: FenceState): boolean {
   const { state, index } = context;
   const { fix } = object;
   if (fix === undefined || fence.region === undefined) return false;
-  const seen = object.kind === 'provider' ? providerSeen(state, object, fix, 0) : trackableSeen(object, 0, 0);
+  const seen = object.kind === 'provider' ? observeProvider(state, object, fix, 0) : observeTrackable(object, 0, 0);
   return verticalGapMetres(fence.vertical, seen) === 0 && index.touches(fence.slot, seen.footprint);
 }

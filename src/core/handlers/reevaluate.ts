@@ -5,47 +5,46 @@ import type { Fix } from '../location/fix.ts';
 import { fixInZone } from '../location/locate.ts';
 import {
   type FenceState,
-  type Objects,
+  type ObjectSets,
   type ProviderState,
   type ShardState,
   type TrackableState,
   type Tracked,
   touch,
 } from '../state.ts';
-import { isSame, settle, showAt } from './move.ts';
-import { fireHeld, schedule } from './on_deadline.ts';
+import { isSameLocation, settle, moveTo } from './move.ts';
+import { fireSuppressed, schedule } from './on_deadline.ts';
 import { publishProviderCrossings, publishTrackableCrossings } from './publish.ts';
-import { providerSeen, trackableSeen } from './seen.ts';
+import { observeProvider, observeTrackable } from './fence_observation.ts';
 
 interface Change {
-  /** Fences that cover something else. */
+  /** Fences whose region has changed. */
   readonly fences: readonly FenceState[];
   readonly relocated: Relocated;
 }
 
 /**
- * Shows fences that have changed to those of the objects that have a fix, and every fence to objects that are relocated, as
- * an observation made at this moment. Other fences do not hear of it.
+ * Observes the objects with a fix at this moment: relocated objects in every fence, others in the changed fences only.
  */
 export function reevaluate(
   context: ShardContext,
   { fences, relocated }: Change,
   moment: Moment,
-  { providers, trackables }: Objects,
+  { providers, trackables }: ObjectSets,
 ): void {
   for (const provider of providers) {
     const fix = relocated.get(provider);
-    if (fix !== undefined) showProviderAt(context, provider, fix, moment);
-    else if (provider.fix !== undefined) showFences(context, provider, fences, moment);
+    if (fix !== undefined) moveProvider(context, provider, fix, moment);
+    else if (provider.fix !== undefined) observeInFences(context, provider, fences, moment);
   }
   for (const trackable of trackables) {
     const fix = relocated.get(trackable);
-    if (fix !== undefined) showTrackableAt(context, trackable, fix, moment);
-    else if (trackable.fix !== undefined) showFences(context, trackable, fences, moment);
+    if (fix !== undefined) moveTrackableWithZone(context, trackable, fix, moment);
+    else if (trackable.fix !== undefined) observeInFences(context, trackable, fences, moment);
   }
 }
 
-function showFences(
+function observeInFences(
   context: ShardContext,
   object: ProviderState | TrackableState,
   fences: readonly FenceState[],
@@ -54,64 +53,65 @@ function showFences(
   const { state, index } = context;
   const { nowMs, eventNowMs } = moment;
   if (fences.length === 0) return;
-  if (isMember(object, fences)) fireHeld(context, object, nowMs);
+  if (isMember(object, fences)) fireSuppressed(context, object, nowMs);
   if (object.kind === 'provider') {
-    const seen = providerSeen(state, object, object.fix as Fix, nowMs, eventNowMs);
+    const seen = observeProvider(state, object, object.fix as Fix, nowMs, eventNowMs);
     publishProviderCrossings(context, object, observeChangedFences(index, object, fences, seen));
   } else {
-    const seen = trackableSeen(object, eventNowMs, nowMs);
+    const seen = observeTrackable(object, eventNowMs, nowMs);
     publishTrackableCrossings(context, object, observeChangedFences(index, object, fences, seen));
   }
   if (object.changes !== 0) touch(state, object);
   schedule(state, object);
 }
 
-function showProviderAt(context: ShardContext, provider: ProviderState, fix: Fix, moment: Moment): void {
+function moveProvider(context: ShardContext, provider: ProviderState, fix: Fix, moment: Moment): void {
   const { state } = context;
   const { nowMs, eventNowMs } = moment;
-  fireHeld(context, provider, nowMs);
+  fireSuppressed(context, provider, nowMs);
   state.fixes.put(provider, fix);
   touch(state, provider);
-  const crossings = observeFences(context, provider, providerSeen(state, provider, fix, nowMs, eventNowMs));
+  const crossings = observeFences(context, provider, observeProvider(state, provider, fix, nowMs, eventNowMs));
   publishProviderCrossings(context, provider, crossings);
   schedule(state, provider);
 }
 
-/** A trackable that goes along with a zone moves; one above a floor that was raised only meets other fences. */
-function showTrackableAt(context: ShardContext, trackable: TrackableState, fix: Fix, moment: Moment): void {
+/** Moves a trackable with its zone. If only its floor has another height, it is just observed in the fences. */
+function moveTrackableWithZone(context: ShardContext, trackable: TrackableState, fix: Fix, moment: Moment): void {
   const { state } = context;
   const { nowMs, eventNowMs } = moment;
-  fireHeld(context, trackable, nowMs);
+  fireSuppressed(context, trackable, nowMs);
   const before = trackable.fix as Fix;
   if (before.lon !== fix.lon || before.lat !== fix.lat) {
-    showAt(context, trackable, { fix, eventTimeMs: eventNowMs, moment });
+    moveTo(context, trackable, { fix, eventTimeMs: eventNowMs, moment });
     return;
   }
   settle(state, trackable, fix);
   touch(state, trackable);
-  const crossings = observeFences(context, trackable, trackableSeen(trackable, eventNowMs, nowMs));
+  const crossings = observeFences(context, trackable, observeTrackable(trackable, eventNowMs, nowMs));
   publishTrackableCrossings(context, trackable, crossings);
   schedule(state, trackable);
 }
 
-/** An exit that is held since a restart is not undone by another look at its fence. */
+/** An exit suppressed since a restart is not undone by another observation of its fence. */
 function isMember(object: Tracked, fences: readonly FenceState[]): boolean {
   return fences.some(({ occupants }) => occupants.has(object));
 }
 
-/** Objects whose fix has changed with its zone: where they are now. */
+/** New fixes of the objects that moved with their zone. */
 export type Relocated = ReadonlyMap<ProviderState | TrackableState, Fix>;
 
 /**
- * Finds where those of the objects are whose fixes belong to a zone that has changed: what was sent in its metres goes along with
- * its plane, the rest stays where it is, above a floor that may be on another height. Moves nobody yet.
+ * Computes the new fixes of objects whose zone has changed: positions in its meters move with its plane; others stay,
+ * above a floor that may have another height. Moves no object yet.
  *
- * Zones that follow these objects wait for their next locations: two zones that carry one another would never rest.
+ * Zones that follow these objects wait for the next location: otherwise two zones that carry each other would move
+ * forever.
  */
 export function relocate(
   state: ShardState,
   { id: zoneId, zone }: { readonly id: string; readonly zone: Zone },
-  { providers, trackables }: Objects,
+  { providers, trackables }: ObjectSets,
 ): Relocated {
   const relocated = new Map<ProviderState | TrackableState, Fix>();
   for (const provider of providers) {
@@ -121,10 +121,10 @@ export function relocate(
   for (const trackable of trackables) {
     const { fix } = trackable;
     if (fix?.zone?.id !== zoneId) continue;
-    // A trackable has its provider's fix, or a copy of it.
+    // A trackable has its provider's fix or a copy of it.
     const provider = state.providers.get(fix.providerId);
     const shared = provider && relocated.get(provider);
-    const isShared = shared !== undefined && isSame(shared, fix) && shared.trackables === fix.trackables;
+    const isShared = shared !== undefined && isSameLocation(shared, fix) && shared.trackables === fix.trackables;
     relocated.set(trackable, isShared ? shared : fixInZone(state.fixes, fix, zone));
   }
   return relocated;

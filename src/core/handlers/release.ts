@@ -4,32 +4,34 @@ import { EffectWriter } from '../effects.ts';
 import type { Item } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
 import { CHANGED_SHARD, type ProviderState, type TrackableState, touch } from '../state.ts';
-import { fireHeld } from './on_deadline.ts';
+import { fireSuppressed } from './on_deadline.ts';
 
 /**
- * Objects leave for another hub, with all that they are connected with: their state, with all timers running, is written as
- * effects of a step that has placed them where they are. Who applies these (take_over.ts) goes on as this shard would have.
+ * Objects migrate to another hub with all objects linked to them. Their state, with running timers, is written as
+ * effects of a step that puts them at their positions. The hub that applies these effects (take_over.ts) continues
+ * exactly as this shard would have.
  */
 
 /**
- * Writes the state of objects and forgets it, without events and rows. Their entities stay, but nothing that is here moves them
- * any more. Of those without a place it says that: what earlier steps have said of them is out of date as well.
+ * Writes the state of objects as effects and removes it, without events and rows. Their entities stay, but their
+ * locations are no longer processed here. Effects are also written for objects without a position, because earlier
+ * steps may contain one.
  */
 export function onRelease(context: ShardContext, item: Item & { kind: 'release' }): void {
   const { state, options } = context;
   const effects = new EffectWriter(options.newBuffer);
-  const places = new Map<Fix, number>();
-  const isKnown = state.zones.has;
-  const how = { withMembers: true, isLocated: false, isKnown };
+  const positions = new Map<Fix, number>();
+  const hasZone = state.zones.has;
+  const how = { withMembers: true, isLocated: false, hasZone };
   const leaving: (ProviderState | TrackableState)[] = [];
-  // Providers come first, since trackables share their places.
+  // Providers come first, since trackables share their positions.
   for (const id of item.providers) {
     const provider = state.providers.get(id);
     if (provider === undefined) continue;
     const at = effects.write(provider, { ...how, shared: -1 });
     provider.hasHadFix = false;
     if (provider.fix === undefined) continue;
-    places.set(provider.fix, at);
+    positions.set(provider.fix, at);
     leaving.push(provider);
   }
   for (const id of item.trackables) {
@@ -37,19 +39,19 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
     if (trackable === undefined) continue;
     unlink(state, trackable);
     const { fix } = trackable;
-    // One that was taken off just before a restart only leaves its fences: it need not do that elsewhere.
-    if (fix === undefined) fireHeld(context, trackable, item.receivedMs);
+    // A trackable that was detached just before a restart only leaves its fences; the new owner need not repeat that.
+    if (fix === undefined) fireSuppressed(context, trackable, item.receivedMs);
     else leaving.push(trackable);
-    effects.write(trackable, { ...how, shared: (fix && places.get(fix)) ?? -1 });
+    effects.write(trackable, { ...how, shared: (fix && positions.get(fix)) ?? -1 });
     trackable.hasHadFix = false;
   }
-  // They are written before the first is forgotten: trackables have the places of providers.
-  for (const object of leaving) leave(context, object);
+  // All effects are written before the first object is removed: trackables share the positions of providers.
+  for (const object of leaving) removeState(context, object);
   const { id, sequence, config } = item;
   context.draft.released.push({ id, sequence, config, effects: effects.take() });
 }
 
-function leave({ state }: ShardContext, object: ProviderState | TrackableState): void {
+function removeState({ state }: ShardContext, object: ProviderState | TrackableState): void {
   for (const { fence } of object.members) fence.occupants.delete(object);
   object.members = [];
   state.fixes.put(object, undefined);

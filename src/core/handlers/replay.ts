@@ -1,6 +1,6 @@
 import type { ShardContext } from '../context.ts';
 import { type Effect, type EffectWriter, effectsIn } from '../effects.ts';
-import type { Membership } from '../fence/membership.ts';
+import type { FenceMembership } from '../fence/membership.ts';
 import { timingIn } from '../fence/observe_fences.ts';
 import type { Item, PastStep } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
@@ -14,39 +14,39 @@ import {
   type TrackableState,
   touch,
 } from '../state.ts';
-import { type Around, aroundOf } from './around.ts';
-import { readEffects } from './foreign_times.ts';
+import { type EntityLookup, currentEntities } from './entity_lookup.ts';
+import { readEffects } from './remote_times.ts';
 import { settle } from './move.ts';
 import { schedule } from './on_deadline.ts';
-import { providerTiming, trackableTiming } from './seen.ts';
+import { providerTiming, trackableTiming } from './fence_observation.ts';
 
 /**
- * The effects of steps are told, and applied where the state is needed again: in a worker that takes the place of a dead
- * one, or in another hub. Whoever applies them has the entities as they are by then.
+ * Effects of steps, written by one worker and applied where the state is needed again: in a worker that replaces a
+ * failed one, or on another hub. The replay uses the current entities.
  */
 
 /**
- * Writes what the step has changed, and clears the marks of the changes. Providers come first, since trackables share their
- * places. If zones have changed during the step, its locations alone do not tell which zone they are in.
+ * Writes the state changes of the step and clears their marks. Providers come first, since trackables share their
+ * positions. If zones have changed during the step, a location alone does not determine its zone.
  */
 // hot
 export function writeEffects(state: ShardState, effects: EffectWriter, zonesHaveChanged: boolean): void {
   const { providers, trackables } = state.changed;
-  const isKnown = state.zones.has;
+  const hasZone = state.zones.has;
   for (const provider of providers) {
     const { fix, changes } = provider;
-    if (isSilent(provider)) continue;
+    if (needsNoEffect(provider)) continue;
     const isLocated = fix?.isLocated === true && !zonesHaveChanged;
     const withMembers = (changes & CHANGED_MEMBERS) !== 0;
-    const at = effects.write(provider, { withMembers, shared: -1, isLocated, isKnown });
+    const at = effects.write(provider, { withMembers, shared: -1, isLocated, hasZone });
     provider.changes = 0;
     if (fix !== undefined) fix.effectAt = at;
   }
   for (const trackable of trackables) {
-    if (isSilent(trackable)) continue;
+    if (needsNoEffect(trackable)) continue;
     const shared = trackable.fix?.effectAt ?? -1;
     const withMembers = (trackable.changes & CHANGED_MEMBERS) !== 0;
-    effects.write(trackable, { withMembers, shared, isLocated: false, isKnown });
+    effects.write(trackable, { withMembers, shared, isLocated: false, hasZone });
     trackable.changes = 0;
   }
   for (const { fix } of providers) {
@@ -59,37 +59,37 @@ export function writeEffects(state: ShardState, effects: EffectWriter, zonesHave
 }
 
 /**
- * Clears the marks of an object of which there is nothing to say: it is nowhere, and has been nowhere else here. All hubs are
- * told of the entities of all objects, and what another one says of an object counts as long as this one says nothing.
+ * Clears the marks of an object without a position that had none before either, so it needs no effect. Every hub has
+ * the entities of all objects; effects of another hub for the object count as long as this hub writes none.
  */
 // hot
-function isSilent(object: ProviderState | TrackableState): boolean {
+function needsNoEffect(object: ProviderState | TrackableState): boolean {
   if (object.fix !== undefined || object.hasHadFix || (object.changes & CHANGED_SHARD) !== 0) return false;
   object.changes = 0;
   return true;
 }
 
-/** Applies what steps of another worker have changed, one after the other, without a word to anybody. */
+/** Applies steps of another worker in order, without publishing anything. */
 export function onReplay(context: ShardContext, { steps }: Item & { kind: 'replay' }): void {
-  replaySteps(context, steps, { around: aroundOf(context.state) });
+  replaySteps(context, steps, { entities: currentEntities(context.state) });
 }
 
-/** How to read effects. */
-export interface Replaying {
-  readonly around: Around;
-  /** Where the steps are of another hub: which objects are concerned, and until when their deadlines are held. */
+/** Options of a replay. */
+export interface ReplayOptions {
+  readonly entities: EntityLookup;
+  /** For steps of another hub: the objects to apply, and the time until which their deadlines are suppressed. */
   readonly takenOver?: {
     readonly only: Readonly<Record<Effect['kind'], ReadonlySet<string>>>;
     readonly heldUntilMs: number;
   };
 }
 
-/** The same of steps of whomever. */
-export function replaySteps(context: ShardContext, steps: readonly PastStep[], how: Replaying): void {
+/** Applies steps of a worker or of another hub. */
+export function replaySteps(context: ShardContext, steps: readonly PastStep[], options: ReplayOptions): void {
   const { state } = context;
   for (const step of steps) {
     const read = readEffects(step, context.setBacks);
-    const replay = new Replay(state, step, how);
+    const replay = new Replay(state, step, options);
     for (const effect of effectsIn(step.effects)) replay.apply(read(effect));
     state.fixes.endStep();
   }
@@ -99,14 +99,14 @@ export function replaySteps(context: ShardContext, steps: readonly PastStep[], h
 class Replay {
   readonly #state: ShardState;
   readonly #locations: ReadonlyMap<number, ReceivedLocation>;
-  readonly #how: Replaying;
+  readonly #options: ReplayOptions;
   readonly #except: ReadonlySet<string>;
-  /** The fixes of providers, by the offsets of their effects. */
+  /** Fixes of providers, by the offsets of their effects. */
   readonly #fixes = new Map<number, Fix>();
 
-  constructor(state: ShardState, { locations, except }: PastStep, how: Replaying) {
+  constructor(state: ShardState, { locations, except }: PastStep, options: ReplayOptions) {
     this.#state = state;
-    this.#how = how;
+    this.#options = options;
     this.#except = new Set(except);
     this.#locations = new Map(locations.map((location) => [location.seq, location]));
   }
@@ -115,23 +115,23 @@ class Replay {
     const state = this.#state;
     const { kind, at, place, colliding } = effect;
     const id = effect.id ?? this.#locationOf(effect).providerId;
-    const { takenOver } = this.#how;
-    const isConcerned = takenOver === undefined || (takenOver.only[kind].has(id) && !this.#isExcepted(kind, id));
-    // For another hub it is where it was until a step says that it has arrived.
+    const { takenOver } = this.#options;
+    const isApplied = takenOver === undefined || (takenOver.only[kind].has(id) && !this.#isExcepted(kind, id));
+    // On another hub the object keeps its position until a step contains its arrival.
     if (place.at === 'elsewhere' && takenOver !== undefined) return;
     if (place.at === 'nowhere' || place.at === 'elsewhere') {
-      if (!isConcerned) return;
+      if (!isApplied) return;
       const object = kind === 'provider' ? state.providers.get(id) : state.trackables.get(id);
-      if (object !== undefined) placeNowhere(state, object);
-      // The row that it had is another hub's, of which that one may not have lived to say that it is gone.
+      if (object !== undefined) removePosition(state, object);
+      // The row is another hub's, which may have failed before deleting it.
       if (takenOver !== undefined) state.gone.set(`${kind} ${id}`, [kind, id]);
       return;
     }
-    if (!isConcerned && kind === 'trackable') return;
+    if (!isApplied && kind === 'trackable') return;
     const fix = this.#fixOf(effect);
-    // Trackables that are concerned may share its place.
+    // Its position may be shared by trackables that are applied.
     if (kind === 'provider') this.#fixes.set(at, fix);
-    if (!isConcerned) return;
+    if (!isApplied) return;
     state.gone.delete(`${kind} ${id}`);
     if (kind === 'provider') {
       const provider = providerState(state, id);
@@ -140,7 +140,7 @@ class Replay {
       return;
     }
     const trackable = state.trackables.get(id);
-    // It has been deleted since.
+    // The trackable was deleted since.
     if (trackable === undefined) return;
     settle(state, trackable, fix);
     trackable.colliding = colliding;
@@ -152,15 +152,15 @@ class Replay {
   }
 
   #applyMembers(object: ProviderState | TrackableState, effect: Effect): void {
-    const { around, takenOver } = this.#how;
+    const { entities, takenOver } = this.#options;
     const suppressUntilMs = Math.max(effect.suppressUntilMs, takenOver?.heldUntilMs ?? 0);
-    applyMembers(this.#state, object, effect, { around, suppressUntilMs });
+    applyMembers(this.#state, object, effect, { entities, suppressUntilMs });
   }
 
   #fixOf(effect: Effect): Fix {
     const { place } = effect;
     const { fixes } = this.#state;
-    const { zone: find } = this.#how.around;
+    const { zone: find } = this.#options.entities;
     switch (place.at) {
       case 'location': {
         const location = this.#locationOf(effect);
@@ -195,8 +195,8 @@ class Replay {
   }
 }
 
-/** Takes an object out of all fences, since it has no place; a provider that is not configured either is forgotten. */
-function placeNowhere(state: ShardState, object: ProviderState | TrackableState): void {
+/** Removes an object without a position from all fences; a provider without entity is deleted. */
+function removePosition(state: ShardState, object: ProviderState | TrackableState): void {
   state.fixes.put(object, undefined);
   object.nearby = undefined;
   putMembers(object, []);
@@ -213,20 +213,20 @@ function placeNowhere(state: ShardState, object: ProviderState | TrackableState)
 function applyMembers(
   state: ShardState,
   object: ProviderState | TrackableState,
-  { members, heardMs }: Effect,
-  { around, suppressUntilMs }: { readonly around: Around; readonly suppressUntilMs: number },
+  { members, lastSeenMs }: Effect,
+  { entities, suppressUntilMs }: { readonly entities: EntityLookup; readonly suppressUntilMs: number },
 ): void {
   if (members !== undefined) {
     const found = members.flatMap(({ fenceId, ...member }) => {
-      const fence = around.fence(fenceId);
+      const fence = entities.fence(fenceId);
       return fence === undefined ? [] : [{ fence, ...member }];
     });
     putMembers(object, found);
-  } else if (heardMs !== undefined) {
+  } else if (lastSeenMs !== undefined) {
     const timing = object.kind === 'provider' ? providerTiming(state, object) : trackableTiming(object);
     for (const member of object.members) {
-      member.seenMs = heardMs;
-      member.membership = heardOf(member.membership, heardMs + timingIn(member.fence, timing).fenceTimeoutMs);
+      member.seenMs = lastSeenMs;
+      member.membership = observedAt(member.membership, lastSeenMs + timingIn(member.fence, timing).fenceTimeoutMs);
     }
   }
   object.suppressUntilMs = suppressUntilMs;
@@ -235,7 +235,7 @@ function applyMembers(
   touch(state, object);
 }
 
-function heardOf(membership: Membership, timeoutAtMs: number): Membership {
+function observedAt(membership: FenceMembership, timeoutAtMs: number): FenceMembership {
   return membership.at === 'inside' ? { ...membership, timeoutAtMs } : membership;
 }
 

@@ -2,22 +2,22 @@ import { wallClockOfEventTime, wallClockTime } from '../../model/clock_steps.ts'
 import type { Trackable } from '../../model/trackable.ts';
 import type { ShardContext } from '../context.ts';
 import type { Fix } from '../location/fix.ts';
-import { type Candidate, significant } from '../rules/evaluate.ts';
+import { type LocationCandidate, significant } from '../rules/evaluate.ts';
 import type { ShardState, TrackableState } from '../state.ts';
 
-/** Whose fixes a trackable may have: those of its providers, and that of its parent. */
+/** Sources of a trackable's fix: its providers and its parent. */
 export type Sources = Pick<Trackable, 'location_providers' | 'parent'>;
 
 interface Choice {
-  /** The fix that has just come; left out: the one that the trackable has. */
+  /** The fix that has just arrived; by default the one that the trackable has. */
   readonly arrived?: Fix | undefined;
-  /** All that its entity names when left out. */
+  /** By default all sources that the entity names. */
   readonly sources?: Sources;
 }
 
 /**
- * The fix of a trackable among the last fixes of its providers and the fix of its parent: the one that its
- * locating rules rank highest, else the newest, among equals the one that has just come.
+ * Returns the significant fix of a trackable among the last fixes of its providers and the fix of its parent: the one
+ * that the locating rules rank highest, otherwise the newest; among equals the one that has just arrived.
  */
 export function significantFix(
   context: ShardContext,
@@ -27,7 +27,7 @@ export function significantFix(
 ): Fix | undefined {
   const { state } = context;
   const { location_providers: providers, parent: parentId } = sources;
-  // The most frequent case, without a list.
+  // The most frequent case, without allocating a list.
   if (parentId == null && providers?.length === 1) return state.providers.get(providers[0] as string)?.fix;
   const fixes = fixesOf(state, sources);
   const parent = parentId == null ? undefined : state.trackables.get(parentId);
@@ -36,13 +36,13 @@ export function significantFix(
   const preferred = fixes.findIndex((fix) => fix.providerId === arrived?.providerId);
   if (preferred >= 0) fixes.push(...fixes.splice(preferred, 1));
   const ranking = trackable.rules ?? state.rules;
-  const candidates = fixes.map((fix): Candidate<Fix> => {
+  const candidates = fixes.map((fix): LocationCandidate<Fix> => {
     return { facts: factsOf(context, fix, nowMs), eventTimeMs: fix.eventTimeMs, value: fix };
   });
   return significant(candidates, ranking);
 }
 
-/** The last fixes of the providers, in the order in which they are named. */
+/** Returns the last fixes of the providers, in the order in which the entity names them. */
 export function fixesOf(state: ShardState, { location_providers: providers }: Sources): Fix[] {
   const fixes: Fix[] = [];
   for (const id of providers ?? []) {
@@ -52,7 +52,7 @@ export function fixesOf(state: ShardState, { location_providers: providers }: So
   return fixes;
 }
 
-function factsOf({ setBacks }: ShardContext, fix: Fix, nowMs: number): Candidate<Fix>['facts'] {
+function factsOf({ setBacks }: ShardContext, fix: Fix, nowMs: number): LocationCandidate<Fix>['facts'] {
   const { accuracy, providerId, providerType, source, floor, speed } = fix;
   return {
     timestamp_diff: wallClockTime(nowMs, setBacks) - wallClockOfEventTime(fix.eventTimeMs, setBacks),

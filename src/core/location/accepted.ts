@@ -2,8 +2,8 @@ import type { ElevationRef, Location, ProviderType } from '../../model/location.
 import { formatTime, readableTime } from '../../model/time.ts';
 
 /**
- * A location that was accepted: what the hub decides by, and beside it the JSON text of what it only hands on. The text
- * is made once, where the location comes in; later it is only put together. Null stands for what was not sent.
+ * An accepted location: the values that the hub evaluates, and JSON of the members that it only passes on. The JSON is
+ * made once, on receipt, and only concatenated later. Null stands for a member that was not sent.
  */
 export interface AcceptedLocation {
   readonly provider_id: string;
@@ -18,33 +18,37 @@ export interface AcceptedLocation {
   readonly elevation_ref: ElevationRef | null;
   readonly speed: number | null;
   readonly course: number | null;
-  /** Whether its sender has said when it was sent. */
+  /** Whether the sender set timestamp_sent. */
   readonly hasSentTime: boolean;
-  /** `"position":{…},` where it was sent in EPSG:4326, and is shown so; otherwise nothing. */
+  /** `"position":{…},` if it was sent in EPSG:4326, and is published so; otherwise empty. */
   readonly positionText: string;
-  /** All members but position, crs and trackables: `"source":…,"provider_type":…` without braces. */
+  /** JSON of all members but position, crs and trackables: `"source":…,"provider_type":…` without braces. */
   readonly text: string;
 }
 
-/** What stands in for members that were left out, and for a provider id in another case. */
-export interface FilledIn {
+/** Values for omitted members, and the provider id as configured, which may differ in case. */
+export interface LocationDefaults {
   readonly providerId: string;
   readonly source: string;
   readonly crs: string;
-  /** timestamp_generated where there is none. */
+  /** Default of timestamp_generated. */
   readonly generatedMs: number;
-  /** Its properties as JSON text, where that was made already. */
+  /** JSON of the properties, if it was made already. */
   readonly propertiesText?: string | undefined;
 }
 
-/** Takes a checked location, with the members that the hub knows and that are set. */
+/** Accepts a validated location: takes the members that the hub supports and that are set. */
 // hot
-export function accept(value: Location, filledIn: FilledIn): AcceptedLocation {
-  return acceptAs(value, filledIn, textOf(value, filledIn));
+export function accept(value: Location, defaults: LocationDefaults): AcceptedLocation {
+  return acceptAs(value, defaults, jsonOf(value, defaults));
 }
 
-/** Takes a location whose text there is already. */
-export function acceptAs(value: Location, { providerId, source, crs }: FilledIn, text: string): AcceptedLocation {
+/** Accepts a location whose JSON exists already. */
+export function acceptAs(
+  value: Location,
+  { providerId, source, crs }: LocationDefaults,
+  text: string,
+): AcceptedLocation {
   const { associated = null, accuracy = null, floor = null, elevation_ref = null, speed = null, course = null } = value;
   return {
     provider_id: providerId,
@@ -65,20 +69,20 @@ export function acceptAs(value: Location, { providerId, source, crs }: FilledIn,
 }
 
 function positionText([x, y, z]: readonly number[]): string {
-  return `"position":${pointText(x as number, y as number, z)},`;
+  return `"position":${pointJson(x as number, y as number, z)},`;
 }
 
-/** JSON text of a GeoJSON point. */
+/** Returns a GeoJSON point as JSON. */
 // hot
-export function pointText(x: number, y: number, z: number | undefined): string {
+export function pointJson(x: number, y: number, z: number | undefined): string {
   const height = z === undefined ? '' : `,${z}`;
   return `{"type":"Point","coordinates":[${x},${y}${height}]}`;
 }
 
 // hot
-function textOf(value: Location, { providerId, source, generatedMs, propertiesText }: FilledIn): string {
+function jsonOf(value: Location, { providerId, source, generatedMs, propertiesText }: LocationDefaults): string {
   const { timestamp_generated: generated, timestamp_sent: sent, properties } = value;
-  // Times were parsed, and types are words: none of these needs an escape.
+  // Times were parsed, and types come from a list: none of these needs an escape.
   let text = `"source":${JSON.stringify(source)},"provider_type":"${value.provider_type}","provider_id":`;
   text += `${JSON.stringify(providerId)},"timestamp_generated":"${generated == null ? formatTime(generatedMs) : readableTime(generated)}"`;
   if (sent != null) text += `,"timestamp_sent":"${readableTime(sent)}"`;

@@ -1,15 +1,15 @@
 import { asciiBytes, put, putNumber, UTF8_MAX } from '../json_bytes.ts';
 import type { Fix } from './fix.ts';
-import type { RecordBuffer, TextBytes } from './record.ts';
-import { keptText, locationText, publishedMembersText, SENT_TIME, TRACKABLES } from './text.ts';
+import type { RecordBuffer, Utf8Bytes } from './record.ts';
+import { storedJson, locationJson, publishedMembersJson, SENT_TIME, TRACKABLES } from './location_json.ts';
 
 /**
- * A location as the bytes that are published of it, or kept. Nearly all of them came in as they go out, and lie in the
- * record; what the hub adds is a few numbers. So nothing becomes a text on its way from socket to socket, or to the disk.
+ * Writes locations as bytes, to publish or to store. Nearly all bytes are as received and lie in the record; the hub
+ * adds a few numbers. So no string is created between socket and socket, or between socket and disk.
  */
 
-/** Bytes of what is added beside the ids of trackables: names, five numbers, the time. */
-const ADDED_MAX = 512;
+/** Maximum bytes added besides the ids of trackables: names, five numbers, the time. */
+const ADDED_BYTES_MAX = 512;
 
 const [OPEN, QUOTE] = [0x7b, 0x22] as const;
 const SENT_TIME_BYTES = asciiBytes(SENT_TIME);
@@ -20,42 +20,42 @@ const COURSE = asciiBytes(',"course":');
 const NO_TRACKABLES = asciiBytes(`${TRACKABLES}[]`);
 const CRS = asciiBytes(',"crs":"EPSG:4326"}');
 
-/** Texts of lists of trackables, which hardly ever change. */
-const trackablesTexts = new WeakMap<readonly string[], string>();
+/** JSON of lists of trackables, which hardly ever change. */
+const trackablesJsonCache = new WeakMap<readonly string[], string>();
 
-/** How many bytes writeLocation, or writeKept, takes at most. */
+/** Returns the maximum number of bytes that writeLocation or writeStored writes. */
 export function locationBytesMax(fix: Fix): number {
   const { trackables } = fix;
-  const ids = trackables.length === 0 ? 0 : UTF8_MAX * trackablesText(trackables).length;
-  return fix.textBytes + ADDED_MAX + ids;
+  const ids = trackables.length === 0 ? 0 : UTF8_MAX * trackablesJson(trackables).length;
+  return fix.textBytes + ADDED_BYTES_MAX + ids;
 }
 
 /**
- * Writes a location in EPSG:4326 as it is published: what locationText makes of publishedMembersText. `sentTime` is what
- * sentTimeText says. Returns where it ends.
+ * Writes a location in EPSG:4326 as published: the result of locationJson with publishedMembersJson. `sentTime` is that
+ * of sentTimeText. Returns the offset after it.
  */
 // hot
 export function writeLocation(to: RecordBuffer, start: number, fix: Fix, sentTime: Uint8Array): number {
   const { bytes } = to;
-  // Sent in other coordinates: these are computed.
+  // A position sent in other coordinates is converted.
   if (fix.positionBytes === 0)
-    return start + bytes.write(locationText(fix, publishedMembersText(fix, textOf(sentTime))), start);
+    return start + bytes.write(locationJson(fix, publishedMembersJson(fix, asciiString(sentTime))), start);
   bytes[start] = OPEN;
   let at = fix.copyText(bytes, start + 1);
   if (fix.hasSentTime) at = withoutSentTime(bytes, start + fix.positionBytes, at);
   return writeFilledIn(to, put(bytes, at, sentTime), fix);
 }
 
-/** Writes a location as it is kept: what keptText makes of it. Returns where it ends. */
+/** Writes a location as stored: the result of storedJson. Returns the offset after it. */
 // hot
-export function writeKept(to: RecordBuffer, start: number, fix: Fix): number {
+export function writeStored(to: RecordBuffer, start: number, fix: Fix): number {
   const { bytes } = to;
-  if (fix.positionBytes === 0) return start + bytes.write(keptText(fix), start);
+  if (fix.positionBytes === 0) return start + bytes.write(storedJson(fix), start);
   bytes[start] = OPEN;
   return writeFilledIn(to, fix.copyText(bytes, start + 1), fix);
 }
 
-/** Writes what the hub has filled in, and the end. */
+/** Writes the values added by the hub, and the closing brace. */
 // hot
 function writeFilledIn(to: RecordBuffer, start: number, fix: Fix): number {
   const { bytes } = to;
@@ -66,21 +66,21 @@ function writeFilledIn(to: RecordBuffer, start: number, fix: Fix): number {
   if (Number.isNaN(fix.sentCourse)) at = putMember(to, at, COURSE, fix.course);
   const { trackables } = fix;
   if (trackables.length === 0) at = put(bytes, at, NO_TRACKABLES);
-  else at += bytes.write(trackablesText(trackables), at);
+  else at += bytes.write(trackablesJson(trackables), at);
   return put(bytes, at, CRS);
 }
 
-function trackablesText(trackables: readonly string[]): string {
-  let text = trackablesTexts.get(trackables);
+function trackablesJson(trackables: readonly string[]): string {
+  let text = trackablesJsonCache.get(trackables);
   if (text === undefined) {
     text = TRACKABLES + JSON.stringify(trackables);
-    trackablesTexts.set(trackables, text);
+    trackablesJsonCache.set(trackables, text);
   }
   return text;
 }
 
-/** Cuts out what the sender has said of that: see text.ts. */
-function withoutSentTime(bytes: TextBytes, start: number, end: number): number {
+/** Removes the sender's timestamp_sent: see location_json.ts. */
+function withoutSentTime(bytes: Utf8Bytes, start: number, end: number): number {
   let from = start;
   while (!isAt(bytes, from, SENT_TIME_BYTES)) from++;
   let to = from + SENT_TIME_BYTES.length;
@@ -100,6 +100,6 @@ function putMember(to: RecordBuffer, at: number, name: Uint8Array, value: number
   return value === undefined ? at : putNumber(to, put(to.bytes, at, name), value);
 }
 
-function textOf(bytes: Uint8Array): string {
+function asciiString(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
 }

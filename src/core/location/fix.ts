@@ -2,41 +2,43 @@ import type { ElevationRef } from '../../model/location.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type OwnTiming, UNSET } from '../fence/timing.ts';
 import type { ReceivedLocation } from './received.ts';
-import { LocationRecord, orUndefined, type RecordBuffer, type ShiftedTimes, shiftRecord } from './record.ts';
+import { LocationRecord, orUndefined, type RecordBuffer, type TimeConversion, shiftRecord } from './record.ts';
 
-/** In front of the record lies what was derived from it, as f64: NaN for a speed or course that nobody knows. */
+/** Offsets before the record of the values derived from it, as f64: NaN for an unknown speed or course. */
 const [LON, LAT, FLOOR, EVENT_TIME, SPEED, COURSE] = [-48, -40, -32, -24, -16, -8] as const;
 export const DERIVED_BYTES = 48;
 
-const NOBODY: readonly string[] = [];
+const NO_TRACKABLES: readonly string[] = [];
 
-/** What numbers do not say of a fix. */
+/** Non-numeric members of a fix. */
 export interface FixContext {
   readonly providerId: string;
   readonly source: string;
   readonly zone: Zone | undefined;
-  /** What its provider sets. It times whoever holds the fix, also in another shard than the provider's. */
+  /**
+   * Timing of its provider. It applies to every object that holds the fix, even in another shard than the provider's.
+   */
   readonly timing: OwnTiming;
   /** Ids of the trackables that the provider was assigned to. */
   readonly trackables: readonly string[];
-  /** Whether its position was sent in the zone's own coordinates. */
+  /** Whether the position was sent in the zone's own coordinates. */
   readonly isLocal: boolean;
 }
 
-/** What is derived from a location. */
+/** Values derived from a location. */
 export interface Derived {
   readonly lon: number;
   readonly lat: number;
   /** Its floor, else its zone's, else 0. */
   readonly floor: number;
-  /** min(timestamp_generated, time of receipt): what locations are ordered by, and what events carry. */
+  /** min(timestamp_generated, time of receipt): orders locations, and is published in events. */
   readonly eventTimeMs: number;
-  /** Metres per second, and degrees clockwise from north: as sent, else from where the provider was before. */
+  /** Meters per second, and degrees clockwise from north: as sent, else from the provider's previous position. */
   readonly speed: number | undefined;
   readonly course: number | undefined;
 }
 
-/** What was derived from a location, as written by Fix.copyDerived. */
+/** Reads derived values written by Fix.copyDerived. */
 export function derivedIn(view: DataView, at: number): Derived {
   const value = (offset: number): number => view.getFloat64(at + DERIVED_BYTES + offset, true);
   return {
@@ -49,8 +51,8 @@ export function derivedIn(view: DataView, at: number): Derived {
   };
 }
 
-/** Changes the times in what is kept of a fix: see `bytes` of it. */
-export function shiftFix({ buffer, byteOffset, byteLength }: Uint8Array, times: ShiftedTimes): void {
+/** Converts the times in `Fix.bytes`, in place. */
+export function shiftFix({ buffer, byteOffset, byteLength }: Uint8Array, times: TimeConversion): void {
   const view = new DataView(buffer, byteOffset, byteLength);
   const at = DERIVED_BYTES + EVENT_TIME;
   view.setFloat64(at, times.eventTime(view.getFloat64(at, true)), true);
@@ -58,28 +60,28 @@ export function shiftFix({ buffer, byteOffset, byteLength }: Uint8Array, times: 
 }
 
 /**
- * Where an object was last: the record of a location with what was derived from it, in memory that is used again
- * (fix_slab.ts). But for what its provider sets, it does not change as long as two objects hold it, or the step lasts in
- * which one has left. That which one object alone holds is the fix of that object's next location.
+ * Last position of an object: the record of a location with the values derived from it, in reusable memory
+ * (fix_slab.ts). Apart from its provider's timing it is immutable while two objects hold it, or until the end of the
+ * step in which one has left. A fix that only one object holds is reused for that object's next location.
  */
 export class Fix extends LocationRecord implements FixContext, Derived {
   providerId = '';
   source = '';
   zone: Zone | undefined = undefined;
   timing = UNSET;
-  trackables = NOBODY;
+  trackables = NO_TRACKABLES;
   isLocal = false;
-  /** How many objects hold it. */
+  /** Number of objects that hold it. */
   holders = 0;
-  /** Whether it is looked at when the step is over. */
+  /** Whether it is checked at the end of the step. */
   isTouched = false;
-  /** Whether it comes from a location of the step in progress. */
+  /** Whether it comes from a location of the current step. */
   isLocated = false;
-  /** The number by which the history names its provider (recorded.ts); 0 for none. */
-  placeName = 0;
-  /** The offset of its provider's effect among those of the step in progress; -1 if there is none. */
+  /** Number of its provider in the history records (history_rows.ts); 0 for none. */
+  providerNumber = 0;
+  /** Offset of its provider's effect among those of the current step; -1 for none. */
   effectAt = -1;
-  /** Bytes that it may have. */
+  /** Maximum number of bytes. */
   readonly capacity: number;
 
   constructor(buffer: RecordBuffer, start: number, capacity: number) {
@@ -119,7 +121,7 @@ export class Fix extends LocationRecord implements FixContext, Derived {
     return this.sentElevationRef ?? 'floor';
   }
 
-  /** Becomes the fix of a location. */
+  /** Writes the fix of a location. */
   // hot
   write(location: ReceivedLocation, derived: Derived, context: FixContext): void {
     location.copyTo(this.buffer, this.at);
@@ -130,29 +132,29 @@ export class Fix extends LocationRecord implements FixContext, Derived {
     view.setFloat64(this.at + EVENT_TIME, derived.eventTimeMs, true);
     view.setFloat64(this.at + SPEED, derived.speed ?? Number.NaN, true);
     view.setFloat64(this.at + COURSE, derived.course ?? Number.NaN, true);
-    this.belong(context);
+    this.setContext(context);
   }
 
-  /** Takes over the bytes of another fix. */
+  /** Copies the bytes of another fix. */
   read(bytes: Uint8Array, context: FixContext): void {
     this.buffer.bytes.set(bytes, this.at - DERIVED_BYTES);
-    this.belong(context);
+    this.setContext(context);
   }
 
-  /** Becomes another place on the earth, before an object holds it. */
+  /** Sets another position on the earth, before an object holds the fix. */
   locate(lon: number, lat: number): void {
     this.buffer.view.setFloat64(this.at + LON, lon, true);
     this.buffer.view.setFloat64(this.at + LAT, lat, true);
   }
 
-  /** What was derived, and the record, where they lie. */
+  /** The derived values and the record, in place. */
   get bytes(): Uint8Array {
     return this.buffer.bytes.subarray(this.at - DERIVED_BYTES, this.at + this.recordBytes);
   }
 
   /**
-   * Copies its numbers, NaN for what is not known: degrees of longitude and latitude, floor, event time, speed, course, time of
-   * receipt, x, y and z as they were sent, accuracy.
+   * Copies its numbers, NaN for unknown ones: longitude and latitude in degrees, floor, event time, speed, course, time
+   * of receipt, x, y and z as sent, accuracy.
    */
   // hot
   copyNumbers(to: Float64Array, at: number): void {
@@ -167,7 +169,7 @@ export class Fix extends LocationRecord implements FixContext, Derived {
     this.copySent(to, at + 6);
   }
 
-  /** Copies what was derived: see derivedIn. */
+  /** Copies the derived values: see derivedIn. */
   // hot
   copyDerived(to: DataView, at: number): void {
     const { view } = this.buffer;
@@ -176,24 +178,24 @@ export class Fix extends LocationRecord implements FixContext, Derived {
     }
   }
 
-  /** Lies in another buffer from now on. */
+  /** Moves the fix to another buffer. */
   move(buffer: RecordBuffer, start: number): void {
     buffer.bytes.set(this.bytes, start);
     this.buffer = buffer;
     this.at = start + DERIVED_BYTES;
   }
 
-  /** Forgets whose it was. */
+  /** Resets the context. */
   clear(): void {
     this.providerId = '';
     this.zone = undefined;
     this.timing = UNSET;
-    this.trackables = NOBODY;
+    this.trackables = NO_TRACKABLES;
   }
 
   // hot
-  protected belong({ providerId, source, zone, timing, trackables, isLocal }: FixContext): void {
-    if (providerId !== this.providerId) this.placeName = 0;
+  protected setContext({ providerId, source, zone, timing, trackables, isLocal }: FixContext): void {
+    if (providerId !== this.providerId) this.providerNumber = 0;
     this.providerId = providerId;
     this.source = source;
     this.zone = zone;

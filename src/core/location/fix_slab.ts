@@ -3,27 +3,27 @@ import { DERIVED_BYTES, type Derived, Fix, type FixContext } from './fix.ts';
 import type { ReceivedLocation } from './received.ts';
 import type { NewRecordBuffer, RecordBuffer } from './record.ts';
 
-/** Memory is given out in steps of so many bytes: one that was left fits the next location nearly always. */
+/** Memory is allocated in steps of this many bytes, so that the next location nearly always fits freed memory. */
 const STEP_BYTES = 64;
-/** Larger fixes have a buffer of their own, which is not used again. */
+/** Larger fixes get a buffer of their own, which is not reused. */
 const SHARED_MAX_BYTES = 4096;
 const BUFFER_BYTES = 1 << 20;
-/** An object keeps memory for a location that is so much shorter than the one that it was taken for, and no more. */
+/** An object reuses the memory of its last fix only for a location that is at most this factor smaller. */
 const SPARE_FACTOR = 2;
 
-/** Who holds a fix. */
+/** An object that holds a fix. */
 interface Holder {
   fix: Fix | undefined;
   hasHadFix: boolean;
 }
 
 /**
- * All fixes of a shard. Each location replaces the fix of its provider: as objects of the heap fixes would live just
- * long enough to be copied by each collection of garbage. So the memory of a fix that nobody holds any more is
- * used again, once the step is over.
+ * Allocator of all fixes of a shard. Each location replaces the fix of its provider: as heap objects, fixes would live
+ * just long enough to be copied by every garbage collection. So memory of a fix without holders is reused after the
+ * step.
  */
 export class FixSlab {
-  /** Fixes that nobody holds, by steps of memory. */
+  /** Fixes without holders, by their number of memory steps. */
   #free: Fix[][] = [];
   readonly #touched: Fix[] = [];
   #buffer: RecordBuffer;
@@ -37,12 +37,12 @@ export class FixSlab {
     this.#buffer = newBuffer(0);
   }
 
-  /** How many fixes somebody holds. */
+  /** Number of fixes with holders. */
   get size(): number {
     return this.#made - this.#freed;
   }
 
-  /** The fix of a location. Nobody holds it yet. */
+  /** Allocates the fix of a location. It has no holder yet. */
   // hot
   take(location: ReceivedLocation, derived: Derived, context: FixContext): Fix {
     const fix = this.#take(DERIVED_BYTES + location.recordBytes);
@@ -51,8 +51,8 @@ export class FixSlab {
   }
 
   /**
-   * Gives an object the fix of a location, in the place of its last one where nobody else holds that: what an object of its
-   * own needs lies together, and is in the processor's caches.
+   * Gives an object the fix of a location, in the memory of its last fix if no other object holds that. The data of one
+   * object then stays together in the processor's caches.
    */
   // hot
   renew(object: Holder, location: ReceivedLocation, derived: Derived, context: FixContext): Fix {
@@ -69,20 +69,20 @@ export class FixSlab {
     return fix;
   }
 
-  /** A fix as another one was, given its bytes. Nobody holds it yet. */
+  /** Allocates a copy of a fix, given its bytes. It has no holder yet. */
   takeOver(bytes: Uint8Array, context: FixContext): Fix {
     const fix = this.#take(bytes.length);
     fix.read(bytes, context);
     return fix;
   }
 
-  /** The same fix, naming other trackables. Nobody holds it yet. */
+  /** Allocates a copy of a fix with other trackables. It has no holder yet. */
   renamed(fix: Fix, trackables: readonly string[]): Fix {
     const { providerId, source, zone, timing, isLocal } = fix;
     return this.takeOver(fix.bytes, { providerId, source, zone, timing, trackables, isLocal });
   }
 
-  /** The same location at another place on the earth, in a zone that was replaced. Nobody holds it yet. */
+  /** Allocates a copy of a fix at another position, in a zone that was replaced. It has no holder yet. */
   inZone(fix: Fix, zone: Zone, lon: number, lat: number): Fix {
     const { providerId, source, timing, trackables, isLocal } = fix;
     const moved = this.takeOver(fix.bytes, { providerId, source, zone, timing, trackables, isLocal });
@@ -90,7 +90,7 @@ export class FixSlab {
     return moved;
   }
 
-  /** Gives an object a fix, or none. */
+  /** Gives an object a fix, or removes its fix. */
   // hot
   put(object: Holder, fix: Fix | undefined): void {
     const { fix: left } = object;
@@ -104,7 +104,7 @@ export class FixSlab {
     this.#touch(left);
   }
 
-  /** The step is over: what nobody holds may be used again. */
+  /** Ends the step: frees the fixes without holders. */
   // hot
   endStep(): void {
     for (const fix of this.#touched) {
@@ -114,7 +114,7 @@ export class FixSlab {
     this.#touched.length = 0;
   }
 
-  /** Gives back memory that is not used, when it is much; given all objects, between two steps. */
+  /** Frees memory if much of it is unused. `objects` are all objects; call it between two steps. */
   tidy(objects: Iterable<Holder>): void {
     if (this.#freed * 2 < this.#made) return;
     this.#free = [];

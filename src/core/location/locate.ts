@@ -11,12 +11,12 @@ import { orUndefined } from './record.ts';
 const scratch: [number, number] = [0, 0];
 
 /**
- * Places an accepted location on the earth and finds what it leaves open: floor (the zone's, else 0), speed and course
- * (from the provider's previous fix). Returns undefined when its coordinates are nowhere: their zone is gone, has
- * lost its transform, or has moved away.
+ * Locates an accepted location on the earth and derives missing values: floor (the zone's, else 0), speed and course
+ * (from the provider's previous fix). Returns undefined if its coordinates have no position: their zone was deleted,
+ * lost its transform, or moved away.
  *
- * `zone` is that which the location's source names, if any; `previous` is where the provider was before; `eventTimeMs`
- * orders the location among those of its provider.
+ * `zone` is the zone of the location's source, if any; `previous` is the provider's previous fix; `eventTimeMs` orders
+ * the location among those of its provider.
  */
 // hot
 export function locate(
@@ -41,7 +41,7 @@ export function locate(
   if (previous !== undefined && (speed === undefined || course === undefined)) {
     const moved = speedAndCourse(previous, { lon, lat, eventTimeMs });
     speed ??= rounded(moved.speed);
-    // What rounds up to a full turn is north.
+    // A course that rounds up to a full turn is north.
     if (course === undefined && moved.course !== undefined) course = round(moved.course) % 360;
   }
   const floor = Number.isNaN(sentFloor) ? (zone?.floor ?? 0) : sentFloor;
@@ -49,8 +49,9 @@ export function locate(
 }
 
 /**
- * A fix whose zone was replaced: what was sent in its metres is where these are now, and everything else stays. The same
- * numbers while the zone is not placed, or does not reach there. Nobody holds it yet.
+ * Returns a copy of a fix after its zone was replaced: a position sent in meters of the zone is converted again;
+ * everything else stays. The position also stays if the zone has no plane or does not reach it. The copy has no holder
+ * yet.
  */
 export function fixInZone(fixes: FixSlab, fix: Fix, zone: Zone): Fix {
   const plane = fix.isLocal ? zoneTransform(zone) : undefined;
@@ -65,12 +66,12 @@ function rounded(value: number | undefined): number | undefined {
   return value === undefined ? undefined : round(value);
 }
 
-/** Derived speeds and courses have no meaning beyond a ten thousandth of a metre per second, or degree. */
+/** Derived speeds and courses are rounded to 1e-4 meters per second or degrees. */
 function round(value: number): number {
   return Math.round(value * 1e4) / 1e4;
 }
 
-/** Where an object was, and when: the event time of its location. */
+/** Position of an object and the event time of its location. */
 export interface Sighting {
   readonly lon: number;
   readonly lat: number;
@@ -78,7 +79,7 @@ export interface Sighting {
 }
 
 export interface Movement {
-  /** Metres per second. */
+  /** Meters per second. */
   readonly speed: number | undefined;
   /** Degrees clockwise from true north, 0 to below 360. */
   readonly course: number | undefined;
@@ -87,7 +88,7 @@ export interface Movement {
 const UNKNOWN: Movement = { speed: undefined, course: undefined };
 const STILL: Movement = { speed: 0, course: undefined };
 
-/** Mean speed and initial course between two sightings. Both are unknown when no time has passed. */
+/** Returns mean speed and initial course between two sightings; both are unknown if no time has passed. */
 export function speedAndCourse(from: Sighting, to: Sighting): Movement {
   // hot
   const seconds = (to.eventTimeMs - from.eventTimeMs) / 1000;
@@ -95,7 +96,7 @@ export function speedAndCourse(from: Sighting, to: Sighting): Movement {
   if (from.lon === to.lon && from.lat === to.lat) return STILL;
   distanceAndBearing(from.lon, from.lat, to.lon, to.lat, scratch);
   const [metres, course] = scratch;
-  // The two longitudes of the antimeridian, and all of a pole, are the same place.
+  // Both longitudes of the antimeridian, and all longitudes of a pole, are the same position.
   if (metres === 0) return STILL;
   return { speed: metres / seconds, course };
 }

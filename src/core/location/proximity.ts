@@ -3,10 +3,10 @@ import type { Location, Proximity } from '../../model/location.ts';
 import type { Zone } from '../../model/zone.ts';
 
 /**
- * The location that a proximity stands for: the position and floor of its zone, as accurate as the proximity says, or
- * else as the zone is wide. Throws HUB_BAD_REQUEST when the zone has no position yet.
+ * Returns the location of a proximity: the position and floor of its zone, with the accuracy of the proximity or else
+ * the zone's radius. Throws HUB_BAD_REQUEST if the zone has no position yet.
  */
-export function locationOf(proximity: Proximity, zone: Zone): Location {
+export function locationOfProximity(proximity: Proximity, zone: Zone): Location {
   if (zone.position == null) {
     throw new HubError(
       'HUB_BAD_REQUEST',

@@ -1,10 +1,10 @@
 import type { AcceptedLocation } from './accepted.ts';
 import { LocationRecord, type NewRecordBuffer, type RecordBuffer, recordBytesMax, writeRecord } from './record.ts';
 
-/** A location as an item of a batch: where its record lies, which is good until the step is over. */
+/** A location as an item of a batch. Its record is in a buffer and valid until the end of the step. */
 export class ReceivedLocation extends LocationRecord {
   readonly kind = 'location';
-  /** What the record names by index: sources and projections. */
+  /** Names that the record refers to by index: sources and projections. */
   readonly names: readonly string[];
 
   constructor(buffer: RecordBuffer, at: number, names: readonly string[]) {
@@ -24,26 +24,26 @@ export class ReceivedLocation extends LocationRecord {
     return this.names[this.crsIndex] as string;
   }
 
-  /** The bytes of the record, not copied. */
+  /** Bytes of the record, not copied. */
   get bytes(): Uint8Array {
     return this.buffer.bytes.subarray(this.at, this.at + this.recordBytes);
   }
 
-  /** Copies the record elsewhere. */
+  /** Copies the record. */
   // hot
   copyTo(buffer: RecordBuffer, at: number): void {
     this.buffer.bytes.copy(buffer.bytes, at, this.at, this.at + this.recordBytes);
   }
 }
 
-/** The number of an item, and its times in milliseconds since 1970. */
+/** Number of an item, and its times in milliseconds since 1970. */
 export interface ItemStamp {
   readonly seq: number;
   readonly receivedMs: number;
   readonly generatedMs: number;
 }
 
-/** A location as an item, with a record in a buffer of its own. */
+/** Returns a location as an item, with its record in a buffer of its own. */
 export function received(location: AcceptedLocation, stamp: ItemStamp, newBuffer: NewRecordBuffer): ReceivedLocation {
   const { seq, receivedMs, generatedMs } = stamp;
   const buffer = newBuffer(recordBytesMax(location));

@@ -3,75 +3,76 @@ import { PROVIDER_TYPES } from '../../model/provider_type.ts';
 import type { AcceptedLocation } from './accepted.ts';
 
 /**
- * A location as bytes: from its arrival until the next one replaces it, it is copied and never made anew.
+ * A location as bytes: from receipt until the next one replaces it, it is only copied, never rebuilt.
  *
  * A record, little-endian, at any offset:
  *
  *     0  u32 bytes of the record       4  u32 bytes of the provider's id
- *     8  u16 source and 10 u16 crs, as indexes in a list of names beside the record
- *    12  u8  provider type, as its index in PROVIDER_TYPES
- *    13  u8  flags
- *    14  u16 bytes of the position among those of the text
- *    16  f64 seq, receivedMs, generatedMs, x, y, z, accuracy, floor, speed, course; NaN for what was not sent
- *    96  the provider's id, then the text, in UTF-8: see AcceptedLocation, position before members
+ *     8  u16 source and 10 u16 crs, as indexes in a separate list of names
+ * 12 u8 provider type, as its index in PROVIDER_TYPES 13 u8 flags 14 u16 bytes of the position, at the start of the
+ * JSON 16 f64 seq, receivedMs, generatedMs, x, y, z, accuracy, floor, speed, course; NaN for values that were not sent
+ * 96 the provider's id, then the JSON, in UTF-8: see AcceptedLocation, position before members
  */
 const [SIZE, ID_SIZE, SOURCE, CRS, TYPE, FLAGS, POSITION_SIZE] = [0, 4, 8, 10, 12, 13, 14] as const;
 const [SEQ, RECEIVED, GENERATED, X, Y, Z, ACCURACY, FLOOR, SPEED, COURSE] = [
   16, 24, 32, 40, 48, 56, 64, 72, 80, 88,
 ] as const;
 const HEAD_BYTES = 96;
-/** Where a record that was scanned has the numbers of its names, u32, before it is copied: its own is not known yet. */
+/**
+ * Offsets of the numbers of a scanned record's provider and source, u32. They overlay `seq`, which is set when the
+ * record is copied.
+ */
 export const [PROVIDER_NAME, SOURCE_NAME] = [16, 20] as const;
 const [ASSOCIATED, NOT_ASSOCIATED, FROM_FLOOR, FROM_ELLIPSOID, ASCII_ID, ASCII_TEXT, SENT_TIME] = [
   1, 2, 4, 8, 16, 32, 64,
 ] as const;
-/** UTF-8 needs at most three bytes for a UTF-16 unit. */
+/** UTF-8 needs at most three bytes per UTF-16 code unit. */
 const UTF8_MAX = 3;
 const TYPE_INDEXES = new Map(PROVIDER_TYPES.map((type, index) => [type, index]));
 
-/** What a Date can be at most. */
+/** Maximum time value of a Date. */
 const TIME_MS_MAX = 8.64e15;
 const COORDINATES = [
   ['x', X],
   ['y', Y],
 ] as const;
 
-/** Memory that holds records. */
+/** A buffer that holds records. */
 export interface RecordBuffer {
-  readonly bytes: TextBytes;
-  /** Of the same bytes. */
+  readonly bytes: Utf8Bytes;
+  /** View of the same bytes. */
   readonly view: DataView;
 }
 
-/** Makes a buffer of so many bytes: the core knows no platform, and is handed this one. */
+/** Allocates a buffer of `length` bytes. The core uses no platform API and receives this function. */
 export type NewRecordBuffer = (length: number) => RecordBuffer;
 
-/** Bytes that a platform writes texts into, and reads them from, as quickly as it can. Node's Buffer is one. */
-export interface TextBytes extends Uint8Array {
-  /** Writes a text in UTF-8, and returns how many bytes it took. */
+/** Bytes with the platform's fastest functions to read and write strings. Node's Buffer implements it. */
+export interface Utf8Bytes extends Uint8Array {
+  /** Writes a string in UTF-8 and returns the number of bytes written. */
   write(text: string, start: number): number;
   toString(encoding?: 'latin1' | 'utf8', start?: number, end?: number): string;
   copy(target: Uint8Array, targetStart: number, start: number, end: number): number;
 }
 
-/** What a record says besides the location. */
+/** Values of a record besides the location. */
 export interface RecordStamp {
-  /** Number of its item. */
+  /** Number of the item. */
   readonly seq: number;
   /** Milliseconds since 1970. */
   readonly receivedMs: number;
   readonly generatedMs: number;
-  /** Indexes of its source and crs in the list of names. */
+  /** Indexes of source and crs in the list of names. */
   readonly source: number;
   readonly crs: number;
 }
 
-/** How many bytes the record of a location has at most. */
+/** Returns the maximum size of a location's record in bytes. */
 export function recordBytesMax({ provider_id: id, positionText, text }: AcceptedLocation): number {
   return HEAD_BYTES + UTF8_MAX * (id.length + text.length) + positionText.length;
 }
 
-/** Writes the record of a location, and returns where it ends. The buffer must have recordBytesMax left. */
+/** Writes the record of a location and returns the offset after it. The buffer must have recordBytesMax left. */
 // hot
 export function writeRecord(
   buffer: RecordBuffer,
@@ -109,7 +110,7 @@ export function writeRecord(
   return end;
 }
 
-/** Gives a record that was scanned what it lacks: the number of its item, and its indexes in the list of names. */
+/** Completes a scanned record: sets the number of its item and its indexes in the list of names. */
 // hot
 export function stampRecord(
   { view }: RecordBuffer,
@@ -121,21 +122,24 @@ export function stampRecord(
   view.setFloat64(at + SEQ, seq, true);
 }
 
-/** How the times of a record, wall-clock times or those of another hub, become times of this hub (model/clock_steps.ts). */
-export interface ShiftedTimes {
-  /** For the time of generation. */
+/**
+ * Conversions of a record's times, which are wall-clock times or those of another hub, to times of this hub
+ * (model/clock_steps.ts).
+ */
+export interface TimeConversion {
+  /** Converts the time of generation. */
   eventTime(ms: number): number;
-  /** For the time of receipt. */
+  /** Converts the time of receipt. */
   runningTime(ms: number): number;
 }
 
-/** Changes the times of a record. */
-export function shiftRecord({ view }: Pick<RecordBuffer, 'view'>, at: number, times: ShiftedTimes): void {
+/** Converts the times of a record, in place. */
+export function shiftRecord({ view }: Pick<RecordBuffer, 'view'>, at: number, times: TimeConversion): void {
   view.setFloat64(at + RECEIVED, times.runningTime(view.getFloat64(at + RECEIVED, true)), true);
   view.setFloat64(at + GENERATED, times.eventTime(view.getFloat64(at + GENERATED, true)), true);
 }
 
-/** Gives a record that another hub has written the names of a scanned one, and the times that it has here. */
+/** Prepares a record written by another hub like a scanned one: sets its name numbers and its times on this hub. */
 // hot
 export function renameRecord({ view }: RecordBuffer, at: number, { provider, receivedMs, generatedMs }: Renamed): void {
   view.setUint32(at + PROVIDER_NAME, provider, true);
@@ -145,25 +149,25 @@ export function renameRecord({ view }: RecordBuffer, at: number, { provider, rec
 }
 
 interface Renamed {
-  /** The number of its provider's name. That of its source is its index in the list of names. */
+  /** Number of the provider's name. The number of the source is its index in the list of names. */
   readonly provider: number;
   readonly receivedMs: number;
   readonly generatedMs: number;
 }
 
-/** The index of a record's crs in the list of names. */
+/** Returns the index of a record's crs in the list of names. */
 export function recordCrs({ view }: RecordBuffer, at: number): number {
   return view.getUint16(at + CRS, true);
 }
 
-/** When the location of a record was true. */
+/** Returns the time of generation of a record's location. */
 export function recordGeneratedMs({ view }: RecordBuffer, at: number): number {
   return view.getFloat64(at + GENERATED, true);
 }
 
 /**
- * What is wrong with bytes that are to be a record, which beside it has so many names; undefined where whoever reads it
- * stays within its bytes and finds all that must be there.
+ * Returns why the bytes are not a valid record that refers to a list of `names` names; undefined if a reader finds all
+ * members within the bytes.
  */
 export function recordProblem({ bytes, view }: RecordBuffer, at: number, names: number): string | undefined {
   const left = bytes.length - at;
@@ -175,8 +179,8 @@ export function recordProblem({ bytes, view }: RecordBuffer, at: number, names: 
   if (idBytes === 0 || textBytes < 0) return `bytes of the id must be 1 to ${size - HEAD_BYTES}, but are ${idBytes}`;
   const positionBytes = view.getUint16(at + POSITION_SIZE, true);
   if (positionBytes > textBytes) return `bytes of the position must be at most ${textBytes}, but are ${positionBytes}`;
-  if (positionBytes > 0 && positionBytes < BEFORE_POINT + BEHIND_POINT) {
-    return `bytes of the position must be 0, or ${BEFORE_POINT + BEHIND_POINT} and more, but are ${positionBytes}`;
+  if (positionBytes > 0 && positionBytes < BEFORE_POINT + AFTER_POINT) {
+    return `bytes of the position must be 0, or ${BEFORE_POINT + AFTER_POINT} and more, but are ${positionBytes}`;
   }
   for (const [field, index] of [
     ['source', view.getUint16(at + SOURCE, true)],
@@ -195,28 +199,28 @@ export function recordProblem({ bytes, view }: RecordBuffer, at: number, names: 
   return undefined;
 }
 
-/** How many bytes a record has. */
+/** Returns the size of a record in bytes. */
 export function recordSize({ view }: RecordBuffer, at: number): number {
   return view.getUint32(at + SIZE, true);
 }
 
-/** The number of a record's item. */
+/** Returns the number of a record's item. */
 export function recordSeq({ view }: RecordBuffer, at: number): number {
   return view.getFloat64(at + SEQ, true);
 }
 
-/** The id of a record's provider. */
+/** Returns the id of a record's provider. */
 export function recordIdIn(buffer: RecordBuffer, at: number): string {
   const start = at + HEAD_BYTES;
   return decoded(buffer, (flagsOf(buffer, at) & ASCII_ID) !== 0, start, start + idBytesOf(buffer, at));
 }
 
-/** The type of a record's provider. */
+/** Returns the type of a record's provider. */
 export function recordType({ view }: RecordBuffer, at: number): ProviderType {
   return PROVIDER_TYPES[view.getUint8(at + TYPE)] as ProviderType;
 }
 
-/** A record where it lies. Numbers that were not sent are NaN, else what was not sent is undefined. */
+/** View of a record in its buffer. Numbers that were not sent are NaN, other missing values are undefined. */
 export class LocationRecord {
   protected buffer: RecordBuffer;
   protected at: number;
@@ -230,8 +234,8 @@ export class LocationRecord {
     return this.buffer.view.getUint32(this.at + SIZE, true);
   }
 
-  /** Changes its times. */
-  shift(times: ShiftedTimes): void {
+  /** Converts its times. */
+  shift(times: TimeConversion): void {
     shiftRecord(this.buffer, this.at, times);
   }
 
@@ -247,7 +251,7 @@ export class LocationRecord {
     return number(this.buffer, this.at + GENERATED);
   }
 
-  /** The position as it was sent. */
+  /** The position as sent. */
   get sentX(): number {
     return number(this.buffer, this.at + X);
   }
@@ -272,7 +276,7 @@ export class LocationRecord {
     return number(this.buffer, this.at + COURSE);
   }
 
-  /** Copies its time of receipt, x, y, z and accuracy, NaN for what was not sent. */
+  /** Copies the time of receipt, x, y, z and accuracy; NaN for values that were not sent. */
   // hot
   protected copySent(to: Float64Array, at: number): void {
     const { view } = this.buffer;
@@ -300,7 +304,7 @@ export class LocationRecord {
     return (flags & FROM_ELLIPSOID) !== 0 ? 'wgs84' : undefined;
   }
 
-  /** Whether the text says when it was sent. */
+  /** Whether the JSON contains timestamp_sent. */
   get hasSentTime(): boolean {
     return (flagsOf(this.buffer, this.at) & SENT_TIME) !== 0;
   }
@@ -309,41 +313,41 @@ export class LocationRecord {
     return recordType(this.buffer, this.at);
   }
 
-  /** All of the record but its times and what it names by index, each byte as a character: to compare it with others. */
+  /** The record without its times and indexes, each byte as a character: for comparison with others. */
   get content(): string {
     const { bytes } = this.buffer;
     const head = bytes.toString('latin1', this.at + TYPE, this.at + SEQ);
     return head + bytes.toString('latin1', this.at + X, this.at + this.recordBytes);
   }
 
-  /** Members of the location as JSON text: see AcceptedLocation. */
+  /** Members of the location as JSON: see AcceptedLocation. */
   get text(): string {
     const start = textStart(this.buffer, this.at) + this.positionBytes;
     return decoded(this.buffer, (flagsOf(this.buffer, this.at) & ASCII_TEXT) !== 0, start, this.at + this.recordBytes);
   }
 
-  /** Bytes of the position as JSON text, which stands before the members; 0 where it is not shown as it was sent. */
+  /** Bytes of the position as JSON, which precedes the members; 0 if the position is not published as sent. */
   get positionBytes(): number {
     return this.buffer.view.getUint16(this.at + POSITION_SIZE, true);
   }
 
-  /** How many bytes of text there are: the position and the members. */
+  /** Bytes of the JSON: the position and the members. */
   get textBytes(): number {
     return this.at + this.recordBytes - textStart(this.buffer, this.at);
   }
 
-  /** Copies the text, and returns where it ends. */
+  /** Copies the JSON and returns the offset after it. */
   // hot
-  copyText(to: TextBytes, at: number): number {
+  copyText(to: Utf8Bytes, at: number): number {
     const { buffer } = this;
     return at + buffer.bytes.copy(to, at, textStart(buffer, this.at), this.at + this.recordBytes);
   }
 
-  /** Copies the point of a position that is shown as it was sent, a GeoJSON geometry, and returns where it ends. */
+  /** Copies the point of a position that is published as sent, a GeoJSON geometry, and returns the offset after it. */
   // hot
-  copyPoint(to: TextBytes, at: number): number {
+  copyPoint(to: Utf8Bytes, at: number): number {
     const start = textStart(this.buffer, this.at);
-    return at + this.buffer.bytes.copy(to, at, start + BEFORE_POINT, start + this.positionBytes - BEHIND_POINT);
+    return at + this.buffer.bytes.copy(to, at, start + BEFORE_POINT, start + this.positionBytes - AFTER_POINT);
   }
 
   protected get recordedId(): string {
@@ -360,10 +364,10 @@ export class LocationRecord {
   }
 }
 
-/** What stands around the point in the text of a position: `"position":` and a comma. */
-const [BEFORE_POINT, BEHIND_POINT] = ['"position":'.length, 1];
+/** Lengths of the JSON around the point of a position: `"position":` and a comma. */
+const [BEFORE_POINT, AFTER_POINT] = ['"position":'.length, 1];
 
-/** A number of a record, or undefined for one that was not sent. */
+/** Returns a number of a record; undefined for NaN. */
 export function orUndefined(value: number): number | undefined {
   return Number.isNaN(value) ? undefined : value;
 }

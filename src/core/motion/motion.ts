@@ -1,20 +1,20 @@
-/** A trackable has come to a place, or stands there: what the pairwise collision stage needs of it. */
-export interface Moved {
-  /** `stands`: it was there before, and nothing happens; a stage that does not know it yet takes note of it. */
+/** Position of a trackable for the collision stage. */
+export interface TrackableMotion {
+  /** `stands`: not a movement; only a stage that does not have the trackable yet uses it. */
   readonly kind: 'moved' | 'stands';
-  /** Number of the item that caused it, and below it the order among motions of one item. */
+  /** Number of the item that caused it; motions of one item are ordered. */
   readonly seq: number;
   readonly id: string;
   /** Time of receipt. */
   readonly receivedMs: number;
-  /** Event time of the location: the time that events carry. */
+  /** Event time of the location, which events carry. */
   readonly eventTimeMs: number;
   readonly lon: number;
   readonly lat: number;
-  /** Height above `elevationRef`; undefined when unknown. */
+  /** Height above `elevationRef`; undefined if unknown. */
   readonly z: number | undefined;
   readonly elevationRef: string;
-  /** Height of the floor of the location's zone above the ellipsoid, where the zone says it. */
+  /** Height of the floor of the location's zone above the ellipsoid, if the zone defines it. */
   readonly levelMetres: number | undefined;
   /** Effective floor of the location. */
   readonly floor: number;
@@ -22,20 +22,23 @@ export interface Moved {
   /** Whether the trackable takes part in collisions. */
   readonly collides: boolean;
   readonly radiusMetres: number;
-  /** Closed ring lon, lat …, of a trackable with a polygon, already turned by the course; else undefined. */
+  /** Closed ring lon, lat … of a trackable with a polygon, already rotated by the course; otherwise undefined. */
   readonly ring: Float64Array | undefined;
-  /** Effective values: provider of the location, else trackable; undefined when neither sets it. -1 is infinite. */
+  /**
+   * Effective values: those of the location's provider, else the trackable's; undefined if neither sets one. -1 is
+   * infinite.
+   */
   readonly exitToleranceMetres: number;
   readonly toleranceTimeoutMs: number | undefined;
   readonly exitDelayMs: number | undefined;
-  /** Providers of the trackable: no collisions between trackables that share one. */
+  /** Providers of the trackable: trackables that share one do not collide. */
   readonly providers: readonly string[];
-  /** Ids of the trackables that carry it, nearest first: no collisions with these either. */
+  /** Ids of the trackables that carry it, nearest first: it does not collide with these. */
   readonly ancestors: readonly string[];
 }
 
-/** The trackable has no place any more, or takes part no more. */
-export interface Gone {
+/** The trackable has lost its position or no longer takes part. */
+export interface TrackableRemoved {
   readonly kind: 'gone';
   readonly seq: number;
   readonly id: string;
@@ -43,4 +46,4 @@ export interface Gone {
 }
 
 /** Motions are evaluated in the order of `seq`, whatever shard they come from. */
-export type Motion = Moved | Gone;
+export type Motion = TrackableMotion | TrackableRemoved;

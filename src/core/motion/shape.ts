@@ -4,46 +4,51 @@ import { MEAN_RADIUS } from '../geo/ellipsoid.ts';
 import { displacer } from '../geo/geodesic.ts';
 import { wrapLongitude } from '../geo/longitude.ts';
 
-/** What a trackable says of its extent. */
-export interface Extent {
+/** Members of a trackable that define its extent. */
+export interface TrackableExtent {
   readonly radius?: number | null;
   readonly geometry?: Polygon | null;
 }
 
 /**
- * The extent of an object at a place in EPSG:4326: a circle where it has a radius, else its polygon turned by the
- * course (north when it has none), else a point.
+ * Returns the extent of an object at a position in EPSG:4326: a circle if it has a radius, otherwise its polygon
+ * rotated by the course (north if unknown), otherwise a point.
  */
-export function footprintOf(shape: Extent, lon: number, lat: number, courseDegrees: number | undefined): Footprint {
+export function footprintOf(
+  shape: TrackableExtent,
+  lon: number,
+  lat: number,
+  courseDegrees: number | undefined,
+): Footprint {
   // hot
   const radiusMetres = shape.radius ?? 0;
   if (radiusMetres > 0) return { lon, lat, radiusMetres, ring: undefined, reachMetres: radiusMetres };
   if (shape.geometry == null) return { lon, lat, radiusMetres: 0, ring: undefined, reachMetres: 0 };
-  const ring = turnedRing(shape.geometry, lon, lat, courseDegrees ?? 0);
+  const ring = rotatedRing(shape.geometry, lon, lat, courseDegrees ?? 0);
   return { lon, lat, radiusMetres: 0, ring, reachMetres: reachOnEarth(reachOf(shape.geometry), lat) };
 }
 
 /**
- * Never less than the true reach: edges straight in longitude and latitude bulge away from the straight line by up to
- * length² · tan(latitude) / 8 earth radii, and vertices are placed to 2e-5.
+ * Returns an upper bound of the reach: edges straight in longitude and latitude bulge away from the straight line by up
+ * to length² · tan(latitude) / 8 earth radii, and vertices are exact to 2e-5.
  */
 function reachOnEarth(metres: number, lat: number): number {
   const bulge = (metres * metres * Math.abs(Math.tan((lat * Math.PI) / 180))) / (2 * MEAN_RADIUS);
   return metres * 1.0001 + bulge;
 }
 
-/** Shapes of trackables on the earth: a circle, or a polygon turned by the course. */
+/** Shapes of trackables on the earth: a circle, or a polygon rotated by the course. */
 
 const SEGMENTS = 64;
 const COSINES = Float64Array.from({ length: SEGMENTS }, (_, i) => Math.cos((2 * Math.PI * i) / SEGMENTS));
 const SINES = Float64Array.from({ length: SEGMENTS }, (_, i) => Math.sin((2 * Math.PI * i) / SEGMENTS));
 
-/** How many numbers circleRing writes. */
+/** Number of values that circleRing writes. */
 export const CIRCLE_RING_LENGTH = 2 * (SEGMENTS + 1);
 
 /**
- * Writes a circle as a closed, counter-clockwise ring of 64 segments in EPSG:4326: lon, lat, lon, lat … Its vertices lie on
- * the circle to 1e-4 of the radius. Longitudes are unwrapped around `lon`.
+ * Writes a circle as a closed, counter-clockwise ring of 64 segments in EPSG:4326: lon, lat, lon, lat … Its vertices
+ * lie on the circle to 1e-4 of the radius. Longitudes are unwrapped around `lon`.
  */
 export function circleRing(lon: number, lat: number, radiusMetres: number, ring: Float64Array): void {
   // hot
@@ -58,7 +63,7 @@ export function circleRing(lon: number, lat: number, radiusMetres: number, ring:
   ring[2 * SEGMENTS + 1] = ring[1]!;
 }
 
-/** A circle as a polygon for output: see circleRing and ringPolygon. */
+/** Returns a circle as a polygon for output: see circleRing and ringPolygon. */
 export function circlePolygon(lon: number, lat: number, radiusMetres: number): Polygon {
   const ring = new Float64Array(CIRCLE_RING_LENGTH);
   circleRing(lon, lat, radiusMetres, ring);
@@ -66,11 +71,11 @@ export function circlePolygon(lon: number, lat: number, radiusMetres: number): P
 }
 
 /**
- * The exterior of a trackable's polygon around a place: vertices in metres, x east and y north at course 0, turned
- * clockwise by the course. Returns a closed, counter-clockwise ring of lon, lat, lon, lat … in EPSG:4326, unwrapped
- * around `lon`: longitudes go beyond ±180 across the antimeridian.
+ * Returns the exterior of a trackable's polygon around a position: vertices in meters, x east and y north at course 0,
+ * rotated clockwise by the course. The result is a closed, counter-clockwise ring of lon, lat, lon, lat … in EPSG:4326,
+ * unwrapped around `lon`: longitudes exceed ±180 across the antimeridian.
  */
-export function turnedRing(polygon: Polygon, lon: number, lat: number, courseDegrees: number): Float64Array {
+export function rotatedRing(polygon: Polygon, lon: number, lat: number, courseDegrees: number): Float64Array {
   // hot
   const vertices = polygon.coordinates[0] ?? [];
   const count = openCount(vertices);
@@ -92,7 +97,7 @@ export function turnedRing(polygon: Polygon, lon: number, lat: number, courseDeg
   return ring;
 }
 
-/** Greatest distance of the polygon's exterior from its origin, in the polygon's own metres. */
+/** Returns the maximum distance of the polygon's exterior from its origin, in meters. */
 export function reachOf(polygon: Polygon): number {
   let reachSquared = 0;
   for (const vertex of polygon.coordinates[0] ?? []) {
@@ -101,16 +106,16 @@ export function reachOf(polygon: Polygon): number {
   return Math.sqrt(reachSquared);
 }
 
-/** A ring of lon, lat, lon, lat … as a polygon for output: longitudes wrapped to ±180. */
+/** Returns a ring of lon, lat, lon, lat … as a polygon for output: longitudes wrapped to ±180. */
 export function ringPolygon(ring: Float64Array): Polygon {
   const vertices: number[][] = [];
   for (let i = 0; i + 1 < ring.length; i += 2) {
-    vertices.push([shownLongitude(ring[i]!), shownLatitude(ring[i + 1]!)]);
+    vertices.push([outputLongitude(ring[i]!), outputLatitude(ring[i + 1]!)]);
   }
   return { type: 'Polygon', coordinates: [vertices] };
 }
 
-/** Vertices without the last where it repeats the first. */
+/** Returns the number of vertices without a last one that repeats the first. */
 function openCount(vertices: readonly (readonly number[])[]): number {
   const count = vertices.length;
   const first = vertices[0];
@@ -119,7 +124,7 @@ function openCount(vertices: readonly (readonly number[])[]): number {
   return closed ? count - 1 : count;
 }
 
-/** Twice the area of the first `count` vertices, positive when counter-clockwise. */
+/** Returns twice the area of the first `count` vertices, positive if counter-clockwise. */
 function signedArea(vertices: readonly (readonly number[])[], count: number): number {
   let area = 0;
   let before = vertices[count - 1]!;
@@ -131,17 +136,17 @@ function signedArea(vertices: readonly (readonly number[])[], count: number): nu
   return area;
 }
 
-/** Longitude of a vertex as it is shown: wrapped to ±180, and rounded. */
-export function shownLongitude(degrees: number): number {
+/** Returns the longitude of a vertex for output: wrapped to ±180 and rounded. */
+export function outputLongitude(degrees: number): number {
   return roundVertex(wrapLongitude(degrees));
 }
 
-/** Latitude of a vertex as it is shown. */
-export function shownLatitude(degrees: number): number {
+/** Returns the latitude of a vertex for output. */
+export function outputLatitude(degrees: number): number {
   return roundVertex(degrees);
 }
 
-/** To 0.01 mm: a tenth of what positions are rounded to, so that small shapes keep their form. */
+/** Rounds to 0.01 mm, a tenth of the rounding of positions, so that small shapes keep their form. */
 function roundVertex(degrees: number): number {
   return Math.round(degrees * 1e10) / 1e10 + 0;
 }

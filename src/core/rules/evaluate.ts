@@ -1,6 +1,6 @@
 import type { LocatingRule } from '../../model/rule.ts';
 import {
-  type Affinity,
+  type OperandType,
   adapt,
   applyBinary,
   applySign,
@@ -8,34 +8,34 @@ import {
   fromTruth,
   matches,
   truth,
-  type Value,
+  type RuleValue,
 } from './operators.ts';
 import { type Expression, type Property, parseRule } from './parse.ts';
 
-/** The properties of a location that rules speak of; undefined or null where it has none. */
+/** Properties of a location that rules can use; undefined or null if missing. */
 export interface RuleFacts {
   /** Age of the location in milliseconds. */
   readonly timestamp_diff: number | null | undefined;
-  /** Metres. */
+  /** Meters. */
   readonly accuracy: number | null | undefined;
   readonly provider_id: string | null | undefined;
   /** Type of the provider. */
   readonly type: string | null | undefined;
   readonly source: string | null | undefined;
   readonly floor: number | null | undefined;
-  /** Metres per second. */
+  /** Meters per second. */
   readonly speed: number | null | undefined;
 }
 
-/** Finds the priority of a location. */
+/** Returns the priority of a location. */
 export type Ranking = (facts: RuleFacts) => number;
 
-/** The ranking without rules: all locations are equal. */
+/** Ranking without rules: all locations are equal. */
 export const UNRANKED: Ranking = () => 0;
 
 /**
- * Compiles rules to a ranking: the highest priority of all rules that are true of a location, 0 when none is.
- * Throws HUB_BAD_REQUEST naming the rule under `field` when an expression cannot be parsed.
+ * Compiles rules to a ranking: the highest priority of all rules that are true of a location, 0 if there is none.
+ * Throws HUB_BAD_REQUEST naming the rule under `field` if an expression cannot be parsed.
  */
 export function compileRules(rules: readonly LocatingRule[], field = 'locating_rules'): Ranking {
   if (rules.length === 0) return UNRANKED;
@@ -54,10 +54,10 @@ export function compileRules(rules: readonly LocatingRule[], field = 'locating_r
 }
 
 /**
- * Compiles an expression to a function of the facts, with SQL's three-valued logic: what depends on a missing property
- * is NULL, which is neither true nor false.
+ * Compiles an expression to a function of the facts, with SQL's three-valued logic: a result that depends on a missing
+ * property is NULL, neither true nor false.
  */
-export function compileExpression(expression: Expression): (facts: RuleFacts) => Value {
+export function compileExpression(expression: Expression): (facts: RuleFacts) => RuleValue {
   switch (expression.kind) {
     case 'literal': {
       const { value } = expression;
@@ -98,8 +98,8 @@ export function compileExpression(expression: Expression): (facts: RuleFacts) =>
   }
 }
 
-/** OR is decided by the first true term, AND by the first false one; otherwise one NULL makes the whole NULL. */
-function compileJunction(terms: readonly Expression[], decisive: boolean): (facts: RuleFacts) => Value {
+/** The first true term decides OR, the first false term decides AND; otherwise one NULL makes the result NULL. */
+function compileJunction(terms: readonly Expression[], decisive: boolean): (facts: RuleFacts) => RuleValue {
   const compiled = terms.map(compileExpression);
   return (facts) => {
     let result: boolean | undefined = !decisive;
@@ -112,32 +112,35 @@ function compileJunction(terms: readonly Expression[], decisive: boolean): (fact
   };
 }
 
-function compileComparison(expression: Extract<Expression, { kind: 'compare' }>): (facts: RuleFacts) => Value {
+function compileComparison(expression: Extract<Expression, { kind: 'compare' }>): (facts: RuleFacts) => RuleValue {
   const { by } = expression;
   const left = compileExpression(expression.left);
   const right = compileExpression(expression.right);
-  const leftBecomes = affinityFor(expression.left, expression.right);
-  const rightBecomes = affinityFor(expression.right, expression.left);
+  const leftBecomes = comparisonType(expression.left, expression.right);
+  const rightBecomes = comparisonType(expression.right, expression.left);
   return (facts) => compare(by, adapt(left(facts), leftBecomes), adapt(right(facts), rightBecomes));
 }
 
-/** What `operand` becomes when it is compared with `other`: a number beats a text, and both beat no type at all. */
-function affinityFor(operand: Expression, other: Expression): Affinity {
-  const own = affinityOf(operand);
-  const theirs = affinityOf(other);
+/**
+ * Returns the type that `operand` is converted to for a comparison with `other`: number takes precedence over text, and
+ * both over no type.
+ */
+function comparisonType(operand: Expression, other: Expression): OperandType {
+  const own = typeOf(operand);
+  const theirs = typeOf(other);
   if (theirs === 'numeric' && own !== 'numeric') return 'numeric';
   if (theirs === 'text' && own === undefined) return 'text';
   return undefined;
 }
 
-function affinityOf(expression: Expression): Affinity {
+function typeOf(expression: Expression): OperandType {
   if (expression.kind !== 'property') return undefined;
   return TEXTS.has(expression.name) ? 'text' : 'numeric';
 }
 
 const TEXTS: ReadonlySet<Property> = new Set(['provider_id', 'type', 'source']);
 
-function compileChain(expression: Extract<Expression, { kind: 'chain' }>): (facts: RuleFacts) => Value {
+function compileChain(expression: Extract<Expression, { kind: 'chain' }>): (facts: RuleFacts) => RuleValue {
   const first = compileExpression(expression.first);
   const rest = expression.rest.map(({ by, term }) => ({ by, term: compileExpression(term) }));
   return (facts) => {
@@ -147,13 +150,13 @@ function compileChain(expression: Extract<Expression, { kind: 'chain' }>): (fact
   };
 }
 
-function negated(value: Value): Value {
+function negated(value: RuleValue): RuleValue {
   const found = truth(value);
   return fromTruth(found === undefined ? undefined : !found);
 }
 
-/** A current location of one of a trackable's providers. */
-export interface Candidate<T> {
+/** Current location of one of a trackable's providers. */
+export interface LocationCandidate<T> {
   readonly facts: RuleFacts;
   /** Event time of the location in milliseconds. */
   readonly eventTimeMs: number;
@@ -161,11 +164,11 @@ export interface Candidate<T> {
 }
 
 /**
- * The location that a trackable is at: the one of the highest priority, among equals the newest, among these the last
- * of the list. Undefined for an empty list.
+ * Returns the significant location of a trackable: the one with the highest priority, among equals the newest, among
+ * these the last of the list. Undefined for an empty list.
  */
-export function significant<T>(candidates: readonly Candidate<T>[], ranking: Ranking): T | undefined {
-  let best: Candidate<T> | undefined;
+export function significant<T>(candidates: readonly LocationCandidate<T>[], ranking: Ranking): T | undefined {
+  let best: LocationCandidate<T> | undefined;
   let bestPriority = 0;
   for (const candidate of candidates) {
     const priority = ranking(candidate.facts);

@@ -1,24 +1,24 @@
 import type { Binary, Comparison, Sign } from './parse.ts';
 
-/** A value of an expression. Truth is 1 and 0; null is SQL's NULL, "unknown". */
-export type Value = number | string | null;
+/** RuleValue of an expression. Truth is 1 and 0; null is SQL's NULL, "unknown". */
+export type RuleValue = number | string | null;
 
-/** What type an operand is compared as: properties have one, everything else adapts to them. */
-export type Affinity = 'numeric' | 'text' | undefined;
+/** Type that an operand is compared as: properties have one, other operands adapt to them. */
+export type OperandType = 'numeric' | 'text' | undefined;
 
-/** Whether a value counts as true; undefined for NULL. A text counts as the number that it starts with. */
-export function truth(value: Value): boolean | undefined {
+/** Whether a value counts as true; undefined for NULL. A string counts as the number that it starts with. */
+export function truth(value: RuleValue): boolean | undefined {
   if (value === null) return undefined;
   return numeric(value) !== 0;
 }
 
-export function fromTruth(value: boolean | undefined): Value {
+export function fromTruth(value: boolean | undefined): RuleValue {
   if (value === undefined) return null;
   return value ? 1 : 0;
 }
 
-/** Compares two values. Numbers come before all texts; a comparison with NULL is NULL. */
-export function compare(by: Comparison, left: Value, right: Value): Value {
+/** Compares two values. Numbers precede strings; a comparison with NULL is NULL. */
+export function compare(by: Comparison, left: RuleValue, right: RuleValue): RuleValue {
   if (left === null || right === null) return null;
   const order = orderOf(left, right);
   switch (by) {
@@ -37,20 +37,20 @@ export function compare(by: Comparison, left: Value, right: Value): Value {
   }
 }
 
-/** SQL's LIKE; numbers are matched as their text. */
-export function matches(left: Value, right: Value): Value {
+/** SQL's LIKE; numbers are matched as strings. */
+export function matches(left: RuleValue, right: RuleValue): RuleValue {
   if (left === null || right === null) return null;
   return fromTruth(like(String(left), String(right)));
 }
 
-/** Makes an operand fit the type of the property that it is compared with, as SQLite does for columns. */
-export function adapt(value: Value, affinity: Affinity): Value {
-  if (affinity === 'text' && typeof value === 'number') return String(value);
-  if (affinity === 'numeric' && typeof value === 'string' && WHOLE_NUMBER.test(value)) return Number(value);
+/** Converts an operand to the type of the property that it is compared with, as SQLite does for columns. */
+export function adapt(value: RuleValue, type: OperandType): RuleValue {
+  if (type === 'text' && typeof value === 'number') return String(value);
+  if (type === 'numeric' && typeof value === 'string' && WHOLE_NUMBER.test(value)) return Number(value);
   return value;
 }
 
-export function applySign(by: Sign, value: Value): Value {
+export function applySign(by: Sign, value: RuleValue): RuleValue {
   if (value === null) return null;
   switch (by) {
     case '+':
@@ -62,8 +62,8 @@ export function applySign(by: Sign, value: Value): Value {
   }
 }
 
-/** Arithmetic on numbers, and on 64-bit integers for bits and remainders. Anything undefined is NULL. */
-export function applyBinary(by: Binary, left: Value, right: Value): Value {
+/** Arithmetic on numbers; bit operations and remainders on 64-bit integers. Undefined results are NULL. */
+export function applyBinary(by: Binary, left: RuleValue, right: RuleValue): RuleValue {
   if (left === null || right === null) return null;
   switch (by) {
     case '+':
@@ -104,7 +104,7 @@ function numeric(value: number | string): number {
   return Number(LEADING_NUMBER.exec(value)?.[0] ?? 0);
 }
 
-/** Towards zero, and held within 64 bits. */
+/** Truncates towards zero and clamps to 64 bits. */
 function integer(value: number | string): bigint {
   const number = numeric(value);
   if (number >= 2 ** 63) return 2n ** 63n - 1n;
@@ -112,7 +112,7 @@ function integer(value: number | string): bigint {
   return BigInt(Math.trunc(number));
 }
 
-/** To the left by `count` bits, to the right when it is negative; the sign bit fills from the left. */
+/** Shifts left by `count` bits, right if it is negative; a right shift copies the sign bit. */
 function shift(value: bigint, count: bigint): number {
   if (count >= 64n) return 0;
   if (count >= 0n) return Number(BigInt.asIntN(64, value << count));
@@ -120,14 +120,14 @@ function shift(value: bigint, count: bigint): number {
   return Number(value >> -count);
 }
 
-function defined(value: number): Value {
+function defined(value: number): RuleValue {
   return Number.isNaN(value) ? null : value;
 }
 
 /**
- * Whether a text matches a LIKE pattern: `%` stands for any run of characters, `_` for one; ASCII letters match in
- * either case. On a mismatch only the last `%` takes one character more, so the time is at most length times length:
- * an earlier `%` never needs to grow, since whatever it could skip the last one can skip too.
+ * Whether a string matches a LIKE pattern: `%` stands for any sequence of characters, `_` for one; ASCII letters match
+ * in either case. On a mismatch only the last `%` consumes one more character, so the time is at most length times
+ * length: an earlier `%` never needs to grow, since the last one can skip the same characters.
  */
 export function like(text: string, pattern: string): boolean {
   let at = 0;
@@ -163,7 +163,7 @@ function folded(code: number): number {
   return code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
 }
 
-/** Code units of the character at an index: 2 for a surrogate pair. */
+/** Returns the code units of the character at an index: 2 for a surrogate pair. */
 function characterLength(text: string, index: number): number {
   return (text.codePointAt(index) as number) > 0xffff ? 2 : 1;
 }

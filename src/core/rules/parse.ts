@@ -2,18 +2,17 @@ import { HubError } from '../../errors.ts';
 import { describe, type Token, tokenize } from './tokens.ts';
 
 /**
- * The expressions of locating rules: comparisons of a location's properties, joined with AND, OR and NOT.
+ * Expressions of locating rules: comparisons of a location's properties, joined with AND, OR and NOT.
  *
- *   expression := all (OR all)*                       all     := negation (AND negation)*
- *   negation   := NOT negation | test                 bits    := sum ((& | "|" | << | >>) sum)*
- *   test       := bits (comparison bits | nullity)?   sum     := product ((+ | -) product)*
- *   comparison := < <= > >= = == != <> [NOT] LIKE     product := unary ((* | / | %) unary)*
- *   nullity    := ISNULL | NOTNULL | NOT NULL         unary   := (+ | - | ~) unary | value
+ * expression := all (OR all)* all := negation (AND negation)* negation := NOT negation | test bits := sum ((& | "|" |
+ * << | >>) sum)* test := bits (comparison bits | nullity)? sum := product ((+ | -) product)* comparison := < <= > >= =
+ * == != <> [NOT] LIKE product := unary ((* | / | %) unary)* nullity := ISNULL | NOTNULL | NOT NULL unary := (+ | - | ~)
+ * unary | value
  *                 | IS [NOT] NULL                     value   := number | 'string' | property | ( expression )
  *
- * Keywords and properties are case-insensitive. timestamp_diff may be written as a call, timestamp_diff(). As in SQLite,
- * what stands in double quotes is a property if there is one of that name, else a string.
- * A chain of operators is one node with a list, so only nesting deepens the tree, and nesting is bounded.
+ * Keywords and properties are case-insensitive. timestamp_diff may be written as a call, timestamp_diff(). As in
+ * SQLite, a word in double quotes is a property if there is one of that name, otherwise a string. A chain of operators
+ * is one node with a list, so only nesting deepens the tree, and nesting is bounded.
  */
 export type Expression =
   | { readonly kind: 'literal'; readonly value: number | string }
@@ -24,10 +23,10 @@ export type Expression =
   | { readonly kind: 'compare'; readonly by: Comparison; readonly left: Expression; readonly right: Expression }
   | { readonly kind: 'like'; readonly wanted: boolean; readonly left: Expression; readonly right: Expression }
   | { readonly kind: 'sign'; readonly by: Sign; readonly term: Expression }
-  | { readonly kind: 'chain'; readonly first: Expression; readonly rest: readonly Link[] };
+  | { readonly kind: 'chain'; readonly first: Expression; readonly rest: readonly ChainLink[] };
 
-/** An operator of a chain with its right operand. */
-export type Link = { readonly by: Binary; readonly term: Expression };
+/** An operator of a chain and its right operand. */
+export type ChainLink = { readonly by: Binary; readonly term: Expression };
 
 export type Comparison = '<' | '<=' | '>' | '>=' | '=' | '!=';
 export type Sign = '+' | '-' | '~';
@@ -55,8 +54,9 @@ const COMPARISONS: Readonly<Record<string, Comparison>> = {
 };
 
 /**
- * Parses the expression of a locating rule. Throws HUB_BAD_REQUEST, naming `field`, the column (from 1), what was
- * expected there and what was found, for text outside the grammar, longer than 4096 characters or nested deeper than 64.
+ * Parses the expression of a locating rule. Throws HUB_BAD_REQUEST for input outside the grammar, longer than 4096
+ * characters or nested deeper than 64. The message names `field`, the column (from 1), what was expected there and what
+ * was found.
  */
 export function parseRule(expression: string, field = 'expression'): Expression {
   if (expression.length > LENGTH_MAX) {
@@ -65,14 +65,14 @@ export function parseRule(expression: string, field = 'expression'): Expression 
       `${field}: must have at most ${LENGTH_MAX} characters, found ${expression.length}`,
     );
   }
-  const words = new Words(tokenize(expression, field), field);
-  const parsed = parseAny(words);
-  if (words.current.kind !== 'end') words.fail('AND, OR or the end');
+  const tokens = new TokenStream(tokenize(expression, field), field);
+  const parsed = parseAny(tokens);
+  if (tokens.current.kind !== 'end') tokens.fail('AND, OR or the end');
   return parsed;
 }
 
-/** The words that are still to be parsed. */
-class Words {
+/** Remaining tokens of an expression. */
+class TokenStream {
   readonly #tokens: readonly Token[];
   readonly #field: string;
   #at = 0;
@@ -91,7 +91,7 @@ class Words {
     this.#at++;
   }
 
-  /** Steps over the current word when it is this keyword or operator. */
+  /** Consumes the current token if it is this keyword or operator. */
   take(sign: string): boolean {
     const token = this.current;
     if (token.kind !== 'sign' || token.sign !== sign) return false;
@@ -110,8 +110,8 @@ class Words {
     if (!this.take(sign)) this.fail(sign);
   }
 
-  /** Parses one level deeper. The bound keeps hostile expressions from exhausting the stack. */
-  nested(parse: (words: Words) => Expression): Expression {
+  /** Parses one level deeper. The limit keeps hostile expressions from exhausting the stack. */
+  nested(parse: (tokens: TokenStream) => Expression): Expression {
     if (++this.#depth > DEPTH_MAX) this.fail(`at most ${DEPTH_MAX} nested levels`);
     const parsed = parse(this);
     this.#depth--;
@@ -127,92 +127,96 @@ class Words {
   }
 }
 
-function parseAny(words: Words): Expression {
-  const terms = [parseAll(words)];
-  while (words.take('OR')) terms.push(parseAll(words));
+function parseAny(tokens: TokenStream): Expression {
+  const terms = [parseAll(tokens)];
+  while (tokens.take('OR')) terms.push(parseAll(tokens));
   return terms.length === 1 ? (terms[0] as Expression) : { kind: 'any', terms };
 }
 
-function parseAll(words: Words): Expression {
-  const terms = [parseNegation(words)];
-  while (words.take('AND')) terms.push(parseNegation(words));
+function parseAll(tokens: TokenStream): Expression {
+  const terms = [parseNegation(tokens)];
+  while (tokens.take('AND')) terms.push(parseNegation(tokens));
   return terms.length === 1 ? (terms[0] as Expression) : { kind: 'all', terms };
 }
 
-function parseNegation(words: Words): Expression {
-  if (words.take('NOT')) return { kind: 'not', term: words.nested(parseNegation) };
-  return parseTest(words);
+function parseNegation(tokens: TokenStream): Expression {
+  if (tokens.take('NOT')) return { kind: 'not', term: tokens.nested(parseNegation) };
+  return parseTest(tokens);
 }
 
-function parseTest(words: Words): Expression {
-  const left = parseBits(words);
-  if (words.current.kind !== 'sign') return left;
-  const by = COMPARISONS[words.current.sign];
+function parseTest(tokens: TokenStream): Expression {
+  const left = parseBits(tokens);
+  if (tokens.current.kind !== 'sign') return left;
+  const by = COMPARISONS[tokens.current.sign];
   if (by !== undefined) {
-    words.advance();
-    return { kind: 'compare', by, left, right: parseBits(words) };
+    tokens.advance();
+    return { kind: 'compare', by, left, right: parseBits(tokens) };
   }
-  if (words.take('LIKE')) return { kind: 'like', wanted: true, left, right: parseBits(words) };
-  if (words.take('ISNULL')) return { kind: 'null', wanted: true, term: left };
-  if (words.take('NOTNULL')) return { kind: 'null', wanted: false, term: left };
-  if (words.take('IS')) {
-    const wanted = !words.take('NOT');
-    words.expect('NULL');
+  if (tokens.take('LIKE')) return { kind: 'like', wanted: true, left, right: parseBits(tokens) };
+  if (tokens.take('ISNULL')) return { kind: 'null', wanted: true, term: left };
+  if (tokens.take('NOTNULL')) return { kind: 'null', wanted: false, term: left };
+  if (tokens.take('IS')) {
+    const wanted = !tokens.take('NOT');
+    tokens.expect('NULL');
     return { kind: 'null', wanted, term: left };
   }
-  if (words.take('NOT')) {
-    if (words.take('LIKE')) return { kind: 'like', wanted: false, left, right: parseBits(words) };
-    if (!words.take('NULL')) words.fail('LIKE or NULL after NOT');
+  if (tokens.take('NOT')) {
+    if (tokens.take('LIKE')) return { kind: 'like', wanted: false, left, right: parseBits(tokens) };
+    if (!tokens.take('NULL')) tokens.fail('LIKE or NULL after NOT');
     return { kind: 'null', wanted: false, term: left };
   }
   return left;
 }
 
-function parseBits(words: Words): Expression {
-  return parseChain(words, BITS, parseSum);
+function parseBits(tokens: TokenStream): Expression {
+  return parseChain(tokens, BITS, parseSum);
 }
 
-function parseSum(words: Words): Expression {
-  return parseChain(words, SUMS, parseProduct);
+function parseSum(tokens: TokenStream): Expression {
+  return parseChain(tokens, SUMS, parseProduct);
 }
 
-function parseProduct(words: Words): Expression {
-  return parseChain(words, PRODUCTS, parseUnary);
+function parseProduct(tokens: TokenStream): Expression {
+  return parseChain(tokens, PRODUCTS, parseUnary);
 }
 
-function parseChain(words: Words, operators: ReadonlySet<string>, parseTerm: (words: Words) => Expression): Expression {
-  const first = parseTerm(words);
-  const rest: Link[] = [];
+function parseChain(
+  tokens: TokenStream,
+  operators: ReadonlySet<string>,
+  parseTerm: (tokens: TokenStream) => Expression,
+): Expression {
+  const first = parseTerm(tokens);
+  const rest: ChainLink[] = [];
   for (;;) {
-    const by = words.takeOneOf(operators);
+    const by = tokens.takeOneOf(operators);
     if (by === undefined) break;
-    rest.push({ by: by as Binary, term: parseTerm(words) });
+    rest.push({ by: by as Binary, term: parseTerm(tokens) });
   }
   return rest.length === 0 ? first : { kind: 'chain', first, rest };
 }
 
-function parseUnary(words: Words): Expression {
-  const by = words.takeOneOf(SIGNS);
-  if (by !== undefined) return { kind: 'sign', by: by as Sign, term: words.nested(parseUnary) };
-  return parseValue(words);
+function parseUnary(tokens: TokenStream): Expression {
+  const by = tokens.takeOneOf(SIGNS);
+  if (by !== undefined) return { kind: 'sign', by: by as Sign, term: tokens.nested(parseUnary) };
+  return parseValue(tokens);
 }
 
-function parseValue(words: Words): Expression {
-  const token = words.current;
+function parseValue(tokens: TokenStream): Expression {
+  const token = tokens.current;
   if (token.kind === 'number' || token.kind === 'string') {
-    words.advance();
+    tokens.advance();
     return { kind: 'literal', value: token.value };
   }
-  if (token.kind === 'name') return parseProperty(words, propertyNamed(token.name));
+  if (token.kind === 'name') return parseProperty(tokens, propertyNamed(token.name));
   if (token.kind === 'quoted') {
     const property = propertyNamed(token.value);
-    if (property !== undefined) return parseProperty(words, property);
-    words.advance();
+    if (property !== undefined) return parseProperty(tokens, property);
+    tokens.advance();
     return { kind: 'literal', value: token.value };
   }
-  if (!words.take('(')) words.fail('a value');
-  const inner = words.nested(parseAny);
-  words.expect(')');
+  if (!tokens.take('(')) tokens.fail('a value');
+  const inner = tokens.nested(parseAny);
+  tokens.expect(')');
   return inner;
 }
 
@@ -221,9 +225,9 @@ function propertyNamed(written: string): Property | undefined {
   return PROPERTIES.find((property) => property === lower);
 }
 
-function parseProperty(words: Words, name: Property | undefined): Expression {
-  if (name === undefined) return words.fail(`one of ${PROPERTIES.join(', ')}`);
-  words.advance();
-  if (name === 'timestamp_diff' && words.take('(')) words.expect(')');
+function parseProperty(tokens: TokenStream, name: Property | undefined): Expression {
+  if (name === undefined) return tokens.fail(`one of ${PROPERTIES.join(', ')}`);
+  tokens.advance();
+  if (name === 'timestamp_diff' && tokens.take('(')) tokens.expect(')');
   return { kind: 'property', name };
 }

@@ -1,11 +1,11 @@
 import { HubError } from '../../errors.ts';
 import { show } from '../../model/error_value_text.ts';
 
-/** A word of a rule's expression. `column` is that of its first character, counted from 1. */
+/** Token of a rule's expression. `column` is that of its first character, counted from 1. */
 export type Token =
   | { readonly kind: 'number'; readonly column: number; readonly value: number }
   | { readonly kind: 'string'; readonly column: number; readonly value: string }
-  /** A word in double quotes: a property if it is called so, else a text. */
+  /** A word in double quotes: a property if there is one of that name, otherwise a string. */
   | { readonly kind: 'quoted'; readonly column: number; readonly value: string }
   /** A keyword (in upper case) or an operator. */
   | { readonly kind: 'sign'; readonly column: number; readonly sign: string }
@@ -22,7 +22,9 @@ const QUOTED = /"(?:[^"]|"")*"/y;
 /** Longer operators come first, so that `<=` is not read as `<`. */
 const OPERATOR = /<<|>>|<=|>=|<>|==|!=|[<>=&|+\-*/%~()]/y;
 
-/** Splits an expression into its words; the last one is `end`. Throws HUB_BAD_REQUEST at the first unknown character. */
+/**
+ * Splits an expression into tokens; the last one is `end`. Throws HUB_BAD_REQUEST at the first unsupported character.
+ */
 export function tokenize(text: string, field: string): readonly Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -60,17 +62,17 @@ function named(word: string, column: number): Token {
   return { kind: 'name', column, name: word };
 }
 
-/** `10ms` is refused: reading it as 10, followed by a name, would only shift the error to a stranger place. */
-function number(digits: string, place: { column: number; follows: string | undefined; field: string }): Token {
+/** Rejects `10ms`: reading it as 10 and a name would only move the error to a more confusing position. */
+function number(digits: string, position: { column: number; follows: string | undefined; field: string }): Token {
   const value = Number(digits);
-  if (place.follows !== undefined || !Number.isFinite(value)) {
-    const found = show(digits + (place.follows ?? ''));
+  if (position.follows !== undefined || !Number.isFinite(value)) {
+    const found = show(digits + (position.follows ?? ''));
     throw new HubError(
       'HUB_BAD_REQUEST',
-      `${place.field}: expected a number at column ${place.column}, found ${found}`,
+      `${position.field}: expected a number at column ${position.column}, found ${found}`,
     );
   }
-  return { kind: 'number', column: place.column, value };
+  return { kind: 'number', column: position.column, value };
 }
 
 function unreadable(text: string, column: number): string {
@@ -81,7 +83,7 @@ function unreadable(text: string, column: number): string {
   return `expected a value or an operator at column ${column}, found ${show(character)}`;
 }
 
-/** A word as it is named in a message. */
+/** Describes a token for an error message. */
 export function describe(token: Token): string {
   switch (token.kind) {
     case 'number':

@@ -6,9 +6,9 @@ import { checkGroundControlPoints } from './zone_transform.ts';
 import { transformationType } from './zone_type.ts';
 
 /**
- * The zone as its anchors place it: those of its anchor_ids that are known in both planes take the place of its ground
- * control points. The same object where they do not: it has none, they are too few to decide a map, or the zone is not
- * placed by points at all.
+ * Returns the zone as its anchors georeference it: anchors of anchor_ids with positions in both planes replace its
+ * ground control points. Returns the same object if it has no anchors, if they are too few to determine a map, or if
+ * the zone does not use control points.
  */
 export function anchoredZone(zone: Zone, anchorOf: (id: string) => Anchor | undefined): Zone {
   if (zone.anchor_ids == null || zone.anchor_ids.length === 0) return zone;
@@ -17,7 +17,7 @@ export function anchoredZone(zone: Zone, anchorOf: (id: string) => Anchor | unde
   return checkGroundControlPoints(rows) === undefined ? { ...zone, ground_control_points: rows } : zone;
 }
 
-/** Anchors are often mounted above each other: of those at one place in both planes only the first counts. */
+/** Anchors are often mounted above each other: of those at one position in both planes only the first counts. */
 function rowsOf(ids: readonly string[], anchorOf: (id: string) => Anchor | undefined): number[][] {
   const rows: number[][] = [];
   const seen = new Set<string>();
@@ -26,9 +26,9 @@ function rowsOf(ids: readonly string[], anchorOf: (id: string) => Anchor | undef
     const [lon, lat] = anchor?.georeferenced_position?.coordinates ?? [];
     const [x, y] = anchor?.local_position?.coordinates ?? [];
     if (lon === undefined || lat === undefined || x === undefined || y === undefined) continue;
-    const place = `${lon} ${lat} ${x} ${y}`;
-    if (seen.has(place)) continue;
-    seen.add(place);
+    const position = `${lon} ${lat} ${x} ${y}`;
+    if (seen.has(position)) continue;
+    seen.add(position);
     rows.push([lon, lat], [x, y]);
   }
   return rows;
@@ -36,15 +36,14 @@ function rowsOf(ids: readonly string[], anchorOf: (id: string) => Anchor | undef
 
 type Row = readonly number[];
 
-/** A thousandth of a millimetre at most: a zone may move very often, and what is rounded away adds up. */
+/** At most a thousandth of a millimeter: a zone may move very often, and rounding errors add up. */
 const DIGITS = 1e12;
-/** Nearer to a pole, east is no direction. */
+/** Nearer to a pole, east is not a usable direction. */
 const LATITUDE_MAX = 89.9;
 
 /**
- * Ground control points after the position of their zone has gone elsewhere: each lies as many metres east and north of
- * it as before. Moves that add up to one move have the same result, so a zone that comes back is where it was. Undefined
- * near a pole.
+ * Returns the ground control points of a zone whose position has moved: each keeps its offset in meters east and north.
+ * Moves are composable: a zone that returns is exactly where it was. Undefined near a pole.
  *
  * @param rows Pairs of rows: longitude and latitude in degrees, then the local x and y, which stay.
  */

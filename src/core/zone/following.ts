@@ -1,7 +1,7 @@
 import { idKey, isUnset, type ObjectKind } from '../../model/id.ts';
 import type { Zone } from '../../model/zone.ts';
 
-/** Members of a zone's `properties`: arrays of ids, whose objects take the zone along wherever they are located. */
+/** Members of a zone's `properties`: arrays of ids of the objects that the zone follows. */
 export const FOLLOWED = {
   providers: 'com.hdm.hub.zone.autozoneupdate.providers',
   trackables: 'com.hdm.hub.zone.autozoneupdate.trackables',
@@ -10,25 +10,28 @@ export const FOLLOWED = {
 /** Keys (see idKey) of the objects that a zone follows. */
 export interface Following {
   readonly providers: ReadonlySet<string>;
-  /** With its parent, which may as well be a zone. */
+  /** Includes its parent, which may also be a zone. */
   readonly trackables: ReadonlySet<string>;
 }
 
-/** Zones are replaced, never changed in place. */
-const known = new WeakMap<Zone, { readonly following: Following | undefined }>();
+/** Zones are replaced, never mutated. */
+const cache = new WeakMap<Zone, { readonly following: Following | undefined }>();
 
-/** What the zone follows; undefined for a zone that stays where it was put. Anything but ids in the lists is ignored. */
+/**
+ * Returns what the zone follows; undefined for a zone that does not move. Elements of the lists that are not ids are
+ * ignored.
+ */
 export function followingOf(zone: Zone): Following | undefined {
   if (zone.properties == null && zone.parent == null) return undefined;
-  let found = known.get(zone);
+  let found = cache.get(zone);
   if (found === undefined) {
     found = { following: readFollowing(zone) };
-    known.set(zone, found);
+    cache.set(zone, found);
   }
   return found.following;
 }
 
-/** Whether the lists are there at all, even if they name nothing. */
+/** Whether the lists exist, even if empty. */
 export function hasFollowLists({ properties }: Zone): boolean {
   return properties?.[FOLLOWED.providers] !== undefined || properties?.[FOLLOWED.trackables] !== undefined;
 }
@@ -45,20 +48,20 @@ function keysOf(list: unknown): Set<string> {
   return new Set(ids.map(idKey));
 }
 
-/** The zones that follow an object, by its kind and the key of its id. */
+/** Zones that follow an object, by its kind and the key of its id. */
 export class Followers {
   readonly #zones = { provider: new Map<string, Set<string>>(), trackable: new Map<string, Set<string>>() };
   /** Whether any zone follows anything. */
   any = false;
 
-  /** A zone was created (no `before`), replaced, or deleted (no `after`). */
+  /** Handles a zone that was created (no `before`), replaced, or deleted (no `after`). */
   change(before: Zone | undefined, after: Zone | undefined): void {
     if (before !== undefined) this.#each(before, (zones, key) => this.#remove(zones, key, before.id));
     if (after !== undefined) this.#each(after, (zones, key) => this.#add(zones, key, after.id));
     this.any = this.#zones.provider.size + this.#zones.trackable.size > 0;
   }
 
-  /** Ids of the zones that follow the object, in the order in which they came to do so; undefined when there are none. */
+  /** Returns the ids of the zones that follow the object, in the order in which they began; undefined for none. */
   of(kind: ObjectKind, id: string): ReadonlySet<string> | undefined {
     return this.#zones[kind].get(idKey(id));
   }
@@ -82,13 +85,13 @@ export class Followers {
   }
 }
 
-/** A zone is to be where an object is that it follows, and on the same floor. */
+/** New position and floor of a zone: those of an object that it follows. */
 export interface ZoneMove {
   readonly id: string;
   readonly by: { readonly kind: ObjectKind; readonly id: string };
-  /** Number of the item that has moved the object. Of two moves, even from different shards, the later one counts. */
+  /** Number of the item that moved the object. Of two moves, even from different shards, the later one counts. */
   readonly seq: number;
-  /** Longitude, latitude, and height where it is known. */
+  /** Longitude, latitude, and height if cache. */
   readonly position: readonly number[];
   readonly floor: number;
 }

@@ -8,9 +8,9 @@ import { isProximityZone, transformationType } from './zone_type.ts';
 type Ring = number[][];
 
 /**
- * A ring in longitude and latitude around a zone that is placed by points: their convex hull, whatever their order. Two
- * points are opposite corners of a rectangle in the zone's plane. Undefined for a zone that is not placed by points, and
- * where they are all on one line.
+ * Returns a ring in longitude and latitude around a zone with control points: their convex hull, in any order. Two
+ * points are opposite corners of a rectangle in the zone's plane. Undefined for a zone without control points, and if
+ * they are collinear.
  */
 export function zoneOutline(zone: Zone): Ring | undefined {
   const rows = zone.ground_control_points ?? [];
@@ -30,7 +30,7 @@ function rectangle(zone: Zone, rows: readonly (readonly number[])[]): Ring {
   });
 }
 
-/** A ground control point: where it is, and the same on a flat map on which zones are compared with straight edges. */
+/** A ground control point: its position, and its point on a flat map where straight edges of zones are compared. */
 interface Corner {
   readonly lon: number;
   readonly lat: number;
@@ -38,17 +38,20 @@ interface Corner {
   readonly y: number;
 }
 
-/** A point less than this beside an edge is on it: a hundredth of a millimetre in degrees, far above rounding errors. */
+/**
+ * Distance from an edge within which a point is on it: a hundredth of a millimeter in degrees, far above rounding
+ * errors.
+ */
 const ON_EDGE = 1e-10;
 
 /**
- * The geographic points of a zone in their order. The map is that of longitude and latitude, in which regions have their
- * straight edges, unwrapped around the first point. Around a pole it is the zone's own plane.
+ * Returns the geographic points of a zone in order. The map is longitude and latitude, in which edges of regions are
+ * straight, unwrapped around the first point. Around a pole it is the zone's own plane.
  */
 function cornersOf(zone: Zone): Corner[] {
-  const places = (zone.ground_control_points ?? []).filter((_, row) => row % 2 === 0);
-  const [firstLon = 0] = places[0] ?? [];
-  const corners = places.map(([lon = 0, lat = 0]) => ({
+  const positions = (zone.ground_control_points ?? []).filter((_, row) => row % 2 === 0);
+  const [firstLon = 0] = positions[0] ?? [];
+  const corners = positions.map(([lon = 0, lat = 0]) => ({
     lon,
     lat,
     x: firstLon + wrapLongitude(lon - firstLon),
@@ -66,8 +69,8 @@ function cornersOf(zone: Zone): Corner[] {
 }
 
 /**
- * The corners of the convex hull, counter-clockwise on the map, without those on an edge: by Andrew's monotone chain, the
- * lower border from west to east, then the upper one back. Fewer than three where all points are on one line.
+ * Returns the corners of the convex hull, counter-clockwise on the map, without those on an edge. Andrew's monotone
+ * chain: the lower border from west to east, then the upper one back. Fewer than three if all points are collinear.
  */
 function convexHull(corners: readonly Corner[]): Corner[] {
   const sorted = corners.toSorted((a, b) => a.x - b.x || a.y - b.y);
@@ -75,7 +78,7 @@ function convexHull(corners: readonly Corner[]): Corner[] {
   return hull.length < 3 ? [] : hull;
 }
 
-/** One border, without its last point, with which the other begins. */
+/** Returns one border without its last point, with which the other begins. */
 function border(corners: readonly Corner[]): Corner[] {
   const chain: Corner[] = [];
   for (const corner of corners) {
@@ -85,12 +88,12 @@ function border(corners: readonly Corner[]): Corner[] {
   return chain.slice(0, -1);
 }
 
-/** Whether the way from a to c over b turns left. */
+/** Whether the path from a over b to c turns left. */
 function turnsLeft(a: Corner, b: Corner, c: Corner): boolean {
   return cross(a, b, c) > ON_EDGE * Math.hypot(c.x - a.x, c.y - a.y);
 }
 
-/** Whether the ring of the corners in their order neither crosses nor touches itself. */
+/** Whether the ring of the corners in order neither crosses nor touches itself. */
 function isSimple(corners: readonly Corner[]): boolean {
   const { length } = corners;
   const corner = (index: number): Corner => corners[index % length] as Corner;
@@ -127,7 +130,7 @@ function isBetween(a: Corner, b: Corner, point: Corner): boolean {
   return (point.x - a.x) * (point.x - b.x) + (point.y - a.y) * (point.y - b.y) <= 0;
 }
 
-/** 1 where c lies to the left of the way from a to b, -1 to the right, 0 on it. */
+/** Returns 1 if c lies left of the line from a to b, -1 if right, 0 if on it. */
 function turn(a: Corner, b: Corner, c: Corner): number {
   const twice = cross(a, b, c);
   return Math.abs(twice) <= ON_EDGE * Math.hypot(b.x - a.x, b.y - a.y) ? 0 : Math.sign(twice);
@@ -137,17 +140,17 @@ function cross(a: Corner, b: Corner, c: Corner): number {
   return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-/** Zones are replaced, never changed in place, so an area lives as long as its zone. */
+/** Zones are replaced, never mutated, so an area is valid as long as its zone. */
 const areas = new WeakMap<Zone, number>();
 
 /**
- * Area of a zone in square metres on the ellipsoid (Karney's, by geographiclib): of the polygon of its ground control
- * points in their order, of the circle of a proximity zone, and 0 where neither is known. It is negative where that
- * polygon crosses or touches itself: then it is the area of the points' convex hull.
+ * Returns the area of a zone in square meters on the ellipsoid (Karney's, by geographiclib): of the polygon of its
+ * ground control points in order, or of the circle of a proximity zone; 0 if neither exists. If the polygon crosses or
+ * touches itself, returns the negative area of the points' convex hull.
  */
 export function zoneSquareMetres(zone: Zone): number {
-  const known = areas.get(zone);
-  if (known !== undefined) return known;
+  const cached = areas.get(zone);
+  if (cached !== undefined) return cached;
   const area = squareMetres(zone);
   areas.set(zone, area);
   return area;

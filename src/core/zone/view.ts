@@ -1,17 +1,17 @@
 import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
-import { type PlaneTransform, shownProjection, WGS84 } from '../geo/crs.ts';
+import { type PlaneTransform, displayProjection, WGS84 } from '../geo/crs.ts';
 import { roundMetres } from '../geo/rounding.ts';
 import type { ZoneLookup } from './zone_table.ts';
 import { zoneTransform } from './zone_transform.ts';
 
-/** Moves a position from one plane to another. */
+/** Converts a position from one plane to another. */
 export type Convert = (x: number, y: number, out: [number, number]) => void;
 
 /**
- * How a place on the earth is shown in a view: as it is, or by a transform. For `local` in the plane of the zone that
- * the view names, else of the zone that the place belongs to. Undefined when there is none: it cannot be shown.
+ * Returns the transform of positions in a view; 'wgs84' for none. For `local` it is the plane of the view's zone,
+ * otherwise of the position's own zone. Undefined if there is none: the position cannot be converted.
  */
 export function viewTransform(
   view: Pick<View, 'crs' | 'zoneId'>,
@@ -19,12 +19,14 @@ export function viewTransform(
   zones: ZoneLookup,
 ): PlaneTransform | 'wgs84' | undefined {
   if (view.crs === 'EPSG:4326') return 'wgs84';
-  if (view.crs !== 'local') return shownProjection(view.crs);
+  if (view.crs !== 'local') return displayProjection(view.crs);
   const zone = view.zoneId === undefined ? ownZone : zones(view.zoneId);
   return zone === undefined ? undefined : zoneTransform(zone);
 }
 
-/** Writes where a place on the earth is in the plane, in rounded metres; false when the plane does not reach it. */
+/**
+ * Writes the coordinates of a position in the plane, in rounded meters; returns false if the plane does not reach it.
+ */
 // hot
 export function writeInPlane(lon: number, lat: number, plane: PlaneTransform, out: [number, number]): boolean {
   plane.fromWgs84(lon, lat, out);
@@ -36,15 +38,17 @@ export function writeInPlane(lon: number, lat: number, plane: PlaneTransform, ou
 }
 
 /**
- * The point in the plane, in rounded metres, or in whatever a function converts it to. z is kept. Undefined when the
- * plane does not reach it.
+ * Returns the point in the plane, in rounded meters, or converted by a function. Keeps z. Undefined if the plane does
+ * not reach it.
  */
 export function pointInPlane(point: Point, plane: PlaneTransform | Convert): Point | undefined {
   const coordinates = positionIn(point.coordinates, converterOf(plane));
   return coordinates === undefined ? undefined : { type: 'Point', coordinates };
 }
 
-/** The polygon with its vertices moved as by pointInPlane; undefined when the plane does not reach all of them. */
+/**
+ * Returns the polygon with each vertex converted as by pointInPlane; undefined if the plane does not reach all of them.
+ */
 export function polygonInPlane(polygon: Polygon, plane: PlaneTransform | Convert): Polygon | undefined {
   const convert = converterOf(plane);
   const rings: number[][][] = [];
@@ -75,12 +79,12 @@ function positionIn(position: readonly number[], convert: Convert): number[] | u
   return z === undefined ? out : [out[0], out[1], z];
 }
 
-/** Text of a GeoJSON Feature of a geometry's and a properties object's text. */
+/** Returns a GeoJSON Feature, given a geometry and properties as JSON. */
 export function feature(geometry: string, featureProperties: string): string {
   return `{"type":"Feature","geometry":${geometry},"properties":${featureProperties}}`;
 }
 
-/** Text of a GeoJSON FeatureCollection of Features. */
+/** Returns a GeoJSON FeatureCollection, given Features as JSON. */
 export function featureCollection(features: readonly string[]): string {
   return `{"type":"FeatureCollection","features":[${features.join(',')}]}`;
 }

@@ -5,8 +5,8 @@ import type { Zone } from '../../model/zone.ts';
 export type ZoneLookup = (idOrForeignId: string) => Zone | undefined;
 
 /**
- * Zones, found by their id or else their foreign id. UUIDs are found in any case. Ids and foreign ids are one name space,
- * but data from before that was so may have a name twice: then the id counts.
+ * Zones by id and foreign id. UUIDs match in any case. Ids and foreign ids share one name space, but older data may
+ * contain a name twice: then the id counts.
  */
 export class ZoneTable {
   readonly #byId = new Map<string, Zone>();
@@ -16,7 +16,7 @@ export class ZoneTable {
     return this.#byId.size;
   }
 
-  /** Finds a zone by what a location, a fence or a query calls it. */
+  /** Finds a zone by the name that a location, a fence or a query uses. */
   // hot
   readonly find = (name: string): Zone | undefined => {
     const zone = this.#byId.get(name);
@@ -25,11 +25,11 @@ export class ZoneTable {
     return (key === name ? undefined : this.#byId.get(key)) ?? this.#byForeignId.get(key);
   };
 
-  /** Whether there is a zone of its id. */
+  /** Whether a zone with its id exists. */
   // hot
   readonly has = ({ id }: Zone): boolean => this.#byId.has(idKey(id));
 
-  /** Adds, replaces or (undefined) removes a zone. Returns the one that was there before. */
+  /** Adds, replaces or (undefined) removes a zone. Returns the previous one. */
   set(id: string, zone: Zone | undefined): Zone | undefined {
     const key = idKey(id);
     const before = this.#byId.get(key);

@@ -6,38 +6,39 @@ import { fitPlane, type PlaneFit, type PointPair } from '../geo/plane_fit.ts';
 import { transformationType } from './zone_type.ts';
 
 /**
- * A zone's plane is put on the earth in two steps: a linear map takes it to a UTM or UPS plane, whose projection gives
- * longitude and latitude. Ground control points decide the linear map by a fit, a benchmark by its angle and scale.
+ * Georeferencing of zones in two steps: a linear map converts the zone's plane to a UTM or UPS plane, whose projection
+ * gives longitude and latitude. A fit of the ground control points determines the linear map; for a benchmark, its
+ * angle and scale do.
  */
 
 type Row = readonly number[];
 
 const FIELD = 'ground_control_points';
 
-/** Zones are replaced, never changed in place, so a transform lives as long as its zone. */
+/** Zones are replaced, never mutated, so a transform is valid as long as its zone. */
 const transforms = new WeakMap<Zone, { readonly transform: PlaneTransform | undefined }>();
 
 /**
- * The transform of a zone's coordinates; undefined for a zone without a plane (proximity, none), or with too little to
- * place it. fromWgs84 writes NaN for a place too far away to have coordinates in the zone.
+ * Returns the transform of a zone's coordinates; undefined for a zone without a plane (proximity, none) or with too
+ * little georeference. fromWgs84 writes NaN for a position too far away to have coordinates in the zone.
  */
 export function zoneTransform(zone: Zone): PlaneTransform | undefined {
-  const known = transforms.get(zone);
-  if (known !== undefined) return known.transform;
+  const cached = transforms.get(zone);
+  if (cached !== undefined) return cached.transform;
   const transform = makeTransform(zone);
   transforms.set(zone, { transform });
   return transform;
 }
 
-/** Whether a zone has the same coordinates as the one that it replaces; then it has the very same transform. */
+/** Whether a zone has the same coordinates as the one that it replaces; then it reuses the transform. */
 export function keepsPlane(before: Zone, after: Zone): boolean {
   if (planeKey(before) !== planeKey(after)) return false;
-  const known = transforms.get(before);
-  if (known !== undefined) transforms.set(after, known);
+  const cached = transforms.get(before);
+  if (cached !== undefined) transforms.set(after, cached);
   return true;
 }
 
-/** Everything that the transform is made of. */
+/** Returns all values that determine the transform. */
 function planeKey(zone: Zone): string {
   const type = transformationType(zone);
   if (type === 'gcp') return JSON.stringify([type, zone.ground_control_points]);
@@ -54,23 +55,23 @@ function planeKey(zone: Zone): string {
   ]);
 }
 
-/** How far each ground control point lies from where the fit puts it; undefined for a zone without such a fit. */
+/** Returns the distance of each ground control point from its fitted position; undefined for a zone without a fit. */
 export function residualsMetres(zone: Zone): number[] | undefined {
   if (transformationType(zone) !== 'gcp') return undefined;
   const { pairs, fit } = fitRows(zone.ground_control_points ?? []);
   if (fit === undefined) return undefined;
   return pairs.map(({ x, y, easting, northing }) => {
-    const dx = x - fit.centreX;
-    const dy = y - fit.centreY;
-    const east = fit.centreEasting + fit.a * dx + fit.b * dy - easting;
-    const north = fit.centreNorthing + fit.c * dx + fit.d * dy - northing;
+    const dx = x - fit.centerX;
+    const dy = y - fit.centerY;
+    const east = fit.centerEasting + fit.a * dx + fit.b * dy - easting;
+    const north = fit.centerNorthing + fit.c * dx + fit.d * dy - northing;
     return Math.hypot(east, north);
   });
 }
 
 /**
- * Why the rows cannot place a zone, with the path and value of the row at fault; undefined when they can. Rows come in
- * pairs: longitude and latitude, then the local x and y.
+ * Returns why the rows cannot georeference a zone, with the path and value of the invalid row; undefined if they can.
+ * Rows come in pairs: longitude and latitude, then the local x and y.
  */
 export function checkGroundControlPoints(rows: readonly Row[]): string | undefined {
   if (rows.length % 2 !== 0) return `${FIELD}: must have an even number of rows, found ${rows.length}`;
@@ -99,36 +100,36 @@ function makeTransform(zone: Zone): PlaneTransform | undefined {
   }
 }
 
-/** The linear map, then the plane's projection. */
+/** Returns the linear map followed by the plane's projection. */
 function linearThen(plane: PlaneTransform, fit: PlaneFit): PlaneTransform {
-  const { a, b, c, d, centreX, centreY, centreEasting, centreNorthing } = fit;
+  const { a, b, c, d, centerX, centerY, centerEasting, centerNorthing } = fit;
   const determinant = a * d - b * c;
   return {
     // hot
     toWgs84(x, y, out) {
-      const dx = x - centreX;
-      const dy = y - centreY;
-      plane.toWgs84(centreEasting + a * dx + b * dy, centreNorthing + c * dx + d * dy, out);
+      const dx = x - centerX;
+      const dy = y - centerY;
+      plane.toWgs84(centerEasting + a * dx + b * dy, centerNorthing + c * dx + d * dy, out);
     },
     // hot
     fromWgs84(lon, lat, out) {
       plane.fromWgs84(lon, lat, out);
-      const east = out[0] - centreEasting;
-      const north = out[1] - centreNorthing;
-      out[0] = centreX + (d * east - b * north) / determinant;
-      out[1] = centreY + (a * north - c * east) / determinant;
+      const east = out[0] - centerEasting;
+      const north = out[1] - centerNorthing;
+      out[0] = centerX + (d * east - b * north) / determinant;
+      out[1] = centerY + (a * north - c * east) / determinant;
     },
     covers(x, y) {
-      const dx = x - centreX;
-      const dy = y - centreY;
-      return plane.covers(centreEasting + a * dx + b * dy, centreNorthing + c * dx + d * dy);
+      const dx = x - centerX;
+      const dy = y - centerY;
+      return plane.covers(centerEasting + a * dx + b * dy, centerNorthing + c * dx + d * dy);
     },
   };
 }
 
 /**
- * local_origin lies at the position; the axes are turned clockwise by the angle between the grid's north and theirs,
- * the sum of easting_angle and meridian_convergence.
+ * Returns the transform of a benchmark: local_origin lies at the position; the axes are rotated clockwise by the angle
+ * between grid north and theirs, the sum of easting_angle and meridian_convergence.
  */
 function benchmarkTransform(zone: Zone): PlaneTransform | undefined {
   const plane = zone.surface_projection == null ? undefined : projection(zone.surface_projection);
@@ -142,9 +143,9 @@ function benchmarkTransform(zone: Zone): PlaneTransform | undefined {
   const angle = (((zone.easting_angle ?? 0) + (zone.meridian_convergence ?? 0)) * Math.PI) / 180;
   const cosine = scale * Math.cos(angle);
   const sine = scale * Math.sin(angle);
-  const [centreX = 0, centreY = 0] = zone.local_origin?.coordinates ?? [];
-  const centre = { centreX, centreY, centreEasting: out[0], centreNorthing: out[1] };
-  return linearThen(plane, { a: cosine, b: sine, c: -sine, d: cosine, ...centre });
+  const [centerX = 0, centerY = 0] = zone.local_origin?.coordinates ?? [];
+  const center = { centerX, centerY, centerEasting: out[0], centerNorthing: out[1] };
+  return linearThen(plane, { a: cosine, b: sine, c: -sine, d: cosine, ...center });
 }
 
 interface FittedRows {
@@ -167,7 +168,9 @@ function fitRows(rows: readonly Row[]): FittedRows {
   return { plane, pairs, fit: fitPlane(pairs) };
 }
 
-/** The plane around the centre of the geographic points; longitudes are averaged as differences to the first. */
+/**
+ * Returns the plane around the center of the geographic points; longitudes are averaged as differences to the first.
+ */
 function planeOf(rows: readonly Row[]): PlaneTransform {
   const [firstLon = 0] = rows[0] as Row;
   let eastOfFirst = 0;
@@ -182,19 +185,19 @@ function planeOf(rows: readonly Row[]): PlaneTransform {
 }
 
 function checkGeographic(row: Row, index: number): string | undefined {
-  if (!(Math.abs(row[0] as number) <= 180)) return says(index, 0, 'must be a longitude from -180 to 180', row[0]);
-  if (!(Math.abs(row[1] as number) <= 90)) return says(index, 1, 'must be a latitude from -90 to 90', row[1]);
+  if (!(Math.abs(row[0] as number) <= 180)) return problemAt(index, 0, 'must be a longitude from -180 to 180', row[0]);
+  if (!(Math.abs(row[1] as number) <= 90)) return problemAt(index, 1, 'must be a latitude from -90 to 90', row[1]);
   return undefined;
 }
 
 function checkLocal(row: Row, index: number): string | undefined {
-  if (!Number.isFinite(row[0])) return says(index, 0, 'must be a finite number', row[0]);
-  if (!Number.isFinite(row[1])) return says(index, 1, 'must be a finite number', row[1]);
+  if (!Number.isFinite(row[0])) return problemAt(index, 0, 'must be a finite number', row[0]);
+  if (!Number.isFinite(row[1])) return problemAt(index, 1, 'must be a finite number', row[1]);
   return undefined;
 }
 
-/** Infinity has no JSON, and is what an overlong exponent is read as. */
-function says(row: number, column: number, rule: string, found: number | undefined): string {
+/** Infinity has no JSON form; an overlong exponent is read as Infinity. */
+function problemAt(row: number, column: number, rule: string, found: number | undefined): string {
   return `${pathOf(FIELD, [String(row), String(column)])}: ${rule}, found ${String(found ?? 'nothing')}`;
 }
 

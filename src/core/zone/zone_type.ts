@@ -3,8 +3,8 @@ import type { Zone } from '../../model/zone.ts';
 export type TransformationType = 'gcp' | 'proximity' | 'benchmark' | 'none';
 
 /**
- * How the zone is placed on the earth: as it says itself, else by its type. An installation that says nothing is
- * placed by ground control points, also while it has none yet.
+ * Returns how the zone is georeferenced: its own transformation_type, otherwise by its type. A zone without either uses
+ * ground control points, even while it has none.
  */
 export function transformationType(zone: Zone): TransformationType {
   if (zone.transformation_type != null) return zone.transformation_type as TransformationType;
@@ -14,7 +14,7 @@ export function transformationType(zone: Zone): TransformationType {
   return zone.type === 'none' ? 'none' : 'gcp';
 }
 
-/** Whether the zone has one position instead of a plane: what it detects is near it. */
+/** Whether the zone has one position instead of a plane: objects that it detects are near it. */
 export function isProximityZone(zone: Zone): boolean {
   return transformationType(zone) === 'proximity';
 }

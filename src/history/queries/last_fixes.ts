@@ -1,4 +1,4 @@
-import type { PlaceTopic } from '../../core/recorded.ts';
+import type { PositionTopic } from '../../core/history_rows.ts';
 import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
@@ -9,7 +9,7 @@ const [SOUGHT, LAST_FIXES] = ['sought', 'last_fixes'] as const;
 
 /** Objects whose last fix an answer depends on, of those since a time. */
 export interface LastFixesNeeded {
-  readonly topic: PlaceTopic;
+  readonly topic: PositionTopic;
   readonly fromMs: number;
   readonly ids: readonly string[];
 }

@@ -89,10 +89,10 @@ function placementOf({
   b,
   c,
   d,
-  centreX: centerX,
-  centreY: centerY,
-  centreEasting: centerEasting,
-  centreNorthing: centerNorthing,
+  centerX: centerX,
+  centerY: centerY,
+  centerEasting: centerEasting,
+  centerNorthing: centerNorthing,
 }: PlaneFit): Placement {
   const e = centerEasting - a * centerX - b * centerY;
   const f = centerNorthing - c * centerX - d * centerY;

@@ -1,5 +1,5 @@
 import { type Client, types } from 'cassandra-driver';
-import type { EntityKind, EntityWrite } from '../../core/kept.ts';
+import type { StoredKind, EntityWrite } from '../../core/entity_write.ts';
 import { eachOf } from './each_of.ts';
 import type { Lease } from './lease.ts';
 import { readPartitions } from './reading.ts';
@@ -139,10 +139,10 @@ function bytesOf({ id, text = '' }: EntityWrite): number {
 }
 
 function toStored(row: types.Row): Stored {
-  const kind: EntityKind = row.get('kind');
+  const kind: StoredKind = row.get('kind');
   return { kind, id: row.get('id'), text: row.get('body'), made: row.get('made').toNumber() };
 }
 
-function keyOf({ kind, id }: { readonly kind: EntityKind; readonly id: string }): string {
+function keyOf({ kind, id }: { readonly kind: StoredKind; readonly id: string }): string {
   return `${kind} ${id}`;
 }

@@ -1,5 +1,5 @@
 import { type Client, types } from 'cassandra-driver';
-import type { KeptRow } from '../../core/item.ts';
+import type { StoredRow } from '../../core/item.ts';
 import { readPartitions } from './reading.ts';
 import { partitionOf } from './schema.ts';
 import type { Statement, Write } from './sender.ts';
@@ -19,7 +19,7 @@ const DELETE_COLLISION = 'DELETE FROM collision USING TIMESTAMP ? WHERE partitio
 const READ_COLLISIONS = 'SELECT id, start_ms, bodies FROM collision WHERE partition = ?';
 
 /** Writes of rows, the first of which has the time `tick`. Those of a partition of one table go together. */
-export function rowWrites(rows: readonly KeptRow[], tick: number): Write[] {
+export function rowWrites(rows: readonly StoredRow[], tick: number): Write[] {
   const open = new Map<string, { statements: Statement[]; bytes: number; isLogged: false }>();
   const writes: Write[] = [];
   for (const row of rows) {
@@ -39,7 +39,7 @@ export function rowWrites(rows: readonly KeptRow[], tick: number): Write[] {
   return writes;
 }
 
-function statementOf(row: KeptRow, { partition, tick }: { partition: number; tick: types.Long }): Statement {
+function statementOf(row: StoredRow, { partition, tick }: { partition: number; tick: types.Long }): Statement {
   const { kind, id } = row;
   if (row.kind === 'collision') {
     if (row.gone === true) return { query: DELETE_COLLISION, params: [tick, partition, id] };
@@ -53,7 +53,7 @@ function statementOf(row: KeptRow, { partition, tick }: { partition: number; tic
   };
 }
 
-function bytesOf(row: KeptRow): number {
+function bytesOf(row: StoredRow): number {
   const bytes = ROW_BYTES + 2 * row.id.length;
   if (row.gone === true) return bytes;
   if (row.kind === 'collision') return bytes + row.bodies.length;
@@ -61,11 +61,11 @@ function bytesOf(row: KeptRow): number {
 }
 
 /** All rows, those of collisions last. */
-export async function readRows(client: Client, consistency: number): Promise<KeptRow[]> {
+export async function readRows(client: Client, consistency: number): Promise<StoredRow[]> {
   const rows = await readPartitions(
     client,
     { query: READ, consistency },
-    (row): KeptRow => ({
+    (row): StoredRow => ({
       kind: row.get('kind'),
       id: row.get('id'),
       receivedMs: row.get('received_ms'),
@@ -77,7 +77,7 @@ export async function readRows(client: Client, consistency: number): Promise<Kep
   const collisions = await readPartitions(
     client,
     { query: READ_COLLISIONS, consistency },
-    (row): KeptRow => ({
+    (row): StoredRow => ({
       kind: 'collision',
       id: row.get('id'),
       startMs: row.get('start_ms'),

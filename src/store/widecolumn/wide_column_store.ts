@@ -1,5 +1,5 @@
 import type { Client } from 'cassandra-driver';
-import type { Kept, KeptPart, StoreBatch } from '../../core/kept.ts';
+import type { StoredState, StoredPart, StoreBatch } from '../../core/entity_write.ts';
 import { packedRows } from '../../wire/store_messages.ts';
 import { partsOf, type Store } from '../store.ts';
 import { connect, consistencyOf } from './connect.ts';
@@ -52,7 +52,7 @@ export class WideColumnStore implements Store {
   }
 
   /** Rejects with a StartupError when the keyspace cannot be read. */
-  load(read?: (part: KeptPart) => void): Promise<Kept> {
+  load(read?: (part: StoredPart) => void): Promise<StoredState> {
     return this.#inLine(async () => {
       try {
         const entities = await this.#entities.read();

@@ -2,7 +2,7 @@ import { type Cluster, openCluster } from '../../../src/cluster/cluster.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { clusterSettings } from '../../../src/config/settings.ts';
-import type { Answer, Query } from '../../../src/core/item.ts';
+import type { QueryResult, Query } from '../../../src/core/item.ts';
 import type { ShapeChecks } from '../../../src/core/shape_checks.ts';
 import { HubError } from '../../../src/errors.ts';
 import { clusterStore } from '../../../src/hub/connect_cluster.ts';
@@ -227,7 +227,7 @@ export class SimulatedHub {
   }
 
   /** Asks the owner, as the API does. */
-  ask(query: Query): Promise<readonly Answer[]> {
+  ask(query: Query): Promise<readonly QueryResult[]> {
     const { cluster, shards } = this.parts;
     return (cluster?.isLocal === false ? cluster.remote : shards).ask(query);
   }

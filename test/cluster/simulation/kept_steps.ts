@@ -1,5 +1,5 @@
 import type { Item, ObjectIds } from '../../../src/core/item.ts';
-import type { Batch } from '../../../src/core/shard.ts';
+import type { StepBatch } from '../../../src/core/shard.ts';
 import { lend } from '../../../src/model/borrowed.ts';
 import { type LaneBatch, unpackBatch } from '../../../src/wire/messages.ts';
 import type { Ran } from './thread.ts';
@@ -12,7 +12,7 @@ export interface TimedRan extends Ran {
 }
 
 /** A step that has come to pass: whoever goes on with its objects knows of it. */
-export interface KeptStep extends Omit<Batch, 'items'>, Pick<LaneBatch, 'recordedWith'> {
+export interface KeptStep extends Omit<StepBatch, 'items'>, Pick<LaneBatch, 'recordedWith'> {
   readonly incarnation: string;
   readonly atMs: number;
   readonly order: number;

@@ -1,8 +1,8 @@
 import { settle } from '../../../src/core/handlers/move.ts';
 import { schedule } from '../../../src/core/handlers/on_deadline.ts';
-import type { Answer, Item, Query } from '../../../src/core/item.ts';
+import type { QueryResult, Item, Query } from '../../../src/core/item.ts';
 import { type Fix, type FixContext, shiftFix } from '../../../src/core/location/fix.ts';
-import type { ShiftedTimes } from '../../../src/core/location/record.ts';
+import type { TimeConversion } from '../../../src/core/location/record.ts';
 import { openShard, type Shard } from '../../../src/core/shard.ts';
 import { openFenceIndex } from '../../../src/fence_index/fence_index.ts';
 import {
@@ -83,7 +83,7 @@ export class Oracle {
   }
 
   /** What a single hub would show of an object. */
-  ask(query: Query & { readonly id: string }): Answer {
+  ask(query: Query & { readonly id: string }): QueryResult {
     const hub = this.#hubs.find(({ objects }) => objects.has(query.id));
     if (hub === undefined) throw new Error(`There is no object "${query.id}" in the simulation`);
     return hub.ask(query);
@@ -166,8 +166,8 @@ class SingleHub {
     );
   }
 
-  ask(query: Query): Answer {
-    return this.#answer({ kind: 'read', id: 1, query }) as Answer;
+  ask(query: Query): QueryResult {
+    return this.#answer({ kind: 'read', id: 1, query }) as QueryResult;
   }
 
   /** Another object is somewhere, or nowhere here, without a word to anybody. */
@@ -300,7 +300,7 @@ async function openAlone(): Promise<Shard> {
 }
 
 /** How the times of a hub's locations become those of another one. */
-function timesOfOther(from: readonly ClockStep[], to: readonly ClockStep[]): ShiftedTimes {
+function timesOfOther(from: readonly ClockStep[], to: readonly ClockStep[]): TimeConversion {
   return {
     eventTime: (ms) => eventTime(wallClockOfEventTime(ms, from), to),
     runningTime: (ms) => monotonicTime(wallClockTime(ms, from), to),

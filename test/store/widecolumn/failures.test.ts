@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { EntityWrite, StoreBatch } from '../../../src/core/kept.ts';
+import type { EntityWrite, StoreBatch } from '../../../src/core/entity_write.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { WideColumnStore } from '../../../src/store/widecolumn/wide_column_store.ts';
 import { CqlProxy, type Fate, INVALID, OVERLOADED } from '../../cassandra/cql_proxy.ts';

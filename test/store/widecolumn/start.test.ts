@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Client } from 'cassandra-driver';
 import type { LastKnownRow } from '../../../src/core/item.ts';
-import type { EntityWrite } from '../../../src/core/kept.ts';
+import type { EntityWrite } from '../../../src/core/entity_write.ts';
 import { StartupError } from '../../../src/errors.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { WideColumnSettings } from '../../../src/store/widecolumn/settings.ts';

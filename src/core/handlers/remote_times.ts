@@ -5,24 +5,26 @@ import {
   type ClockStep,
   wallClockTime,
 } from '../../model/clock_steps.ts';
-import type { Effect, EffectMember, Place } from '../effects.ts';
+import type { Effect, EffectMember, EffectPosition } from '../effects.ts';
 import type { PastStep } from '../item.ts';
 import { shiftFix } from '../location/fix.ts';
-import type { ShiftedTimes } from '../location/record.ts';
+import type { TimeConversion } from '../location/record.ts';
 
 /**
- * Steps of another hub have event times and running times of that hub. They are the same here only as long as neither clock
- * was set back and neither hub stood still.
+ * Event times and monotonic times in the steps of another hub are that hub's. They equal this hub's only if neither
+ * clock stepped backward and neither hub was suspended.
  */
 
-/** How the times of a step become times of this hub. */
-interface ForeignTimes extends ShiftedTimes {
-  /** Running times that timers count from and to. Timers have run for as long, whatever both clocks have been through. */
+/** Conversions of a step's times to times of this hub. */
+interface RemoteTimes extends TimeConversion {
+  /**
+   * Converts monotonic times that timers count from and to. A timer keeps its elapsed time whatever both clocks did.
+   */
   timed(ms: number): number;
 }
 
-/** Undefined where both hubs have the same times. */
-function foreignTimes(from: readonly ClockStep[], to: readonly ClockStep[]): ForeignTimes | undefined {
+/** Returns undefined if both hubs have the same times. */
+function remoteTimes(from: readonly ClockStep[], to: readonly ClockStep[]): RemoteTimes | undefined {
   if (from.length === 0 && to.length === 0) return undefined;
   const aheadMs = to.reduce((sum, { byMs }) => sum + byMs, 0);
   return {
@@ -32,33 +34,36 @@ function foreignTimes(from: readonly ClockStep[], to: readonly ClockStep[]): For
   };
 }
 
-/** How the effects of a step are to be read; as they are, where it is one of this hub. The records of its locations are changed. */
+/**
+ * Returns a function that converts the effects of a step to times of this hub; the identity for a step of this hub.
+ * Also converts the step's locations, in place.
+ */
 export function readEffects({ locations, setBacks }: PastStep, own: readonly ClockStep[]): (effect: Effect) => Effect {
-  const times = setBacks && foreignTimes(setBacks, own);
+  const times = setBacks && remoteTimes(setBacks, own);
   if (times === undefined) return (effect) => effect;
   for (const location of locations) location.shift(times);
   return (effect) => shifted(effect, times);
 }
 
-function shifted(effect: Effect, times: ForeignTimes): Effect {
-  const { suppressUntilMs, heardMs, members } = effect;
+function shifted(effect: Effect, times: RemoteTimes): Effect {
+  const { suppressUntilMs, lastSeenMs, members } = effect;
   return {
     ...effect,
     suppressUntilMs: times.timed(suppressUntilMs),
-    heardMs: heardMs === undefined ? undefined : times.timed(heardMs),
-    place: shiftedPlace(effect.place, times),
+    lastSeenMs: lastSeenMs === undefined ? undefined : times.timed(lastSeenMs),
+    place: shiftedPosition(effect.place, times),
     members: members?.map((member) => shiftedMember(member, times)),
   };
 }
 
-function shiftedPlace(place: Place, times: ForeignTimes): Place {
+function shiftedPosition(place: EffectPosition, times: RemoteTimes): EffectPosition {
   if (place.at === 'fix') shiftFix(place.bytes, times);
   if (place.at !== 'location') return place;
   const { derived } = place;
   return { ...place, derived: { ...derived, eventTimeMs: times.eventTime(derived.eventTimeMs) } };
 }
 
-function shiftedMember({ fenceId, seenMs, membership }: EffectMember, times: ForeignTimes): EffectMember {
+function shiftedMember({ fenceId, seenMs, membership }: EffectMember, times: RemoteTimes): EffectMember {
   const timed = (ms: number): number => times.timed(ms);
   const timers = {
     toleranceFromMs: timed(membership.toleranceFromMs),

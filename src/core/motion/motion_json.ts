@@ -6,8 +6,8 @@ import { asciiBytes, put, UTF8_MAX } from '../json_bytes.ts';
 import { locationBytesMax, writeLocation } from '../location/event_bytes.ts';
 import type { Fix } from '../location/fix.ts';
 import type { RecordBuffer } from '../location/record.ts';
-import { locationIn, planeOf, positionOf } from '../location/text.ts';
-import type { MotionTexts, TrackableState } from '../state.ts';
+import { locationIn, planeOf, positionOf } from '../location/location_json.ts';
+import type { MotionJson, TrackableState } from '../state.ts';
 import { feature, pointInPlane, polygonInPlane } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import { circlePolygon, ringPolygon } from './shape.ts';
@@ -16,11 +16,11 @@ import { CIRCLE_BYTES_MAX, POINT_BYTES_MAX, polygonBytesMax, putCircle, putPoint
 const GEOMETRY = asciiBytes(',"geometry":');
 const LOCATION = asciiBytes(',"location":');
 const CLOSING_BRACE = 0x7d;
-const ADDED_MAX = GEOMETRY.length + LOCATION.length + 1;
+const ADDED_BYTES_MAX = GEOMETRY.length + LOCATION.length + 1;
 
 /**
- * JSON text of a trackable's motion in a view, a GeoJSON Feature where the view says so. Undefined when the trackable
- * has no fix or cannot be shown in the view. `shared` is what its location says in every view.
+ * Returns a trackable's motion as JSON in a view, as a GeoJSON Feature if the view says so. Undefined if the trackable
+ * has no fix or cannot be converted to the view. `shared` is the part of its location that all views share.
  */
 export function motionIn(
   trackable: TrackableState,
@@ -33,21 +33,21 @@ export function motionIn(
   const plane = planeOf(fix, view, zones);
   if (plane === undefined) return undefined;
   const location = locationIn(fix, { ...view, geojson: false }, zones, shared);
-  // The position decides whether it is shown. Its shape may reach beyond the range.
+  // The position decides whether the motion is in range; its shape may extend beyond the range.
   const shape = shapeIn(trackable, plane === 'wgs84' ? plane : (projection(view.crs) ?? plane));
   if (location === undefined || shape === undefined) return undefined;
   const geometry = JSON.stringify(shape);
-  const { head, properties } = knownTexts(trackable);
+  const { head, properties } = cachedJson(trackable);
   if (view.geojson === true) return feature(geometry, `${head},"location":${location}${properties}}`);
   return `${head},"geometry":${geometry},"location":${location}${properties}}`;
 }
 
-/** How many bytes writeMotion takes at most. */
+/** Returns the maximum number of bytes that writeMotion writes. */
 export function motionBytesMax(trackable: TrackableState, fix: Fix): number {
-  const { head, properties } = knownTexts(trackable);
+  const { head, properties } = cachedJson(trackable);
   return (
     UTF8_MAX * (head.length + properties.length) +
-    ADDED_MAX +
+    ADDED_BYTES_MAX +
     shapeBytesMax(trackable.footprint, fix) +
     locationBytesMax(fix)
   );
@@ -59,7 +59,7 @@ function shapeBytesMax(footprint: Footprint | undefined, fix: Fix): number {
   return fix.positionBytes > 0 ? fix.positionBytes : POINT_BYTES_MAX;
 }
 
-/** Writes the motion of a trackable in EPSG:4326, as it is published: what motionIn makes of it. Returns where it ends. */
+/** Writes the motion of a trackable in EPSG:4326 as published: the result of motionIn. Returns the offset after it. */
 // hot
 export function writeMotion(
   to: RecordBuffer,
@@ -70,7 +70,7 @@ export function writeMotion(
     sentTime,
   }: { readonly trackable: TrackableState; readonly fix: Fix; readonly sentTime: Uint8Array },
 ): number {
-  const { head, properties } = knownTexts(trackable);
+  const { head, properties } = cachedJson(trackable);
   const { bytes } = to;
   let at = start + bytes.write(head, start);
   at = put(bytes, at, GEOMETRY);
@@ -86,11 +86,11 @@ export function writeMotion(
 function putShape(to: RecordBuffer, at: number, footprint: Footprint | undefined, fix: Fix): number {
   if (footprint?.ring !== undefined) return putPolygon(to, at, footprint.ring, 'wgs84');
   if (footprint !== undefined && footprint.radiusMetres > 0) return putCircle(to, at, footprint, 'wgs84');
-  // Sent in other coordinates: these are computed.
+  // A position sent in other coordinates is converted.
   return fix.positionBytes > 0 ? fix.copyPoint(to.bytes, at) : putPoint(to, at, fix, 'wgs84');
 }
 
-/** The shape of a trackable at its fix: a Polygon where it has an extent, else a Point. In EPSG:4326. */
+/** Returns the shape of a trackable at its fix in EPSG:4326: a Polygon if it has an extent, otherwise a Point. */
 export function motionGeometry(trackable: TrackableState): Point | Polygon {
   const { footprint, fix } = trackable;
   if (footprint !== undefined && footprint.radiusMetres > 0) {
@@ -106,12 +106,12 @@ function shapeIn(trackable: TrackableState, plane: PlaneTransform | 'wgs84'): Po
   return geometry.type === 'Point' ? pointInPlane(geometry, plane) : polygonInPlane(geometry, plane);
 }
 
-function knownTexts(trackable: TrackableState): MotionTexts {
-  trackable.texts ??= textsOf(trackable);
-  return trackable.texts;
+function cachedJson(trackable: TrackableState): MotionJson {
+  trackable.json ??= jsonOf(trackable);
+  return trackable.json;
 }
 
-function textsOf({ entity }: TrackableState): MotionTexts {
+function jsonOf({ entity }: TrackableState): MotionJson {
   const { id, name, extrusion, properties } = entity;
   const head = JSON.stringify({ id, name: name ?? undefined, extrusion: extrusion ?? undefined });
   return {

@@ -2,7 +2,7 @@ import type { LocationProvider } from '../../model/provider.ts';
 import type { Trackable } from '../../model/trackable.ts';
 import { unlink } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
-import type { Membership } from '../fence/membership.ts';
+import type { FenceMembership } from '../fence/membership.ts';
 import { type OwnTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
 import type { Fix, FixContext } from '../location/fix.ts';
@@ -19,55 +19,55 @@ import { writeRow } from './last_known.ts';
 import { settle } from './move.ts';
 import { schedule } from './on_deadline.ts';
 import { setTrackable } from './on_trackable.ts';
-import { chainsOf, retimeChanged } from './retime.ts';
-import { soleTrackableTiming } from './seen.ts';
+import { inheritedTimings, retimeChanged } from './retime.ts';
+import { soleTrackableTiming } from './fence_observation.ts';
 
 /**
- * Objects move from shard to shard when their assignment changes. Their state goes along whole, with all timers
- * running, so nobody can tell from the events that they have moved.
+ * State transfer of objects between shards when their assignment changes. The complete state moves, with running
+ * timers, so events do not reveal the transfer.
  */
 
-type FixOnTheWay = FixContext & { readonly bytes: Uint8Array };
+type TransferredFix = FixContext & { readonly bytes: Uint8Array };
 
-interface ObjectOnTheWay {
+interface TransferredObject {
   readonly id: string;
-  readonly fix: FixOnTheWay | undefined;
-  readonly members: readonly (readonly [fenceId: string, membership: Membership, seenMs: number])[];
+  readonly fix: TransferredFix | undefined;
+  readonly members: readonly (readonly [fenceId: string, membership: FenceMembership, seenMs: number])[];
   readonly suppressUntilMs: number;
 }
 
-interface ProviderOnTheWay extends ObjectOnTheWay {
+interface TransferredProvider extends TransferredObject {
   readonly entity: LocationProvider | undefined;
-  /** What its trackable has it timed by. */
+  /** Timing of its trackable that applies to it. */
   readonly chain: OwnTiming;
 }
 
-interface TrackableOnTheWay extends ObjectOnTheWay {
+interface TransferredTrackable extends TransferredObject {
   readonly entity: Trackable;
   readonly colliding: boolean;
 }
 
-/** Hands out the state of objects and forgets them, without events. */
+/** Exports the state of objects and removes them, without events. */
 export function onExportState(context: ShardContext, item: Item & { kind: 'exportState' }): void {
   const { state } = context;
-  const providers: ProviderOnTheWay[] = [];
-  const trackables: TrackableOnTheWay[] = [];
+  const providers: TransferredProvider[] = [];
+  const trackables: TransferredTrackable[] = [];
   for (const id of item.providers) {
     const provider = state.providers.get(id);
     if (provider === undefined) continue;
     const chain = soleTrackableTiming(state, id);
     providers.push({ ...packed(provider), entity: provider.entity, chain });
-    forget(context, provider);
+    removeObject(context, provider);
     state.providers.delete(id);
   }
   const staying = item.trackables.flatMap((id) => state.trackables.get(id)?.entity.location_providers ?? []);
-  const chains = chainsOf(state, staying);
+  const chains = inheritedTimings(state, staying);
   for (const id of item.trackables) {
     const trackable = state.trackables.get(id);
     if (trackable === undefined) continue;
     const { entity, colliding } = trackable;
     trackables.push({ ...packed(trackable), entity, colliding });
-    forget(context, trackable);
+    removeObject(context, trackable);
     unlink(state, trackable);
     state.trackables.delete(id);
   }
@@ -76,14 +76,14 @@ export function onExportState(context: ShardContext, item: Item & { kind: 'expor
 }
 
 /**
- * Takes in the state of objects from another shard. Their rows are wanted at once: should this shard's worker die, they
- * must not be older than what has come along; and what is told of the objects here, once the rows are kept, then comes
- * after what was told of them there.
+ * Imports the state of objects from another shard. Their rows are urgent for two reasons. If this shard's worker dies,
+ * the rows must not be older than the imported state. And events of the objects wait for their rows, so they follow the
+ * events of the old shard.
  */
 export function onImportState(context: ShardContext, item: Item & { kind: 'importState' }): void {
   const { state } = context;
   const chains = new Map<ProviderState, OwnTiming>();
-  for (const packedProvider of item.state.providers as readonly ProviderOnTheWay[]) {
+  for (const packedProvider of item.state.providers as readonly TransferredProvider[]) {
     const provider = providerState(state, packedProvider.id);
     provider.entity ??= packedProvider.entity;
     provider.timing = timingOfObject(provider.entity);
@@ -91,8 +91,8 @@ export function onImportState(context: ShardContext, item: Item & { kind: 'impor
     unpackInto(state, provider, packedProvider);
     chains.set(provider, packedProvider.chain);
   }
-  for (const packedTrackable of item.state.trackables as readonly TrackableOnTheWay[]) {
-    // Its entity may be here already, in a newer version.
+  for (const packedTrackable of item.state.trackables as readonly TransferredTrackable[]) {
+    // The entity may already be here, in a newer version.
     const trackable = state.trackables.get(packedTrackable.id) ?? setTrackable(state, packedTrackable.entity);
     const fix = unpackFix(state, packedTrackable.fix);
     if (fix !== undefined) settle(state, trackable, fix);
@@ -102,7 +102,7 @@ export function onImportState(context: ShardContext, item: Item & { kind: 'impor
   retimeChanged(context, chains, item.receivedMs);
 }
 
-function packed(object: ProviderState | TrackableState): ObjectOnTheWay {
+function packed(object: ProviderState | TrackableState): TransferredObject {
   const { id, fix, members, suppressUntilMs } = object;
   return {
     id,
@@ -112,14 +112,14 @@ function packed(object: ProviderState | TrackableState): ObjectOnTheWay {
   };
 }
 
-function packedFix(fix: Fix): FixOnTheWay {
+function packedFix(fix: Fix): TransferredFix {
   const { providerId, source, zone, timing, trackables, isLocal } = fix;
-  // The memory of the fix may be used again before this is packed.
+  // The memory of the fix may be reused before the message is serialized.
   return { providerId, source, zone, timing, trackables, isLocal, bytes: Uint8Array.from(fix.bytes) };
 }
 
-/** What must be kept before its events are published is kept by this shard, which publishes them. */
-function forget({ state, rows }: ShardContext, object: ProviderState | TrackableState): void {
+/** Rows that its events wait for are stored by this shard, which publishes those events. */
+function removeObject({ state, rows }: ShardContext, object: ProviderState | TrackableState): void {
   if (state.urgent.has(object) && object.fix !== undefined) writeRow(rows, object, object.fix);
   for (const { fence } of object.members) fence.occupants.delete(object);
   state.fixes.put(object, undefined);
@@ -130,7 +130,7 @@ function forget({ state, rows }: ShardContext, object: ProviderState | Trackable
   state.urgent.delete(object);
 }
 
-function unpackInto(state: ShardState, object: ProviderState | TrackableState, from: ObjectOnTheWay): void {
+function unpackInto(state: ShardState, object: ProviderState | TrackableState, from: TransferredObject): void {
   object.suppressUntilMs = from.suppressUntilMs;
   for (const [fenceId, membership, seenMs] of from.members) {
     const fence = state.fences.get(fenceId);
@@ -144,8 +144,8 @@ function unpackInto(state: ShardState, object: ProviderState | TrackableState, f
   schedule(state, object);
 }
 
-/** The zone is this shard's own, unless it is gone. */
-function unpackFix({ zones, fixes }: ShardState, from: FixOnTheWay | undefined): Fix | undefined {
+/** Replaces the zone by this shard's own, unless it was deleted. */
+function unpackFix({ zones, fixes }: ShardState, from: TransferredFix | undefined): Fix | undefined {
   const zone = from?.zone && (zones.find(from.zone.id) ?? from.zone);
   return from && fixes.takeOver(from.bytes, { ...from, zone });
 }

@@ -1,29 +1,29 @@
 import type { StoredFence } from '../../model/fence.ts';
 import { idKey } from '../../model/id.ts';
 import { fenceAmong } from '../fence/fences.ts';
-import type { Since } from '../item.ts';
+import type { ChangesSince } from '../item.ts';
 import type { FenceState, ShardState } from '../state.ts';
 import { type ZoneLookup, ZoneTable } from '../zone/zone_table.ts';
 
-/** The fences and zones that kept state names. */
-export interface Around {
+/** Fences and zones that stored state refers to. */
+export interface EntityLookup {
   readonly fence: (id: string) => FenceState | undefined;
   readonly zone: ZoneLookup;
 }
 
-/** Those of a shard as they are. */
-export function aroundOf({ fences, zones }: ShardState): Around {
+/** Looks them up in the current state of a shard. */
+export function currentEntities({ fences, zones }: ShardState): EntityLookup {
   return { fence: (id) => fences.get(id), zone: zones.find };
 }
 
-/** Those of a shard as they were when other hubs looked at them last. */
-export class AroundBefore implements Around {
-  readonly since: Since;
+/** Looks them up as they were when other hubs last evaluated them. */
+export class PastEntityLookup implements EntityLookup {
+  readonly since: ChangesSince;
   readonly #fences: ReadonlyMap<string, FenceState | undefined>;
   readonly fence: (id: string) => FenceState | undefined;
   readonly zone: ZoneLookup;
 
-  constructor(state: ShardState, since: Since) {
+  constructor(state: ShardState, since: ChangesSince) {
     this.since = since;
     this.zone = zonesBefore(state, since);
     const fences = new Map(since.fences.map(([id, before]) => [id, this.#fenceBefore(state, id, before)]));
@@ -31,19 +31,19 @@ export class AroundBefore implements Around {
     this.fence = (id) => (fences.has(id) ? fences.get(id) : state.fences.get(id));
   }
 
-  /** Whether it is not what it was: how it covers the earth may have changed with its zone. */
+  /** Whether the fence has changed; its region may also change with its zone. */
   hasChanged(id: string): boolean {
     return this.#fences.has(id);
   }
 
-  /** One that is gone by now has no place in the index. It is only there for its members to leave it. */
+  /** A fence that was deleted since has no slot in the index. It exists only so that its members can leave it. */
   #fenceBefore(state: ShardState, id: string, before: StoredFence | undefined): FenceState | undefined {
     const { slot, occupants } = state.fences.get(id) ?? { slot: -1, occupants: new Set() };
     return before && fenceAmong(this.zone, before, { slot, occupants });
   }
 }
 
-function zonesBefore({ zones }: ShardState, since: Since): ZoneLookup {
+function zonesBefore({ zones }: ShardState, since: ChangesSince): ZoneLookup {
   if (since.zones.length === 0) return zones.find;
   const before = new ZoneTable();
   const changed = new Set<string>();

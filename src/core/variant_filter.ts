@@ -1,13 +1,13 @@
 import { type FilterFields, type KeyValue, keyOf, type Variant } from '../model/topics.ts';
 
-/** A rendering that is wanted, and of which events. */
-export interface WantedVariant extends Variant {
-  /** Whether somebody may get the event; undefined: somebody gets all of them. */
+/** A subscribed rendering, and the filter of its events. */
+export interface FilteredVariant extends Variant {
+  /** Whether any subscriber may receive the event; undefined if a subscriber receives all of them. */
   readonly wants?: ((fields: FilterFields) => boolean) | undefined;
 }
 
-/** A variant whose events are asked about before they are rendered. */
-export function wantedVariant(variant: Variant): WantedVariant {
+/** Returns a variant with a filter that is evaluated before rendering. */
+export function filteredVariant(variant: Variant): FilteredVariant {
   const { wanted } = variant;
   if (wanted === undefined) return variant;
   const keys = wanted.keys.map(({ at, values }) => ({ at, values: new Set(values) }));

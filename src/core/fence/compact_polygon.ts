@@ -1,21 +1,21 @@
 import type { StoredFence } from '../../model/fence.ts';
 
-/** Positions of a polygon from which on it is kept in numbers: each costs 100 bytes as an array. */
-const LARGE = 1000;
+/** Number of positions from which a polygon is stored as numbers: a position costs 100 bytes as an array. */
+const LARGE_POSITIONS = 1000;
 
 type Ring = readonly (readonly number[])[];
 
-/** A fence whose region, where that is a large polygon, takes a fifth of the memory; it reads and prints the same. */
-export function withKeptRegion(fence: StoredFence): StoredFence {
+/** Returns the fence with a large polygon stored flat, in a fifth of the memory. It reads and serializes the same. */
+export function withCompactRegion(fence: StoredFence): StoredFence {
   const { region } = fence;
-  if (region.type !== 'Polygon' || region instanceof KeptPolygon) return fence;
+  if (region.type !== 'Polygon' || region instanceof CompactPolygon) return fence;
   const rings = region.coordinates as readonly Ring[];
   const size = rings[0]?.[0]?.length ?? 0;
   const count = rings.reduce((sum, ring) => sum + ring.length, 0);
   const isEven = rings.every((ring) => ring.every((position) => position.length === size));
-  if (count < LARGE || !isEven || Object.keys(region).length !== 2) return fence;
+  if (count < LARGE_POSITIONS || !isEven || Object.keys(region).length !== 2) return fence;
   const flat = rings.map((ring) => flatPositions(ring, size));
-  return { ...fence, region: new KeptPolygon(flat, size) as unknown as typeof region };
+  return { ...fence, region: new CompactPolygon(flat, size) as unknown as typeof region };
 }
 
 function flatPositions(ring: Ring, size: number): Float64Array {
@@ -25,12 +25,12 @@ function flatPositions(ring: Ring, size: number): Float64Array {
   return flat;
 }
 
-/** A polygon as flat rings, whose positions are made anew each time that they are read. */
-export class KeptPolygon {
+/** A polygon stored as flat rings. `coordinates` creates its positions on each read. */
+export class CompactPolygon {
   readonly type = 'Polygon';
-  /** Numbers of all positions of each ring. */
+  /** Coordinates of all positions, one array per ring. */
   readonly rings: readonly Float64Array[];
-  /** Numbers of a position. */
+  /** Numbers per position. */
   readonly size: number;
 
   constructor(rings: readonly Float64Array[], size: number) {
@@ -45,7 +45,7 @@ export class KeptPolygon {
     );
   }
 
-  /** The lowest height of the exterior; 0 where positions have none. */
+  /** Lowest height of the exterior; 0 if its positions have no height. */
   get base(): number {
     const { rings, size } = this;
     if (size < 3) return 0;

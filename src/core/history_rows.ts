@@ -1,0 +1,332 @@
+import { type Borrowed, lend } from '../model/borrowed.ts';
+import { wallClockOfEventTime, type ClockStep, wallClockTime } from '../model/clock_steps.ts';
+import { GrowingBuffer } from './growing_buffer.ts';
+import { UTF8_MAX } from './json_bytes.ts';
+import type { Fix } from './location/fix.ts';
+import type { NewRecordBuffer } from './location/record.ts';
+
+/**
+ * Positions of objects as bytes for the history: rows of numbers, written once, before a location becomes JSON, and
+ * only copied afterwards. Ids and other names are numbers, from 1, assigned by the shard; a step contains the names
+ * that it uses for the first time. A reader has all names as long as each step starts with as many names as the steps
+ * before contained, or with none: then the shard has restarted its numbering.
+ *
+ * The positions of a step, little-endian, from a multiple of 8, padded to one:
+ *
+ *     0  u32 number of names before the step     4  u32 bytes of the new names
+ *     8  for each name: u32 bytes, UTF-8; then padding to a multiple of 8, and for each topic with positions:
+ *
+ *        0  u32 topic, as its index in POSITION_TOPICS   4  u32 number of positions
+ *        8  u32 columns with any value: bits in the order of POSITION_NUMBERS, then POSITION_NAMES
+ *       12  u32 bytes of all members
+ *       16  each position: f64 each of POSITION_NUMBERS, NaN for unknown, u32 each of POSITION_NAMES, 0 for none
+ *           u32 for each position: end offset of its members, if there are any; then these, as JSON (location/accepted.ts)
+ */
+
+export const POSITION_TOPICS = ['locations', 'motions'] as const;
+export type PositionTopic = (typeof POSITION_TOPICS)[number];
+
+/**
+ * Degrees in WGS 84; meters per second; degrees clockwise from north; meters in the plane of the zone, of the height,
+ * and of the accuracy. Wall-clock times in milliseconds since 1970: of the location and of its receipt. In the order of
+ * Fix.copyNumbers.
+ */
+export const POSITION_NUMBERS = [
+  ...['longitude', 'latitude', 'floor', 'time', 'speed', 'course', 'received', 'x', 'y', 'z', 'accuracy'],
+] as const;
+/** `id`: of the provider, or of the trackable that it moved. A location has no provider besides its id. */
+export const POSITION_NAMES = ['id', 'provider_id', 'source', 'zone_id'] as const;
+/** Length of a position in f64 and in u32, and the index of its first name among the latter. */
+export const POSITION_LENGTH = POSITION_NUMBERS.length + POSITION_NAMES.length / 2;
+export const [POSITION_WORDS, FIRST_NAME] = [2 * POSITION_LENGTH, 2 * POSITION_NUMBERS.length] as const;
+
+const [TIME, SPEED, COURSE, RECEIVED, X, Y, Z, ACCURACY] = (
+  ['time', 'speed', 'course', 'received', 'x', 'y', 'z', 'accuracy'] as const
+).map((name) => POSITION_NUMBERS.indexOf(name)) as [number, number, number, number, number, number, number, number];
+
+const STEP_HEAD = 8;
+const TOPIC_HEAD = 16;
+const INITIAL_BYTES = 1 << 12;
+const BYTES_RETAINED = 1 << 20;
+const [INITIAL_POSITIONS, POSITIONS_RETAINED] = [1 << 8, 1 << 13] as const;
+/** With more names the shard restarts its numbering. */
+const NAMES_MAX = 1 << 20;
+
+/** What each step records. */
+export interface HistoryRecording {
+  readonly topics: readonly PositionTopic[];
+  /** Whether a location includes its members, for its properties. */
+  readonly withMembers: boolean;
+}
+
+/** Positions of a step. */
+export interface PackedPositions {
+  /** Valid until the next step. */
+  readonly bytes: Borrowed;
+  /** Number of positions per topic. */
+  readonly counts: Readonly<Record<PositionTopic, number>>;
+}
+
+/** Start and end offset of some bytes. */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** New names of a step. */
+export interface NewNames extends ByteRange {
+  /** Number of names before the step. */
+  readonly before: number;
+}
+
+/** Positions of a topic in memory that is aligned to 8 bytes. */
+export interface PositionSection {
+  readonly topic: PositionTopic;
+  readonly count: number;
+  /** Start of the positions, as an index of f64. */
+  readonly start: number;
+  /** Columns with any value: bits in the order of POSITION_NUMBERS, then POSITION_NAMES. */
+  readonly present: number;
+  /** Index of the members' end offsets among u32, and offset of the members; undefined for none. */
+  readonly members: { readonly ends: number; readonly from: number } | undefined;
+}
+
+/** Writes the positions of a step. */
+export class PositionWriter extends GrowingBuffer {
+  readonly #recorded: Readonly<Record<PositionTopic, boolean>>;
+  readonly #withMembers: boolean;
+  readonly #positions: Readonly<Record<PositionTopic, PositionRows>> = {
+    locations: new PositionRows(),
+    motions: new PositionRows(),
+  };
+  readonly #numbers = new Map<string, number>();
+  /** Sum of the names of earlier numberings: a number that a fix stores is valid if it is larger. */
+  #before = 0;
+  /** Names that the step uses for the first time. */
+  #newNames: string[] = [];
+  /** The last source, which the next position usually shares. */
+  #source = '';
+  #sourceNumber = 0;
+
+  constructor({ topics, withMembers }: HistoryRecording, newBuffer: NewRecordBuffer) {
+    super(newBuffer, INITIAL_BYTES);
+    this.#recorded = { locations: topics.includes('locations'), motions: topics.includes('motions') };
+    this.#withMembers = withMembers;
+  }
+
+  location(fix: Fix, setBacks: readonly ClockStep[]): void {
+    if (!this.#recorded.locations) return;
+    const positions = this.#positions.locations;
+    this.#write(positions, fix, setBacks, this.#numberOfProvider(fix), 0);
+    if (this.#withMembers) positions.members.push(fix.text);
+  }
+
+  motion(id: string, fix: Fix, setBacks: readonly ClockStep[]): void {
+    if (!this.#recorded.motions) return;
+    this.#write(this.#positions.motions, fix, setBacks, this.#numberOf(id), this.#numberOfProvider(fix));
+  }
+
+  /** Returns the positions since the last call; undefined for none. */
+  take(): PackedPositions | undefined {
+    const { locations, motions } = this.#positions;
+    if (locations.count + motions.count === 0) return undefined;
+    const counts = { locations: locations.count, motions: motions.count };
+    let at = this.#packNames();
+    at = this.#packPositions(at, 0, locations);
+    at = this.#packPositions(at, 1, motions);
+    if (this.#numbers.size > NAMES_MAX) this.resetNames();
+    return { bytes: lend(this.bytes.subarray(0, at)), counts };
+  }
+
+  /** Restarts the numbering of names. Call it between two steps. */
+  resetNames(): void {
+    this.#before += this.#numbers.size;
+    this.#numbers.clear();
+    this.#source = '';
+    this.#sourceNumber = 0;
+  }
+
+  /** Frees memory. Call it between two steps. */
+  tidy(): void {
+    this.shrink(BYTES_RETAINED, 0);
+    for (const topic of POSITION_TOPICS) this.#positions[topic].tidy();
+  }
+
+  /** A fix belongs to one provider for long, so it caches the number. */
+  // hot
+  #numberOfProvider(fix: Fix): number {
+    if (fix.providerNumber <= this.#before) fix.providerNumber = this.#before + this.#numberOf(fix.providerId);
+    return fix.providerNumber - this.#before;
+  }
+
+  // hot
+  #numberOf(name: string): number {
+    return this.#numbers.get(name) ?? this.#add(name);
+  }
+
+  #add(name: string): number {
+    if (name === '') return 0;
+    const number = this.#numbers.size + 1;
+    this.#numbers.set(name, number);
+    this.#newNames.push(name);
+    return number;
+  }
+
+  // hot
+  #write(positions: PositionRows, fix: Fix, setBacks: readonly ClockStep[], id: number, provider: number): void {
+    const row = positions.next();
+    const { numbers, words } = positions;
+    const at = POSITION_LENGTH * row;
+    fix.copyNumbers(numbers, at);
+    if (setBacks.length > 0) {
+      numbers[at + TIME] = wallClockOfEventTime(numbers[at + TIME] as number, setBacks);
+      numbers[at + RECEIVED] = wallClockTime(numbers[at + RECEIVED] as number, setBacks);
+    }
+    const zone = fix.isLocal ? this.#numberOf(fix.zone?.id ?? '') : 0;
+    if (zone === 0) {
+      numbers[at + X] = Number.NaN;
+      numbers[at + Y] = Number.NaN;
+    }
+    if (fix.source !== this.#source) {
+      this.#source = fix.source;
+      this.#sourceNumber = this.#numberOf(fix.source);
+    }
+    const source = this.#sourceNumber;
+    const names = POSITION_WORDS * row + FIRST_NAME;
+    words[names] = id;
+    words[names + 1] = provider;
+    words[names + 2] = source;
+    words[names + 3] = zone;
+    positions.present |=
+      ALWAYS_PRESENT |
+      presentBit(numbers, at, SPEED) |
+      presentBit(numbers, at, COURSE) |
+      presentBit(numbers, at, Z) |
+      presentBit(numbers, at, ACCURACY) |
+      (zone > 0 ? IN_ZONE : 0) |
+      (provider > 0 ? PROVIDER : 0) |
+      (source > 0 ? SOURCE : 0);
+  }
+
+  #packNames(): number {
+    const names = this.#newNames;
+    const size = names.reduce((sum, { length }) => sum + 4 + UTF8_MAX * length, 0);
+    this.reserve(STEP_HEAD + size + 8, 0);
+    const { bytes, view } = this;
+    let at = STEP_HEAD;
+    for (const name of names) {
+      const written = bytes.write(name, at + 4);
+      view.setUint32(at, written, true);
+      at += 4 + written;
+    }
+    view.setUint32(0, this.#numbers.size - names.length, true);
+    view.setUint32(4, at - STEP_HEAD, true);
+    this.#newNames = [];
+    return padded(at);
+  }
+
+  /** Returns the start of the next topic. */
+  #packPositions(start: number, topic: number, positions: PositionRows): number {
+    const { count, present, members } = positions;
+    if (count === 0) return start;
+    const length = members.reduce((sum, text) => sum + text.length, 0);
+    const size = 8 * POSITION_LENGTH * count;
+    this.reserve(start + TOPIC_HEAD + size + 4 * members.length + UTF8_MAX * length + 8, start);
+    const { bytes, view } = this;
+    bytes.set(new Uint8Array(positions.words.buffer, 0, size), start + TOPIC_HEAD);
+    let at = start + TOPIC_HEAD + size;
+    let membersSize = 0;
+    if (length > 0) {
+      const from = at + 4 * count;
+      for (const text of members) {
+        membersSize += bytes.write(text, from + membersSize);
+        view.setUint32(at, membersSize, true);
+        at += 4;
+      }
+      at += membersSize;
+    }
+    view.setUint32(start, topic, true);
+    view.setUint32(start + 4, count, true);
+    view.setUint32(start + 8, present, true);
+    view.setUint32(start + 12, membersSize, true);
+    positions.clear();
+    return padded(at);
+  }
+}
+
+const bitOf = (name: string): number => 1 << [...POSITION_NUMBERS, ...POSITION_NAMES].indexOf(name as 'time');
+const ALWAYS_PRESENT = ['longitude', 'latitude', 'floor', 'time', 'received', 'id'].reduce(
+  (bits, name) => bits | bitOf(name),
+  0,
+);
+const IN_ZONE = bitOf('x') | bitOf('y') | bitOf('zone_id');
+const [PROVIDER, SOURCE] = [bitOf('provider_id'), bitOf('source')] as const;
+
+/** Returns the bit of a number; 0 if the number is unknown. */
+// hot
+function presentBit(numbers: Float64Array, at: number, index: number): number {
+  return Number.isNaN(numbers[at + index]) ? 0 : 1 << index;
+}
+
+function padded(at: number): number {
+  return (at + 7) & ~7;
+}
+
+/** Positions of a topic in the current step. */
+class PositionRows {
+  count = 0;
+  present = 0;
+  members: string[] = [];
+  /** Both views share one buffer. */
+  numbers = new Float64Array(POSITION_LENGTH * INITIAL_POSITIONS);
+  words = new Uint32Array(this.numbers.buffer);
+
+  /** Appends a row and returns its index. */
+  // hot
+  next(): number {
+    if (this.numbers.length === POSITION_LENGTH * this.count) this.#resize(2 * this.count);
+    return this.count++;
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.present = 0;
+    this.members = [];
+  }
+
+  tidy(): void {
+    if (this.numbers.length > POSITION_LENGTH * POSITIONS_RETAINED) this.#resize(POSITIONS_RETAINED);
+  }
+
+  #resize(positions: number): void {
+    const { numbers } = this;
+    this.numbers = new Float64Array(POSITION_LENGTH * positions);
+    this.numbers.set(numbers.subarray(0, POSITION_LENGTH * this.count));
+    this.words = new Uint32Array(this.numbers.buffer);
+  }
+}
+
+/** Returns the new names of the step at `start`, a multiple of 8. */
+export function namesIn(words: Uint32Array, start: number): NewNames {
+  const from = start + STEP_HEAD;
+  return { before: words[start >> 2] as number, from, to: from + (words[(start >> 2) + 1] as number) };
+}
+
+/** Returns the sections of a step that ends at `end` and whose names end at `namesEnd`. */
+export function sectionsIn(words: Uint32Array, namesEnd: number, end: number): readonly PositionSection[] {
+  const sections: PositionSection[] = [];
+  let at = padded(namesEnd);
+  while (at < end) {
+    const [topic, count, present, membersSize] = words.subarray(at >> 2, (at >> 2) + 4) as unknown as number[] as [
+      ...[number, number, number, number],
+    ];
+    at += TOPIC_HEAD;
+    const start = at >> 3;
+    at += 8 * POSITION_LENGTH * count;
+    const members = membersSize === 0 ? undefined : { ends: at >> 2, from: at + 4 * count };
+    if (members !== undefined) at = members.from + membersSize;
+    at = padded(at);
+    sections.push({ topic: POSITION_TOPICS[topic] as PositionTopic, count, start, present, members });
+  }
+  return sections;
+}

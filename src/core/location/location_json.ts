@@ -1,0 +1,118 @@
+import { formatTime } from '../../model/time.ts';
+import type { View } from '../../model/topics.ts';
+import type { PlaneTransform } from '../geo/crs.ts';
+import { feature, viewTransform, writeInPlane } from '../zone/view.ts';
+import type { ZoneLookup } from '../zone/zone_table.ts';
+import { zoneTransform } from '../zone/zone_transform.ts';
+import { pointJson } from './accepted.ts';
+import type { Fix } from './fix.ts';
+
+const scratch: [number, number] = [0, 0];
+const POSITION_END = ']},';
+export const TRACKABLES = ',"trackables":';
+export const SENT_TIME = ',"timestamp_sent":"';
+
+/**
+ * Returns the plane in which a view shows the fix: 'wgs84' for its own coordinates, undefined if it cannot be
+ * converted. `local` means the zone that the fix's source names now, which may have changed since, or may have been
+ * deleted.
+ */
+export function planeOf(fix: Fix, view: View, zones: ZoneLookup): PlaneTransform | 'wgs84' | undefined {
+  return viewTransform(view, view.crs === 'local' ? zones(fix.source) : undefined, zones);
+}
+
+/** Returns the location in EPSG:4326 as JSON. Not cached: it is longer than its parts. */
+// hot
+export function locationJson(fix: Fix, shared = membersJson(fix)): string {
+  return `{"position":${pointJson(fix.lon, fix.lat, fix.z)},${shared},"crs":"EPSG:4326"}`;
+}
+
+/**
+ * Returns the location as stored. One sent in meters of its zone is stored with these, so that it moves when the zone's
+ * plane moves.
+ */
+export function storedJson(fix: Fix): string {
+  const text = locationJson(fix);
+  return fix.isLocal ? `${text.slice(0, -1)},"local":[${fix.sentX},${fix.sentY}]}` : text;
+}
+
+/**
+ * Returns the part of locationJson between position and trackables, given its parsed value; undefined if the JSON has
+ * another structure.
+ */
+export function membersIn(text: string, value: object): string | undefined {
+  const names = Object.keys(value);
+  if (names[0] !== 'position' || names.at(-2) !== 'trackables' || names.at(-1) !== 'crs') return undefined;
+  const start = text.indexOf(POSITION_END);
+  // Quotes in an id are escaped.
+  const end = text.lastIndexOf(TRACKABLES);
+  return start < 0 || end < start ? undefined : text.slice(start + POSITION_END.length, end);
+}
+
+/**
+ * Returns the location as JSON in a view, as a GeoJSON Feature if the view says so; undefined if it cannot be
+ * converted. A caller with several views may pass the part that they share.
+ */
+// hot
+export function locationIn(fix: Fix, view: View, zones: ZoneLookup, shared = membersJson(fix)): string | undefined {
+  const plane = planeOf(fix, view, zones);
+  if (plane === undefined) return undefined;
+  if (plane === 'wgs84' && view.geojson !== true) return locationJson(fix, shared);
+  const position = plane === 'wgs84' ? pointJson(fix.lon, fix.lat, fix.z) : pointIn(fix, plane);
+  if (position === undefined) return undefined;
+  const members = `${shared},"crs":${JSON.stringify(view.crs)}}`;
+  return view.geojson === true ? feature(position, `{${members}`) : `{"position":${position},${members}`;
+}
+
+/** Returns the GeoJSON position of a fix in EPSG:4326: longitude, latitude, and the height if there is one. */
+export function positionOf({ lon, lat, z }: Fix): number[] {
+  return z === undefined ? [lon, lat] : [lon, lat, z];
+}
+
+/**
+ * Returns the members of a location besides position and crs, without braces: those sent and those added by the hub.
+ */
+export function membersJson(fix: Fix): string {
+  return withDerived(fix, fix.text);
+}
+
+/** Like membersJson, as published: with the hub's timestamp_sent, given by sentTimeJson. */
+// hot
+export function publishedMembersJson(fix: Fix, sentTime: string): string {
+  const { text } = fix;
+  return withDerived(fix, (fix.hasSentTime ? withoutSentTime(text) : text) + sentTime);
+}
+
+/** Returns the hub's timestamp_sent as a member that follows another one. */
+export function sentTimeJson(nowMs: number): string {
+  return `${SENT_TIME}${formatTime(nowMs)}"`;
+}
+
+/** Removes the sender's timestamp_sent. Properties, which may have a member of that name too, follow it. */
+function withoutSentTime(text: string): string {
+  const start = text.indexOf(SENT_TIME);
+  return text.slice(0, start) + text.slice(text.indexOf('"', start + SENT_TIME.length) + 1);
+}
+
+function withDerived(fix: Fix, members: string): string {
+  const { sentFloor, sentSpeed, sentCourse, trackables } = fix;
+  let text = members;
+  if (Number.isNaN(sentFloor)) text += `,"floor":${fix.floor}`;
+  if (fix.sentElevationRef === undefined) text += ',"elevation_ref":"floor"';
+  if (Number.isNaN(sentSpeed)) text += memberJson('speed', fix.speed);
+  if (Number.isNaN(sentCourse)) text += memberJson('course', fix.course);
+  return text + TRACKABLES + (trackables.length === 0 ? '[]' : JSON.stringify(trackables));
+}
+
+function memberJson(name: string, value: number | undefined): string {
+  return value === undefined ? '' : `,"${name}":${value}`;
+}
+
+/** Returns the fix as a GeoJSON point in a plane; as sent if that is the plane it was sent in. */
+function pointIn(fix: Fix, plane: PlaneTransform): string | undefined {
+  const { zone } = fix;
+  if (fix.isLocal && zone !== undefined && zoneTransform(zone) === plane) {
+    return pointJson(fix.sentX, fix.sentY, fix.z);
+  }
+  return writeInPlane(fix.lon, fix.lat, plane, scratch) ? pointJson(scratch[0], scratch[1], fix.z) : undefined;
+}
