@@ -55,14 +55,37 @@ test('An id is what its segment says, decoded once: it cannot lead out of its li
   assert.equal((await hub.get('/providers/..%2Fzones')).body.id, '../zones');
   assert.equal((await hub.get('/providers/%2e%2e%2fzones')).body.id, '../zones');
   assert.equal((await hub.get('/providers/..%252Fzones')).status, 404);
-  assert.equal((await hub.get('/providers/%00')).status, 404);
+});
+
+test('An id with a control character is rejected, in a path and in a body', async () => {
+  for (const control of ['\u0000', '\t', '\r', '\n', '\u001b', '\u007f', '\u0085']) {
+    const id = `a${control}b`;
+    const problem = /must have no control characters/;
+    const read = await hub.get(`/providers/${encodeURIComponent(id)}`);
+    assert.equal(read.status, 400);
+    assert.match(read.body.message, problem);
+    const created = await hub.post('/providers', { id, type: 'uwb' });
+    assert.equal(created.status, 400);
+    assert.match(created.body.message, problem);
+  }
 });
 
 test('A response carries no header that a client has written', async () => {
-  const id = 'a\r\nX-Injected: 1\r\n\r\n<html>';
-  const { status, headers } = await hub.post('/providers', { id, type: 'uwb' });
-  assert.equal(status, 201);
-  assert.equal(headers['x-injected'], undefined);
-  assert.equal(headers.location, `/hub/v2/providers/${encodeURIComponent(id)}`);
-  assert.equal((await hub.get(`/providers/${encodeURIComponent(id)}`)).body.id, id);
+  const injected = 'a\r\nX-Injected: 1\r\n\r\n<html>';
+  const path = `/providers/${encodeURIComponent(injected)}`;
+  for (const { status, headers } of [
+    await hub.post('/providers', { id: injected, type: 'uwb' }),
+    await hub.get(path),
+  ]) {
+    assert.equal(status, 400);
+    assert.equal(headers['x-injected'], undefined);
+  }
+  // Other ids are accepted; the low bytes of U+010D and U+010A are CR and LF.
+  for (const id of ['a: 1, <html>"', 'a%0d%0aX-Injected: 1', 'a\u2028X-Injected: 1', '\u010d\u010aX-Injected: 1']) {
+    const { status, headers } = await hub.post('/providers', { id, type: 'uwb' });
+    assert.equal(status, 201);
+    assert.equal(headers['x-injected'], undefined);
+    assert.equal(headers.location, `/hub/v2/providers/${encodeURIComponent(id)}`);
+    assert.equal((await hub.get(`/providers/${encodeURIComponent(id)}`)).body.id, id);
+  }
 });

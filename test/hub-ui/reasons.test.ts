@@ -43,6 +43,19 @@ for (const [reason, sentence] of [
   ],
   ['The access token is not valid: it has expired', 'Das Zugriffstoken ist ungültig: Es ist abgelaufen.'],
   ['Cannot take the request: the hub is shutting down', 'Annehmen der Anfrage nicht möglich: Der Hub wird beendet.'],
+  [
+    'fence "a" cannot be shown in EPSG:32632: longitude must be from 6 to 12, found 13',
+    'Geofence „a“ lässt sich nicht in EPSG:32632 zeigen: Die Länge muss von 6 bis 12 sein; angegeben ist 13.',
+  ],
+  ['must have no control characters, found "a\\nb"', 'Darf keine Steuerzeichen haben; angegeben ist „a\\nb“.'],
+  [
+    'Cannot find fence "a": there is neither such a fence nor its history',
+    'Geofence „a“ nicht gefunden: Weder die Id noch ein Verlauf dazu ist vorhanden.',
+  ],
+  [
+    'Cannot look into the past: no thread was free for 10,000 ms (2 × history_query_timeout)',
+    'Blick in den Verlauf nicht möglich: Kein Thread war 10.000 ms lang frei (2 × history_query_timeout).',
+  ],
   // Words that are not known stay as they are, and so does all around them.
   ['must be purple, found 7', 'Must be purple, found 7.'],
   ['must have at most 7 elephants, found 9', 'Must have at most 7 elephants, found 9.'],
@@ -470,6 +483,11 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'Cannot {} {} {}: no {} has that id': 'Cannot replace fence "a": no fence has that id',
   'Cannot look into the past: {}: {}':
     'Cannot look into the past: it takes more than 7 ms (limit): ask for a shorter span, fewer objects or a smaller area',
+  'Cannot take the request: it comes from a web page of another origin, {}, to {}; {}':
+    'Cannot take the request: it comes from a web page of another origin, "https://a.example", to Host "hub:8081"; ' +
+    'allowed_origins names those that may, trusted_proxies the proxies whose X-Forwarded-Host counts',
+  '{} cannot be shown in {}: {}': 'fence "a" cannot be shown in EPSG:32632: longitude must be from 6 to 12, found 13',
+  'fence {} cannot be shown in {}: {}': 'fence "a" cannot be shown in EPSG:32632: found a region in local of zone "b"',
   'Cannot get the lease: nothing can verify the license key {}':
     'Cannot get the lease: nothing can verify the license key while license_public_keys is empty',
 };

@@ -331,3 +331,13 @@ for (const [text, expected] of [
     assert.equal(read.canSwap, canSwap);
   });
 }
+
+test('readPosition() takes no long text for a position, and takes no time for it', () => {
+  const startMs = performance.now();
+  for (const start of ['', '1', '1°', 'N1', '1°1°', "1°1'1"]) {
+    for (const unit of ['1', ' ', '1 ', "1'", '1,', '\u00a0']) {
+      assert.equal(readPosition(`${start}${unit.repeat(100_000)}x`), undefined);
+    }
+  }
+  assert.ok(performance.now() - startMs < 2_000);
+});

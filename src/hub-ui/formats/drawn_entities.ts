@@ -219,7 +219,7 @@ function toleranceOf({ layers }: Drawing): number {
 }
 
 function decimalsOf(value: number): number {
-  const [, fraction = '', exponent = '0'] = /\.?(\d*)(?:e-(\d+))?$/.exec(String(value).replace(/^-?\d+/, '')) ?? [];
+  const [, fraction = '', exponent = '0'] = /^-?\d+(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(value)) ?? [];
   return fraction.length + Number(exponent);
 }
 

@@ -1,10 +1,8 @@
 import { t } from '../languages/language.ts';
 import type { Position } from './drawing.ts';
 
-const NUMBER = '[-+]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][-+]?\\d+)?';
-/** Positions as KML has them: no blanks within one, and nothing but blanks between them. */
-const AS_SPECIFIED = new RegExp(`^${NUMBER}(?:,${NUMBER}){1,2}$`);
-const NUMBERS = new RegExp(NUMBER, 'g');
+const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/;
+const NUMBERS = /[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?/g;
 
 /**
  * Reads the text of `coordinates`, or returns why it cannot be read. KML separates the numbers of a position by commas and
@@ -14,7 +12,8 @@ const NUMBERS = new RegExp(NUMBER, 'g');
 export function coordinatesOf(text: string): readonly Position[] | string {
   const tokens = text.split(/\s+/).filter((token) => token !== '');
   if (tokens.length === 0) return t('Its coordinates are empty.');
-  if (tokens.every((token) => AS_SPECIFIED.test(token))) return tokens.map((token) => token.split(',').map(Number));
+  const specified = tokens.map((token) => token.split(','));
+  if (specified.every(isAsSpecified)) return specified.map((position) => position.map(Number));
   const numbers = text.match(NUMBERS)?.map(Number) ?? [];
   const separators = text.split(NUMBERS);
   const wrong = separators.find((separator) => !/^[\s,]*$/.test(separator));
@@ -27,6 +26,11 @@ export function coordinatesOf(text: string): readonly Position[] | string {
   const [closed, ...others] = ways.map((size) => inGroups(numbers, size)).filter(isClosedRing);
   if (closed !== undefined && others.length === 0) return closed;
   return t('Its coordinates have the same separator everywhere, so they do not show where a position ends.');
+}
+
+/** Whether these are the numbers of a position as KML has it: no blanks within one, and nothing but blanks between them. */
+function isAsSpecified(numbers: readonly string[]): boolean {
+  return (numbers.length === 2 || numbers.length === 3) && numbers.every((number) => NUMBER.test(number));
 }
 
 /** A separator without what differs between positions that are alike: how wide it is. */

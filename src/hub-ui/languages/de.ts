@@ -217,6 +217,8 @@ export const german = {
     '{request} nicht beantwortet: Im Hub ist ein Fehler aufgetreten',
   'cannot be reached': 'nicht erreichbar',
   'cannot be set where the region has holes': 'ist bei einer Form mit Löchern nicht möglich',
+  'Cannot find {kind} {value}: there is neither such a {kind} nor its history':
+    '{kind} {value} nicht gefunden: Weder die Id noch ein Verlauf dazu ist vorhanden',
   'Cannot find source {value}: no location has come from it': 'Quelle {value} nicht gefunden: Keine Ortung kam von ihr',
   'Cannot find the month {value}: nothing is known of it': 'Monat {value} nicht gefunden: Über ihn ist nichts bekannt',
   'Cannot find {kind} {value}: no {kind} has that id': '{kind} {value} nicht gefunden: Diese Id gibt es nicht',
@@ -622,6 +624,7 @@ export const german = {
   '{host} has not answered with any': '{host} hat keine geliefert',
   '1 hour': '1 Stunde',
   '6 hours': '6 Stunden',
+  'Host {value}': 'Host {value}',
   hours: 'Stunden',
   'How are numbers written? {numbers} can be read in two ways.':
     'Wie sind Zahlen geschrieben? {numbers} ist zweideutig.',
@@ -689,6 +692,7 @@ export const german = {
   'Is left out': 'Bleibt außen vor',
   'is like': 'ist wie',
   'is no list of entities': 'ist keine Liste von Einträgen',
+  'is no parameter of this path, which has {values}': 'ist kein Parameter dieses Pfads; er hat {values}',
   'is not': 'ist nicht',
   'is not known': 'ist nicht bekannt',
   'is not like': 'ist nicht wie',
@@ -706,8 +710,8 @@ export const german = {
   'It belongs to no trackable': 'Er gehört zu keinem Trackable',
   'It cannot be drawn: {message}': 'Das lässt sich nicht zeichnen: {message}',
   'it changes all the time': 'Sie ändert sich ständig',
-  'it comes from a web page of another origin, {name}; allowed_origins names those that may':
-    'Sie kommt von einer Seite anderer Herkunft, {name}; allowed_origins nennt die erlaubten',
+  'it comes from a web page of another origin, {name}, to {text}; allowed_origins names those that may, trusted_proxies the proxies whose X-Forwarded-Host counts':
+    'Sie kommt von einer Seite anderer Herkunft, {name}, an {text}; allowed_origins nennt die erlaubten, trusted_proxies die Proxys, deren X-Forwarded-Host zählt',
   'It goes on when this page is left. The lists tell how far it is.':
     'Es geht weiter, wenn Sie diese Seite verlassen. Die Listen zeigen, wie weit es ist.',
   'it has appended nothing to its journal for {count} ms': 'Er hat seit {count} ms nichts an sein Journal angefügt',
@@ -739,6 +743,8 @@ export const german = {
   'It is the only location that there is.': 'Es ist die einzige Ortung, die es gibt.',
   'It may have been deleted.': 'Vielleicht wurde es gelöscht.',
   'It no longer exists.': 'Es existiert nicht mehr.',
+  'its files cannot be had now, see the log of the hub':
+    'Seine Dateien sind gerade nicht verfügbar, siehe das Log des Hubs',
   'Its provider {tag} is also the provider of {other}.': 'Sein Provider {tag} gehört auch zu {other}.',
   'it takes more than {count} {unit} ({name}): ask for a shorter span, fewer objects or a smaller area':
     'Es braucht mehr als {count} {unit} ({name}): Fragen Sie nach weniger Zeit, Objekten oder Fläche',
@@ -772,6 +778,7 @@ export const german = {
   'Keep yours': 'Eigene behalten',
   Kind: 'Art',
   Kinds: 'Arten',
+  '{kind} {value}': '{kind} {value}',
   '{kind} {value} already exists': '{kind} {value} gibt es schon',
   'Known in both, it helps to place': 'In beiden bekannt, hilft er beim Platzieren',
   'Lab 3': 'Labor 3',
@@ -786,6 +793,7 @@ export const german = {
   Last: 'Zuletzt',
   'Last heard': 'Zuletzt gehört',
   Latitude: 'Breite',
+  'latitude must be from {value} to {other}': 'Die Breite muss von {value} bis {other} sein',
   'Latitude of its middle': 'Breite der Mitte',
   'Latitude of point {number}': 'Breite von Punkt {number}',
   'latitude or y': 'Breite oder y',
@@ -840,6 +848,7 @@ export const german = {
   'Longitude and latitude': 'Länge und Breite',
   'longitude and latitude': 'Länge und Breite',
   'Longitude {longitude}°, latitude {latitude}°': 'Länge {longitude}°, Breite {latitude}°',
+  'longitude must be from {value} to {other}': 'Die Länge muss von {value} bis {other} sein',
   'Longitude of its middle': 'Länge der Mitte',
   'Longitude of point {number}': 'Länge von Punkt {number}',
   'longitude or x': 'Länge oder x',
@@ -903,6 +912,7 @@ export const german = {
   'must be a latitude from {value} to {other}': 'muss eine Breite von {value} bis {other} sein',
   'must be a list': 'muss eine Liste sein',
   'must be a list of at least {count} positions': 'muss eine Liste von mindestens {count} Positionen sein',
+  'must be a list of JSON Pointers': 'muss eine Liste von JSON Pointern sein',
   'must be a list of rings': 'muss eine Liste von Ringen sein',
   'must be a longitude between {value} and {other}': 'muss eine Länge zwischen {value} und {other} sein',
   'must be a longitude from {value} to {other}': 'muss eine Länge von {value} bis {other} sein',
@@ -953,6 +963,7 @@ export const german = {
   'must be percent-encoded UTF-8': 'muss prozentkodiertes UTF-8 sein',
   'must be smaller': 'muss kleiner sein',
   'must be text': 'muss Text sein',
+  'must be that of the path, {value}': 'muss mit der des Pfads übereinstimmen, {value}',
   'must be the id of a trackable': 'muss die Id eines Trackables sein',
   'must be the id of a trackable or of a proximity zone':
     'muss die Id eines Trackables oder einer Nahbereichszone sein',
@@ -987,6 +998,7 @@ export const german = {
   'must have at least {count} positions, the last the same as the first':
     'muss mindestens {count} Positionen haben, die letzte gleich der ersten',
   'must have at most {count} {things}': 'darf höchstens {count} {things} haben',
+  'must have no control characters': 'darf keine Steuerzeichen haben',
   'must have texts of at most {count} bytes': 'darf nur Texte bis {count} Byte haben',
   'must lead into an object or an array': 'muss in ein Objekt oder eine Liste führen',
   'must lead to a value': 'muss zu einem Wert führen',
@@ -1054,6 +1066,7 @@ export const german = {
   'No event matches': 'Kein Ereignis passt',
   'No fence matches': 'Kein Geofence passt',
   'No fences yet': 'Noch keine Geofences',
+  'no Host': 'keinen Host',
   'No hub has answered yet': 'Noch hat kein Hub geantwortet',
   'no hub has done it in time': 'Kein Hub hat es rechtzeitig getan',
   'no hub has done it in time; it may be done all the same, or in part':
@@ -1075,6 +1088,8 @@ export const german = {
   'No rules yet': 'Noch keine Regeln',
   'No rules: the newest location counts': 'Keine Regeln: Die neueste Ortung gilt',
   'No such {kind}': 'Nicht gefunden: {kind}',
+  'no thread was free for {count} ms ({value} × history_query_timeout)':
+    'Kein Thread war {count} ms lang frei ({value} × history_query_timeout)',
   Notes: 'Hinweise',
   'no trackable': 'keinem Trackable',
   'No trackable has this name or id.': 'Kein Trackable hat diesen Namen oder diese Id.',
@@ -1499,6 +1514,7 @@ export const german = {
   Text: 'Text',
   '{text} cannot be shown in {name}: found {reason}': '{text} lässt sich nicht in {name} zeigen: {reason}',
   '"{text}"': '„{text}“',
+  '{text} cannot be shown in {name}: {reason}': '{text} lässt sich nicht in {name} zeigen: {reason}',
   '“{text}” is neither a position nor a name on the map. {example}':
     '„{text}“ ist weder eine Position noch ein Name auf der Karte. {example}',
   '{text}, that is {number}': '{text}, also {number}',
@@ -1534,6 +1550,7 @@ export const german = {
   'The drawing is damaged: {message}': 'Die Zeichnung ist beschädigt: {message}',
   'text outside of all elements': 'Text außerhalb aller Elemente',
   '{end} is missing': '{end} fehlt',
+  'the query has failed, see the log of the hub': 'Die Abfrage ist fehlgeschlagen, siehe das Log des Hubs',
   'the tag of {name} is damaged': 'das Tag von {name} ist beschädigt',
   'a second document begins': 'ein zweites Dokument beginnt',
   'elements are nested too deep': 'zu tief verschachtelte Elemente',

@@ -175,7 +175,7 @@ function framed({ english, rule, found: told }: Refusal): string {
     if (!/required/.test(english)) return t('This {rule}, and is empty', { rule });
     return areSeveral ? t('These {rule}', { rule }) : t('This {rule}', { rule });
   }
-  if (/ have /.test(english)) return t('This {rule}; it has {found}', { rule, found });
+  if (/ have (?!no )/.test(english)) return t('This {rule}; it has {found}', { rule, found });
   return areSeveral
     ? t('These {rule}; it is {found}', { rule, found })
     : t('This {rule}; it is {found}', { rule, found });

@@ -5,6 +5,9 @@ export const LATITUDE_MAX = 85;
 
 const EXAMPLE = t('Enter a longitude and a latitude, such as 8.68, 50.11, or the name of a place on the map.');
 
+/** Characters of a position. Trying the patterns below on a text takes longer than linear time. */
+const LENGTH_MAX = 200;
+
 export interface ReadPosition {
   readonly longitude: number;
   readonly latitude: number;
@@ -12,9 +15,8 @@ export interface ReadPosition {
   readonly canSwap: boolean;
 }
 
-const NUMBER = String.raw`[+-]?\d+(?:\.\d+)?`;
 /** Two numbers with a comma, a semicolon or a space between them. */
-const POINTS = new RegExp(`^(${NUMBER})°?(?:\\s*[,;]\\s*|\\s+)(${NUMBER})°?$`);
+const POINTS = /^([+-]?\d+(?:\.\d+)?)°?(?:\s*[,;]\s*|\s+)([+-]?\d+(?:\.\d+)?)°?$/;
 /** Two numbers with decimal commas: the separator between them is a semicolon or contains a space. */
 const COMMAS = /^([+-]?\d+,\d+|[+-]?\d+)°?(?:\s*;\s*|,?\s+)([+-]?\d+,\d+|[+-]?\d+)°?$/;
 /** Degrees, and optional minutes and seconds. */
@@ -31,6 +33,7 @@ const NO_DIRECTION = new RegExp(`^(?=[^°]*°[^°]*°)${PARTS}${BETWEEN}${PARTS}
  * on the map. Returns undefined if the text is no position, and a sentence if its numbers are none.
  */
 export function readPosition(text: string): ReadPosition | string | undefined {
+  if (text.length > LENGTH_MAX) return undefined;
   const plain = normalized(text);
   if (plain === '') return EXAMPLE;
   const pair = POINTS.exec(plain) ?? COMMAS.exec(plain);
