@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { decodeText } from '../model/decode_text.ts';
+import { decodeUnicode } from '../model/decode_unicode.ts';
 import { readArguments } from './arguments.ts';
 import { clusterProblems } from './cluster.ts';
 import { type Collected, ConfigError } from './collect.ts';
@@ -66,7 +66,7 @@ function complete(values: ReadonlyMap<Key, unknown>, cores: number): Settings & 
 /** Reads a text file for loadConfig. A missing file is undefined, a missing folder an error. */
 export function readConfigFile(path: string): string | undefined {
   try {
-    return decodeText(readFileSync(path));
+    return decodeUnicode(readFileSync(path));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     if (existsSync(dirname(path))) return undefined;

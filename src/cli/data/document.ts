@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type EntityDocument, type Problem, readDocument } from '../../entities/import_document.ts';
-import { decodeText } from '../../model/decode_text.ts';
+import { decodeUnicode } from '../../model/decode_unicode.ts';
 import { parseStoredJson, UnsupportedJson } from '../../model/json.ts';
 import { show } from '../../model/error_value_text.ts';
 import { CommandError } from '../command_error.ts';
@@ -33,7 +33,7 @@ function lineOf({ place, message }: Problem): string {
 function parse(path: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
-    value = parseStoredJson(decodeText(readFileSync(path)));
+    value = parseStoredJson(decodeUnicode(readFileSync(path)));
   } catch (error) {
     if (error instanceof UnsupportedJson)
       throw new CommandError(`Cannot import ${path}: ${error.message}`, { cause: error });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
-import { decodeText } from '../../model/decode_text.ts';
+import { decodeUnicode } from '../../model/decode_unicode.ts';
 import { parseLossless } from '../../model/lossless_numbers.ts';
 import { formatTime } from '../../model/time.ts';
 import { CommandError } from '../command_error.ts';
@@ -134,7 +134,7 @@ async function readEntities(options: Options): Promise<[EntityKind, readonly Ent
 
 async function readArray(path: string): Promise<readonly Entity[]> {
   try {
-    const value = parseLossless(decodeText(await readFile(path)));
+    const value = parseLossless(decodeUnicode(await readFile(path)));
     if (Array.isArray(value)) return value;
   } catch (error) {
     throw new CommandError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);

@@ -102,7 +102,7 @@ class Scene {
   readonly #parts: SceneParts;
   readonly #acknowledged = new Acknowledged(this.findings);
   readonly #movers: Movers;
-  readonly #told = new Told(this.findings, () => new Set(this.#parts.seats.flatMap((seat) => [...seat.stoodStill])));
+  readonly #told = new Told(this.findings);
   #watches: Watch[] = [];
   #isLoaded = false;
   /** Who leaves in this round; undefined where that is drawn. */

@@ -22,8 +22,6 @@ export class HubSeat {
   isAway = false;
   #process: HubProcess | undefined;
   #startedMs = 0;
-  /** Of the processes before. */
-  readonly #stoodStill = new Set<string>();
   #died: string | undefined;
 
   private constructor(name: string, port: number, { proxies, replicas, atEnd }: Links) {
@@ -82,11 +80,6 @@ export class HubSeat {
     return Math.max(0, ...expelled) > this.timesOut;
   }
 
-  /** The times, as they are told, that stand for all those at which one of its processes stood still. */
-  get stoodStill(): ReadonlySet<string> {
-    return new Set([...this.#stoodStill, ...standstills(this.logged)]);
-  }
-
   /** How often this process was out of its cluster. */
   get timesOut(): number {
     return this.logged.filter(({ msg }) => msg.startsWith(IS_OUT)).length;
@@ -96,7 +89,6 @@ export class HubSeat {
   async kill(): Promise<readonly LogLine[]> {
     const process = this.#process;
     const { logged } = this;
-    for (const at of standstills(logged)) this.#stoodStill.add(at);
     this.#process = undefined;
     await process?.crash();
     return logged;
@@ -105,7 +97,6 @@ export class HubSeat {
   /** Tells the process to stop. Returns its log. Throws where it does not end in order. */
   async leave(): Promise<readonly LogLine[]> {
     const process = this.#process;
-    for (const at of standstills(this.logged)) this.#stoodStill.add(at);
     this.#process = undefined;
     const ended = await process?.stop();
     if (ended?.code !== 0)
@@ -163,12 +154,6 @@ export interface LogLine {
   readonly level: number;
   readonly time: number;
   readonly msg: string;
-  /** Of a time that was set back, or stood still. */
-  readonly at?: string;
-}
-
-function standstills(logged: readonly LogLine[]): string[] {
-  return logged.flatMap(({ msg, at }) => (msg.startsWith('The hub stood still') && at !== undefined ? [at] : []));
 }
 
 function linesOf(log: string): LogLine[] {

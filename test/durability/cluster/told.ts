@@ -14,7 +14,7 @@ const SETTLED_MS = 2000;
  * Compares what connections are told with each other, and with what was acknowledged:
  *
  *   each connection     no event twice; entry and exit of an object and a fence take turns, start and end of a pair as well
- *   all connections     one visit has one id, wherever it is told, unless many are of one time, since a hub stood still
+ *   all connections     one visit has one id, wherever it is told
  *   who was there       gets the events of all acknowledged moves, each update once, and all that anybody else gets
  */
 export class Told {
@@ -22,14 +22,9 @@ export class Told {
   /** Ids of events, by what they are about. */
   readonly #ids = new Map<string, string>();
   readonly #seen = new Map<Watch, Seen>();
-  /** Visits that were told with several ids, by the time of their entry. */
-  #repeated: { readonly entry: string; readonly what: string }[] = [];
-  readonly #stoodStill: () => ReadonlySet<string>;
 
-  /** `stoodStill`: times that stand for many: all that was sent while a hub stood still has the time at which that began. */
-  constructor(findings: ClusterFindings, stoodStill: () => ReadonlySet<string>) {
+  constructor(findings: ClusterFindings) {
     this.#findings = findings;
-    this.#stoodStill = stoodStill;
   }
 
   /** Looks at what has come in a round, when nothing is sent any more. */
@@ -37,20 +32,10 @@ export class Told {
     const expected = movers.take();
     for (const watch of watches) await this.#lookAt(watch, expected);
     await this.#compare(watches);
-    this.#noteRepeated();
     for (const [watch, seen] of this.#seen) {
       if (watch.isOpen) seen.fresh.length = 0;
       else this.#seen.delete(watch);
     }
-  }
-
-  #noteRepeated(): void {
-    const stoodStill = this.#stoodStill();
-    for (const { entry, what } of this.#repeated) {
-      if (stoodStill.has(entry)) this.#findings.count('fence events while a hub stood still');
-      else this.#findings.note('repeated', what);
-    }
-    this.#repeated = [];
   }
 
   async #lookAt(watch: Watch, { events, updates }: ReturnType<Movers['take']>): Promise<void> {
@@ -96,7 +81,7 @@ export class Told {
       seen.ids.add(id);
       const before = this.#ids.get(visit);
       if (before !== undefined && before !== id) {
-        this.#repeated.push({ entry, what: `${at} ${visit} is ${id}, was ${before}` });
+        this.#findings.note('repeated', `${at} ${visit} is ${id}, was ${before}`);
       }
       this.#ids.set(visit, id);
       const time = type === 'region_entry' ? `entry ${entry}` : `exit ${event.exit_time}`;

@@ -5,10 +5,10 @@ const MARKED = [
 ] as const;
 
 /**
- * The text of a file that people or tools have written: UTF-8, or what its byte order mark says, without that mark. Throws an
- * Error for bytes in another encoding, since a password with U+FFFD in it would be wrong without any sign of that.
+ * Decodes a file that people or tools have written: UTF-8, or the encoding that its byte order mark names. The result has no
+ * byte order mark. Throws an Error for bytes that are invalid in the encoding: a guess could turn a password into another one.
  */
-export function decodeText(bytes: Uint8Array): string {
+export function decodeUnicode(bytes: Uint8Array): string {
   const marked = MARKED.find(({ mark }) => mark.every((byte, i) => bytes[i] === byte));
   const encoding = marked?.encoding ?? 'utf-8';
   try {
