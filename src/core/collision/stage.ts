@@ -16,7 +16,7 @@ import type { NewRecordBuffer } from '../location/record.ts';
 import type { TrackableRemoved, Motion, TrackableMotion } from '../motion/motion.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import { type Body, type Contact, dueMs, join, newContact, otherOf, part } from './body.ts';
-import { writeCollision } from './event_text.ts';
+import { type Announcement, writeCollision } from './event_text.ts';
 import { collect, startSearch } from './grid.ts';
 import { holdingOf, observe, releaseMs } from './lease.ts';
 import { areaOf, mayCollide } from './pairing.ts';
@@ -302,18 +302,20 @@ function byIds(one: Contact, other: Contact): number {
 function announce(run: Run, contact: Contact, type: CollisionEvent['collision_type'], timeMs: number): void {
   const { renderings } = run.state;
   if (renderings.length === 0) return;
-  const told = {
-    id: type === 'colliding' ? run.options.newId() : run.options.namedId(nameOf(contact, type)),
-    type,
-    contact,
-    mover: contact.mover,
-    // A clock that was set back, or a late location, must not end a collision before it began.
-    timeMs: Math.max(timeMs, contact.startMs),
-  };
-  writeCollision(told, run.state, run.events);
+  // A clock that was set back, or a late location, must not end a collision before it began.
+  const announcement = { type, contact, mover: contact.mover, timeMs: Math.max(timeMs, contact.startMs) };
+  const id = type === 'colliding' ? run.options.newId() : run.options.namedId(nameOf(announcement));
+  writeCollision({ id, ...announcement }, run.state, run.events);
 }
 
-/** A collision is identified by its pair and the motion that began it. */
-function nameOf({ a, b, metBy }: Contact, type: CollisionEvent['collision_type']): string {
-  return JSON.stringify([type, a.motion.id, b.motion.id, metBy.receivedMs, metBy.seq]);
+/**
+ * A start is identified by its pair and the motion that began the collision. An end is identified by its start and by what it
+ * reports: two stages of which one has lost motions of the pair may end the same collision differently, as two events.
+ */
+function nameOf({ type, contact, mover, timeMs }: Omit<Announcement, 'id'>): string {
+  const { a, b, metBy } = contact;
+  const name = [type, a.motion.id, b.motion.id, metBy.receivedMs, metBy.seq];
+  if (type === 'collision_start') return JSON.stringify(name);
+  const positions = [a, b].map(({ motion: { lon, lat, z, floor } }) => [lon, lat, z, floor]);
+  return JSON.stringify([...name, timeMs, mover.motion.id, positions]);
 }
