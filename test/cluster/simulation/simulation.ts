@@ -133,6 +133,8 @@ class Simulation {
       void this.#fault();
     }
     await this.#clock.wait(Math.max(0, untilMs - this.#clock.nowMs) + LASTS_MS);
+    // A hub stands still for longer than other faults last, and may be killed when it resumes.
+    await this.#until('no process stands still', () => this.#isStopped.size === 0, SETTLE_MS);
     this.#mend();
     let isDone = false;
     void load.then(() => {
