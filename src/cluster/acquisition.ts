@@ -52,8 +52,11 @@ export interface AcquisitionOptions {
   follow(from: string, released: Released): Promise<void>;
   /** Resolves when all hubs have said what they want to hear of. */
   allHeard(): Promise<void>;
-  /** Tells subscribers of fence events that hubs have recorded which are gone, in order, where they have not got them. */
-  announceAgain(events: readonly FenceEventLeft[]): void;
+  /**
+   * Records the last fence events of failed owners in the journal of this hub, then announces them, in order, to the
+   * subscribers that have not received them.
+   */
+  announceAgain(events: readonly FenceEventLeft[]): Promise<void>;
   /** Hands the shards what was left. Resolves when they have it, and have handed out the rows of all of it. */
   adopt(left: LeftBehind): Promise<void>;
   /** The shards have objects that were assigned to others by a record: what it has forced may be so by now. */
@@ -418,7 +421,7 @@ export class Acquisition {
       const except = each.departed.filter((name) => wanted.has(name));
       return except.length === 0 ? each.steps : each.steps.map((step) => ({ ...step, except }));
     });
-    announceAgain(untold);
+    await announceAgain(untold);
     const parts = byEvaluated(without(objects, this.#handed), left, first);
     for (const [i, [config, theirs]] of parts.entries()) {
       const isLast = i === parts.length - 1;

@@ -10,12 +10,13 @@ import { acquisitions, type ConfigState, serving } from './config_state.ts';
 import type { DeadHubs } from './dead_hubs.ts';
 import type { Notice } from './notice.ts';
 import { type Released, Releases, type ReleasesOptions } from './releases.ts';
+import type { StepJournal } from './step_journal.ts';
 
 export interface HandoversOptions {
   /** Member id of this hub. */
   readonly incarnation: string;
   readonly checkpoints: AcquisitionOptions['checkpoints'];
-  readonly journal: ReleasesOptions['journal'];
+  readonly journal: ReleasesOptions['journal'] & Pick<StepJournal, 'keepFenceEvents'>;
   readonly dead: DeadHubs;
   /** State after the last applied record. */
   state(): ConfigState;
@@ -260,7 +261,7 @@ export class Handovers {
   }
 
   #newAcquisition(handlers: HandoverHandlers, fanout: ClusterFanout, releases: Releases): Acquisition {
-    const { incarnation, checkpoints, dead, state, partitionOf, objectsIn, configured } = this.#options;
+    const { incarnation, checkpoints, journal, dead, state, partitionOf, objectsIn, configured } = this.#options;
     const { releasedElsewhere, writeState, noteConfig, append, now, schedule, notice } = this.#options;
     return new Acquisition({
       ...{ incarnation, checkpoints, state, partitionOf, objectsIn, configured, now, schedule, notice },
@@ -271,7 +272,15 @@ export class Handovers {
       relay: (sequence, released, names) => releases.relay(sequence, released, names),
       follow: (from, released) => fanout.tookBehind(from, released),
       allHeard: () => fanout.allHeard(),
-      announceAgain: (events) => fanout.announceAgain(events.filter((event) => dead.isOwnEvent(event))),
+      announceAgain: async (events) => {
+        const own = events.filter((event) => dead.isOwnEvent(event));
+        if (own.length > 0)
+          await journal.keepFenceEvents(
+            own.map(({ event }) => event),
+            now(),
+          );
+        fanout.announceAgain(own);
+      },
       adopt: async (left) => {
         this.#hasState = true;
         await handlers.adopt(left);

@@ -1,6 +1,8 @@
 import { zstdCompressSync } from 'node:zlib';
-import { look } from '../model/borrowed.ts';
-import { packDone, packReleasedAgain } from '../wire/journal_record.ts';
+import type { FenceEventText } from '../core/outcome.ts';
+import { lend, look } from '../model/borrowed.ts';
+import { withFenceEvents } from '../wire/fence_events.ts';
+import { packDone, packReleasedAgain, packStep } from '../wire/journal_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import type { Bus } from './bus.ts';
 import { HubJournal, type JournalEnded } from './hub_journal.ts';
@@ -134,6 +136,16 @@ export class StepJournal {
   /** Journals what a previous owner has released. `endMs`: wall-clock time. */
   keepReleased(released: Parameters<typeof packReleasedAgain>[0]): Promise<void> {
     return this.#append(zstdCompressSync(packReleasedAgain(released)));
+  }
+
+  /**
+   * Records fence events that a failed owner had recorded, as if this hub had published them: if it fails before every hub has
+   * received them, its successor announces them again. `endMs`: wall-clock time.
+   */
+  keepFenceEvents(events: readonly FenceEventText[], endMs: number): Promise<void> {
+    const nothing = lend(new Uint8Array());
+    const step = packStep({ config: 0, nowMs: endMs, setBacks: [], batch: nothing, effects: nothing });
+    return this.#append(zstdCompressSync(withFenceEvents(step, events)));
   }
 
   /** Retains the state of objects that are about to be released because of a record, until they have arrived. */

@@ -42,6 +42,9 @@ const MENDED_SINCE: readonly [seed: number, what: string, faults?: number][] = [
   [903, 'a worker that was replaced while objects arrived did not get the rows of these', 2],
   [9470, 'an outdated location, handed to the next owner as well, was taken for one that is processed twice'],
   [1150, 'the first owner of a new cluster took locations before it kept them'],
+  [244, 'an owner failed while a hub was cut off to which it had announced the events of another failed owner'],
+  [51, 'two stages of collisions have ended a collision differently, and given both ends one id'],
+  [418, 'a hub stood still for longer than all other faults lasted', 2],
 ];
 
 async function play(seed: number, { shards = 1, faults = 5, isPlain = false }: SimulationOptions = {}): Promise<void> {
