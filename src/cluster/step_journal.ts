@@ -1,5 +1,5 @@
 import { zstdCompressSync } from 'node:zlib';
-import type { FenceEventText } from '../core/outcome.ts';
+import type { FenceEventJson } from '../core/outcome.ts';
 import { lend, look } from '../model/borrowed.ts';
 import { withFenceEvents } from '../wire/fence_events.ts';
 import { packDone, packReleasedAgain, packStep } from '../wire/journal_record.ts';
@@ -142,7 +142,7 @@ export class StepJournal {
    * Records fence events that a failed owner had recorded, as if this hub had published them: if it fails before every hub has
    * received them, its successor announces them again. `endMs`: wall-clock time.
    */
-  keepFenceEvents(events: readonly FenceEventText[], endMs: number): Promise<void> {
+  keepFenceEvents(events: readonly FenceEventJson[], endMs: number): Promise<void> {
     const nothing = lend(new Uint8Array());
     const step = packStep({ config: 0, nowMs: endMs, setBacks: [], batch: nothing, effects: nothing });
     return this.#append(zstdCompressSync(withFenceEvents(step, events)));

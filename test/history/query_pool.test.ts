@@ -9,7 +9,7 @@ import { COLUMNS, copyTo } from '../../src/history/columns.ts';
 import { Duck } from '../../src/history/duck.ts';
 import type { FilesWanted, HistoryFile, LeasedFiles } from '../../src/history/files.ts';
 import { HOUR_MS, pathOf } from '../../src/history/layout.ts';
-import { type PoolDeps, type PoolSettings, QueryPool } from '../../src/history/queries/query_pool.ts';
+import { IDLE_MS, type PoolDeps, type PoolSettings, QueryPool } from '../../src/history/queries/query_pool.ts';
 import type { Question } from '../../src/history/queries/question.ts';
 import { schedule } from '../../src/time/clock.ts';
 import { openTestHub } from '../support/running_hub.ts';
@@ -205,6 +205,29 @@ describe('Questions about the past', () => {
     const asked = [pool.ask(QUICK), pool.ask(QUICK), pool.ask(QUICK)];
     for (const callback of due) callback();
     for (const each of asked) await assert.rejects(each, { status: 503, message: /no thread was free for 1200000 ms/ });
+  });
+
+  test('leave no thread behind that has been idle for a while, and are answered by a new one then', async (context) => {
+    const ends: (() => void)[] = [];
+    const { pool } = openPool(
+      context,
+      {},
+      {
+        schedule: (delayMs, callback) => {
+          if (delayMs !== IDLE_MS) return schedule(delayMs, callback);
+          ends.push(callback);
+          return () => void ends.splice(ends.indexOf(callback), 1);
+        },
+      },
+    );
+    for (let round = 0; round < 2; round++) {
+      assert.ok((await pool.ask(QUICK)).bytes.length > 0);
+      assert.equal(pool.threads, 1);
+      assert.equal(ends.length, 1);
+      ends[0]?.();
+      assert.equal(pool.threads, 0);
+      assert.equal(ends.length, 0);
+    }
   });
 
   test('are refused without the text of a statement where DuckDB fails', async (context) => {

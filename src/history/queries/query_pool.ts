@@ -47,6 +47,8 @@ const WAIT_TIMES = 2;
 const START_MS = 10_000;
 /** How long the end of a thread may take. */
 const PATIENCE_MS = 2000;
+/** A thread without a question for that long ends: its database and its heap take a hundred megabytes and more. */
+export const IDLE_MS = 20_000;
 
 interface Asked {
   readonly question: ThreadQuestion;
@@ -74,11 +76,13 @@ interface Thread {
   readonly flight: Int32Array;
   isReady: boolean;
   underWay: UnderWay | undefined;
+  /** Cancels the end of an idle thread. */
+  cancelEnd(): void;
 }
 
 /**
- * Threads that answer questions about the past: each has a database of its own in memory, and one question at a time. They are
- * started when they are needed.
+ * Threads that answer questions about the past: each has a database of its own in memory, and one question at a time. They
+ * start when they are needed, and end when they have been idle for IDLE_MS.
  *
  *     waiting ──▶ preparing ──▶ under way ──▶ done
  *                 gets files    in a thread   its files are released
@@ -139,11 +143,22 @@ export class QueryPool {
     });
   }
 
+  /** How many threads there are. */
+  get threads(): number {
+    return this.#threads.size;
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { reject } of this.#waiting.splice(0)) reject(this.#refused(''));
-    const patience = { patienceMs: PATIENCE_MS, schedule: this.#deps.schedule };
-    await Promise.all([...this.#threads].map(({ worker }) => ended(worker, patience)));
+    await Promise.all([...this.#threads].map((thread) => this.#end(thread)));
+  }
+
+  /** Ends a thread, which takes no more questions. */
+  #end(thread: Thread): Promise<void> {
+    thread.cancelEnd();
+    this.#threads.delete(thread);
+    return ended(thread.worker, { patienceMs: PATIENCE_MS, schedule: this.#deps.schedule });
   }
 
   #next(): void {
@@ -174,6 +189,7 @@ export class QueryPool {
   #begin(asked: Asked, leased: LeasedFiles): void {
     const thread = [...this.#threads].find(({ underWay }) => underWay === undefined) ?? this.#open();
     const id = ++this.#lastId;
+    thread.cancelEnd();
     const { question, others } = asked;
     const files = [...leased.files, ...others];
     thread.worker.postMessage({ say: 'question', id, question, files } satisfies ToQueryThread);
@@ -231,7 +247,7 @@ export class QueryPool {
     const flight = new Int32Array(new SharedArrayBuffer(4 * FLIGHT_WORDS));
     const workerData = { memoryMb, flight } satisfies QuerySettings;
     const worker = new Worker(QUERY_WORKER, { name: 'history-query', workerData, resourceLimits });
-    const thread: Thread = { worker, flight, isReady: false, underWay: undefined };
+    const thread: Thread = { worker, flight, isReady: false, underWay: undefined, cancelEnd: () => undefined };
     this.#threads.add(thread);
     worker.on('message', (message: FromQueryThread) => this.#hear(thread, message));
     let failure = 'its thread has ended';
@@ -293,6 +309,7 @@ export class QueryPool {
     thread.underWay = undefined;
     underWay?.callOff();
     if (underWay !== undefined) this.#deps.release(underWay.leased.lease);
+    if (this.#threads.has(thread)) thread.cancelEnd = this.#deps.schedule(IDLE_MS, () => void this.#end(thread));
     this.#next();
   }
 }
