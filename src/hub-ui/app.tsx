@@ -1,18 +1,18 @@
 import type { ComponentChildren } from 'preact';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
+import { lazyPage } from './controls/lazy.tsx';
 import { Link } from './controls/link.tsx';
 import { Empty } from './controls/notice.tsx';
 import { Page } from './controls/page.tsx';
 import { session } from './hub/access.ts';
 import { UI_PATH } from './hub/api_path.ts';
-import type { Kind } from './hub/kinds.ts';
+import type { Kind } from './hub/entity_kinds.ts';
 import { t } from './languages/language.ts';
 import { Account, Layout } from './shell/layout.tsx';
-import { lazyPage } from './shell/lazy.tsx';
-import { mayOpen, placeAt } from './shell/places.ts';
+import { mayOpen, placeAt } from './shell/pages.ts';
 import { SessionEnded, SignIn } from './signin/sign_in.tsx';
 
-const MapPage = lazyPage(async () => (await import('./map/map_page.tsx')).MapPage);
+const MapPage = lazyPage(async () => (await import('./map_page/map_page.tsx')).MapPage);
 const ZonesPage = setUpPage('zones');
 const AnchorsPage = setUpPage('anchors');
 const FencesPage = setUpPage('fences');

@@ -5,13 +5,13 @@ import { draw } from './alerts/alert_notice.ts';
 import { followAlerts } from './alerts/alert_store.ts';
 import { App } from './app.tsx';
 import { followLinks } from './controls/link.tsx';
+import { applyTheme } from './controls/theme.ts';
 import { session } from './hub/access.ts';
-import { pause, waitBefore } from './hub/again.ts';
 import { UI_PATH } from './hub/api_path.ts';
 import { recordEvents } from './hub/event_log.ts';
 import { openLive } from './hub/live.ts';
+import { pause, waitBefore } from './hub/retry.ts';
 import { loadSettings, settings } from './hub/settings.ts';
-import { applyTheme } from './shell/theme.ts';
 
 /** Attempts to ask a hub for its settings are not further and further apart beyond this one: people wait. */
 const ATTEMPTS_APART = 4;

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { session } from '../../src/hub-ui/hub/access.ts';
-import { forgetDrafts, keepDraft, keptDraft, keptDraftIds } from '../../src/hub-ui/hub/kept_drafts.ts';
 import {
   changesBetween,
   isUndecided,
@@ -11,7 +9,9 @@ import {
   memberChanges,
   merged,
   withMember,
-} from '../../src/hub-ui/setup/member_changes.ts';
+} from '../../src/hub-ui/drafts/member_changes.ts';
+import { session } from '../../src/hub-ui/hub/access.ts';
+import { forgetDrafts, keepDraft, keptDraft, keptDraftIds } from '../../src/hub-ui/hub/saved_drafts.ts';
 
 const NAMED: Members = { name: 'A', floor: 1 };
 

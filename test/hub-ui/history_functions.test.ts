@@ -4,11 +4,11 @@ import { matrixOf } from '../../src/hub-ui/history/flow_matrix.ts';
 import { boxOf, cellFor, cornersOf, levelOf, thresholdsOf } from '../../src/hub-ui/history/heat.ts';
 import type { Visit } from '../../src/hub-ui/history/history_api.ts';
 import { lanesOf } from '../../src/hub-ui/history/strip.ts';
-import { endOfDay, inputText, lengthOfTime, startOfDay } from '../../src/hub-ui/languages/times.ts';
 import { TrackStore, type Wanted } from '../../src/hub-ui/history/track_store.ts';
 import { type PackedTracks, packSnapshot, packTracks } from '../../src/hub-ui/history/tracks.ts';
-import { MovingObjects } from '../../src/hub-ui/map/moving_objects.ts';
-import { EARTH, mapX, mapY, planeOfZone } from '../../src/hub-ui/map/plane.ts';
+import { endOfDay, inputText, lengthOfTime, startOfDay } from '../../src/hub-ui/languages/times.ts';
+import { MovingObjects } from '../../src/hub-ui/map/objects/moving_objects.ts';
+import { EARTH, mapX, mapY, planeOfZone } from '../../src/hub-ui/map/plane/plane.ts';
 import { earth, HALL } from './ui_site.ts';
 
 const NOTHING = packTracks([], EARTH);

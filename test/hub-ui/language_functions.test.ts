@@ -196,7 +196,7 @@ const UNTRANSLATED =
 /** Texts of code that nobody reads, or that are told in the reader's language later, and why. */
 const FOR_MACHINES: readonly (readonly [path: RegExp, text: RegExp, why: string])[] = [
   [/^problems\/sentences/, /^must be (above|below) \$1$/, 'are patterns of what the hub says'],
-  [/^lists\/entity_document/, /must be/, 'is said as the hub says it, and looked up with what it says'],
+  [/^formats\/entity_document/, /must be/, 'is said as the hub says it, and looked up with what it says'],
   [/^hub\/live_socket/, /^beat of the web UI$/, 'is told the hub'],
   [/^shell\/service_worker/, /^the page is of another build$/, 'is caught by the browser'],
   [/^formats\/table_columns/, /^name$/, 'is a heading of files'],
@@ -207,8 +207,8 @@ const FOR_MACHINES: readonly (readonly [path: RegExp, text: RegExp, why: string]
   [/^lists\//, /^(GeoJSON|KML|CSV|curl)$/, 'are names of formats and programs'],
   [/^shell\/preferences/, /^(English|Deutsch)$/, 'are languages, each in its own'],
   [/^events\/occupancy_view/, /^1 h$/, 'is written so in every language'],
-  [/^setup\/draft_fields/, /^\{"driver"/, 'is JSON'],
-  [/^map\/map_view/, /^Cannot use a map/, 'is told who writes the page'],
+  [/^setup\/fields\/draft_fields/, /^\{"driver"/, 'is JSON'],
+  [/^map\/view\/map_view/, /^Cannot use a map/, 'is told who writes the page'],
 ];
 
 function isForMachines(path: string, text: string): boolean {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { pageOf, sortedBy } from '../../src/hub-ui/controls/sort_and_page.ts';
 import { type Contents, countAt, type Passage, passagesOf, stepsOf } from '../../src/hub-ui/events/occupancy.ts';
+import { bodyOf, documentText, type EntityDocument, readDocument } from '../../src/hub-ui/formats/entity_document.ts';
+import type { Entities, Kind } from '../../src/hub-ui/hub/entity_kinds.ts';
 import type { Happening } from '../../src/hub-ui/hub/event_log.ts';
-import type { Entities, Kind } from '../../src/hub-ui/hub/kinds.ts';
-import { bodyOf, documentText, type EntityDocument, readDocument } from '../../src/hub-ui/lists/entity_document.ts';
+import { runAll } from '../../src/hub-ui/hub/run_all.ts';
 import { withoutPlaces } from '../../src/hub-ui/lists/left_out.ts';
-import { runAll } from '../../src/hub-ui/lists/run_all.ts';
-import { pageOf, sortedBy } from '../../src/hub-ui/lists/sort_and_page.ts';
 import { rates, readMetrics, type Sample, sums } from '../../src/hub-ui/operations/metrics.ts';
 import { CELLAR, DOCK, FORKLIFT, HALL } from './ui_site.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { waitBefore } from '../../src/hub-ui/hub/again.ts';
+import { isMatch, searchEntities, wordsOf } from '../../src/hub-ui/hub/entity_search.ts';
 import { Moves, ROW } from '../../src/hub-ui/hub/moves.ts';
-import { labelPlace } from '../../src/hub-ui/map/label_place.ts';
-import { MovingObjects } from '../../src/hub-ui/map/moving_objects.ts';
-import { northOf, placeOnEarth, placeZone, zoneOutline } from '../../src/hub-ui/map/placement.ts';
-import { EARTH, fromMap, mapX, mapY, planeOfZone, toMap, unitsPerMeter } from '../../src/hub-ui/map/plane.ts';
-import { isMatch, searchEntities, wordsOf } from '../../src/hub-ui/map/search.ts';
+import { waitBefore } from '../../src/hub-ui/hub/retry.ts';
+import { MovingObjects } from '../../src/hub-ui/map/objects/moving_objects.ts';
+import { northOf, placeOnEarth, placeZone, zoneOutline } from '../../src/hub-ui/map/plane/georeference.ts';
+import { labelPlace } from '../../src/hub-ui/map/plane/label_position.ts';
+import { EARTH, fromMap, mapX, mapY, planeOfZone, toMap, unitsPerMeter } from '../../src/hub-ui/map/plane/plane.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { earth, HALL } from './ui_site.ts';

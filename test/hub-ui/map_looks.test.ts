@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Polygon from 'ol/geom/Polygon.js';
-import { type Cluster, clusterObjects, extentOf } from '../../src/hub-ui/map/clusters.ts';
+import { AROUND, LABEL_PIXELS, placeLabels, type Standings, type Wanted } from '../../src/hub-ui/map/labels/labels.ts';
+import { type Cluster, clusterObjects, extentOf } from '../../src/hub-ui/map/objects/clusters.ts';
+import type { Spread } from '../../src/hub-ui/map/objects/density.ts';
+import { areaOf, MovingObjects, markInside } from '../../src/hub-ui/map/objects/moving_objects.ts';
+import { Trail } from '../../src/hub-ui/map/objects/trail.ts';
+import type { Plane } from '../../src/hub-ui/map/plane/plane.ts';
 import {
   assignColors,
   colorByFrom,
@@ -9,13 +14,8 @@ import {
   DARK_CATEGORIES,
   LIGHT_CATEGORIES,
   propertyNames,
-} from '../../src/hub-ui/map/color_by.ts';
-import type { Spread } from '../../src/hub-ui/map/density.ts';
-import { afterEvents } from '../../src/hub-ui/map/fence_counts.ts';
-import { AROUND, LABEL_PIXELS, placeLabels, type Standings, type Wanted } from '../../src/hub-ui/map/labels.ts';
-import { areaOf, MovingObjects, markInside } from '../../src/hub-ui/map/moving_objects.ts';
-import type { Plane } from '../../src/hub-ui/map/plane.ts';
-import { Trail } from '../../src/hub-ui/map/trail.ts';
+} from '../../src/hub-ui/map/view/color_by.ts';
+import { afterEvents } from '../../src/hub-ui/map_page/wall/fence_counts.ts';
 import type { FenceEvent } from '../../src/model/events.ts';
 
 const HALL_PLANE: Plane = { kind: 'zone', id: 'z', zone: { id: 'z', type: 'uwb' } };

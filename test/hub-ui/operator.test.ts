@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { batteryText } from '../../src/hub-ui/map/battery.ts';
-import { densityOf } from '../../src/hub-ui/map/density.ts';
+import { batteryText } from '../../src/hub-ui/hub/battery.ts';
+import { densityOf } from '../../src/hub-ui/map/objects/density.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openLine } from '../support/line.ts';
 import { TestMap } from './setup_map.ts';

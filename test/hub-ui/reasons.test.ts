@@ -8,7 +8,7 @@ import { CELLAR, createSite, DOCK, FORKLIFT, HALL } from './ui_site.ts';
 Object.defineProperty(globalThis, 'localStorage', { value: { getItem: () => 'de' }, configurable: true });
 const { errorText, partsOf, placeOf, sentenceOf } = await import('../../src/hub-ui/problems/sentences.ts');
 const { patternOf } = await import('../../src/hub-ui/problems/reasons.ts');
-const { HUB_WORDS } = await import('../../src/hub-ui/problems/hub_words.ts');
+const { HUB_WORDS } = await import('../../src/hub-ui/problems/server_message_patterns.ts');
 
 for (const [reason, sentence] of [
   ['must be a number, found "abc"', 'Muss eine Zahl sein; angegeben ist „abc“.'],

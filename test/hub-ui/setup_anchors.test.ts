@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { anchorPlace } from '../../src/hub-ui/map/anchors.ts';
-import { EARTH, type Plane, planeOfZone, toMap } from '../../src/hub-ui/map/plane.ts';
+import { anchorPlace } from '../../src/hub-ui/map/plane/anchor_position.ts';
+import { EARTH, type Plane, planeOfZone, toMap } from '../../src/hub-ui/map/plane/plane.ts';
 import type { Anchor } from '../../src/model/anchor.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { EARTH, type MapPoint, type Plane, toMap } from '../../src/hub-ui/map/plane.ts';
+import { EARTH, type MapPoint, type Plane, toMap } from '../../src/hub-ui/map/plane/plane.ts';
 import { withCorner, withCornerAfter, withoutCorner } from '../../src/hub-ui/setup/fences/corners.ts';
 import { carried, replacing } from '../../src/hub-ui/setup/fences/heights.ts';
-import { readPosition } from '../../src/hub-ui/setup/read_position.ts';
+import { readPosition } from '../../src/hub-ui/setup/map/read_position.ts';
 import { pairsOf, pairsOfArea, residualsOf, residualText, rowsOf } from '../../src/hub-ui/setup/zones/pairs.ts';
-import { permitsOf } from '../../src/hub-ui/signin/permits.ts';
+import { permitsOf } from '../../src/hub-ui/signin/permissions.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { uniform } from '../support/uniform.ts';
 import { earth, HALL } from './ui_site.ts';

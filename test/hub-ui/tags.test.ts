@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Heard } from '../../src/hub-ui/hub/heard.ts';
-import { HeardTags } from '../../src/hub-ui/lists/heard_tags.ts';
+import { Heard } from '../../src/hub-ui/hub/last_seen.ts';
+import { HeardTags } from '../../src/hub-ui/lists/unassigned_tags.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { createSite, FORKLIFT, move } from './ui_site.ts';
 

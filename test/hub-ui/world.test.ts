@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Topology, worldOf } from '../../src/hub-ui/map/ground/world.ts';
 import { worldOpacity } from '../../src/hub-ui/map/ground/world_fade.ts';
-import { mapX, mapY } from '../../src/hub-ui/map/plane.ts';
+import { mapX, mapY } from '../../src/hub-ui/map/plane/plane.ts';
 import { type Color, colorsAt, openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { createSite } from './ui_site.ts';
 

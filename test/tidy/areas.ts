@@ -23,6 +23,18 @@ const STATE = ['state', 'deadline_heap', 'variant_filter', 'json_bytes', 'event_
   (name) => `src/core/${name}.ts`,
 );
 
+/** Folders of the web UI, from values to pages. Each may import those before it. A new folder gets its place here. */
+const UI = [
+  ...['json', 'languages', 'problems', 'hub', 'controls', 'charts', 'alerts', 'drafts', 'bulk'],
+  ...['plane', 'view', 'ground', 'site', 'objects', 'labels', 'navigation'].map((room) => `map/${room}`),
+  ...['editor', 'fields', 'map', 'rules', 'providers', 'trackables', 'anchors', 'fences', 'zones'].map(
+    (room) => `setup/${room}`,
+  ),
+  ...['setup', 'formats', 'lists', 'history', 'events', 'methods', 'operations', 'signin'],
+  ...['multi_select', 'layers', 'tools', 'wall', 'panel'].map((room) => `map_page/${room}`),
+  ...['map_page', 'styles', 'shell', 'app.tsx', 'main.tsx', 'vite.config.ts'],
+];
+
 export const AREAS: readonly Area[] = [
   { path: 'src/model', mayImport: [], packages: ['typebox/build/index.mjs', 'typebox/build/compile/index.mjs'] },
   { path: 'src/core/geo', mayImport: ['src/model'], packages: ['proj4', 'geographiclib-geodesic'] },
@@ -92,7 +104,12 @@ export const AREAS: readonly Area[] = [
     ]),
   },
   { path: 'src/cli', mayImport: ['src/model', 'src/config/load.ts', 'src/config/npm_options.ts'] },
-  { path: 'src/hub-ui', mayImport: ['src/model', 'src/core/geo/plane_fit.ts', 'src/core/rules'] },
+  ...UI.map((room, i) => ({
+    path: `src/hub-ui/${room}`,
+    mayImport: ['src/model', 'src/core/geo/plane_fit.ts', 'src/core/rules'].concat(
+      UI.slice(0, i).map((before) => `src/hub-ui/${before}`),
+    ),
+  })),
   { path: 'src/site', mayImport: [] },
   { path: 'src/build_ui.mjs', mayImport: [] },
   { path: 'src/errors.ts', mayImport: [] },

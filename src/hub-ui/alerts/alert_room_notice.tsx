@@ -1,7 +1,7 @@
 import { Link } from '../controls/link.tsx';
 import { Notice } from '../controls/notice.tsx';
-import { countText } from '../controls/number_text.ts';
 import { t } from '../languages/language.ts';
+import { countText } from '../languages/numbers.ts';
 import { alertSummary } from './alert_store.ts';
 import { SEVERITY_LOOKS } from './alert_text.ts';
 

@@ -1,10 +1,10 @@
 import type { Alert, AlertRule, ObjectType } from '../../model/alert.ts';
 import type { Tone } from '../controls/badge.tsx';
-import { countText } from '../controls/number_text.ts';
 import { durationText } from '../controls/time.ts';
-import { labelOf } from '../hub/kinds.ts';
+import { labelOf } from '../hub/entity_kinds.ts';
 import { storeOf } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
+import { countText } from '../languages/numbers.ts';
 
 export const SEVERITY_LOOKS: Readonly<Record<Alert['severity'], { readonly label: string; readonly tone: Tone }>> = {
   info: { label: t('Info'), tone: 'info' },

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Check } from '../controls/field.tsx';
 import { SearchInput } from '../controls/search_input.tsx';
 import typography from '../controls/typography.module.css';
-import { labelOf } from '../hub/kinds.ts';
+import { labelOf } from '../hub/entity_kinds.ts';
 import { useEntities } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
 import styles from './picker.module.css';

@@ -5,14 +5,14 @@ import { Dialog } from '../controls/dialog.tsx';
 import fieldStyles from '../controls/field.module.css';
 import { Field, NumberField, SelectField, TextField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
-import { countedText, countText } from '../controls/number_text.ts';
+import { Failures, Progress } from '../controls/progress.tsx';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
-import { type Entities, type Kind, kindsText, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { labelOfPath, valueText } from '../drafts/member_text.ts';
+import { type Entities, type Kind, kindsText, labelOf, SINGULAR } from '../hub/entity_kinds.ts';
 import { useEntities } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
-import { Failures, Progress } from '../lists/progress.tsx';
-import { labelOfPath, valueText } from '../setup/member_text.ts';
+import { countedText, countText } from '../languages/numbers.ts';
 import styles from './bulk_dialog.module.css';
 import {
   BULK_FIELDS,

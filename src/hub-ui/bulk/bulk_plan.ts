@@ -1,7 +1,7 @@
 import type { Trackable } from '../../model/trackable.ts';
-import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
+import { type Members, withMember } from '../drafts/member_changes.ts';
+import { type Entities, type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { equal } from '../json/equal.ts';
-import { type Members, withMember } from '../setup/member_changes.ts';
 
 /** Unit of an input. The API stores seconds as milliseconds, -1 for forever. */
 export type BulkUnit = 'floor' | 's' | 'm' | 'property' | 'trackable';

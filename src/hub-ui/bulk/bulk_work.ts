@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import { countedText } from '../controls/number_text.ts';
+import { useCount } from '../controls/progress.tsx';
 import { type ToastAction, toast } from '../controls/toasts.tsx';
-import { type Kind, SINGULAR } from '../hub/kinds.ts';
+import { type Kind, SINGULAR } from '../hub/entity_kinds.ts';
 import { type Draft, deleteEntity, patchEntity } from '../hub/rest.ts';
+import { type Failure, runAll } from '../hub/run_all.ts';
 import { t } from '../languages/language.ts';
-import { useCount } from '../lists/progress.tsx';
-import { type Failure, runAll } from '../lists/run_all.ts';
+import { countedText } from '../languages/numbers.ts';
 import { undone, type Write } from './bulk_plan.ts';
 
 export interface WorkOptions {

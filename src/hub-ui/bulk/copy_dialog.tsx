@@ -8,17 +8,17 @@ import fieldStyles from '../controls/field.module.css';
 import { Check, NumberField, SelectField, TextField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Spinner } from '../controls/notice.tsx';
-import { countedText, countText } from '../controls/number_text.ts';
+import { Failures, Progress } from '../controls/progress.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
-import type { Entities, Kind } from '../hub/kinds.ts';
+import type { Entities, Kind } from '../hub/entity_kinds.ts';
+import { floorsOf } from '../hub/floors.ts';
 import { createEntity } from '../hub/rest.ts';
+import { type Failure, runAll } from '../hub/run_all.ts';
+import { listKept } from '../hub/writable_entities.ts';
 import { t } from '../languages/language.ts';
-import { listKept } from '../lists/exportable.ts';
-import { Failures, Progress } from '../lists/progress.tsx';
-import { type Failure, runAll } from '../lists/run_all.ts';
-import { floorsOf } from '../map/floors.ts';
+import { countedText, countText } from '../languages/numbers.ts';
 import { type NamedFailure, undoingCreations, useWork, type WorkOptions } from './bulk_work.ts';
 import {
   anchorsIn,

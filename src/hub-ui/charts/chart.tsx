@@ -2,8 +2,8 @@ import { clockText, shortClockText } from '../languages/times.ts';
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
+import { isDark } from '../controls/theme.ts';
 import typography from '../controls/typography.module.css';
-import { isDark } from '../shell/theme.ts';
 import styles from './chart.module.css';
 
 export interface Line {

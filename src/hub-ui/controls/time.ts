@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { t } from '../languages/language.ts';
-import { countedText } from './number_text.ts';
+import { countedText } from '../languages/numbers.ts';
 
 /** The time now, as often as asked: a component that uses it is drawn again each time. */
 export function useNow(everyMs: number): number {

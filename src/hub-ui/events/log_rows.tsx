@@ -9,7 +9,7 @@ import { Json, jsonText } from '../json/json.tsx';
 import { t } from '../languages/language.ts';
 import { clockText, wholeText } from '../languages/times.ts';
 import { LOOKS } from './event_looks.ts';
-import { hasPlace, placeOf, type Subject, wordsOfHappening } from './happening_text.ts';
+import { hasPlace, placeOf, type Subject, wordsOfHappening } from './event_text.ts';
 import styles from './log_rows.module.css';
 
 /** Events as lines, each of which can be opened. */

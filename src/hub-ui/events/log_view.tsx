@@ -5,14 +5,14 @@ import flow from '../controls/flow.module.css';
 import { Link } from '../controls/link.tsx';
 import { Empty, Notice } from '../controls/notice.tsx';
 import { SearchInput } from '../controls/search_input.tsx';
+import { setUrlParams, urlParam } from '../controls/url_state.ts';
+import { hasWords, wordsOf } from '../hub/entity_search.ts';
 import { clearEvents, type Happening, happenings, refusals } from '../hub/event_log.ts';
 import { connection } from '../hub/live.ts';
 import { useEntities } from '../hub/stores.ts';
 import { t, tParts } from '../languages/language.ts';
-import { hasWords, wordsOf } from '../map/search.ts';
-import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { GROUP_NAMES, GROUPS, type Group, LOOKS } from './event_looks.ts';
-import { searchedIn } from './happening_text.ts';
+import { searchedIn } from './event_text.ts';
 import { LogRows } from './log_rows.tsx';
 import styles from './log_view.module.css';
 

@@ -1,5 +1,5 @@
 import { t } from '../languages/language.ts';
-import type { DocumentNote } from '../lists/entity_document.ts';
+import type { DocumentNote } from './entity_document.ts';
 import type { ExportedEntity } from './entity_properties.ts';
 
 /**

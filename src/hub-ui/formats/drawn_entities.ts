@@ -1,11 +1,11 @@
 import type { Fence } from '../../model/fence.ts';
 import { idKey, isUuid } from '../../model/id.ts';
 import { ZONE_TYPES, type Zone } from '../../model/zone.ts';
-import type { EntityDocument } from '../lists/entity_document.ts';
-import type { ControlPoints } from '../map/placement.ts';
-import { EARTH, toMap } from '../map/plane.ts';
+import type { ControlPoints } from '../map/plane/georeference.ts';
+import { EARTH, toMap } from '../map/plane/plane.ts';
 import { pairsOfArea, rowsOf } from '../setup/zones/pairs.ts';
 import type { Drawing, Layer, Position, Shape } from './drawing.ts';
+import type { EntityDocument } from './entity_document.ts';
 import type { DrawnKind, ExportedEntity } from './entity_properties.ts';
 import { controlPointsFor } from './moved_zone.ts';
 import { stableId } from './stable_id.ts';

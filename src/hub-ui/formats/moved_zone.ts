@@ -1,5 +1,5 @@
-import { type ControlPoints, hull, placeOnEarth } from '../map/placement.ts';
-import { EARTH, fromMap, type MapPoint, type Position, toMap, unitsPerMeter } from '../map/plane.ts';
+import { type ControlPoints, hull, placeOnEarth } from '../map/plane/georeference.ts';
+import { EARTH, fromMap, type MapPoint, type Position, toMap, unitsPerMeter } from '../map/plane/plane.ts';
 import { type Pair, pairsOf, rowsOf } from '../setup/zones/pairs.ts';
 
 /** Corners that are all moved, turned included, by the same way to within this distance have moved with their zone. */

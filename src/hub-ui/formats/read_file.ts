@@ -1,8 +1,8 @@
 import { t } from '../languages/language.ts';
-import { type EntityDocument, readDocument } from '../lists/entity_document.ts';
 import { readCsv, type Table } from './csv.ts';
 import { type DecodedText, decodeText } from './decode_text.ts';
 import type { Drawing } from './drawing.ts';
+import { type EntityDocument, readDocument } from './entity_document.ts';
 import { objectOf } from './features.ts';
 import { parsed, readGeoJson } from './geojson.ts';
 

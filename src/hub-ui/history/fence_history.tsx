@@ -2,16 +2,15 @@ import { useMemo, useState } from 'preact/hooks';
 import { Chart } from '../charts/chart.tsx';
 import { Button } from '../controls/button.tsx';
 import { Facts } from '../controls/facts.tsx';
-import { countedText, countText } from '../controls/number_text.ts';
 import { type Column, Table } from '../controls/table.tsx';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
-import { labelOf } from '../hub/kinds.ts';
+import { labelOf } from '../hub/entity_kinds.ts';
 import { storeOf } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
+import { countedText, countText } from '../languages/numbers.ts';
 import { lengthOfTime, rangeText, timeWithin } from '../languages/times.ts';
-import { Chip } from '../map/chip.tsx';
-import { Told, useAsked } from './asked.tsx';
+import { Chip } from '../map/view/selection_chip.tsx';
 import styles from './fence_history.module.css';
 import {
   type Answer,
@@ -23,6 +22,7 @@ import {
   type Visit,
 } from './history_api.ts';
 import { rangeFromUrl } from './past.ts';
+import { Told, useAsked } from './query.tsx';
 import { SpanSelect } from './span_select.tsx';
 
 const SHOWN_STEP = 20;

@@ -4,21 +4,21 @@ import fieldStyles from '../controls/field.module.css';
 import { Field } from '../controls/field.tsx';
 import { Link } from '../controls/link.tsx';
 import { Empty } from '../controls/notice.tsx';
-import { countText } from '../controls/number_text.ts';
 import { Page } from '../controls/page.tsx';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
-import { labelOf } from '../hub/kinds.ts';
+import { setUrlParams } from '../controls/url_state.ts';
+import { labelOf } from '../hub/entity_kinds.ts';
 import { settings } from '../hub/settings.ts';
 import { useEntities } from '../hub/stores.ts';
 import { t, tParts } from '../languages/language.ts';
+import { countText } from '../languages/numbers.ts';
 import { inputText, inputTime, lengthOfTime, rangeText, zoneText } from '../languages/times.ts';
-import { setUrlParams } from '../shell/url_state.ts';
-import { Told, useAsked } from './asked.tsx';
 import { type FlowMatrix, matrixOf } from './flow_matrix.ts';
 import styles from './flows_page.module.css';
 import { type Flow, fetchFlows } from './history_api.ts';
 import { rangeFromUrl, timeParam } from './past.ts';
+import { Told, useAsked } from './query.tsx';
 import { SpanSelect } from './span_select.tsx';
 
 /** Page with the flows between fences: counts and travel times. */

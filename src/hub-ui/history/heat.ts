@@ -1,5 +1,5 @@
-import { placeZone } from '../map/placement.ts';
-import { EARTH, fromMap, mapX, mapY, type Plane } from '../map/plane.ts';
+import { placeZone } from '../map/plane/georeference.ts';
+import { EARTH, fromMap, mapX, mapY, type Plane } from '../map/plane/plane.ts';
 import type { HeatCell } from './history_api.ts';
 
 /** Color scale from short to long times; the last color has the most contrast in each theme. */

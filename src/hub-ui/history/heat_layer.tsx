@@ -1,20 +1,20 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Spinner } from '../controls/notice.tsx';
+import { isDark } from '../controls/theme.ts';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { t } from '../languages/language.ts';
 import { lengthOfTime, rangeText } from '../languages/times.ts';
-import { CanvasLayer, type Frame } from '../map/canvas_layer.ts';
-import { lengthText } from '../map/map_tools.tsx';
-import { useMap } from '../map/map_view.tsx';
-import { unitsPerMeter } from '../map/plane.ts';
-import { Z } from '../map/vector_layer.ts';
-import { isDark } from '../shell/theme.ts';
-import { Told, useAsked } from './asked.tsx';
+import { unitsPerMeter } from '../map/plane/plane.ts';
+import { CanvasLayer, type Frame } from '../map/view/canvas_layer.ts';
+import { lengthText } from '../map/view/map_tools.tsx';
+import { useMap } from '../map/view/map_view.tsx';
+import { Z } from '../map/view/vector_layer.ts';
 import { boxOf, cellFor, cornersOf, HEAT_DARK, HEAT_LIGHT, levelOf, thresholdsOf } from './heat.ts';
 import styles from './heat_layer.module.css';
 import { fetchHeatmap, type Mover } from './history_api.ts';
 import { rangeFromUrl } from './past.ts';
+import { Told, useAsked } from './query.tsx';
 
 /** Geometry of the layer: corners of the cells, by color. */
 interface Heat {

@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks';
 import { IconButton } from '../controls/button.tsx';
-import { countText } from '../controls/number_text.ts';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
-import { labelOf } from '../hub/kinds.ts';
+import { labelOf } from '../hub/entity_kinds.ts';
 import { useEntities } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
+import { countText } from '../languages/numbers.ts';
 import { clockText, dayText, endOfDay, lengthOfTime, startOfDay, zoneText } from '../languages/times.ts';
-import { pastFromUrl } from '../map/map_url.ts';
-import { Told, useAsked } from './asked.tsx';
+import { pastFromUrl } from '../map/view/map_url.ts';
 import { fetchVisits, type Range, type Visit } from './history_api.ts';
 import styles from './object_day.module.css';
 import { goTo } from './past.ts';
 import { playback } from './playback.ts';
+import { Told, useAsked } from './query.tsx';
 import { colorOf, lanesOf } from './strip.ts';
 
 const VISITS_MAX = 5_000;

@@ -1,6 +1,6 @@
+import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { t } from '../languages/language.ts';
-import { pastFromUrl } from '../map/map_url.ts';
-import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { pastFromUrl } from '../map/view/map_url.ts';
 import type { Range } from './history_api.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { labelOf } from '../hub/kinds.ts';
+import { labelOf } from '../hub/entity_kinds.ts';
 import { storeOf } from '../hub/stores.ts';
-import { useMap } from '../map/map_view.tsx';
-import { type LayerOptions, useMovingCanvas } from '../map/moving_layer.tsx';
+import { type LayerOptions, useMovingCanvas } from '../map/objects/moving_layer.tsx';
+import { useMap } from '../map/view/map_view.tsx';
 import { fetchSnapshot, fetchTracks, NO_BODIES } from './history_api.ts';
 import { type Played, playback } from './playback.ts';
 import { readTracks } from './read_tracks.ts';

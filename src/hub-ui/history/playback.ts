@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { MovingObjects } from '../map/moving_objects.ts';
+import type { MovingObjects } from '../map/objects/moving_objects.ts';
 import type { Mover } from './history_api.ts';
 import type { Covered } from './track_store.ts';
 

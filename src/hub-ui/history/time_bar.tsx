@@ -3,14 +3,14 @@ import { Button, IconButton } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
+import { setUrlParams } from '../controls/url_state.ts';
 import { t } from '../languages/language.ts';
 import { clockText, dayText, inputText, inputTime, timeWithin, wholeText, zoneText } from '../languages/times.ts';
-import { pastFromUrl } from '../map/map_url.ts';
-import { setUrlParams } from '../shell/url_state.ts';
-import { Failed, sentenceOf } from './asked.tsx';
+import { pastFromUrl } from '../map/view/map_url.ts';
 import type { Range } from './history_api.ts';
 import { goLive, goTo, isWritten, rangeFromUrl, SPANS, SPEEDS, showSpan, spanFromUrl, speedFromUrl } from './past.ts';
 import { playback } from './playback.ts';
+import { Failed, sentenceOf } from './query.tsx';
 import styles from './time_bar.module.css';
 
 /** Interval at which playback updates the URL. */

@@ -1,4 +1,4 @@
-import type { MovingObjects } from '../map/moving_objects.ts';
+import type { MovingObjects } from '../map/objects/moving_objects.ts';
 import type { Range } from './history_api.ts';
 import type { PackedTracks } from './tracks.ts';
 

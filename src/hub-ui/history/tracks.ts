@@ -1,5 +1,5 @@
-import { placeZone } from '../map/placement.ts';
-import { mapX, mapY, type Plane } from '../map/plane.ts';
+import { placeZone } from '../map/plane/georeference.ts';
+import { mapX, mapY, type Plane } from '../map/plane/plane.ts';
 import type { Snapshot, Tracks } from './history_api.ts';
 
 /** Tracks of many objects in columns; threads transfer them without a copy. */

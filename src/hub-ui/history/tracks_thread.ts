@@ -1,4 +1,4 @@
-import type { Plane } from '../map/plane.ts';
+import type { Plane } from '../map/plane/plane.ts';
 import type { Snapshot, Tracks } from './history_api.ts';
 import { type PackedTracks, packSnapshot, packTracks } from './tracks.ts';
 

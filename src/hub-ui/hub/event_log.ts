@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { ChangeEvent, CollisionEvent, FenceEvent } from '../../model/events.ts';
 import type { Zone } from '../../model/zone.ts';
 import { t } from '../languages/language.ts';
-import { KINDS, type Kind, SINGULAR } from './kinds.ts';
+import { KINDS, type Kind, SINGULAR } from './entity_kinds.ts';
 import { subscribe } from './live.ts';
 
 /** An event that the page has received since it was opened. `size`: characters of its JSON. */

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { accessToken } from './access.ts';
-import type { HeardBatch } from './heard.ts';
+import type { HeardBatch } from './last_seen.ts';
 import type { FeedOptions, FromThread, ToThread, Traffic } from './live_protocol.ts';
 import type { SocketState } from './live_socket.ts';
 import type { MoveBatch } from './moves.ts';

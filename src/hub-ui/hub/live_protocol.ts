@@ -1,4 +1,4 @@
-import type { HeardBatch } from './heard.ts';
+import type { HeardBatch } from './last_seen.ts';
 import type { SocketState } from './live_socket.ts';
 import type { MoveBatch } from './moves.ts';
 

@@ -1,4 +1,4 @@
-import { waitBefore } from './again.ts';
+import { waitBefore } from './retry.ts';
 
 /**
  * One WebSocket to the hub that is kept for as long as the page is open. However it ends, with the death of its hub or with

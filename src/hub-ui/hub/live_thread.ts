@@ -2,12 +2,12 @@
  * Holds the WebSocket in a thread of its own: thousands of positions a second are read here, and the page gets one packed
  * batch when it is ready to draw one.
  */
-import { isPassing, pause, waitBefore } from './again.ts';
 import { API_PATH } from './api_path.ts';
-import { Heard } from './heard.ts';
+import { Heard } from './last_seen.ts';
 import type { FeedOptions, FromThread, ToThread } from './live_protocol.ts';
 import { LiveSocket } from './live_socket.ts';
 import { Moves } from './moves.ts';
+import { isPassing, pause, waitBefore } from './retry.ts';
 
 /** How far apart batches are at least: positions do not look smoother than this, and nobody reads faster. */
 const BATCH_MS = { moves: 50, heard: 1_000 } as const;

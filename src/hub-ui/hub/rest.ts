@@ -5,9 +5,9 @@ import { parseLossless } from '../../model/lossless_numbers.ts';
 import { t } from '../languages/language.ts';
 import { partsOf, placeOf } from '../problems/sentences.ts';
 import { accessToken, renewAccess } from './access.ts';
-import { isPassing, pause, waitBefore } from './again.ts';
 import { API_PATH } from './api_path.ts';
-import type { Entities, Kind } from './kinds.ts';
+import type { Entities, Kind } from './entity_kinds.ts';
+import { isPassing, pause, waitBefore } from './retry.ts';
 
 /** A request that the hub refused, or that did not reach it. */
 export class RequestError extends Error {

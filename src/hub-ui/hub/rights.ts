@@ -1,7 +1,7 @@
 import { type Text, t } from '../languages/language.ts';
 import { can, type Operation } from './access.ts';
-import { DEFINED, DEFINED_NAMES, type DefinedName, isDefined } from './defined.ts';
-import { KINDS, type Kind, kindsText } from './kinds.ts';
+import { DEFINED, DEFINED_NAMES, type DefinedName, isDefined } from './definitions.ts';
+import { KINDS, type Kind, kindsText } from './entity_kinds.ts';
 import { entityPath } from './rest.ts';
 
 /** Why somebody may not do what takes several rights: texts for the control that is off; undefined where they may. */

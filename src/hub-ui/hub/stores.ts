@@ -3,10 +3,10 @@ import { useEffect } from 'preact/hooks';
 import type { ChangeEvent } from '../../model/events.ts';
 import { errorText } from '../problems/sentences.ts';
 import { can } from './access.ts';
-import { isPassing } from './again.ts';
-import { type Entities, type Kind, SINGULAR } from './kinds.ts';
+import { type Entities, type Kind, SINGULAR } from './entity_kinds.ts';
 import { subscribe } from './live.ts';
 import { listEntities, RequestError } from './rest.ts';
+import { isPassing } from './retry.ts';
 
 export type Items<K extends Kind> = ReadonlyMap<string, Entities[K]>;
 

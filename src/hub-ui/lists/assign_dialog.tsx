@@ -9,11 +9,11 @@ import { Icon } from '../controls/icons.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
-import { labelOf } from '../hub/kinds.ts';
+import { labelOf } from '../hub/entity_kinds.ts';
+import { searchEntities } from '../hub/entity_search.ts';
 import { createEntity, deleteEntity, entityPath, patchEntity, request } from '../hub/rest.ts';
 import { useEntities } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
-import { searchEntities } from '../map/search.ts';
 import styles from './assign_dialog.module.css';
 
 const OFFERED_MAX = 8;

@@ -1,6 +1,6 @@
 import { accessToken } from '../hub/access.ts';
 import { API_PATH } from '../hub/api_path.ts';
-import type { Entities, Kind } from '../hub/kinds.ts';
+import type { Entities, Kind } from '../hub/entity_kinds.ts';
 import { entityPath } from '../hub/rest.ts';
 
 export type CurlVerb = 'GET' | 'PUT' | 'DELETE';

@@ -1,16 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
+import { keptBefore, undoing } from '../bulk/undo_deletion.ts';
 import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
-import { countedText, countText } from '../controls/number_text.ts';
+import { Failures, Progress, useCount } from '../controls/progress.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
-import { type Entities, type Kind, kindsText, SINGULAR } from '../hub/kinds.ts';
+import { type Entities, type Kind, kindsText, SINGULAR } from '../hub/entity_kinds.ts';
 import { deleteEntity, RequestError } from '../hub/rest.ts';
+import { type Failure, runAll } from '../hub/run_all.ts';
 import { storeOf } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
-import { Failures, Progress, useCount } from './progress.tsx';
-import { type Failure, runAll } from './run_all.ts';
-import { keptBefore, undoing } from './undo_deletion.ts';
+import { countedText, countText } from '../languages/numbers.ts';
 
 /** Dialog that deletes entities, with progress and failures. */
 export function DeleteDialog({

@@ -6,16 +6,16 @@ import flow from '../controls/flow.module.css';
 import { Link } from '../controls/link.tsx';
 import type { Column } from '../controls/table.tsx';
 import typography from '../controls/typography.module.css';
+import { setUrlParams } from '../controls/url_state.ts';
 import { mayAssign } from '../hub/access.ts';
-import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
+import { type Entities, type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { entityPath } from '../hub/rest.ts';
+import { readKept } from '../hub/writable_entities.ts';
 import { t } from '../languages/language.ts';
-import { setUrlParams } from '../shell/url_state.ts';
-import { isHeard, isUnassigned } from './at_a_glance.ts';
 import { curlOf } from './curl.ts';
 import styles from './entity_columns.module.css';
 import { FACTS } from './entity_facts.ts';
-import { readKept } from './exportable.ts';
+import { isHeard, isUnassigned } from './fleet_summary.ts';
 
 interface Choosing<K extends Kind> {
   readonly shown: readonly Entities[K][];

@@ -6,14 +6,6 @@ import { AreaField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import { toast } from '../controls/toasts.tsx';
-import { can } from '../hub/access.ts';
-import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
-import { entityPath, replaceEntity } from '../hub/rest.ts';
-import jsonStyles from '../json/json.module.css';
-import { Json, jsonText } from '../json/json.tsx';
-import { t } from '../languages/language.ts';
-import { errorText } from '../problems/sentences.ts';
-import { WhoseValue } from '../setup/editor_notices.tsx';
 import {
   type Answers,
   isUndecided,
@@ -24,10 +16,18 @@ import {
   merged,
   type Whose,
   withMember,
-} from '../setup/member_changes.ts';
-import { readAgain } from '../setup/use_editor.ts';
+} from '../drafts/member_changes.ts';
+import { can } from '../hub/access.ts';
+import { type Entities, type Kind, labelOf } from '../hub/entity_kinds.ts';
+import { entityPath, replaceEntity } from '../hub/rest.ts';
+import { readKept } from '../hub/writable_entities.ts';
+import jsonStyles from '../json/json.module.css';
+import { Json, jsonText } from '../json/json.tsx';
+import { t } from '../languages/language.ts';
+import { errorText } from '../problems/sentences.ts';
+import { WhoseValue } from '../setup/editor/editor_notices.tsx';
+import { readAgain } from '../setup/editor/use_editor.ts';
 import { type CurlVerb, curlOf } from './curl.ts';
-import { readKept } from './exportable.ts';
 
 type View = 'json' | 'curl';
 

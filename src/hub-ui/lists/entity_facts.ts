@@ -1,10 +1,10 @@
-import { metersText, positionText, seldomRateText } from '../controls/number_text.ts';
 import { ago } from '../controls/time.ts';
 import { carriers } from '../hub/carriers.ts';
-import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
+import { type Entities, type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { storeOf } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
-import { batteryOf, type HeardKind, isHeardKnown, lastHeardMs, ownerOf, rateOf } from './at_a_glance.ts';
+import { metersText, positionText, seldomRateText } from '../languages/numbers.ts';
+import { batteryOf, type HeardKind, isHeardKnown, lastHeardMs, ownerOf, rateOf } from './fleet_summary.ts';
 
 /** Column of a list besides name and id. */
 export interface Fact<K extends Kind> {

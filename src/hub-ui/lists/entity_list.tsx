@@ -1,28 +1,28 @@
 import { useMemo, useState } from 'preact/hooks';
 import { BulkDialog } from '../bulk/bulk_dialog.tsx';
 import { CopyDialog } from '../bulk/copy_dialog.tsx';
+import { undoNote } from '../bulk/undo_deletion.ts';
 import { Button } from '../controls/button.tsx';
 import { confirm } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
-import { countText } from '../controls/number_text.ts';
+import { pageOf, sortedBy } from '../controls/sort_and_page.ts';
 import { Table } from '../controls/table.tsx';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
+import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { can } from '../hub/access.ts';
-import { type Entities, type Kind, kindsText, kindText, labelOf } from '../hub/kinds.ts';
+import { type Entities, type Kind, kindsText, kindText, labelOf } from '../hub/entity_kinds.ts';
 import { entityPath } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
-import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { countText } from '../languages/numbers.ts';
 import { AssignDialog } from './assign_dialog.tsx';
-import { isHeardKnown } from './at_a_glance.ts';
 import { choiceColumn, columnsOf } from './entity_columns.tsx';
 import { EntityDialog } from './entity_dialog.tsx';
 import { FACTS } from './entity_facts.ts';
 import styles from './entity_list.module.css';
+import { isHeardKnown } from './fleet_summary.ts';
 import { Pager, SIZES } from './pager.tsx';
-import { pageOf, sortedBy } from './sort_and_page.ts';
-import { undoNote } from './undo_deletion.ts';
 
 /** Interval at which rows are sorted again by a live column. */
 const SORT_AGAIN_MS = 5_000;

@@ -4,18 +4,18 @@ import { Button, Choice } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import { Check } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
+import { Progress } from '../controls/progress.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
+import { documentText } from '../formats/entity_document.ts';
 import { can } from '../hub/access.ts';
-import { DEFINED, DEFINED_NAMES, type DefinedName } from '../hub/defined.ts';
-import { KINDS, type Kind, kindsText } from '../hub/kinds.ts';
+import { DEFINED, DEFINED_NAMES, type DefinedName } from '../hub/definitions.ts';
+import { KINDS, type Kind, kindsText } from '../hub/entity_kinds.ts';
 import { get, listEntities } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
+import { listKept } from '../hub/writable_entities.ts';
 import { t } from '../languages/language.ts';
-import { documentText } from './entity_document.ts';
-import { listKept } from './exportable.ts';
 import kindStyles from './kind.module.css';
-import { Progress } from './progress.tsx';
 
 /** Export formats: the kinds that each contains, and its purpose. */
 const FORMATS = {

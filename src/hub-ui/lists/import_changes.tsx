@@ -1,13 +1,13 @@
 import type { ImportMemberChange } from '../../model/import.ts';
 import { lookUp, parsePointer } from '../../model/json_tree.ts';
-import { countText } from '../controls/number_text.ts';
 import tableStyles from '../controls/table.module.css';
 import typography from '../controls/typography.module.css';
-import { isDefined } from '../hub/defined.ts';
-import { labelOf } from '../hub/kinds.ts';
+import type { EntityDocument, HubEntities } from '../formats/entity_document.ts';
+import { isDefined } from '../hub/definitions.ts';
+import { labelOf } from '../hub/entity_kinds.ts';
 import { t } from '../languages/language.ts';
+import { countText } from '../languages/numbers.ts';
 import { labelOfMember } from '../problems/sentences.ts';
-import type { EntityDocument, HubEntities } from './entity_document.ts';
 import styles from './import_dialog.module.css';
 
 const SHOWN = 200;

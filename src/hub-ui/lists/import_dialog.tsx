@@ -2,17 +2,17 @@ import { useState } from 'preact/hooks';
 import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
+import { lazyPart } from '../controls/lazy.tsx';
 import { Notice, Spinner } from '../controls/notice.tsx';
-import { countText } from '../controls/number_text.ts';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
+import { bodyOf, type EntityDocument, membersGiven } from '../formats/entity_document.ts';
 import type { FileContents } from '../formats/read_file.ts';
 import { type Deletions, importJob, isUnderWay, runImport } from '../hub/import_job.ts';
 import { whyNoImportOf } from '../hub/rights.ts';
 import { t } from '../languages/language.ts';
+import { countText } from '../languages/numbers.ts';
 import { errorText } from '../problems/sentences.ts';
-import { lazyPart } from '../shell/lazy.tsx';
-import { bodyOf, type EntityDocument, membersGiven } from './entity_document.ts';
 import styles from './import_dialog.module.css';
 import {
   type Checked,

@@ -1,22 +1,22 @@
-import type { Import } from '../../model/import.ts';
 import { idKey } from '../../model/id.ts';
+import type { Import } from '../../model/import.ts';
 import { Disclosure } from '../controls/disclosure.tsx';
 import { Check } from '../controls/field.tsx';
 import { Notice } from '../controls/notice.tsx';
-import { countText } from '../controls/number_text.ts';
+import progress from '../controls/progress.module.css';
 import tableStyles from '../controls/table.module.css';
 import typography from '../controls/typography.module.css';
-import { DEFINED, DEFINED_NAMES, type DefinedName } from '../hub/defined.ts';
+import { type DocumentNote, type EntityDocument, type HubEntities, NEEDED_ORDER } from '../formats/entity_document.ts';
+import { DEFINED, DEFINED_NAMES, type DefinedName } from '../hub/definitions.ts';
+import { kindsText } from '../hub/entity_kinds.ts';
 import type { Deletions } from '../hub/import_job.ts';
-import { kindsText } from '../hub/kinds.ts';
 import { get, listEntities } from '../hub/rest.ts';
 import { t, tParts } from '../languages/language.ts';
-import { type DocumentNote, type EntityDocument, type HubEntities, NEEDED_ORDER } from './entity_document.ts';
+import { countText } from '../languages/numbers.ts';
 import { MemberChanges } from './import_changes.tsx';
 import styles from './import_dialog.module.css';
 import { ImportProblems } from './import_problems.tsx';
 import kindStyles from './kind.module.css';
-import progress from './progress.module.css';
 
 /** Parsed import file. */
 export interface Read {

@@ -2,13 +2,13 @@ import type { Import } from '../../model/import.ts';
 import { Button } from '../controls/button.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
-import { countText } from '../controls/number_text.ts';
-import { kindText, labelOf } from '../hub/kinds.ts';
+import styles from '../controls/progress.module.css';
+import type { EntityDocument } from '../formats/entity_document.ts';
+import { kindText, labelOf } from '../hub/entity_kinds.ts';
 import { capitalized, t } from '../languages/language.ts';
+import { countText } from '../languages/numbers.ts';
 import { placeOf, sentenceOf } from '../problems/sentences.ts';
-import type { EntityDocument } from './entity_document.ts';
 import { placeIn } from './left_out.ts';
-import styles from './progress.module.css';
 
 const SHOWN = 50;
 

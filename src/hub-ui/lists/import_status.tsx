@@ -4,12 +4,12 @@ import { Button } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice, Spinner } from '../controls/notice.tsx';
-import { countText } from '../controls/number_text.ts';
+import { Progress } from '../controls/progress.tsx';
 import { toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { cancelImport, importJob, isUnderWay, watchImport } from '../hub/import_job.ts';
 import { t } from '../languages/language.ts';
-import { Progress } from './progress.tsx';
+import { countText } from '../languages/numbers.ts';
 
 /** Card with the running import, for users who return to the page; nothing if there is none. */
 export function ImportStatus() {

@@ -1,8 +1,8 @@
-import type { Trackable } from '../../model/trackable.ts';
 import { idKey } from '../../model/id.ts';
-import { labelOf } from '../hub/kinds.ts';
+import type { Trackable } from '../../model/trackable.ts';
+import type { DocumentNote, EntityDocument, HubEntities } from '../formats/entity_document.ts';
+import { labelOf } from '../hub/entity_kinds.ts';
 import { t } from '../languages/language.ts';
-import type { DocumentNote, EntityDocument, HubEntities } from './entity_document.ts';
 
 /** Warnings about trackables of a file that have no name, or share a provider with another trackable. */
 export function warningsOf({ lists, origins }: EntityDocument, hub: HubEntities): readonly DocumentNote[] {

@@ -1,5 +1,5 @@
-import type { Kind } from '../hub/kinds.ts';
-import type { EntityDocument } from './entity_document.ts';
+import type { EntityDocument } from '../formats/entity_document.ts';
+import type { Kind } from '../hub/entity_kinds.ts';
 
 /** Parsed path of a field in a document: `fences[3].region` is in the fourth fence. */
 export interface Place {

@@ -1,12 +1,12 @@
 import { IconButton } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
 import flow from '../controls/flow.module.css';
-import { countText } from '../controls/number_text.ts';
+import type { PagePart } from '../controls/sort_and_page.ts';
 import typography from '../controls/typography.module.css';
+import { setUrlParams } from '../controls/url_state.ts';
 import { t } from '../languages/language.ts';
-import { setUrlParams } from '../shell/url_state.ts';
+import { countText } from '../languages/numbers.ts';
 import styles from './pager.module.css';
-import type { PagePart } from './sort_and_page.ts';
 
 export const SIZES = [25, 50, 100, 250] as const;
 

@@ -5,11 +5,11 @@ import { Check } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { durationText, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
+import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { carriers } from '../hub/carriers.ts';
-import type { Entities, Kind } from '../hub/kinds.ts';
+import type { Entities, Kind } from '../hub/entity_kinds.ts';
 import { t } from '../languages/language.ts';
-import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { filtered, type HeardKind, heardProblem, isHeard, type TagFilter, useHeard } from './at_a_glance.ts';
+import { filtered, type HeardKind, heardProblem, isHeard, type TagFilter, useHeard } from './fleet_summary.ts';
 import styles from './tag_filter.module.css';
 
 /** Interval at which silent tags are determined. */

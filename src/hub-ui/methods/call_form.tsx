@@ -5,10 +5,10 @@ import { Card } from '../controls/card.tsx';
 import { AreaField, NumberField, SelectField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
-import { countText } from '../controls/number_text.ts';
 import { can } from '../hub/access.ts';
 import { t } from '../languages/language.ts';
-import { type Draft, readParams, WAYS } from './calling.ts';
+import { countText } from '../languages/numbers.ts';
+import { type Draft, readParams, WAYS } from './method_call.ts';
 
 /** What is to be called, and how. */
 export function CallForm({

@@ -5,7 +5,6 @@ import { Button } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import flow from '../controls/flow.module.css';
 import { Empty, Notice, Spinner } from '../controls/notice.tsx';
-import { fixedText } from '../controls/number_text.ts';
 import { Page } from '../controls/page.tsx';
 import { type Column, Table } from '../controls/table.tsx';
 import typography from '../controls/typography.module.css';
@@ -13,10 +12,11 @@ import { can } from '../hub/access.ts';
 import { get } from '../hub/rest.ts';
 import { Json, jsonText } from '../json/json.tsx';
 import { t } from '../languages/language.ts';
+import { fixedText } from '../languages/numbers.ts';
 import { clockText } from '../languages/times.ts';
 import { errorText } from '../problems/sentences.ts';
 import { CallForm } from './call_form.tsx';
-import { type Answered, call, type Draft } from './calling.ts';
+import { type Answered, call, type Draft } from './method_call.ts';
 import styles from './methods_page.module.css';
 
 /** What whatever is connected to the hub can be asked to do. */

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Notice } from '../controls/notice.tsx';
-import { waitBefore } from '../hub/again.ts';
 import { request } from '../hub/rest.ts';
+import { waitBefore } from '../hub/retry.ts';
 import { type Problem, problemOf } from './problem.ts';
 
 /** State of a polled resource. */

@@ -1,6 +1,6 @@
-import { countText } from '../controls/number_text.ts';
 import { language, type Text, t } from '../languages/language.ts';
-import { HUB_WORDS } from './hub_words.ts';
+import { countText } from '../languages/numbers.ts';
+import { HUB_WORDS } from './server_message_patterns.ts';
 
 /**
  * Translation of the hub's English messages, by patterns that are messages of the catalog. Of several matches, the one with

@@ -4,18 +4,18 @@ import type { Fence } from '../../model/fence.ts';
 import type { LocationProvider } from '../../model/provider.ts';
 import type { Trackable } from '../../model/trackable.ts';
 import type { Zone } from '../../model/zone.ts';
-import { type Kind, labelOf } from '../hub/kinds.ts';
+import { type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { useEntities } from '../hub/stores.ts';
+import { zoneNamed } from '../hub/zone_lookup.ts';
 import { language, t } from '../languages/language.ts';
 import { AnchorEditor } from './anchors/anchor_editor.tsx';
+import { useAsked } from './editor/use_editor.ts';
 import { FenceEditor } from './fences/fence_editor.tsx';
 import { PROVIDER_TYPES, ProviderEditor } from './providers/provider_editor.tsx';
 import { SiteIndex, type SiteIndexProps } from './site_index.tsx';
 import { TrackableEditor } from './trackables/trackable_editor.tsx';
-import { useAsked } from './use_editor.ts';
-import { zoneNamed } from './zone_named.ts';
 import { ZoneEditor } from './zones/zone_editor.tsx';
-import { PLACINGS, placingOf, ZONE_TYPES } from './zones/zone_placing.ts';
+import { PLACINGS, placingOf, ZONE_TYPES } from './zones/zone_georeference.ts';
 
 interface EntityPage<K extends Kind> extends Omit<SiteIndexProps<K>, 'kind'> {
   readonly Editor: ComponentType<{ readonly id: string | undefined }>;

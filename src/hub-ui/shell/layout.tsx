@@ -4,22 +4,22 @@ import { useLocation } from 'wouter-preact';
 import { AlertRoomBanner } from '../alerts/alert_room_notice.tsx';
 import { raisedCount } from '../alerts/alert_store.ts';
 import { Choice } from '../controls/button.tsx';
+import { Status } from '../controls/connection_status.tsx';
 import { Dialog, Questions } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
 import { Icon, Mark } from '../controls/icons.tsx';
 import { Link } from '../controls/link.tsx';
-import { countText } from '../controls/number_text.ts';
+import { type Theme, theme } from '../controls/theme.ts';
 import { Toasts } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
+import { urlParam } from '../controls/url_state.ts';
 import type { Session } from '../hub/access.ts';
 import { t } from '../languages/language.ts';
+import { countText } from '../languages/numbers.ts';
 import styles from './layout.module.css';
 import { LostBanner } from './lost_banner.tsx';
-import { isAt, isThere, PLACES, type Place, type PlaceGroup, placeAt, TAB_PATHS } from './places.ts';
+import { isAt, isThere, PLACES, type Place, type PlaceGroup, placeAt, TAB_PATHS } from './pages.ts';
 import { Preferences, PreferencesButton } from './preferences.tsx';
-import { Status } from './status.tsx';
-import { type Theme, theme } from './theme.ts';
-import { urlParam } from './url_state.ts';
 
 /** The frame around every page: navigation at the side, or at the bottom of a narrow screen. */
 export function Layout({

@@ -1,7 +1,7 @@
 import { accessToken, permits, renewWith, type Session, session } from '../hub/access.ts';
 import { PREFIX, UI_PATH } from '../hub/api_path.ts';
-import { forgetDrafts } from '../hub/kept_drafts.ts';
 import { getText } from '../hub/rest.ts';
+import { forgetDrafts } from '../hub/saved_drafts.ts';
 import type { SignInSettings } from '../hub/settings.ts';
 import { t } from '../languages/language.ts';
 import {
@@ -16,7 +16,7 @@ import {
   subjectIn,
   type Tokens,
 } from './openid.ts';
-import { type Permitted, permitsOf } from './permits.ts';
+import { type Permitted, permitsOf } from './permissions.ts';
 
 /**
  * The session of this tab. Its tokens are kept by the browser until the tab is closed, so that loading the page again

@@ -1,6 +1,6 @@
-import type { Frame } from '../canvas_layer.ts';
-import type { Palette } from '../palette.ts';
-import type { MapPoint } from '../plane.ts';
+import type { MapPoint } from '../plane/plane.ts';
+import type { Frame } from '../view/canvas_layer.ts';
+import type { Palette } from '../view/palette.ts';
 import { EARTH_WIDTH } from './world_fade.ts';
 
 /** A name on the map of the world. */

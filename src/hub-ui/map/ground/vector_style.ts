@@ -3,7 +3,7 @@ import Fill from 'ol/style/Fill.js';
 import Stroke from 'ol/style/Stroke.js';
 import Style, { type StyleFunction } from 'ol/style/Style.js';
 import Text from 'ol/style/Text.js';
-import type { Palette } from '../palette.ts';
+import type { Palette } from '../view/palette.ts';
 import { zoomOf } from './world_fade.ts';
 
 /** What a layer of vector tiles is, whatever its schema calls it. */

@@ -1,4 +1,4 @@
-import { type MapPoint, mapX, mapY } from '../plane.ts';
+import { type MapPoint, mapX, mapY } from '../plane/plane.ts';
 
 /**
  * The world as it is drawn: land, coasts and borders in Mercator's meters, from the TopoJSON of the package world-atlas.

@@ -1,9 +1,9 @@
 import fine from 'world-atlas/countries-50m.json?url';
 import coarse from 'world-atlas/countries-110m.json?url';
 import { t } from '../../languages/language.ts';
-import type { Frame } from '../canvas_layer.ts';
-import type { Palette } from '../palette.ts';
-import { mapX, mapY } from '../plane.ts';
+import { mapX, mapY } from '../plane/plane.ts';
+import type { Frame } from '../view/canvas_layer.ts';
+import type { Palette } from '../view/palette.ts';
 import { drawNames, type NamedPlace } from './place_names.ts';
 import places from './places.json';
 import { type Box, type Line, type Topology, type World, worldOf } from './world.ts';

@@ -1,4 +1,4 @@
-import { mapX } from '../plane.ts';
+import { mapX } from '../plane/plane.ts';
 
 /** Around the equator, in Mercator's meters. */
 export const EARTH_WIDTH = mapX(360);

@@ -5,11 +5,11 @@ import fieldStyles from '../../controls/field.module.css';
 import { NumberInput } from '../../controls/number_input.tsx';
 import tableStyles from '../../controls/table.module.css';
 import typography from '../../controls/typography.module.css';
+import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { t } from '../../languages/language.ts';
-import type { EntityDraft } from '../draft.ts';
-import { problemPlaces } from '../draft_fields.tsx';
-import positionStyles from '../position_fields.module.css';
-import { PositionCells } from '../position_fields.tsx';
+import { problemPlaces } from '../fields/draft_fields.tsx';
+import positionStyles from '../fields/position_fields.module.css';
+import { PositionCells } from '../fields/position_fields.tsx';
 import { openRing, withCorner, withCornerAfter, withoutCorner } from './corners.ts';
 
 interface CornerTableProps {

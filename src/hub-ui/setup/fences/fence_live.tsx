@@ -5,7 +5,7 @@ import { Card } from '../../controls/card.tsx';
 import { Link } from '../../controls/link.tsx';
 import { ago, useNow } from '../../controls/time.ts';
 import typography from '../../controls/typography.module.css';
-import { labelOf } from '../../hub/kinds.ts';
+import { labelOf } from '../../hub/entity_kinds.ts';
 import { subscribe } from '../../hub/live.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';

@@ -2,9 +2,9 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Fence } from '../../../model/fence.ts';
 import { type Draft, entityPath, get } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
-import { EARTH, type Plane, planeOfZone, viewParams } from '../../map/plane.ts';
-import { useStored } from '../use_editor.ts';
-import { zoneNamed } from '../zone_named.ts';
+import { zoneNamed } from '../../hub/zone_lookup.ts';
+import { EARTH, type Plane, planeOfZone, viewParams } from '../../map/plane/plane.ts';
+import { useStored } from '../editor/use_editor.ts';
 
 /** The plane that a region is drawn in; undefined for one that no map here can show, such as that of a UTM code. */
 export function usePlaneOf({ crs, zone_id: name }: Draft<'fences'>): Plane | undefined {

@@ -1,4 +1,4 @@
-import { fromMap, type MapPoint, type Plane, type Position, toMap } from '../../map/plane.ts';
+import { fromMap, type MapPoint, type Plane, type Position, toMap } from '../../map/plane/plane.ts';
 
 type Ring = readonly Position[];
 

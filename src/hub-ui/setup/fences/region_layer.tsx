@@ -10,12 +10,12 @@ import Stroke from 'ol/style/Stroke.js';
 import Style, { type StyleFunction } from 'ol/style/Style.js';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Fence } from '../../../model/fence.ts';
-import { useMap } from '../../map/map_view.tsx';
-import { palette } from '../../map/palette.ts';
-import { type MapPoint, type Plane, toMap, unitsPerMeter } from '../../map/plane.ts';
-import { fenceFeature } from '../../map/shapes.ts';
-import { useVectorLayer, Z } from '../../map/vector_layer.ts';
-import { PointsLayer } from '../points_layer.tsx';
+import { type MapPoint, type Plane, toMap, unitsPerMeter } from '../../map/plane/plane.ts';
+import { fenceFeature } from '../../map/site/features.ts';
+import { useMap } from '../../map/view/map_view.tsx';
+import { palette } from '../../map/view/palette.ts';
+import { useVectorLayer, Z } from '../../map/view/vector_layer.ts';
+import { PointsLayer } from '../map/points_layer.tsx';
 import { carried } from './heights.ts';
 
 type Region = Fence['region'];

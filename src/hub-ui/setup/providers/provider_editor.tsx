@@ -4,15 +4,15 @@ import fieldStyles from '../../controls/field.module.css';
 import flow from '../../controls/flow.module.css';
 import { Link } from '../../controls/link.tsx';
 import typography from '../../controls/typography.module.css';
-import { labelOf } from '../../hub/kinds.ts';
+import { labelOf } from '../../hub/entity_kinds.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
-import { DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
-import { EditorFrame } from '../editor_frame.tsx';
-import { NoEditor } from '../no_editor.tsx';
-import { OBJECT_TIMING, TimingSection } from '../timing_section.tsx';
-import { editorPath, useEditor, useStored } from '../use_editor.ts';
+import { EditorFrame } from '../editor/editor_frame.tsx';
+import { NoEditor } from '../editor/no_editor.tsx';
+import { editorPath, useEditor, useStored } from '../editor/use_editor.ts';
+import { DraftProperties, DraftSelect, DraftText } from '../fields/draft_fields.tsx';
+import { OBJECT_TIMING, TimingSection } from '../fields/timing_section.tsx';
 
 const FIRST: Draft<'providers'> = { type: 'uwb' };
 

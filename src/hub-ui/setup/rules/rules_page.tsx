@@ -8,13 +8,13 @@ import { Page } from '../../controls/page.tsx';
 import { toast } from '../../controls/toasts.tsx';
 import typography from '../../controls/typography.module.css';
 import { can } from '../../hub/access.ts';
-import { keepDraft, keptDraft } from '../../hub/kept_drafts.ts';
 import { connection } from '../../hub/live.ts';
 import { get, request } from '../../hub/rest.ts';
+import { keepDraft, keptDraft } from '../../hub/saved_drafts.ts';
 import { equal } from '../../json/equal.ts';
 import { t } from '../../languages/language.ts';
 import { errorText } from '../../problems/sentences.ts';
-import { OfferedNotice } from '../editor_notices.tsx';
+import { OfferedNotice } from '../editor/editor_notices.tsx';
 import { RuleEffect } from './rule_effect.tsx';
 import { RuleList } from './rule_list.tsx';
 

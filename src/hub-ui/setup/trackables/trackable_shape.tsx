@@ -6,9 +6,9 @@ import fieldStyles from '../../controls/field.module.css';
 import { NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import type { Notation } from '../../controls/use_typed.ts';
+import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { t } from '../../languages/language.ts';
-import type { EntityDraft } from '../draft.ts';
-import { DraftNumber, DraftWritten, problemOf } from '../draft_fields.tsx';
+import { DraftNumber, DraftWritten, problemOf } from '../fields/draft_fields.tsx';
 import styles from './trackable_shape.module.css';
 
 type Form = 'none' | 'round' | 'rectangle' | 'polygon';

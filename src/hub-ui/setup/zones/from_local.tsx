@@ -6,11 +6,11 @@ import fieldStyles from '../../controls/field.module.css';
 import { AreaField, NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
+import type { AnyDraft } from '../../drafts/entity_draft.ts';
 import { errorAt, request } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
 import { errorText } from '../../problems/sentences.ts';
-import type { AnyDraft } from '../draft.ts';
-import positionStyles from '../position_fields.module.css';
+import positionStyles from '../fields/position_fields.module.css';
 
 interface Reference {
   readonly longitude: number | undefined;

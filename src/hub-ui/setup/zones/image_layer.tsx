@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { CanvasLayer } from '../../map/canvas_layer.ts';
-import { fitExtent } from '../../map/first_look.ts';
-import toolStyles from '../../map/map_tools.module.css';
-import { ZoomButtons } from '../../map/map_tools.tsx';
-import { useMap } from '../../map/map_view.tsx';
+import { fitExtent } from '../../map/navigation/initial_view.ts';
+import { CanvasLayer } from '../../map/view/canvas_layer.ts';
+import toolStyles from '../../map/view/map_tools.module.css';
+import { ZoomButtons } from '../../map/view/map_tools.tsx';
+import { useMap } from '../../map/view/map_view.tsx';
 
 /** A plan with its size in pixels. */
 export interface PlanImage {

@@ -5,8 +5,8 @@ import flow from '../../controls/flow.module.css';
 import tableStyles from '../../controls/table.module.css';
 import typography from '../../controls/typography.module.css';
 import { t } from '../../languages/language.ts';
-import positionStyles from '../position_fields.module.css';
-import { PositionCells } from '../position_fields.tsx';
+import positionStyles from '../fields/position_fields.module.css';
+import { PositionCells } from '../fields/position_fields.tsx';
 import { meanResidual, type Pair, residualsOf, residualText } from './pairs.ts';
 
 /** The points as numbers, with how well they fit: for whoever knows them, and for whoever uses no pointer. */

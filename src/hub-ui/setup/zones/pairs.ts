@@ -1,6 +1,6 @@
-import { fixedText } from '../../controls/number_text.ts';
-import { type ControlPoints, placeOnEarth } from '../../map/placement.ts';
-import { EARTH, fromMap, type MapPoint, mapX, mapY, type Position, unitsPerMeter } from '../../map/plane.ts';
+import { fixedText } from '../../languages/numbers.ts';
+import { type ControlPoints, placeOnEarth } from '../../map/plane/georeference.ts';
+import { EARTH, fromMap, type MapPoint, mapX, mapY, type Position, unitsPerMeter } from '../../map/plane/plane.ts';
 
 /** A point that is known on the earth and in another plane: a zone's meters, or columns and rows of an image. */
 export interface Pair {

@@ -6,17 +6,17 @@ import fieldStyles from '../../controls/field.module.css';
 import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
 import typography from '../../controls/typography.module.css';
+import { urlParam } from '../../controls/url_state.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
-import { floorPlanOf, placeOnEarth, placePlan } from '../../map/placement.ts';
-import { EARTH, fromMap, type MapPoint } from '../../map/plane.ts';
-import { urlParam } from '../../shell/url_state.ts';
+import { floorPlanOf, placeOnEarth, placePlan } from '../../map/plane/georeference.ts';
+import { EARTH, fromMap, type MapPoint } from '../../map/plane/plane.ts';
 import type { PlanImage } from './image_layer.tsx';
 import { PairTable } from './pair_table.tsx';
 import { type Pair, pairsOf, pairsOfArea, rowsOf } from './pairs.ts';
 import { readPlan, usePlanImage } from './plan_image.ts';
 import { type PlanCorners, PlanStart } from './plan_start.tsx';
-import { drawable } from './zone_placing.ts';
+import { drawable } from './zone_georeference.ts';
 import type { ZoneTools } from './zone_tools.ts';
 
 /** The change that gives the plan of a zone other control points. */

@@ -5,11 +5,11 @@ import fieldStyles from '../../controls/field.module.css';
 import { NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
+import type { AnyDraft } from '../../drafts/entity_draft.ts';
 import { errorAt, request } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
 import { errorText } from '../../problems/sentences.ts';
-import { placeLookedAt } from '../context_map.tsx';
-import type { AnyDraft } from '../draft.ts';
+import { placeLookedAt } from '../map/context_map.tsx';
 import type { PlanImage } from './image_layer.tsx';
 import { type Pair, pairsOf } from './pairs.ts';
 

@@ -1,4 +1,4 @@
-import type { EntityDraft } from '../draft.ts';
+import type { EntityDraft } from '../../drafts/entity_draft.ts';
 
 /** What the next click on the map of a zone means. */
 export type ZoneTool = 'points' | 'plan' | 'area' | 'look';

@@ -1,0 +1,70 @@
+import type { ComponentType, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { loadSettings } from '../hub/settings.ts';
+import { t } from '../languages/language.ts';
+import { Button } from './button.tsx';
+import { Empty, Notice, Spinner } from './notice.tsx';
+import pageStyles from './page.module.css';
+import typography from './typography.module.css';
+
+/** A part of a page whose code is fetched when it is first shown; until then it is empty. */
+export function lazyPart<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  let known: ComponentType<Props> | undefined;
+  return function LazyPart(props: Props) {
+    const [Part, setPart] = useState(() => known);
+    const [isLost, setLost] = useState(false);
+    useEffect(() => {
+      load().then(
+        (loaded) => {
+          known = loaded;
+          setPart(() => loaded);
+        },
+        () => setLost(true),
+      );
+    }, []);
+    if (Part !== undefined) return <Part {...props} />;
+    return isLost ? (
+      <Notice tone="warn">{t('A part of this page could not be loaded: load the page again.')}</Notice>
+    ) : null;
+  };
+}
+
+/** A page whose code is fetched when it is first shown: again once a hub answers, if the first attempt has failed. */
+export function lazyPage(load: () => Promise<ComponentType>): () => JSX.Element {
+  let known: ComponentType | undefined;
+  return function LazyPage() {
+    const [Page, setPage] = useState(() => known);
+    const [problem, setProblem] = useState<string>();
+    useEffect(() => {
+      if (known !== undefined) return;
+      const loadAgain = async (): Promise<ComponentType> => {
+        await loadSettings();
+        return load();
+      };
+      load()
+        .catch(loadAgain)
+        .then(
+          (loaded) => {
+            known = loaded;
+            setPage(() => loaded);
+          },
+          (error: unknown) => setProblem(String(error)),
+        );
+    }, []);
+    if (Page !== undefined) return <Page />;
+    if (problem === undefined) {
+      return (
+        <div class={pageStyles.page}>
+          <Spinner />
+        </div>
+      );
+    }
+    return (
+      <Empty icon="warning" title={t('This page could not be loaded')}>
+        <p>{t('The hub may have been updated in the meantime. Reload the page.')}</p>
+        <p class={typography.faint}>{problem}</p>
+        <Button onClick={() => location.reload()}>{t('Load again')}</Button>
+      </Empty>
+    );
+  };
+}

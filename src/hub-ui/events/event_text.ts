@@ -1,0 +1,100 @@
+import { type Kind, labelOf } from '../hub/entity_kinds.ts';
+import { type Searched, searchedTexts } from '../hub/entity_search.ts';
+import type { Happening } from '../hub/event_log.ts';
+import { storeOf } from '../hub/stores.ts';
+import { t, tParts } from '../languages/language.ts';
+import { countedText, fixedText, metersText } from '../languages/numbers.ts';
+
+/** Something that an event is about. */
+export interface Subject {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly label: string;
+}
+
+/** What happened, in words: texts and the things that they are about. */
+export function wordsOfHappening(happening: Happening): readonly (string | Subject)[] {
+  switch (happening.is) {
+    case 'entry':
+    case 'exit': {
+      const { trackable_id: trackable, provider_id: provider, fence_id: fence } = happening.event;
+      const object = trackable != null ? subject('trackables', trackable) : provided(provider);
+      const parts = { object, fence: subject('fences', fence) };
+      return happening.is === 'entry'
+        ? tParts('{object} entered {fence}', parts)
+        : tParts('{object} left {fence}', parts);
+    }
+    case 'collision_start':
+    case 'collision_end': {
+      const { collisions, center_distance: meters, start_time: start } = happening.event;
+      const one = collider(collisions[0]?.id);
+      const other = collider(collisions[1]?.id);
+      if (happening.is === 'collision_start') {
+        return tParts('{one} and {other} touch, centers {distance} apart', {
+          one,
+          other,
+          distance: metersText(meters),
+        });
+      }
+      const seconds = Math.max(0, happening.atMs - Date.parse(start)) / 1_000;
+      const long = `${fixedText(seconds, seconds < 10 ? 1 : 0)} s`;
+      return tParts('{one} and {other} came apart after {long}', { one, other, long });
+    }
+    case 'create':
+    case 'update':
+    case 'delete': {
+      const { event, kind, times } = happening;
+      const said = tParts<(typeof DONE)[keyof typeof DONE], Subject>(DONE[happening.is], {
+        object: subject(kind, event.id, event.object),
+      });
+      return times > 1 ? [...said, ` ${countedText(times, 'time')}`] : said;
+    }
+  }
+}
+
+const DONE = {
+  create: '{object} was created',
+  update: '{object} was changed',
+  delete: '{object} was deleted',
+} as const;
+
+/** The words, with the ids and the kinds. */
+export function searchedIn(happening: Happening): Searched {
+  const parts = wordsOfHappening(happening);
+  return searchedTexts(parts.flatMap((part) => (typeof part === 'string' ? part : [part.label, part.id, part.kind])));
+}
+
+/** What is now called so; a deleted one by the name that it had, if that is known. */
+function subject(kind: Kind, id: string, object: { readonly id: string } = { id }): Subject {
+  const entity = storeOf(kind).items.peek().get(id) ?? object;
+  return { kind, id, label: labelOf(entity) };
+}
+
+/** What may not be read is not named. */
+function provided(id: string | null | undefined): Subject | string {
+  return id == null ? t('Something') : subject('providers', id);
+}
+
+/** One that may not be read has no id. */
+function collider(id = ''): Subject | string {
+  return id === '' ? t('something else') : subject('trackables', id);
+}
+
+/** Where on the map it happened. */
+export function placeOf(happening: Happening): string {
+  if (happening.is === 'collision_start' || happening.is === 'collision_end') {
+    const first = happening.event.collisions.find(({ position }) => position !== undefined);
+    const [x, y] = first?.position?.coordinates ?? [];
+    return `/?sel=trackables:${encodeURIComponent(first?.id ?? '')}&at=${x},${y}&z=21`;
+  }
+  if (happening.is === 'entry' || happening.is === 'exit') {
+    return `/?sel=fences:${encodeURIComponent(happening.event.fence_id)}`;
+  }
+  return 'kind' in happening ? `/?sel=${happening.kind}:${encodeURIComponent(happening.event.id)}` : '/';
+}
+
+/** Whether the map has a place for it. */
+export function hasPlace(happening: Happening): boolean {
+  if (!('kind' in happening)) return true;
+  return happening.is !== 'delete' && happening.kind !== 'anchors';
+}

@@ -1,0 +1,134 @@
+import type { Entities, Kind } from './entity_kinds.ts';
+import { labelOf } from './entity_kinds.ts';
+
+type Any = Entities[Kind];
+
+export interface Found {
+  readonly kind: Kind;
+  readonly entity: Any;
+}
+
+/** What is searched in something, folded. */
+export interface Searched {
+  /** Texts of people: a word is found where one of their words begins. */
+  readonly texts: string;
+  /**
+   * Codes that machines make, such as a UUID or a MAC address. Every tenth of them has a given two digits somewhere, and
+   * whoever types two digits means a name: a code is found as a whole, or by a beginning that is clearly of one.
+   */
+  readonly codes: readonly string[];
+  /** Numbers are found as a whole. */
+  readonly numbers: ReadonlySet<string>;
+}
+
+/** More hexadecimal digits than a word has, with or without signs between them. */
+const CODE = /^(?=.*\d)(?:[0-9a-f][-:._]?){11,}[0-9a-f]$/;
+/** How a code may begin: with digits among letters, or with the colons of a MAC address. */
+const BEGINNING_OF_CODE = /^(?=[^:]*:|\D*\d[^a-f]*[a-f]|[^a-f]*[a-f]\D*\d)(?:[0-9a-f][-:._]?){4,}$/;
+/** So many digits are of a code, whatever they are. */
+const LONG_BEGINNING_OF_CODE = /^(?=.*\d)(?:[0-9a-f][-:._]?){7,}[0-9a-f]$/;
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
+/** Scripts without spaces between words. */
+const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+/** A word before the number that is written to it, as in `Dock12`. */
+const WORD_BEFORE_NUMBER = /(?<![\p{L}\p{N}])\p{L}+$/u;
+
+/** The words of what somebody has typed. */
+export function wordsOf(text: string): string[] {
+  return folded(text).split(/\s+/).filter(Boolean);
+}
+
+/** Whether an entity has every word in its name, its id, its foreign id or its properties. */
+export function isMatch(entity: Any, words: readonly string[]): boolean {
+  return words.length === 0 || hasWords(searchedOf(entity), words);
+}
+
+/** Whether every word is found. */
+export function hasWords({ texts, codes, numbers }: Searched, words: readonly string[]): boolean {
+  return words.every((word) => numbers.has(word) || beginsWord(texts, word) || codes.some((code) => isOf(code, word)));
+}
+
+function isOf(code: string, word: string): boolean {
+  return code.startsWith(word) && (BEGINNING_OF_CODE.test(word) || LONG_BEGINNING_OF_CODE.test(word));
+}
+
+/** Texts as they are searched. */
+export function searchedTexts(values: Iterable<string | number | boolean>): Searched {
+  const texts: string[] = [];
+  const codes: string[] = [];
+  const numbers = new Set<string>();
+  for (const value of values) {
+    const text = folded(String(value));
+    if (typeof value !== 'string') numbers.add(text);
+    else if (CODE.test(text)) codes.push(text);
+    else texts.push(text);
+  }
+  return { texts: texts.join('\n'), codes, numbers };
+}
+
+/** Up to `most` entities that match: first those of just this name, then those whose name begins so, shorter names first. */
+export function searchEntities(
+  all: Partial<Readonly<Record<Kind, ReadonlyMap<string, Any>>>>,
+  text: string,
+  most: number,
+): Found[] {
+  const words = wordsOf(text);
+  if (words.length === 0) return [];
+  const start = folded(text.trim());
+  const found: (Found & { readonly rank: number })[] = [];
+  for (const [kind, entities] of Object.entries(all) as [Kind, ReadonlyMap<string, Any>][]) {
+    for (const entity of entities.values()) {
+      if (!isMatch(entity, words)) continue;
+      const label = folded(labelOf(entity));
+      // The name itself is the shortest one that begins so.
+      found.push({ kind, entity, rank: label.startsWith(start) ? label.length : Number.POSITIVE_INFINITY });
+    }
+  }
+  const ranked = found.sort((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank));
+  return ranked.slice(0, most).map(({ kind, entity }) => ({ kind, entity }));
+}
+
+/** What is searched in an entity; made once. */
+const known = new WeakMap<Any, Searched>();
+
+function searchedOf(entity: Any): Searched {
+  let searched = known.get(entity);
+  if (searched === undefined) {
+    const foreignId = 'foreign_id' in entity ? entity.foreign_id : undefined;
+    // A plan is an image of megabytes, and no text.
+    const { floor_plan: _, ...properties } = entity.properties ?? {};
+    searched = searchedTexts([entity.id, entity.name ?? '', foreignId ?? '', ...valuesIn(properties)]);
+    known.set(entity, searched);
+  }
+  return searched;
+}
+
+/** Names of members and values, at any depth. */
+function* valuesIn(value: unknown): Iterable<string | number | boolean> {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') yield value;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (!Array.isArray(value)) yield name;
+    yield* valuesIn(member);
+  }
+}
+
+/** Without what people leave out when they search: capitals and accents. */
+function folded(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+}
+
+function beginsWord(texts: string, word: string): boolean {
+  for (let at = texts.indexOf(word); at >= 0; at = texts.indexOf(word, at + 1)) {
+    if (isBeginning(texts, at)) return true;
+  }
+  return false;
+}
+
+/** Whether a word begins at a place of a text. Signs stand for themselves. */
+function isBeginning(texts: string, at: number): boolean {
+  const [first = '', before = ''] = [texts.charAt(at), texts.charAt(at - 1)];
+  if (!LETTER_OR_DIGIT.test(first) || !LETTER_OR_DIGIT.test(before)) return true;
+  if (UNSPACED.test(first) || UNSPACED.test(before)) return true;
+  return /\p{N}/u.test(first) && WORD_BEFORE_NUMBER.test(texts.slice(Math.max(0, at - 40), at));
+}

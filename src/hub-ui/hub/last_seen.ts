@@ -1,0 +1,93 @@
+import type { TrackableMotion } from '../../model/events.ts';
+import type { Location } from '../../model/location.ts';
+import { batteryText } from './battery.ts';
+
+/** Numbers of a row: index, time in milliseconds (NaN where unknown), how many locations since the last batch. */
+export const HEARD_ROW = 3;
+
+/** What was heard of since the last batch, each provider once, however often. */
+export interface HeardBatch {
+  /** Ids that were not in any batch before, in the order of their indices. */
+  readonly fresh: readonly string[];
+  readonly rows: Float64Array;
+  /** What those whose battery is another than before say of it, by index. */
+  readonly batteries: readonly (readonly [index: number, text: string | undefined])[];
+  /** Everything known was forgotten before this batch: the feed starts anew. */
+  readonly isFirst: boolean;
+}
+
+/** Counts locations, and keeps of each provider when it was heard last, until somebody takes that. */
+export class Heard {
+  readonly #indices = new Map<string, number>();
+  readonly #times: number[] = [];
+  readonly #batteries: (string | undefined)[] = [];
+  #last = new Map<number, Location>();
+  #counts = new Map<number, number>();
+  #fresh: string[] = [];
+  #isFirst = true;
+
+  get isEmpty(): boolean {
+    return this.#last.size === 0 && !this.#isFirst;
+  }
+
+  knows(id: string): boolean {
+    return this.#indices.has(id);
+  }
+
+  /** `isList`: what was asked for, not told: it is not counted, and only what is newer counts. hot: once per location. */
+  add(items: readonly unknown[], { isList = false }: { readonly isList?: boolean } = {}): void {
+    for (const item of items as readonly (Location | TrackableMotion)[]) {
+      const location = 'location' in item ? item.location : item;
+      const id = location.provider_id;
+      if (id == null) continue;
+      const index = this.#indices.get(id) ?? this.#meet(id);
+      const timeMs = Date.parse(location.timestamp_generated ?? '');
+      const knownMs = this.#times[index];
+      if (isList && knownMs !== undefined && timeMs <= knownMs) continue;
+      this.#times[index] = timeMs;
+      this.#last.set(index, location);
+      if (!isList) this.#counts.set(index, (this.#counts.get(index) ?? 0) + 1);
+    }
+  }
+
+  /** Starts anew, as after a reconnect. */
+  restart(): void {
+    this.#indices.clear();
+    this.#times.length = 0;
+    this.#batteries.length = 0;
+    this.#last = new Map();
+    this.#counts = new Map();
+    this.#fresh = [];
+    this.#isFirst = true;
+  }
+
+  take(): HeardBatch {
+    const rows = new Float64Array(this.#last.size * HEARD_ROW);
+    const batteries: [number, string | undefined][] = [];
+    let at = 0;
+    for (const [index, { properties }] of this.#last) {
+      rows[at] = index;
+      rows[at + 1] = this.#times[index] ?? Number.NaN;
+      rows[at + 2] = this.#counts.get(index) ?? 0;
+      at += HEARD_ROW;
+      const battery = properties == null ? undefined : batteryText(properties);
+      // Not every location tells of the battery.
+      if (battery === undefined || battery === this.#batteries[index]) continue;
+      this.#batteries[index] = battery;
+      batteries.push([index, battery]);
+    }
+    const batch = { fresh: this.#fresh, rows, batteries, isFirst: this.#isFirst };
+    this.#last = new Map();
+    this.#counts = new Map();
+    this.#fresh = [];
+    this.#isFirst = false;
+    return batch;
+  }
+
+  #meet(id: string): number {
+    const index = this.#indices.size;
+    this.#indices.set(id, index);
+    this.#fresh.push(id);
+    return index;
+  }
+}

@@ -1,0 +1,110 @@
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Trackable } from '../../model/trackable.ts';
+import { batteryText } from '../hub/battery.ts';
+import { carriers } from '../hub/carriers.ts';
+import type { Entities, Kind } from '../hub/entity_kinds.ts';
+import { subscribeHeard } from '../hub/live.ts';
+import { HeardTags } from './unassigned_tags.ts';
+
+/**
+ * Activity of tags: when each was last seen, how often it reports, its battery, and its owner. A trackable has the activity
+ * of all its providers.
+ */
+
+const tags = new HeardTags();
+/** Rises with every batch of activity. */
+const heardTimes = signal(0);
+/** Whether the hub has sent the initial activity; until then, silent tags cannot be identified. */
+export const isHeardKnown = signal(false);
+/** Why the subscription to activity failed; undefined while it works. */
+export const heardProblem = signal<string | undefined>(undefined);
+
+/** Subscribes to the activity of all providers while the component is mounted and `isOn`; each batch renders it again. */
+export function useHeard(isOn: boolean): number {
+  useEffect(() => {
+    if (!isOn) return;
+    heardProblem.value = undefined;
+    isHeardKnown.value = false;
+    return subscribeHeard(
+      (batch) => {
+        tags.take(batch, Date.now());
+        isHeardKnown.value = true;
+        heardTimes.value++;
+      },
+      (description) => {
+        heardProblem.value = description;
+      },
+    );
+  }, [isOn]);
+  return heardTimes.value;
+}
+
+export type HeardKind = 'trackables' | 'providers';
+
+type Tag = Entities[HeardKind];
+
+/** Whether entities of a kind have activity. */
+export function isHeard(kind: Kind): kind is HeardKind {
+  return kind === 'trackables' || kind === 'providers';
+}
+
+/** Time at which a tag was last seen; undefined if never. */
+export function lastHeardMs(kind: HeardKind, tag: Tag): number | undefined {
+  const times = sourcesOf(kind, tag).flatMap((id) => tags.lastMs(id) ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+/** Locations per second. */
+export function rateOf(kind: HeardKind, tag: Tag, nowMs: number): number | undefined {
+  const rates = sourcesOf(kind, tag).flatMap((id) => tags.rate(id, nowMs) ?? []);
+  return rates.length === 0 ? undefined : rates.reduce((sum, rate) => sum + rate, 0);
+}
+
+/** Battery level that the tag reports, else the one in its properties. */
+export function batteryOf(kind: HeardKind, tag: Tag): string | undefined {
+  const told = sourcesOf(kind, tag).map((id) => tags.battery(id));
+  return told.find((text) => text !== undefined) ?? batteryText(tag.properties);
+}
+
+/** Whether a trackable has no providers, or a provider no trackable. */
+export function isUnassigned(kind: HeardKind, tag: Tag): boolean {
+  return kind === 'trackables' ? sourcesOf(kind, tag).length === 0 : !carriers.value.has(tag.id);
+}
+
+/** Owner of a tag, from the first property with an owner-like name. */
+export function ownerOf({ properties }: Tag): string | undefined {
+  const found = Object.entries(properties ?? {}).find(
+    ([name, value]) => OWNER.test(name) && (typeof value === 'string' || typeof value === 'number') && value !== '',
+  );
+  return found === undefined ? undefined : String(found[1]);
+}
+
+const OWNER = /^(owner|owned_?by|assignee|assigned_?to|responsible|driver|user)$/i;
+
+/** Filter of the lists of tags. */
+export interface TagFilter {
+  /** Only tags that have been silent for longer than this. */
+  readonly silentMs: number | undefined;
+  readonly isUnassigned: boolean;
+}
+
+/** Entities that pass a filter at `nowMs`. */
+export function filtered<K extends Kind>(
+  kind: K,
+  found: readonly Entities[K][],
+  filter: TagFilter,
+  nowMs: number,
+): readonly Entities[K][] {
+  const { silentMs } = filter;
+  if (!isHeard(kind) || (silentMs === undefined && !filter.isUnassigned)) return found;
+  return found.filter((entity) => {
+    const tag = entity as Tag;
+    if (filter.isUnassigned && !isUnassigned(kind, tag)) return false;
+    return silentMs === undefined || nowMs - (lastHeardMs(kind, tag) ?? Number.NEGATIVE_INFINITY) > silentMs;
+  });
+}
+
+function sourcesOf(kind: HeardKind, tag: Tag): readonly string[] {
+  return kind === 'trackables' ? ((tag as Trackable).location_providers ?? []) : [tag.id];
+}

@@ -1,0 +1,248 @@
+import type Polygon from 'ol/geom/Polygon.js';
+import { boxesOf } from '../objects/clusters.ts';
+import type { Moving } from '../objects/moving_layer.tsx';
+import { type AreaName, areaName } from '../plane/label_position.ts';
+import type { Frame } from '../view/canvas_layer.ts';
+import type { Palette } from '../view/palette.ts';
+import { AROUND, LABEL_PIXELS, placeLabels, type Side, type Standings, type Wanted } from './labels.ts';
+
+/** Names of what has room, or as many as fit, whatever they cover but each other. */
+export type NamesShown = 'auto' | 'all';
+
+/** An area that has a name. */
+export interface NamedArea {
+  readonly key: string;
+  readonly text: string;
+  readonly polygon: Polygon;
+  readonly kind: 'zones' | 'fences';
+  readonly isSelected: boolean;
+}
+
+/** Moving objects that have names. */
+export interface NamedObjects {
+  readonly kind: 'trackables' | 'providers';
+  readonly moving: Moving | undefined;
+  readonly selectedId: string | undefined;
+  /** Those that somebody has to look at. */
+  readonly alarmed: ReadonlySet<string>;
+}
+
+export interface BoardLook {
+  readonly shown: NamesShown;
+  /** How much larger than usual names are. They are placed on a screen that is so much smaller. */
+  readonly scale: number;
+  readonly palette: Palette;
+  readonly areas: readonly NamedArea[];
+  /** What is in front comes first. */
+  readonly objects: readonly NamedObjects[];
+}
+
+/** Which names go first. Areas stand still, so that they come before what passes them. */
+const RANK = { selected: 6, alarmed: 5, fence: 4, inside: 3, zone: 2, trackable: 1, provider: 0 } as const;
+
+interface Name extends Wanted {
+  readonly text: string;
+  readonly color: string;
+  readonly weight: number;
+}
+
+/** So many objects are looked at for a frame, and so many of them get a name. */
+const CANDIDATES_MAX = 600;
+const PLACED_MAX = { auto: 120, all: 250 } as const;
+const SIZE_PIXELS = 11.5;
+const TEXTS_MAX = 1_500;
+const HERE: readonly Side[] = ['here'];
+const NONE: readonly number[] = [];
+
+/** The names on the map, as they stand from frame to frame. */
+export class LabelBoard {
+  #standings: Standings = new Map();
+  readonly #texts = new Texts();
+  /** Where areas have room for their names, as long as nobody zooms. */
+  readonly #places = new WeakMap<Polygon, { readonly resolution: number; readonly place: AreaName | undefined }>();
+
+  /** Texts are drawn anew: their font has come. */
+  forget(): void {
+    this.#texts.forget();
+  }
+
+  /** hot: once per frame, see bench/ui */
+  draw(frame: Frame, look: BoardLook, nowMs: number): void {
+    const { width, height, context } = frame;
+    const { scale } = look;
+    // Of the canvas, per unit in which names are placed.
+    const pixelRatio = frame.pixelRatio * scale;
+    const wanted: Name[] = [];
+    const symbols: number[] = [];
+    for (const area of look.areas) {
+      const name = this.#areaName(frame, area, look);
+      if (name !== undefined) wanted.push(name);
+    }
+    for (const objects of look.objects) this.#addObjects(wanted, symbols, { objects, look });
+    const { placed, standings } = placeLabels(wanted, {
+      before: this.#standings,
+      nowMs,
+      symbols: look.shown === 'auto' ? symbols : NONE,
+      blocks: look.objects.flatMap(({ moving }) => boxesOf(moving?.screen.clusters ?? [])).map((each) => each / scale),
+      width: width / scale,
+      height: height / scale,
+      most: PLACED_MAX[look.shown],
+    });
+    this.#standings = standings;
+    for (let at = placed.length - 1; at >= 0; at--) {
+      const { name, left, top } = placed[at]!;
+      const { image, padding } = this.#texts.of(name, look.palette.halo, pixelRatio);
+      const x = Math.round((left - padding) * pixelRatio) / frame.pixelRatio;
+      const y = Math.round((top - padding) * pixelRatio) / frame.pixelRatio;
+      context.drawImage(image, x, y, image.width / frame.pixelRatio, image.height / frame.pixelRatio);
+    }
+  }
+
+  #areaName(
+    { toPixel, resolution, width, height }: Frame,
+    area: NamedArea,
+    { palette, scale }: BoardLook,
+  ): Name | undefined {
+    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+    const isZone = area.kind === 'zones';
+    const found = this.#placeOf(area, resolution * scale);
+    if (found === undefined) return undefined;
+    const [mapX = 0, mapY = 0] = found.at;
+    const [x, y] = [a * mapX + c * mapY + e, b * mapX + d * mapY + f];
+    if (x < -200 || y < -LABEL_PIXELS || x > width + 200 || y > height + LABEL_PIXELS) return undefined;
+    const weight = isZone ? 600 : 500;
+    const textWidth = this.#texts.widthOf(found.text, weight);
+    return {
+      key: area.key,
+      rank: area.isSelected ? RANK.selected : isZone ? RANK.zone : RANK.fence,
+      x: found.align === 'left' ? x / scale : x / scale - textWidth / 2,
+      y: y / scale,
+      width: textWidth,
+      sides: HERE,
+      // What is in an area is to be expected there.
+      isImportant: true,
+      text: found.text,
+      color: area.isSelected ? palette.selected : isZone ? palette.zone : palette.fence,
+      weight,
+    };
+  }
+
+  #placeOf({ polygon, text, kind }: NamedArea, resolution: number): AreaName | undefined {
+    const known = this.#places.get(polygon);
+    if (known?.resolution === resolution) return known.place;
+    const place = areaName(polygon, { text, isZone: kind === 'zones', resolution });
+    this.#places.set(polygon, { resolution, place });
+    return place;
+  }
+
+  #addObjects(
+    wanted: Name[],
+    symbols: number[],
+    { objects, look }: { readonly objects: NamedObjects; readonly look: BoardLook },
+  ): void {
+    const { kind, moving, selectedId, alarmed } = objects;
+    if (moving === undefined) return;
+    const { screen, objects: all } = moving;
+    const isCrowd = screen.drawn > CANDIDATES_MAX || (screen.density !== 'single' && screen.clusters.length === 0);
+    const isProvider = kind === 'providers';
+    let [alarms, others] = [0, 0];
+    for (let s = 0; s < screen.drawn; s++) {
+      const i = screen.indices[s]!;
+      const facts = all.facts[i];
+      if (facts === undefined) continue;
+      const [x, y] = [screen.x[i]! / look.scale, screen.y[i]! / look.scale];
+      if (!isCrowd) symbols.push(x, y);
+      const isSelected = facts.id === selectedId;
+      const isAlarmed = !isSelected && alarmed.size > 0 && alarmed.has(facts.id);
+      const key = isProvider ? `provider ${facts.id}` : facts.id;
+      if (!isSelected) {
+        if (!isAlarmed && isCrowd && look.shown === 'auto') continue;
+        // Of too many, those go on that have a name, and some more. What is alarmed does not wait for what is not.
+        const before = isAlarmed ? alarms : others;
+        if (before >= CANDIDATES_MAX && this.#standings.get(key)?.side === undefined) continue;
+        if (isAlarmed) alarms++;
+        else others++;
+      }
+      const text = shortened(facts.name || facts.id);
+      const weight = isSelected ? 650 : 500;
+      const usual = isProvider ? RANK.provider : all.inside[i] === 1 ? RANK.inside : RANK.trackable;
+      wanted.push({
+        key,
+        rank: isSelected ? RANK.selected : isAlarmed ? RANK.alarmed : usual,
+        x,
+        y,
+        width: this.#texts.widthOf(text, weight),
+        sides: AROUND,
+        isImportant: isSelected || isAlarmed,
+        text,
+        color: isSelected ? look.palette.selected : isAlarmed ? look.palette.danger : look.palette.ink,
+        weight,
+      });
+    }
+  }
+}
+
+function shortened(text: string): string {
+  return text.length > 22 ? `${text.slice(0, 21)}…` : text;
+}
+
+interface DrawnText {
+  readonly image: HTMLCanvasElement;
+  /** What it has around the text, in pixels of the page. */
+  readonly padding: number;
+}
+
+/** Texts that are drawn once: a stroke and a filling of each in each frame would take most of it. */
+class Texts {
+  readonly #drawn = new Map<string, DrawnText>();
+  /** By weights, then texts: a key of both would have to be made and hashed for each name of each frame. */
+  readonly #widths = new Map<number, Map<string, number>>();
+  readonly #ruler = document.createElement('canvas').getContext('2d');
+
+  forget(): void {
+    this.#drawn.clear();
+    this.#widths.clear();
+  }
+
+  widthOf(text: string, weight: number): number {
+    const known = this.#widths.get(weight)?.get(text);
+    if (known !== undefined) return known;
+    const widths = this.#widths.get(weight) ?? new Map<string, number>();
+    if (widths.size > 4 * TEXTS_MAX) widths.clear();
+    this.#widths.set(weight, widths);
+    if (this.#ruler !== null) this.#ruler.font = fontOf(weight);
+    const width = this.#ruler?.measureText(text).width ?? text.length * 6.5;
+    widths.set(text, width);
+    return width;
+  }
+
+  of({ text, color, weight, width }: Name, halo: string, pixelRatio: number): DrawnText {
+    const key = `${color} ${weight} ${pixelRatio} ${text}`;
+    const known = this.#drawn.get(key);
+    if (known !== undefined) return known;
+    if (this.#drawn.size > TEXTS_MAX) this.#drawn.clear();
+    const padding = 3;
+    const image = document.createElement('canvas');
+    image.width = Math.ceil((width + 2 * padding) * pixelRatio);
+    image.height = Math.ceil((LABEL_PIXELS + 2 * padding) * pixelRatio);
+    const context = image.getContext('2d');
+    if (context !== null) {
+      context.scale(pixelRatio, pixelRatio);
+      context.font = fontOf(weight);
+      context.textBaseline = 'middle';
+      context.lineJoin = 'round';
+      context.lineWidth = 3.5;
+      context.strokeStyle = halo;
+      context.fillStyle = color;
+      context.strokeText(text, padding, padding + LABEL_PIXELS / 2);
+      context.fillText(text, padding, padding + LABEL_PIXELS / 2);
+    }
+    const drawn = { image, padding };
+    this.#drawn.set(key, drawn);
+    return drawn;
+  }
+}
+
+function fontOf(weight: number): string {
+  return `${weight} ${SIZE_PIXELS}px Inter, system-ui, sans-serif`;
+}

@@ -1,0 +1,130 @@
+import Polygon from 'ol/geom/Polygon.js';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Fence } from '../../../model/fence.ts';
+import type { Zone } from '../../../model/zone.ts';
+import { labelOf } from '../../hub/entity_kinds.ts';
+import type { Moving } from '../objects/moving_layer.tsx';
+import { type Area, areaOf, markInside } from '../objects/moving_objects.ts';
+import { fenceFeature, zoneFeature } from '../site/features.ts';
+import { CanvasLayer } from '../view/canvas_layer.ts';
+import type { Selection } from '../view/map_url.ts';
+import { useMap } from '../view/map_view.tsx';
+import { palette } from '../view/palette.ts';
+import { Z } from '../view/vector_layer.ts';
+import { LabelBoard, type NamedArea, type NamesShown } from './label_board.ts';
+
+/** How often it is looked which objects are in fences. */
+const INSIDE_MS = 1_000;
+
+/** What moves, of one kind: its layer once there is one. */
+interface Movers {
+  readonly layer: { readonly current: Moving | undefined };
+}
+
+/** Names beside what they belong to, of what has room: areas, trackables and providers together. */
+export function LabelLayer({
+  shown,
+  scale,
+  zones,
+  fences,
+  trackables,
+  providers,
+  selection,
+  alarmed,
+  alarmedProviders,
+  holder,
+}: {
+  readonly shown: NamesShown;
+  readonly scale: number;
+  /** Those whose layers are on. */
+  readonly zones: readonly Zone[];
+  readonly fences: readonly Fence[];
+  readonly trackables: Movers;
+  readonly providers: Movers;
+  readonly selection: Selection | undefined;
+  /** Of trackables and of providers: those that there is an alert of. */
+  readonly alarmed: ReadonlySet<string>;
+  readonly alarmedProviders: ReadonlySet<string>;
+  /** For whoever moves what it names. */
+  readonly holder: { current: { redraw(): void } | undefined };
+}) {
+  const { map, plane } = useMap();
+  const areas = useMemo(() => areasOf(zones, fences, plane), [zones, fences, plane]);
+  const selectedId = (kind: Selection['kind']) => (selection?.kind === kind ? selection.id : undefined);
+  const [zoneId, fenceId] = [selectedId('zones'), selectedId('fences')];
+  const named = useMemo<readonly NamedArea[]>(
+    () => areas.map((each) => ({ ...each, isSelected: each.id === (each.kind === 'zones' ? zoneId : fenceId) })),
+    [areas, zoneId, fenceId],
+  );
+  const look = useRef({ shown, scale, palette: palette(), named, selectedId, alarmed, alarmedProviders });
+  look.current = { shown, scale, palette: palette(), named, selectedId, alarmed, alarmedProviders };
+  const layer = useMemo(() => {
+    const board = new LabelBoard();
+    const made = new CanvasLayer((frame) => {
+      const { named: its, selectedId: idOf, ...now } = look.current;
+      const objects = [
+        { kind: 'trackables', moving: trackables.layer.current, selectedId: idOf('trackables'), alarmed: now.alarmed },
+        {
+          kind: 'providers',
+          moving: providers.layer.current,
+          selectedId: idOf('providers'),
+          alarmed: now.alarmedProviders,
+        },
+      ] as const;
+      board.draw(frame, { shown: now.shown, scale: now.scale, palette: now.palette, areas: its, objects }, Date.now());
+    }, Z.labels);
+    return { layer: made, board };
+  }, [trackables.layer, providers.layer]);
+  useEffect(() => {
+    const { layer: own, board } = layer;
+    map.addLayer(own);
+    holder.current = own;
+    const redraw = (): void => {
+      board.forget();
+      own.redraw();
+    };
+    document.fonts.addEventListener('loadingdone', redraw);
+    return () => {
+      document.fonts.removeEventListener('loadingdone', redraw);
+      holder.current = undefined;
+      map.removeLayer(own);
+    };
+  }, [map, layer, holder]);
+  useInside(areas, trackables);
+  useEffect(() => layer.layer.redrawSoon());
+  return null;
+}
+
+interface KnownArea extends Omit<NamedArea, 'isSelected'>, Area {
+  readonly id: string;
+}
+
+function areasOf(
+  zones: readonly Zone[],
+  fences: readonly Fence[],
+  plane: Parameters<typeof zoneFeature>[1],
+): KnownArea[] {
+  const all = [
+    ...zones.map((zone) => ({ entity: zone, kind: 'zones' as const, feature: zoneFeature(zone, plane) })),
+    ...fences.map((fence) => ({ entity: fence, kind: 'fences' as const, feature: fenceFeature(fence, plane) })),
+  ];
+  return all.flatMap(({ entity, kind, feature }) => {
+    const polygon = feature?.getGeometry();
+    if (!(polygon instanceof Polygon)) return [];
+    const { id, floor } = entity;
+    return { id, key: `${kind} ${id}`, kind, text: labelOf(entity), polygon, ...areaOf(polygon, floor) };
+  });
+}
+
+/** Keeps in mind which trackables are in a fence. */
+function useInside(areas: readonly KnownArea[], { layer }: Movers): void {
+  useEffect(() => {
+    const fences = areas.filter(({ kind }) => kind === 'fences');
+    const look = (): void => {
+      if (layer.current !== undefined) markInside(layer.current.objects, fences);
+    };
+    look();
+    const timer = setInterval(look, INSIDE_MS);
+    return () => clearInterval(timer);
+  }, [areas, layer]);
+}

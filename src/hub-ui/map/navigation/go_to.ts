@@ -1,0 +1,126 @@
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Anchor } from '../../../model/anchor.ts';
+import type { Fence } from '../../../model/fence.ts';
+import type { Location } from '../../../model/location.ts';
+import type { Zone } from '../../../model/zone.ts';
+import { toast } from '../../controls/toasts.tsx';
+import { setUrlParams } from '../../controls/url_state.ts';
+import { entityPath, get } from '../../hub/rest.ts';
+import { t } from '../../languages/language.ts';
+import type { Moving } from '../objects/moving_layer.tsx';
+import { anchorPlace } from '../plane/anchor_position.ts';
+import { toMap, viewParams } from '../plane/plane.ts';
+import { fenceFeature, zoneFeature } from '../site/features.ts';
+import { pastFromUrl, type Selection } from '../view/map_url.ts';
+import { useMap } from '../view/map_view.tsx';
+import { fitExtent } from './initial_view.ts';
+
+/** The layers of moving objects. */
+export interface Movers {
+  readonly trackables: { readonly current: Moving | undefined };
+  readonly providers: { readonly current: Moving | undefined };
+}
+
+interface Known extends Movers {
+  /** In the coordinates of the plane. */
+  readonly fences: readonly Fence[];
+  readonly zones: ReadonlyMap<string, Zone>;
+  readonly anchors: readonly Anchor[];
+  readonly zoneOf: (anchor: Anchor) => Zone | undefined;
+}
+
+/** Units of the map per pixel at which one object is looked at. */
+const NEAR = 0.15;
+
+/**
+ * Moves the map to an entity with the next frame, when a panel that opens with it has made room; returns false for one
+ * that is not on it.
+ */
+export function useGoTo(known: Known): (selection: Selection) => boolean {
+  const { map, plane } = useMap();
+  const { trackables, providers, fences, zones } = known;
+  const near = (center: number[]): true => {
+    const view = map.getView();
+    const resolution = Math.min(view.getResolution() ?? 1, NEAR);
+    requestAnimationFrame(() => view.animate({ center, resolution, duration: 250 }));
+    return true;
+  };
+  return ({ kind, id }) => {
+    if (kind === 'trackables' || kind === 'providers') {
+      const place = (kind === 'trackables' ? trackables : providers).current?.objects.placeOf(id);
+      return place !== undefined && near(place);
+    }
+    if (kind === 'anchors') {
+      const anchor = known.anchors.find((each) => each.id === id);
+      const at = anchor && anchorPlace(anchor, known.zoneOf(anchor), plane);
+      return at !== undefined && near(at);
+    }
+    const zone = zones.get(id);
+    const fence = fences.find((each) => each.id === id);
+    const feature =
+      kind === 'zones' ? zone && zoneFeature(zone, plane) : kind === 'fences' && fence && fenceFeature(fence, plane);
+    const extent = feature ? feature.getGeometry()?.getExtent() : undefined;
+    if (extent === undefined) return false;
+    requestAnimationFrame(() => fitExtent(map, extent));
+    return true;
+  };
+}
+
+/** Asks the hub where something is that is not on the map: on another floor, in a hidden layer, or not there yet. */
+export function useGoWhereItIs(): (selection: Selection) => Promise<void> {
+  const { map, plane } = useMap();
+  return async ({ kind, id }) => {
+    if (pastFromUrl() !== undefined && kind !== 'fences') {
+      toast(t('It was not on this map at this time'), 'danger');
+      return;
+    }
+    try {
+      if (kind === 'fences') {
+        const fence = await get<Fence>(entityPath(kind, id), viewParams(plane));
+        fitExtent(map, fenceFeature(fence, plane)?.getGeometry()?.getExtent() ?? []);
+      } else {
+        const { position } = await get<Location>(`${entityPath(kind, id)}/location`, viewParams(plane));
+        map.getView().animate({ center: toMap(plane, position.coordinates), duration: 250 });
+      }
+      setUrlParams({ floor: undefined });
+    } catch {
+      toast(t('Its position in this view is not known'), 'danger');
+    }
+  };
+}
+
+/**
+ * Looks at something once, as soon as there is something to look at, unless the address has said where. `lookAt` says
+ * whether there was; undefined where that is not known yet. Call what it returns when there is more to see.
+ */
+export function useFirstLook(hasLook: boolean, lookAt: () => boolean | undefined): () => void {
+  const { map, plane, ground } = useMap();
+  const looked = useRef(hasLook ? plane.id : undefined);
+  const first = (): void => {
+    if (looked.current !== plane.id && map.getSize() !== undefined) {
+      const hasLooked = lookAt();
+      if (hasLooked === undefined) return;
+      if (hasLooked) looked.current = plane.id;
+    }
+    ground.isSettled.value = true;
+  };
+  useEffect(() => {
+    first();
+    map.on('change:size', first);
+    return () => {
+      map.un('change:size', first);
+    };
+  });
+  return first;
+}
+
+/** On a narrow screen the lower half belongs to the panel: what one goes to is in the middle of the rest. */
+export function useRoomForPanel(isOpen: boolean, isPast: boolean): void {
+  const { map } = useMap();
+  useLayoutEffect(() => {
+    const [width = 0, height = 0] = map.getSize() ?? [];
+    const view = map.getView();
+    if (isOpen && width < 720) view.padding = [90, 0, isPast ? height * 0.42 + 164 : height / 2, 0];
+    else if (view.padding !== undefined) view.padding = [0, 0, 0, 0];
+  }, [map, isOpen, isPast]);
+}

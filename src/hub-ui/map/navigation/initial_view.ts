@@ -1,0 +1,71 @@
+import { createEmpty, extend, isEmpty } from 'ol/extent.js';
+import type OlMap from 'ol/Map.js';
+import type { Fence } from '../../../model/fence.ts';
+import type { Zone } from '../../../model/zone.ts';
+import type { MovingObjects } from '../objects/moving_objects.ts';
+import type { Plane } from '../plane/plane.ts';
+import { fenceFeature, zoneFeature } from '../site/features.ts';
+import { isWallFromUrl, pastFromUrl } from '../view/map_url.ts';
+
+/** What there is to see on a plane. */
+export interface Sights {
+  readonly zones: readonly Zone[];
+  readonly fences: readonly Fence[];
+  readonly objects: readonly (MovingObjects | undefined)[];
+}
+
+/** Shows everything that has a place; returns false when nothing has. */
+export function fitEverything(map: OlMap, plane: Plane, { zones, fences, objects }: Sights): boolean {
+  const extent = createEmpty();
+  const features = [
+    ...zones.flatMap((zone) => zoneFeature(zone, plane) ?? []),
+    ...fences.flatMap((fence) => fenceFeature(fence, plane) ?? []),
+  ];
+  for (const feature of features) extend(extent, feature.getGeometry()?.getExtent() ?? []);
+  if (features.length === 0) {
+    for (const moving of objects) {
+      for (let i = 0; moving !== undefined && i < moving.count; i++) {
+        const [x = 0, y = 0] = [moving.x[i], moving.y[i]];
+        extend(extent, [x, y, x, y]);
+      }
+    }
+  }
+  return fitExtent(map, extent);
+}
+
+/** Shows an extent with some room around it; returns false when there is none, or the map has no size yet. */
+export function fitExtent(map: OlMap, extent: number[]): boolean {
+  const [left = 0, , right = 0] = extent;
+  if (isEmpty(extent) && !(Number.isFinite(left) && left === right)) return false;
+  const size = map.getSize();
+  if (size === undefined) return false;
+  const isNarrow = (size[0] ?? 0) < 720;
+  // The time bar is below.
+  const bottom = pastFromUrl() === undefined ? 0 : 112;
+  const padding = isWallFromUrl()
+    ? wallPadding(size)
+    : isNarrow
+      ? [72, 64, 64 + bottom, 24]
+      : [72, 72, 56 + bottom, 40];
+  map.getView().fit(extent, { size, padding, maxZoom: 22, minResolution: 0.02 });
+  return true;
+}
+
+/** Beside the column of a wall, or between its two halves where the screen is narrow. */
+function wallPadding([width = 0, height = 0]: readonly number[]): number[] {
+  if (width <= 720) return [140, 24, height * 0.38 + 24, 24];
+  return [32, Math.min(480, Math.max(270, width * 0.24)) + 48, 32, 32];
+}
+
+/** Units of the map per pixel beyond which nobody needs to come nearer to see the members of a cluster apart. */
+const APART = 0.05;
+
+/** Goes to where the members of a cluster fill the map, and nearer in any case. */
+export function goIntoCluster(map: OlMap, [left, bottom, right, top]: readonly [number, number, number, number]): void {
+  const view = map.getView();
+  const [width = 1, height = 1] = map.getSize() ?? [];
+  const fitting = 1.5 * Math.max((right - left) / width, (top - bottom) / height);
+  const now = view.getResolution() ?? 1;
+  const resolution = Math.min(Math.max(fitting, APART), now / 2);
+  view.animate({ center: [(left + right) / 2, (bottom + top) / 2], resolution, duration: 250 });
+}

@@ -1,0 +1,175 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { ChangeEvent } from '../../../model/events.ts';
+import { subscribe, subscribeMoves } from '../../hub/live.ts';
+import { viewParams } from '../plane/plane.ts';
+import { CanvasLayer, type Frame } from '../view/canvas_layer.ts';
+import type { ColorBy } from '../view/color_by.ts';
+import { useMap } from '../view/map_view.tsx';
+import { categoryColors, palette } from '../view/palette.ts';
+import { Z } from '../view/vector_layer.ts';
+import { drawMoving, type MovingLook, newScreen, type OnScreen } from './moving_draw.ts';
+import { MovingObjects } from './moving_objects.ts';
+import type { LayerSymbol } from './sprites.ts';
+import { Trail } from './trail.ts';
+import { useGroups } from './use_groups.ts';
+
+/** What a layer of moving objects comes from. */
+interface Feed {
+  readonly topic: string;
+  readonly list: string;
+  readonly changes: string;
+}
+
+const FEEDS: Readonly<Record<'trackable' | 'provider', Feed>> = {
+  trackable: { topic: 'trackable_motions', list: '/trackables/motions', changes: 'trackable_changes' },
+  provider: { topic: 'location_updates', list: '/providers/locations', changes: 'provider_changes' },
+};
+
+/** A layer of moving objects, for whoever wants to find them on the screen or to follow them. */
+export interface Moving {
+  readonly objects: MovingObjects;
+  readonly screen: OnScreen;
+}
+
+/** How many are seen, for people who cannot see them. */
+export interface Seen {
+  readonly seen: number;
+  readonly stale: number;
+}
+
+export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail' | 'symbol'> & {
+  readonly symbol: LayerSymbol;
+  readonly colorBy: ColorBy;
+  /** The one that is followed, whose way is shown. */
+  readonly followedId: string | undefined;
+  /** Which objects are marked; what it is made of has changed where it is another function. */
+  readonly isMarked?: ((id: string) => boolean) | undefined;
+  /** Told after every batch. */
+  readonly onMoved?: (moving: Moving) => void;
+  readonly holder: { current: Moving | undefined };
+  readonly seen: Signal<Seen>;
+};
+
+/** A layer of moving objects that nobody moves yet. How many are seen is told whenever it is drawn. */
+export function useMovingCanvas({ holder, seen, isMarked, ...given }: LayerOptions, now: () => number) {
+  const { map, plane } = useMap();
+  const { symbol, colorBy, followedId } = given;
+  const moving = useMemo<Moving>(() => ({ objects: new MovingObjects(plane), screen: newScreen() }), [plane]);
+  holder.current = moving;
+  const trail = useMemo(() => (followedId === undefined ? undefined : new Trail()), [followedId, moving]);
+  const look = useRef<MovingLook>();
+  look.current = { ...given, palette: palette(), colors: colorsOf(symbol, colorBy), trail };
+  useMemo(() => moving.objects.markBy(isMarked), [moving, isMarked]);
+  const layer = useMemo(() => {
+    const draw = (frame: Frame): void => {
+      if (look.current === undefined) return;
+      const { trail: way, selectedId } = look.current;
+      const index = way && selectedId !== undefined ? moving.objects.indexOf(selectedId) : undefined;
+      if (index !== undefined && moving.objects.gone[index] === 0) way?.follow(moving.objects, index);
+      drawMoving(frame, moving.objects, look.current, moving.screen, now());
+      const { seen: shown, stale } = moving.screen;
+      const before = seen.peek();
+      if (before.seen !== shown || before.stale !== stale) seen.value = { seen: shown, stale };
+    };
+    return new CanvasLayer(draw, Z.objects + (symbol === 'trackable' ? 1 : 0));
+  }, [moving, seen, symbol]);
+  useEffect(() => {
+    map.addLayer(layer);
+    return () => {
+      map.removeLayer(layer);
+      seen.value = { seen: 0, stale: 0 };
+    };
+  }, [map, layer, seen]);
+  useGroups({ objects: moving.objects, layer }, { symbol, colorBy });
+  // Everything but where objects are is only drawn differently.
+  useEffect(() => layer.redrawSoon());
+  return { moving, layer };
+}
+
+/** The usual color, and those of the groups. */
+function colorsOf(symbol: LayerSymbol, colorBy: ColorBy): readonly string[] {
+  const usual = palette()[symbol];
+  if (colorBy === 'state') return [usual];
+  const { values, other, none } = categoryColors();
+  return [usual, ...values, other, none];
+}
+
+/**
+ * Trackables or providers as they move. The hub sends only those of the floor; everything that comes between two frames
+ * is drawn once.
+ */
+export function MovingLayer({
+  onRefused,
+  ...options
+}: LayerOptions & { readonly onRefused?: (description: string) => void }) {
+  const { plane } = useMap();
+  const { symbol, floor, onMoved } = options;
+  const told = useRef({ onMoved, onRefused });
+  told.current = { onMoved, onRefused };
+  const { moving, layer } = useMovingCanvas(options, Date.now);
+  useEffect(() => {
+    // What is not heard of fades without being told to.
+    const tick = setInterval(() => layer.redraw(), 1_000);
+    return () => clearInterval(tick);
+  }, [layer]);
+  useEffect(() => {
+    const { topic, list, changes } = FEEDS[symbol];
+    const view = viewParams(plane);
+    const params = { ...view, ...(floor === undefined ? {} : { floor }) };
+    const from = `${list}?${new URLSearchParams(view)}`;
+    let frame = 0;
+    const end = subscribeMoves(
+      { topic, params, from },
+      (batch, next) => {
+        moving.objects.take(batch, Date.now());
+        cancelAnimationFrame(frame);
+        frame = requestAnimationFrame(() => {
+          layer.redraw();
+          told.current.onMoved?.(moving);
+          next();
+        });
+      },
+      (description) => told.current.onRefused?.(description),
+    );
+    const endChanges = subscribe(
+      changes,
+      {},
+      {
+        events(payload: readonly ChangeEvent[]) {
+          for (const { event_type: type, id } of payload) if (type === 'delete') moving.objects.remove(id);
+        },
+      },
+    );
+    return () => {
+      cancelAnimationFrame(frame);
+      end();
+      endChanges();
+    };
+  }, [plane, symbol, floor, moving, layer]);
+  return null;
+}
+
+/** A place for the counts of a layer. */
+export function useSeen(): Signal<Seen> {
+  return useSignal<Seen>({ seen: 0, stale: 0 });
+}
+
+/** The object that is nearest to a pixel of the screen, within a finger's width. */
+export function objectAt(
+  { objects, screen }: Moving,
+  [px = 0, py = 0]: readonly number[],
+  within = 16,
+): string | undefined {
+  let nearest: number | undefined;
+  let best = within * within;
+  for (let s = 0; s < screen.drawn; s++) {
+    const i = screen.indices[s]!;
+    const distance = (screen.x[i]! - px) ** 2 + (screen.y[i]! - py) ** 2;
+    if (distance < best) {
+      best = distance;
+      nearest = i;
+    }
+  }
+  return nearest === undefined ? undefined : objects.facts[nearest]?.id;
+}

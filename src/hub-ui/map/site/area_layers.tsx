@@ -1,0 +1,122 @@
+import Point from 'ol/geom/Point.js';
+import Polygon from 'ol/geom/Polygon.js';
+import Fill from 'ol/style/Fill.js';
+import Stroke from 'ol/style/Stroke.js';
+import Style, { type StyleFunction } from 'ol/style/Style.js';
+import Text from 'ol/style/Text.js';
+import { useMemo } from 'preact/hooks';
+import type { Fence } from '../../../model/fence.ts';
+import type { Zone } from '../../../model/zone.ts';
+import { labelOf } from '../../hub/entity_kinds.ts';
+import { areaName } from '../plane/label_position.ts';
+import { useMap } from '../view/map_view.tsx';
+import { type Palette, palette } from '../view/palette.ts';
+import { useVectorLayer, Z } from '../view/vector_layer.ts';
+import { fenceFeature, zoneFeature } from './features.ts';
+
+/** What has just happened at a fence, or that there is an alert of it. */
+export type FenceGlow = 'entry' | 'exit' | 'danger';
+
+const FONT = '12px Inter, system-ui, sans-serif';
+
+/** Zones: the outline of their ground control points; proximity zones are circles of another color. */
+export function ZoneLayer({
+  zones,
+  selectedId,
+  labels = true,
+}: {
+  readonly zones: readonly Zone[];
+  readonly selectedId?: string | undefined;
+  readonly labels?: boolean;
+}) {
+  const { plane } = useMap();
+  const colors = palette();
+  const features = useMemo(() => zones.flatMap((zone) => zoneFeature(zone, plane) ?? []), [zones, plane]);
+  const style = useMemo<StyleFunction>(
+    () => (feature, resolution) => {
+      const zone = feature.get('zone') as Zone;
+      const isProximity = zone.ground_control_points == null;
+      const isSelected = zone.id === selectedId;
+      const color = isSelected ? colors.selected : isProximity ? colors.proximity : colors.zone;
+      const area = new Style({
+        stroke: new Stroke({ color: color, width: isSelected ? 2.5 : 1.25, lineDash: isProximity ? [2, 4] : [7, 4] }),
+        fill: new Fill({ color: isProximity ? colors.proximityFill : colors.zoneFill }),
+      });
+      const label = { text: labelOf(zone), color, colors, feature, resolution, isZone: true };
+      return [area, ...labelOn(labels, label)];
+    },
+    [colors, selectedId, labels],
+  );
+  useVectorLayer(features, style, Z.zones);
+  return null;
+}
+
+/** Fences, whose regions are given in the plane's coordinates. */
+export function FenceLayer({
+  fences,
+  selectedId,
+  glows,
+  labels = true,
+}: {
+  readonly fences: readonly Fence[];
+  readonly selectedId?: string | undefined;
+  /** Fences by their ids that something has just entered or left, or that there is an alert of. */
+  readonly glows?: ReadonlyMap<string, FenceGlow>;
+  readonly labels?: boolean;
+}) {
+  const { plane } = useMap();
+  const colors = palette();
+  const features = useMemo(() => fences.flatMap((fence) => fenceFeature(fence, plane) ?? []), [fences, plane]);
+  const style = useMemo<StyleFunction>(
+    () => (feature, resolution) => {
+      const fence = feature.get('fence') as Fence;
+      const glow = glows?.get(fence.id);
+      const isSelected = fence.id === selectedId;
+      const base = isSelected ? colors.selected : colors.fence;
+      const color = glow === undefined ? base : colors[glow];
+      const area = new Style({
+        stroke: new Stroke({ color: color, width: glow !== undefined || isSelected ? 3 : 1.5 }),
+        fill: new Fill({ color: glow === undefined ? colors.fenceFill : faint(color) }),
+        zIndex: glow === undefined ? 0 : 1,
+      });
+      const label = { text: labelOf(fence), color: base, colors, feature, resolution, isZone: false };
+      return [area, ...labelOn(labels, label)];
+    },
+    [colors, selectedId, glows, labels],
+  );
+  useVectorLayer(features, style, Z.fences);
+  return null;
+}
+
+interface Label {
+  readonly text: string;
+  readonly color: string;
+  readonly colors: Palette;
+  readonly feature: Parameters<StyleFunction>[0];
+  readonly resolution: number;
+  readonly isZone: boolean;
+}
+
+/** The style of a name, or none where there is no room for it. */
+function labelOn(isOn: boolean, { text, color, colors, feature, resolution, isZone }: Label): Style[] {
+  const geometry = feature.getGeometry();
+  const name = isOn && geometry instanceof Polygon ? areaName(geometry, { text, isZone, resolution }) : undefined;
+  if (name === undefined) return [];
+  return [
+    new Style({
+      geometry: new Point([...name.at]),
+      text: new Text({
+        text: name.text,
+        textAlign: name.align,
+        font: `${isZone ? 600 : 500} ${FONT}`,
+        fill: new Fill({ color: color }),
+        stroke: new Stroke({ color: colors.halo, width: 3 }),
+      }),
+    }),
+  ];
+}
+
+/** A color of the palette, as thin as glass. */
+function faint(color: string): string {
+  return `${color}1c`;
+}

@@ -1,0 +1,65 @@
+import Feature from 'ol/Feature.js';
+import type Geometry from 'ol/geom/Geometry.js';
+import Polygon, { circular } from 'ol/geom/Polygon.js';
+import type { Fence } from '../../../model/fence.ts';
+import type { Zone } from '../../../model/zone.ts';
+import { earthToPlane, zoneOutline } from '../plane/georeference.ts';
+import { type Plane, type Position, toMap } from '../plane/plane.ts';
+
+/** A feature of the map that stands for an entity. */
+export interface Drawn {
+  readonly kind: 'zones' | 'fences' | 'anchors';
+  readonly id: string;
+}
+
+/** What a feature stands for. */
+export function drawnBy(feature: { get(name: string): unknown }): Drawn | undefined {
+  return feature.get('drawn') as Drawn | undefined;
+}
+
+/** A fence whose region is given in the plane's coordinates. */
+export function fenceFeature(fence: Fence, plane: Plane): Feature | undefined {
+  const geometry = regionGeometry(fence, plane);
+  return geometry && new Feature({ geometry, drawn: { kind: 'fences', id: fence.id } satisfies Drawn, fence });
+}
+
+/** The region on the map; heights stay with their positions. */
+export function regionGeometry(
+  { region, radius }: Pick<Fence, 'region' | 'radius'>,
+  plane: Plane,
+): Geometry | undefined {
+  if (region.type === 'Point') return circleGeometry(region.coordinates, radius ?? 0, plane);
+  const rings = region.coordinates.map((ring) =>
+    ring.map((position) => [...toMap(plane, position), ...position.slice(2)]),
+  );
+  return rings.length === 0 ? undefined : new Polygon(rings);
+}
+
+/** A circle of meters around a position; round on the earth, not on the map. */
+export function circleGeometry(center: Position, radiusMeters: number, plane: Plane): Polygon {
+  const [x = 0, y = 0] = center;
+  if (plane.kind === 'earth') return circular([x, y], radiusMeters, 64).transform('EPSG:4326', 'EPSG:3857') as Polygon;
+  const ring = Array.from({ length: 65 }, (_, i) => {
+    const angle = (i / 64) * 2 * Math.PI;
+    return [x + radiusMeters * Math.cos(angle), y + radiusMeters * Math.sin(angle)];
+  });
+  return new Polygon([ring]);
+}
+
+/** A zone's outline, or the circle of a proximity zone; undefined for a zone without a place on this plane. */
+export function zoneFeature(zone: Zone, plane: Plane): Feature | undefined {
+  const outline = zoneOutline(zone, plane);
+  const geometry = outline === undefined ? proximityGeometry(zone, plane) : new Polygon([closed(outline)]);
+  return geometry && new Feature({ geometry, drawn: { kind: 'zones', id: zone.id } satisfies Drawn, zone });
+}
+
+function proximityGeometry({ position, radius }: Zone, plane: Plane): Polygon | undefined {
+  if (position == null) return undefined;
+  if (plane.kind === 'earth') return circleGeometry(position.coordinates, radius || 1, plane);
+  const point = earthToPlane(position.coordinates, plane);
+  return point && circleGeometry(point, radius || 1, plane);
+}
+
+function closed<T>(ring: readonly T[]): T[] {
+  return [...ring, ...ring.slice(0, 1)];
+}

@@ -1,0 +1,26 @@
+import { useCallback, useMemo } from 'preact/hooks';
+import type { Anchor } from '../../../model/anchor.ts';
+import type { Zone } from '../../../model/zone.ts';
+import { useEntities } from '../../hub/stores.ts';
+
+/** The anchors of a floor, or all where it is undefined, and the zone of each by its id or foreign id. */
+export function useAnchors(floor: number | undefined): {
+  readonly anchors: readonly Anchor[];
+  readonly zoneOf: (anchor: Anchor) => Zone | undefined;
+} {
+  const zones = useEntities('zones');
+  const all = useEntities('anchors');
+  const byForeignId = useMemo(
+    () => new Map([...zones.values()].map((zone) => [zone.foreign_id ?? zone.id, zone])),
+    [zones],
+  );
+  const zoneOf = useCallback(
+    ({ zone_id: name }: Anchor) => (name == null ? undefined : (zones.get(name) ?? byForeignId.get(name))),
+    [zones, byForeignId],
+  );
+  const anchors = useMemo(() => {
+    if (floor === undefined) return [...all.values()];
+    return [...all.values()].filter((anchor) => (zoneOf(anchor)?.floor ?? floor) === floor);
+  }, [all, zoneOf, floor]);
+  return { anchors, zoneOf };
+}

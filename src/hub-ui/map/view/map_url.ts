@@ -1,0 +1,123 @@
+import { setUrlParams, urlParam } from '../../controls/url_state.ts';
+import type { Kind } from '../../hub/entity_kinds.ts';
+import { hasHistory } from '../../hub/settings.ts';
+import { type ColorBy, colorByFrom } from './color_by.ts';
+import type { Look } from './map_view.tsx';
+
+/**
+ * The state of the map in its address: `at` (x,y of the plane), `z`, `floor`, `zone` (whose meters are shown), `sel`
+ * (kind:id), `follow`, `layers`, `labels` (all that fit), `color` (what by), `wall`; `t` is the time in the past that is
+ * looked at.
+ */
+export interface Selection {
+  readonly kind: Kind;
+  readonly id: string;
+}
+
+export const LAYERS = [
+  'trackables',
+  'providers',
+  'unassigned',
+  'zones',
+  'fences',
+  'anchors',
+  'plans',
+  'labels',
+  'tails',
+  'accuracy',
+  'clusters',
+  'heat',
+] as const;
+export type LayerName = (typeof LAYERS)[number];
+
+const USUAL: readonly LayerName[] = [
+  'trackables',
+  'zones',
+  'fences',
+  'anchors',
+  'plans',
+  'labels',
+  'tails',
+  'clusters',
+];
+
+/** Where to look, if the address says so. */
+export function lookFromUrl(): Look | undefined {
+  const [x, y] = (urlParam('at') ?? '').split(',').map(Number);
+  const zoom = Number(urlParam('z') ?? Number.NaN);
+  if (x === undefined || y === undefined || ![x, y, zoom].every(Number.isFinite)) return undefined;
+  return { center: [x, y], zoom };
+}
+
+export function lookToUrl({ center: [x = 0, y = 0], zoom }: Look): void {
+  const digits = Math.abs(x) > 180 || Math.abs(y) > 180 ? 2 : 7;
+  setUrlParams({ at: `${round(x, digits)},${round(y, digits)}`, z: round(zoom, 2) });
+}
+
+/** The floor to show; undefined: all. */
+export function floorFromUrl(): number | undefined {
+  const floor = urlParam('floor');
+  return floor === undefined || !Number.isFinite(Number(floor)) ? undefined : Number(floor);
+}
+
+/** The time in the past that is looked at, in milliseconds; undefined: now. */
+export function pastFromUrl(): number | undefined {
+  const atMs = hasHistory() ? Date.parse(urlParam('t') ?? '') : Number.NaN;
+  return Number.isFinite(atMs) ? atMs : undefined;
+}
+
+export function selectionFromUrl(): Selection | undefined {
+  const [kind = '', ...id] = (urlParam('sel') ?? '').split(':');
+  const known: readonly Kind[] = ['zones', 'fences', 'anchors', 'trackables', 'providers'];
+  const found = known.find((name) => name === kind);
+  return found === undefined || id.length === 0 ? undefined : { kind: found, id: id.join(':') };
+}
+
+export function select(selection: Selection | undefined): void {
+  setUrlParams({ sel: selection && `${selection.kind}:${selection.id}`, follow: undefined }, { replace: false });
+}
+
+/**
+ * Layers that are shown. Providers are, unless asked, where there are no trackables to show in their place, and where one of
+ * them is selected.
+ */
+export function layersFromUrl(hasTrackables: boolean): ReadonlySet<LayerName> {
+  const asked = urlParam('layers');
+  if (asked === undefined) {
+    const withProviders = !hasTrackables || selectionFromUrl()?.kind === 'providers';
+    return new Set(withProviders ? [...USUAL, 'providers'] : USUAL);
+  }
+  const names = asked.split(',');
+  return new Set(LAYERS.filter((name) => names.includes(name)));
+}
+
+/** Which names are shown: those that have room, or all that fit. */
+export type Names = 'off' | 'auto' | 'all';
+
+export function namesFromUrl(layers: ReadonlySet<LayerName>): Names {
+  if (!layers.has('labels')) return 'off';
+  return urlParam('labels') === 'all' ? 'all' : 'auto';
+}
+
+/** What objects have their colors by. */
+export function colorByFromUrl(): ColorBy {
+  return colorByFrom(urlParam('color'));
+}
+
+/** Whether the map is shown for a screen on a wall. */
+export function isWallFromUrl(): boolean {
+  return urlParam('wall') !== undefined;
+}
+
+/** The layer that shows an entity. */
+export function layerOf({ kind }: Selection): LayerName {
+  return kind;
+}
+
+export function layersToUrl(layers: ReadonlySet<LayerName>): void {
+  setUrlParams({ layers: LAYERS.filter((name) => layers.has(name)).join(',') || 'none' });
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}

@@ -1,0 +1,112 @@
+import { type Signal, signal } from '@preact/signals';
+import { defaults as defaultInteractions } from 'ol/interaction/defaults.js';
+import OlMap from 'ol/Map.js';
+import View from 'ol/View.js';
+import type { ComponentChildren } from 'preact';
+import { createContext } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import 'ol/ol.css';
+import { EARTH, fromMap, mapX, mapY, type Plane, type Position, projectionOf, toMap } from '../plane/plane.ts';
+import styles from './map_view.module.css';
+
+/** Where one looks: a position of the plane, and how near. */
+export interface Look {
+  readonly center: Position;
+  readonly zoom: number;
+}
+
+/** What is known of the ground that everything lies on. */
+export interface Ground {
+  /** Whether the map shows what it is to show first: until then, what is in sight is of no interest. */
+  readonly isSettled: Signal<boolean>;
+  /** Whether the world is in sight. */
+  readonly isWorld: Signal<boolean>;
+  /** Who the map tiles come from; nothing without any. */
+  readonly tileCredit: Signal<string>;
+}
+
+export interface MapContext {
+  readonly map: OlMap;
+  readonly plane: Plane;
+  readonly ground: Ground;
+}
+
+function newGround(): Ground {
+  return { isSettled: signal(false), isWorld: signal(false), tileCredit: signal('') };
+}
+
+const Context = createContext<MapContext | undefined>(undefined);
+
+/** The map around a component: layers and interactions are added to `map`, in coordinates of `plane`. */
+export function useMap(): MapContext {
+  const context = useContext(Context);
+  if (context === undefined) throw new Error('Cannot use a map: there is no MapView around this component');
+  return context;
+}
+
+/**
+ * A map that is nothing but a surface to look at and to move: everything on it comes from the children, which find it by
+ * `useMap`. It is made anew when the plane changes.
+ */
+export function MapView({
+  plane = EARTH,
+  look,
+  onLook,
+  label,
+  children,
+}: {
+  readonly plane?: Plane;
+  /** Where to look first; later changes have no effect. The whole plane when undefined. */
+  readonly look?: Look | undefined;
+  readonly onLook?: (look: Look) => void;
+  readonly label: string;
+  readonly children?: ComponentChildren;
+}) {
+  const target = useRef<HTMLDivElement>(null);
+  const [context, setContext] = useState<MapContext>();
+  const told = useRef(onLook);
+  told.current = onLook;
+  useEffect(() => {
+    if (target.current === null) return;
+    const map = new OlMap({
+      target: target.current,
+      controls: [],
+      interactions: defaultInteractions({ altShiftDragRotate: true, pinchRotate: false }),
+      view: viewOf(plane, look),
+      keyboardEventTarget: target.current,
+    });
+    map.on('moveend', () => {
+      const view = map.getView();
+      const center = view.getCenter();
+      if (center !== undefined) told.current?.({ center: fromMap(plane, center), zoom: view.getZoom() ?? 0 });
+    });
+    setContext({ map, plane, ground: newGround() });
+    return () => {
+      setContext(undefined);
+      map.setTarget();
+    };
+  }, [plane.id]);
+  return (
+    <div class={styles.map} data-map>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move the map */}
+      <section class={styles.surface} ref={target} tabIndex={0} aria-label={label} />
+      {context?.plane.id === plane.id && <Context.Provider value={context}>{children}</Context.Provider>}
+    </div>
+  );
+}
+
+/** Where the earth is looked at before there is anything on it: most people live north of the equator. */
+const MOST_OF_THE_LAND = [mapX(10), mapY(24)];
+
+function viewOf(plane: Plane, look: Look | undefined): View {
+  return new View({
+    projection: projectionOf(plane),
+    center: look === undefined ? (plane.kind === 'earth' ? MOST_OF_THE_LAND : [0, 0]) : toMap(plane, look.center),
+    zoom: look?.zoom ?? 2,
+    ...(plane.kind === 'earth'
+      ? { minZoom: 1, maxZoom: 26 }
+      : { minResolution: 0.001, maxResolution: 500, constrainResolution: false }),
+    enableRotation: true,
+    showFullExtent: true,
+  });
+}

@@ -1,0 +1,84 @@
+import { useEffect, useState } from 'preact/hooks';
+import { demoTag, isDemoId, LAST_DEMO_MEMBER } from '../../model/demo_id.ts';
+import { Button } from '../controls/button.tsx';
+import { toastError } from '../controls/toasts.tsx';
+import { can } from '../hub/access.ts';
+import { demo, lookAtDemo, startDemo, stopDemo } from '../hub/demo.ts';
+import { subscribe } from '../hub/live.ts';
+import { whyNoDemo, whyNoEndOfDemo } from '../hub/rights.ts';
+import { useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
+import { isWallFromUrl } from '../map/view/map_url.ts';
+import styles from './demo_note.module.css';
+
+/** A tag of the demo sends ten times a second: after this silence the demo is taken for stopped. */
+const SILENCE_MS = 5_000;
+
+/**
+ * A bar above the map that says that its data is simulated, and ends the simulation. Nothing is shown on a hub without
+ * the site of the demo, nor on a wall.
+ */
+export function DemoNote() {
+  const isThere = [...useEntities('zones').keys()].some(isDemoId) && !isWallFromUrl();
+  const isFed = useIsFed(isThere);
+  const [isBusy, setBusy] = useState(false);
+  useEffect(() => {
+    // The page reports a hub that does not answer elsewhere.
+    if (isThere && can('READ', '/demo')) void lookAtDemo().catch(() => undefined);
+  }, [isThere]);
+  const { state } = demo.value ?? {};
+  if (!isThere || state === undefined) return null;
+  const isRunning = state === 'running' || state === 'starting';
+  const act = async (work: () => Promise<void>): Promise<void> => {
+    setBusy(true);
+    await work().catch(toastError);
+    setBusy(false);
+  };
+  return (
+    <section class={styles.note} aria-label={t('Demo')}>
+      <span>
+        {isRunning
+          ? t('The demo is running.')
+          : isFed
+            ? t('A demo that was started outside of this hub is running.')
+            : t('The demo site is loaded, but the demo is not running.')}
+      </span>
+      {!isRunning && !isFed && can('CREATE', '/demo') && (
+        <Button disabled={isBusy} off={whyNoDemo()} onClick={() => void act(() => startDemo({ isBeside: true }))}>
+          {t('Start the demo')}
+        </Button>
+      )}
+      {can('DELETE', '/demo') && (isRunning || !isFed) && (
+        <Button disabled={isBusy} off={whyNoEndOfDemo()} onClick={() => void act(stopDemo)}>
+          {isRunning ? t('Stop and remove the demo') : t('Remove the demo site')}
+        </Button>
+      )}
+    </section>
+  );
+}
+
+/** Whether the hub receives locations of the demo, from wherever they are sent. */
+function useIsFed(isThere: boolean): boolean {
+  const [isFed, setFed] = useState(false);
+  useEffect(() => {
+    if (!isThere) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const leave = subscribe(
+      'location_updates',
+      { provider_id: demoTag(LAST_DEMO_MEMBER) },
+      {
+        events() {
+          setFed(true);
+          clearTimeout(timer);
+          timer = setTimeout(() => setFed(false), SILENCE_MS);
+        },
+      },
+    );
+    return () => {
+      clearTimeout(timer);
+      setFed(false);
+      leave();
+    };
+  }, [isThere]);
+  return isFed;
+}

@@ -1,0 +1,155 @@
+import type { Signal } from '@preact/signals';
+import { useCallback, useMemo } from 'preact/hooks';
+import type { Anchor } from '../../../model/anchor.ts';
+import type { Fence } from '../../../model/fence.ts';
+import type { Zone } from '../../../model/zone.ts';
+import { alarmed as alerted } from '../../alerts/alert_store.ts';
+import { toast } from '../../controls/toasts.tsx';
+import { carriers } from '../../hub/carriers.ts';
+import { BaseLayer } from '../../map/ground/base_layer.tsx';
+import { LabelLayer } from '../../map/labels/label_layer.tsx';
+import { type Moving, MovingLayer, type Seen } from '../../map/objects/moving_layer.tsx';
+import { AnchorLayer } from '../../map/site/anchor_layer.tsx';
+import { type FenceGlow, FenceLayer, ZoneLayer } from '../../map/site/area_layers.tsx';
+import { PlanLayer } from '../../map/site/plan_layer.tsx';
+import { colorByFromUrl, type LayerName, namesFromUrl, type Selection } from '../../map/view/map_url.ts';
+import { scaleOfMap } from '../../map/view/wall_mode.ts';
+import { saidText } from '../../problems/reasons.ts';
+import { chosenIds } from '../multi_select/multi_selection.ts';
+import { useColliding, useGlows } from './event_highlights.ts';
+
+/** What moves, of one kind: its layer once there is one, and how many are seen. */
+export interface Movables {
+  readonly layer: { current: Moving | undefined };
+  readonly seen: Signal<Seen>;
+}
+
+export interface LiveLayersProps {
+  readonly layers: ReadonlySet<LayerName>;
+  readonly floor: number | undefined;
+  readonly selection: Selection | undefined;
+  readonly isFollowing: boolean;
+  readonly zones: readonly Zone[];
+  readonly fences: readonly Fence[];
+  readonly anchors: readonly Anchor[];
+  readonly zoneOf: (anchor: Anchor) => Zone | undefined;
+  readonly trackables: Movables;
+  readonly providers: Movables;
+  /** Holds the layer of names, to be drawn anew when something has moved. */
+  readonly labels: { current: { redraw(): void } | undefined };
+  /** What moved at a time in the past is drawn by others. */
+  readonly isPast: boolean;
+  /** Told after every batch. */
+  readonly onMoved: (kind: 'trackables' | 'providers', moving: Moving) => void;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const NO_ZONES: readonly Zone[] = [];
+const NO_FENCES: readonly Fence[] = [];
+const NO_GLOWS: ReadonlyMap<string, FenceGlow> = new Map();
+
+/** The layers of the live map that are switched on, from below. */
+export function LiveLayers(props: LiveLayersProps) {
+  const { layers, selection, zones, fences, anchors, zoneOf, trackables, providers, labels, isPast, onMoved } = props;
+  const names = namesFromUrl(layers);
+  const { trackables: alarmed, providers: alarmedProviders, fences: alarmedFences } = alerted.value;
+  const collide = useColliding();
+  const colliding = useMemo(() => new Set([...collide, ...alarmed]), [collide, alarmed]);
+  const glowing = useGlows();
+  const glows = useMemo(() => withAlarms(glowing, alarmedFences), [glowing, alarmedFences]);
+  const selectedId = (kind: Selection['kind']): string | undefined =>
+    selection?.kind === kind ? selection.id : undefined;
+  const look = lookOf(props);
+  const assigned = carriers.value;
+  const isUnassigned = useCallback((id: string) => !assigned.has(id), [assigned]);
+  return (
+    <>
+      <BaseLayer />
+      {layers.has('plans') && <PlanLayer zones={zones} />}
+      {layers.has('zones') && <ZoneLayer zones={zones} selectedId={selectedId('zones')} labels={false} />}
+      {layers.has('fences') && (
+        <FenceLayer
+          fences={fences}
+          selectedId={selectedId('fences')}
+          glows={isPast ? NO_GLOWS : glows}
+          labels={false}
+        />
+      )}
+      {layers.has('anchors') && (
+        <AnchorLayer anchors={anchors} zoneOf={zoneOf} selectedId={selectedId('anchors')} labels={names !== 'off'} />
+      )}
+      {(layers.has('providers') || layers.has('unassigned')) && !isPast && (
+        <MovingLayer
+          {...look}
+          symbol="provider"
+          chosen={chosenIds.value.get('providers')}
+          marked={{ symbol: 'unassigned', isOnly: !layers.has('providers') }}
+          isMarked={isUnassigned}
+          selectedId={selectedId('providers')}
+          colliding={alarmedProviders}
+          holder={providers.layer}
+          seen={providers.seen}
+          onMoved={(moving) => onMoved('providers', moving)}
+          onRefused={refused}
+        />
+      )}
+      {layers.has('trackables') && !isPast && (
+        <MovingLayer
+          {...look}
+          symbol="trackable"
+          chosen={chosenIds.value.get('trackables')}
+          selectedId={selectedId('trackables')}
+          colliding={colliding}
+          holder={trackables.layer}
+          seen={trackables.seen}
+          onMoved={(moving) => onMoved('trackables', moving)}
+          onRefused={refused}
+        />
+      )}
+      {names !== 'off' && (
+        <LabelLayer
+          shown={names}
+          scale={look.scale}
+          zones={layers.has('zones') ? zones : NO_ZONES}
+          fences={layers.has('fences') ? fences : NO_FENCES}
+          trackables={trackables}
+          providers={providers}
+          selection={selection}
+          alarmed={isPast ? NONE : colliding}
+          alarmedProviders={isPast ? NONE : alarmedProviders}
+          holder={labels}
+        />
+      )}
+    </>
+  );
+}
+
+/** What happens at a fence is seen for a moment, its alert all the time. */
+function withAlarms(
+  glows: ReadonlyMap<string, FenceGlow>,
+  alarmed: ReadonlySet<string>,
+): ReadonlyMap<string, FenceGlow> {
+  return new Map([...[...alarmed].map((id) => [id, 'danger'] as const), ...glows]);
+}
+
+/** How moving objects are shown by the layers that are switched on. */
+export function lookOf({
+  layers,
+  floor,
+  selection,
+  isFollowing,
+}: Pick<LiveLayersProps, 'layers' | 'floor' | 'selection' | 'isFollowing'>) {
+  return {
+    colorBy: colorByFromUrl(),
+    scale: scaleOfMap(),
+    followedId: isFollowing ? selection?.id : undefined,
+    tails: layers.has('tails'),
+    accuracy: layers.has('accuracy'),
+    clusters: layers.has('clusters'),
+    floor,
+  };
+}
+
+function refused(description: string): void {
+  toast(saidText(description), 'danger');
+}

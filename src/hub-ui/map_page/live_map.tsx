@@ -1,0 +1,195 @@
+import type MapBrowserEvent from 'ol/MapBrowserEvent.js';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Fence } from '../../model/fence.ts';
+import { lazyPart } from '../controls/lazy.tsx';
+import { floorsOf, isOnFloor } from '../hub/floors.ts';
+import { hasHistory } from '../hub/settings.ts';
+import { storeOf, useEntities } from '../hub/stores.ts';
+import { type Movers, useFirstLook, useGoTo, useGoWhereItIs, useRoomForPanel } from '../map/navigation/go_to.ts';
+import { fitEverything, goIntoCluster } from '../map/navigation/initial_view.ts';
+import { clusterAt, extentOf } from '../map/objects/clusters.ts';
+import { type Moving, objectAt, useSeen } from '../map/objects/moving_layer.tsx';
+import type { Plane } from '../map/plane/plane.ts';
+import { drawnBy } from '../map/site/features.ts';
+import { useFencesInPlane } from '../map/site/fences_in_plane.ts';
+import { useAnchors } from '../map/site/use_anchors.ts';
+import {
+  isWallFromUrl,
+  type LayerName,
+  layerOf,
+  layersToUrl,
+  pastFromUrl,
+  type Selection,
+} from '../map/view/map_url.ts';
+import { useMap } from '../map/view/map_view.tsx';
+import { FollowChip, follow, isMovable, useFollow } from './follow.tsx';
+import { LiveLayers } from './layers/live_layers.tsx';
+import { chosen, clearChosen, toggleChosen } from './multi_select/multi_selection.ts';
+import { SelectionPanel } from './panel/selection_panel.tsx';
+import { SiteTools } from './tools/toolbar.tsx';
+
+interface SiteProps {
+  readonly plane: Plane;
+  readonly floor: number | undefined;
+  readonly layers: ReadonlySet<LayerName>;
+  readonly selection: Selection | undefined;
+  readonly isFollowing: boolean;
+  /** Whether the address says where to look. */
+  readonly hasLook: boolean;
+  readonly onPlane: (zoneId: string | undefined) => void;
+  readonly onSelect: (selection: Selection | undefined) => void;
+}
+
+const WallView = lazyPart(async () => (await import('./wall/wall_view.tsx')).WallView);
+const ChooseMany = lazyPart(async () => (await import('./multi_select/multi_select.tsx')).ChooseMany);
+const HistoryOnMap = lazyPart(async () => (await import('./history_on_map.tsx')).HistoryOnMap);
+
+const NO_FENCES: readonly Fence[] = [];
+
+/** Everything on the live map, and the tools around it. */
+export function Site(props: SiteProps) {
+  const { plane, floor, layers, selection, isFollowing, onPlane, onSelect } = props;
+  const { map } = useMap();
+  const allZones = useEntities('zones');
+  const shownFences = useFencesInPlane(plane);
+  const allFences = shownFences ?? NO_FENCES;
+  // Zones without a floor are on floor 0, fences without one are on all.
+  const zones = useMemo(
+    () => [...allZones.values()].filter((zone) => isOnFloor(floor, zone.floor ?? 0)),
+    [allZones, floor],
+  );
+  const fences = useMemo(() => allFences.filter((fence) => isOnFloor(floor, fence.floor)), [allFences, floor]);
+  const { anchors, zoneOf } = useAnchors(floor);
+  const trackables = useRef<Moving>();
+  const providers = useRef<Moving>();
+  const movables = {
+    trackables: { layer: trackables, seen: useSeen() },
+    providers: { layer: providers, seen: useSeen() },
+  };
+  const labels = useRef<{ redraw(): void }>();
+  const [isMeasuring, setMeasuring] = useState(false);
+  const [isChoosing, setChoosing] = useState(false);
+  const endChoosing = useCallback(() => setChoosing(false), []);
+  const fit = useCallback(
+    () =>
+      fitEverything(map, plane, { zones, fences, objects: [trackables.current?.objects, providers.current?.objects] }),
+    [map, plane, zones, fences],
+  );
+  const isWall = isWallFromUrl();
+  // A wall shows what is now.
+  const isPast = pastFromUrl() !== undefined && !isWall;
+  useRoomForPanel(selection !== undefined && !isWall, isPast);
+  const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones, anchors, zoneOf });
+  const goWhereItIs = useGoWhereItIs();
+  const isWaiting = shownFences === undefined || storeOf('zones').state.value === 'waiting';
+  const firstFit = useFirstLook(props.hasLook, () =>
+    isWaiting ? undefined : (selection !== undefined && goTo(selection)) || fit(),
+  );
+  const isFollowed = isFollowing && isMovable(selection);
+  useFollow(selection, { isFollowed, hasEscape: !isMeasuring && !isChoosing && !isWall });
+  useSelectOnClick(!isMeasuring, { trackables, providers, onSelect, isChoosing });
+  useEffect(() => clearChosen, [plane]);
+
+  const moved = (kind: 'trackables' | 'providers', { objects }: Moving): void => {
+    labels.current?.redraw();
+    firstFit();
+    const place = isFollowing && selection?.kind === kind ? objects.placeOf(selection.id) : undefined;
+    // It would end a zoom that is under way.
+    if (place !== undefined && !map.getView().getAnimating()) map.getView().setCenter(place);
+  };
+  const show = (found: Selection): void => {
+    onSelect(found);
+    const needed = layerOf(found);
+    if (!layers.has(needed)) layersToUrl(new Set([...layers, needed]));
+    if (!goTo(found)) void goWhereItIs(found);
+  };
+  return (
+    <>
+      <LiveLayers
+        {...{ layers, floor, selection, isFollowing, zones, fences, anchors, zoneOf, labels, isPast }}
+        {...movables}
+        onMoved={moved}
+      />
+      {isWall ? (
+        <WallView layers={layers} fences={fences} {...movables} />
+      ) : (
+        <SiteTools
+          {...{ plane, floor, layers, isMeasuring, isChoosing, onPlane }}
+          {...movables}
+          floors={floorsOf([...allZones.values(), ...allFences])}
+          onMeasuring={(isOn) => {
+            setMeasuring(isOn);
+            setChoosing(false);
+          }}
+          onChoosing={(isOn) => {
+            setChoosing(isOn);
+            setMeasuring(false);
+          }}
+          onFound={show}
+          onFit={fit}
+        />
+      )}
+      {(isChoosing || chosen.value.size > 0) && !isWall && (
+        <ChooseMany {...{ layers, floor, isChoosing, trackables, providers }} onEnd={endChoosing} />
+      )}
+      {hasHistory() && !isWall && (
+        <HistoryOnMap {...{ layers, floor, selection, isFollowing, isPast }} {...movables} onMoved={moved} />
+      )}
+      {isFollowed && <FollowChip selection={selection} />}
+      {selection !== undefined && !isWall && (
+        <SelectionPanel
+          key={`${selection.kind} ${selection.id}`}
+          selection={selection}
+          isFollowed={isFollowing}
+          onFollow={follow}
+          onGoTo={() => goTo(selection) || goWhereItIs(selection)}
+          onLocalView={(zone) => onPlane(zone.id)}
+        />
+      )}
+    </>
+  );
+}
+
+/**
+ * A click opens a cluster, or selects what is nearest: what moves goes before fences, these before zones. With the Shift
+ * key, and while many are chosen, it chooses that as well, or leaves it out.
+ */
+function useSelectOnClick(
+  isOn: boolean,
+  {
+    trackables,
+    providers,
+    onSelect,
+    isChoosing,
+  }: Movers & { readonly onSelect: (selection: Selection | undefined) => void; readonly isChoosing: boolean },
+): void {
+  const { map } = useMap();
+  // Before the map is seen: whoever sees it may click at once.
+  useLayoutEffect(() => {
+    if (!isOn) return;
+    const click = ({ pixel, originalEvent }: MapBrowserEvent): void => {
+      const isMany = isChoosing || (originalEvent as { readonly shiftKey?: boolean }).shiftKey === true;
+      const take = (found: Selection | undefined): void => {
+        if (!isMany) onSelect(found);
+        else if (found !== undefined) toggleChosen(found);
+      };
+      for (const { current } of [trackables, providers]) {
+        const cluster = clusterAt(current?.screen.clusters ?? [], pixel);
+        if (current === undefined || cluster === undefined) continue;
+        goIntoCluster(map, extentOf(cluster, current.objects));
+        return;
+      }
+      for (const [kind, { current }] of [['trackables', trackables] as const, ['providers', providers] as const]) {
+        const id = current && objectAt(current, pixel);
+        if (id === undefined) continue;
+        take({ kind, id });
+        return;
+      }
+      take(map.forEachFeatureAtPixel(pixel, drawnBy, { hitTolerance: 4 }));
+    };
+    map.on('singleclick', click);
+    return () => {
+      map.un('singleclick', click);
+    };
+  }, [map, isOn, isChoosing, trackables, providers, onSelect]);
+}

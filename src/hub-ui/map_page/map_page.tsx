@@ -1,0 +1,79 @@
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import pageStyles from '../controls/page.module.css';
+import { useTitle } from '../controls/page.tsx';
+import typography from '../controls/typography.module.css';
+import { setUrlParams, urlParam } from '../controls/url_state.ts';
+import { storeOf, useEntities } from '../hub/stores.ts';
+import { t } from '../languages/language.ts';
+import { EARTH, planeOfZone } from '../map/plane/plane.ts';
+import { floorFromUrl, layersFromUrl, lookFromUrl, lookToUrl, select, selectionFromUrl } from '../map/view/map_url.ts';
+import mapStyles from '../map/view/map_view.module.css';
+import { MapView } from '../map/view/map_view.tsx';
+import { DemoNote } from './demo_note.tsx';
+import { FirstRun } from './first_run.tsx';
+import { Site } from './live_map.tsx';
+import { loadViews, mayReadViews, opened, openView } from './tools/saved_views.ts';
+
+/** How long the view that the map starts with is waited for. */
+const START_MS = 1_500;
+
+/** Opens the start view where the address asks for none; true until that is known. */
+function useStart(): boolean {
+  const [isStarting, setStarting] = useState(() => location.search === '' && mayReadViews());
+  useEffect(() => {
+    if (!isStarting) return;
+    const timer = setTimeout(() => setStarting(false), START_MS);
+    loadViews().then(
+      (found) => {
+        const start = found.find(({ is_start: isStart }) => isStart === true);
+        if (start !== undefined && location.search === '') openView(start, { replace: true });
+        setStarting(false);
+      },
+      () => setStarting(false),
+    );
+    return () => clearTimeout(timer);
+  }, []);
+  return isStarting;
+}
+
+/** The live map: where one looks, what is shown and what is selected stands in the address. */
+export function MapPage() {
+  useTitle(t('Map'));
+  const zones = useEntities('zones');
+  useEntities('providers');
+  const trackables = useEntities('trackables');
+  const isStarting = useStart();
+  const zoneId = urlParam('zone');
+  const zone = zoneId === undefined ? undefined : zones.get(zoneId);
+  const plane = useMemo(() => (zone === undefined ? EARTH : planeOfZone(zone)), [zone]);
+  // Until the zone is known, nobody can say what its meters are.
+  const isWaiting = zoneId !== undefined && storeOf('zones').state.value === 'waiting';
+  // Read once for each plane: when one goes back to another, the address says where one looked there.
+  const look = useMemo(() => ({ at: lookFromUrl(), on: plane.id }), [plane.id, opened.value, isStarting]);
+  const changePlane = useCallback((id: string | undefined) => {
+    setUrlParams({ zone: id, at: undefined, z: undefined, floor: undefined }, { replace: false });
+  }, []);
+  const hasTrackables = trackables.size > 0 || storeOf('trackables').state.value === 'waiting';
+  if (isWaiting || isStarting) return <div class={`${pageStyles.full} ${mapStyles.map}`} />;
+  return (
+    <div class={`${pageStyles.full} ${mapStyles.page}`}>
+      <h1 class={typography.hidden}>{t('Live map')}</h1>
+      <DemoNote />
+      <div class={mapStyles.area}>
+        <MapView key={opened.value} plane={plane} look={look.at} onLook={lookToUrl} label={t('Live map')}>
+          <Site
+            plane={plane}
+            floor={floorFromUrl()}
+            layers={layersFromUrl(hasTrackables)}
+            selection={selectionFromUrl()}
+            isFollowing={urlParam('follow') !== undefined}
+            hasLook={look.at !== undefined}
+            onPlane={changePlane}
+            onSelect={select}
+          />
+        </MapView>
+        <FirstRun />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,344 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { TrackableMotion } from '../../../model/events.ts';
+import type { Fence } from '../../../model/fence.ts';
+import type { Location } from '../../../model/location.ts';
+import type { Trackable } from '../../../model/trackable.ts';
+import { Badge } from '../../controls/badge.tsx';
+import { type FactRow, Facts } from '../../controls/facts.tsx';
+import flow from '../../controls/flow.module.css';
+import { lazyPart } from '../../controls/lazy.tsx';
+import { ago, useNow } from '../../controls/time.ts';
+import typography from '../../controls/typography.module.css';
+import { batteryText } from '../../hub/battery.ts';
+import { type Entities, labelOf } from '../../hub/entity_kinds.ts';
+import { subscribe } from '../../hub/live.ts';
+import { entityPath, get } from '../../hub/rest.ts';
+import { storeOf } from '../../hub/stores.ts';
+import { t, tParts } from '../../languages/language.ts';
+import { countText, metersText, positionText } from '../../languages/numbers.ts';
+import { clockText, wholeText } from '../../languages/times.ts';
+import { pastFromUrl, type Selection } from '../../map/view/map_url.ts';
+import { Chip } from '../../map/view/selection_chip.tsx';
+import { Gone, Properties } from './properties.tsx';
+
+const WhyHere = lazyPart(async () => (await import('../../setup/rules/location_explanation.tsx')).WhyHere);
+
+/** What is known of an entity: of one that moves, where it is, how, and in which fences. */
+export function SelectionFacts({ selection }: { readonly selection: Selection }) {
+  const { kind, id } = selection;
+  if (kind === 'zones') return <ZoneFacts id={id} />;
+  if (kind === 'anchors') return <AnchorFacts id={id} />;
+  if (kind === 'fences') return <FenceFacts id={id} />;
+  return <MovingFacts selection={selection} />;
+}
+
+function ZoneFacts({ id }: { readonly id: string }) {
+  const zone = storeOf('zones').items.value.get(id);
+  if (zone === undefined) return <Gone />;
+  const points = zone.ground_control_points?.length ?? 0;
+  return (
+    <>
+      <Facts
+        rows={[
+          idRow(id),
+          [t('Foreign id'), zone.foreign_id ?? undefined],
+          [t('Floor'), zone.floor ?? undefined],
+          [t('Placed by'), points > 0 ? t('{count} control points', { count: points / 2 }) : t('its position')],
+          [t('Radius'), zone.radius == null ? undefined : metersText(zone.radius)],
+          [t('Site'), [zone.site, zone.building].filter(Boolean).join(', ')],
+        ]}
+      />
+      <Properties properties={zone.properties} />
+    </>
+  );
+}
+
+function AnchorFacts({ id }: { readonly id: string }) {
+  const anchor = storeOf('anchors').items.value.get(id);
+  if (anchor === undefined) return <Gone />;
+  const { zone_id: zoneId, local_position: local, georeferenced_position: earth } = anchor;
+  return (
+    <>
+      <Facts
+        rows={[
+          idRow(id),
+          [t('Zone'), sourceName(zoneId)],
+          [t('In its meters'), local == null ? undefined : positionText(local.coordinates, 'zone')],
+          [t('On the earth'), earth == null ? undefined : positionText(earth.coordinates, 'earth')],
+        ]}
+      />
+      <Properties properties={anchor.properties} />
+    </>
+  );
+}
+
+function FenceFacts({ id }: { readonly id: string }) {
+  const fence = storeOf('fences').items.value.get(id);
+  const inside = useContents(id);
+  if (fence === undefined) return <Gone />;
+  const isPast = pastFromUrl() !== undefined;
+  return (
+    <>
+      <Facts
+        rows={[
+          idRow(id),
+          [t('Floor'), fence.floor ?? t('all')],
+          [t('Radius'), fence.region.type === 'Point' ? metersText(fence.radius ?? 0) : undefined],
+          [
+            isPast ? t('Trackables inside now') : t('Trackables inside'),
+            <Contents key="trackables" of="trackables" inside={inside} />,
+          ],
+          [
+            isPast ? t('Providers inside now') : t('Providers inside'),
+            <Contents key="providers" of="providers" inside={inside} />,
+          ],
+        ]}
+      />
+      <Properties properties={fence.properties} />
+    </>
+  );
+}
+
+function idRow(id: string): FactRow {
+  return [
+    t('Id'),
+    <span key="id" class={typography.mono}>
+      {id}
+    </span>,
+  ];
+}
+
+/** How many there are, and the first of them; null where the hub does not say, undefined until it is asked. */
+function Contents({
+  of,
+  inside,
+}: {
+  readonly of: keyof FenceContents;
+  readonly inside: FenceContents | null | undefined;
+}) {
+  if (inside == null) return <span class={typography.faint}>{inside === null ? t('not known') : '…'}</span>;
+  const all = inside[of];
+  if (all.length === 0) return <span class={typography.faint}>{t('none')}</span>;
+  return (
+    <span class={flow.row}>
+      <strong>{countText(all.length)}</strong>
+      {all.slice(0, 12).map(({ kind, id, label }) => (
+        <Chip key={`${kind} ${id}`} selection={{ kind, id }}>
+          <Badge tone={kind === 'trackables' ? 'accent' : 'neutral'}>{label}</Badge>
+        </Chip>
+      ))}
+      {all.length > 12 && (
+        <span class={typography.faint}>{t('and {count} more', { count: countText(all.length - 12) })}</span>
+      )}
+    </span>
+  );
+}
+
+function MovingFacts({ selection }: { readonly selection: Selection }) {
+  const location = usePlace(selection);
+  const fences = useFencesOf(selection);
+  const entity = storeOf(selection.kind).items.value.get(selection.id);
+  return (
+    <>
+      <Facts
+        rows={[
+          idRow(selection.id),
+          [t('Last heard'), <LastHeard key="heard" location={location} />],
+          [t('Battery'), batteryText(location?.properties, entity?.properties)],
+          ...relativesOf(selection, entity),
+          ...(location == null ? [] : placeRows(location, selection)),
+          [t('In fences'), location == null ? undefined : <FenceBadges key="fences" fences={fences} />],
+        ]}
+      />
+      {hasSeveral(selection.kind, entity) && pastFromUrl() === undefined && <WhyHere id={selection.id} />}
+      <Properties properties={entity?.properties} />
+      <Properties title={t('Sent with its position')} properties={location?.properties} />
+    </>
+  );
+}
+
+/** Whether one of several locations counts for it. */
+function hasSeveral(kind: Selection['kind'], entity: object | undefined): boolean {
+  return kind === 'trackables' && ((entity as Trackable | undefined)?.location_providers?.length ?? 0) > 1;
+}
+
+/** How long ago the hub has heard of it, and when that was. */
+function LastHeard({ location }: { readonly location: Location | null | undefined }) {
+  const nowMs = useNow(1_000);
+  if (location === undefined) return <span class={typography.faint}>…</span>;
+  if (location === null) return <span class={typography.faint}>{t('no position yet')}</span>;
+  const atMs = Date.parse(location.timestamp_generated ?? '');
+  if (!Number.isFinite(atMs)) return <span>{ago(nowMs - atMs)}</span>;
+  return (
+    <span>
+      {tParts('{ago}, at {time}', {
+        ago: ago(nowMs - atMs),
+        time: (
+          <time dateTime={new Date(atMs).toISOString()} title={wholeText(atMs)}>
+            {clockText(atMs)}
+          </time>
+        ),
+      })}
+    </span>
+  );
+}
+
+/** What carries a position for a trackable, and which trackables a provider belongs to. */
+function relativesOf({ kind, id }: Selection, entity: object | undefined): readonly FactRow[] {
+  if (kind === 'trackables') {
+    const ids = (entity as Trackable | undefined)?.location_providers ?? [];
+    const known = storeOf('providers').items.value;
+    const tags = ids.map((each) => ({ kind: 'providers' as const, id: each, label: known.get(each)?.name || each }));
+    return tags.length === 0 ? [] : [[t('Providers'), <Chips key="providers" selections={tags} />]];
+  }
+  const all = [...storeOf('trackables').items.value.values()];
+  const its = all.filter(({ location_providers: ids }) => ids?.includes(id));
+  const owners = its.map((each) => ({ kind: 'trackables' as const, id: each.id, label: labelOf(each) }));
+  return [[t('Belongs to'), owners.length === 0 ? t('no trackable') : <Chips key="owners" selections={owners} />]];
+}
+
+function Chips({ selections }: { readonly selections: readonly Inside[] }) {
+  return (
+    <span class={flow.row}>
+      {selections.map(({ kind, id, label }) => (
+        <Chip key={id} selection={{ kind, id }}>
+          <Badge>{label}</Badge>
+        </Chip>
+      ))}
+    </span>
+  );
+}
+
+function placeRows(location: Location, { kind }: Selection): readonly FactRow[] {
+  const { position, accuracy, speed, course, floor, source, provider_id: provider } = location;
+  const [x = 0, y = 0, z] = position.coordinates;
+  return [
+    [
+      t('Position'),
+      <span key="position" class={typography.mono}>
+        {positionText([x, y], 'earth')}
+      </span>,
+    ],
+    [t('Height'), z === undefined ? undefined : metersText(z)],
+    [t('Floor'), floor ?? undefined],
+    [t('Accuracy'), accuracy == null ? undefined : metersText(accuracy)],
+    [t('Speed'), speed == null ? undefined : `${metersText(speed)}/s`],
+    [t('Course'), course == null ? undefined : `${Math.round(course)}°`],
+    [t('Heard from'), kind === 'providers' ? undefined : (provider ?? undefined)],
+    [t('Source'), sourceName(source)],
+  ];
+}
+
+function FenceBadges({ fences }: { readonly fences: readonly { readonly id: string; readonly label: string }[] }) {
+  if (fences.length === 0) return <span class={typography.faint}>{t('none')}</span>;
+  return (
+    <span class={flow.row}>
+      {fences.map(({ id, label }) => (
+        <Chip key={id} selection={{ kind: 'fences', id }}>
+          <Badge tone="info">{label}</Badge>
+        </Chip>
+      ))}
+    </span>
+  );
+}
+
+/** Where an object is: null when the hub does not know, undefined until it is asked. */
+function usePlace({ kind, id }: Selection): Location | null | undefined {
+  const [place, setPlace] = useState<Location | null>();
+  useEffect(() => {
+    setPlace(undefined);
+    let heard = false;
+    const isTrackable = kind === 'trackables';
+    // Where it was last heard may be long ago when the connection comes back.
+    const ask = (): void => {
+      heard = false;
+      get<Location>(`${entityPath(kind, id)}/location`).then(
+        (location) => {
+          if (!heard) setPlace(location);
+        },
+        () => {
+          if (!heard) setPlace(null);
+        },
+      );
+    };
+    const topic = isTrackable ? 'trackable_motions' : 'location_updates';
+    return subscribe(topic, isTrackable ? { id } : { provider_id: id }, {
+      subscribed: ask,
+      refused: ask,
+      events(payload: readonly (TrackableMotion | Location)[]) {
+        const last = payload.at(-1);
+        if (last === undefined) return;
+        heard = true;
+        setPlace('location' in last ? last.location : last);
+      },
+    });
+  }, [kind, id]);
+  return place;
+}
+
+/** Fences that an object is in, by the hub's timers and tolerances. */
+function useFencesOf({ kind, id }: Selection): readonly { readonly id: string; readonly label: string }[] {
+  const [fences, setFences] = useState<readonly { id: string; label: string }[]>([]);
+  useEffect(() => {
+    const ask = (): void => {
+      get<readonly Fence[]>(`${entityPath(kind, id)}/fences`).then(
+        (found) => setFences(found.map((fence) => ({ id: fence.id, label: labelOf(fence) }))),
+        () => setFences([]),
+      );
+    };
+    const params = kind === 'trackables' ? { trackable_id: id } : { provider_id: id };
+    return subscribe('fence_events', params, { subscribed: ask, events: ask });
+  }, [kind, id]);
+  return fences;
+}
+
+type Inside = Selection & { readonly label: string };
+
+interface FenceContents {
+  readonly trackables: readonly Inside[];
+  readonly providers: readonly Inside[];
+}
+
+/**
+ * What is in a fence, by the hub's timers and tolerances: null where the hub does not say, undefined until it is asked. A
+ * trackable and the tag that carries its position are both inside, so they are told and counted apart, as the occupancy of
+ * fences counts them.
+ */
+function useContents(fenceId: string): FenceContents | null | undefined {
+  const [inside, setInside] = useState<FenceContents | null>();
+  useEffect(() => {
+    setInside(undefined);
+    const of = async <K extends 'trackables' | 'providers'>(kind: K): Promise<readonly Inside[]> => {
+      const found = await get<readonly Entities[K][]>(`${entityPath('fences', fenceId)}/${kind}`);
+      return found.map((entity) => ({ kind, id: entity.id, label: labelOf(entity) }));
+    };
+    let asked = 0;
+    const ask = (): void => {
+      asked++;
+      const mine = asked;
+      Promise.all([of('trackables'), of('providers')]).then(
+        ([trackables, providers]) => {
+          // A later answer may overtake this one.
+          if (mine === asked) setInside({ trackables, providers });
+        },
+        () => {
+          if (mine === asked) setInside((before) => before ?? null);
+        },
+      );
+    };
+    const end = subscribe('fence_events', { fence_id: fenceId }, { subscribed: ask, refused: ask, events: ask });
+    return () => {
+      asked++;
+      end();
+    };
+  }, [fenceId]);
+  return inside;
+}
+
+/** The zone that a location or an area has come from, or what the source calls itself. */
+function sourceName(source: string | null | undefined): string | undefined {
+  if (source == null) return undefined;
+  const zones = storeOf('zones').items.value;
+  const zone = zones.get(source) ?? [...zones.values()].find(({ foreign_id: foreignId }) => foreignId === source);
+  return zone === undefined ? source : labelOf(zone);
+}

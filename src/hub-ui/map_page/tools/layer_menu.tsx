@@ -1,0 +1,125 @@
+import { useMemo, useState } from 'preact/hooks';
+import { Choice, IconButton } from '../../controls/button.tsx';
+import { Check, SelectField } from '../../controls/field.tsx';
+import typography from '../../controls/typography.module.css';
+import { setUrlParams } from '../../controls/url_state.ts';
+import { hasHistory } from '../../hub/settings.ts';
+import { storeOf } from '../../hub/stores.ts';
+import { t } from '../../languages/language.ts';
+import { type ColorBy, propertyNames } from '../../map/view/color_by.ts';
+import { colorByFromUrl, type LayerName, type Names, namesFromUrl } from '../../map/view/map_url.ts';
+import styles from './layer_menu.module.css';
+import popoverStyles from './popover.module.css';
+import { usePopover } from './use_popover.ts';
+
+const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string])[]])[] = [
+  [
+    t('Show'),
+    [
+      ['trackables', t('Trackables')],
+      ['providers', t('Location providers')],
+      ['unassigned', t('Unassigned providers')],
+      ['fences', t('Fences')],
+      ['zones', t('Zones')],
+      ['anchors', t('Anchors')],
+      ['plans', t('Floor plans')],
+      ['heat', t('Heat map')],
+    ],
+  ],
+  [
+    t('Details'),
+    [
+      ['tails', t('Tails')],
+      ['accuracy', t('Accuracy')],
+      ['clusters', t('Clusters where it is crowded')],
+    ],
+  ],
+];
+
+const NAMES: readonly { readonly value: Names; readonly label: string }[] = [
+  { value: 'off', label: t('Off') },
+  { value: 'auto', label: t('Auto') },
+  { value: 'all', label: t('All that fit') },
+];
+
+/** What objects can have their colors by, whatever their properties. */
+const COLORINGS: readonly { readonly value: ColorBy; readonly label: string }[] = [
+  { value: 'state', label: t('State') },
+  { value: 'type', label: t('Type') },
+  { value: 'provider_type', label: t('Provider type') },
+  { value: 'floor', label: t('Floor') },
+  { value: 'parent', label: t('What carries it') },
+];
+
+/** Time that was spent somewhere is known where it was recorded. */
+function isThere([name]: readonly [LayerName, string]): boolean {
+  return name !== 'heat' || hasHistory('/analytics/heatmap');
+}
+
+/** What is shown on the map, and how. */
+export function LayerMenu({
+  layers,
+  onChange,
+}: {
+  readonly layers: ReadonlySet<LayerName>;
+  readonly onChange: (layers: ReadonlySet<LayerName>) => void;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const box = usePopover(isOpen, () => setOpen(false));
+  const set = (name: LayerName, isOn: boolean): void => {
+    const next = new Set(layers);
+    if (isOn) next.add(name);
+    else next.delete(name);
+    onChange(next);
+  };
+  const setNames = (names: Names): void => {
+    set('labels', names !== 'off');
+    setUrlParams({ labels: names === 'all' ? 'all' : undefined });
+  };
+  return (
+    <div class={popoverStyles.box} ref={box}>
+      <IconButton icon="layers" label={t('Layers')} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
+      {isOpen && (
+        <div class={`${popoverStyles.popover} ${styles.menu}`}>
+          {LABELS.map(([title, rows]) => (
+            <fieldset key={title}>
+              <legend class={typography.caption}>{title}</legend>
+              {rows.filter(isThere).map(([name, label]) => (
+                <Check key={name} label={label} checked={layers.has(name)} onChange={(isOn) => set(name, isOn)} />
+              ))}
+            </fieldset>
+          ))}
+          <div class={styles.choice}>
+            <span aria-hidden="true">{t('Names')}</span>
+            <Choice label={t('Names')} value={namesFromUrl(layers)} options={NAMES} onChange={setNames} />
+          </div>
+          <ColorSelect />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function ColorSelect() {
+  const by = colorByFromUrl();
+  const trackables = storeOf('trackables').items.value;
+  const providers = storeOf('providers').items.value;
+  const options = useMemo(() => {
+    const names = propertyNames([...trackables.values(), ...providers.values()]);
+    const properties = names.map((name) => ({
+      value: `property:${name}` as const,
+      label: t('Property “{name}”', { name }),
+    }));
+    const known = [...COLORINGS, ...properties];
+    if (known.some(({ value }) => value === by)) return known;
+    return [...known, { value: by, label: t('Property “{name}”', { name: by.slice('property:'.length) }) }];
+  }, [trackables, providers, by]);
+  return (
+    <SelectField
+      label={t('Color by')}
+      value={by}
+      options={options}
+      onChange={(next) => setUrlParams({ color: next === 'state' ? undefined : next })}
+    />
+  );
+}

@@ -1,0 +1,193 @@
+import type { JSX } from 'preact';
+import typography from '../../controls/typography.module.css';
+import { t } from '../../languages/language.ts';
+import { countText } from '../../languages/numbers.ts';
+import type { LayerSymbol } from '../../map/objects/sprites.ts';
+import { groupCounts } from '../../map/objects/use_groups.ts';
+import { type ColorBy, coloringTitle, OTHER } from '../../map/view/color_by.ts';
+import { colorByFromUrl, type LayerName } from '../../map/view/map_url.ts';
+import { categoryColors, type Palette, palette } from '../../map/view/palette.ts';
+import styles from './legend.module.css';
+
+/** A sign of the map, drawn in a box of 24 by 16, what it means, and whether it tells of now, as far as a wall goes. */
+type Row = readonly [sign: JSX.Element, meaning: string, isOfNow?: boolean];
+
+/** A screen up to here has no room for a legend that nobody has asked for. */
+const NARROW_PIXELS = 720;
+
+/** What the signs and colors of the live map mean; where colors stand for values, it opens and begins with them. */
+export function Legend({ layers }: { readonly layers: ReadonlySet<LayerName> }) {
+  const by = colorByFromUrl();
+  const signs = (
+    <dl>
+      {rowsIn(palette()).map(([sign, meaning]) => (
+        <LegendRow key={meaning} sign={sign} meaning={meaning} />
+      ))}
+    </dl>
+  );
+  if (by === 'state') {
+    return (
+      <details class={styles.legend}>
+        <summary>{t('Legend')}</summary>
+        {signs}
+      </details>
+    );
+  }
+  return (
+    <details key={by} class={styles.legend} open={innerWidth > NARROW_PIXELS}>
+      <summary>{t('Legend')}</summary>
+      <ColorLegend by={by} layers={layers} />
+      <details class={styles.signs}>
+        <summary>{t('Signs')}</summary>
+        {signs}
+      </details>
+    </details>
+  );
+}
+
+/** The legend of a screen that nobody touches, which is always open: colors of values, and what tells of now. */
+export function WallLegend({ layers }: { readonly layers: ReadonlySet<LayerName> }) {
+  const by = colorByFromUrl();
+  return (
+    <section class={styles.wall} aria-label={t('Legend')}>
+      {by !== 'state' && <ColorLegend by={by} layers={layers} />}
+      <dl>
+        {rowsIn(palette())
+          .filter(([, , isOfNow]) => isOfNow === true)
+          .map(([sign, meaning]) => (
+            <LegendRow key={meaning} sign={sign} meaning={meaning} />
+          ))}
+      </dl>
+    </section>
+  );
+}
+
+/** What the colors of the objects stand for, and how many have each. */
+function ColorLegend({ by, layers }: { readonly by: ColorBy; readonly layers: ReadonlySet<LayerName> }) {
+  const symbols = [
+    { symbol: 'trackable', groups: groupCounts.trackable.value, isOn: layers.has('trackables') },
+    { symbol: 'provider', groups: groupCounts.provider.value, isOn: layers.has('providers') },
+  ] as const;
+  return (
+    <>
+      {symbols
+        .filter(({ isOn, groups }) => isOn && groups.length > 0)
+        .map(({ symbol, groups }) => (
+          <section key={symbol} class={styles.colors} aria-label={coloringTitle(by, symbol)}>
+            <h2 class={typography.caption}>{coloringTitle(by, symbol)}</h2>
+            <dl>
+              {groups.map(({ group, value, count }) => (
+                <LegendRow
+                  key={group}
+                  sign={<Dot symbol={symbol} group={group} />}
+                  meaning={value ?? (group === OTHER ? t('Other values') : t('Without a value'))}
+                  count={count}
+                />
+              ))}
+            </dl>
+          </section>
+        ))}
+    </>
+  );
+}
+
+function Dot({ symbol, group }: { readonly symbol: LayerSymbol; readonly group: number }) {
+  const { values, other, none } = categoryColors();
+  const color = [...values, other, none][group - 1];
+  if (symbol === 'trackable') return <circle cx="12" cy="8" r="5.5" fill={color} />;
+  return <circle cx="12" cy="8" r="4" fill="none" stroke={color} stroke-width="2" />;
+}
+
+function LegendRow({
+  sign,
+  meaning,
+  count,
+}: {
+  readonly sign: JSX.Element;
+  readonly meaning: string;
+  readonly count?: number;
+}) {
+  return (
+    <div>
+      <dt>
+        <svg viewBox="0 0 24 16" width="24" height="16" aria-hidden="true">
+          {sign}
+        </svg>
+      </dt>
+      <dd>{meaning}</dd>
+      {count !== undefined && <dd class={styles.count}>{countText(count)}</dd>}
+    </div>
+  );
+}
+
+function rowsIn(colors: Palette): readonly Row[] {
+  const area = { x: 2, y: 2, width: 20, height: 12 };
+  const ring = { cx: 12, cy: 8, fill: 'none', 'stroke-width': 2.5 };
+  return [
+    [
+      <circle key="sign" cx="12" cy="8" r="5" fill={colors.trackable} />,
+      t('Trackable; the tip points where it is heading'),
+    ],
+    [
+      <circle key="sign" {...ring} r="3.5" stroke={colors.provider} stroke-width="1.75" />,
+      t('Provider, such as a tag'),
+    ],
+    [
+      <path
+        key="sign"
+        d="M12 3l5 5-5 5-5-5z"
+        fill="none"
+        stroke={colors.unassigned}
+        stroke-width="1.75"
+        stroke-linejoin="round"
+      />,
+      t('Violet diamond: provider that belongs to no trackable'),
+    ],
+    [
+      <circle key="sign" cx="12" cy="8" r="5" fill={colors.trackable} opacity="0.4" />,
+      t('Faint: silent for more than 15 s'),
+      true,
+    ],
+    [
+      <g key="sign">
+        <circle cx="12" cy="8" r="8" fill={colors.cluster} />
+        <text x="12" y="11" text-anchor="middle" font-size="8" font-weight="600" fill={colors.clusterInk}>
+          24
+        </text>
+      </g>,
+      t('This many close together; click to zoom in'),
+    ],
+    [<circle key="sign" {...ring} r="6" stroke={colors.danger} />, t('Red ring: colliding'), true],
+    [<circle key="sign" {...ring} r="6" stroke={colors.selected} />, t('Pink ring or edge: selected')],
+    [
+      <rect key="sign" {...area} fill={colors.fenceFill} stroke={colors.fence} stroke-width="1.5" />,
+      t('Blue edge: fence'),
+    ],
+    [
+      <rect key="sign" {...area} fill={`${colors.entry}1c`} stroke={colors.entry} stroke-width="3" />,
+      t('Green edge: something has just entered'),
+      true,
+    ],
+    [
+      <rect key="sign" {...area} fill={`${colors.exit}1c`} stroke={colors.exit} stroke-width="3" />,
+      t('Amber edge: something has just left'),
+      true,
+    ],
+    [
+      <rect key="sign" {...area} fill={colors.zoneFill} stroke={colors.zone} stroke-dasharray="5 3" />,
+      t('Dashed edge: zone'),
+    ],
+    [
+      <circle
+        key="sign"
+        cx="12"
+        cy="8"
+        r="7"
+        fill={colors.proximityFill}
+        stroke={colors.proximity}
+        stroke-dasharray="2 3"
+      />,
+      t('Dotted circle: proximity zone'),
+    ],
+  ];
+}

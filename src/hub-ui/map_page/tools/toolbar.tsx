@@ -1,0 +1,116 @@
+import { useCallback } from 'preact/hooks';
+import { IconButton } from '../../controls/button.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import { setUrlParams } from '../../controls/url_state.ts';
+import { labelOf } from '../../hub/entity_kinds.ts';
+import { useEntities } from '../../hub/stores.ts';
+import { t } from '../../languages/language.ts';
+import { countedText, countText, type Noun } from '../../languages/numbers.ts';
+import type { Seen } from '../../map/objects/moving_layer.tsx';
+import type { Plane } from '../../map/plane/plane.ts';
+import toolStyles from '../../map/view/map_tools.module.css';
+import { FloorSwitch, ScaleBar, ZoomButtons } from '../../map/view/map_tools.tsx';
+import { type LayerName, layersToUrl, type Selection } from '../../map/view/map_url.ts';
+import { enterWall } from '../../map/view/wall_mode.ts';
+import type { Movables } from '../layers/live_layers.tsx';
+import { LayerMenu } from './layer_menu.tsx';
+import { Legend } from './legend.tsx';
+import { Measure } from './measure.tsx';
+import { SearchBox } from './search_box.tsx';
+import styles from './toolbar.module.css';
+import { ViewMenu } from './view_menu.tsx';
+
+interface SiteToolsProps {
+  readonly plane: Plane;
+  readonly floor: number | undefined;
+  /** Those that there are. */
+  readonly floors: readonly number[];
+  readonly layers: ReadonlySet<LayerName>;
+  readonly trackables: Movables;
+  readonly providers: Movables;
+  readonly isMeasuring: boolean;
+  readonly onMeasuring: (isMeasuring: boolean) => void;
+  /** Whether many are being chosen. */
+  readonly isChoosing: boolean;
+  readonly onChoosing: (isChoosing: boolean) => void;
+  readonly onPlane: (zoneId: string | undefined) => void;
+  readonly onFound: (found: Selection) => void;
+  readonly onFit: () => void;
+}
+
+/** What stands around the live map: search, views and layers above, floors and zoom at the side, the scale below. */
+export function SiteTools(props: SiteToolsProps) {
+  const { plane, floor, floors, layers, trackables, providers, isMeasuring, onMeasuring, onPlane, onFound, onFit } =
+    props;
+  const stopMeasuring = useCallback(() => onMeasuring(false), [onMeasuring]);
+  return (
+    <>
+      <div class={styles.top}>
+        <SearchBox onFound={onFound} />
+        <div class={`${toolStyles.buttons} ${styles.bar}`}>
+          <PlaneSelect plane={plane} onPlane={onPlane} />
+          <ViewMenu />
+          <LayerMenu layers={layers} onChange={layersToUrl} />
+          <IconButton
+            icon="ruler"
+            label={t('Measure')}
+            aria-pressed={isMeasuring}
+            onClick={() => onMeasuring(!isMeasuring)}
+          />
+          <IconButton
+            icon="lasso"
+            label={t('Select several')}
+            aria-pressed={props.isChoosing}
+            onClick={() => props.onChoosing(!props.isChoosing)}
+          />
+          <IconButton icon="system" label={t('Wall view')} onClick={enterWall} />
+        </div>
+      </div>
+      {isMeasuring && <Measure onClose={stopMeasuring} />}
+      <div class={toolStyles.side}>
+        <FloorSwitch
+          floors={floors}
+          floor={floor}
+          onChange={(next) => setUrlParams({ floor: next }, { replace: false })}
+        />
+        <ZoomButtons onFit={onFit} />
+      </div>
+      <Legend layers={layers} />
+      <ScaleBar>
+        <span role="status" data-counts>
+          {seenText(trackables.seen.value, 'trackable')}
+          {layers.has('providers') && ` · ${seenText(providers.seen.value, 'provider')}`}
+          {layers.has('unassigned') &&
+            !layers.has('providers') &&
+            ` · ${seenText(providers.seen.value, 'unassigned provider')}`}
+        </span>
+      </ScaleBar>
+    </>
+  );
+}
+
+function seenText({ seen, stale }: Seen, name: Noun): string {
+  const things = countedText(seen, name);
+  return stale === 0 ? things : t('{things}, {stale} silent', { things, stale: countText(stale) });
+}
+
+/** The earth, or the meters of one of the zones that have their own. */
+function PlaneSelect({ plane, onPlane }: Pick<SiteToolsProps, 'plane' | 'onPlane'>) {
+  const zones = [...useEntities('zones').values()].filter((zone) => zone.ground_control_points != null);
+  if (zones.length === 0) return null;
+  return (
+    <select
+      class={`${fieldStyles.input} ${styles.plane}`}
+      aria-label={t('View')}
+      value={plane.id}
+      onChange={(event) => onPlane(event.currentTarget.value === 'earth' ? undefined : event.currentTarget.value)}
+    >
+      <option value="earth">{t('Geographic')}</option>
+      {zones.map((zone) => (
+        <option key={zone.id} value={zone.id}>
+          {t('{zone}, in meters', { zone: labelOf(zone) })}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,78 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { FenceEvent } from '../../../model/events.ts';
+import { subscribe } from '../../hub/live.ts';
+import { entityPath, get } from '../../hub/rest.ts';
+import { runAll } from '../../hub/run_all.ts';
+
+/** What moves, and is counted. */
+export type Counted = 'trackables' | 'providers';
+
+/** Who is in each fence, by the ids of the fences. */
+export type Inside = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Fences that are counted; a screen has no room for more, and each is a request. */
+const FENCES_MAX = 60;
+/** What was missed, as when somebody else deletes a trackable, is put right so often. */
+const ASK_AGAIN_MS = 300_000;
+
+/** Who is inside after entries and exits; the same where none of them is of a fence that is counted. */
+export function afterEvents(inside: Inside, events: readonly FenceEvent[], counted: Counted): Inside {
+  const next = new Map(inside);
+  let isSame = true;
+  for (const { fence_id: fenceId, event_type: type, trackable_id: trackable, provider_id: provider } of events) {
+    const id = counted === 'trackables' ? trackable : provider;
+    const before = next.get(fenceId);
+    if (id == null || before === undefined) continue;
+    const after = new Set(before);
+    if (type === 'region_entry') after.add(id);
+    else after.delete(id);
+    next.set(fenceId, after);
+    isSame = false;
+  }
+  return isSame ? inside : next;
+}
+
+/** Who is in each of some fences, by the hub's timers: asked for, then kept by events. */
+export function useInsideOf(fenceIds: readonly string[], counted: Counted): Inside {
+  const [inside, setInside] = useState<Inside>(new Map());
+  const key = fenceIds.slice(0, FENCES_MAX).join(' ');
+  useEffect(() => {
+    const ids = key === '' ? [] : key.split(' ');
+    let abort = new AbortController();
+    // Those that are heard while the hub is asked may be in its answer or not: a second time they change nothing.
+    let heard: FenceEvent[] = [];
+    const ask = async (): Promise<void> => {
+      abort.abort();
+      abort = new AbortController();
+      const { signal } = abort;
+      heard = [];
+      const found = new Map<string, ReadonlySet<string>>();
+      const askOne = async (id: string): Promise<void> => {
+        const those = await get<readonly { readonly id: string }[]>(`${entityPath('fences', id)}/${counted}`);
+        found.set(id, new Set(those.map((each) => each.id)));
+      };
+      await runAll(ids, askOne, { signal, onDone: () => undefined });
+      if (!signal.aborted) setInside((before) => afterEvents(new Map([...before, ...found]), heard, counted));
+    };
+    const again = (): void => void ask();
+    const end = subscribe(
+      'fence_events',
+      {},
+      {
+        subscribed: again,
+        refused: again,
+        events(payload: readonly FenceEvent[]) {
+          heard.push(...payload);
+          setInside((before) => afterEvents(before, payload, counted));
+        },
+      },
+    );
+    const timer = setInterval(again, ASK_AGAIN_MS);
+    return () => {
+      abort.abort();
+      clearInterval(timer);
+      end();
+    };
+  }, [key, counted]);
+  return inside;
+}

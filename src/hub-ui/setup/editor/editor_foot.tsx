@@ -1,0 +1,125 @@
+import { useLocation } from 'wouter-preact';
+import { keptBefore, undoing, undoNote } from '../../bulk/undo_deletion.ts';
+import { Button } from '../../controls/button.tsx';
+import { confirm } from '../../controls/dialog.tsx';
+import { toast, toastError } from '../../controls/toasts.tsx';
+import { nameOf } from '../../drafts/entity_draft.ts';
+import { isUndecided } from '../../drafts/member_changes.ts';
+import { can } from '../../hub/access.ts';
+import { type Kind, kindText, labelOf } from '../../hub/entity_kinds.ts';
+import { deleteEntity, entityPath, OtherPlaneError } from '../../hub/rest.ts';
+import { t } from '../../languages/language.ts';
+import { placeOf } from '../../problems/sentences.ts';
+import layoutStyles from './setup_layout.module.css';
+import { type Editor, editorPath, forgetDraft, moveDraft, readAgain } from './use_editor.ts';
+
+/** What saves an entity, and what deletes it. */
+export function EditorFoot<K extends Kind>({
+  kind,
+  editor,
+  name,
+}: {
+  readonly kind: K;
+  readonly editor: Editor<K>;
+  readonly name: string;
+}) {
+  const { draft, mayChange } = editor;
+  const [, go] = useLocation();
+  const kept = draft.kept.value;
+  const value = draft.value.value as { readonly crs?: string | null };
+  const path = kept === undefined ? `/${kind}` : entityPath(kind, kept.id);
+  const save = async (): Promise<void> => {
+    const read = kept === undefined ? undefined : () => readAgain(kind, kept);
+    let id = await draft.save({ ...(read && { read }) });
+    const problem = draft.error.peek();
+    if (problem instanceof OtherPlaneError && (await mayChangePlane(kind, problem.kept, value.crs))) {
+      id = await draft.save({ alsoPlane: true, ...(read && { read }) });
+    }
+    if (id === undefined) {
+      focusProblem();
+      return;
+    }
+    toast(t('{name} is saved', { name: labelOf({ id, name: nameOf(draft.value.peek()) }) }));
+    if (kept !== undefined) return;
+    moveDraft(kind, id);
+    go(`${editorPath(kind, id)}${location.search}`, { replace: true });
+  };
+  const remove = async (): Promise<void> => {
+    if (kept === undefined) return;
+    const text = t('{name} is deleted, and all subscribers are told. {undo}', { name, undo: undoNote(kind) });
+    if (!(await confirm({ title: t('Delete this {kind}?', { kind: kindText(kind) }), text, action: t('Delete') })))
+      return;
+    try {
+      const before = await keptBefore(kind, [kept]);
+      await deleteEntity(kind, kept.id);
+      forgetDraft(kind, kept.id);
+      toast(t('{name} is deleted', { name }), 'ok', undoing(kind, before));
+      go(`/${kind}`);
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  const why = whyNot(editor);
+  return (
+    <footer class={layoutStyles.foot}>
+      {kept !== undefined && can('DELETE', path) && (
+        <Button kind="quiet" icon="trash" onClick={() => void remove()}>
+          {t('Delete')}
+        </Button>
+      )}
+      <p class={layoutStyles.why} id={WHY_ID} role="status">
+        {mayChange ? why : t('You can view this, but not change it')}
+      </p>
+      {mayChange && (
+        <Button
+          kind="main"
+          data-save
+          disabled={why !== undefined}
+          {...(why !== undefined && { 'aria-describedby': WHY_ID })}
+          onClick={() => void save()}
+        >
+          {kept === undefined ? t('Create {kind}', { kind: kindText(kind) }) : t('Save')}
+        </Button>
+      )}
+    </footer>
+  );
+}
+
+const WHY_ID = 'why-not-saved';
+
+/** Why there is nothing to be saved, or not yet; undefined where it can be. */
+function whyNot<K extends Kind>({ draft, stored, overtakenBy: theirs }: Editor<K>): string | undefined {
+  const kept = draft.kept.value;
+  if (draft.isSaving.value) return t('Saving …');
+  if (kept !== undefined && stored === undefined) return t('This has been deleted');
+  const wrong = new Set([...draft.problems.value.keys(), ...draft.found.value.keys()].map(placeOf));
+  if (wrong.size > 0) return t('Not saved yet. Please check: {places}', { places: [...wrong].join('; ') });
+  if (theirs !== undefined && draft.changesOf(theirs).some(isUndecided)) return t('Choose whose values to keep');
+  if (draft.isAwaited.value) return t('Waiting for the hub to place it');
+  return kept !== undefined && !draft.isChanged.value ? t('No changes to save') : undefined;
+}
+
+/** Nobody sees in which plane a region is kept until it is to be changed. */
+function mayChangePlane(kind: Kind, kept: string, crs: string | null | undefined): Promise<boolean> {
+  const drawn = crs === 'local' ? t('the meters of its zone') : t('longitude and latitude');
+  return confirm({
+    title: t('Keep it in another plane?'),
+    text: t('This {kind} was given in {kept}, and has been drawn in {drawn}. If you save it, it is kept in {drawn}.', {
+      kind: kindText(kind),
+      kept: kept === 'local' ? t('the meters of a zone') : kept,
+      drawn,
+    }),
+    action: t('Save it so'),
+    kind: 'main',
+  });
+}
+
+/** Brings the field that the hub complained of into sight. */
+function focusProblem(): void {
+  requestAnimationFrame(() => {
+    const field = document.querySelector<HTMLElement>('[data-editor] [aria-invalid="true"]');
+    const shown = field ?? document.querySelector<HTMLElement>('[data-editor] [role="alert"]');
+    field?.focus({ preventScroll: true });
+    shown?.scrollIntoView({ block: 'center' });
+  });
+}

@@ -1,0 +1,119 @@
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect } from 'preact/hooks';
+import { IconButton } from '../../controls/button.tsx';
+import { Link } from '../../controls/link.tsx';
+import { Notice } from '../../controls/notice.tsx';
+import { useTitle } from '../../controls/page.tsx';
+import typography from '../../controls/typography.module.css';
+import { nameOf } from '../../drafts/entity_draft.ts';
+import { type Kind, kindsText, kindText, labelOf } from '../../hub/entity_kinds.ts';
+import { errorAt, RequestError } from '../../hub/rest.ts';
+import { t } from '../../languages/language.ts';
+import { errorText } from '../../problems/sentences.ts';
+import { EditorFoot } from './editor_foot.tsx';
+import styles from './editor_frame.module.css';
+import { OfferedNotice, OvertakenNotice } from './editor_notices.tsx';
+import layoutStyles from './setup_layout.module.css';
+import { SetupLayout } from './setup_layout.tsx';
+import type { Editor } from './use_editor.ts';
+
+interface EditorFrameProps<K extends Kind> {
+  readonly kind: K;
+  readonly editor: Editor<K>;
+  /** Fields with a place for their message; a message about any other stands at the top. */
+  readonly fields: readonly string[];
+  /** Beside the form; nothing for an entity without a place. */
+  readonly map?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** The editor of an entity: what it is called, the ways back, the form, and what saves it. */
+export function EditorFrame<K extends Kind>({ kind, editor, fields, map, children }: EditorFrameProps<K>) {
+  const { draft, overtakenBy, stored, mayChange } = editor;
+  const kept = draft.kept.value;
+  const value = draft.value.value;
+  const isNew = kept === undefined;
+  const name = nameOf(value) || (kept === undefined ? t('New {kind}', { kind: kindText(kind) }) : labelOf(kept));
+  useTitle(name);
+  useShortcuts(editor);
+  return (
+    <SetupLayout label={name} map={map}>
+      <header class={layoutStyles.head}>
+        <Link href={`/${kind}`} class={styles.back}>
+          {t('All {kind}', { kind: kindsText(kind) })}
+        </Link>
+        <div class={layoutStyles.title}>
+          <h1 class={typography.cut}>{name}</h1>
+          <span class={styles.state} role="status">
+            {draft.isChanged.value ? t('Not saved') : ''}
+          </span>
+          {mayChange && (
+            <>
+              <IconButton icon="undo" label={t('Undo')} disabled={!draft.canUndo.value} onClick={() => draft.undo()} />
+              <IconButton icon="redo" label={t('Redo')} disabled={!draft.canRedo.value} onClick={() => draft.redo()} />
+            </>
+          )}
+        </div>
+      </header>
+      {/* Outside what scrolls, so that it stays in sight. */}
+      {overtakenBy !== undefined && <OvertakenNotice kind={kind} draft={draft} theirs={overtakenBy} />}
+      {!isNew && stored === undefined && (
+        <div class={layoutStyles.news}>
+          <Notice tone="warn">
+            {t('This {kind} has been deleted. It can no longer be saved.', { kind: kindText(kind) })}
+          </Notice>
+        </div>
+      )}
+      {draft.offered.value !== undefined && (
+        <OfferedNotice
+          offered={draft.offered.value}
+          onRestore={() => draft.takeOffer()}
+          onDiscard={() => draft.takeOffer({ isDiscarded: true })}
+        />
+      )}
+      <div class={layoutStyles.form} data-editor>
+        <OtherError error={draft.error.value} fields={fields} />
+        <fieldset class={layoutStyles.fieldset} disabled={!mayChange}>
+          {children}
+        </fieldset>
+      </div>
+      <EditorFoot kind={kind} editor={editor} name={name} />
+    </SetupLayout>
+  );
+}
+
+/** A message that no field shows. */
+function OtherError({ error, fields }: { readonly error: unknown; readonly fields: readonly string[] }) {
+  if (error === undefined || fields.some((field) => errorAt(error, field) !== undefined)) return null;
+  const isLost = error instanceof RequestError && error.status === 0;
+  return (
+    <Notice tone="danger">
+      <p>{errorText(error)}</p>
+      {isLost && <p>{t('What you have changed is kept in this browser until you save it.')}</p>}
+    </Notice>
+  );
+}
+
+/** Undo and redo wherever no text is being written, and saving from everywhere. */
+function useShortcuts<K extends Kind>({ draft }: Editor<K>): void {
+  // Before the form is seen: whoever sees it may save it at once.
+  useLayoutEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+      const key = event.key.toLowerCase();
+      if (key === 's') {
+        event.preventDefault();
+        document.querySelector<HTMLButtonElement>('[data-save]')?.click();
+        return;
+      }
+      const target = event.target as HTMLElement;
+      if (target.matches('textarea, input:not([type=checkbox], [type=range])')) return;
+      if (key !== 'z' && key !== 'y') return;
+      event.preventDefault();
+      if (key === 'y' || event.shiftKey) draft.redo();
+      else draft.undo();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [draft]);
+}

@@ -1,0 +1,131 @@
+import { useId } from 'preact/hooks';
+import { Button } from '../../controls/button.tsx';
+import flow from '../../controls/flow.module.css';
+import { Notice } from '../../controls/notice.tsx';
+import { ago, useNow } from '../../controls/time.ts';
+import typography from '../../controls/typography.module.css';
+import type { EntityDraft } from '../../drafts/entity_draft.ts';
+import { keyOf, type MemberChange, type Whose } from '../../drafts/member_changes.ts';
+import { labelOfPath, valueText } from '../../drafts/member_text.ts';
+import { type Entities, type Kind, kindText } from '../../hub/entity_kinds.ts';
+import type { KeptDraft } from '../../hub/saved_drafts.ts';
+import { t } from '../../languages/language.ts';
+import styles from './editor_notices.module.css';
+import layoutStyles from './setup_layout.module.css';
+
+interface OvertakenProps<K extends Kind> {
+  readonly kind: K;
+  readonly draft: EntityDraft<K>;
+  /** What the hub has now. */
+  readonly theirs: Entities[K];
+}
+
+/**
+ * Says that somebody else has changed what is being edited, and what they have made of it. Of a field that both have
+ * changed, the user chooses whose value is kept.
+ */
+export function OvertakenNotice<K extends Kind>({ kind, draft, theirs }: OvertakenProps<K>) {
+  const changes = draft.changesOf(theirs);
+  const both = changes.filter(({ isMine }) => isMine);
+  const others = changes.filter(({ isMine }) => !isMine);
+  const keepMine = (): void => {
+    for (const change of both) draft.choose(change, 'mine');
+  };
+  return (
+    <div class={layoutStyles.news} role="status">
+      <Notice tone="warn">
+        <p>{t('Somebody else has changed this {kind} in the meantime.', { kind: kindText(kind) })}</p>
+        {both.length > 0 && (
+          <>
+            <p class={typography.soft}>
+              {t('You have both changed these fields. Choose which value to keep of each.')}
+            </p>
+            {both.map((change) => (
+              <WhoseValue key={keyOf(change.path)} change={change} onChoose={(whose) => draft.choose(change, whose)} />
+            ))}
+          </>
+        )}
+        {others.length > 0 && (
+          <>
+            <p class={typography.soft}>{t('They have also changed what you have not. That stays when you save.')}</p>
+            <dl class={styles.changes}>
+              {others.map(({ path, theirs: their }) => (
+                <div key={keyOf(path)}>
+                  <dt>{labelOfPath(path)}</dt>
+                  <dd>
+                    {t('theirs')}: <strong>{valueText(path, their)}</strong>
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </>
+        )}
+        <div class={flow.row}>
+          <Button onClick={() => draft.follow(theirs)}>{t('Take theirs')}</Button>
+          {both.length > 0 && <Button onClick={keepMine}>{t('Keep yours')}</Button>}
+        </div>
+      </Notice>
+    </div>
+  );
+}
+
+/** The two values of a field, of which one is chosen. */
+export function WhoseValue({
+  change,
+  onChoose,
+}: {
+  readonly change: MemberChange;
+  readonly onChoose: (whose: Whose) => void;
+}) {
+  const name = useId();
+  const { path, whose } = change;
+  return (
+    <fieldset class={styles.whose} data-open={whose === undefined || undefined}>
+      <legend>{labelOfPath(path)}</legend>
+      {(['theirs', 'mine'] as const).map((each) => (
+        <label key={each}>
+          <input type="radio" name={name} checked={whose === each} onChange={() => onChoose(each)} />
+          <span>
+            {each === 'theirs' ? t('theirs') : t('yours')}: <strong>{valueText(path, change[each])}</strong>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** Offers what was left unsaved before the page was loaded. */
+export function OfferedNotice({
+  offered,
+  onRestore,
+  onDiscard,
+}: {
+  readonly offered: KeptDraft;
+  readonly onRestore: () => void;
+  readonly onDiscard: () => void;
+}) {
+  const nowMs = useNow(10_000);
+  return (
+    <div class={layoutStyles.news} role="status">
+      <Notice>
+        <p>{t('You left changes here that are not saved, written {ago}.', { ago: ago(nowMs - offered.atMs) })}</p>
+        <dl class={`${styles.changes} ${typography.soft}`}>
+          {Object.entries(offered.changes).map(([name, { is }]) => (
+            <div key={name}>
+              <dt>{labelOfPath([name])}</dt>
+              <dd>
+                <strong>{valueText([name], is)}</strong>
+              </dd>
+            </div>
+          ))}
+        </dl>
+        <div class={flow.row}>
+          <Button kind="main" onClick={onRestore}>
+            {t('Restore')}
+          </Button>
+          <Button onClick={onDiscard}>{t('Discard')}</Button>
+        </div>
+      </Notice>
+    </div>
+  );
+}

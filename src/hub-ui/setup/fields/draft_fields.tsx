@@ -1,0 +1,242 @@
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect } from 'preact/hooks';
+import { unsupportedReason } from '../../../model/json.ts';
+import { Button } from '../../controls/button.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import { AreaField, Field, NumberField, SelectField, TextField } from '../../controls/field.tsx';
+import { NumberInput } from '../../controls/number_input.tsx';
+import { type Notation, useTyped } from '../../controls/use_typed.ts';
+import type { Problems } from '../../drafts/draft_problems.ts';
+import type { AnyDraft } from '../../drafts/entity_draft.ts';
+import { errorAt, RequestError } from '../../hub/rest.ts';
+import { t } from '../../languages/language.ts';
+import { placeOf, sentenceOf } from '../../problems/sentences.ts';
+import styles from './draft_fields.module.css';
+
+interface DraftFieldProps {
+  readonly draft: AnyDraft;
+  /** Name of the member, which is what messages of the hub name. */
+  readonly field: string;
+  readonly label: string;
+  readonly help?: ComponentChildren;
+  readonly onFocus?: () => void;
+}
+
+/** The value of a member of a draft; null counts as absent. */
+export function memberOf<T>(draft: AnyDraft, field: string): T | undefined {
+  return ((draft.value.value as Readonly<Record<string, unknown>>)[field] ?? undefined) as T | undefined;
+}
+
+/** What is wrong with a member, or with a part of it: as can be seen here, or as the hub says. */
+export function problemOf(draft: AnyDraft, field: string): string | undefined {
+  return problemIn(draft.found.value, field) ?? errorAt(draft.error.value, field);
+}
+
+/** The path of what is wrong within a member, such as `region.coordinates[0][2]`. */
+export function problemPlaces(draft: AnyDraft): readonly string[] {
+  const told = draft.error.value instanceof RequestError ? draft.error.value.field : undefined;
+  return [...draft.found.value.keys(), ...(told === undefined ? [] : [told])];
+}
+
+function problemIn(found: Problems, field: string): string | undefined {
+  const exact = found.get(field);
+  if (exact !== undefined) return exact;
+  const within = [...found].find(([path]) => path.startsWith(`${field}.`) || path.startsWith(`${field}[`));
+  return within && `${placeOf(within[0])}: ${within[1]}`;
+}
+
+export function DraftText({
+  draft,
+  field,
+  example,
+  isRequired = false,
+  ...rest
+}: DraftFieldProps & { readonly example?: string; readonly isRequired?: boolean }) {
+  return (
+    <TextField
+      {...rest}
+      placeholder={example ?? ''}
+      error={problemOf(draft, field)}
+      value={memberOf(draft, field) ?? ''}
+      onInput={(text) => draft.change({ [field]: text === '' && !isRequired ? undefined : text }, field)}
+    />
+  );
+}
+
+export function DraftNumber({
+  draft,
+  field,
+  example,
+  ...rest
+}: DraftFieldProps & {
+  readonly unit?: string;
+  readonly min?: number;
+  readonly step?: string;
+  readonly example?: string;
+}) {
+  return (
+    <NumberField
+      {...rest}
+      placeholder={example ?? ''}
+      error={problemOf(draft, field)}
+      value={memberOf(draft, field)}
+      onInput={(value) => draft.change({ [field]: value }, field)}
+    />
+  );
+}
+
+/** One of some values; the empty one stands for absent. */
+export function DraftSelect({
+  draft,
+  field,
+  label,
+  help,
+  options,
+}: DraftFieldProps & { readonly options: readonly { readonly value: string; readonly label: string }[] }) {
+  return (
+    <SelectField
+      label={label}
+      help={help}
+      error={problemOf(draft, field)}
+      value={memberOf<string>(draft, field) ?? ''}
+      options={options}
+      onChange={(value) => draft.change({ [field]: value === '' ? undefined : value })}
+    />
+  );
+}
+
+/**
+ * A duration of the API, in milliseconds with -1 for ever, edited in seconds. Empty is absent: the value of whoever
+ * comes next counts.
+ */
+export function DraftDuration({ draft, field, label, help, onFocus }: DraftFieldProps) {
+  const value = memberOf<number>(draft, field);
+  const isForever = value === -1;
+  const set = (next: number | undefined): void => draft.change({ [field]: next }, field);
+  return (
+    <Field label={label} help={help} error={problemOf(draft, field)}>
+      {(ids) => (
+        <div class={styles.duration}>
+          <div class={fieldStyles.unit}>
+            <NumberInput
+              {...ids}
+              min={0}
+              placeholder={isForever ? t('forever') : t('not set')}
+              value={value === undefined || isForever ? undefined : value / 1000}
+              {...(onFocus && { onFocus })}
+              onInput={(seconds) => set(seconds === undefined ? undefined : Math.round(seconds * 1000))}
+            />
+            <span>s</span>
+          </div>
+          <Button
+            data-icon-only
+            aria-pressed={isForever}
+            aria-label={`${label}: ${t('forever')}`}
+            title={t('Forever')}
+            onClick={() => set(isForever ? undefined : -1)}
+          >
+            ∞
+          </Button>
+        </div>
+      )}
+    </Field>
+  );
+}
+
+/** While it is there, a draft with a text that cannot be sent is not saved. */
+export function useProblem(draft: AnyDraft, { field, problem }: { field: string; problem: string | undefined }): void {
+  useLayoutEffect(() => {
+    draft.blame(field, problem);
+    return () => draft.blame(field, undefined);
+  }, [draft, field, problem]);
+}
+
+/** A value that is written as text in a notation of its own. */
+export function DraftWritten<T>({
+  draft,
+  field,
+  value,
+  notation,
+  unreadable,
+  onRead,
+  ...rest
+}: DraftFieldProps & {
+  readonly value: T;
+  readonly notation: Notation<T>;
+  /** What is wrong with a text that the notation cannot read, as a sentence. */
+  readonly unreadable: (text: string) => string;
+  readonly onRead: (value: T) => void;
+  readonly rows?: number;
+}) {
+  const [text, type] = useTyped(value, notation);
+  const problem = notation.read(text) === undefined ? unreadable(text) : undefined;
+  useProblem(draft, { field, problem });
+  const edit = (next: string): void => {
+    type(next);
+    const read = notation.read(next);
+    if (read !== undefined) onRead(read);
+  };
+  return <AreaField {...rest} error={problem ?? problemOf(draft, field)} mono value={text} onInput={edit} />;
+}
+
+type Properties = Readonly<Record<string, unknown>>;
+
+const PROPERTIES: Notation<Properties> = {
+  write: (value) => (Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2)),
+  read(text) {
+    if (text.trim() === '') return {};
+    try {
+      const value: unknown = JSON.parse(text);
+      return isObject(value) && unsupportedReason(value) === undefined ? value : undefined;
+    } catch {
+      return undefined;
+    }
+  },
+};
+
+function isObject(value: unknown): value is Properties {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Why a text is no properties. */
+function whyNoProperties(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value))
+      return t('This must be an object in braces, such as {example}.', { example: '{"driver": "Kim"}' });
+    const unfit = unsupportedReason(value) ?? '';
+    const [, path = '', problem = ''] = /^(.+?): (.+)$/s.exec(unfit) ?? [];
+    if (problem.includes('finite number')) return t('The number at "{path}" is too large to be kept.', { path });
+    return `${path}: ${sentenceOf(problem)}`;
+  } catch {
+    return t('This is not a JSON object yet: look for a missing quote, comma or brace.');
+  }
+}
+
+/** Properties as JSON. Members in `hidden` are kept, and not shown: an image would be megabytes of text. */
+export function DraftProperties({
+  draft,
+  hidden = [],
+}: {
+  readonly draft: AnyDraft;
+  readonly hidden?: readonly string[];
+}) {
+  const members = Object.entries(memberOf<Properties>(draft, 'properties') ?? {});
+  const kept = Object.fromEntries(members.filter(([name]) => hidden.includes(name)));
+  const shown = Object.fromEntries(members.filter(([name]) => !hidden.includes(name)));
+  return (
+    <DraftWritten
+      draft={draft}
+      field="properties"
+      label={t('Properties')}
+      help={t('Your own data, as a JSON object. Events of fences carry those of the fence.')}
+      value={shown}
+      notation={PROPERTIES}
+      unreadable={whyNoProperties}
+      onRead={(found) => {
+        const properties = { ...found, ...kept };
+        draft.change({ properties: Object.keys(properties).length === 0 ? undefined : properties }, 'properties');
+      }}
+    />
+  );
+}

@@ -1,0 +1,113 @@
+import { useState } from 'preact/hooks';
+import type { Point } from '../../../model/geojson.ts';
+import { IconButton } from '../../controls/button.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import { NumberField } from '../../controls/field.tsx';
+import flow from '../../controls/flow.module.css';
+import { NumberInput } from '../../controls/number_input.tsx';
+import type { AnyDraft } from '../../drafts/entity_draft.ts';
+import { t } from '../../languages/language.ts';
+import type { Position } from '../../map/plane/plane.ts';
+import { memberOf, problemOf, useProblem } from './draft_fields.tsx';
+import styles from './position_fields.module.css';
+
+/** What the numbers of a position are called. */
+const NAMES = {
+  earth: { x: t('Longitude'), y: t('Latitude'), z: t('Height'), unit: undefined },
+  zone: { x: 'x', y: 'y', z: 'z', unit: 'm' },
+} as const;
+
+/** Of a position that may be known in part. */
+type Numbers = readonly (number | undefined)[];
+
+/** A member that is a position, as its two or three numbers. */
+export function PointFields({
+  draft,
+  field,
+  plane,
+  isRemovable = false,
+}: {
+  readonly draft: AnyDraft;
+  readonly field: string;
+  readonly plane: keyof typeof NAMES;
+  readonly isRemovable?: boolean;
+}) {
+  const { x: xName, y: yName, z: zName, unit } = NAMES[plane];
+  const units = unit === undefined ? {} : { unit };
+  const position = memberOf<Point>(draft, field);
+  const [begun, setBegun] = useState<Numbers>([]);
+  const numbers: Numbers = position?.coordinates ?? begun;
+  const [x, y, z] = numbers;
+  const isHalf = position === undefined && begun.some((number) => number !== undefined);
+  const missing = isHalf
+    ? t('Enter both {xName} and {yName}.', { xName: xName.toLowerCase(), yName: yName.toLowerCase() })
+    : undefined;
+  useProblem(draft, { field, problem: missing });
+  const set = (index: number, value: number | undefined): void => {
+    const [nextX, nextY, nextZ] = [0, 1, 2].map((i) => (i === index ? value : numbers[i]));
+    if (nextX !== undefined && nextY !== undefined) {
+      const coordinates = nextZ === undefined ? [nextX, nextY] : [nextX, nextY, nextZ];
+      draft.change({ [field]: { type: 'Point', coordinates } }, `${field} ${index}`);
+      setBegun([]);
+    } else if (position === undefined) setBegun([nextX, nextY, nextZ]);
+  };
+  return (
+    <div class={`${flow.row} ${styles.position}`}>
+      <div class={`${fieldStyles.fields} ${styles.three}`} data-plane={plane}>
+        <NumberField
+          label={xName}
+          {...units}
+          value={x}
+          error={missing ?? problemOf(draft, field)}
+          onInput={(value) => set(0, value)}
+        />
+        <NumberField label={yName} {...units} value={y} onInput={(value) => set(1, value)} />
+        <NumberField label={zName} unit="m" value={z} onInput={(value) => set(2, value)} />
+      </div>
+      {isRemovable && position !== undefined && (
+        <IconButton
+          icon="trash"
+          label={t('Remove {xName} and {yName}', { xName, yName })}
+          onClick={() => draft.change({ [field]: undefined })}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Two inputs for x and y; a z stays with them. */
+export function PositionCells({
+  position,
+  labels,
+  isWrong,
+  onChange,
+}: {
+  readonly position: readonly number[];
+  readonly labels: readonly string[];
+  readonly isWrong: boolean;
+  readonly onChange: (position: number[]) => void;
+}) {
+  const [x = 0, y = 0] = position;
+  const cell = (value: number, label: string, to: (next: number) => [number, number]) => (
+    <td>
+      <NumberInput
+        class={`${fieldStyles.input} ${styles.cell}`}
+        aria-label={label}
+        aria-invalid={isWrong}
+        value={value}
+        onInput={(next) => next !== undefined && onChange(movedTo(position, to(next)))}
+      />
+    </td>
+  );
+  return (
+    <>
+      {cell(x, labels[0] ?? '', (next) => [next, y])}
+      {cell(y, labels[1] ?? '', (next) => [x, next])}
+    </>
+  );
+}
+
+/** A position moved to another place in the plane; its height stays. */
+export function movedTo(position: Position, [x, y]: readonly [number, number]): number[] {
+  return [x, y, ...position.slice(2)];
+}

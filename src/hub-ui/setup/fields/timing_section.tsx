@@ -1,0 +1,132 @@
+import { useState } from 'preact/hooks';
+import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import flow from '../../controls/flow.module.css';
+import type { AnyDraft } from '../../drafts/entity_draft.ts';
+import { t } from '../../languages/language.ts';
+import { DraftDuration, DraftNumber, memberOf } from './draft_fields.tsx';
+import { type TimingPart, TimingPicture } from './timing_picture.tsx';
+import styles from './timing_section.module.css';
+
+interface TimingField {
+  readonly name: string;
+  readonly part: TimingPart;
+  readonly label: string;
+  readonly unit: 'm' | 's';
+  /** What it does, for the picture's caption. */
+  readonly text: string;
+}
+
+const ENTRY: readonly TimingField[] = [
+  {
+    name: 'entry_tolerance',
+    part: 'entryTolerance',
+    label: t('Entry tolerance'),
+    unit: 'm',
+    text: t(
+      'A band inside the edge. Something in it has not entered yet, so that a wavering position does not enter and leave all the time.',
+    ),
+  },
+  {
+    name: 'entry_tolerance_timeout',
+    part: 'entryToleranceTimeout',
+    label: t('Entry tolerance timeout'),
+    unit: 's',
+    text: t('How long something may be in the band of the entry tolerance before it counts as an entry after all.'),
+  },
+  {
+    name: 'entry_delay',
+    part: 'entryDelay',
+    label: t('Entry delay'),
+    unit: 's',
+    text: t(
+      'How long something has to stay inside before the entry is reported. If it leaves earlier, it was never inside.',
+    ),
+  },
+];
+
+const EXIT: readonly TimingField[] = [
+  {
+    name: 'exit_tolerance',
+    part: 'exitTolerance',
+    label: t('Exit tolerance'),
+    unit: 'm',
+    text: t('A band outside the edge. Something that was inside and is in it now has not left yet.'),
+  },
+  {
+    name: 'tolerance_timeout',
+    part: 'toleranceTimeout',
+    label: t('Exit tolerance timeout'),
+    unit: 's',
+    text: t('How long something may be in the band of the exit tolerance before it counts as an exit after all.'),
+  },
+  {
+    name: 'exit_delay',
+    part: 'exitDelay',
+    label: t('Exit delay'),
+    unit: 's',
+    text: t(
+      'How long something has to stay outside before the exit is reported. If it comes back earlier, it never left.',
+    ),
+  },
+];
+
+const SILENCE: TimingField = {
+  name: 'timeout',
+  part: 'silence',
+  label: t('Timeout without positions'),
+  unit: 's',
+  text: t('How long something inside may be silent before that counts as an exit. Empty or 0: forever.'),
+};
+
+/** The members of a fence that this section shows. */
+export const FENCE_TIMING: readonly string[] = [...ENTRY, ...EXIT, SILENCE].map(({ name }) => name);
+
+/** Those of trackables and providers, which have no entry tolerance of their own. */
+export const OBJECT_TIMING: readonly string[] = [
+  'fence_timeout',
+  ...FENCE_TIMING.filter((name) => name !== 'entry_tolerance'),
+];
+
+const OVERRIDES = {
+  fence: t('A trackable or provider that sets one of these overrides it for itself.'),
+  trackable: t('What is set here applies instead of what the fences say.'),
+  provider: t('What is set here applies instead of what the trackable and the fences say.'),
+} as const;
+
+/** When somebody counts as inside: tolerances and timeouts, with a picture of what they mean. */
+export function TimingSection({ draft, of }: { readonly draft: AnyDraft; readonly of: keyof typeof OVERRIDES }) {
+  const [part, setPart] = useState<TimingPart>();
+  // Of the two names of the timeout of an object, the newer one counts where both are set.
+  const isOld =
+    of === 'fence' || (memberOf(draft, 'fence_timeout') === undefined && memberOf(draft, 'timeout') !== undefined);
+  const silence = isOld ? SILENCE : { ...SILENCE, name: 'fence_timeout' };
+  const entry = of === 'fence' ? ENTRY : ENTRY.slice(1);
+  const all = [...entry, ...EXIT, silence];
+  const shown = all.find((field) => field.part === part);
+  const valueAt = (wanted: TimingPart): number | undefined => {
+    const field = all.find((each) => each.part === wanted);
+    return field && memberOf<number>(draft, field.name);
+  };
+  const input = ({ name, label, unit, part: own }: TimingField) => {
+    const common = { draft, field: name, label, onFocus: () => setPart(own) };
+    return unit === 's' ? (
+      <DraftDuration key={name} {...common} />
+    ) : (
+      <DraftNumber key={name} {...common} unit="m" min={0} example={t('not set')} />
+    );
+  };
+  return (
+    <Card title={of === 'fence' ? t('Entering and leaving') : t('Entering and leaving fences')}>
+      <div class={flow.stack}>
+        <figure class={styles.figure}>
+          <TimingPicture part={part} valueAt={valueAt} />
+          <figcaption aria-live="polite">{shown?.text ?? OVERRIDES[of]}</figcaption>
+        </figure>
+        <div class={fieldStyles.fields}>{entry.map(input)}</div>
+        <div class={fieldStyles.fields}>{EXIT.map(input)}</div>
+        {input(silence)}
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,124 @@
+import { signal } from '@preact/signals';
+import type { Extent } from 'ol/extent';
+import type { ComponentChildren } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { Fence } from '../../../model/fence.ts';
+import type { Zone } from '../../../model/zone.ts';
+import { labelOf } from '../../hub/entity_kinds.ts';
+import { isOnFloor } from '../../hub/floors.ts';
+import { storeOf, useEntities } from '../../hub/stores.ts';
+import { BaseLayer } from '../../map/ground/base_layer.tsx';
+import { useFirstLook } from '../../map/navigation/go_to.ts';
+import { fitEverything } from '../../map/navigation/initial_view.ts';
+import type { Plane } from '../../map/plane/plane.ts';
+import { AnchorLayer } from '../../map/site/anchor_layer.tsx';
+import { FenceLayer, ZoneLayer } from '../../map/site/area_layers.tsx';
+import { fenceFeature, zoneFeature } from '../../map/site/features.ts';
+import { useFencesInPlane } from '../../map/site/fences_in_plane.ts';
+import { PlanLayer } from '../../map/site/plan_layer.tsx';
+import { useAnchors } from '../../map/site/use_anchors.ts';
+import toolStyles from '../../map/view/map_tools.module.css';
+import { ScaleBar, ZoomButtons } from '../../map/view/map_tools.tsx';
+import { type Look, MapView, useMap } from '../../map/view/map_view.tsx';
+import { GoToPlace } from './go_to_position.tsx';
+
+const NONE: readonly Fence[] = [];
+
+/** Levels of zoom by which one looks at more than what is edited: where it is can be seen by what is around it. */
+const ROOM_AROUND = 0.5;
+
+/** A smaller zoom shows half a continent: nobody has chosen a place yet. */
+const PLACE_ZOOM_MIN = 8;
+
+/**
+ * Where somebody has looked last on the earth: the maps of the set-up begin there, so that a place that was gone to is not
+ * lost with the next tool. Undefined until there is one.
+ */
+export const placeLookedAt = signal<Look | undefined>(undefined);
+
+interface ContextMapProps {
+  readonly plane: Plane;
+  readonly label: string;
+  /** Whether all there is is looked at first, not the place that was looked at last. */
+  readonly isOverview?: boolean;
+  /** What is being edited: it is looked at first, and shown by the children instead of as one among others. */
+  readonly zone?: Zone | undefined;
+  readonly fence?: Fence | undefined;
+  /** What is on other floors is left out; everything is shown when undefined. */
+  readonly floor?: number | undefined;
+  readonly selected?: {
+    readonly zones?: string | undefined;
+    readonly fences?: string | undefined;
+    readonly anchors?: string | undefined;
+  };
+  readonly children?: ComponentChildren;
+}
+
+/** A map with the site around what is being edited. */
+export function ContextMap({ plane, label, children, ...rest }: ContextMapProps) {
+  const isEarth = plane.kind === 'earth';
+  const remember = (look: Look): void => {
+    if (isEarth && look.zoom >= PLACE_ZOOM_MIN) placeLookedAt.value = look;
+  };
+  return (
+    <MapView plane={plane} label={label} look={isEarth ? placeLookedAt.peek() : undefined} onLook={remember}>
+      <Surroundings {...rest} plane={plane} />
+      {children}
+    </MapView>
+  );
+}
+
+/** Whether the map shows an entity by this name. Case and spaces around it do not matter. */
+function isNamed(entity: Zone | Fence, name: string): boolean {
+  return labelOf(entity).toLowerCase() === name.trim().toLowerCase();
+}
+
+function Surroundings({ plane, isOverview = false, zone, fence, floor, selected }: Omit<ContextMapProps, 'label'>) {
+  const { map } = useMap();
+  const [isAtPlace] = useState(() => plane.kind === 'earth' && placeLookedAt.peek() !== undefined);
+  const allZones = useEntities('zones');
+  const fencesInPlane = useFencesInPlane(plane);
+  const allFences = fencesInPlane ?? NONE;
+  const isWaiting = fencesInPlane === undefined || storeOf('zones').state.value === 'waiting';
+  const zones = useMemo(() => {
+    const others = [...allZones.values()].filter(
+      (other) => other.id !== zone?.id && isOnFloor(floor, other.floor ?? 0),
+    );
+    return zone === undefined ? others : [...others, zone];
+  }, [allZones, zone, floor]);
+  const fences = useMemo(
+    () => allFences.filter((other) => other.id !== fence?.id && isOnFloor(floor, other.floor)),
+    [allFences, fence?.id, floor],
+  );
+  const { anchors, zoneOf } = useAnchors(floor);
+  const fitOwn = (): boolean => {
+    const own = { zones: zone === undefined ? [] : [zone], fences: fence === undefined ? [] : [fence], objects: [] };
+    if (!fitEverything(map, plane, own)) return false;
+    const view = map.getView();
+    view.setZoom((view.getZoom() ?? 0) - ROOM_AROUND);
+    return true;
+  };
+  const fit = (): boolean => fitOwn() || fitEverything(map, plane, { zones, fences, objects: [] });
+  const fitFirst = (): boolean | undefined => fit() || (isWaiting ? undefined : false);
+  const extentNamed = (name: string): Extent | undefined => {
+    const zoneNamed = zones.find((each) => isNamed(each, name));
+    const fenceNamed = fences.find((each) => isNamed(each, name));
+    const feature = zoneNamed ? zoneFeature(zoneNamed, plane) : fenceNamed && fenceFeature(fenceNamed, plane);
+    return feature?.getGeometry()?.getExtent();
+  };
+  useFirstLook(false, isAtPlace && !isOverview ? () => fitOwn() || true : fitFirst);
+  return (
+    <>
+      <BaseLayer />
+      <PlanLayer zones={zones} opacity={0.75} />
+      <ZoneLayer zones={zones} selectedId={selected?.zones ?? zone?.id} />
+      <FenceLayer fences={fences} selectedId={selected?.fences} />
+      <AnchorLayer anchors={anchors} zoneOf={zoneOf} selectedId={selected?.anchors} />
+      <div class={toolStyles.side}>
+        <ZoomButtons onFit={fit} />
+      </div>
+      <ScaleBar />
+      {plane.kind === 'earth' && <GoToPlace extentNamed={extentNamed} />}
+    </>
+  );
+}

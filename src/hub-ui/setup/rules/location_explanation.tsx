@@ -1,0 +1,93 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Location } from '../../../model/location.ts';
+import type { LocatingRule } from '../../../model/rule.ts';
+import type { Trackable } from '../../../model/trackable.ts';
+import { Badge } from '../../controls/badge.tsx';
+import { ago } from '../../controls/time.ts';
+import typography from '../../controls/typography.module.css';
+import { entityPath, get } from '../../hub/rest.ts';
+import { storeOf } from '../../hub/stores.ts';
+import { t } from '../../languages/language.ts';
+import { metersText } from '../../languages/numbers.ts';
+import styles from './location_explanation.module.css';
+import { type Candidate, type Ranked, ranked, type Why } from './winner.ts';
+
+const EVERY_MS = 2_000;
+
+/** Which location of a trackable with several providers counts now, and why, with all that it could be. */
+export function WhyHere({ id }: { readonly id: string }) {
+  const trackable = storeOf('trackables').items.value.get(id);
+  const found = useRanked(id, trackable);
+  if (found === undefined || found.candidates.length === 0) return null;
+  return (
+    <section class={styles.box} aria-label={t('Which location counts')}>
+      <h3 class={typography.caption}>{t('Which location counts, and why')}</h3>
+      <ol class={styles.candidates}>
+        {found.candidates.map((candidate) => (
+          <CandidateRow key={candidate.location.provider_id} candidate={candidate} />
+        ))}
+      </ol>
+      {found.why !== undefined && <p class={styles.why}>{whyText(found.why, found.candidates[0])}</p>}
+    </section>
+  );
+}
+
+function CandidateRow({ candidate: { location, facts, priority, rule, isWinner } }: { readonly candidate: Candidate }) {
+  const { provider_id: provider, provider_type: type, accuracy } = location;
+  return (
+    <li class={styles.candidate} data-winner={isWinner || undefined}>
+      <div class={styles.name}>
+        <strong>{storeOf('providers').items.value.get(provider ?? '')?.name || provider}</strong>
+        {isWinner ? <Badge tone="ok">{t('counts')}</Badge> : <Badge>{t('priority {priority}', { priority })}</Badge>}
+      </div>
+      <div class={typography.faint}>
+        <span>{type}</span>
+        {accuracy != null && <span>{` · ${metersText(accuracy)}`}</span>}
+        <span>{` · ${ago(facts.timestamp_diff ?? Number.NaN)}`}</span>
+      </div>
+      {rule !== undefined && <code class={styles.rule}>{rule}</code>}
+    </li>
+  );
+}
+
+function whyText(why: Why, winner: Candidate | undefined): string {
+  switch (why) {
+    case 'only':
+      return t('It is the only location that there is.');
+    case 'rule':
+      return winner?.rule === undefined
+        ? t('No rule with a priority above 0 holds of it, nor of another.')
+        : t('Its rule has the highest priority of all that hold, {priority}.', { priority: winner.priority });
+    case 'newest':
+      return t('No rule with a priority above 0 holds, so the newest counts.');
+    case 'newest_of_equals':
+      return t('Several have priority {priority}, so the newest of them counts.', { priority: winner?.priority ?? 0 });
+  }
+}
+
+/** Looked at again and again, since locations grow old. */
+function useRanked(id: string, trackable: Trackable | undefined): Ranked | undefined {
+  const [found, setFound] = useState<Ranked>();
+  const own = trackable?.locating_rules;
+  useEffect(() => {
+    let isOver = false;
+    const look = async (): Promise<void> => {
+      try {
+        const [locations, rules] = await Promise.all([
+          get<readonly Location[]>(`${entityPath('trackables', id)}/locations`),
+          own != null && own.length > 0 ? own : get<readonly LocatingRule[]>('/trackables/rules/locating'),
+        ]);
+        if (!isOver) setFound(ranked(locations, rules, Date.now()));
+      } catch {
+        if (!isOver) setFound(undefined);
+      }
+    };
+    void look();
+    const timer = setInterval(() => void look(), EVERY_MS);
+    return () => {
+      isOver = true;
+      clearInterval(timer);
+    };
+  }, [id, own]);
+  return found;
+}
