@@ -22,7 +22,7 @@ issue() {
   printf 'basicConstraints = critical, CA:FALSE\nextendedKeyUsage = %s\n%s\n' "$2" "${3-}" > extensions
   openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca-key.pem -CAcreateserial -days 825 -extfile extensions -out "$1.pem"
   rm "$1.csr" extensions
-  # For users of containers: the folder is nobody else's.
+  # Readable for the users of containers. Only the owner can enter the folder.
   chmod 644 "$1.pem" "$1-key.pem"
 }
 
