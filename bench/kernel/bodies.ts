@@ -1,6 +1,6 @@
 import { parseBody } from '../../src/api/body.ts';
 import type { Item } from '../../src/core/item.ts';
-import { type Checked, checkLocation } from '../../src/ingest/check_location.ts';
+import { type CheckedLocation, checkLocation } from '../../src/ingest/check_location.ts';
 import { copied, lend } from '../../src/model/borrowed.ts';
 import { LocationPacker } from '../../src/wire/location_record.ts';
 import { packBatch, unpackBatch } from '../../src/wire/messages.ts';
@@ -39,7 +39,7 @@ export class Bodies {
   }
 
   /** The next body as it is accepted. */
-  checked(): Checked[] {
+  checked(): CheckedLocation[] {
     return this.values().map((value) => this.check(value));
   }
 
@@ -59,7 +59,7 @@ export class Bodies {
     return unpackBatch(lend(this.batch())).items;
   }
 
-  check(value: unknown): Checked {
+  check(value: unknown): CheckedLocation {
     const { nowMs } = this;
     const found = checkLocation(value, { at: '', receivedMs: nowMs, zone: () => undefined, knownId: (id) => id });
     if (typeof found === 'string') throw new Error(`The benchmark has made a bad location: ${found}`);

@@ -55,11 +55,11 @@ export interface LocalStage {
     /** Whether motions can be taken. */
     readonly hasCapacity: boolean;
     /** Motions of a shard; or without any, it is to look whether it can go on. */
-    shardDone(motions: PackedMotions | undefined): void;
+    addShardMotions(motions: PackedMotions | undefined): void;
     /** Nothing is to happen before it has the pairs that collide. */
     pause(): void;
-    otherDone(news: News): void;
-    otherGone(hub: string): void;
+    addRemoteMotions(news: News): void;
+    remoteLeft(hub: string): void;
   };
 }
 
@@ -126,7 +126,7 @@ export class ClusterMotions {
     const { collisions } = this.#options.stage;
     if (this.isLocal) {
       collisions.pause();
-      for (const motions of this.#out.takeRetained()) collisions.shardDone(motions);
+      for (const motions of this.#out.takeRetained()) collisions.addShardMotions(motions);
     } else this.#out.to(owner);
     this.#question = 0;
   }
@@ -179,12 +179,12 @@ export class ClusterMotions {
   /** Another hub is expelled, or has left. */
   gone(member: string): void {
     this.#in.gone(member);
-    if (this.#isShared) this.#options.stage.collisions.otherGone(member);
+    if (this.#isShared) this.#options.stage.collisions.remoteLeft(member);
   }
 
   /** Takes the motions of a step that nobody has heard of yet. hot */
-  shardDone(motions: PackedMotions | undefined): void {
-    if (this.isLocal) this.#options.stage.collisions.shardDone(motions);
+  addShardMotions(motions: PackedMotions | undefined): void {
+    if (this.isLocal) this.#options.stage.collisions.addShardMotions(motions);
     else this.#out.stepped(motions);
   }
 
@@ -193,7 +193,7 @@ export class ClusterMotions {
     const held = motions && this.#out.released(motions);
     if (held === undefined || this.#isClosed) return;
     // Another hub had the stage when the step was done.
-    if (this.isLocal) for (const part of held) this.#options.stage.collisions.shardDone(part);
+    if (this.isLocal) for (const part of held) this.#options.stage.collisions.addShardMotions(part);
     else this.#out.send(held);
   }
 
@@ -242,7 +242,7 @@ export class ClusterMotions {
     this.#beats++;
     if (this.#owner === this.#options.self) {
       if (this.#options.stage.collisions.hasCapacity) this.#in.askDue();
-      this.#options.stage.collisions.shardDone(undefined);
+      this.#options.stage.collisions.addShardMotions(undefined);
     } else if (this.#out.hasSent || this.#beats % IDLE_BEATS === 0) this.#out.beat();
   }
 
@@ -254,7 +254,7 @@ export class ClusterMotions {
     const isTooMuch = message.motions.length > 0 && !stage.collisions.hasCapacity;
     if (isTooMuch) this.#in.lost(message.from);
     const news = this.#in.take(isTooMuch ? { ...message, motions: [], stood: 0 } : message);
-    if (news !== undefined) stage.collisions.otherDone(news);
+    if (news !== undefined) stage.collisions.addRemoteMotions(news);
   }
 
   #asked({ bytes }: Message): void {

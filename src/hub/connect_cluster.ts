@@ -10,7 +10,7 @@ import { MAP_VIEWS } from '../entities/map_views.ts';
 import { UNS_OWNER_PREFIX } from '../model/mqtt.ts';
 import { DatabaseState } from '../operation/database_state.ts';
 import { LICENSE_SETTING } from '../operation/operation.ts';
-import { keptRows, rowsToKeep } from '../shards/row_times.ts';
+import { ownRows, rowsToStore } from '../shards/row_times.ts';
 import type { Store } from '../store/store.ts';
 import { StoreWriter } from '../store/writer.ts';
 import { type Clock, schedule } from '../time/clock.ts';
@@ -113,11 +113,11 @@ export function clusterDatabase(
     writer: new StoreWriter(store, { retryMs: RETRY_MS, schedule, state: () => undefined }),
     state,
     keep(rows) {
-      cluster.keeping.noteRows(rowsToKeep(rows, clock));
+      cluster.keeping.noteRows(rowsToStore(rows, clock));
       return undefined;
     },
-    keepPairs: (rows) => cluster.keeping.pairs(rowsToKeep(rows, clock)),
-    lastRows: async (hasAdopted) => keptRows(await cluster.keeping.rows(hasAdopted), clock),
+    keepPairs: (rows) => cluster.keeping.pairs(rowsToStore(rows, clock)),
+    lastRows: async (hasAdopted) => ownRows(await cluster.keeping.rows(hasAdopted), clock),
     isBehind: () => false,
     refusesRows: () => !cluster.canKeep,
   };

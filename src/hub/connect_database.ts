@@ -2,7 +2,7 @@ import type { Config } from '../config/schema.ts';
 import { storePace } from '../config/settings.ts';
 import type { StoredRow, LastKnownRow } from '../core/item.ts';
 import { DatabaseState } from '../operation/database_state.ts';
-import { keptRows, rowsToKeep } from '../shards/row_times.ts';
+import { ownRows, rowsToStore } from '../shards/row_times.ts';
 import type { HasObject } from '../shards/shard_worker.ts';
 import { MemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
@@ -53,7 +53,7 @@ export function connectDatabase({ store, config, log, clock }: DatabaseDeps): Da
   const rowStore = config.persist_locations ? store : new MemoryStore('');
   const rowWriter = config.persist_locations ? writer : writerTo(rowStore);
   const keep: Database['keep'] = (rows, options) =>
-    rowWriter.writeRows(rowsToKeep(rows, clock), { orFail: true, ...options });
+    rowWriter.writeRows(rowsToStore(rows, clock), { orFail: true, ...options });
   return {
     writer,
     state: databaseState,
@@ -63,7 +63,7 @@ export function connectDatabase({ store, config, log, clock }: DatabaseDeps): Da
       await rowWriter.drain();
       const { rows } = await rowStore.load();
       const latest = rowWriter.latest(rows).filter((row) => row.kind !== 'collision');
-      return keptRows(latest, clock);
+      return ownRows(latest, clock);
     },
     isBehind: () => rowWriter.pendingRows > BEHIND_ROWS,
     refusesRows: () => rowWriter.refusesRows,

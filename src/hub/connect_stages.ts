@@ -72,7 +72,7 @@ export function connectStages(deps: StageDeps): Stages {
     keep: database.keep,
     keepPairs: database.keepPairs,
     released: () => shards.released(),
-    motions: (motions) => (cluster?.motions ?? collisions).shardDone(motions),
+    motions: (motions) => (cluster?.motions ?? collisions).addShardMotions(motions),
     ...(cluster && {
       movedOut: (motions) => cluster.motions?.released(motions),
       collisionsPublished: (evaluated, hasEvents) => cluster.motions?.published(evaluated, hasEvents),

@@ -5,7 +5,7 @@ import type { EntityWrite } from '../core/entity_write.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { announceFenceEvent, announceFenceEventAgain, announceProximity } from '../fanout/front_events.ts';
 import type { FenceEvent } from '../model/events.ts';
-import { foreignRows } from '../shards/row_times.ts';
+import { remoteRows } from '../shards/row_times.ts';
 import { startWorkers, tellEntities } from './fill.ts';
 import type { Parts } from './parts.ts';
 
@@ -39,7 +39,7 @@ export async function fillFromCluster(
       await shards.touchAll(objects);
       await shards.kept();
     },
-    arrived: () => shards.tellHeld(),
+    arrived: () => shards.applyDeferred(),
     force(trackables) {
       const commands = trackables.flatMap((id) => {
         const entity = entities.get('trackable', id);
@@ -104,7 +104,7 @@ async function adopt(parts: Parts, left: LeftBehind, delayMs: number): Promise<v
   const wanted = { provider: new Set(objects.providers), trackable: new Set(objects.trackables) };
   const own = rows.filter(({ kind, id }) => wanted[kind].has(id));
   // Whoever hands objects over in order holds nothing up.
-  await shards.adopt({ rows: foreignRows(own, clock), steps, config, objects }, isLate ? delayMs : 0);
+  await shards.adopt({ rows: remoteRows(own, clock), steps, config, objects }, isLate ? delayMs : 0);
   // Whoever has the collision stage hears where the objects are now.
   if (!collisions.isPaused) await shards.standing();
   if (pairs !== undefined) {

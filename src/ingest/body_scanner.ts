@@ -1,6 +1,6 @@
 import type { RecordBuffer } from '../core/location/record.ts';
 
-/** Numbers the names in the bodies that are scanned. */
+/** Numbers the names in scanned bodies. */
 export interface NameTable {
   readonly nameCount: number;
   readonly namesMax: number;
@@ -10,13 +10,13 @@ export interface NameTable {
   forgetNames(): void;
 }
 
-/** Reads the locations of a body from its bytes: see wasm/location_scanner.ts. */
+/** Scans the locations of a body from its bytes: see wasm/location_scanner.ts. */
 export interface BodyScanner extends RecordBuffer, NameTable {
-  /** Where the records of the last body begin and end. */
+  /** Offsets of the first record of the last body and after the last one. */
   readonly start: number;
   readonly end: number;
   list(body: Uint8Array, receivedMs: number): number;
-  /** A message of a WebSocket that publishes locations. */
+  /** Scans a WebSocket message that publishes locations. */
   message(frame: Uint8Array, receivedMs: number): number;
   one(body: Uint8Array, receivedMs: number, providerId: string): number;
 }
@@ -25,15 +25,15 @@ const UUID_LENGTH = 36;
 const NEVER = -1;
 
 /**
- * Names of providers and sources by the numbers that the scanner gives them, so that each becomes a text once, and what
- * was found out about a provider is found again without a look-up.
+ * Names of providers and sources by the numbers that the scanner assigns. Each name becomes a string once, and facts
+ * about a provider are cached by its number.
  */
 export class ScannedNames {
   #names: string[] = [];
-  /** When a name was last seen to be that of a known provider: how often something had changed until then. */
+  /** Value of `providersChanged` when the name was last confirmed as a registered provider. */
   readonly #knownAt: Int32Array;
   readonly #homes: Uint16Array;
-  /** Whether one of them may be a UUID, which may have been written in another case before. */
+  /** Whether a name may be a UUID that was sent in another case before. */
   hasUuids = false;
 
   constructor({ namesMax }: NameTable) {
@@ -41,7 +41,7 @@ export class ScannedNames {
     this.#homes = new Uint16Array(namesMax);
   }
 
-  /** Takes note of the names that are new. */
+  /** Adds the new names of the scanner. */
   // hot
   learn(table: NameTable): void {
     const { nameCount } = table;
@@ -52,7 +52,7 @@ export class ScannedNames {
     }
   }
 
-  /** Whether the name is that of a known provider, as was noted since the last change. */
+  /** Whether the name was confirmed as a registered provider since the last change. */
   // hot
   isKnown(number: number, changes: number): boolean {
     return this.#knownAt[number] === changes;
@@ -62,7 +62,7 @@ export class ScannedNames {
     this.#knownAt[number] = changes;
   }
 
-  /** The shard of a provider, as it was noted last. */
+  /** Returns the cached shard of a provider. */
   // hot
   readonly homeOf = (number: number): number => this.#homes[number] as number;
 
@@ -73,7 +73,7 @@ export class ScannedNames {
   // hot
   readonly of = (number: number): string => this.#names[number] as string;
 
-  /** Begins anew once there was no room: the body that lacked it is read by the parser. */
+  /** Resets the names when there was no room for one. The parser reads the body that caused this. */
   makeRoom(table: NameTable): void {
     if (!table.areNamesFull) return;
     table.forgetNames();

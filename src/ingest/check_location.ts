@@ -14,40 +14,40 @@ import type { Zone } from '../model/zone.ts';
 const LOCATION = checker(Location);
 const UUID_LENGTH = 36;
 
-/** A location that may go to its shard, with its timestamp_generated in milliseconds: the receipt where it has none. */
-export interface Checked {
+/** A valid location, and its timestamp_generated in milliseconds: the time of receipt if absent. */
+export interface CheckedLocation {
   readonly location: AcceptedLocation;
   readonly generatedMs: number;
 }
 
-/** What a location is checked with. */
-export interface Expected {
+/** Context of a check. */
+export interface CheckContext {
   /** Name of the location in messages: `locations[3]`, or empty. */
   readonly at: string;
-  /** Provider that the path names, which the location may leave out. */
+  /** Provider in the path of the request, which the location may omit. */
   readonly providerId?: string | undefined;
   readonly receivedMs: number;
   /** Finds a zone by id or foreign id. */
   zone(name: string): Zone | undefined;
-  /** The id that a provider was created with: a UUID may come in another case. */
+  /** Returns the id as the provider was created: a UUID may be sent in another case. */
   knownId(providerId: string): string;
-  /** Levels that properties may be nested; 200 when left out. */
+  /** Maximum nesting of properties; default 200. */
   readonly depthMax?: number | undefined;
-  /** DEFAULT_BOUNDS when left out. */
+  /** Default DEFAULT_BOUNDS. */
   readonly bounds?: InputBounds | undefined;
 }
 
 /**
- * Checks a location as it came in, the cheapest rules first, and fills in provider, source and crs. Returns a text
- * that names the field and the value found when it cannot be accepted.
+ * Checks a received location, cheapest rules first, and fills in provider, source and crs. Returns a message with the
+ * field and the value found if it is invalid.
  */
-export function checkLocation(value: unknown, expected: Expected): Checked | string {
-  const { at, bounds = DEFAULT_BOUNDS } = expected;
+export function checkLocation(value: unknown, context: CheckContext): CheckedLocation | string {
+  const { at, bounds = DEFAULT_BOUNDS } = context;
   if (!LOCATION.fits(value)) return LOCATION.explain(value, at) ?? `${at}: is no location`;
-  const providerId = value.provider_id || expected.providerId;
+  const providerId = value.provider_id || context.providerId;
   if (providerId === undefined) return `${path(at, 'provider_id')}: is required, but is ${show(value.provider_id)}`;
-  if (expected.providerId !== undefined && providerId !== expected.providerId) {
-    return `${path(at, 'provider_id')}: must be ${show(expected.providerId)} as in the path, found ${show(providerId)}`;
+  if (context.providerId !== undefined && providerId !== context.providerId) {
+    return `${path(at, 'provider_id')}: must be ${show(context.providerId)} as in the path, found ${show(providerId)}`;
   }
   const crs = value.crs || 'local';
   const source = value.source || providerId;
@@ -57,9 +57,9 @@ export function checkLocation(value: unknown, expected: Expected): Checked | str
   }
   if (!isId(providerId)) return badId(path(at, 'provider_id'), providerId);
   if (!isId(source)) return badId(path(at, 'source'), source);
-  const misplaced = checkPosition(value, crs, expected);
-  if (misplaced !== undefined) return misplaced;
-  let generatedMs = expected.receivedMs;
+  const positionProblem = checkPosition(value, crs, context);
+  if (positionProblem !== undefined) return positionProblem;
+  let generatedMs = context.receivedMs;
   if (value.timestamp_generated != null) {
     generatedMs = parseTime(value.timestamp_generated);
     if (Number.isNaN(generatedMs)) return badTime(at, 'timestamp_generated', value.timestamp_generated);
@@ -69,7 +69,7 @@ export function checkLocation(value: unknown, expected: Expected): Checked | str
   }
   let propertiesText: string | undefined;
   if (value.properties != null) {
-    const { depthMax = DEPTH_MAX } = expected;
+    const { depthMax = DEPTH_MAX } = context;
     const unfit = unsupportedReason(value.properties, { root: path(at, 'properties'), depthMax });
     if (unfit !== undefined) return unfit;
     propertiesText = JSON.stringify(value.properties);
@@ -78,11 +78,11 @@ export function checkLocation(value: unknown, expected: Expected): Checked | str
       return overBound(path(at, 'properties'), bounds.locationPropertiesBytes, 'bytes of JSON', bytes);
     }
   }
-  const known = providerId.length === UUID_LENGTH ? expected.knownId(providerId) : providerId;
-  return { location: accept(value, { providerId: known, source, crs, generatedMs, propertiesText }), generatedMs };
+  const id = providerId.length === UUID_LENGTH ? context.knownId(providerId) : providerId;
+  return { location: accept(value, { providerId: id, source, crs, generatedMs, propertiesText }), generatedMs };
 }
 
-/** Texts that are kept as they were sent. A time may have any number of digits. */
+/** Finds a string that is stored as sent and exceeds the limit. A time may have any number of digits. */
 // hot
 function findOverlong(
   { source, timestamp_generated: generated, timestamp_sent: sent }: Location,
@@ -96,8 +96,8 @@ function findOverlong(
   return undefined;
 }
 
-function checkPosition(value: Location, crs: string, expected: Expected): string | undefined {
-  const { at } = expected;
+function checkPosition(value: Location, crs: string, context: CheckContext): string | undefined {
+  const { at } = context;
   const [x, y, z] = value.position.coordinates as [number, number, number?];
   const bad = [x, y, z ?? 0].findIndex((coordinate) => !Number.isFinite(coordinate));
   if (bad >= 0) return `${path(at, 'position')}.coordinates[${bad}]: must be a finite number`;
@@ -106,16 +106,16 @@ function checkPosition(value: Location, crs: string, expected: Expected): string
     if (Math.abs(y) > 90) return outside(at, 1, 'a latitude between -90 and 90', y);
     return undefined;
   }
-  if (crs === 'local') return checkLocal(value, [x, y], expected);
+  if (crs === 'local') return checkLocal(value, [x, y], context);
   if (!isCrs(crs)) return `${path(at, 'crs')}: must be ${CRS_CHOICES}, found ${show(crs)}`;
   if (projection(crs)?.covers(x, y) === true) return undefined;
   return `${path(at, 'position')}.coordinates: must be a place in ${crs}, found ${show([x, y])}`;
 }
 
-function checkLocal(value: Location, [x, y]: readonly [number, number], expected: Expected): string | undefined {
-  const { at } = expected;
+function checkLocal(value: Location, [x, y]: readonly [number, number], context: CheckContext): string | undefined {
+  const { at } = context;
   const name = value.source || undefined;
-  const zone = name === undefined ? undefined : expected.zone(name);
+  const zone = name === undefined ? undefined : context.zone(name);
   if (zone === undefined) {
     return `${path(at, 'source')}: must name a zone when crs is local, found ${show(value.source)}`;
   }
@@ -127,8 +127,8 @@ function checkLocal(value: Location, [x, y]: readonly [number, number], expected
   return `${path(at, 'position')}.coordinates: must be a place near the zone ${show(name)}, found ${show([x, y])}`;
 }
 
-function outside(at: string, index: number, wanted: string, found: number): string {
-  return `${path(at, 'position')}.coordinates[${index}]: must be ${wanted}, found ${found}`;
+function outside(at: string, index: number, rule: string, found: number): string {
+  return `${path(at, 'position')}.coordinates[${index}]: must be ${rule}, found ${found}`;
 }
 
 function badTime(at: string, field: string, found: string): string {

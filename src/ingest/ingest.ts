@@ -10,131 +10,134 @@ import type { ProviderType, Proximity } from '../model/location.ts';
 import type { Zone } from '../model/zone.ts';
 import { Turns } from '../time/turns.ts';
 import { type BodyScanner, ScannedNames } from './body_scanner.ts';
-import { type Checked, checkLocation, type Expected } from './check_location.ts';
+import { type CheckedLocation, checkLocation, type CheckContext } from './check_location.ts';
 import { type CheckedProximity, checkProximity } from './check_proximity.ts';
 import { ListPieces, type Piece, PieceBuffer } from './list_pieces.ts';
 import { Rejections } from './rejections.ts';
 
-/** What the one way in needs of the hub. */
+/** Functions and settings that ingest needs. */
 export interface IngestOptions {
-  /** The time of day. */
+  /** Returns the wall-clock time. */
   now(): number;
-  /** Finds a zone by id or foreign id, among those that the shards know. */
+  /** Finds a zone by id or foreign id, among the zones of the shards. */
   zone(name: string): Zone | undefined;
-  /** Whether locations can be kept, where they must be. True when left out. */
+  /** Whether locations can be stored, if that is required. Default true. */
   canKeep?(): boolean;
-  /** Whether the shards can take that many more. */
+  /** Whether the shards have capacity for `count` more. */
   hasCapacity(count: number): boolean;
-  /** Hands a location to its shard. */
-  location(location: Checked['location'], times: { readonly generatedMs: number; readonly receivedMs: number }): void;
-  /** Told of each location that was taken, once its provider is known. hot */
+  /** Passes a location to its shard. */
+  location(
+    location: CheckedLocation['location'],
+    times: { readonly generatedMs: number; readonly receivedMs: number },
+  ): void;
+  /** Reports each accepted location after its provider is registered. hot */
   arrived?(
-    location: Pick<Checked['location'], 'provider_id' | 'source' | 'provider_type'>,
+    location: Pick<CheckedLocation['location'], 'provider_id' | 'source' | 'provider_type'>,
     receivedMs: number,
     via: IngressPath,
   ): void;
-  /** The id that a provider was created with: a UUID may come in another case. */
+  /** Returns the id as the provider was created: a UUID may be sent in another case. */
   providerId(id: string): string;
-  /** Creates the provider if it is unknown; resolves once it is kept. */
+  /** Creates the provider if it is not registered; resolves once it is stored. */
   ensureProvider(id: string, type: ProviderType): Promise<void> | undefined;
   /**
-   * How often a provider has gone, or has got another shard, or all are to be heard of anew: while that stays the same, what
-   * was found out about one still holds. Left out: who knows.
+   * Returns a counter of provider changes: removed, moved to another shard, or all reset. While it is unchanged, cached
+   * facts about providers are valid. If absent, nothing is cached.
    */
   providersChanged?(): number;
-  /** The shard of a provider; 0 when left out. */
+  /** Returns the shard of a provider; default 0. */
   homeOf?(id: string): number;
-  /** Told of a provider that was heard of, at least once since `providersChanged` was another. */
+  /** Reports that a provider was located, at least once per value of `providersChanged`. */
   heardOf?(id: string): void;
-  /** Told how many locations of a body came from a source one after the other. */
-  came?(count: number, from: Came): void;
-  /** Tells subscribers of a proximity as it came in. */
+  /** Reports the number of consecutive locations of a body from one source. */
+  came?(count: number, from: LocationOrigin): void;
+  /** Publishes a proximity as received. */
   announce(proximity: Proximity & { provider_id: string }): void;
   /**
-   * Resolves when the locations handed over since the last call are committed; undefined if a reply need not wait for them.
-   * Called in the turn in which they were handed over.
+   * Resolves when the locations passed since the last call are committed; undefined if a reply need not wait for that.
+   * Must be called in the same turn in which they were passed.
    */
   kept(): Promise<void> | undefined;
-  /** The same for a part of a long list; left out if `kept` at the end of the list covers all parts. */
+  /** The same for a part of a long list; absent if `committed` at the end of the list covers all parts. */
   partKept?(): Promise<void> | undefined;
-  /** The earliest time that the history records; all is recorded when left out. */
+  /** Returns the earliest time that the history records; if absent, everything is recorded. */
   recordedSince?(): number;
-  /** Levels that properties may be nested; 200 when left out. */
+  /** Maximum nesting of properties; default 200. */
   readonly depthMax?: number;
-  /** DEFAULT_BOUNDS when left out. */
+  /** Default DEFAULT_BOUNDS. */
   readonly bounds?: InputBounds;
-  /** Reads bodies of locations; left out: the parser reads all of them. */
+  /** Scans bodies of locations; if absent, the parser reads all of them. */
   readonly scanner?: BodyScanner;
-  /** Whether what was scanned can be taken now. */
+  /** Whether scanned locations can be accepted now. */
   canTakeScanned?(): boolean;
-  /** Hands the locations of a body that was scanned to their shards. */
+  /** Passes the locations of a scanned body to their shards. */
   scanned?(body: ScannedBody): void;
-  /** Bytes of a long body that are read at once; PIECE_BYTES when left out. */
+  /** Bytes of a long body that are read at once; default PIECE_BYTES. */
   readonly pieceBytes?: number;
-  /** For long lists; own ones when left out. */
+  /** Scheduler for long lists; default an own one. */
   readonly turns?: Turns;
 }
 
-/** Where locations came from. */
-export interface Came {
+/** Origin of consecutive locations. */
+export interface LocationOrigin {
   readonly source: string;
-  /** Of the last of them. */
+  /** Provider type of the last of them. */
   readonly providerType: ProviderType;
   readonly receivedMs: number;
   readonly via: IngressPath;
 }
 
-/** What a body is that is not to be scanned, or has something unusual in it: the parser reads it. */
+/** The body has an unusual form and was not scanned: the parser reads it. */
 export const UNUSUAL = 'unusual';
-/** What a reply must wait for, if anything; or the body is unusual, and nothing of it was taken. */
+/** Promise that a reply must wait for, if any; UNUSUAL if nothing of the body was accepted. */
 export type Scanned = Promise<void> | undefined | typeof UNUSUAL;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Values that are checked, or passed on, in one turn. A longer list takes several. */
-const AT_ONCE = 1000;
+/** Values that are checked or passed on in one turn. A longer list takes several turns. */
+const VALUES_PER_TURN = 1000;
 
-export interface Incoming {
+export interface IncomingValues {
   /** Name of the list in messages, or empty for a single value. */
   readonly root: string;
-  /** Provider that the path names. */
+  /** Provider in the path of the request. */
   readonly providerId?: string;
-  /** `rest` when left out. */
+  /** Default `rest`. */
   readonly via?: IngressPath;
   /** Counts the accepted values that are too old for the history. */
-  readonly tooOld?: Tally | undefined;
+  readonly tooOld?: Counter | undefined;
 }
 
-/** A count that Ingest adds to. */
-export interface Tally {
+/** A mutable counter. */
+export interface Counter {
   count: number;
 }
 
-/** Counters: received = those that went to shards + rejected. */
+/** Counters: received = passed to shards + rejected. */
 export interface IngestCounts {
   received: number;
   rejected: number;
 }
 
-/** What has become of values that were taken one by one. */
-export interface TakenEach {
-  /** What is wrong with those that were not accepted. */
+/** Result of values that are accepted one by one. */
+export interface EachResult {
+  /** Messages for the rejected values. */
   readonly problems: readonly string[];
-  /** Settles when the accepted ones are kept, or cannot be; undefined where nobody need wait for that. */
+  /** Settles when the accepted values are committed or have failed; undefined if no wait is needed. */
   readonly kept: Promise<void> | undefined;
 }
 
-/** The one way in for locations and proximities, whatever brings them. */
+/** Entry point of all locations and proximities, whatever their transport. */
 export class Ingest {
   readonly counts: IngestCounts = { received: 0, rejected: 0 };
   readonly #options: IngestOptions;
   readonly #rejections = new Rejections();
-  /** What is told of the bodies that are scanned: none where nothing scans. */
-  readonly #scanning: Scanning | undefined;
+  /** Scanner and its names; undefined without a scanner. */
+  readonly #scanning: ScannerState | undefined;
   readonly #turns: Turns;
   readonly #pieceBuffer: PieceBuffer;
   #proximities = 0;
-  /** Of long lists: values that were accepted and are still to be passed on. */
+  /** Values of long lists that were accepted and not yet passed on. */
   #accepted = 0;
 
   constructor(options: IngestOptions) {
@@ -145,7 +148,7 @@ export class Ingest {
     this.#pieceBuffer = new PieceBuffer(options.pieceBytes);
   }
 
-  /** Rejected values by reason, and by `other` where there was none. Their sum is `counts.rejected`. */
+  /** Rejected values by reason; `other` for those without one. Their sum is `counts.rejected`. */
   rejections(): ReadonlyMap<string, number> {
     const byReason = new Map(this.#rejections.counts());
     let other = this.counts.rejected;
@@ -153,63 +156,67 @@ export class Ingest {
     return other > 0 ? byReason.set('other', other) : byReason;
   }
 
-  /** Proximities that were taken. */
+  /** Number of accepted proximities. */
   get proximitiesTaken(): number {
     return this.#proximities;
   }
 
   /**
-   * Accepts all of the locations or none, a long list in turns. Throws, or rejects with, HUB_BAD_REQUEST that names index,
-   * field and value, and HUB_UNAVAILABLE when the shards are full. Returns what a reply must wait for, if anything.
+   * Accepts all of the locations or none, a long list in several turns. Throws, or rejects with, HUB_BAD_REQUEST naming
+   * index, field and value, or HUB_UNAVAILABLE if the shards are full. Returns the promise that a reply must wait for,
+   * if any.
    */
-  locations(values: readonly unknown[], incoming: Incoming): Promise<void> | undefined {
+  locations(values: readonly unknown[], incoming: IncomingValues): Promise<void> | undefined {
     return this.#all(values, incoming, LOCATIONS);
   }
 
   /**
-   * Accepts the locations of a body as locations does, straight from its bytes, without making values of them. What is
-   * unusual in any way, or wrong, is for locations to take or refuse.
+   * Like `locations`, but scans the bytes of a body without creating values. Returns UNUSUAL for a body with anything
+   * unusual or invalid, which `locations` then accepts or rejects.
    */
   // hot
-  body(body: Borrowed, { providerId, via = 'rest', tooOld }: Omit<Incoming, 'root'>): Scanned {
+  body(body: Borrowed, { providerId, via = 'rest', tooOld }: Omit<IncomingValues, 'root'>): Scanned {
     const read: ReadBytes = (scanner, receivedMs) =>
       providerId === undefined ? scanner.list(look(body), receivedMs) : scanner.one(look(body), receivedMs, providerId);
     return this.#scan(read, { via, tooOld });
   }
 
-  /** The same for a message of a WebSocket that publishes locations. What has a bad one is for publishedLocations. */
+  /**
+   * The same for a WebSocket message that publishes locations. A message with an invalid location is handled by
+   * publishedLocations.
+   */
   // hot
   message(frame: Borrowed): Scanned {
     return this.#scan((scanner, receivedMs) => scanner.message(look(frame), receivedMs), { via: 'ws' });
   }
 
   // hot
-  #scan(read: ReadBytes, from: Omit<Passing, 'receivedMs'>): Scanned {
+  #scan(read: ReadBytes, from: Omit<ValueOrigin, 'receivedMs'>): Scanned {
     const { now } = this.#options;
     const receivedMs = now();
     const count = this.#read(read, receivedMs);
     if (count === 0) return UNUSUAL;
     this.#count(count);
     this.#requireCapacity(count);
-    return this.#keptAll(this.#passScanned(count, { ...from, receivedMs }));
+    return this.#committedAll(this.#passScanned(count, { ...from, receivedMs }));
   }
 
   /**
-   * Accepts the locations of a long body as locations does. It is read in pieces, in a turn each, first to see whether all
-   * of them are right, then to pass them on; of a piece that has something unusual in it values are made, and none is
-   * kept: so however long the body is, nothing of it becomes old garbage. The bytes must stay as they are meanwhile.
+   * Accepts the locations of a long body like `locations`, in pieces of one turn each: first checks all of them, then
+   * passes them on. Only pieces with unusual content are parsed, and their values are not retained, so a body of any
+   * length creates no old garbage. The bytes must not change until then.
    *
-   * Rejects as locations does, and with a SyntaxError or an UnsupportedJson. Resolves with what a reply must wait for;
-   * with UNUSUAL, and nothing has been done, for what is no list or has items that are too long.
+   * Rejects as `locations` does, and with a SyntaxError or an UnsupportedJson. Resolves with the promise that a reply
+   * must wait for; with UNUSUAL, without any effect, for a body that is not a list or has items that are too long.
    */
   async longBody(
     body: Uint8Array,
-    { root, via = 'rest', tooOld }: Incoming,
+    { root, via = 'rest', tooOld }: IncomingValues,
   ): Promise<{ readonly kept: Promise<void> | undefined } | typeof UNUSUAL> {
     const list = new ListPieces(body, this.#options.pieceBytes);
     do await this.#turns.next();
     while (!list.cut());
-    if (list.isUnfit) return UNUSUAL;
+    if (list.isUnsupported) return UNUSUAL;
     const { pieces, items } = list;
     this.#count(items);
     try {
@@ -218,7 +225,7 @@ export class Ingest {
         this.#checkPiece(piece, { body, root, of: items });
       }
     } catch (error) {
-      // What is no JSON has no locations.
+      // Invalid JSON contains no locations.
       if (!(error instanceof HubError)) this.#count(-items);
       throw error;
     }
@@ -228,9 +235,9 @@ export class Ingest {
     for (const piece of pieces) {
       await this.#turns.next();
       this.#accepted -= piece.items;
-      works.push(...this.#passPiece(piece, { body, root, via, tooOld }), ...this.#partKept());
+      works.push(...this.#passPiece(piece, { body, root, via, tooOld }), ...this.#partCommitted());
     }
-    return { kept: this.#keptAll(works) };
+    return { kept: this.#committedAll(works) };
   }
 
   #checkPiece(
@@ -245,32 +252,32 @@ export class Ingest {
     this.#checkAll(all, 0, values.length);
   }
 
-  /** Passes on locations that were right. One that names a zone which has gone since comes too late. */
+  /** Passes on checked locations. One whose zone was deleted in the meantime is dropped. */
   #passPiece(
     piece: Piece,
-    { body, root, via, tooOld }: Omit<Passing, 'receivedMs'> & { readonly body: Uint8Array; readonly root: string },
+    { body, root, via, tooOld }: Omit<ValueOrigin, 'receivedMs'> & { readonly body: Uint8Array; readonly root: string },
   ): Promise<void>[] {
     const bytes = this.#pieceBuffer.listOf(piece, body);
     const receivedMs = this.#options.now();
     const count = this.#read((scanner) => scanner.list(bytes, receivedMs), receivedMs);
     if (count > 0) return this.#passScanned(count, { receivedMs, via, tooOld });
     const values = this.#valuesOf(bytes, piece);
-    const checked: Checked[] = [];
+    const checked: CheckedLocation[] = [];
     const nameOf = (index: number) => `${root}[${piece.first + index}]`;
     this.#checkEach({ values, nameOf, kind: LOCATIONS, receivedMs, checked, problems: [] }, 0, values.length);
     return this.#pass(checked, { kind: LOCATIONS, via, receivedMs, tooOld });
   }
 
-  /** What a piece is parsed to. Throws what parsePart throws. */
+  /** Parses a piece. Throws what parsePart throws. */
   #valuesOf(bytes: Uint8Array, { first, items }: Piece): readonly unknown[] {
     const { depthMax = DEPTH_MAX } = this.#options;
-    const placeOf = ([index, ...path]: readonly string[]) => [String(Number(index) + first), ...path];
-    const values = parsePart(textOf(bytes), { everywhere: false, depthMax, levels: depthMax, fullPath: placeOf });
+    const pathOf = ([index, ...path]: readonly string[]) => [String(Number(index) + first), ...path];
+    const values = parsePart(decodeUtf8(bytes), { everywhere: false, depthMax, levels: depthMax, fullPath: pathOf });
     if (Array.isArray(values) && values.length === items) return values;
     throw new SyntaxError('Unexpected token "]"');
   }
 
-  /** Scans a body; returns how many locations it has, 0 where it is unusual. */
+  /** Scans a body and returns its number of locations, 0 if it is unusual. */
   // hot
   #read(read: ReadBytes, receivedMs: number): number {
     const { canTakeScanned, providersChanged } = this.#options;
@@ -282,96 +289,109 @@ export class Ingest {
       return 0;
     }
     names.learn(scanner);
-    return names.hasUuids && this.#namesOther(this.#scanning, providersChanged?.()) ? 0 : count;
+    return names.hasUuids && this.#hasOtherCase(this.#scanning, providersChanged?.()) ? 0 : count;
   }
 
-  /** Accepts all of the proximities or none, as locations does. */
-  proximities(values: readonly unknown[], incoming: Incoming): Promise<void> | undefined {
+  /** Accepts all of the proximities or none, like `locations`. */
+  proximities(values: readonly unknown[], incoming: IncomingValues): Promise<void> | undefined {
     return this.#all(values, incoming, PROXIMITIES);
   }
 
   /**
-   * Accepts the locations that can be, and says what is wrong with the others, by the names that they have where they
-   * come from. Throws HUB_UNAVAILABLE when full.
+   * Accepts the valid locations and returns messages for the others, with the names from `nameOf`. Throws
+   * HUB_UNAVAILABLE if the shards are full.
    */
-  locationsEach(values: readonly unknown[], via: IngressPath = 'ws', nameOf = nameInPayload): TakenEach {
+  locationsEach(values: readonly unknown[], via: IngressPath = 'ws', nameOf = nameInPayload): EachResult {
     return this.#each(values, { kind: LOCATIONS, via, nameOf });
   }
 
-  /** The proximities that can be accepted, as locationsEach. */
-  proximitiesEach(values: readonly unknown[], via: IngressPath, nameOf = nameInPayload): TakenEach {
+  /** Accepts the valid proximities, like locationsEach. */
+  proximitiesEach(values: readonly unknown[], via: IngressPath, nameOf = nameInPayload): EachResult {
     return this.#each(values, { kind: PROXIMITIES, via, nameOf });
   }
 
-  /** The locations of a message, as locationsEach, a long list in turns. Throws, or rejects with, HUB_UNAVAILABLE. */
-  publishedLocations(values: readonly unknown[]): TakenEach | Promise<TakenEach> {
+  /**
+   * Accepts the locations of a message like locationsEach, a long list in several turns. Throws, or rejects with,
+   * HUB_UNAVAILABLE.
+   */
+  publishedLocations(values: readonly unknown[]): EachResult | Promise<EachResult> {
     return this.#published(values, { kind: LOCATIONS, via: 'ws', nameOf: nameInPayload });
   }
 
-  /** The proximities of a message, as publishedLocations. */
-  publishedProximities(values: readonly unknown[]): TakenEach | Promise<TakenEach> {
+  /** Accepts the proximities of a message, like publishedLocations. */
+  publishedProximities(values: readonly unknown[]): EachResult | Promise<EachResult> {
     return this.#published(values, { kind: PROXIMITIES, via: 'ws', nameOf: nameInPayload });
   }
 
-  #all<T extends Checked>(values: readonly unknown[], incoming: Incoming, kind: Kind<T>): Promise<void> | undefined {
+  #all<T extends CheckedLocation>(
+    values: readonly unknown[],
+    incoming: IncomingValues,
+    kind: Kind<T>,
+  ): Promise<void> | undefined {
     this.#count(values.length);
     const { via = 'rest', tooOld } = incoming;
     const checked: T[] = [];
     const all = { values, first: 0, of: values.length, incoming, kind, receivedMs: this.#options.now(), checked };
-    if (values.length > AT_ONCE) {
+    if (values.length > VALUES_PER_TURN) {
       const check = (from: number, to: number) => this.#checkAll(all, from, to);
-      return this.#inTurns(values.length, check, { kind, via, checked, tooOld }).then(({ kept }) => kept);
+      return this.#acceptLongList(values.length, check, { kind, via, checked, tooOld }).then(({ kept }) => kept);
     }
     this.#checkAll(all, 0, values.length);
     this.#requireCapacity(checked.length);
-    return this.#keptAll(this.#pass(checked, { kind, via, tooOld, receivedMs: all.receivedMs }));
+    return this.#committedAll(this.#pass(checked, { kind, via, tooOld, receivedMs: all.receivedMs }));
   }
 
-  #each<T extends Checked>(values: readonly unknown[], { kind, via, nameOf }: Each<T>): TakenEach {
+  #each<T extends CheckedLocation>(values: readonly unknown[], { kind, via, nameOf }: Each<T>): EachResult {
     this.#count(values.length);
     const [checked, problems]: [T[], string[]] = [[], []];
     this.#requireCapacity(values.length);
     const receivedMs = this.#options.now();
     this.#checkEach({ values, nameOf, kind, receivedMs, checked, problems }, 0, values.length);
-    return { problems, kept: this.#keptAll(this.#pass(checked, { kind, via, receivedMs })) };
+    return { problems, kept: this.#committedAll(this.#pass(checked, { kind, via, receivedMs })) };
   }
 
-  #published<T extends Checked>(values: readonly unknown[], each: Each<T>): TakenEach | Promise<TakenEach> {
-    if (values.length <= AT_ONCE) return this.#each(values, each);
+  #published<T extends CheckedLocation>(values: readonly unknown[], each: Each<T>): EachResult | Promise<EachResult> {
+    if (values.length <= VALUES_PER_TURN) return this.#each(values, each);
     this.#count(values.length);
     const [checked, problems]: [T[], string[]] = [[], []];
     this.#requireCapacity(values.length);
     const all = { ...each, values, receivedMs: this.#options.now(), checked, problems };
     const check = (from: number, to: number) => this.#checkEach(all, from, to);
-    return this.#inTurns(values.length, check, { ...each, checked }).then(({ kept }) => ({ problems, kept }));
+    return this.#acceptLongList(values.length, check, { ...each, checked }).then(({ kept }) => ({ problems, kept }));
   }
 
-  /** Checks and passes on a long list. It is received when it is passed on, since others have been meanwhile. */
-  #inTurns<T extends Checked>(
+  /**
+   * Checks and passes on a long list. Its time of receipt is that of passing on, since other values were received in
+   * the meantime.
+   */
+  #acceptLongList<T extends CheckedLocation>(
     count: number,
     check: (from: number, to: number) => void,
-    { checked, ...incoming }: Omit<Passing, 'receivedMs'> & { readonly kind: Kind<T>; readonly checked: readonly T[] },
+    {
+      checked,
+      ...incoming
+    }: Omit<ValueOrigin, 'receivedMs'> & { readonly kind: Kind<T>; readonly checked: readonly T[] },
   ): Promise<{ readonly kept: Promise<void> | undefined }> {
     const work = async () => {
-      for (let from = 0; from < count; from += AT_ONCE) {
-        check(from, Math.min(from + AT_ONCE, count));
+      for (let from = 0; from < count; from += VALUES_PER_TURN) {
+        check(from, Math.min(from + VALUES_PER_TURN, count));
         await this.#turns.next();
       }
       this.#requireCapacity(checked.length);
       const works: Promise<void>[] = [];
       this.#accepted += checked.length;
-      for (let from = 0; from < checked.length; from += AT_ONCE) {
+      for (let from = 0; from < checked.length; from += VALUES_PER_TURN) {
         if (from > 0) await this.#turns.next();
-        const some = checked.slice(from, from + AT_ONCE);
+        const some = checked.slice(from, from + VALUES_PER_TURN);
         this.#accepted -= some.length;
-        works.push(...this.#pass(some, { ...incoming, receivedMs: this.#options.now() }), ...this.#partKept());
+        works.push(...this.#pass(some, { ...incoming, receivedMs: this.#options.now() }), ...this.#partCommitted());
       }
-      return { kept: this.#keptAll(works) };
+      return { kept: this.#committedAll(works) };
     };
     return this.#turns.alone(work, { goesOn: true });
   }
 
-  #checkAll<T extends Checked>(all: AllOf<T>, from: number, to: number): void {
+  #checkAll<T extends CheckedLocation>(all: AllOf<T>, from: number, to: number): void {
     const { values, first, of, incoming, kind, receivedMs, checked } = all;
     const { root, providerId } = incoming;
     const { zone, providerId: knownId, depthMax, bounds } = this.#options;
@@ -380,7 +400,7 @@ export class Ingest {
       const found = kind.check(values[index], { at, providerId, receivedMs, zone, knownId, depthMax, bounds });
       if (typeof found === 'string') {
         this.#rejections.countProblem(found, at);
-        // The others are refused for its sake.
+        // The other values are rejected with it.
         this.#rejections.count('list', of - 1);
         throw new HubError('HUB_BAD_REQUEST', found);
       }
@@ -388,7 +408,7 @@ export class Ingest {
     }
   }
 
-  #checkEach<T extends Checked>(each: EachOf<T>, from: number, to: number): void {
+  #checkEach<T extends CheckedLocation>(each: EachOf<T>, from: number, to: number): void {
     const { values, nameOf, kind, receivedMs, checked, problems } = each;
     const { zone, providerId: knownId, depthMax, bounds } = this.#options;
     for (let index = from; index < to; index++) {
@@ -401,7 +421,7 @@ export class Ingest {
     }
   }
 
-  /** Values count as rejected until they are passed on, whatever is thrown meanwhile. */
+  /** Values count as rejected until they are passed on, so that an exception leaves the counts right. */
   #count(values: number): void {
     this.counts.received += values;
     this.counts.rejected += values;
@@ -418,10 +438,10 @@ export class Ingest {
     throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: too many are waiting to be processed, try again');
   }
 
-  /** Passes accepted values on. Returns what is done for unknown providers. */
-  #pass<T extends Checked>(
+  /** Passes accepted values on. Returns the work for new providers. */
+  #pass<T extends CheckedLocation>(
     checked: readonly T[],
-    { kind, via, receivedMs, tooOld }: Passing & { readonly kind: Kind<T> },
+    { kind, via, receivedMs, tooOld }: ValueOrigin & { readonly kind: Kind<T> },
   ): Promise<void>[] {
     const works: Promise<void>[] = [];
     this.counts.rejected -= checked.length;
@@ -440,11 +460,11 @@ export class Ingest {
     return works;
   }
 
-  /** Passes on what was scanned last. */
+  /** Passes on the scanned locations. */
   // hot
-  #passScanned(count: number, { receivedMs, via, tooOld }: Passing): Promise<void>[] {
+  #passScanned(count: number, { receivedMs, via, tooOld }: ValueOrigin): Promise<void>[] {
     const { scanned, providersChanged } = this.#options;
-    const { scanner, names } = this.#scanning as Scanning;
+    const { scanner, names } = this.#scanning as ScannerState;
     const changes = providersChanged?.();
     const [works, newProviders]: [Promise<void>[], string[]] = [[], []];
     this.counts.rejected -= count;
@@ -455,7 +475,7 @@ export class Ingest {
       if (tooOld !== undefined && recordGeneratedMs(scanner, at) < sinceMs) tooOld.count++;
       const number = view.getUint32(at + PROVIDER_NAME, true);
       if (changes === undefined || !names.isKnown(number, changes)) {
-        const work = this.#meet(number, recordType(scanner, at));
+        const work = this.#register(number, recordType(scanner, at));
         if (work !== undefined) {
           works.push(work);
           newProviders.push(names.of(number));
@@ -463,29 +483,29 @@ export class Ingest {
       }
       const from = view.getUint32(at + SOURCE_NAME, true);
       if (from !== source && came > 0) {
-        this.#noteCame(came, { source, at: type, receivedMs, via });
+        this.#countSource(came, { source, at: type, receivedMs, via });
         came = 0;
       }
       source = from;
       type = at;
       came++;
     }
-    this.#noteCame(came, { source, at: type, receivedMs, via });
+    this.#countSource(came, { source, at: type, receivedMs, via });
     scanned?.({ records: scanner, start, end, receivedMs, newProviders, nameOf: names.of, homeOf: names.homeOf });
     return works;
   }
 
-  /** The earliest time that the history records, where the caller wants to know what is older. */
-  #recordedSince(tooOld: Tally | undefined): number {
+  /** Returns the earliest time that the history records, if the caller counts older values. */
+  #recordedSince(tooOld: Counter | undefined): number {
     return tooOld === undefined
       ? Number.NEGATIVE_INFINITY
       : (this.#options.recordedSince?.() ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** Sees to it that the provider of a scanned location exists. Returns what is done for that. */
-  #meet(number: number, type: ProviderType): Promise<void> | undefined {
+  /** Registers the provider of a scanned location. Returns the work for that. */
+  #register(number: number, type: ProviderType): Promise<void> | undefined {
     const { ensureProvider, heardOf, homeOf } = this.#options;
-    const { names } = this.#scanning as Scanning;
+    const { names } = this.#scanning as ScannerState;
     const id = names.of(number);
     const work = ensureProvider(id, type);
     heardOf?.(id);
@@ -493,17 +513,17 @@ export class Ingest {
     return work;
   }
 
-  #noteCame(
+  #countSource(
     count: number,
     { source, at, receivedMs, via }: { source: number; at: number; receivedMs: number; via: IngressPath },
   ): void {
-    const { scanner, names } = this.#scanning as Scanning;
+    const { scanner, names } = this.#scanning as ScannerState;
     this.#options.came?.(count, { source: names.of(source), providerType: recordType(scanner, at), receivedMs, via });
   }
 
-  /** Whether a provider that is called by a UUID was created with that in another case. */
+  /** Whether the UUID of a provider was created in another case. */
   // hot
-  #namesOther({ scanner, names }: Scanning, changes: number | undefined): boolean {
+  #hasOtherCase({ scanner, names }: ScannerState, changes: number | undefined): boolean {
     for (let at = scanner.start; at < scanner.end; at += recordSize(scanner, at)) {
       const number = scanner.view.getUint32(at + PROVIDER_NAME, true);
       if (changes !== undefined && names.isKnown(number, changes)) continue;
@@ -513,36 +533,36 @@ export class Ingest {
     return false;
   }
 
-  /** What the reply to a list must wait for of the part that was just passed on. */
-  #partKept(): Promise<void>[] {
+  /** Returns the commit that the reply to a list must wait for, of the part just passed on. */
+  #partCommitted(): Promise<void>[] {
     const kept = this.#options.partKept?.();
-    // Nobody waits for it before the end of the list.
+    // Awaited only at the end of the list.
     kept?.catch(() => undefined);
     return kept === undefined ? [] : [kept];
   }
 
-  /** Resolves when what was passed on is kept; undefined where nobody need wait for that. */
-  #keptAll(works: Promise<void>[]): Promise<void> | undefined {
+  /** Resolves when the passed values are committed; undefined if no wait is needed. */
+  #committedAll(works: Promise<void>[]): Promise<void> | undefined {
     const kept = this.#options.kept();
     if (kept !== undefined) works.push(kept);
     return works.length === 0 ? undefined : Promise.all(works).then(() => undefined);
   }
 }
 
-/** How accepted values came. */
-interface Passing extends Pick<Incoming, 'tooOld'> {
+/** Origin of accepted values. */
+interface ValueOrigin extends Pick<IncomingValues, 'tooOld'> {
   readonly via: IngressPath;
   readonly receivedMs: number;
 }
 
 type ReadBytes = (scanner: BodyScanner, receivedMs: number) => number;
 
-interface Scanning {
+interface ScannerState {
   readonly scanner: BodyScanner;
   readonly names: ScannedNames;
 }
 
-function textOf(bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch (cause) {
@@ -554,40 +574,40 @@ function nameInPayload(index: number): string {
   return `payload[${index}]`;
 }
 
-/** What is taken. */
-interface Kind<T extends Checked> {
-  readonly check: (value: unknown, expected: Expected) => T | string;
-  /** Those among the values of which subscribers are told as they came in. */
+/** Kind of accepted values. */
+interface Kind<T extends CheckedLocation> {
+  readonly check: (value: unknown, expected: CheckContext) => T | string;
+  /** Returns the proximities to publish as received. */
   readonly proximities: (checked: readonly T[]) => readonly CheckedProximity['proximity'][];
 }
 
 const NONE: readonly CheckedProximity['proximity'][] = [];
-const LOCATIONS: Kind<Checked> = { check: checkLocation, proximities: () => NONE };
+const LOCATIONS: Kind<CheckedLocation> = { check: checkLocation, proximities: () => NONE };
 const PROXIMITIES: Kind<CheckedProximity> = {
   check: checkProximity,
   proximities: (checked) => checked.map(({ proximity }) => proximity),
 };
 
-interface Each<T extends Checked> {
+interface Each<T extends CheckedLocation> {
   readonly kind: Kind<T>;
   readonly via: IngressPath;
   readonly nameOf: (index: number) => string;
 }
 
-/** Values of which all are taken or none, and those that were found good so far. */
-interface AllOf<T extends Checked> {
+/** A list that is accepted as a whole, and its values checked so far. */
+interface AllOf<T extends CheckedLocation> {
   readonly values: readonly unknown[];
-  /** The index of the first of them among all, and how many these are. */
+  /** Index of the first of the values in the whole list, and length of the list. */
   readonly first: number;
   readonly of: number;
-  readonly incoming: Incoming;
+  readonly incoming: IncomingValues;
   readonly kind: Kind<T>;
   readonly receivedMs: number;
   readonly checked: T[];
 }
 
-/** Values that are taken one by one, those that were found good so far, and what is wrong with the others. */
-interface EachOf<T extends Checked> extends Omit<AllOf<T>, 'incoming' | 'first' | 'of'> {
+/** Values that are accepted one by one, those valid so far, and messages for the others. */
+interface EachOf<T extends CheckedLocation> extends Omit<AllOf<T>, 'incoming' | 'first' | 'of'> {
   readonly nameOf: (index: number) => string;
   readonly problems: string[];
 }

@@ -1,40 +1,40 @@
 /**
- * Cuts a long JSON list into pieces of whole items, by its bytes: looks at brackets, quotes and commas alone. What stands
- * between them is for whoever reads the pieces to check.
+ * Splits a long JSON list into pieces of whole items, by its bytes: it only inspects brackets, quotes and commas. The
+ * reader of the pieces checks everything else.
  */
 
-/** Bytes of a piece, and a little more: to read it takes about a millisecond. */
+/** Approximate bytes of a piece: reading it takes about a millisecond. */
 export const PIECE_BYTES = 32 * 1024;
-/** How much longer a piece may be that has a long item. */
+/** Maximum length of a piece with a long item, in multiples of a piece. */
 const LONGER_MAX = 4;
 
 export interface Piece {
-  /** Where its items begin, and where they end: at a comma, or at the end of the list. */
+  /** Offsets of its first item and after its last one: at a comma, or at the end of the list. */
   readonly start: number;
   readonly end: number;
-  /** The index of its first item, and how many there are. */
+  /** Index of its first item, and number of items. */
   readonly first: number;
   readonly items: number;
 }
 
 export class ListPieces {
   readonly pieces: Piece[] = [];
-  /** It is no list, or has an item that is too long for a piece: somebody else reads it. */
-  isUnfit = false;
+  /** Not a list, or with an item too long for a piece: read it in another way. */
+  isUnsupported = false;
   readonly #bytes: Uint8Array;
   readonly #pieceBytes: number;
   #at: number;
-  /** Where the items begin that are in no piece yet. */
+  /** Offset of the first item that is in no piece yet. */
   #start: number;
   #depth = 0;
-  #isInText = false;
+  #isInString = false;
   #items = 0;
 
   constructor(bytes: Uint8Array, pieceBytes = PIECE_BYTES) {
     this.#bytes = bytes;
     this.#pieceBytes = pieceBytes;
-    const first = behindBlanks(bytes, 0);
-    this.isUnfit = bytes[first] !== OPEN_ARRAY;
+    const first = afterBlanks(bytes, 0);
+    this.isUnsupported = bytes[first] !== OPEN_ARRAY;
     this.#at = first;
     this.#start = first + 1;
   }
@@ -44,26 +44,29 @@ export class ListPieces {
     return this.#items;
   }
 
-  /** Looks at as much as a piece has; returns whether that was all. Throws a SyntaxError where the list does not end. */
+  /**
+   * Advances by the length of a piece; returns whether the list is complete. Throws a SyntaxError if the list is not
+   * closed.
+   */
   // hot
   cut(): boolean {
     const bytes = this.#bytes;
     const until = Math.min(this.#at + this.#pieceBytes, bytes.length);
-    let [at, depth, isInText] = [this.#at, this.#depth, this.#isInText];
+    let [at, depth, isInString] = [this.#at, this.#depth, this.#isInString];
     while (at < until) {
       const byte = bytes[at++] as number;
-      if (isInText) {
-        if (byte === QUOTE) isInText = false;
+      if (isInString) {
+        if (byte === QUOTE) isInString = false;
         else if (byte === BACKSLASH) at++;
-      } else if (byte === QUOTE) isInText = true;
+      } else if (byte === QUOTE) isInString = true;
       else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth++;
       else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
         depth--;
         if (depth === 0) return this.#finish(at - 1);
       } else if (byte === COMMA && depth === 1) this.#comma(at - 1);
     }
-    [this.#at, this.#depth, this.#isInText] = [at, depth, isInText];
-    if (at < bytes.length) return this.isUnfit;
+    [this.#at, this.#depth, this.#isInString] = [at, depth, isInString];
+    if (at < bytes.length) return this.isUnsupported;
     throw new SyntaxError('Unexpected end of JSON input');
   }
 
@@ -75,9 +78,9 @@ export class ListPieces {
   #finish(end: number): true {
     const bytes = this.#bytes;
     if (bytes[end] !== CLOSE_ARRAY) throw unexpected(bytes, end);
-    const behind = behindBlanks(bytes, end + 1);
-    if (behind < bytes.length) throw unexpected(bytes, behind);
-    if (this.#items === 0 && behindBlanks(bytes, this.#start) === end) return true;
+    const rest = afterBlanks(bytes, end + 1);
+    if (rest < bytes.length) throw unexpected(bytes, rest);
+    if (this.#items === 0 && afterBlanks(bytes, this.#start) === end) return true;
     this.#items++;
     this.#add(end);
     return true;
@@ -87,13 +90,13 @@ export class ListPieces {
     const start = this.#start;
     const last = this.pieces.at(-1);
     const first = last === undefined ? 0 : last.first + last.items;
-    if (end - start > LONGER_MAX * this.#pieceBytes) this.isUnfit = true;
+    if (end - start > LONGER_MAX * this.#pieceBytes) this.isUnsupported = true;
     this.pieces.push({ start, end, first, items: this.#items - first });
     this.#start = end + 1;
   }
 }
 
-/** A piece as a list of its own. */
+/** Copies a piece into a list of its own. */
 export class PieceBuffer {
   readonly #bytes: Buffer;
 
@@ -101,7 +104,7 @@ export class PieceBuffer {
     this.#bytes = Buffer.alloc(LONGER_MAX * pieceBytes + 2);
   }
 
-  /** The list, which is written over by the next one. */
+  /** Returns the list, which is valid until the next call. */
   listOf({ start, end }: Piece, bytes: Uint8Array): Buffer {
     const list = this.#bytes.subarray(0, end - start + 2);
     list[0] = OPEN_ARRAY;
@@ -111,7 +114,7 @@ export class PieceBuffer {
   }
 }
 
-function behindBlanks(bytes: Uint8Array, start: number): number {
+function afterBlanks(bytes: Uint8Array, start: number): number {
   let at = start;
   while (isBlank(bytes[at])) at++;
   return at;

@@ -2,7 +2,10 @@ import { Location } from '../model/location.ts';
 
 const FIELDS: ReadonlySet<string> = new Set(Object.keys(Location.properties));
 
-/** Counts rejected values by reason. There are only as many reasons as a location has members, and a few more. */
+/**
+ * Counts rejected values by reason. The number of reasons is limited: one for each member of a location, and a few
+ * more.
+ */
 export class Rejections {
   readonly #counts = new Map<string, number>();
 
@@ -10,7 +13,7 @@ export class Rejections {
     if (values > 0) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + values);
   }
 
-  /** Counts a value by the field that its problem names after `at`; `shape` when it names none. */
+  /** Counts a value by the field that its problem names after `at`; `shape` if it names none. */
   countProblem(problem: string, at: string): void {
     const field = /^\.?([a-z_]+)/.exec(problem.slice(at.length))?.[1] ?? '';
     this.count(FIELDS.has(field) ? field : 'shape', 1);

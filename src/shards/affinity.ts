@@ -1,34 +1,34 @@
 import type { Trackable } from '../model/trackable.ts';
 
 /**
- * Which shard a provider or trackable belongs to. All providers and trackables that are connected by assignments or as
- * parent and child belong together, so that one shard sees every update that can move a trackable, and knows all its
- * ancestors. Their affinity key is the smallest trackable id among them, of an unassigned provider its own id. The key
- * picks one of 256 partitions, the partition a shard.
+ * Assignment of providers and trackables to shards. Objects connected by assignments or as parent and child belong
+ * together, so one shard has every update that can move a trackable, and all its ancestors. Their affinity key is the
+ * smallest trackable id among them; for an unassigned provider, its own id. The key selects one of 256 partitions, the
+ * partition a shard.
  */
 export const PARTITIONS = 256;
 
-/** What else belongs to a trackable. */
+/** Objects that a trackable is linked to. */
 export interface Links {
   readonly providers: readonly string[];
   readonly parent: string | undefined;
 }
 
-/** What some clients send for "no parent". It must not connect all who do. */
+/** Values that some clients send for "no parent". They must not link all their trackables. */
 const NO_PARENT: readonly unknown[] = [undefined, null, '', '00000000-0000-0000-0000-000000000000'];
 
-/** What a trackable is connected with. */
+/** Returns the links of a trackable. */
 export function linksOf({ location_providers: providers, parent }: Trackable): Links {
   return { providers: providers ?? [], parent: NO_PARENT.includes(parent) ? undefined : (parent ?? undefined) };
 }
 
-/** Objects that belong together, by kind and id. A parent may be one that does not exist. */
+/** Linked objects, by kind and id. A parent may not exist. */
 export interface Component {
   readonly providers: ReadonlySet<string>;
   readonly trackables: ReadonlySet<string>;
 }
 
-/** The partition of an affinity key: FNV-1a with 32 bits over the key's UTF-8 bytes. */
+/** Returns the partition of an affinity key: FNV-1a with 32 bits over the key's UTF-8 bytes. */
 export function partitionOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < key.length; i++) {
@@ -48,8 +48,8 @@ function partitionOfBytes(bytes: Uint8Array): number {
 const UNLINKED: Links = { providers: [], parent: undefined };
 
 /**
- * The graph of links, with the affinity key of every object in it. Keys are kept, not searched for: a key is wanted for
- * each object once, and a component may be large.
+ * Graph of links with the affinity key of every object in it. Keys are stored, not computed on demand: each is needed
+ * once per object, and a component may be large.
  */
 export class Affinity {
   readonly #links = new Map<string, Links>();
@@ -58,11 +58,11 @@ export class Affinity {
   readonly #keys = { providers: new Map<string, string>(), trackables: new Map<string, string>() };
 
   /**
-   * Takes over changed links of trackables, undefined where one is deleted. Returns the components of everything whose
-   * key may have changed.
+   * Applies changed links of trackables, undefined for a deleted one. Returns the components of every object whose key
+   * may have changed.
    */
   change(changes: readonly { readonly id: string; readonly links: Links | undefined }[]): readonly Component[] {
-    // What was connected with a changed trackable, or is now, is connected now with one of these.
+    // Every object linked to a changed trackable, before or now, is linked to one of these now.
     const touched = { providers: new Set<string>(), trackables: new Set<string>() };
     for (const { id, links } of changes) {
       touched.trackables.add(id);
@@ -77,7 +77,7 @@ export class Affinity {
     const collect = (component: Component): void => {
       for (const id of component.providers) seen.providers.add(id);
       for (const id of component.trackables) seen.trackables.add(id);
-      this.#noteKey(component);
+      this.#storeKey(component);
       components.push(component);
     };
     for (const id of touched.trackables) if (!seen.trackables.has(id)) collect(this.#connected([], [id]));
@@ -85,7 +85,7 @@ export class Affinity {
     return components;
   }
 
-  /** What a trackable is connected with; undefined where there is no such trackable. */
+  /** Returns the links of a trackable; undefined if there is no such trackable. */
   linksOf(id: string): Links | undefined {
     return this.#links.get(id);
   }
@@ -111,12 +111,12 @@ export class Affinity {
     if (links.parent !== undefined) addTo(this.#childrenOf, links.parent, id);
   }
 
-  /** Everything that is connected with the given objects, themselves included. */
+  /** Returns all objects connected with the given ones, including these. */
   #connected(fromProviders: readonly string[], fromTrackables: readonly string[]): Component {
     const providers = new Set(fromProviders);
     const trackables = new Set(fromTrackables);
     for (const provider of providers) for (const id of this.#trackablesOf.get(provider) ?? []) trackables.add(id);
-    // Sets hand out in their loops what is added meanwhile.
+    // Iteration over a set includes the elements added during the loop.
     for (const id of trackables) {
       const links = this.#links.get(id) ?? UNLINKED;
       for (const provider of links.providers) {
@@ -130,7 +130,7 @@ export class Affinity {
     return { providers, trackables };
   }
 
-  #noteKey({ providers, trackables }: Component): void {
+  #storeKey({ providers, trackables }: Component): void {
     let key: string | undefined;
     for (const id of trackables) if (key === undefined || id < key) key = id;
     const isLinked = providers.size + trackables.size > 1;
@@ -139,7 +139,7 @@ export class Affinity {
       [trackables, this.#keys.trackables],
     ] as const) {
       for (const id of ids) {
-        // Whoever is alone is its own key.
+        // An unlinked object is its own key.
         if (isLinked && key !== undefined) keys.set(id, key);
         else keys.delete(id);
       }

@@ -13,91 +13,91 @@ import {
   type SeveralHubs,
   unpackCollisionReply,
 } from '../wire/messages.ts';
-import { type OtherNews, OthersUnfinished } from './other_motions.ts';
-import { Unfinished } from './unfinished.ts';
+import { type RemoteMotionsUpdate, RemoteMotions } from './remote_motions.ts';
+import { UnfinishedMotions } from './unfinished_motions.ts';
 
-/** Motions that may wait before the hub takes no more locations. */
+/** Motions that may wait before the hub rejects locations. */
 const WAITING_MAX_BYTES = 64 << 20;
 const COLLISION_WORKER = new URL('../../workers/collision.ts', import.meta.url);
-/** When as many workers have died over the same motions, these are lost. */
+/** After this many worker deaths over the same motions, these are dropped. */
 const DEATHS_MAX = 3;
-/** When that many batches were lost, the next worker is told nothing of what the others knew. */
+/** After this many lost batches, the next worker starts without the state of the others. */
 const LOSSES_MAX = 2;
-/** How soon the stage is woken again for deadlines that wait for other hubs. */
+/** Delay until the stage retries deadlines that wait for other hubs. */
 const OTHERS_WAIT_MS = 20;
 
-/** What the collision lane needs of the hub. */
+/** Functions and settings that the collision lane needs. */
 export interface CollisionLaneOptions {
-  /** Running time: it never falls. */
+  /** Returns monotonic time. */
   now(): number;
-  /** By which that is shown as the time of day. */
+  /** Clock steps that convert monotonic time to wall-clock time. */
   setBacks?(): readonly ClockStep[];
-  /** The earliest item that some shard has not done yet; undefined when all are done. */
+  /** Returns the earliest item that some shard has not finished; undefined if all are done. */
   firstUndone(): { readonly seq: number; readonly receivedMs: number } | undefined;
-  /** Has the shards tell where all trackables stand, and resolves when they have. */
+  /** Requests all shards to report the positions of their trackables; resolves when they have. */
   standing(): Promise<void>;
-  /** Whether there is such a trackable, and it takes part in collisions. */
+  /** Whether the trackable exists and takes part in collisions. */
   takesPart(trackable: string): boolean;
-  /** Takes what a batch has brought. The promise is what `settled` waits for besides. */
+  /** Processes the outcome of a batch. `settled` also waits for the promise. */
   outcome(reply: CollisionReply, evaluated: Evaluated): Promise<void> | undefined;
-  /** See CollisionInput; false when left out. */
+  /** See CollisionInput; default false. */
   readonly areStandsExact?: boolean;
-  /** Starts the thread; openThread when left out. */
+  /** Starts the thread; default openThread. */
   readonly openThread?: OpenThread | undefined;
-  /** The worker has failed and is started anew. */
+  /** Reports that the worker has failed and is being restarted. */
   restarted(error: unknown): void;
-  /** Where several hubs own objects: this one, and the running time that the others have passed. Undefined where it is alone. */
+  /** Id of this hub, and the monotonic time that the other owners have passed. Undefined for a single hub. */
   others?(): { readonly self: string; readonly untilMs: number } | undefined;
 }
 
-/** What a batch brings besides the motions that are there by then. */
-type ShardCommand =
+/** Commands of a batch besides the pending motions. */
+type CollisionCommand =
   | { readonly kind: 'variants'; readonly variants: readonly Variant[] }
   | { readonly kind: 'zone'; readonly id: string; readonly zone: Zone | undefined }
   | { readonly kind: 'pairs' };
 
 /**
- * The lane to the collision worker, which sees the motions of all shards, and survives the death of the worker.
+ * Lane to the collision worker, which evaluates the motions of all shards. The lane survives a failed worker.
  *
- * A new worker is told where all trackables stand, which pairs collide, and the motions that the old one had not
- * finished: nobody hears of it, and all timers go on.
+ * A new worker receives the positions of all trackables, the colliding pairs, and the unfinished motions of the old
+ * one: no event is lost or repeated, and all timers continue.
  */
 export class CollisionLane {
-  readonly lane: Lane<ShardCommand, CollisionReply>;
+  readonly lane: Lane<CollisionCommand, CollisionReply>;
   readonly #options: CollisionLaneOptions;
   readonly #thread: Thread;
   readonly #zones = new Map<string, Zone>();
-  readonly #unfinished = new Unfinished();
-  readonly #others = new OthersUnfinished();
-  /** The pairs that collide, by the ids of their rows. */
+  readonly #unfinished = new UnfinishedMotions();
+  readonly #others = new RemoteMotions();
+  /** Colliding pairs, by the ids of their rows. */
   readonly #pairs = new Map<string, CollisionRow>();
-  /** What holds those of them that do not touch. */
+  /** Reasons that keep pairs colliding although they do not touch. */
   readonly #held = new Map<string, HeldPair>();
-  /** Whether `#held` is known: after a restart of the hub the stage has to find out first. */
-  #isHeldKnown = true;
-  /** Until when pairs of a run before are held. */
+  /** Whether `#held` is complete: after a restart of the hub the stage must compute it first. */
+  #isHeldComplete = true;
+  /** Time until which pairs of a former run are held. */
   #heldMs = 0;
   /** See Restoration. */
   #publishedMs: number | undefined;
-  /** Motions received before that time are evaluated by the running batch. */
+  /** The running batch evaluates motions received before this time. */
   #beforeMs: number | undefined;
   #variants: readonly Variant[] = [];
-  /** The worker has failed, and nobody knows what it knows. */
-  #broken = false;
-  /** Batches that were lost one after the other. */
+  /** The worker has failed, and its state is unknown. */
+  #hasFailed = false;
+  /** Number of consecutive lost batches. */
   #losses = 0;
   #closed = false;
-  /** Motions wait until the pairs are known that collide. */
+  /** Motions wait until the colliding pairs are restored. */
   #isPaused = false;
   #waiting = 0;
-  /** Motions of items below that number were handed out by the last batch. */
+  /** Watermark of the last batch: it contains all motions of earlier items. */
   #watermark = 0;
 
   constructor(options: CollisionLaneOptions) {
     this.#options = options;
     this.#thread = (options.openThread ?? openThread)(COLLISION_WORKER);
     const driver = {
-      run: (commands: readonly ShardCommand[]) => this.#run(commands),
+      run: (commands: readonly CollisionCommand[]) => this.#run(commands),
       outcome: (reply: CollisionReply) => this.#take(reply),
       failure: (error: unknown) => this.#fail(error),
     };
@@ -109,30 +109,30 @@ export class CollisionLane {
     return this.waitingBytes < WAITING_MAX_BYTES;
   }
 
-  /** Whether it waits for `restore`, which asks where all trackables stand. */
+  /** Whether it waits for `restore`, which requests the positions of all trackables. */
   get isPaused(): boolean {
     return this.#isPaused;
   }
 
-  /** Another hub has had the stage: what moves waits for `restore`. */
+  /** Pauses the stage, which belonged to another hub: motions wait for `restore`. */
   pause(): void {
     this.#isPaused = true;
   }
 
-  /** Takes what another hub has moved. */
-  otherDone(news: OtherNews): void {
-    this.#others.add(news);
-    if (news.motions.length > 0 || news.isStood || this.#waiting > 0) this.lane.wake();
+  /** Adds motions of another hub. */
+  addRemoteMotions(update: RemoteMotionsUpdate): void {
+    this.#others.add(update);
+    if (update.motions.length > 0 || update.isStood || this.#waiting > 0) this.lane.wake();
   }
 
-  /** Nothing more comes of another hub. */
-  otherGone(hub: string): void {
+  /** Handles the departure of a hub: no more motions come from it. */
+  remoteLeft(hub: string): void {
     this.#others.gone(hub);
     this.lane.wake();
   }
 
-  /** Takes what a shard has moved, and goes on with what has waited for that shard. */
-  shardDone(motions: PackedMotions | undefined): void {
+  /** Adds motions of a shard, and continues with motions that waited for that shard. */
+  addShardMotions(motions: PackedMotions | undefined): void {
     if (motions !== undefined) {
       this.#unfinished.add(motions);
       this.lane.wake();
@@ -151,31 +151,31 @@ export class CollisionLane {
   }
 
   /**
-   * Takes over the pairs that collided when a hub before this one ended, once the shards know where everybody was. One
-   * that has parted is released `delayMs` from now, or with the next motions of both. `publishedMs`: see Restoration.
+   * Restores the pairs that collided when the former hub stopped, after the shards have restored positions. A pair that
+   * has separated is released `delayMs` from now, or with the next motions of both. `publishedMs`: see Restoration.
    */
   restore(rows: readonly CollisionRow[], delayMs: number, publishedMs?: number): void {
     if (rows.length === 0 && !this.#isPaused) return;
     const nowMs = this.#options.now();
     for (const row of rows) {
-      // A clock that was ahead may have put its start into the future.
+      // If the clock was ahead, the start may be in the future.
       this.#pairs.set(row.id, row.gone === true ? row : { ...row, startMs: Math.min(row.startMs, nowMs) });
     }
     this.#heldMs = nowMs + delayMs;
     this.#publishedMs = publishedMs;
-    this.#isHeldKnown = false;
+    this.#isHeldComplete = false;
     this.lane.push({ kind: 'pairs' });
   }
 
-  /** Motions that are not finished, in bytes as they are packed. */
+  /** Bytes of unfinished motions, as packed. */
   get waitingBytes(): number {
     return this.#unfinished.bytes + this.#others.bytes;
   }
 
-  /** Resolves when all that the shards have handed on is done, and what came of it. */
+  /** Resolves when all motions of the shards are evaluated and their outcomes are processed. */
   async settled(): Promise<void> {
     await this.lane.settled();
-    // A batch that began before the last shard was done leaves what has waited for that to another one.
+    // A batch that began before the last shard was done leaves motions that waited for it to another batch.
     while (this.#waiting > 0 && this.#options.firstUndone() === undefined) {
       this.lane.wake();
       await this.lane.settled();
@@ -186,7 +186,7 @@ export class CollisionLane {
     return this.#thread.memory();
   }
 
-  /** Ends the worker thread at once, as a crash would; the next batch starts a new one. */
+  /** Terminates the worker thread at once, as a crash would; the next batch starts a new one. */
   kill(): Promise<void> {
     return this.#thread.kill();
   }
@@ -196,54 +196,54 @@ export class CollisionLane {
     return this.#thread.close();
   }
 
-  async #run(commands: readonly ShardCommand[]): Promise<CollisionReply> {
+  async #run(commands: readonly CollisionCommand[]): Promise<CollisionReply> {
     try {
       if (this.#isPaused && commands.some(({ kind }) => kind === 'pairs')) {
         this.#isPaused = false;
         await this.#options.standing();
       }
-      if (!this.#broken) return await this.#step(commands);
+      if (!this.#hasFailed) return await this.#step(commands);
     } catch (error) {
-      this.#noteFailure(error);
+      this.#recordFailure(error);
     }
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#revive();
       } catch (error) {
-        this.#noteFailure(error);
-        // A worker that has died may have had any reason; one that has thrown will do so again.
+        this.#recordFailure(error);
+        // A worker may die for any reason; one that has thrown will throw again.
         if (this.#thread.isAlive || attempt === DEATHS_MAX) throw error;
       }
     }
   }
 
-  /** Replaces the worker, and runs what the old one has not finished. */
+  /** Replaces the worker and runs the unfinished motions of the old one. */
   async #revive(): Promise<CollisionReply> {
     await this.#thread.restart();
-    const known = [...this.#zones].map(([id, zone]): ShardCommand => ({ kind: 'zone', id, zone }));
-    const commands: ShardCommand[] = [{ kind: 'variants', variants: this.#variants }, ...known];
-    // What makes every worker fail must not keep the stage from working for ever.
+    const known = [...this.#zones].map(([id, zone]): CollisionCommand => ({ kind: 'zone', id, zone }));
+    const commands: CollisionCommand[] = [{ kind: 'variants', variants: this.#variants }, ...known];
+    // Whatever makes every worker fail must not block the stage forever.
     if (this.#losses < LOSSES_MAX && !this.#isPaused) {
       await this.#options.standing();
-      this.#unfinished.sendAgain();
-      this.#others.sendAgain();
+      this.#unfinished.resend();
+      this.#others.resend();
       commands.push({ kind: 'pairs' });
     }
     const reply = await this.#step(commands);
-    this.#broken = false;
+    this.#hasFailed = false;
     this.#losses = 0;
     return reply;
   }
 
-  #noteFailure(error: unknown): void {
+  #recordFailure(error: unknown): void {
     if (this.#closed) throw error;
-    this.#broken = true;
+    this.#hasFailed = true;
     this.#options.restarted(error);
   }
 
-  /** A batch is lost, with all motions in it, or the hub could not take its outcome. */
+  /** Handles a lost batch, with all its motions, or an outcome that the hub could not process. */
   #fail(error: unknown): void {
-    if (this.#broken) {
+    if (this.#hasFailed) {
       this.#losses++;
       this.#unfinished.giveUp();
       this.#others.giveUp();
@@ -251,7 +251,7 @@ export class CollisionLane {
     if (!this.#closed) this.#options.restarted(error);
   }
 
-  async #step(commands: readonly ShardCommand[]): Promise<CollisionReply> {
+  async #step(commands: readonly CollisionCommand[]): Promise<CollisionReply> {
     const first = this.#options.firstUndone();
     const nowMs = this.#options.now();
     const watermark = first?.seq ?? Number.MAX_SAFE_INTEGER;
@@ -283,12 +283,12 @@ export class CollisionLane {
     const reply = unpackCollisionReply(await this.#thread.run(bytes));
     if (!isPaused) this.#unfinished.finish(reply.finished?.own ?? watermark);
     if (reply.finished !== undefined) this.#others.finish(reply.finished);
-    this.#isHeldKnown ||= arePairsDue;
+    this.#isHeldComplete ||= arePairsDue;
     if (arePairsDue) this.#publishedMs = undefined;
     return reply;
   }
 
-  /** What of several hubs makes up the next batch; undefined where this one is alone. */
+  /** Returns the input of several hubs for the next batch; undefined for a single hub. */
   #several(ownMs: number, nowMs: number): SeveralHubs | undefined {
     const others = this.#options.others?.();
     if (others === undefined) return undefined;
@@ -302,23 +302,23 @@ export class CollisionLane {
     const ids = new Set(rows.flatMap(({ id }) => idsOf(id)));
     return {
       rows,
-      held: this.#isHeldKnown ? [...this.#held.values()] : undefined,
+      held: this.#isHeldComplete ? [...this.#held.values()] : undefined,
       gone: [...ids].filter((id) => !this.#options.takesPart(id)),
       heldMs: this.#heldMs > nowMs ? this.#heldMs : 0,
       publishedMs: this.#publishedMs,
       fromSeq: this.#unfinished.finishedTo,
-      done: this.#broken ? this.#unfinished.done : [],
-      others: this.#others.restoration(this.#broken),
+      done: this.#hasFailed ? this.#unfinished.done : [],
+      others: this.#others.restoration(this.#hasFailed),
     };
   }
 
   #take(reply: CollisionReply): Promise<void> | undefined {
     this.#waiting = reply.waiting;
-    // The shard that these have waited for may be done since: it has found nobody who waited.
+    // The shard that these motions waited for may be done since; nothing else wakes the lane then.
     const watermark = this.#options.firstUndone()?.seq ?? Number.MAX_SAFE_INTEGER;
     if (reply.waiting > 0 && watermark > this.#watermark) this.lane.wake();
     for (const row of reply.rows) {
-      // A pair that has met again touches.
+      // The pair has met again and touches.
       this.#held.delete(row.id);
       if (row.gone === true) this.#pairs.delete(row.id);
       else this.#pairs.set(row.id, row);
@@ -328,7 +328,7 @@ export class CollisionLane {
       else this.#held.set(pair.id, pair);
     }
     const { nextDeadlineMs } = reply;
-    // What is due waits for other hubs: no batch after the other is to find that it still does.
+    // A due deadline waits for other hubs: retrying with every batch would be useless.
     const soonMs = reply.finished === undefined ? 0 : this.#options.now() + OTHERS_WAIT_MS;
     const evaluated = { beforeMs: this.#beforeMs, others: reply.finished?.others ?? [] };
     return this.#options.outcome(nextDeadlineMs < soonMs ? { ...reply, nextDeadlineMs: soonMs } : reply, evaluated);

@@ -1,62 +1,61 @@
 import type { PackedRows } from '../core/row_bytes.ts';
 import type { Borrowed } from '../model/borrowed.ts';
-import { type Journal, MemoryJournal } from './journal.ts';
+import { type StepLog, MemoryStepLog } from './step_log.ts';
 
 /**
- * The way of a row to the disk.
+ * Overview: how a row gets to the disk.
  *
- * A last-known row says where an object was last, and which fences it is in (core/item.ts). A shard keeps that in memory
- * and writes the row when it is to be handed out, as bytes (core/row_bytes.ts), which are only copied from there on.
- * Three classes see to the rest:
+ * A last-known row contains the last position of an object and its fence memberships (core/item.ts). A shard keeps this
+ * state in memory and writes the row on request, as bytes (core/row_bytes.ts), which are only copied from there on.
+ * Three classes do the rest:
  *
- *   FlushScheduler     here, one for each shard   when: how many rows the next batch may bring
- *   OutcomeDispatcher  hub/, one for all          who waits: events and answers, until the rows are kept
- *   StoreWriter        store/, one for all        how: in groups, one commit at a time, and again after a failure
+ * FlushScheduler here, one for each shard when: how many rows the next batch may contain OutcomeDispatcher hub/, one
+ * for all waiting: events and answers, until the rows are stored StoreWriter store/, one for all how: in groups, one
+ * commit at a time, with retries
  *
- * 1. An object whose memberships have changed, or that is gone, has its row in the outcome of that batch (`rows`). Any
- *    other that has changed is dirty: its row comes later, and until then the change is in the Journal, from which a new
- *    worker learns of it should this one die.
- * 2. Every `db_flush_interval` a round begins. From then on each batch gets a flush budget, at the pace of the FlushPacer,
- *    and brings as many rows of dirty objects (`backgroundRows`). While the store is behind it brings none, for two
- *    seconds at most.
- * 3. The OutcomeDispatcher hands both to the StoreWriter, with times of day (row_times.ts). Events of memberships wait
- *    for their rows in a CommitGate.
- *    Nobody waits for background rows: they may wait 50 ms to share a commit.
- * 4. The StoreWriter gathers rows in memory that the thread of the store can read (row_queue.ts) and commits what it has,
- *    with changed entities, in that thread. What fails or is late is reported, and written later.
- * 5. A file has them in a log first, and in their tables later (row_log.ts).
- * 6. When the round is over, the Journal drops the steps from before the round.
+ * 1. The row of an object whose memberships have changed, or that was removed, is in the outcome of that batch
+ *   (`rows`). Any other changed object is dirty: its row comes later. Until then the change is in the StepLog, from
+ *   which a new worker recovers it if this one dies.
+ * 2. Every `db_flush_interval` a round begins. From then each batch gets a flush budget, at the pace of the FlushPacer,
+ *   and contains as many rows of dirty objects (`backgroundRows`). While the store lags the budget is 0, for at most
+ *   two seconds.
+ * 3. The OutcomeDispatcher passes both to the StoreWriter, with wall-clock times (row_times.ts). Events of memberships
+ *   wait for their rows in a CommitGate. No event waits for background rows: they may wait 50 ms to share a commit.
+ * 4. The StoreWriter collects rows in memory that the store thread can read (row_queue.ts) and commits them in that
+ *   thread, with changed entities. Failures and delays are reported, and the rows are written later.
+ * 5. A file has rows in a log first, and in their tables later (row_log.ts).
+ * 6. At the end of the round, the StepLog drops the steps from before the round.
  */
 
-/** What a batch has changed, and which rows it has brought. */
+/** Result of a batch: state changes and rows. */
 export interface StepDone {
   readonly effects: Borrowed;
-  /** Where the step is recorded, and has changed anything. */
+  /** Record of the step; undefined if steps are not recorded or nothing has changed. */
   readonly record: Borrowed | undefined;
   readonly backgroundRows: Pick<PackedRows, 'count'>;
   readonly dirtyCount: number;
 }
 
-/** Hears of rounds: when one begins, and when the rows are handed out of all that had changed by then. */
+/** Receives the start of a round, and its end, when the rows of all objects changed by the start have been emitted. */
 export interface RoundWatch {
   begun(): void;
   over(): void;
 }
 
-/** When a shard hands out the rows of what has changed, and what is not in its rows yet. */
+/** Schedules the rows of a shard's changed objects, and keeps the changes that are not in its rows yet. */
 export class FlushScheduler {
-  readonly journal: Journal = new MemoryJournal();
+  readonly stepLog: StepLog = new MemoryStepLog();
   readonly #pacer: FlushPacer;
   readonly #isStoreBehind: () => boolean;
   readonly #watch: RoundWatch | undefined;
-  /** Whether something was done since all rows were handed out. */
+  /** Whether anything has changed since all rows were emitted. */
   #changed = false;
-  /** The number of the item up to which all rows are asked for; 0: what is done already. */
+  /** Number of the item up to which all rows are requested; 0 for items that are done already. */
   #flushTo: number | undefined;
   #roundDue = false;
   #askedMs = 0;
 
-  /** `share`: the part of what the store takes that is for this shard. */
+  /** `share`: this shard's share of the store's throughput. */
   constructor(share: number, isStoreBehind: () => boolean, watch?: RoundWatch) {
     this.#pacer = new FlushPacer(share);
     this.#isStoreBehind = isStoreBehind;
@@ -67,77 +66,77 @@ export class FlushScheduler {
     return this.#changed;
   }
 
-  /** All rows are wanted as soon as the item of that number is done. */
+  /** Requests all rows as soon as item number `to` is done. */
   flush(to: number): void {
     this.#flushTo = to;
   }
 
-  /** All rows are wanted, little by little. */
+  /** Requests all rows, gradually. */
   beginRound(): void {
     this.#roundDue = !this.#pacer.isRunning;
   }
 
-  /** A batch is about to be made: how many rows it may bring. */
+  /** Returns the maximum number of background rows of the next batch. */
   flushBudget(nowMs: number): number {
     this.#askedMs = nowMs;
     if (this.#roundDue) {
       this.#roundDue = false;
       this.#pacer.begin(nowMs);
-      this.journal.mark();
+      this.stepLog.mark();
       this.#watch?.begun();
     }
     return this.#flushTo === undefined ? this.#pacer.flushBudget(nowMs, this.#isStoreBehind()) : Infinity;
   }
 
-  /** That batch is finished, with everything up to the item of that number. */
+  /** Records a finished batch, with which all items up to `doneTo` are done. */
   note({ effects, record, backgroundRows, dirtyCount }: StepDone, doneTo: number): void {
     this.#changed = true;
-    if (record === undefined) this.journal.append(effects);
-    else this.journal.appendRecord(record);
+    if (record === undefined) this.stepLog.append(effects);
+    else this.stepLog.appendRecord(record);
     const wasRunning = this.#pacer.isRunning;
-    this.#pacer.brought({ rows: backgroundRows.count, dirtyCount, askedMs: this.#askedMs });
+    this.#pacer.recordBatch({ rows: backgroundRows.count, dirtyCount, askedMs: this.#askedMs });
     if (wasRunning && !this.#pacer.isRunning) {
-      this.journal.dropMarked();
+      this.stepLog.dropMarked();
       this.#watch?.over();
     }
     if (dirtyCount > 0) return;
-    this.journal.clear();
+    this.stepLog.clear();
     this.#changed = false;
     if (this.#flushTo !== undefined && this.#flushTo <= doneTo) this.#flushTo = undefined;
   }
 
-  /** The worker has died, and a new one knows what the last one knew. */
+  /** Ends the round after the worker has died and was replaced. */
   endRound(): void {
     this.#pacer.end();
   }
 }
 
-/** Rows a millisecond that rounds hand out at least: what keeps the store a small part of the load. */
+/** Minimum rate of a round in rows per millisecond: it keeps the store a small part of the load. */
 const ROWS_PER_MS = 8;
-/** A round of more rows is faster: it takes no longer than this, so that no row grows old. */
+/** A round of more rows is faster: it takes at most this long, so that no row gets old. */
 const ROUND_MS = 1000;
-/** Rows that are worth a commit: as many come with the first batch of a round, and with others no fewer, but the last. */
+/** Minimum rows worth a commit: the first batch of a round contains as many, later ones no fewer, except the last. */
 const ROWS_MIN = 100;
-/** A round that the store holds up goes on after this time all the same: what it waits for takes memory. */
+/** A round that waits for a lagging store continues after this time anyway: waiting takes memory. */
 const OVERDUE_MS = 2000;
 
 /**
- * Rounds in which a shard hands out the rows of all objects that have changed, some with each batch: all at once would
- * hold up everybody, the shard that makes them, the front thread and whoever waits for a commit of the store.
+ * Rounds in which a shard emits the rows of all changed objects, some with each batch. All at once would block the
+ * shard, the main thread, and other commits of the store.
  *
- * The objects that had changed when the round began come first, and whatever is handed out and changes again comes
- * behind them. So the round is over when as many rows were handed out as objects had changed.
+ * Objects that had changed when the round began come first; objects that change again queue after them. So the round is
+ * over when as many rows were emitted as objects had changed.
  */
 export class FlushPacer {
   readonly #rowsPerMsMin: number;
   #rowsPerMs = 0;
-  /** Rows of the round that are still to come; undefined: there is no round; Infinity: nobody has counted them yet. */
+  /** Remaining rows of the round; undefined without a round; Infinity until they are counted. */
   #left: number | undefined;
   #begunMs = 0;
-  /** Until when rows were asked for. */
+  /** Time up to which rows were requested. */
   #askedMs = 0;
 
-  /** `share`: the part of what the store takes that is for this shard. */
+  /** `share`: this shard's share of the store's throughput. */
   constructor(share: number) {
     this.#rowsPerMsMin = ROWS_PER_MS * share;
   }
@@ -153,15 +152,15 @@ export class FlushPacer {
     this.#askedMs = nowMs - ROWS_MIN / this.#rowsPerMs;
   }
 
-  /** Rows that the next batch may bring; none while the store is behind, for two seconds at most. */
+  /** Returns the maximum number of rows of the next batch; 0 while the store lags, for at most two seconds. */
   flushBudget(nowMs: number, isStoreBehind: boolean): number {
     if (this.#left === undefined || (isStoreBehind && nowMs - this.#begunMs < OVERDUE_MS)) return 0;
     const due = Math.ceil((nowMs - this.#askedMs) * this.#rowsPerMs);
     return due < Math.min(ROWS_MIN, this.#left) ? 0 : due;
   }
 
-  /** A batch that was asked for rows at that time has brought some, and left so many objects that have changed. */
-  brought({ rows, dirtyCount, askedMs }: { rows: number; dirtyCount: number; askedMs: number }): void {
+  /** Records a batch: the rows that it contained, and the changed objects that remain. */
+  recordBatch({ rows, dirtyCount, askedMs }: { rows: number; dirtyCount: number; askedMs: number }): void {
     if (this.#left === undefined) return;
     if (rows > 0) this.#askedMs = askedMs;
     if (this.#left === Number.POSITIVE_INFINITY) {
@@ -171,7 +170,7 @@ export class FlushPacer {
     if (this.#left <= 0 || dirtyCount === 0) this.#left = undefined;
   }
 
-  /** The round is over, whatever is left: its shard has died. */
+  /** Ends the round early, because its shard has died. */
   end(): void {
     this.#left = undefined;
   }

@@ -4,26 +4,26 @@ import { copiedRows } from '../wire/store_messages.ts';
 
 export interface OutcomeGateOptions {
   /**
-   * Keeps what a step has changed, so that it outlives this hub; undefined where nobody need wait for that. Rejects where
-   * it never will be kept.
+   * Commits the changes of a step, so that they survive this hub; undefined if no commit is needed. Rejects if they can
+   * never be committed.
    */
-  keep(reply: ShardReply): Promise<void> | undefined;
-  /** Lets out what the step has decided. */
+  commit(reply: ShardReply): Promise<void> | undefined;
+  /** Releases the outcome of the step. */
   release(reply: ShardReply): Promise<void> | undefined;
-  /** Hears of a step that is never let out, and why. */
-  withheld(reply: ShardReply, error: unknown): void;
+  /** Handles a step whose outcome is never released. */
+  failed(reply: ShardReply, error: unknown): void;
 }
 
-/** Steps that may wait, with all that they have decided, before no further one is made. */
+/** Number of uncommitted steps after which no further one is started. */
 const WAITING_MAX = 16;
 
 /**
- * Lets what the steps of a shard have decided out in their order, each when what it has changed is kept: nobody hears of
- * anything that a hub which takes over would not know. After a step that cannot be kept nothing is let out any more.
+ * Releases the outcomes of a shard's steps in order, each when its changes are committed: nothing is published that a
+ * hub taking over would not have. After a step that cannot be committed nothing more is released.
  */
 export class OutcomeGate {
   readonly #options: OutcomeGateOptions;
-  /** Of the step before; undefined where none waits. */
+  /** Release of the previous step; undefined if none is pending. */
   #last: Promise<void> | undefined;
   #waiting = 0;
 
@@ -31,25 +31,28 @@ export class OutcomeGate {
     this.#options = options;
   }
 
-  /** Whether the next step is to wait for those so far: it is small, and may grow meanwhile, or they are too many. */
+  /**
+   * Whether the next step must wait for the previous ones: it is small and may grow in the meantime, or too many are
+   * pending.
+   */
   isDue(isSmall: boolean): boolean {
     return isSmall || this.#waiting >= WAITING_MAX;
   }
 
-  /** Resolves when all steps so far are let out; undefined where they are. */
+  /** Resolves when all previous steps are released; undefined if they are. */
   get released(): Promise<void> | undefined {
     return this.#last;
   }
 
-  /** Takes the reply to a step. Resolves when it was let out, with what that has asked for. */
+  /** Takes the reply to a step. Resolves when it was released and its work is done. */
   take(reply: ShardReply): Promise<void> | undefined {
-    const { keep, release, withheld } = this.#options;
+    const { commit, release, failed } = this.#options;
     const before = this.#last;
-    const kept = keep(reply);
-    if (kept === undefined && before === undefined) return release(reply);
-    // Its bytes lie in memory that the step after the next one is answered in.
+    const committed = commit(reply);
+    if (committed === undefined && before === undefined) return release(reply);
+    // Its bytes lie in memory that is reused for the answer to the step after the next one.
     const own = withOwnBytes(reply);
-    const released = Promise.all([before, kept]).then(() => release(own));
+    const released = Promise.all([before, committed]).then(() => release(own));
     this.#last = released;
     this.#waiting++;
     const done = (): void => {
@@ -58,7 +61,7 @@ export class OutcomeGate {
     };
     released.then(done, (error: unknown) => {
       this.#waiting--;
-      withheld(own, error);
+      failed(own, error);
     });
     return released;
   }

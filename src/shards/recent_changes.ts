@@ -1,121 +1,124 @@
 import type { ObjectIds, ChangesSince } from '../core/item.ts';
 import type { ObjectKind } from '../model/id.ts';
-import type { Configured, EntityCommand } from './shard_commands.ts';
+import type { ConfigCommand, EntityCommand } from './shard_commands.ts';
 
-/** Changes that a record of the log that all hubs share has made. */
-export interface Recorded {
-  /** The sequence of the record. */
+/** Changes of one record of the shared log. */
+export interface RecordedChanges {
+  /** Sequence of the record. */
   readonly config: number;
-  readonly commands: readonly Configured[];
+  readonly commands: readonly ConfigCommand[];
 }
 
-/** What the shards were told behind a record. */
-export interface Changed {
-  /** What brings some objects back to it, or as near to it as is known, and what has changed of these. */
-  readonly undo: Recorded;
-  readonly again: readonly Recorded[];
-  /** How zones and fences were that have changed, and whether rules have. */
-  readonly around: ChangesSince;
+/** Changes after a record, as needed to adopt objects. */
+export interface AdoptionChanges {
+  /**
+   * Commands that restore the objects' own entities as of that record, or as near to it as current; and their changes
+   * since.
+   */
+  readonly undo: RecordedChanges;
+  readonly reapply: readonly RecordedChanges[];
+  /** Previous zones and fences that have changed, and whether rules have. */
+  readonly surroundings: ChangesSince;
 }
 
-interface Noted extends Recorded {
+interface RecentRecord extends RecordedChanges {
   readonly atMs: number;
-  /** What undoes the commands, in this order. */
-  readonly undo: readonly Configured[];
+  /** Commands that undo the changes, in this order. */
+  readonly undo: readonly ConfigCommand[];
 }
 
-/** No owner is without a successor for so long while anything can be changed. */
-const KEPT_MS = 60_000;
+/** No object is without an owner for this long while its configuration can change. */
+const RETENTION_MS = 60_000;
 
 /**
- * What the shards were told lately, and what they knew before. Whoever takes over objects was told of changes that the owner
- * before did not live to evaluate: it takes them over with what that one knew of them, and is told of their changes once more.
- * What has changed around them they meet when they arrive (core/handlers/take_over.ts).
+ * Recent changes of the shards' configuration, and the values before. An adopted object has been evaluated by its
+ * former owner up to some record. It is adopted with the configuration of that record, and then its own changes are
+ * applied reapply. Changes of zones, fences and rules apply on arrival (core/handlers/take_over.ts).
  */
 export class RecentChanges {
   readonly #elapsed: () => number;
-  readonly #known = {
-    zone: new Map<string, Configured>(),
-    fence: new Map<string, Configured>(),
-    provider: new Map<string, Configured>(),
-    trackable: new Map<string, Configured>(),
-    rules: new Map<string, Configured>(),
+  readonly #current = {
+    zone: new Map<string, ConfigCommand>(),
+    fence: new Map<string, ConfigCommand>(),
+    provider: new Map<string, ConfigCommand>(),
+    trackable: new Map<string, ConfigCommand>(),
+    rules: new Map<string, ConfigCommand>(),
   };
-  /** What was before the changes behind that record is known: first that of all that was there when the hub began. */
+  /** Values before the changes after this record are available; initially the record at which the hub started. */
   #from: number | undefined;
-  #noted: Noted[] = [];
+  #records: RecentRecord[] = [];
 
-  /** `elapsed`: time that has passed since some moment. */
+  /** `elapsed`: monotonic time. */
   constructor(elapsed: () => number) {
     this.#elapsed = elapsed;
   }
 
-  note({ config, commands }: Recorded): void {
+  note({ config, commands }: RecordedChanges): void {
     const undo = commands.map((command) => this.#replace(command)).reverse();
     this.#from ??= config;
     if (config <= this.#from || commands.length === 0) return;
     const atMs = this.#elapsed();
-    const old = this.#noted.findLast((noted) => noted.atMs < atMs - KEPT_MS);
+    const old = this.#records.findLast((noted) => noted.atMs < atMs - RETENTION_MS);
     if (old !== undefined) {
       this.#from = old.config;
-      this.#noted = this.#noted.filter((noted) => noted.config > old.config);
+      this.#records = this.#records.filter((noted) => noted.config > old.config);
     }
-    this.#noted.push({ atMs, config, commands, undo });
+    this.#records.push({ atMs, config, commands, undo });
   }
 
-  /** The objects that records behind that one have changed, and that were there before. */
+  /** Returns the objects that existed and were changed by records after `config`. */
   objectsSince(config: number): ObjectIds {
     const there = this.#undo(config).flatMap((command) => (isOfObject(command) && command.entity ? [command] : []));
-    const ids = (wanted: EntityCommand['kind']): string[] => [
-      ...new Set(there.flatMap(({ kind, id }) => (kind === wanted ? [id] : []))),
+    const ids = (kindOfId: EntityCommand['kind']): string[] => [
+      ...new Set(there.flatMap(({ kind, id }) => (kind === kindOfId ? [id] : []))),
     ];
     return { providers: ids('provider'), trackables: ids('trackable') };
   }
 
-  /** What has changed behind a record, of those objects. */
-  since(config: number, { providers, trackables }: ObjectIds): Changed {
+  /** Returns the changes after a record that concern the given objects. */
+  since(config: number, { providers, trackables }: ObjectIds): AdoptionChanges {
     const concerned = { provider: new Set(providers), trackable: new Set(trackables) };
-    const isConcerned = (command: Configured): boolean =>
+    const concerns = (command: ConfigCommand): boolean =>
       isOfObject(command) && concerned[command.kind].has(command.id);
     const undo = this.#undo(config);
-    const again = this.#noted.flatMap(({ config: at, commands: all }) => {
-      const commands = all.filter(isConcerned);
+    const reapply = this.#records.flatMap(({ config: at, commands: all }) => {
+      const commands = all.filter(concerns);
       return at > config && commands.length > 0 ? [{ config: at, commands }] : [];
     });
-    const [last] = again.splice(-1);
-    // The shards know of everything by then.
-    if (last !== undefined) again.push({ ...last, config: this.#noted.at(-1)?.config ?? last.config });
+    const [last] = reapply.splice(-1);
+    // By then the shards have applied everything.
+    if (last !== undefined) reapply.push({ ...last, config: this.#records.at(-1)?.config ?? last.config });
     return {
-      undo: { config: Math.max(config, this.#from ?? 0), commands: undo.filter(isConcerned) },
-      again,
-      around: aroundBefore(undo),
+      undo: { config: Math.max(config, this.#from ?? 0), commands: undo.filter(concerns) },
+      reapply,
+      surroundings: previousSurroundings(undo),
     };
   }
 
-  #undo(config: number): readonly Configured[] {
-    return this.#noted
+  #undo(config: number): readonly ConfigCommand[] {
+    return this.#records
       .filter((noted) => noted.config > config)
       .toReversed()
       .flatMap(({ undo }) => undo);
   }
 
-  /** Returns what was known before. */
-  #replace(command: Configured): Configured {
-    const known = this.#known[command.kind];
+  /** Applies a command and returns the previous value as a command. */
+  #replace(command: ConfigCommand): ConfigCommand {
+    const current = this.#current[command.kind];
     const id = command.kind === 'rules' ? '' : command.id;
-    const before = known.get(id) ?? without(command);
-    if (command.kind !== 'rules' && command.entity === undefined) known.delete(id);
-    else known.set(id, unforced(command));
+    const before = current.get(id) ?? without(command);
+    if (command.kind !== 'rules' && command.entity === undefined) current.delete(id);
+    else current.set(id, unforced(command));
     return before;
   }
 }
 
-function isOfObject(command: Configured): command is EntityCommand & { kind: ObjectKind } {
+function isOfObject(command: ConfigCommand): command is EntityCommand & { kind: ObjectKind } {
   return command.kind === 'provider' || command.kind === 'trackable';
 }
 
-/** The last of what is undone is what there was first. */
-function aroundBefore(undo: readonly Configured[]): ChangesSince {
+/** The last command that undoes a change contains the oldest value. */
+function previousSurroundings(undo: readonly ConfigCommand[]): ChangesSince {
   const zones = new Map<string, ChangesSince['zones'][number]>();
   const fences = new Map<string, ChangesSince['fences'][number]>();
   for (const command of undo) {
@@ -126,15 +129,15 @@ function aroundBefore(undo: readonly Configured[]): ChangesSince {
   return { zones: [...zones.values()], fences: [...fences.values()], rules };
 }
 
-function without(command: Configured): Configured {
+function without(command: ConfigCommand): ConfigCommand {
   if (command.kind === 'rules') return { kind: 'rules', rules: [] };
-  // The owner may have had locations of a provider before it was told of it: these are only taken over with an entity.
+  // The owner may have had locations of a provider before its entity, and these are only adopted with an entity.
   const { id, type } = (command.kind === 'provider' && command.entity) || {};
   if (id !== undefined && type !== undefined) return { kind: 'provider', id: command.id, entity: { id, type } };
   return { ...unforced(command), entity: undefined };
 }
 
-/** What is brought back is no change. */
-function unforced<Command extends Configured>(command: Command): Command {
+/** Restoring an entity is not a change. */
+function unforced<Command extends ConfigCommand>(command: Command): Command {
   return 'force' in command ? { ...command, force: false } : command;
 }

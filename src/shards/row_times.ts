@@ -3,14 +3,15 @@ import type { StoredMembership, StoredRow, LastKnownRow } from '../core/item.ts'
 import { lastSeenTime, type ClockStep } from '../model/clock_steps.ts';
 
 /**
- * Stored last-known rows have wall-clock times, since the event times and running times of one hub mean nothing to the next.
- * The rows that shards emit and restore have event times and running times (model/clock_steps.ts).
+ * Conversion of last-known rows. Stored rows have wall-clock times, because the event times and monotonic times of one
+ * hub are meaningless to the next. Rows that shards emit and restore have event times and monotonic times
+ * (model/clock_steps.ts).
  */
 
 type Row = LastKnownRow & { readonly gone?: false };
 
-/** What of the hub's clock rows are converted by. */
-interface Times {
+/** Conversions of the hub's clock. */
+interface RowClock {
   readonly setBacks: readonly ClockStep[];
   now(): number;
   running(): number;
@@ -19,8 +20,8 @@ interface Times {
   eventTimeOfDay(eventMs: number): number;
 }
 
-/** Rows as they are kept. */
-export function rowsToKeep(rows: Iterable<StoredRow>, clock: Times): Iterable<StoredRow> {
+/** Converts rows to wall-clock times for the store. */
+export function rowsToStore(rows: Iterable<StoredRow>, clock: RowClock): Iterable<StoredRow> {
   if (clock.setBacks.length === 0) return rows;
   return Array.from(rows, (row) => {
     if (row.gone === true) return row;
@@ -29,23 +30,26 @@ export function rowsToKeep(rows: Iterable<StoredRow>, clock: Times): Iterable<St
   });
 }
 
-/** Rows of this hub for a shard that needs them again. Their objects have been silent for as long as the hub has listened. */
-export function keptRows(rows: readonly LastKnownRow[], clock: Times): readonly LastKnownRow[] {
+/**
+ * Converts stored rows of this hub for a shard that restores them. The silence of their objects excludes the time in
+ * which the hub was not running.
+ */
+export function ownRows(rows: readonly LastKnownRow[], clock: RowClock): readonly LastKnownRow[] {
   return rowsInRunning(rows, clock, (ms) => lastSeenTime(ms, clock.setBacks));
 }
 
 /**
- * Rows of another hub, which has listened all the time. Their objects have been silent for as long as the time of day
- * says.
+ * Converts stored rows of another hub that ran all the time. The silence of their objects is measured by wall-clock
+ * time.
  */
-export function foreignRows(rows: readonly LastKnownRow[], clock: Times): readonly LastKnownRow[] {
+export function remoteRows(rows: readonly LastKnownRow[], clock: RowClock): readonly LastKnownRow[] {
   const aheadMs = clock.running() - clock.now();
   return rowsInRunning(rows, clock, (ms) => ms + aheadMs);
 }
 
 function rowsInRunning(
   rows: readonly LastKnownRow[],
-  clock: Times,
+  clock: RowClock,
   received: (ms: number) => number,
 ): readonly LastKnownRow[] {
   if (clock.setBacks.length === 0) return rows;
@@ -56,7 +60,7 @@ function rowsInRunning(
   });
 }
 
-/** A row in which no time is later than that. */
+/** Returns the row with all times limited to `untilMs`. */
 export function rowUntil(row: LastKnownRow, untilMs: number): LastKnownRow {
   if (row.gone === true) return row;
   const isLate = ([, entryMs, timers]: StoredMembership) => (entryMs ?? 0) > untilMs || latestOf(timers) > untilMs;

@@ -8,25 +8,25 @@ type Unnumbered<T> = T extends unknown ? Omit<T, 'seq' | 'receivedMs'> : never;
 /** An item before it gets its number and time. */
 export type ShardCommand = Unnumbered<Exclude<Item, { kind: 'location' }>>;
 
-/** The same of what waits in a lane. */
+/** A lane item before it gets its number and time. */
 export type LaneCommand = Unnumbered<Exclude<LaneItem, { kind: 'locations' }>>;
 
-/** What the shards are told of a changed entity; without one it was deleted. */
+/** Command that applies a changed entity; without one it was deleted. */
 export type EntityCommand = Extract<ShardCommand, { kind: 'zone' | 'fence' | 'trackable' | 'provider' }>;
 
-/** The same of all that is configured. */
-export type Configured = EntityCommand | Extract<ShardCommand, { kind: 'rules' }>;
+/** Command that applies a configuration change. */
+export type ConfigCommand = EntityCommand | Extract<ShardCommand, { kind: 'rules' }>;
 
-/** An entity after a change; undefined when it was deleted. */
-interface Changed {
+/** An entity after a change; undefined if it was deleted. */
+interface EntityChange {
   readonly kind: EntityCommand['kind'];
   readonly id: string;
   readonly after: unknown;
   readonly force?: boolean;
 }
 
-/** Changes of entities as the shards are told of them: large polygons in numbers, which cost a shard no garbage. */
-export function commandsOf(changes: readonly Changed[]): EntityCommand[] {
+/** Returns changes of entities as commands, with large polygons as numbers, which cost a shard no garbage. */
+export function commandsOf(changes: readonly EntityChange[]): EntityCommand[] {
   return changes.map(({ kind, id, after, force }) => {
     const isFence = kind === 'fence' && after !== undefined;
     const command = { kind, id, entity: isFence ? withCompactRegion(after as StoredFence) : after } as EntityCommand;
@@ -34,9 +34,9 @@ export function commandsOf(changes: readonly Changed[]): EntityCommand[] {
   });
 }
 
-/** Cuts a list before an entity that comes back after its deletion in the same list. */
-export function withoutReturns(commands: readonly Configured[]): readonly (readonly Configured[])[] {
-  const parts: Configured[][] = [[]];
+/** Splits a list before an entity that is created again after its deletion in the same list. */
+export function withoutReturns(commands: readonly ConfigCommand[]): readonly (readonly ConfigCommand[])[] {
+  const parts: ConfigCommand[][] = [[]];
   const deleted = new Set<string>();
   for (const command of commands) {
     if (command.kind === 'rules') {

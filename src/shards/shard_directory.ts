@@ -3,7 +3,7 @@ import type { ObjectIds, Query } from '../core/item.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
 import { Affinity, linksOf } from './affinity.ts';
-import type { Configured } from './shard_commands.ts';
+import type { ConfigCommand } from './shard_commands.ts';
 
 /** Objects that must move from one shard to another. */
 export interface Rebalance {
@@ -13,11 +13,11 @@ export interface Rebalance {
   readonly trackables: string[];
 }
 
-/** Which shard each provider and trackable lives in. */
+/** Assignment of providers and trackables to shards. */
 export class ShardDirectory {
   readonly #shards: number;
   readonly #affinity = new Affinity();
-  /** Objects that a shard was told of. */
+  /** Number of changes: objects that moved or were deleted. */
   #changes = 0;
   readonly #directory = { providers: new Map<string, number>(), trackables: new Map<string, number>() };
 
@@ -25,7 +25,7 @@ export class ShardDirectory {
     this.#shards = shards;
   }
 
-  /** How often an object has got another shard, or was forgotten. */
+  /** Counter of objects that have moved to another shard or were deleted. */
   get changes(): number {
     return this.#changes;
   }
@@ -50,7 +50,7 @@ export class ShardDirectory {
     return home;
   }
 
-  /** Shards that are to delete objects which could come back in another one. */
+  /** Returns the shards that must delete objects before these may be created again in another shard. */
   ofDeleted(
     changed: readonly { readonly kind: string; readonly id: string; readonly entity: unknown }[],
   ): readonly number[] {
@@ -64,20 +64,23 @@ export class ShardDirectory {
     return [...directory];
   }
 
-  /** Who can answer a query: the home of the object that it names, or all shards. */
-  asked(query: Query): readonly number[] {
+  /** Returns the shards that can answer a query: the shard of the object that it names, or all. */
+  shardsFor(query: Query): readonly number[] {
     const object = queriedObject(query);
     if (object === undefined) return Array.from({ length: this.#shards }, (_, shard) => shard);
     return [object.kind === 'provider' ? this.ofProvider(object.id) : this.ofTrackable(object.id)];
   }
 
-  /** The object is deleted. */
+  /** Handles the deletion of an object. */
   forget(kind: ObjectKind, id: string): void {
     this.#directory[`${kind}s`].delete(id);
     this.#changes++;
   }
 
-  /** Takes over changed trackables, undefined where deleted. Returns which objects must move, and counts them as moved. */
+  /**
+   * Applies changed trackables, undefined for deleted ones. Returns the objects that must move, and records them as
+   * moved.
+   */
   assign(changes: readonly { readonly id: string; readonly entity: Trackable | undefined }[]): readonly Rebalance[] {
     if (this.#shards === 1 || changes.length === 0) return [];
     const deleted = new Set<string>();
@@ -89,7 +92,7 @@ export class ShardDirectory {
     const links = changes.map(({ id, entity }) => ({ id, links: entity && linksOf(entity) }));
     for (const { providers, trackables } of this.#affinity.change(links)) {
       for (const id of providers) this.#rehome('providers', id, moves);
-      // What is to be deleted is deleted where it is.
+      // An object to be deleted is deleted in its current shard.
       for (const id of trackables) if (!deleted.has(id)) this.#rehome('trackables', id, moves);
     }
     return [...moves.values()];
@@ -112,34 +115,34 @@ export class ShardDirectory {
   }
 }
 
-/** The objects that the shards may have a state of: those that are configured, and providers that were located before. */
-export class KnownObjects {
+/** Objects that the shards may have state of: configured ones, and providers that were located. */
+export class ShardObjects {
   readonly #configured = { provider: new Set<string>(), trackable: new Set<string>() };
-  /** Providers that were located, and are not configured. */
-  readonly #heard = new Set<string>();
+  /** Located providers that are not configured. */
+  readonly #located = new Set<string>();
 
-  /** Takes over what was changed. */
-  change(commands: readonly Configured[]): void {
+  /** Applies changes. */
+  change(commands: readonly ConfigCommand[]): void {
     for (const command of commands) {
       if (command.kind !== 'provider' && command.kind !== 'trackable') continue;
-      if (command.kind === 'provider') this.#heard.delete(command.id);
+      if (command.kind === 'provider') this.#located.delete(command.id);
       if (command.entity === undefined) this.#configured[command.kind].delete(command.id);
       else this.#configured[command.kind].add(command.id);
     }
   }
 
-  /** Whether the shards were told of a provider, whatever they have heard of it. hot */
+  /** Whether a provider is configured, whether or not it was located. hot */
   isConfigured(provider: string): boolean {
     return this.#configured.provider.has(provider);
   }
 
-  /** A provider was located that may not be configured. hot */
-  heard(provider: string): void {
-    if (!this.#configured.provider.has(provider)) this.#heard.add(provider);
+  /** Records a located provider, which may not be configured. hot */
+  located(provider: string): void {
+    if (!this.#configured.provider.has(provider)) this.#located.add(provider);
   }
 
   all(): ObjectIds {
     const { provider, trackable } = this.#configured;
-    return { providers: [...provider, ...this.#heard], trackables: [...trackable] };
+    return { providers: [...provider, ...this.#located], trackables: [...trackable] };
   }
 }

@@ -13,54 +13,53 @@ import {
   weightOf,
 } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
-import { type Known, ShardWorker, type ShardWorkerOptions } from './shard_worker.ts';
+import { type RecoveredParts, ShardWorker, type ShardWorkerOptions } from './shard_worker.ts';
 
-/** A worker that dies while it is told what the last one knew is replaced as often as this, then its batch is lost. */
+/** Attempts to replace a worker that dies during recovery; then its batch is lost. */
 const REVIVALS_MAX = 10;
-/** Whoever ends workers from outside hardly hits the same item as often as this. */
+/** Deaths over the same item before it is dropped. Workers killed from outside hardly hit the same item as often. */
 const DEATHS_MAX = 3;
 
-/** How long a worker must have had nothing to do, and what it must have done before, for it to tidy up. */
+/** Idle rounds, and minimum items before them, after which a worker frees memory. */
 const REST_AFTER_ROUNDS = 10;
 const REST_AFTER_ITEMS = 10_000;
 
-/** What a shard lane needs of the hub. */
+/** Functions and settings that a shard lane needs. */
 export interface ShardLaneOptions extends ShardWorkerOptions {
   readonly capacity: number;
   readonly batchMax: number;
   /** See LaneOptions. */
   readonly pace?: Pace | undefined;
-  /** Takes what a batch has brought. The promise is what `settled` waits for besides. */
+  /** Processes the outcome of a batch. `settled` also waits for the promise. */
   outcome(reply: ShardReply): Promise<void> | undefined;
-  /** An item that makes the worker fail again and again was given up. */
+  /** Reports an item that was dropped, because it makes the worker fail repeatedly. */
   lost(item: LaneItem, error: unknown): void;
-  /** The worker has failed and is started anew. */
+  /** Reports that the worker has failed and is being restarted. */
   restarted(error: unknown): void;
 }
 
 /**
- * A lane to the worker thread of one shard, which survives the death of the thread.
- *
- * A new worker is told the entities, then the last-known rows, then the changes since these rows, none of which publishes
- * anything. By then it knows what the old one knew after its last finished batch, with all timers. The unfinished batch
- * runs again; if it fails again, it is halved until the item that makes it fail stands alone, and that one is dropped.
+ * Lane to the worker thread of one shard, which survives a failed thread. A new worker receives the entities, then the
+ * last-known rows, then the changes since these rows; none of this publishes anything. It then has the state of the old
+ * one after its last finished batch, with all timers. The unfinished batch runs again. If it fails again, it is
+ * bisected until the failing item is alone, and that item is dropped.
  */
 export class ShardLane {
   readonly lane: Lane<LaneItem, ShardReply | undefined>;
   readonly #options: ShardLaneOptions;
   readonly #packer = new LocationPacker();
   readonly #worker: ShardWorker;
-  /** The worker has failed: its state is not to be trusted. */
-  #broken = false;
+  /** The worker has failed: its state is unreliable. */
+  #hasFailed = false;
   #closed = false;
-  /** Calls of flushInBackground that found nothing changed, one after the other. */
+  /** Consecutive calls of flushInBackground without changes. */
   #idleRounds = 0;
-  /** The number of the last item that was done when the worker tidied up. */
+  /** Number of the last finished item when the worker freed memory. */
   #restedAt = 0;
   #restDue = false;
-  /** What it was given of a body so far, as far as it lies together. */
+  /** Contiguous records of the current body so far. */
   #open: PackedRun | undefined;
-  /** What the parts of the current batch have asked for that are done already. */
+  /** Work of the finished parts of the current batch. */
   #works: Promise<void>[] = [];
 
   constructor(options: ShardLaneOptions) {
@@ -79,12 +78,12 @@ export class ShardLane {
     this.lane = new Lane(driver, { pendingMax: capacity, batchMax, runsAhead: true, pace: options.pace });
   }
 
-  /** Takes a location. hot */
+  /** Adds a location. hot */
   location(location: AcceptedLocation, seq: number, times: Times): void {
     this.lane.push(this.#packer.pack(location, seq, times));
   }
 
-  /** Takes records of a body that was scanned, from one place in it to another: see LocationPacker. `pass` is still to come. hot */
+  /** Adds records of a scanned body, between two offsets: see LocationPacker. `pass` must follow. hot */
   scanned(body: ScannedBody, from: number, to: number, seq: number): void {
     const before = this.#open;
     const run = this.#packer.copy(body, from, to, seq, before);
@@ -92,7 +91,7 @@ export class ShardLane {
     this.#open = run;
   }
 
-  /** Passes on what it was given of a body, of whose providers these are its own, and newProviders. hot */
+  /** Pushes the records of a body, whose new providers in this shard are `newProviders`. hot */
   pass(newProviders: readonly string[]): void {
     const run = this.#open;
     if (run === undefined) return;
@@ -100,7 +99,7 @@ export class ShardLane {
     this.lane.push(newProviders.length === 0 ? run : { ...run, newProviders });
   }
 
-  /** Asks for the rows of all objects that have changed until now, as soon as that is done. */
+  /** Requests the rows of all objects changed so far, as soon as pending items are done. */
   flush(): void {
     const { last } = this.lane;
     if (!this.#worker.flush.isChanged && last === undefined) return;
@@ -108,7 +107,7 @@ export class ShardLane {
     this.lane.wake();
   }
 
-  /** Asks for the rows of all objects that have changed until now, little by little. To be called from time to time. */
+  /** Requests the rows of all objects changed so far, gradually. Call it periodically. */
   flushInBackground(): void {
     if (!this.#worker.flush.isChanged && this.lane.last === undefined) {
       this.#rest();
@@ -119,7 +118,7 @@ export class ShardLane {
     this.lane.wake();
   }
 
-  /** A worker that has nothing to do after much work tidies up. */
+  /** Frees memory of a worker that is idle after much work. */
   #rest(): void {
     if (++this.#idleRounds < REST_AFTER_ROUNDS || this.#worker.doneTo - this.#restedAt < REST_AFTER_ITEMS) return;
     this.#restedAt = this.#worker.doneTo;
@@ -132,7 +131,7 @@ export class ShardLane {
     this.#worker.forgetNames();
   }
 
-  /** Ends the worker thread at once, as a crash would; the next batch starts a new one. */
+  /** Terminates the worker thread at once, as a crash would; the next batch starts a new one. */
   kill(): Promise<void> {
     return this.#worker.kill();
   }
@@ -146,26 +145,26 @@ export class ShardLane {
     return this.#worker.close();
   }
 
-  /** Undefined when the batch has failed and what could be done of it is handed out already. */
+  /** Returns undefined if the batch has failed; then the outcomes of its successful parts are processed already. */
   async #run(items: readonly LaneItem[]): Promise<ShardReply | undefined> {
     try {
-      if (this.#restDue && !this.#broken && items.length === 0) await this.#worker.rest();
+      if (this.#restDue && !this.#hasFailed && items.length === 0) await this.#worker.rest();
       this.#restDue = false;
-      if (!this.#broken) return await this.#worker.step(items, this.lane.next);
+      if (!this.#hasFailed) return await this.#worker.step(items, this.lane.next);
     } catch (error) {
-      this.#noteFailure(error);
+      this.#recordFailure(error);
     }
-    // A worker that has died may have had any reason; one that has thrown will do so again.
+    // A worker may die for any reason; one that has thrown will throw again.
     const isPoisoned = this.#worker.isAlive && isSeveral(items);
     await this.#runInParts(isPoisoned ? halvesOf(items) : [items]);
-    // Motions of the parts may wait for this batch to end.
+    // Motions of the parts may wait for the end of this batch.
     this.lane.wake();
     return undefined;
   }
 
   /**
-   * Runs the parts of a batch that has failed, and halves those that fail. An item alone is given up when the worker
-   * throws over it, or has died over it several times.
+   * Runs the parts of a failed batch, and bisects those that fail. A single item is dropped if the worker throws over
+   * it, or has died over it several times.
    */
   async #runInParts(batch: readonly (readonly LaneItem[])[]): Promise<void> {
     await this.#revive(batch.flat());
@@ -174,9 +173,9 @@ export class ShardLane {
     for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
       try {
         const reply = await this.#worker.step(part, parts.at(-1)?.[0] ?? this.lane.next);
-        this.#keepWork(this.#options.outcome(reply));
+        this.#addWork(this.#options.outcome(reply));
       } catch (error) {
-        this.#noteFailure(error);
+        this.#recordFailure(error);
         if (isSeveral(part)) parts.push(...halvesOf(part).toReversed());
         else if (!this.#worker.isAlive && ++deaths < DEATHS_MAX) parts.push(part);
         else this.#giveUp(part, error);
@@ -186,23 +185,23 @@ export class ShardLane {
     }
   }
 
-  #noteFailure(error: unknown): void {
+  #recordFailure(error: unknown): void {
     if (this.#closed) throw error;
-    this.#broken = true;
+    this.#hasFailed = true;
     this.#options.restarted(error);
   }
 
-  /** Replaces the worker. Throws when that fails again and again; then the items are lost. */
+  /** Replaces the worker. Throws if that fails repeatedly; then the items are lost. */
   async #revive(items: readonly LaneItem[]): Promise<void> {
-    // Whatever makes workers fail must not keep the lane from working for ever.
-    let known: Known = 'all';
+    // Whatever makes workers fail must not block the lane forever.
+    let known: RecoveredParts = 'all';
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#worker.replace({ known, failed: (error) => this.#noteFailure(error) });
-        this.#broken = false;
+        await this.#worker.replace({ known, failed: (error) => this.#recordFailure(error) });
+        this.#hasFailed = false;
         return;
       } catch (error) {
-        this.#noteFailure(error);
+        this.#recordFailure(error);
         if (this.#worker.isAlive) known = known === 'all' ? 'rows' : 'nothing';
         if (attempt < REVIVALS_MAX) continue;
         this.#giveUp(items, error);
@@ -212,14 +211,14 @@ export class ShardLane {
   }
 
   #take(reply: ShardReply | undefined): Promise<void> | undefined {
-    if (reply !== undefined) this.#keepWork(this.#options.outcome(reply));
+    if (reply !== undefined) this.#addWork(this.#options.outcome(reply));
     const [first, ...more] = this.#works.splice(0);
     return more.length === 0 ? first : Promise.all([first, ...more]).then(() => undefined);
   }
 
-  #keepWork(work: Promise<void> | undefined): void {
+  #addWork(work: Promise<void> | undefined): void {
     if (work === undefined) return;
-    // Whoever waits for the batch hears of a failure when the batch ends; until then nobody listens.
+    // The caller that waits for the batch gets the failure at the end of the batch.
     work.catch(() => undefined);
     this.#works.push(work);
   }
@@ -227,10 +226,10 @@ export class ShardLane {
   #giveUp(items: readonly LaneItem[], error: unknown): void {
     this.#worker.giveUp(items);
     for (const item of items) this.#options.lost(item, error);
-    this.#keepWork(Promise.reject(new HubError('HUB_INTERNAL', LOST, { cause: error })));
+    this.#addWork(Promise.reject(new HubError('HUB_INTERNAL', LOST, { cause: error })));
   }
 
-  /** The lane has lost a batch, or the hub could not take its outcome. */
+  /** Handles a lost batch, or an outcome that the hub could not process. */
   #fail(error: unknown): void {
     this.#works = [];
     if (!this.#closed) this.#options.restarted(error);

@@ -10,53 +10,53 @@ import { StateMirror } from './state_mirror.ts';
 
 const SHARD_WORKER = new URL('../../workers/shard.ts', import.meta.url);
 const NOTHING = lend(new Uint8Array(0));
-/** A full batch takes less, and so does the answer to it; a longer one crosses by itself. */
+/** A full batch and its answer need less; a longer one is transferred separately. */
 const SHARED_BYTES = 1 << 23;
 
-/** What a shard's worker needs of the hub. */
+/** Functions and settings that a shard's worker needs. */
 export interface ShardWorkerOptions {
   readonly settings: ShardSettings;
-  /** Running time: it never falls. `setBacks` show it as the time of day. */
+  /** Returns monotonic time; `setBacks` convert it to wall-clock time. */
   now(): number;
   setBacks?(): LaneBatch['setBacks'];
-  /** Time of receipt of the earliest item that will be pushed, where that is in the past. */
+  /** Time of receipt of the earliest item still to be pushed, if that is in the past. */
   heldSinceMs?(): number | undefined;
-  /** What part of all rows that the store takes may come from this shard. */
+  /** This shard's share of the store's throughput. */
   readonly shareOfStore: number;
   /** Whether each step is recorded for other hubs. */
   readonly recordsSteps?: boolean;
-  /** Whether their records have their fence events as well, by now. */
+  /** Whether the records contain the fence events of their steps now. */
   tellsFenceEvents?(): boolean;
   readonly rounds?: RoundWatch | undefined;
-  /** Whether the store has much to write. */
+  /** Whether the store lags. */
   isStoreBehind(): boolean;
-  /** Starts the thread; openThread when left out. */
+  /** Starts the thread; default openThread. */
   readonly openThread?: OpenThread | undefined;
   /**
-   * The newest of all rows that were handed out, for a worker that starts anew. `hasAdopted` tells the objects that the shard
-   * has taken over from another hub: their rows count even before the log says that they are here.
+   * Returns the newest emitted rows, for a new worker. `hasAdopted` selects the objects that the shard has adopted from
+   * another hub: their rows count even before the log contains their arrival.
    */
   rows(hasAdopted: HasObject): Promise<readonly LastKnownRow[]>;
 }
 
-/** Tells some of the objects. */
+/** Selects objects. */
 export type HasObject = (kind: ObjectKind, id: string) => boolean;
 
-/** What a new worker is told besides entities: rows and the steps since, rows alone, or nothing. */
-export type Known = 'all' | 'rows' | 'nothing';
+/** State that a new worker recovers besides entities: rows and the steps since, rows alone, or nothing. */
+export type RecoveredParts = 'all' | 'rows' | 'nothing';
 
-/** The worker thread of one shard, and what it takes to have another one in its place. */
+/** Worker thread of one shard, and the state needed to replace it. */
 export class ShardWorker {
   readonly flush: FlushScheduler;
   readonly #options: ShardWorkerOptions;
   readonly #mirror = new StateMirror();
   readonly #thread: Thread;
   #doneTo = 0;
-  /** The sequence of the last record of the shared log of which it was told. */
+  /** Sequence of the last record of the shared log that it has applied. */
   #config = 0;
-  /** Whether the next step is to number the names of its places anew. */
+  /** Whether the next step restarts the numbering of names in its positions. */
   #namesAnew = false;
-  /** Whether it has taken over objects: before, rows of another hub say nothing of its own. */
+  /** Whether it has adopted objects; before that, rows of another hub do not concern it. */
   #hasAdopted = false;
 
   constructor(options: ShardWorkerOptions) {
@@ -72,12 +72,15 @@ export class ShardWorker {
     return this.#thread.isAlive;
   }
 
-  /** The number of the last item that is done, or given up. */
+  /** Number of the last item that was done or dropped. */
   get doneTo(): number {
     return this.#doneTo;
   }
 
-  /** One batch. `next` is the item after it: no deadline may fire before its time of receipt, it may be postponed. */
+  /**
+   * Runs a batch. `next` is the item after it: no deadline may fire before its time of receipt, since it may be
+   * postponed.
+   */
   async step(items: readonly LaneItem[], next: LaneItem | undefined): Promise<ShardReply> {
     const askedMs = this.#options.now();
     const flushBudget = this.flush.flushBudget(askedMs);
@@ -96,51 +99,51 @@ export class ShardWorker {
     this.#namesAnew = false;
     const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks, namesAnew, ...recordedWith });
     const isHeld = !isRecorded && items.some(({ kind }) => kind === 'locations');
-    this.flush.journal.hold(isHeld ? batch : NOTHING);
+    this.flush.stepLog.hold(isHeld ? batch : NOTHING);
     const reply = unpackShardReply(await this.#thread.run(batch));
-    this.#mirror.note(items);
+    this.#mirror.apply(items);
     this.#hasAdopted ||= items.some(isAdoption);
-    this.#noteDone(items);
+    this.#recordDone(items);
     this.flush.note({ ...reply.outcome, record: reply.record }, this.#doneTo);
     return { ...reply, config };
   }
 
-  /** The items are not done, and never will be. */
+  /** Drops items, which will never be done. */
   giveUp(items: readonly LaneItem[]): void {
-    // Its objects are on their way, whatever has become of their state.
-    for (const item of items) if (item.kind === 'exportState' || item.kind === 'release') this.#mirror.note([item]);
-    this.#noteDone(items);
+    // Its objects are in transit, whatever happened to their state.
+    for (const item of items) if (item.kind === 'exportState' || item.kind === 'release') this.#mirror.apply([item]);
+    this.#recordDone(items);
   }
 
-  #noteDone(items: readonly LaneItem[]): void {
+  #recordDone(items: readonly LaneItem[]): void {
     const last = items.at(-1);
     if (last !== undefined) this.#doneTo = lastSeqOf(last);
   }
 
-  /** Has the thread number the names of what it records for the history anew, with the next step. */
+  /** Restarts the numbering of names in the recorded positions with the next step. */
   forgetNames(): void {
     this.#namesAnew = true;
   }
 
-  /** Lets the thread collect its garbage. */
+  /** Lets the thread collect garbage. */
   async rest(): Promise<void> {
     await this.#thread.signal('rest');
   }
 
   /**
-   * Starts a new thread and tells it what the last one knew, or as much of it as `known` says. `failed` is told if the rows
-   * cannot be read. Rejects if the new thread fails.
+   * Starts a new thread and recovers the state of the last one, or as much of it as `known` says. Calls `failed` if the
+   * rows cannot be read. Rejects if the new thread fails.
    */
-  async replace({ known, failed }: { readonly known: Known; failed(error: unknown): void }): Promise<void> {
+  async replace({ known, failed }: { readonly known: RecoveredParts; failed(error: unknown): void }): Promise<void> {
     await this.#thread.restart();
     this.flush.endRound();
-    // Steps that are left out must stay out: the next worker could only replay later ones without them.
-    if (known !== 'all') this.flush.journal.clear();
+    // Omitted steps must stay omitted: the next worker could only replay later ones without them.
+    if (known !== 'all') this.flush.stepLog.clear();
     const rows = known === 'nothing' ? [] : await this.#rows(failed);
-    await this.#thread.run(packBatch(this.#knowledge(rows, this.flush.journal.steps())));
+    await this.#thread.run(packBatch(this.#recoveryBatch(rows, this.flush.stepLog.steps())));
   }
 
-  /** Ends the thread at once, as a crash would. */
+  /** Terminates the thread at once, as a crash would. */
   kill(): Promise<void> {
     return this.#thread.kill();
   }
@@ -153,7 +156,7 @@ export class ShardWorker {
     return this.#thread.close();
   }
 
-  /** The last-known rows of the shard's objects; none when the store fails: the shard is needed all the same. */
+  /** Returns the last-known rows of the shard's objects; none if the store fails: the shard must run anyway. */
   async #rows(failed: (error: unknown) => void): Promise<readonly LastKnownRow[]> {
     let rows: readonly LastKnownRow[] = [];
     if (this.#options.recordsSteps === true && !this.#hasAdopted) return rows;
@@ -165,15 +168,15 @@ export class ShardWorker {
     return rows.filter(({ kind, id }) => this.#mirror.has(kind, id));
   }
 
-  /** A batch that tells a worker what the last one knew. No deadline is due in it: those that were have fired. */
-  #knowledge(rows: readonly LastKnownRow[], steps: readonly PackedStep[]): LaneBatch {
+  /** Returns a batch that recovers a worker's state. No deadline is due in it: those that were have fired. */
+  #recoveryBatch(rows: readonly LastKnownRow[], steps: readonly PackedStep[]): LaneBatch {
     const again = { seq: 0, receivedMs: 0 };
     const { rules, variants, suppressUntilMs } = this.#mirror;
     const items: (Item | LaneItem)[] = [
       { ...again, kind: 'rules', rules },
       ...this.#mirror.entities().map((item) => ({ ...item, ...again })),
       { ...again, kind: 'adopt', rows, steps, suppressUntilMs },
-      // Last of all that may say something, so that nothing is rendered.
+      // Last, so that recovery renders no events.
       { ...again, kind: 'variants', variants },
     ];
     return { nowMs: 0, sentMs: 0, items, flushBudget: 0 };

@@ -13,100 +13,100 @@ import type { ShardReply } from '../wire/messages.ts';
 import { type CountedRun, type Receiving, scannedOf } from '../wire/received_run.ts';
 import type { RoundWatch } from './flush_scheduler.ts';
 import { OutcomeGate } from './outcome_gate.ts';
-import type { Changed, RecentChanges, Recorded } from './recent_changes.ts';
+import type { AdoptionChanges, RecentChanges, RecordedChanges } from './recent_changes.ts';
 import { rowUntil } from './row_times.ts';
-import { type Configured, type EntityCommand, type LaneCommand, withoutReturns } from './shard_commands.ts';
-import { KnownObjects, type Rebalance, ShardDirectory } from './shard_directory.ts';
+import { type ConfigCommand, type EntityCommand, type LaneCommand, withoutReturns } from './shard_commands.ts';
+import { ShardObjects, type Rebalance, ShardDirectory } from './shard_directory.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
 
 export interface ShardsOptions
   extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore' | 'rounds' | 'pace'> {
   readonly count: number;
-  /** Hears of each step as soon as it is done. */
+  /** Receives each finished step. */
   stepped(shard: number, reply: ShardReply): void;
-  /** Keeps what a step has changed before anybody hears of what it has decided, see OutcomeGate; left out: nobody waits. */
+  /** Commits the changes of a step before its outcome is released, see OutcomeGate; if absent, outcomes do not wait. */
   readonly keep?: ((shard: number, reply: ShardReply) => Promise<void> | undefined) | undefined;
-  /** Hears of rounds in which a shard hands out its rows. */
+  /** Receives the rounds in which a shard emits its rows. */
   readonly rounds?: ((shard: number) => RoundWatch) | undefined;
-  /** Where hubs share a log. */
-  readonly configured?: ConfiguredBy | undefined;
-  /** Hears of what steps have decided, in their order. The promise is what `settled` waits for besides. */
+  /** The shared log of several hubs. */
+  readonly configured?: SharedLog | undefined;
+  /** Processes outcomes of steps, in order. `settled` also waits for the promise. */
   outcome(shard: number, reply: ShardReply): Promise<void> | undefined;
 }
 
-/** The log by which the shards are told of changes. */
-export interface ConfiguredBy {
-  /** Of the record that they are told of. */
+/** Shared log of configuration changes. */
+export interface SharedLog {
+  /** Returns the sequence of the record being applied. */
   sequence(): number;
-  /** What its last records have changed. */
+  /** Changes of its last records. */
   readonly changes: RecentChanges;
-  /** Tells the trackables that are on their way here by now; undefined where there are none. */
-  onTheWay?(): ((id: string) => boolean) | undefined;
+  /** Returns a predicate of trackables migrating to this hub; undefined for none. */
+  inTransit?(): ((id: string) => boolean) | undefined;
 }
 
-/** What is taken over from another hub. */
-export interface TakenOver extends Pick<Adoption, 'rows' | 'steps'> {
-  /** The sequence of the last record of the shared log that is evaluated in it. */
+/** State adopted from another hub. */
+export interface AdoptedState extends Pick<Adoption, 'rows' | 'steps'> {
+  /** Sequence of the last record of the shared log that is evaluated in it. */
   readonly config: number;
-  /** Whose state is wanted of it. */
+  /** Objects to adopt. */
   readonly objects: ObjectIds;
 }
 
-interface InLine {
+interface QueuedCall {
   readonly receivedMs: number;
-  readonly tell: () => void;
+  readonly send: () => void;
 }
 
-interface Question {
-  /** Whether whoever has asked is told if there is no answer. What the shards ask of each other goes on without. */
+interface PendingRequest {
+  /** Whether the caller gets an error if there is no answer. Requests between shards continue without one. */
   readonly mayFail: boolean;
-  readonly resolve: (answer: Reply) => void;
+  readonly resolve: (answer: ShardAnswer) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** What a question is answered with: the state of objects that have left where that was asked for, undefined if they had none. */
-type Reply = QueryResult | ExportedState | ReleasedStep | undefined;
+/** Answer to a request: also the state of released objects, undefined if they had none. */
+type ShardAnswer = QueryResult | ExportedState | ReleasedStep | undefined;
 
-/** A question to a shard, which is given a number. */
-type Asked = readonly [shard: number, ask: (id: number) => LaneCommand];
+/** A request to a shard, which is given an id. */
+type ShardRequest = readonly [shard: number, ask: (id: number) => LaneCommand];
 
-const NOBODY: ExportedState = { providers: [], trackables: [] };
+const NO_STATE: ExportedState = { providers: [], trackables: [] };
 const NO_OBJECTS: ObjectIds = { providers: [], trackables: [] };
 const NOTHING_SINCE: ChangesSince = { zones: [], fences: [], rules: false };
-/** What the shards ask of each other. */
-const WITHOUT_ANSWER: readonly LaneCommand['kind'][] = ['exportState', 'stand'];
+/** Requests between shards. */
+const INTERNAL_REQUESTS: readonly LaneCommand['kind'][] = ['exportState', 'stand'];
 
 /**
- * All shards: knows which one owns what, numbers the items, and asks questions. When an assignment makes an object
- * belong to another shard, its state moves there first; meanwhile everything else waits in line, so no order is lost.
+ * All shards: assigns objects to them, numbers the items, and sends requests. When an assignment moves an object to
+ * another shard, its state is transferred first; until then everything else is queued, so order is preserved.
  */
 export class Shards {
   readonly #lanes: readonly ShardLane[];
   readonly #gates: OutcomeGate[] = [];
   readonly #options: ShardsOptions;
   readonly #directory: ShardDirectory;
-  /** Where hubs share the objects. */
-  readonly #known: KnownObjects | undefined;
+  /** Only if several hubs share the objects. */
+  readonly #objects: ShardObjects | undefined;
   /**
-   * The last changes of trackables that are on their way here, by id: they are told when these have come. Until then nothing
-   * is to move them, as a provider or a parent would that is here.
+   * Last changes of trackables migrating to this hub, by id, applied on their arrival. Until then no provider or parent
+   * here may move them.
    */
-  readonly #held = new Map<string, EntityCommand>();
-  readonly #questions = new Map<number, Question>();
+  readonly #deferred = new Map<string, EntityCommand>();
+  readonly #requests = new Map<number, PendingRequest>();
   #lastSeq = 0;
-  #lastQuestion = 0;
-  /** While objects move: since when, and what waits for that. */
-  #moving: { readonly sinceMs: number; readonly line: InLine[] } | undefined;
+  #lastRequest = 0;
+  /** A transfer in progress: its time of receipt, and the calls queued behind it. */
+  #transfer: { readonly sinceMs: number; readonly queue: QueuedCall[] } | undefined;
 
   constructor(options: ShardsOptions) {
     this.#options = options;
     this.#directory = new ShardDirectory(options.count);
-    this.#known = options.configured && new KnownObjects();
+    this.#objects = options.configured && new ShardObjects();
     const { keep } = options;
     this.#lanes = Array.from({ length: options.count }, (_, shard) => {
       const release = (reply: ShardReply) => this.#take(shard, reply);
-      const withheld = (reply: ShardReply, error: unknown): void => this.#withhold(reply, error);
-      const gate = keep && new OutcomeGate({ keep: (reply) => keep(shard, reply), release, withheld });
+      const failed = (reply: ShardReply, error: unknown): void => this.#withhold(reply, error);
+      const gate = keep && new OutcomeGate({ commit: (reply) => keep(shard, reply), release, failed });
       if (gate !== undefined) this.#gates.push(gate);
       const outcome = (reply: ShardReply): Promise<void> | undefined => {
         options.stepped(shard, reply);
@@ -118,7 +118,7 @@ export class Shards {
         rounds: options.rounds?.(shard),
         pace: gate,
         outcome,
-        heldSinceMs: () => this.#moving?.sinceMs,
+        heldSinceMs: () => this.#transfer?.sinceMs,
         lost: (item, error) => this.#lose(item, error),
       });
     });
@@ -128,13 +128,13 @@ export class Shards {
     return this.#lanes;
   }
 
-  /** Whether that many more locations can be taken, whichever shard they are for. */
+  /** Whether `count` more locations can be accepted, whatever their shard. */
   hasCapacity(count: number): boolean {
-    const waiting = this.#moving?.line.length ?? 0;
+    const waiting = this.#transfer?.queue.length ?? 0;
     return this.#lanes.every(({ lane }) => lane.hasCapacity(count + waiting));
   }
 
-  /** Resolves when no shard has much to do any more; undefined where that is so. */
+  /** Resolves when no shard has a long queue; undefined if that is so now. */
   eased(): Promise<void> | undefined {
     let easing: Promise<void> | undefined;
     for (const { lane } of this.#lanes) {
@@ -144,41 +144,43 @@ export class Shards {
     return easing;
   }
 
-  /** Number of the earliest item that is not done, and its time of receipt; undefined when all are done. */
+  /** Returns number and time of receipt of the earliest unfinished item; undefined if all are done. */
   get firstUndone(): { readonly seq: number; readonly receivedMs: number } | undefined {
     let first: { readonly seq: number; readonly receivedMs: number } | undefined;
     for (const { lane } of this.#lanes) {
       if (lane.first !== undefined && (first === undefined || lane.first.seq < first.seq)) first = lane.first;
     }
-    if (first !== undefined || this.#moving === undefined) return first;
-    return { seq: this.#lastSeq + 1, receivedMs: this.#moving.sinceMs };
+    if (first !== undefined || this.#transfer === undefined) return first;
+    return { seq: this.#lastSeq + 1, receivedMs: this.#transfer.sinceMs };
   }
 
-  /** What all shards have done: no motion comes of an earlier item, or was received before. */
+  /** Returns the progress of all shards: no motion of an earlier item, or received earlier, will follow. */
   get passed(): { readonly seq: number; readonly receivedMs: number } {
     return this.firstUndone ?? { seq: this.#lastSeq + 1, receivedMs: this.#options.now() };
   }
 
-  /** Resolves when what all steps so far have decided was let out; undefined where it was. Rejects when it never will be. */
+  /**
+   * Resolves when the outcomes of all steps so far are released; undefined if they are. Rejects if they never will be.
+   */
   released(): Promise<void> | undefined {
     const waiting = this.#gates.flatMap(({ released }) => released ?? []);
     return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => undefined);
   }
 
-  /** Hands a checked location to its shard. hot */
+  /** Passes a checked location to its shard. hot */
   location(location: AcceptedLocation, times: Times): void {
-    if (this.#moving !== undefined) {
-      this.#moving.line.push({ receivedMs: times.receivedMs, tell: () => this.location(location, times) });
+    if (this.#transfer !== undefined) {
+      this.#transfer.queue.push({ receivedMs: times.receivedMs, send: () => this.location(location, times) });
       return;
     }
     this.#lastSeq++;
-    this.#known?.heard(location.provider_id);
+    this.#objects?.located(location.provider_id);
     this.#lanes[this.#directory.ofProvider(location.provider_id)]?.location(location, this.#lastSeq, times);
   }
 
   /**
-   * Hands the locations of a body that was scanned to their shards: records that lie together, and are for the same one,
-   * at once. Not while objects move: then nothing can be scanned. hot
+   * Passes the locations of a scanned body to their shards, contiguous records of one shard at once. Must not be called
+   * during a transfer: nothing is scanned then. hot
    */
   scanned(body: ScannedBody): void {
     const { records, start, end, newProviders, isPartial } = body;
@@ -195,62 +197,62 @@ export class Shards {
       this.#lastSeq += count;
       from = to;
     }
-    for (const id of newProviders) this.#known?.heard(id);
+    for (const id of newProviders) this.#objects?.located(id);
     for (const [shard, lane] of this.#lanes.entries()) {
       lane.pass(newProviders.filter((id) => this.#directory.ofProvider(id) === shard));
     }
   }
 
   /**
-   * Hands locations that another hub has checked to their shards: see received_run.ts. Their bytes are changed, and must be
-   * good until they are processed.
+   * Passes locations that another hub has checked to their shards: see received_run.ts. Their bytes are modified, and
+   * must stay valid until they are processed.
    */
   received(run: CountedRun, receiving: Pick<Receiving, 'receivedMs' | 'eventTime'>): void {
     const homeOf = (provider: string) => this.homeOf(provider);
-    // The hub may have the provider already, while the record that makes it is on its way.
-    const isNewProvider = (provider: string) => this.#known?.isConfigured(provider) !== true;
-    this.#inLine(receiving.receivedMs, () => this.scanned(scannedOf(run, { ...receiving, homeOf, isNewProvider })));
+    // The hub may have the provider already, while the record that creates it is in flight.
+    const isNewProvider = (provider: string) => this.#objects?.isConfigured(provider) !== true;
+    this.#queued(receiving.receivedMs, () => this.scanned(scannedOf(run, { ...receiving, homeOf, isNewProvider })));
   }
 
-  /** The shard of a provider, as long as `homesChanged` stays the same. */
+  /** Returns the shard of a provider, valid while `homesChanged` is unchanged. */
   homeOf(provider: string): number {
     return this.#directory.ofProvider(provider);
   }
 
-  /** How often an object has got another shard, or may get one. */
+  /** Counter of objects that have moved, or may move, to another shard. */
   get homesChanged(): number {
     return this.#directory.changes;
   }
 
-  /** Whether objects move from one shard to another, and everything else waits in line. */
+  /** Whether objects are being transferred between shards, and everything else is queued. */
   get isMoving(): boolean {
-    return this.#moving !== undefined;
+    return this.#transfer !== undefined;
   }
 
-  /** The provider's location is deleted. */
+  /** Handles the deletion of a provider's location. */
   forget(id: string): void {
     const receivedMs = this.#options.now();
-    this.#inLine(receivedMs, () => this.#push(this.#directory.ofProvider(id), receivedMs, { kind: 'forget', id }));
+    this.#queued(receivedMs, () => this.#push(this.#directory.ofProvider(id), receivedMs, { kind: 'forget', id }));
   }
 
-  /** Tells everybody of the renderings that are wanted. */
+  /** Sends the subscribed renderings to all shards. */
   variants(variants: readonly Variant[]): void {
     this.#toAll({ kind: 'variants', variants });
   }
 
-  /** Tells everybody of the hub's locating rules. */
+  /** Sends the hub's locating rules to all shards. */
   rules(rules: readonly LocatingRule[]): void {
     this.#configure([{ kind: 'rules', rules }]);
   }
 
   /**
-   * Hands out last-known rows to the shards that own their objects. Exits that are overdue wait for `delayMs`, or for
-   * the next location of their object. What lies in the future was noted while the clock was ahead, and counts as now.
+   * Sends last-known rows to the shards of their objects. Overdue exits wait for `delayMs` or the next location of
+   * their object. Times in the future were recorded while the clock was ahead, and count as now.
    */
   restore(rows: readonly LastKnownRow[], delayMs: number): void {
     const receivedMs = this.#options.now();
     const suppressUntilMs = receivedMs + delayMs;
-    this.#inLine(receivedMs, () => {
+    this.#queued(receivedMs, () => {
       for (const [to, own] of this.#byShard(rows, receivedMs).entries()) {
         this.#push(to, receivedMs, { kind: 'restore', rows: own, suppressUntilMs });
       }
@@ -258,122 +260,124 @@ export class Shards {
   }
 
   /**
-   * Takes over the state of some objects from another hub: their rows, and the steps since, in their order. Deadlines are held
-   * for `delayMs`, or until the next location of their object. What records behind `config` have changed that hub has not
-   * evaluated: the objects meet it when they arrive, and of their own changes the shards are told once more. Resolves when
-   * all of that is done and let out; rejects when it cannot be.
+   * Adopts objects from another hub: their rows, and the steps since, in order. Deadlines are suppressed for `delayMs`
+   * or until the next location of their object. That hub has not evaluated the records after `config`: the objects are
+   * evaluated with them on arrival, and the objects' own changes are applied reapply. Resolves when all of that is done
+   * and released; rejects if it fails.
    */
-  async adopt({ rows, steps, config, objects }: TakenOver, delayMs: number): Promise<void> {
+  async adopt({ rows, steps, config, objects }: AdoptedState, delayMs: number): Promise<void> {
     const receivedMs = this.#options.now();
     const suppressUntilMs = receivedMs + delayMs;
-    const { undo, again, around: since } = this.#since(config, objects);
-    for (const id of objects.providers) this.#known?.heard(id);
-    for (const { commands } of again) this.#known?.change(commands);
-    // Told before they arrive, so that what the last owner has evaluated is not evaluated again.
-    const held = objects.trackables.flatMap((id) => this.#held.get(id) ?? []);
-    for (const { id } of held) this.#held.delete(id);
-    const known = held.map((command) => ({ ...command, force: false }));
-    this.#tellInLine(receivedMs, { ...undo, commands: [...known, ...undo.commands] });
+    const { undo, reapply, surroundings: since } = this.#since(config, objects);
+    for (const id of objects.providers) this.#objects?.located(id);
+    for (const { commands } of reapply) this.#objects?.change(commands);
+    // Applied before arrival, so that changes evaluated by the former owner are not evaluated reapply.
+    const deferred = objects.trackables.flatMap((id) => this.#deferred.get(id) ?? []);
+    for (const { id } of deferred) this.#deferred.delete(id);
+    const known = deferred.map((command) => ({ ...command, force: false }));
+    this.#applyQueued(receivedMs, { ...undo, commands: [...known, ...undo.commands] });
     const concerned = { provider: new Set(objects.providers), trackable: new Set(objects.trackables) };
-    const adopted = this.#askInLine(receivedMs, () => {
+    const adopted = this.#requestQueued(receivedMs, () => {
       const own = rows.filter(({ kind, id }) => concerned[kind].has(id));
       const byShard = this.#byShard(own, receivedMs);
-      // All of them: from now on what is kept is this hub's.
-      return this.#split(objects).map((those, shard): Asked => {
+      // All of them: from now on stored rows are this hub's.
+      return this.#split(objects).map((those, shard): ShardRequest => {
         const state = { rows: byShard[shard] ?? [], steps: isAny(those) ? steps : [] };
         const adoption = { kind: 'adopt' as const, ...state, suppressUntilMs };
         return [shard, (id) => ({ ...adoption, takenOver: { id, objects: those, since } })];
       });
     });
-    for (const recorded of again) this.#tellInLine(receivedMs, recorded);
-    await Promise.all([adopted, again.length > 0 && this.#toldAll()]);
+    for (const recorded of reapply) this.#applyQueued(receivedMs, recorded);
+    await Promise.all([adopted, reapply.length > 0 && this.#allApplied()]);
   }
 
-  /** Tells what was held of trackables that have come. */
-  tellHeld(): void {
-    const { sequence, onTheWay } = this.#options.configured ?? {};
-    const isOnTheWay = onTheWay?.();
-    const commands = [...this.#held.values()].filter(({ id }) => isOnTheWay?.(id) !== true);
-    for (const { id } of commands) this.#held.delete(id);
-    if (commands.length > 0) this.#tellInLine(this.#options.now(), { config: sequence?.() ?? 0, commands });
+  /** Applies the deferred changes of trackables that have arrived. */
+  applyDeferred(): void {
+    const { sequence, inTransit } = this.#options.configured ?? {};
+    const isInTransit = inTransit?.();
+    const commands = [...this.#deferred.values()].filter(({ id }) => isInTransit?.(id) !== true);
+    for (const { id } of commands) this.#deferred.delete(id);
+    if (commands.length > 0) this.#applyQueued(this.#options.now(), { config: sequence?.() ?? 0, commands });
   }
 
   /**
-   * Lets objects go to another hub, with all that they are connected with, once everything that was told before is done. Their
-   * state is forgotten here, without events; their entities stay. `sequence` is that of the record of the shared log which
-   * says so. Resolves, when it was kept and let out, with a step for each shard that had the state of any of them: whoever
-   * adopts these goes on as if they had been there all the time. Rejects when it cannot be kept.
+   * Releases objects to another hub, with all objects linked to them, after all pending items. Their state is removed
+   * here, without events; their entities stay. `sequence` is that of the release record in the shared log. Resolves
+   * when it is committed and released, with a step for each shard that had state of any of them; a hub that adopts
+   * these continues exactly. Rejects if it cannot be committed.
    */
   async release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]> {
     const config = this.#options.configured?.sequence() ?? sequence;
-    const replies = await this.#askInLine(this.#options.now(), () => {
+    const replies = await this.#requestQueued(this.#options.now(), () => {
       return this.#owners(objects).map(
-        ([shard, own]): Asked => [shard, (id) => ({ kind: 'release', id, sequence, config, ...own })],
+        ([shard, own]): ShardRequest => [shard, (id) => ({ kind: 'release', id, sequence, config, ...own })],
       );
     });
     return (replies as readonly (ReleasedStep | undefined)[]).filter((step) => step !== undefined);
   }
 
-  /** Has a shard number the names of what it records for the history anew. */
+  /** Restarts the numbering of names in a shard's recorded positions. */
   forgetNames(shard: number): void {
     this.#lanes[shard]?.forgetNames();
   }
 
-  /** Has the rows of objects handed out anew, with the next rounds. Resolves when the shards know that. */
+  /** Requests the rows of objects reapply, with the next rounds. Resolves when the shards have the request. */
   async touchAll(objects: ObjectIds): Promise<void> {
-    await this.#askInLine(this.#options.now(), () => {
-      return this.#owners(objects).map(([shard, own]): Asked => [shard, (id) => ({ kind: 'keep', id, ...own })]);
+    await this.#requestQueued(this.#options.now(), () => {
+      return this.#owners(objects).map(([shard, own]): ShardRequest => [shard, (id) => ({ kind: 'keep', id, ...own })]);
     });
   }
 
-  /** The objects that records behind `config` have changed and that were there before. */
+  /** Returns the objects that existed and were changed by records after `config`. */
   changedSince(config: number): ObjectIds {
     return this.#options.configured?.changes.objectsSince(config) ?? NO_OBJECTS;
   }
 
-  /** All objects that are configured, or were located here; where hubs share the objects. */
+  /** Returns all configured or located objects, if several hubs share the objects. */
   objects(): ObjectIds {
-    return this.#known?.all() ?? NO_OBJECTS;
+    return this.#objects?.all() ?? NO_OBJECTS;
   }
 
-  /** Tells of changed entities: zones and fences everybody, providers and trackables their owner. */
+  /** Applies changed entities: zones and fences in all shards, providers and trackables in their own. */
   entities(commands: readonly EntityCommand[]): void {
     this.#configure(commands);
   }
 
-  /** Asks the owner of the object that the query names, or all shards. */
+  /** Queries the shard of the object that the query names, or all shards. */
   ask(query: Query): Promise<readonly QueryResult[]> {
-    return this.#askInLine(this.#options.now(), () => {
-      return this.#directory.asked(query).map((shard): Asked => [shard, (id) => ({ kind: 'read', id, query })]);
+    return this.#requestQueued(this.#options.now(), () => {
+      return this.#directory
+        .shardsFor(query)
+        .map((shard): ShardRequest => [shard, (id) => ({ kind: 'read', id, query })]);
     }) as Promise<readonly QueryResult[]>;
   }
 
-  /** Has all shards tell where their trackables stand, as motions, and resolves when they have. */
+  /** Requests all shards to report the positions of their trackables as motions; resolves when they have. */
   async standing(): Promise<void> {
-    await this.#askInLine(this.#options.now(), () => {
-      return this.#lanes.map((_, shard): Asked => [shard, (id) => ({ kind: 'stand', id })]);
+    await this.#requestQueued(this.#options.now(), () => {
+      return this.#lanes.map((_, shard): ShardRequest => [shard, (id) => ({ kind: 'stand', id })]);
     });
   }
 
   /**
-   * Resolves when all shards are done with everything that they were told, and with what that has asked for. Rejects,
-   * then too, when something of it was lost or could not be kept.
+   * Resolves when all shards have finished all items, with the work of their outcomes. Rejects, then too, if something
+   * was lost or could not be stored.
    */
   async settled(): Promise<void> {
-    if (this.#moving !== undefined) await this.#turn();
+    if (this.#transfer !== undefined) await this.#queueDrained();
     const settled = await Promise.allSettled(this.#lanes.map(({ lane }) => lane.settled()));
     const failed = settled.find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
   }
 
-  /** Resolves when, besides, the last-known rows of everything so far are kept. Rejects when they cannot be. */
+  /** Like settled, and the last-known rows of everything so far are stored. Rejects if they cannot be. */
   async kept(): Promise<void> {
-    if (this.#moving !== undefined) await this.#turn();
+    if (this.#transfer !== undefined) await this.#queueDrained();
     for (const lane of this.#lanes) lane.flush();
     await this.settled();
   }
 
-  /** Lets the shards hand out rows of what has changed, little by little. To be called from time to time. */
+  /** Lets the shards emit rows of changed objects, gradually. Call it periodically. */
   flushInBackground(): void {
     for (const lane of this.#lanes) lane.flushInBackground();
   }
@@ -382,36 +386,40 @@ export class Shards {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
   }
 
-  #configure(commands: readonly Configured[]): void {
+  #configure(commands: readonly ConfigCommand[]): void {
     const { configured } = this.#options;
     const recorded = { config: configured?.sequence() ?? 0, commands };
     configured?.changes.note(recorded);
-    this.#known?.change(commands);
-    const isOnTheWay = configured?.onTheWay?.();
-    const told = isOnTheWay === undefined ? commands : commands.map((command) => this.#heldBack(command, isOnTheWay));
-    this.#tellInLine(this.#options.now(), { ...recorded, commands: told });
+    this.#objects?.change(commands);
+    const isInTransit = configured?.inTransit?.();
+    const applied =
+      isInTransit === undefined ? commands : commands.map((command) => this.#deferring(command, isInTransit));
+    this.#applyQueued(this.#options.now(), { ...recorded, commands: applied });
   }
 
-  /** A trackable that is on its way, without the providers and the parent that could move it; anything else as it is. */
-  #heldBack(command: Configured, isOnTheWay: (id: string) => boolean): Configured {
-    if (command.kind !== 'trackable' || !isOnTheWay(command.id)) return command;
-    this.#held.set(command.id, command);
+  /**
+   * Defers the change of a migrating trackable: returns it without the providers and the parent that could move it.
+   * Returns any other command as it is.
+   */
+  #deferring(command: ConfigCommand, isInTransit: (id: string) => boolean): ConfigCommand {
+    if (command.kind !== 'trackable' || !isInTransit(command.id)) return command;
+    this.#deferred.set(command.id, command);
     if (command.entity === undefined) return command;
     const { location_providers: _, parent: __, ...entity } = command.entity;
     return { ...command, entity, force: false };
   }
 
-  #since(config: number, objects: ObjectIds): Changed {
-    const nothing = { undo: { config, commands: [] }, again: [], around: NOTHING_SINCE };
+  #since(config: number, objects: ObjectIds): AdoptionChanges {
+    const nothing = { undo: { config, commands: [] }, reapply: [], surroundings: NOTHING_SINCE };
     return this.#options.configured?.changes.since(config, objects) ?? nothing;
   }
 
-  /** The shards of objects, each with its own. */
+  /** Returns the shards of objects, each with its own objects. */
   #owners(objects: ObjectIds): readonly (readonly [shard: number, ObjectIds])[] {
     return [...this.#split(objects).entries()].filter(([, own]) => isAny(own));
   }
 
-  /** The objects of each shard. */
+  /** Returns the objects of each shard. */
   #split({ providers, trackables }: ObjectIds): readonly ObjectIds[] {
     const own = this.#lanes.map(() => ({ providers: [] as string[], trackables: [] as string[] }));
     for (const id of providers) own[this.#directory.ofProvider(id)]?.providers.push(id);
@@ -419,36 +427,36 @@ export class Shards {
     return own;
   }
 
-  #tellInLine(receivedMs: number, { config, commands }: Recorded): void {
+  #applyQueued(receivedMs: number, { config, commands }: RecordedChanges): void {
     for (const part of withoutReturns(commands)) {
-      this.#inLine(receivedMs, () => this.#tellConfigured(receivedMs, { config, commands: part }));
+      this.#queued(receivedMs, () => this.#applyChanges(receivedMs, { config, commands: part }));
     }
   }
 
-  #inLine(receivedMs: number, tell: () => void): void {
-    if (this.#moving === undefined) tell();
-    else this.#moving.line.push({ receivedMs, tell });
+  #queued(receivedMs: number, send: () => void): void {
+    if (this.#transfer === undefined) send();
+    else this.#transfer.queue.push({ receivedMs, send });
   }
 
-  /** Asks shards when it is the turn of that; resolves with their answers. */
-  #askInLine(receivedMs: number, asked: () => readonly Asked[]): Promise<readonly Reply[]> {
+  /** Sends requests to shards when the queue reaches them; resolves with the answers. */
+  #requestQueued(receivedMs: number, requests: () => readonly ShardRequest[]): Promise<readonly ShardAnswer[]> {
     return new Promise((resolve) => {
-      this.#inLine(receivedMs, () => {
-        resolve(Promise.all(asked().map(([shard, ask]) => this.#question(shard, receivedMs, ask))));
+      this.#queued(receivedMs, () => {
+        resolve(Promise.all(requests().map(([shard, ask]) => this.#request(shard, receivedMs, ask))));
       });
     });
   }
 
-  /** Resolves when all shards are done with everything that they were told, and that was let out. */
-  #toldAll(): Promise<unknown> {
-    return this.#askInLine(this.#options.now(), () => {
-      return this.#lanes.map((_, shard): Asked => [shard, (id) => ({ kind: 'keep', id, ...NO_OBJECTS })]);
+  /** Resolves when all shards have finished all items and their outcomes are released. */
+  #allApplied(): Promise<unknown> {
+    return this.#requestQueued(this.#options.now(), () => {
+      return this.#lanes.map((_, shard): ShardRequest => [shard, (id) => ({ kind: 'keep', id, ...NO_OBJECTS })]);
     });
   }
 
-  /** Resolves when everything that waits in line now was told. */
-  #turn(): Promise<void> {
-    return new Promise((resolve) => this.#inLine(this.#options.now(), resolve));
+  /** Resolves when everything queued now was sent. */
+  #queueDrained(): Promise<void> {
+    return new Promise((resolve) => this.#queued(this.#options.now(), resolve));
   }
 
   #byShard(rows: readonly LastKnownRow[], untilMs: number): LastKnownRow[][] {
@@ -467,12 +475,12 @@ export class Shards {
 
   #toAll(command: LaneCommand): void {
     const receivedMs = this.#options.now();
-    this.#inLine(receivedMs, () => {
+    this.#queued(receivedMs, () => {
       for (let shard = 0; shard < this.#lanes.length; shard++) this.#push(shard, receivedMs, command);
     });
   }
 
-  #tellOne(receivedMs: number, command: Configured & { readonly config: number }): void {
+  #sendCommand(receivedMs: number, command: ConfigCommand & { readonly config: number }): void {
     switch (command.kind) {
       case 'rules':
       case 'zone':
@@ -490,77 +498,78 @@ export class Shards {
     }
   }
 
-  #tellConfigured(receivedMs: number, { config, commands }: Recorded): void {
+  #applyChanges(receivedMs: number, { config, commands }: RecordedChanges): void {
     const moves = this.#directory.assign(commands.filter((command) => command.kind === 'trackable'));
     const leaving = this.#directory.ofDeleted(commands.filter((command) => command.kind !== 'rules'));
-    const tell = (): void => {
-      for (const command of commands) this.#tellOne(receivedMs, { ...command, config });
+    const send = (): void => {
+      for (const command of commands) this.#sendCommand(receivedMs, { ...command, config });
     };
-    if (moves.length === 0 && leaving.length === 0) tell();
-    else void this.#move(moves, { receivedMs, tell, leaving });
+    if (moves.length === 0 && leaving.length === 0) send();
+    else void this.#transferObjects(moves, { receivedMs, send, leaving });
   }
 
   /**
-   * Moves objects, then tells what made them move, then goes on with what has waited. Where objects are deleted that
-   * is after all about them was told: they may come back at once, in another shard.
+   * Transfers objects, then sends the commands that moved them, then the queued calls. If objects are deleted, the
+   * queue waits until the shards have finished everything about them: they may be created reapply at once, in another
+   * shard.
    */
-  async #move(
+  async #transferObjects(
     moves: readonly Rebalance[],
-    { receivedMs, tell, leaving }: { receivedMs: number; tell: () => void; leaving: readonly number[] },
+    { receivedMs, send, leaving }: { receivedMs: number; send: () => void; leaving: readonly number[] },
   ): Promise<void> {
-    const line: InLine[] = [];
-    this.#moving = { sinceMs: receivedMs, line };
+    const queue: QueuedCall[] = [];
+    this.#transfer = { sinceMs: receivedMs, queue };
     const states = moves.map(({ from, providers, trackables }) => {
-      return this.#question(from, receivedMs, (id) => ({ kind: 'exportState', id, providers, trackables }));
+      return this.#request(from, receivedMs, (id) => ({ kind: 'exportState', id, providers, trackables }));
     });
     for (const [index, state] of (await Promise.all(states)).entries()) {
       const to = moves[index]?.to ?? 0;
       this.#push(to, receivedMs, { kind: 'importState', state: state as ExportedState });
     }
-    tell();
+    send();
     await Promise.allSettled(leaving.map((shard) => this.#lanes[shard]?.lane.settled()));
-    this.#moving = undefined;
-    // One of these may start the next move: then the rest waits again.
-    for (const entry of line) this.#inLine(entry.receivedMs, entry.tell);
+    this.#transfer = undefined;
+    // One of these may start the next transfer: then the rest is queued reapply.
+    for (const entry of queue) this.#queued(entry.receivedMs, entry.send);
   }
 
-  #question(shard: number, receivedMs: number, ask: Asked[1]): Promise<Reply> {
-    this.#lastQuestion++;
-    const id = this.#lastQuestion;
+  #request(shard: number, receivedMs: number, ask: ShardRequest[1]): Promise<ShardAnswer> {
+    this.#lastRequest++;
+    const id = this.#lastRequest;
     const command = ask(id);
     return new Promise((resolve, reject) => {
-      this.#questions.set(id, { mayFail: !WITHOUT_ANSWER.includes(command.kind), resolve, reject });
+      this.#requests.set(id, { mayFail: !INTERNAL_REQUESTS.includes(command.kind), resolve, reject });
       this.#push(shard, receivedMs, command);
     });
   }
 
   #take(shard: number, reply: ShardReply): Promise<void> | undefined {
     for (const [id, answer] of repliesIn(reply)) {
-      this.#questions.get(id)?.resolve(answer());
-      this.#questions.delete(id);
+      this.#requests.get(id)?.resolve(answer());
+      this.#requests.delete(id);
     }
     return this.#options.outcome(shard, reply);
   }
 
-  /** Nobody outside may hear what was decided, but nobody may wait for it for ever. What moves between shards goes on. */
+  /** The outcome may not be published, but no request may wait forever. Transfers between shards continue. */
   #withhold(reply: ShardReply, cause: unknown): void {
     for (const [id, answer] of repliesIn(reply)) {
-      const question = this.#questions.get(id);
-      this.#questions.delete(id);
-      if (question?.mayFail !== true) question?.resolve(answer());
-      else question.reject(new HubError('HUB_UNAVAILABLE', 'Cannot answer: this hub is out of its cluster', { cause }));
+      const request = this.#requests.get(id);
+      this.#requests.delete(id);
+      if (request?.mayFail !== true) request?.resolve(answer());
+      else request.reject(new HubError('HUB_UNAVAILABLE', 'Cannot answer: this hub is out of its cluster', { cause }));
     }
   }
 
-  /** An item was given up: whoever waits for it must not wait for ever. */
+  /** Handles a dropped item: its request must not wait forever. */
   #lose(item: LaneItem, error: unknown): void {
-    const id = questionOf(item);
+    const id = requestIdOf(item);
     if (id !== undefined) {
-      const question = this.#questions.get(id);
-      this.#questions.delete(id);
+      const request = this.#requests.get(id);
+      this.#requests.delete(id);
       const what = item.kind === 'read' ? item.query.ask : item.kind;
-      if (question?.mayFail !== true) question?.resolve(NOBODY);
-      else question.reject(new HubError('HUB_INTERNAL', `Cannot answer ${what}: its worker thread fails`));
+      if (request?.mayFail !== true) request?.resolve(NO_STATE);
+      else request.reject(new HubError('HUB_INTERNAL', `Cannot answer ${what}: its worker thread fails`));
     }
     this.#options.lost(item, error);
   }
@@ -574,11 +583,11 @@ function isAny({ providers, trackables }: ObjectIds): boolean {
   return providers.length + trackables.length > 0;
 }
 
-/** What a step answers, by the numbers of the questions. */
-function repliesIn({ outcome, released = [] }: ShardReply): (readonly [id: number, answer: () => Reply])[] {
+/** Returns the answers of a step, by the ids of their requests. */
+function repliesIn({ outcome, released = [] }: ShardReply): (readonly [id: number, answer: () => ShardAnswer])[] {
   return [
-    ...outcome.answers.map(([id, answer]) => [id, (): Reply => answer] as const),
-    ...released.map(({ id, record }) => [id, (): Reply => record && releasedStep(record)] as const),
+    ...outcome.answers.map(([id, answer]) => [id, (): ShardAnswer => answer] as const),
+    ...released.map(({ id, record }) => [id, (): ShardAnswer => record && releasedStep(record)] as const),
   ];
 }
 
@@ -588,8 +597,8 @@ function releasedStep(record: Borrowed): ReleasedStep {
   return { ...read.step, config: read.config };
 }
 
-/** The number of the question that an item is; undefined where it is none. */
-function questionOf(item: LaneItem): number | undefined {
+/** Returns the id of an item's request; undefined if it is none. */
+function requestIdOf(item: LaneItem): number | undefined {
   switch (item.kind) {
     case 'read':
     case 'stand':

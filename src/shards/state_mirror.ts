@@ -4,42 +4,42 @@ import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
 import type { LaneItem } from '../wire/location_record.ts';
 
-type Of<K extends Item['kind']> = Item & { kind: K };
+type ItemOf<K extends Item['kind']> = Item & { kind: K };
 type EntityKind = 'zone' | 'fence' | 'provider' | 'trackable';
 
 /**
- * What one shard has been told about entities, up to its last finished batch. A new worker in the place of a crashed
- * one is told the same, and then gets the unfinished batch once more.
+ * Configuration of one shard up to its last finished batch. The replacement of a failed worker receives it, and then
+ * the unfinished batch again.
  */
 export class StateMirror {
   readonly #entities = {
-    zone: new Map<string, Of<'zone'>>(),
-    fence: new Map<string, Of<'fence'>>(),
-    provider: new Map<string, Of<'provider'>>(),
-    trackable: new Map<string, Of<'trackable'>>(),
+    zone: new Map<string, ItemOf<'zone'>>(),
+    fence: new Map<string, ItemOf<'fence'>>(),
+    provider: new Map<string, ItemOf<'provider'>>(),
+    trackable: new Map<string, ItemOf<'trackable'>>(),
   };
-  /** Providers that the shard has a location of, and no entity: it was not created yet, or could not be. */
+  /** Providers that were located in the shard and have no entity: it was not created yet, or could not be. */
   readonly #newProviders = new Set<string>();
-  /** Objects whose state is another hub's: rows that were kept of them here are out of date. */
+  /** Objects whose state is another hub's: their rows stored by this hub are out of date. */
   readonly #released = { provider: new Set<string>(), trackable: new Set<string>() };
-  /** Objects that were taken over from another hub. */
+  /** Objects adopted from another hub. */
   readonly #adopted = { provider: new Set<string>(), trackable: new Set<string>() };
   #rules: readonly LocatingRule[] = [];
   #variants: readonly Variant[] = [];
   #suppressUntilMs = 0;
 
-  /** Takes note of the items of a finished batch. hot */
-  note(items: readonly LaneItem[]): void {
-    for (const item of items) this.#noteOne(item);
+  /** Applies the items of a finished batch. hot */
+  apply(items: readonly LaneItem[]): void {
+    for (const item of items) this.#applyOne(item);
   }
 
-  /** Whether the shard has an object that rows may be kept of. */
+  /** Whether the shard has an object whose stored rows are valid. */
   has(kind: ObjectKind, id: string): boolean {
     if (this.#released[kind].has(id)) return false;
     return this.#entities[kind].has(id) || (kind === 'provider' && this.#newProviders.has(id));
   }
 
-  /** Whether the shard has taken over an object from another hub, even if the log does not say so yet. */
+  /** Whether the shard has adopted an object from another hub, even if the log does not contain that yet. */
   hasAdopted(kind: ObjectKind, id: string): boolean {
     return this.#adopted[kind].has(id);
   }
@@ -52,32 +52,32 @@ export class StateMirror {
     return this.#variants;
   }
 
-  /** Until when overdue exits of restored objects wait. */
+  /** Time until which overdue exits of restored objects wait. */
   get suppressUntilMs(): number {
     return this.#suppressUntilMs;
   }
 
-  /** All entities, in the order in which a new worker must hear of them. */
-  entities(): Of<EntityKind>[] {
+  /** Returns all entities, in the order in which a new worker must receive them. */
+  entities(): ItemOf<EntityKind>[] {
     const { zone, fence, provider, trackable } = this.#entities;
     return [...zone.values(), ...fence.values(), ...provider.values(), ...trackable.values()];
   }
 
-  /** The providers of a trackable. */
+  /** Returns the providers of a trackable. */
   providersOf(trackable: string): readonly string[] {
     return this.#entities.trackable.get(trackable)?.entity?.location_providers ?? [];
   }
 
-  #noteOne(item: LaneItem): void {
+  #applyOne(item: LaneItem): void {
     switch (item.kind) {
       case 'locations':
-        for (const id of item.newProviders) this.#noteProvider(id);
+        for (const id of item.newProviders) this.#addProvider(id);
         return;
       case 'zone':
       case 'fence':
       case 'trackable':
       case 'provider':
-        this.#noteEntity(item);
+        this.#applyEntity(item);
         return;
       case 'rules':
         this.#rules = item.rules;
@@ -88,35 +88,38 @@ export class StateMirror {
       case 'restore':
       case 'adopt':
         this.#suppressUntilMs = item.suppressUntilMs;
-        for (const { kind, id } of item.rows) if (kind === 'provider') this.#noteProvider(id);
-        if (item.kind === 'adopt' && item.takenOver !== undefined) this.#noteTakenOver(item.takenOver.objects);
+        for (const { kind, id } of item.rows) if (kind === 'provider') this.#addProvider(id);
+        if (item.kind === 'adopt' && item.takenOver !== undefined) this.#applyAdoption(item.takenOver.objects);
         return;
       case 'release':
-        this.#noteReleased(item);
+        this.#applyRelease(item);
         this.#forgetAdopted(item);
         return;
       case 'exportState':
         for (const id of item.providers) this.#entities.provider.delete(id);
         for (const id of item.providers) this.#newProviders.delete(id);
         for (const id of item.trackables) this.#entities.trackable.delete(id);
-        this.#noteHere(item);
+        this.#clearReleased(item);
         this.#forgetAdopted(item);
         return;
       case 'importState':
-        this.#noteImported(item);
+        this.#applyImport(item);
         return;
     }
   }
 
-  /** What the shard knows nothing of has no rows here. If it begins here later, it is not taken over: nothing would say so. */
-  #noteReleased({ providers, trackables }: ObjectIds): void {
+  /**
+   * Objects without state here have no rows here. If one is created here later it is not adopted, so nothing would
+   * clear the mark.
+   */
+  #applyRelease({ providers, trackables }: ObjectIds): void {
     for (const id of providers) if (this.has('provider', id)) this.#released.provider.add(id);
     for (const id of trackables) if (this.has('trackable', id)) this.#released.trackable.add(id);
   }
 
-  #noteTakenOver({ providers, trackables }: ObjectIds): void {
-    for (const id of providers) this.#noteProvider(id);
-    this.#noteHere({ providers, trackables });
+  #applyAdoption({ providers, trackables }: ObjectIds): void {
+    for (const id of providers) this.#addProvider(id);
+    this.#clearReleased({ providers, trackables });
     for (const id of providers) this.#adopted.provider.add(id);
     for (const id of trackables) this.#adopted.trackable.add(id);
   }
@@ -126,37 +129,37 @@ export class StateMirror {
     for (const id of trackables) this.#adopted.trackable.delete(id);
   }
 
-  /** Rows that are kept of the objects from now on are this hub's, or there are none. */
-  #noteHere({ providers, trackables }: ObjectIds): void {
+  /** From now on, stored rows of the objects are this hub's. */
+  #clearReleased({ providers, trackables }: ObjectIds): void {
     for (const id of providers) this.#released.provider.delete(id);
     for (const id of trackables) this.#released.trackable.delete(id);
   }
 
-  /** The shard has a location of the provider, of which it may not have been told. */
-  #noteProvider(id: string): void {
+  /** The shard has a location of the provider, but maybe not its entity. */
+  #addProvider(id: string): void {
     if (!this.#entities.provider.has(id)) this.#newProviders.add(id);
   }
 
-  #noteEntity<K extends EntityKind>(item: Of<K>): void {
-    const entities = this.#entities[item.kind] as Map<string, Of<K>>;
+  #applyEntity<K extends EntityKind>(item: ItemOf<K>): void {
+    const entities = this.#entities[item.kind] as Map<string, ItemOf<K>>;
     if (item.kind === 'provider') this.#newProviders.delete(item.id);
     if (item.entity !== undefined) {
       entities.set(item.id, item);
       return;
     }
     entities.delete(item.id);
-    const { kind } = item as Of<EntityKind>;
+    const { kind } = item as ItemOf<EntityKind>;
     if (kind !== 'provider' && kind !== 'trackable') return;
     this.#released[kind].delete(item.id);
     this.#adopted[kind].delete(item.id);
   }
 
-  #noteImported({ state, seq, receivedMs }: Of<'importState'>): void {
+  #applyImport({ state, seq, receivedMs }: ItemOf<'importState'>): void {
     for (const kind of ['provider', 'trackable'] as const) {
       for (const { id, entity } of state[`${kind}s`] as readonly { id: string; entity: object | undefined }[]) {
         this.#released[kind].delete(id);
-        if (entity !== undefined) this.#noteEntity({ kind, id, entity, seq, receivedMs } as Of<typeof kind>);
-        else this.#noteProvider(id);
+        if (entity !== undefined) this.#applyEntity({ kind, id, entity, seq, receivedMs } as ItemOf<typeof kind>);
+        else this.#addProvider(id);
       }
     }
   }

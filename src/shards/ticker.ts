@@ -1,7 +1,7 @@
-/** Calls back after a delay; returns how to call it off. */
+/** Calls back after a delay. Returns a function that cancels the timer. */
 export type Schedule = (delayMs: number, callback: () => void) => () => void;
 
-/** One timer for everything that is due at some time, by name. */
+/** One timer for all named deadlines. */
 export class Ticker<Name> {
   readonly #now: () => number;
   readonly #schedule: Schedule;
@@ -16,7 +16,7 @@ export class Ticker<Name> {
     this.#due = options.due;
   }
 
-  /** `due` is called for the name at that time, in place of an earlier setting; Infinity: not at all. */
+  /** Sets the deadline at which `due` is called for the name, replacing an earlier one; Infinity removes it. */
   set(name: Name, atMs: number): void {
     if (this.#stopped) return;
     if (atMs === Number.POSITIVE_INFINITY) this.#times.delete(name);
@@ -24,7 +24,7 @@ export class Ticker<Name> {
     this.#arm();
   }
 
-  /** Nothing is due any more, whatever is set. */
+  /** Cancels all deadlines, and ignores later ones. */
   stop(): void {
     this.#stopped = true;
     this.#times.clear();
@@ -38,7 +38,7 @@ export class Ticker<Name> {
     this.#timer?.cancel();
     this.#timer = undefined;
     if (next === Number.POSITIVE_INFINITY) return;
-    // Timers of the platform take 2^31 ms at most, and may be a millisecond early.
+    // Timers of the platform take at most 2^31 ms, and may fire a millisecond early.
     const delayMs = Math.min(Math.max(1, Math.ceil(next - this.#now())), 0x7fffffff);
     this.#timer = { atMs: next, cancel: this.#schedule(delayMs, () => this.#fire()) };
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { backoffMs } from '../../src/adapters/iso24730/connection.ts';
 import { HubError } from '../../src/errors.ts';
-import type { TakenEach } from '../../src/ingest/ingest.ts';
+import type { EachResult } from '../../src/ingest/ingest.ts';
 import type { Location } from '../../src/model/location.ts';
 import { fix, openConnection, openServer, TAKEN } from './open_connection.ts';
 import { until, write } from './rtls_server.ts';
@@ -139,7 +139,7 @@ test('Connection survives a reset, forgets what was begun and defined, and conne
 
 test('Connection counts what the hub refuses, warns of it once a minute, and goes on', async (t) => {
   const server = await openServer(t);
-  const deliver = (values: readonly Location[]): TakenEach => {
+  const deliver = (values: readonly Location[]): EachResult => {
     const problems = values.filter(({ provider_id: id }) => id === 'bad').map(() => 'source: must name a zone');
     return { problems, kept: Promise.reject(new Error('the disk is full')) };
   };
@@ -167,7 +167,7 @@ test('Connection counts what the hub refuses, warns of it once a minute, and goe
 test('Connection lets the server wait while the hub is full', async (t) => {
   const server = await openServer(t);
   let isFull = true;
-  const deliver = (): TakenEach => {
+  const deliver = (): EachResult => {
     if (isFull) throw new HubError('HUB_UNAVAILABLE', 'too many are waiting');
     return TAKEN;
   };
@@ -188,7 +188,7 @@ test('Connection lets the server wait while the hub is full', async (t) => {
 test('Connection goes on when the hub fails', async (t) => {
   const server = await openServer(t);
   let failures = 0;
-  const deliver = (): TakenEach => {
+  const deliver = (): EachResult => {
     if (failures++ === 0) throw new TypeError('a fault');
     return TAKEN;
   };

@@ -1,17 +1,17 @@
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { Connection } from '../../src/adapters/iso24730/connection.ts';
-import type { TakenEach } from '../../src/ingest/ingest.ts';
+import type { EachResult } from '../../src/ingest/ingest.ts';
 import type { Location } from '../../src/model/location.ts';
 import { RtlsServer, until } from './rtls_server.ts';
 import { SimulatedTime } from './simulated_time.ts';
 
 /** All is taken. */
-export const TAKEN: TakenEach = { problems: [], kept: undefined };
+export const TAKEN: EachResult = { problems: [], kept: undefined };
 
 interface Given {
   readonly port: number;
-  readonly deliver?: (locations: readonly Location[]) => TakenEach;
+  readonly deliver?: (locations: readonly Location[]) => EachResult;
   readonly dial?: () => Socket;
 }
 

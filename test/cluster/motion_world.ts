@@ -10,7 +10,7 @@ import type { Database } from '../../src/hub/connect_database.ts';
 import { connectStages, type Stages } from '../../src/hub/connect_stages.ts';
 import { thisMachine } from '../../src/hub/machine.ts';
 import { newCounts } from '../../src/operation/counts.ts';
-import { rowsToKeep } from '../../src/shards/row_times.ts';
+import { rowsToStore } from '../../src/shards/row_times.ts';
 import { BEAT_MS, type Clock, openClock } from '../../src/time/clock.ts';
 import { Turns } from '../../src/time/turns.ts';
 import { diceOf } from '../support/dice.ts';
@@ -116,7 +116,7 @@ export class MotionHub implements Subscriber {
     const database = {
       keep: () => undefined,
       keepPairs: async (rows: Iterable<CollisionRow>) => {
-        const kept = [...rowsToKeep(rows, clock)] as CollisionRow[];
+        const kept = [...rowsToStore(rows, clock)] as CollisionRow[];
         await later(() => {
           if (world.stageOwner !== name) throw new Error('The pairs are claimed by another hub');
           for (const row of kept) {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { openCollisionStage } from '../../src/core/collision/stage.ts';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import { eventTimeOfMonotonic, wallClockTime } from '../../src/model/clock_steps.ts';
-import { foreignRows, keptRows, rowsToKeep, rowUntil } from '../../src/shards/row_times.ts';
+import { remoteRows, ownRows, rowsToStore, rowUntil } from '../../src/shards/row_times.ts';
 import { type Clock, openClock } from '../../src/time/clock.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { square } from '../support/hall.ts';
@@ -304,13 +304,13 @@ const ROW = {
 
 test('Rows are kept with times of day, and read with none that lies in the future', () => {
   const { set, clock } = settable();
-  assert.deepEqual([...rowsToKeep([ROW], clock)], [ROW]);
+  assert.deepEqual([...rowsToStore([ROW], clock)], [ROW]);
   set.aheadMs = HOUR_MS;
   clock.now();
   set.elapsedMs = 5000;
   set.aheadMs = 0;
   clock.now();
-  assert.deepEqual(rowsToKeep([ROW, { kind: 'provider', id: 'b', gone: true }], clock), [
+  assert.deepEqual(rowsToStore([ROW, { kind: 'provider', id: 'b', gone: true }], clock), [
     { ...ROW, receivedMs: T0, memberships: [['f', T0 - 1]] },
     { kind: 'provider', id: 'b', gone: true },
   ]);
@@ -339,16 +339,16 @@ test('A worker that is replaced after a standstill finds its objects silent for 
   const { set, clock } = settable();
   clock.beat();
   const heard = { ...ROW, receivedMs: clock.running(), eventTimeMs: clock.running(), memberships: [] };
-  const [kept] = [...rowsToKeep([heard], clock)] as LastKnownRow[];
+  const [kept] = [...rowsToStore([heard], clock)] as LastKnownRow[];
   set.elapsedMs = 500;
   clock.now();
   // It stands still for a minute.
   set.elapsedMs += 60_000;
-  assert.deepEqual(keptRows([kept as LastKnownRow], clock), [heard]);
-  assert.deepEqual(foreignRows([kept as LastKnownRow], clock), [{ ...heard, receivedMs: heard.receivedMs - 59_999 }]);
+  assert.deepEqual(ownRows([kept as LastKnownRow], clock), [heard]);
+  assert.deepEqual(remoteRows([kept as LastKnownRow], clock), [{ ...heard, receivedMs: heard.receivedMs - 59_999 }]);
   // Then its clock, which is right, is found to have been an hour ahead.
   set.aheadMs = -HOUR_MS;
   clock.now();
-  const [again] = keptRows([...rowsToKeep([heard], clock)] as LastKnownRow[], clock);
+  const [again] = ownRows([...rowsToStore([heard], clock)] as LastKnownRow[], clock);
   assert.equal(again?.gone !== true && again?.receivedMs, heard.receivedMs);
 });

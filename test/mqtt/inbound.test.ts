@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { HubError } from '../../src/errors.ts';
-import type { TakenEach } from '../../src/ingest/ingest.ts';
+import type { EachResult } from '../../src/ingest/ingest.ts';
 import { Inbound, type InboundDeps } from '../../src/mqtt/inbound.ts';
 import { MessageWriter } from '../../src/mqtt/messages.ts';
 import { received } from './received.ts';
@@ -12,7 +12,7 @@ const PUB = '/omlox/json/location_updates/pub/';
 function openInbound(ingest: Partial<InboundDeps['ingest']> = {}, deps: Partial<InboundDeps> = {}) {
   const told: string[] = [];
   const waiting: (() => void)[] = [];
-  const taken: TakenEach = { problems: [], kept: undefined };
+  const taken: EachResult = { problems: [], kept: undefined };
   const inbound = new Inbound({
     ingest: {
       body: (_, { providerId } = {}) => void told.push(`body ${providerId}`),

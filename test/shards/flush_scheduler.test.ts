@@ -12,7 +12,7 @@ function round({ changed, everyMs, share = 1 }: { changed: number; everyMs: numb
     const rows = Math.min(left, pacer.flushBudget(nowMs, false));
     left -= rows;
     brought.push(rows);
-    pacer.brought({ rows, dirtyCount: left, askedMs: nowMs });
+    pacer.recordBatch({ rows, dirtyCount: left, askedMs: nowMs });
     nowMs += everyMs;
   }
   return brought;
@@ -46,14 +46,14 @@ test('A round leaves the store alone while that is behind, for two seconds at mo
 test('A round is over when as many rows came as objects had changed, or none are left', () => {
   const pacer = new FlushPacer(1);
   pacer.begin(0);
-  pacer.brought({ rows: 200, dirtyCount: 300, askedMs: 0 });
-  pacer.brought({ rows: 200, dirtyCount: 5000, askedMs: 10 });
+  pacer.recordBatch({ rows: 200, dirtyCount: 300, askedMs: 0 });
+  pacer.recordBatch({ rows: 200, dirtyCount: 5000, askedMs: 10 });
   assert.equal(pacer.isRunning, true);
-  pacer.brought({ rows: 100, dirtyCount: 5000, askedMs: 20 });
+  pacer.recordBatch({ rows: 100, dirtyCount: 5000, askedMs: 20 });
   assert.equal(pacer.isRunning, false);
   pacer.begin(30);
-  pacer.brought({ rows: 3, dirtyCount: 500, askedMs: 30 });
-  pacer.brought({ rows: 0, dirtyCount: 0, askedMs: 40 });
+  pacer.recordBatch({ rows: 3, dirtyCount: 500, askedMs: 30 });
+  pacer.recordBatch({ rows: 0, dirtyCount: 0, askedMs: 40 });
   assert.equal(pacer.isRunning, false);
   assert.equal(pacer.flushBudget(10_000, false), 0);
 });

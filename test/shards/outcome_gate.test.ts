@@ -31,23 +31,23 @@ interface Step {
 /** A gate, the steps that it was given, and the numbers of those that it has let out. */
 function gateOf(areKept: readonly boolean[]) {
   const out: number[] = [];
-  const withheld: number[] = [];
+  const failed: number[] = [];
   let next: Step['kept'];
   const gate = new OutcomeGate({
-    keep: () => next?.promise,
+    commit: () => next?.promise,
     release({ events }) {
       out.push(Buffer.from(look((events[0] as ShardReply['events'][number]).bytes)).readDoubleLE());
       return undefined;
     },
-    withheld: ({ events }) => {
-      withheld.push(Buffer.from(look((events[0] as ShardReply['events'][number]).bytes)).readDoubleLE());
+    failed: ({ events }) => {
+      failed.push(Buffer.from(look((events[0] as ShardReply['events'][number]).bytes)).readDoubleLE());
     },
   });
   const steps = areKept.map((isKept, number): Step => {
     next = isKept ? Promise.withResolvers<void>() : undefined;
     return { kept: next, released: gate.take(reply(number)) };
   });
-  return { gate, out, withheld, steps };
+  return { gate, out, failed, steps };
 }
 
 test('steps are let out in their order, each when it is kept and those before it are, with the bytes that they had', async () => {
@@ -77,7 +77,7 @@ test('steps are let out in their order, each when it is kept and those before it
 });
 
 test('nothing is let out behind a step that cannot be kept', async () => {
-  const { gate, out, withheld, steps } = gateOf([true, true, true]);
+  const { gate, out, failed, steps } = gateOf([true, true, true]);
   const results = Promise.allSettled(steps.map(({ released }) => released));
   steps[2]?.kept?.resolve();
   steps[0]?.kept?.resolve();
@@ -86,6 +86,6 @@ test('nothing is let out behind a step that cannot be kept', async () => {
     (await results).map(({ status }) => status),
     ['fulfilled', 'rejected', 'rejected'],
   );
-  assert.deepEqual([out, withheld], [[0], [1, 2]]);
+  assert.deepEqual([out, failed], [[0], [1, 2]]);
   await assert.rejects(gate.released as Promise<void>, /sealed/);
 });

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RecentChanges } from '../../src/shards/recent_changes.ts';
-import type { Configured } from '../../src/shards/shard_commands.ts';
+import type { ConfigCommand } from '../../src/shards/shard_commands.ts';
 import { provider, trackable } from '../threads/running_shards.ts';
 
-function fence(name: string | undefined): Configured {
+function fence(name: string | undefined): ConfigCommand {
   const entity = { id: 'f', region: { type: 'Point' as const, coordinates: [0, 0] }, radius: 1, ...(name && { name }) };
   return { kind: 'fence', id: 'f', entity: name === undefined ? undefined : entity };
 }
 
 /** A provider, named. */
-function tag(name: string | undefined): Configured {
+function tag(name: string | undefined): ConfigCommand {
   return name === undefined ? { kind: 'provider', id: 'p', entity: undefined } : provider('p', { name });
 }
 
@@ -44,17 +44,17 @@ test('What has changed of objects since a record is undone from the last change 
   assert.deepEqual(changes.objectsSince(5), { providers: ['p', 'q'], trackables: [] });
 });
 
-test('What has changed around objects is known as it was at a record, however often it has changed', () => {
+test('What has changed surroundings objects is known as it was at a record, however often it has changed', () => {
   const changes = new RecentChanges(() => 0);
   changes.note({ config: 5, commands: [fence('a')] });
   changes.note({ config: 6, commands: [fence('b')] });
   changes.note({ config: 7, commands: [fence(undefined)] });
   changes.note({ config: 8, commands: [fence('c'), { kind: 'rules', rules: [] }] });
-  const { undo, again, around } = changes.since(5, THOSE);
-  assert.deepEqual([undo.commands, again], [[], []]);
-  const before = fence('a').kind === 'fence' && (fence('a') as Configured & { kind: 'fence' }).entity;
-  assert.deepEqual(around, { zones: [], fences: [['f', before]], rules: true });
-  assert.deepEqual(changes.since(7, THOSE).around.fences, [['f', undefined]]);
+  const { undo, reapply, surroundings } = changes.since(5, THOSE);
+  assert.deepEqual([undo.commands, reapply], [[], []]);
+  const before = fence('a').kind === 'fence' && (fence('a') as ConfigCommand & { kind: 'fence' }).entity;
+  assert.deepEqual(surroundings, { zones: [], fences: [['f', before]], rules: true });
+  assert.deepEqual(changes.since(7, THOSE).surroundings.fences, [['f', undefined]]);
 });
 
 test('What there was when the hub began, and what has changed a minute ago, is not undone', () => {

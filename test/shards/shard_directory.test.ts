@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Trackable } from '../../src/model/trackable.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
-import { KnownObjects, ShardDirectory } from '../../src/shards/shard_directory.ts';
+import { ShardObjects, ShardDirectory } from '../../src/shards/shard_directory.ts';
 import { fenceAround, provider, trackable } from '../threads/running_shards.ts';
 
 /** From the reference values of FNV-1a with 32 bits. */
@@ -158,10 +158,10 @@ test('ShardDirectory finds the directory of a component of thousands without sea
 });
 
 test('objects are those that are configured, and providers that were located', () => {
-  const objects = new KnownObjects();
+  const objects = new ShardObjects();
   objects.change([provider('p'), trackable('t', ['p', 'unseen']), provider('q'), fenceAround('f', [0, 0], 1)]);
-  objects.heard('stranger');
-  objects.heard('p');
+  objects.located('stranger');
+  objects.located('p');
   assert.deepEqual(objects.all(), { providers: ['p', 'q', 'stranger'], trackables: ['t'] });
   objects.change([
     { kind: 'trackable', id: 't', entity: undefined },

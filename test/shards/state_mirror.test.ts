@@ -26,7 +26,7 @@ for (const [what, items, has] of [
 ] as const) {
   test(`A mirror of a shard ${what}`, () => {
     const mirror = new StateMirror();
-    mirror.note(items);
+    mirror.apply(items);
     assert.equal(mirror.has('provider', 'p'), has);
   });
 }

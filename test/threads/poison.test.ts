@@ -71,7 +71,7 @@ test('Motions that the collision worker cannot read are dropped, and the next wo
   t.after(() => alone.close());
   alone.tell(trackable('cart', ['a'], { radius: 2 }), trackable('lift', ['b'], { radius: 2 }));
   await alone.settle();
-  alone.collisions.shardDone({ packed: lend(new Uint8Array([0xc1])), lastSeq: 1 });
+  alone.collisions.addShardMotions({ packed: lend(new Uint8Array([0xc1])), lastSeq: 1 });
   await assert.rejects(alone.collisions.settled());
   alone.location('a', metres(0, 0));
   alone.location('b', metres(1, 0));

@@ -82,7 +82,7 @@ export class RunningShards {
       tellsOfMemberships: (variant) => VARIANTS.find(({ id }) => id === variant)?.topic === 'fence_events',
       keep,
       keepPairs: keep,
-      motions: (motions) => this.collisions.shardDone(motions),
+      motions: (motions) => this.collisions.addShardMotions(motions),
       moveZones: (moves) => void this.zoneMoves.push(...moves),
       wakeAt: () => undefined,
       released: () => this.shards.released(),

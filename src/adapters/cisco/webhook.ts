@@ -1,5 +1,5 @@
 import { HubError } from '../../errors.ts';
-import type { TakenEach } from '../../ingest/ingest.ts';
+import type { EachResult } from '../../ingest/ingest.ts';
 import type { Location } from '../../model/location.ts';
 import { show } from '../../model/error_value_text.ts';
 import type { Zone } from '../../model/zone.ts';
@@ -10,7 +10,7 @@ import { decodeNotification, isObject } from './notification.ts';
 /** What the webhook needs of the hub. */
 export interface WebhookNeeds {
   /** Takes each location that it can; `nameOf` names them in messages. Throws HUB_UNAVAILABLE when the hub is full. */
-  deliver(locations: readonly Location[], nameOf: (index: number) => string): TakenEach;
+  deliver(locations: readonly Location[], nameOf: (index: number) => string): EachResult;
   /** Milliseconds since 1970; never falls. */
   now(): number;
   readonly log: SourceLog;

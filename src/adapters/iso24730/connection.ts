@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { HubError } from '../../errors.ts';
-import type { TakenEach } from '../../ingest/ingest.ts';
+import type { EachResult } from '../../ingest/ingest.ts';
 import type { Location, ProviderType } from '../../model/location.ts';
 import { formatTime } from '../../model/time.ts';
 import { SeldomWarning, type SourceLog } from '../seldom.ts';
@@ -52,7 +52,7 @@ export interface ConnectionSettings {
 /** What a connection needs of the hub. */
 export interface ConnectionNeeds {
   /** Takes each location that it can. Throws HUB_UNAVAILABLE when the hub is full. */
-  deliver(locations: readonly Location[]): TakenEach;
+  deliver(locations: readonly Location[]): EachResult;
   dial(address: { readonly host: string; readonly port: number }): Socket;
   /** Running time in milliseconds: it never falls. */
   now(): number;
@@ -177,7 +177,7 @@ export class Connection {
   }
 
   #deliver(open: Open, locations: readonly Location[]): void {
-    let taken: TakenEach;
+    let taken: EachResult;
     try {
       taken = this.#needs.deliver(locations);
     } catch (error) {

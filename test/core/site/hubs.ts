@@ -2,8 +2,8 @@ import { ObjectPartitions, type Regrouped } from '../../../src/cluster/object_pa
 import type { LastKnownRow, ObjectIds, PastStep } from '../../../src/core/item.ts';
 import { look } from '../../../src/model/borrowed.ts';
 import type { ObjectKind } from '../../../src/model/id.ts';
-import type { Configured } from '../../../src/shards/shard_commands.ts';
-import { KnownObjects } from '../../../src/shards/shard_directory.ts';
+import type { ConfigCommand } from '../../../src/shards/shard_commands.ts';
+import { ShardObjects } from '../../../src/shards/shard_directory.ts';
 import { type HeardOutcome, itemOf, type ShardCommand, ShardHarness, T0 } from '../../support/shard_harness.ts';
 import type { Timed } from './commands.ts';
 import { takeOver } from './take_over.ts';
@@ -26,7 +26,7 @@ export class Hubs {
   /** How often objects with a state have gone from one to another. */
   moves = 0;
   readonly #partitions = new ObjectPartitions();
-  readonly #objects = new KnownObjects();
+  readonly #objects = new ShardObjects();
   #ownerOf: (partition: number) => number;
   #seq = 0;
 
@@ -42,7 +42,7 @@ export class Hubs {
   /** Everybody is told of what is configured, owners of the rest. */
   tell({ second, command }: Timed): void {
     if (command.kind === 'location') {
-      this.#objects.heard(command.location.provider_id);
+      this.#objects.located(command.location.provider_id);
       this.#tellOne(this.#owner('provider', command.location.provider_id), second, command);
       return;
     }
@@ -51,7 +51,7 @@ export class Hubs {
       return;
     }
     const moved = this.#regrouped(command);
-    this.#objects.change([command as Configured]);
+    this.#objects.change([command as ConfigCommand]);
     for (const hub of this.hubs.keys()) this.#tellOne(hub, second, command);
     for (const from of this.hubs.keys()) {
       for (const to of this.hubs.keys()) {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import { type Borrowed, lend } from '../../src/model/borrowed.ts';
-import { MemoryJournal } from '../../src/shards/journal.ts';
+import { MemoryStepLog } from '../../src/shards/step_log.ts';
 import { packStep } from '../../src/wire/journal_record.ts';
 
 function opened() {
-  const journal = new MemoryJournal();
+  const journal = new MemoryStepLog();
   // They are only lent.
   const lent = (text: string, use: (bytes: Borrowed) => void): void => {
     const bytes = Buffer.from(text);

@@ -3,41 +3,41 @@ import { type Borrowed, look } from '../model/borrowed.ts';
 import { type PackedStep, unpackJournalRecord } from '../wire/journal_record.ts';
 
 /**
- * The steps of a shard whose changes (core/effects.ts) may not be in the rows that it has handed out yet. Together with
- * these rows they are what is lost when a worker dies, and what its successor is told.
+ * In-memory log of the steps of a shard whose changes (core/effects.ts) may not be in the emitted rows yet. Rows and
+ * steps together are the state that is lost when a worker dies, and that its successor recovers.
  */
-export interface Journal {
+export interface StepLog {
   /**
-   * Copies a batch that is about to run, or an empty one if it has no locations. A batch that was held before and did not
-   * become a step is dropped. hot
+   * Copies the batch that is about to run, or an empty one if it has no locations. Drops a batch held before that did
+   * not become a step. hot
    */
   hold(batch: Borrowed): void;
-  /** The batch that is held has become a step, with these effects. hot */
+  /** Appends the effects of the held batch, which has become a step. hot */
   append(effects: Borrowed): void;
-  /** The same of a step of which there is a record: nothing was held for it, the record has it all. hot */
+  /** Appends a recorded step: its record contains everything, and no batch was held. hot */
   appendRecord(record: Borrowed): void;
-  /** From here on, the rows of all objects that have changed so far are handed out. */
+  /** Marks the start of a round: from here on, the rows of all changed objects are emitted. */
   mark(): void;
-  /** All rows since the mark are handed out: the steps before it are dropped. */
+  /** Drops the steps before the mark: all rows since then have been emitted. */
   dropMarked(): void;
-  /** All rows are handed out: all steps are dropped. */
+  /** Drops all steps: all rows have been emitted. */
   clear(): void;
-  /** The steps in order. They are valid until the journal changes. */
+  /** Returns the steps in order. They are valid until the log changes. */
   steps(): PackedStep[];
 }
 
 const BUFFER_MIN_BYTES = 1 << 20;
-/** How much memory an empty buffer may keep at least, and how many times as much as was in it. */
-const BUFFER_KEPT = { bytes: 1 << 23, times: 8 };
+/** Minimum memory that an empty buffer may retain, and the multiple of its former content that it may retain. */
+const BUFFER_RETAINED = { bytes: 1 << 23, times: 8 };
 
 /**
- * A journal in the memory of this process, which outlives its workers, but not the process itself.
+ * A step log in the memory of this process, which outlives its workers, but not the process.
  *
- * Workers rarely die, so batches and effects are kept as the bytes in which they were sent, or in the record of their step,
- * and are decoded only when one has. They lie in buffers that are reused: allocating memory at this rate would trigger a full garbage collection of the
- * front thread twice a second.
+ * Workers rarely die, so batches and effects are stored as the bytes in which they were sent, or as the record of their
+ * step, and decoded only after a failure. The buffers are reused: allocating memory at this rate would trigger a full
+ * garbage collection of the main thread twice a second.
  */
-export class MemoryJournal implements Journal {
+export class MemoryStepLog implements StepLog {
   /** Steps from before the mark, and those since. */
   #older = new StepBuffer();
   #newer = new StepBuffer();
@@ -47,15 +47,15 @@ export class MemoryJournal implements Journal {
   }
 
   append(effects: Borrowed): void {
-    this.#newer.keep(look(effects));
+    this.#newer.commit(look(effects));
   }
 
   appendRecord(record: Borrowed): void {
-    this.#newer.keepRecord(look(record));
+    this.#newer.commitRecord(look(record));
   }
 
   mark(): void {
-    // An unfinished round has left steps behind: all others wait for the next mark.
+    // An unfinished round has left steps here: all others wait for the next mark.
     if (!this.#older.isEmpty) return;
     [this.#older, this.#newer] = [this.#newer, this.#older];
   }
@@ -76,10 +76,10 @@ export class MemoryJournal implements Journal {
   }
 }
 
-/** Steps one after another, in memory that is kept: each its batch, then its effects, or its record. */
+/** Contiguous steps in reusable memory: each its batch, then its effects, or its record. */
 class StepBuffer {
   #bytes = Buffer.alloc(0);
-  /** Where the batch and the effects of each step end; of a record, where it begins and ends. */
+  /** For each step, the end offsets of its batch and its effects; for a record, its start and end. */
   #ends: number[] = [];
   #areRecords: boolean[] = [];
   #heldTo = 0;
@@ -95,7 +95,7 @@ class StepBuffer {
     this.#put(batch);
   }
 
-  keep(effects: Uint8Array): void {
+  commit(effects: Uint8Array): void {
     // A step without effects has changed nothing, so its locations are not needed either.
     if (effects.length === 0) return;
     const batchEnd = this.#heldTo;
@@ -104,7 +104,7 @@ class StepBuffer {
     this.#areRecords.push(false);
   }
 
-  keepRecord(record: Uint8Array): void {
+  commitRecord(record: Uint8Array): void {
     const start = this.#ends.at(-1) ?? 0;
     this.#heldTo = start;
     this.#put(record);
@@ -129,9 +129,9 @@ class StepBuffer {
     this.#areRecords = [];
   }
 
-  /** Frees the memory of an empty buffer if there is much more of it than was needed since it was called last. */
+  /** Frees the memory of an empty buffer if it is much larger than needed since the last call. */
   shrink(): void {
-    const { bytes, times } = BUFFER_KEPT;
+    const { bytes, times } = BUFFER_RETAINED;
     if (this.#bytes.length > Math.max(bytes, times * this.#most)) this.#bytes = Buffer.alloc(0);
     this.#most = 0;
   }
@@ -150,11 +150,11 @@ class StepBuffer {
   }
 }
 
-/** The step of a record, as it crosses. */
+/** Decodes the step of a record. */
 function stepOf(record: Uint8Array): PackedStep {
   const read = unpackJournalRecord(zstdDecompressSync(record));
   if (read.kind !== 'step') throw new TypeError(`Cannot replay a record of kind "${read.kind}"`);
   const { batch, effects } = read.step;
-  // Its running times are those of this hub, whatever its clock has been through since.
+  // Its monotonic times are those of this hub, so clock steps do not matter.
   return { batch, effects };
 }

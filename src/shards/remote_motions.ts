@@ -1,0 +1,96 @@
+import type { CollisionReply, OtherMotions, OtherRestore, PackedMotions } from '../wire/messages.ts';
+import { UnfinishedMotions } from './unfinished_motions.ts';
+
+/** Motions and progress of another hub. */
+export interface RemoteMotionsUpdate extends Omit<OtherMotions, 'motions'> {
+  readonly motions: readonly PackedMotions[];
+}
+
+interface RemoteHub {
+  readonly unfinished: UnfinishedMotions;
+  progress: Omit<OtherMotions, 'motions'>;
+  hasLeft: boolean;
+  /** Whether the worker has its latest progress and its departure. */
+  isSent: boolean;
+}
+
+/** Motions of other hubs that the collision worker has not finished, and the progress of these hubs. */
+export class RemoteMotions {
+  readonly #others = new Map<string, RemoteHub>();
+
+  /** Bytes as packed. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const { unfinished } of this.#others.values()) bytes += unfinished.bytes;
+    return bytes;
+  }
+
+  add({ motions, ...progress }: RemoteMotionsUpdate): void {
+    const other = this.#others.get(progress.hub) ?? {
+      unfinished: new UnfinishedMotions(),
+      progress,
+      hasLeft: false,
+      isSent: false,
+    };
+    this.#others.set(progress.hub, other);
+    // Unsent progress is not lost.
+    const isStood = progress.isStood || (other.progress.isStood && !other.isSent);
+    other.progress = { ...progress, isStood };
+    other.isSent = false;
+    for (const packed of motions) other.unfinished.add(packed);
+  }
+
+  /** Handles the departure of a hub: no more motions come from it. */
+  gone(hub: string): void {
+    const other = this.#others.get(hub);
+    if (other === undefined) return;
+    other.hasLeft = true;
+    other.isSent = false;
+  }
+
+  /** Returns the input that the worker has not received yet. */
+  send(): { readonly hubs: readonly OtherMotions[]; readonly gone: readonly string[] } {
+    const hubs: OtherMotions[] = [];
+    const gone: string[] = [];
+    for (const [hub, other] of this.#others) {
+      if (other.isSent) continue;
+      other.isSent = true;
+      const watermark = other.hasLeft ? Number.MAX_SAFE_INTEGER : other.progress.watermark;
+      hubs.push({ ...other.progress, watermark, motions: other.unfinished.send() });
+      other.progress = { ...other.progress, isStood: false };
+      if (other.hasLeft) gone.push(hub);
+    }
+    return { hubs, gone };
+  }
+
+  /** Marks all motions as unsent, for a new worker. */
+  resend(): void {
+    for (const other of this.#others.values()) {
+      other.unfinished.resend();
+      other.isSent = false;
+    }
+  }
+
+  finish(finished: CollisionReply['finished']): void {
+    for (const [hub, to] of finished?.others ?? []) this.#others.get(hub)?.unfinished.finish(to);
+    for (const [hub, { hasLeft, isSent, unfinished }] of this.#others) {
+      if (hasLeft && isSent && unfinished.bytes === 0) this.#others.delete(hub);
+    }
+  }
+
+  /** Drops the motions that were sent, because their batch was lost. */
+  giveUp(): void {
+    for (const other of this.#others.values()) {
+      other.unfinished.giveUp();
+      other.isSent = false;
+    }
+  }
+
+  restoration(withDone: boolean): readonly OtherRestore[] {
+    return Array.from(this.#others, ([hub, { unfinished }]) => ({
+      hub,
+      fromSeq: unfinished.finishedTo,
+      done: withDone ? unfinished.done : [],
+    }));
+  }
+}
