@@ -1,4 +1,4 @@
-/** The part of the hub's log that adapters write to. */
+/** The part of the hub's log that adapters use. */
 export interface SourceLog {
   debug(message: string, facts?: object): void;
   info(message: string, facts?: object): void;
@@ -7,7 +7,7 @@ export interface SourceLog {
 
 const MINUTE_MS = 60_000;
 
-/** Passes on one warning a minute; the next one tells how many were kept back. */
+/** Forwards one warning a minute; the next one reports the number of suppressed ones. */
 export class SeldomWarning {
   readonly #log: SourceLog;
   #quietUntilMs = Number.NEGATIVE_INFINITY;

@@ -7,7 +7,7 @@ import { Connection } from './iso24730/connection.ts';
 import type { ConnectionStatus } from './iso24730/connection_status.ts';
 import type { SourceLog } from './seldom.ts';
 
-/** A server to connect to, as it is configured: `zone_id` or `foreign_id` names the zone of its coordinates. */
+/** A configured server: `zone_id` or `foreign_id` names the zone of its coordinates. */
 export interface StreamSettings {
   readonly host: string;
   readonly port: number;
@@ -20,34 +20,34 @@ export interface SourcesNeeds {
   readonly streams: readonly StreamSettings[];
   readonly ingest: Pick<Ingest, 'locationsEach'>;
   readonly log: SourceLog;
-  /** Running time in milliseconds: it never falls. */
+  /** Monotonic time in milliseconds. */
   now(): number;
   timeOfDay(runningMs: number): number;
   schedule(delayMs: number, callback: () => void): () => void;
   /** In [0, 1). */
   random(): number;
-  /** The id of the zone of that id or foreign id; undefined where there is none. */
+  /** The id of the zone with that id or foreign id; undefined if there is no such zone. */
   zoneId(name: string): string | undefined;
-  /** Whether this hub connects to the server of a zone; all where it is left out. Of several hubs one does. */
+  /** Whether this hub connects to the server of a zone; default: to all. In a cluster one hub does. */
   opens?(zoneId: string): boolean;
 }
 
-/** Where locations come from beside the hub's own API. */
+/** Sources of locations besides the hub's own API. */
 export interface Sources {
-  /** Connects to the configured servers, those that this hub opens. */
+  /** Connects to the configured servers that this hub opens. */
   start(): void;
-  /** What this hub opens has changed: connections that are another hub's now are closed, and those that are this hub's opened. */
+  /** Reassigns connections: closes those now owned by another hub, and opens those now owned by this hub. */
   changed(): void;
-  /** Tells of a zone as it is now; undefined when it is gone. */
+  /** Updates a zone; undefined if it was deleted. */
   zone(id: string, zone: Zone | undefined): void;
-  /** Takes a body of Cisco's notifications; see CiscoWebhook.accept. */
+  /** Accepts a body of Cisco notifications; see CiscoWebhook.accept. */
   acceptCisco(body: unknown): Promise<void> | undefined;
-  /** One for each server that this hub opens, in their order. */
+  /** Status of each server that this hub opens, in order. */
   status(): readonly ConnectionStatus[];
   close(): void;
 }
 
-/** Puts the adapters together. Everything that they bring goes through the one way in. */
+/** Creates the adapters. All their locations go through the common ingest. */
 export function openSources({ streams, ingest, log, now, ...needs }: SourcesNeeds): Sources {
   const { timeOfDay, schedule, random, zoneId, opens = () => true } = needs;
   const cisco = new CiscoWebhook({
@@ -88,7 +88,7 @@ export function openSources({ streams, ingest, log, now, ...needs }: SourcesNeed
     changed,
     zone(id, zone) {
       cisco.zone(id, zone);
-      // A foreign id may name it from now on, or name none any more.
+      // A foreign id may now refer to the zone, or no longer.
       changed();
     },
     acceptCisco: (body) => cisco.accept(body),

@@ -3,9 +3,9 @@ import { parseTime } from '../model/time.ts';
 const FORM = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,:](\d+))?(?:[Zz]|([+-])(\d{1,2})(?::?(\d\d))?)?$/;
 
 /**
- * Milliseconds since 1970, a whole number, of a date and time as positioning systems write it: a T or a blank in the
- * middle, the fraction behind a point, a comma or a colon, an offset that may lack its colon, its minutes or a digit.
- * Without an offset it is UTC. NaN when the text is something else.
+ * Parses a date and time as positioning systems write it: separated by a T or a blank, the fraction after a point, a
+ * comma or a colon, an offset that may lack its colon, its minutes or a digit. Without an offset it is UTC. Returns
+ * integer milliseconds since 1970; NaN if `text` is not such a time.
  */
 export function readVendorTime(text: string): number {
   const found = FORM.exec(text);

@@ -6,8 +6,8 @@ import { type Naming, namesOf, PLACES, type Place } from './names.ts';
 import type { Sight } from './sight.ts';
 
 /**
- * Throws HUB_NOT_AUTHORIZED naming the first name that is new in `after` and not readable. Both are as they were sent:
- * what is no id is left to the check of the entity.
+ * Throws HUB_NOT_AUTHORIZED naming the first reference that is new in `after` and not readable. Both values are as
+ * sent: invalid ids are left to the check of the entity.
  */
 export function checkNewNames(
   naming: Naming,
@@ -23,12 +23,12 @@ export function checkNewNames(
   }
 }
 
-/** Throws HUB_NOT_AUTHORIZED unless the token may know where the zone is that a field names. */
+/** Throws HUB_NOT_AUTHORIZED unless the token may know the position of the zone named by a field. */
 export function checkZonePlace(field: string, zoneName: string, sight: Sight | undefined): void {
   if (sight?.seesPlaceOf(zoneName) === false) throw unreadable(field, { of: [] }, zoneName);
 }
 
-/** The same where its outline is asked for, which may be the places of its anchors. */
+/** Like checkZonePlace, for the outline of a zone, which may reveal the positions of its anchors. */
 export function checkZoneOutline(field: string, zone: Zone, sight: Sight | undefined): void {
   checkZonePlace(field, zone.id, sight);
   const anchors = PLACES.zone.filter(({ of }) => of.includes('anchor_id')).flatMap((place) => namesOf(place, zone));
@@ -37,7 +37,7 @@ export function checkZoneOutline(field: string, zone: Zone, sight: Sight | undef
   throw new HubError('HUB_NOT_AUTHORIZED', `${field}: must name ${wanted}, found ${show(zone.id)}`);
 }
 
-/** Throws HUB_NOT_AUTHORIZED unless the token may read what a field names. */
+/** Throws HUB_NOT_AUTHORIZED unless the token may read the entity named by a field. */
 export function checkName(field: string, { of, id }: Pick<Place, 'of'> & { readonly id: string }, sight: Sight): void {
   if (!sight.sees(of, id)) throw unreadable(field, { of }, id);
 }

@@ -6,35 +6,35 @@ import { Readable } from './readable.ts';
 import type { Tokens } from './tokens.ts';
 import type { VerifiedToken } from './verify_token.ts';
 
-/** What a request may do, once it is let in. */
+/** Access granted to a request. */
 export interface Access {
-  /** It may touch this alone; undefined: everything. */
+  /** Limits access to these entities; undefined: everything. */
   readonly owned: Owned | undefined;
-  /** Where that is limited: what may be named in what it sends and is shown. */
+  /** For limited access: the entities that the request may reference and see. */
   readonly readable: Readable | undefined;
-  /** Until when, in milliseconds since 1970; infinite without a token. */
+  /** Expiry in milliseconds since 1970; infinite without a token. */
   readonly expiresMs: number;
-  /** Whose token has permitted it, as the token says; undefined where none was needed. */
+  /** Subject of the token; undefined without a token. */
   readonly subject?: string | undefined;
 }
 
 export const FULL_ACCESS: Access = { owned: undefined, readable: undefined, expiresMs: Number.POSITIVE_INFINITY };
 
-/** What a token permits, of some targets. */
+/** Permissions of a token for some targets. */
 export interface Permitted {
   readonly reaches: readonly (readonly [Target, Reach])[];
-  /** What its holder owns; undefined without a token. */
+  /** Entities owned by its holder; undefined without a token. */
   readonly owned: Owned | undefined;
 }
 
-/** Decides whether a token, or the lack of one, permits something. */
+/** Decides whether a token, or the lack of one, permits a target. */
 export class Authorizer {
   readonly #policy: Policy;
   readonly #tokens: Pick<Tokens, 'verified'>;
   readonly #readers: (resource: Resource) => readonly Target[];
   readonly #readable = new WeakMap<VerifiedToken, Readable>();
 
-  /** `readers` are the targets of which each shows any entity of a kind. */
+  /** `readers` are the targets that show all entities of a kind. */
   constructor(
     policy: Policy,
     { tokens, readers }: { tokens: Pick<Tokens, 'verified'>; readers: (resource: Resource) => readonly Target[] },
@@ -45,9 +45,9 @@ export class Authorizer {
   }
 
   /**
-   * The access that is given: at once where the token is known. Throws, or rejects with, HUB_NOT_AUTHENTICATED where a
-   * token is missing or bad, HUB_NOT_AUTHORIZED where it does not suffice, HUB_UNAVAILABLE where it cannot be
-   * verified. What guests may do needs no token, and a bad one does no harm there. hot
+   * Returns the access: synchronously if the token is cached. Throws, or rejects with, HUB_NOT_AUTHENTICATED for a
+   * missing or invalid token, HUB_NOT_AUTHORIZED if it does not suffice, HUB_UNAVAILABLE if it cannot be verified.
+   * Guest permissions need no token, and an invalid one does no harm there. hot
    */
   admit(target: Target, token: string | undefined): Access | Promise<Access> {
     if (this.#policy.reach([], target) === 'ANY') return FULL_ACCESS;
@@ -59,7 +59,7 @@ export class Authorizer {
     return verified.then((found) => this.#accessOf(found, target));
   }
 
-  /** Which of the targets a token, or the lack of one, permits. Rejects as `admit` does for a bad token. */
+  /** The targets that a token, or the lack of one, permits. Rejects like `admit` for an invalid token. */
   async permitted(targets: readonly Target[], token: string | undefined): Promise<Permitted> {
     const verified = token === undefined ? undefined : await this.#tokens.verified(token);
     const reaches = targets.flatMap((target) => {
@@ -91,7 +91,7 @@ export class Authorizer {
   }
 }
 
-/** The token of an Authorization header; undefined when it has none. */
+/** The token of an Authorization header; undefined without one. */
 export function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
   const token = header.slice(7).trim();

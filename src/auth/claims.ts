@@ -3,16 +3,16 @@ import { type ClaimPath, namesOfClaim } from '../model/claim_path.ts';
 import { show } from '../model/error_value_text.ts';
 import { Owned } from './owned.ts';
 
-/** Where a token says what its holder is and owns. */
+/** Claims with the roles and owned resources of the holder. */
 export interface ClaimNames {
-  /** The hub's client at the identity server, whose roles count beside those of the realm. */
+  /** The hub's client at the identity server, whose roles count in addition to those of the realm. */
   readonly client: string;
   /** Further claims that list roles. */
   readonly roles: readonly ClaimPath[];
   readonly ownedResources: ClaimPath;
 }
 
-/** The roles that a token lists, each once. A claim is a list of names, or one text with spaces between them. */
+/** The roles listed by a token, each once. A claim is a list of names, or one string with spaces between them. */
 export function rolesOf(payload: JWTPayload, { client, roles }: ClaimNames): readonly string[] {
   const lists = [
     at(payload, ['realm_access', 'roles']),
@@ -23,15 +23,16 @@ export function rolesOf(payload: JWTPayload, { client, roles }: ClaimNames): rea
   return [...new Set(lists.flatMap(namesIn))];
 }
 
-/** What the holder of a token owns. */
+/** Entities owned by the holder of a token. */
 export function ownedOf(payload: JWTPayload, { ownedResources }: ClaimNames): Owned {
   return Owned.from(claimAt(payload, ownedResources));
 }
 
 /**
- * Why a token is not for the client; undefined if it is. `aud` names the servers that a token is for: the client itself, or in
- * Entra `api://` and the client. Keycloak and Okta may name another server there, and the client in `azp` or `cid`. Cognito
- * leaves `aud` out. `client_id` and `appid` name the sender of any token, so they count only without `aud`.
+ * Reason why a token is not for the client; undefined if it is. `aud` names the servers that a token is for: the client
+ * itself, or in Entra `api://` and the client. Keycloak and Okta may name another server there, and the client in `azp`
+ * or `cid`. Cognito leaves `aud` out. `client_id` and `appid` name the sender of any token, so they count only without
+ * `aud`.
  */
 export function whyNotFor(payload: JWTPayload, client: string): string | undefined {
   const audiences = payload.aud === undefined ? [] : [payload.aud].flat();
@@ -52,13 +53,13 @@ function namesIn(claim: unknown): readonly string[] {
   return Array.isArray(claim) ? claim.filter((name): name is string => typeof name === 'string') : [];
 }
 
-/** The claim of that very name, such as an address with dots of its own, or else the one at the path. */
+/** The claim of that exact name, such as an address with its own dots, or else the one at the path. */
 function claimAt(payload: JWTPayload, path: ClaimPath): unknown {
   const literal = typeof path === 'string' ? at(payload, [path]) : undefined;
   return literal ?? at(payload, namesOfClaim(path) ?? []);
 }
 
-/** What is nested under the names; undefined where one is missing. Names such as `constructor` lead nowhere. */
+/** The value nested under the names; undefined if one is missing. Inherited names such as `constructor` are ignored. */
 function at(value: unknown, names: readonly string[]): unknown {
   if (names.length === 0) return undefined;
   let found = value;

@@ -1,4 +1,4 @@
-/** How the identity server is asked: fetch, as the hub has it for requests that leave it. */
+/** The fetch for requests to the identity server, with the hub's proxy and TLS settings. */
 export type Fetch = (url: string, init: { readonly signal: AbortSignal; readonly headers: object }) => Promise<Fetched>;
 
 interface Fetched {
@@ -10,7 +10,7 @@ interface Fetched {
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1 << 20;
 
-/** Gets a JSON object. Rejects with an Error naming the address when there is none, or it takes too long. */
+/** Gets a JSON object. Rejects with an Error naming the address if there is no valid one, or it takes too long. */
 export async function fetchJson(
   url: string,
   { fetch, signal }: { readonly fetch: Fetch; readonly signal: AbortSignal },
@@ -48,7 +48,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** fetch says "fetch failed" of everything; what failed is its cause. */
+/** fetch reports "fetch failed" for everything; its cause has the reason. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message || error.name;

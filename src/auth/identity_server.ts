@@ -3,27 +3,28 @@ import { HubError } from '../errors.ts';
 import { type Fetch, fetchJson } from './fetch_json.ts';
 
 /**
- * What the hub knows of the identity server: who issues tokens, and the public keys that verify them.
+ * Client of the identity server: caches the issuer of tokens and the public keys that verify them.
  *
- *   cold ──fetched──▶ known ──10 min──▶ fetched in the background; the known keys serve meanwhile, and go on to serve
- *    │                  │               while the server is away
- *    │                  └─ a token with an unknown key: fetched before it is refused, at most every 10 s
- *    └─ away: HUB_UNAVAILABLE, and asked again with a token that comes a second later
+ * - cold: no keys yet. A request fetches them. If the server is unreachable: HUB_UNAVAILABLE, and the next attempt with
+ *   a token that arrives at least a second later.
+ * - cached: keys are refreshed in the background after 10 minutes; the cached keys remain in use meanwhile, and while
+ *   the server is unreachable.
+ * - A token with an unknown key triggers a fetch before it is rejected, at most every 10 s.
  */
 export interface IdentityServerOptions {
   /** Address of the OpenID configuration. */
   readonly configUrl: string;
   readonly fetch: Fetch;
-  /** Time that has passed since some moment. */
+  /** Monotonic time. */
   now(): number;
-  /** Told when the server stops or starts to answer. */
+  /** Called when the server stops or starts to reply. */
   state?(is: 'ok' | 'failing', error?: unknown): void;
 }
 
 export interface KnownKeys {
   readonly issuer: string;
   readonly key: JWTVerifyGetKey;
-  /** Text of the keys: tokens that were verified by other keys are to be verified again. */
+  /** Content of the keys: tokens verified by other keys must be verified again. */
   readonly version: string;
 }
 
@@ -45,14 +46,14 @@ export class IdentityServer {
     this.#options = options;
   }
 
-  /** The keys as they are known; undefined while cold. Has old ones fetched again in the background. hot */
+  /** The cached keys; undefined while cold. Refreshes old ones in the background. hot */
   known(): KnownKeys | undefined {
     const nowMs = this.#options.now();
     if (nowMs - this.#fetchedMs > FRESH_MS && nowMs - this.#askedMs > RETRY_KNOWN_MS) void this.#ask();
     return this.#known;
   }
 
-  /** The keys, fetched now while cold. Rejects with HUB_UNAVAILABLE when they cannot be had. */
+  /** The keys, fetched now if cold. Rejects with HUB_UNAVAILABLE if they cannot be fetched. */
   async keys(): Promise<KnownKeys> {
     if (this.#known === undefined && this.#mayAsk(RETRY_COLD_MS)) await this.#ask();
     const known = this.known();
@@ -63,7 +64,7 @@ export class IdentityServer {
     );
   }
 
-  /** The keys after the server has been asked whether there are others; undefined when it was asked a moment ago. */
+  /** The keys after asking the server for newer ones; undefined if it was asked a moment ago. */
   async newerKeys(): Promise<KnownKeys | undefined> {
     if (!this.#mayAsk(ROTATION_MS)) return undefined;
     await this.#ask();
@@ -75,7 +76,7 @@ export class IdentityServer {
     return this.#ask();
   }
 
-  /** Gives up what is being fetched. */
+  /** Cancels the current fetch. */
   close(): void {
     this.#closing.abort();
   }
@@ -84,7 +85,7 @@ export class IdentityServer {
     return this.#asking !== undefined || this.#options.now() - this.#askedMs >= pauseMs;
   }
 
-  /** Asks once, however many want to know. Never rejects: what is known stays, and the failure is told. */
+  /** Fetches once for all concurrent callers. Never rejects: cached keys stay, and the failure is reported. */
   #ask(): Promise<void> {
     if (this.#asking !== undefined) return this.#asking;
     this.#askedMs = this.#options.now();
@@ -114,13 +115,13 @@ export class IdentityServer {
     if (typeof keysUrl !== 'string') throw new Error(`Cannot use ${configUrl}: it names no jwks_uri`);
     const { keys } = await fetchJson(keysUrl, asking);
     if (!Array.isArray(keys)) throw new Error(`Cannot use ${keysUrl}: it has no list of keys`);
-    // Of the keys only those are used that fit a pinned algorithm.
+    // Only keys that fit a pinned algorithm are used.
     const key = createLocalJWKSet({ keys: keys.filter(isKey) });
     return { issuer, key, version: JSON.stringify([issuer, keys]) };
   }
 }
 
-/** Whether it is an object: a set may have entries that mean nothing to the hub, whatever these are. */
+/** Whether the entry is an object: a key set may have entries unknown to the hub. */
 function isKey(entry: unknown): entry is JWK {
   return typeof entry === 'object' && entry !== null && !Array.isArray(entry);
 }

@@ -3,27 +3,28 @@ import { checker } from '../model/check.ts';
 import { LICENSE_KEY_MAX_CHARACTERS } from '../model/license.ts';
 
 /**
- * License keys are JSON Web Signatures in compact form, signed with Ed25519 (alg EdDSA). They are checked against public
- * keys that the hub has, so no server is asked. A public key is its 32 bytes in base64url: the `x` of its JSON Web Key.
+ * License keys are JSON Web Signatures in compact form, signed with Ed25519 (alg EdDSA). They are verified with public
+ * keys that the hub has, without asking a server. A public key is its 32 bytes in base64url: the `x` of its JSON Web
+ * Key.
  */
 
 /**
- * Public keys that are part of the hub, beside those of the configuration. Whoever hands out the hub with licenses of
- * their own adds theirs here; a new one is added before an old one goes.
+ * Built-in public keys, in addition to those of the configuration. Vendors of licensed builds add theirs here, and add
+ * a new key before they remove an old one.
  */
 export const PUBLIC_KEYS: readonly string[] = [];
 
 const Seconds = Type.Number({ minimum: 0, maximum: 253_402_300_799, description: 'Seconds since 1970.' });
 const Text = Type.Optional(Type.String());
 
-/** What a license key says. */
+/** Claims of a license key. */
 const Claims = Type.Object({
-  email: Type.String({ description: 'Whom it was given to.' }),
+  email: Type.String({ description: 'Email address of the licensee.' }),
   exp: Seconds,
-  /** Until when it is good after it has expired. */
+  /** End of the grace period. */
   grace_exp: Type.Optional(Seconds),
   nbf: Type.Optional(Seconds),
-  hub_instance_id: Type.Optional(Type.String({ description: 'The only hub that it is for.' })),
+  hub_instance_id: Type.Optional(Type.String({ description: 'Id of the only hub that it is valid for.' })),
   development_info: Text,
   custom_info: Text,
   map_source: Text,
@@ -32,16 +33,16 @@ const Claims = Type.Object({
   send_report: Type.Optional(Type.Boolean()),
 });
 
-/** A key whose signature is good, whether or not its time has come or passed. */
+/** A key with a valid signature, whether or not it is within its term. */
 export interface VerifiedKey {
   readonly claims: Static<typeof Claims>;
-  /** The signature as it stands in the key. */
+  /** The signature as it is in the key. */
   readonly signature: string;
 }
 
 const CLAIMS = checker(Claims);
 
-/** Verifies a license key for the hub of that id. Returns why it is none where it does not verify: it never rejects. */
+/** Verifies a license key for the hub of that id. Returns the reason as a string if it is invalid: it never rejects. */
 export async function verifyLicenseKey(
   key: string,
   { publicKeys, hubId }: { readonly publicKeys: readonly string[]; readonly hubId: string },
@@ -51,7 +52,7 @@ export async function verifyLicenseKey(
     const payload = await signedBy(key, publicKeys);
     if (payload === undefined) return `its signature is of none of the ${publicKeys.length} public keys of the hub`;
     const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
-    if (!CLAIMS.fits(claims)) return CLAIMS.explain(claims, 'claims') ?? 'its claims are none of a license';
+    if (!CLAIMS.fits(claims)) return CLAIMS.explain(claims, 'claims') ?? 'its claims are not those of a license';
     const { hub_instance_id: only } = claims;
     if (only !== undefined && only !== hubId) return `it is for the hub ${only}, and this is ${hubId}`;
     return { claims, signature: key.slice(key.lastIndexOf('.') + 1) };
@@ -60,9 +61,9 @@ export async function verifyLicenseKey(
   }
 }
 
-/** What one of the public keys has signed; undefined when none has. Rejects for what is no JWS. */
+/** Payload signed by one of the public keys; undefined if none matches. Rejects if `key` is not a JWS. */
 async function signedBy(key: string, publicKeys: readonly string[]): Promise<Uint8Array | undefined> {
-  // Most hubs have no license.
+  // Imported on demand: most hubs have no license.
   const { compactVerify, errors, importJWK } = await import('jose');
   for (const x of publicKeys) {
     const publicKey = await importJWK({ kty: 'OKP', crv: 'Ed25519', x }, 'EdDSA');

@@ -3,14 +3,14 @@ import { isUnset } from '../model/id.ts';
 import type { Resource } from '../model/permission.ts';
 
 /**
- * What names what: the one table by which a token with limited access may newly name only what it may read
- * (admitted.ts), and is shown nothing of what it may not read (shown.ts).
+ * Table of references between entities. A token with limited access may only add references to entities it may read
+ * (reference_check.ts), and references to others are hidden from it (redaction.ts).
  *
- * The zone that a fence, an anchor or a location lies in is no name of that kind: a hall is shared by those who own
- * things there. But a zone that follows others tells where they are (Sight).
+ * The zone of a fence, an anchor or a location is not such a reference: a hall is shared by the owners of things in it.
+ * But a zone that follows others reveals their position (Visibility).
  */
 
-/** What names others: entities by their kinds, what is sent of locations, and what is shown of locations and events. */
+/** Kinds of values with references: entities, sent locations, and shown locations and events. */
 export type Naming =
   | 'zone'
   | 'fence'
@@ -26,20 +26,20 @@ export type Naming =
   | 'alert';
 
 export interface Place {
-  /** Members, one within the other; an asterisk is each element of a list. */
+  /** Path of members; an asterisk is each element of a list. */
   readonly path: readonly string[];
-  /** What may be named there; none: any zone whose place is known to the token. */
+  /** Kinds of the referenced entity; none: any zone whose position the token may know. */
   readonly of: readonly Resource[];
-  /** Paths of what is computed from what is named there, or is taken from it: it is hidden with the name. */
+  /** Paths of values derived from the referenced entity: they are hidden with the reference. */
   readonly hides?: readonly (readonly string[])[];
-  /** Whether the hub alone sets it, whatever a client sends. */
+  /** Whether only the hub sets it, regardless of what a client sends. */
   readonly isOurs?: boolean;
 }
 
 const CARRIERS: readonly Resource[] = ['trackable_id', 'zone_id'];
 const ZONE_PLACE = [['position'], ['ground_control_points'], ['local_origin'], ['floor']];
 const ZONE_OF: readonly Resource[] = [];
-/** What stands in the location of a trackable beside its place, which is its own. */
+/** Members of a trackable's location besides its position. */
 const OF_PROVIDER = ['source', 'properties'];
 
 export const PLACES: Readonly<Record<Naming, readonly Place[]>> = {
@@ -89,7 +89,7 @@ export interface Name {
   readonly id: string;
 }
 
-/** The names that stand at a place of a value, which may be of any form: what is no id is passed over. */
+/** The ids at a path of a value of any shape; invalid ids are skipped. */
 export function namesOf({ path }: Place, value: unknown): readonly Name[] {
   let reached: readonly { readonly field: string; readonly value: unknown }[] = [{ field: '', value }];
   for (const segment of path) {

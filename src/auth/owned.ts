@@ -1,7 +1,7 @@
 import { idKey } from '../model/id.ts';
 import { RESOURCES, type Resource } from '../model/permission.ts';
 
-/** What the holder of a token owns, by kind. UUIDs compare without regard to case, as everywhere. */
+/** Entities owned by the holder of a token, by kind. UUIDs are compared without regard to case. */
 export class Owned {
   readonly #ids: ReadonlyMap<Resource, ReadonlySet<string>>;
 
@@ -10,8 +10,8 @@ export class Owned {
   }
 
   /**
-   * Reads a claim of the form `{"provider_ids": ["tag-1"], "zone_ids": [...]}`. What has another form owns nothing: a
-   * token is not refused for it, since most of what it permits may not depend on ownership.
+   * Reads a claim of the form `{"provider_ids": ["tag-1"], "zone_ids": [...]}`. A malformed claim owns nothing: the
+   * token is not rejected, since most of its permissions may not depend on ownership.
    */
   static from(claim: unknown): Owned {
     const ids = new Map<Resource, ReadonlySet<string>>();

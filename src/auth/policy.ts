@@ -7,15 +7,15 @@ import {
   segmentsOf,
 } from '../model/permission.ts';
 
-/** Something that can be permitted: a method of an endpoint, or a use of a topic. One row of the table of all of them. */
+/** A permission target: a method of an endpoint, or a use of a topic. One row of the table of all targets. */
 export interface Target {
   /** For messages: `GET /v2/zones/:zone_id`. */
   readonly name: string;
-  /** Any of them is enough. */
+  /** Any of them is sufficient. */
   readonly operations: readonly CrudOperation[];
-  /** Whether OWN can permit it: there is something in it that can be owned. */
+  /** Whether OWN can permit it: it involves something that can be owned. */
   readonly ownable: boolean;
-  /** Paths of permissions.yaml that mean it, beside those with an asterisk above them. */
+  /** Paths of permissions.yaml that refer to it, besides patterns with an asterisk. */
   readonly paths: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface UnusedRule {
   readonly rule: PathRule;
 }
 
-/** A rule whose path is that of an earlier one of its role, once without and once with its version. */
+/** A rule whose path repeats that of an earlier one of its role, once without and once with its version. */
 interface RepeatedRule {
   readonly role: string;
   readonly rule: PathRule;
@@ -33,8 +33,8 @@ interface RepeatedRule {
 }
 
 /**
- * Who may do what. All rules are matched with all targets once, so that a request costs one look-up for each role of its
- * token, whatever the number of rules.
+ * Role-based policy. All rules are matched with all targets once, so a request costs one lookup per role of its token,
+ * regardless of the number of rules.
  */
 export class Policy {
   readonly unused: readonly UnusedRule[];
@@ -51,7 +51,7 @@ export class Policy {
         const meant = targetsOf(rule.path, targets);
         if (meant.length === 0) unused.push({ role, rule });
         permit(rule, meant, reaches);
-        // Both forms mean the same unless there is something without a version, which the shorter one means, too.
+        // Both forms are equal unless a target without a version exists, which the shorter form matches, too.
         const key = segmentsOf(rule.path).join('/').replace(/^v1\//, '');
         const earlier = seen.get(key);
         if (earlier?.count === meant.length) repeated.push({ role, rule, earlier: earlier.rule });
@@ -67,7 +67,7 @@ export class Policy {
     return this.#reaches.has(role);
   }
 
-  /** How far the roles, and the one that everybody has, reach at a target; undefined: it is not permitted. hot */
+  /** The reach of the roles, including the guest role, at a target; undefined: not permitted. hot */
   reach(roles: readonly string[], target: Target): Reach | undefined {
     let reach = this.#reaches.get(GUEST)?.get(target);
     for (let i = 0; i < roles.length && reach !== 'ANY'; i++) {
@@ -77,7 +77,7 @@ export class Policy {
   }
 }
 
-/** Notes what a rule permits of the targets that its path means. */
+/** Records the reach of a rule at the targets that its path matches. */
 function permit({ reach }: PathRule, meant: readonly Target[], reaches: Map<Target, Reach>): void {
   for (const target of meant) {
     for (const operation of target.operations) {
@@ -94,8 +94,8 @@ function targetsOf(path: string, targets: readonly Target[]): readonly Target[] 
 }
 
 /**
- * An asterisk at the end stands for any further segments, or none, but for no version: what is to mean a version says
- * it. A parameter means the parameter of that name.
+ * Whether a pattern matches a path. A final asterisk matches any further segments or none, but no version: patterns
+ * must name versions explicitly. A parameter matches the parameter of that name.
  */
 function matches(pattern: readonly string[], path: readonly string[]): boolean {
   const isOpen = pattern.at(-1) === '*';

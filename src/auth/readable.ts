@@ -2,8 +2,8 @@ import type { Resource } from '../model/permission.ts';
 import type { Owned } from './owned.ts';
 
 /**
- * What a token may read whose access is limited to what its holder owns: that, and everything of the kinds that another
- * of its roles lets it read without limit.
+ * Entities readable with limited access: those owned by the holder of the token, and all of the kinds that another of
+ * its roles may read without limit.
  */
 export class Readable {
   readonly #owned: Owned;

@@ -3,7 +3,7 @@ import { replacedIn } from '../model/json_text.ts';
 import { type Naming, namesOf, PLACES, type Place } from './names.ts';
 import type { Sight } from './sight.ts';
 
-/** Where a text stands: an answer or frame, a Feature of an answer, a FeatureCollection or a change in a frame. */
+/** Path to the value in a message: a reply or frame, a Feature, a FeatureCollection or a change in a frame. */
 const AROUND = {
   plain: [],
   feature: ['properties'],
@@ -12,8 +12,8 @@ const AROUND = {
 } as const;
 
 /**
- * How a JSON text is cut to what is seen: lists lose the ids that are not, other such ids become null, and what is
- * computed or taken from them becomes null as well. Undefined where nothing can have to be cut.
+ * Returns a function that redacts JSON: invisible ids are removed from lists and become null elsewhere, as do values
+ * derived from them. Undefined if nothing needs redaction.
  */
 export function cutTo(
   sight: Sight | undefined,
@@ -32,8 +32,8 @@ export function cutTo(
 }
 
 /**
- * What was sent in place of an entity, with what was hidden of that from its sender: who reads, changes and sends back
- * loses nothing. What is sent anew in the place of a hidden member replaces it.
+ * Merges a replacement with the values hidden from its sender, so that reading, changing and sending back an entity
+ * loses nothing. A new value at the path of a hidden member replaces it.
  */
 export function withHidden(naming: Naming, before: object, after: unknown, sight: Sight): unknown {
   if (typeof after !== 'object' || after === null || Array.isArray(after)) return after;
@@ -42,7 +42,7 @@ export function withHidden(naming: Naming, before: object, after: unknown, sight
     if (place.isOurs === true || place.of.length === 0) continue;
     const hidden = namesOf(place, before).flatMap(({ id }) => (sight.sees(place.of, id) ? [] : [id]));
     if (hidden.length > 0) whole = withNames(whole, place, hidden);
-    // Who ends the tie must say anew what followed from it.
+    // A client that removes the reference must also set the values derived from it.
     if (namesOf(place, whole).some(({ id }) => isHidden(place, id, sight))) {
       for (const path of place.hides ?? []) {
         const kept = memberAt(before, path);
@@ -74,7 +74,7 @@ function cutAt(place: Place, { text, around, sight }: Cutting): string {
     const value: unknown = JSON.parse(found);
     if (isList) return Array.isArray(value) ? JSON.stringify(value.filter(keeps)) : found;
     if (element < 0) return keeps(value) ? found : 'null';
-    // One of a list of objects: nothing of it is left but that there is one.
+    // An element of a list of objects: only its existence remains.
     const { id, object_type } = value as { readonly id?: unknown; readonly object_type?: unknown };
     return keeps(id) ? found : JSON.stringify({ id: '', object_type });
   });
@@ -82,12 +82,12 @@ function cutAt(place: Place, { text, around, sight }: Cutting): string {
   return cut;
 }
 
-/** Whether what a name stands for must not be told: it is not seen, or is a zone that follows what is not seen. */
+/** Whether a reference must be hidden: its target is not visible, or is a zone that follows something invisible. */
 function isHidden({ of }: Place, id: string, sight: Sight): boolean {
   return !sight.sees(of, id) || (of.includes('zone_id') && !sight.seesPlaceOf(id));
 }
 
-/** A fence goes with its zone, and so does the geometry of the Feature that tells of it. */
+/** Hides a fence together with its zone, and the geometry of its Feature. */
 function withoutPlace(text: string, sight: Sight): string {
   let hidden = false;
   replacedIn(text, [...AROUND.collection, 'fence_id'], (found) => {
@@ -112,7 +112,7 @@ function memberAt(value: unknown, [name, ...rest]: readonly string[]): unknown {
   return memberAt((value as Readonly<Record<string, unknown>>)[name], rest);
 }
 
-/** A copy with a member; what stands in the way of it and is no object is left for the check of the entity. */
+/** A copy with a member set. A non-object on the path is left for the check of the entity. */
 function withMember(value: unknown, [name, ...rest]: readonly string[], member: unknown): object {
   if (value != null && (typeof value !== 'object' || Array.isArray(value))) return value as object;
   const object = (value ?? {}) as Readonly<Record<string, unknown>>;

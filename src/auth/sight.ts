@@ -4,15 +4,15 @@ import type { Zone } from '../model/zone.ts';
 import { namesOf, PLACES } from './names.ts';
 import type { Readable } from './readable.ts';
 
-/** What there is, as far as it decides what a token may see. */
+/** The entities that decide what a token may see. */
 export interface Site {
   exists(resource: Resource, id: string): boolean;
   zoneBy(idOrForeignId: string): Zone | undefined;
-  /** The name of the zone in whose coordinates a fence is given; undefined where it is given in none. */
+  /** The name of the zone in whose coordinates a fence is given; undefined if there is no such zone. */
   zoneOfFence(id: string): string | undefined;
 }
 
-/** What a token sees whose access is limited to what its holder owns: the one place that decides it. */
+/** Visibility for a token with limited access: the single place that decides it. */
 export class Sight {
   readonly #readable: Readable;
   readonly #site: Site;
@@ -23,8 +23,8 @@ export class Sight {
   }
 
   /**
-   * Whether the token may read what a name means, which is of one of these kinds. What exists decides what is meant; of
-   * what does not exist yet, one that is readable is enough.
+   * Whether the token may read the entity of that name, which is of one of these kinds. An existing entity decides; if
+   * none exists yet, one readable kind is sufficient.
    */
   sees(kinds: readonly Resource[], id: string): boolean {
     const meant = kinds.filter((kind) => this.#site.exists(kind, id));
@@ -32,20 +32,20 @@ export class Sight {
     return kinds.some((kind) => this.#readable.has(kind, id));
   }
 
-  /** Whether it sees everything of a kind. */
+  /** Whether all entities of a kind are visible. */
   seesAll(kind: Resource): boolean {
     return this.#readable.hasAll(kind);
   }
 
   /**
-   * Whether the token may know where a zone is. A zone that stays where it was put is shared by those who own things
-   * there; one that follows others is where they are, and known to those who see all of them.
+   * Whether the token may know the position of a zone. A fixed zone is shared by the owners of things in it. A zone
+   * that follows others reveals their position, and is visible only if all of them are.
    */
   seesPlaceOf(zoneName: string): boolean {
     return this.#seesPlace(this.#site.zoneBy(zoneName), new Set());
   }
 
-  /** Whether the token may know where a fence is, which goes with its zone. */
+  /** Whether the token may know the position of a fence, which depends on its zone. */
   seesPlaceOfFence(id: string): boolean {
     const zone = this.#site.zoneOfFence(id);
     return zone === undefined || this.seesPlaceOf(zone);

@@ -10,30 +10,30 @@ export interface TokensOptions {
   readonly skipIssuer: boolean;
   readonly toleranceSeconds: number;
   readonly claims: ClaimNames;
-  /** Roles that mean something here; a token's other roles are forgotten. */
+  /** Whether a role appears in the permissions; other roles of a token are dropped. */
   isRole(name: string): boolean;
-  /** Tokens that are remembered; the one that was not used for longest is forgotten first. */
+  /** Maximum number of cached tokens; the least recently used one is evicted first. */
   readonly rememberedMax?: number;
 }
 
 interface Remembered {
   readonly text: string;
   readonly token: VerifiedToken;
-  /** The keys that it was verified by. */
+  /** Version of the keys that verified it. */
   readonly version: string;
 }
 
 /**
- * Characters at the end of a token that it is found by. A signature is as good as random there, and the rest is compared;
- * all of it would have to be hashed for each request.
+ * Length of the token suffix used as the cache key. The end of a signature is as good as random, and the full token is
+ * compared on a hit; otherwise each request would have to hash it.
  */
 const KEY_CHARACTERS = 40;
 
-/** Verifies each access token once, and remembers the good ones until they expire or the keys change. */
+/** Verifies access tokens and caches the valid ones until they expire or the keys change. */
 export class Tokens {
   readonly #options: TokensOptions;
   readonly #remembered: LRUCache<string, Remembered>;
-  /** Tokens on their way, for all who bring the same one meanwhile. They push no good one out. */
+  /** Verifications in progress, shared by concurrent requests with the same token. They evict no cached token. */
   readonly #verifying = new Map<string, Promise<VerifiedToken>>();
   #verifications = 0;
 
@@ -42,14 +42,14 @@ export class Tokens {
     this.#remembered = new LRUCache({ max: options.rememberedMax ?? 10_000 });
   }
 
-  /** Signatures that were looked at since the start. */
+  /** Number of signatures verified since the start. */
   get verifications(): number {
     return this.#verifications;
   }
 
   /**
-   * The token if it is good: at once where it is remembered. Throws, or rejects with, HUB_NOT_AUTHENTICATED, and
-   * HUB_UNAVAILABLE while the identity server has never answered. hot
+   * The token if it is valid: synchronously if it is cached. Throws, or rejects with, HUB_NOT_AUTHENTICATED, and
+   * HUB_UNAVAILABLE while the identity server has never replied. hot
    */
   verified(token: string): VerifiedToken | Promise<VerifiedToken> {
     const known = this.#options.identityServer.known();

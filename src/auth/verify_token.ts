@@ -2,10 +2,7 @@ import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyGetKey, j
 import { type ClaimNames, ownedOf, rolesOf, whyNotFor } from './claims.ts';
 import type { Owned } from './owned.ts';
 
-/**
- * Algorithms with a public and a private half. HMAC is none of them: a token signed with the text of a public key as the
- * secret would verify.
- */
+/** Asymmetric algorithms. HMAC is excluded: a token signed with the text of a public key as the secret would verify. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'].concat([
   'ES256',
   'ES384',
@@ -14,29 +11,29 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'].concat
   'Ed25519',
 ]);
 
-/** Kinds of tokens, by the header and by the claim of this name, that are access tokens. Case does not matter. */
+/** Token types, by the header and by the claim of this name, that are access tokens. Case does not matter. */
 const HEADER_TYPES = ['jwt', 'at+jwt', 'application/at+jwt'];
 const CLAIM_TYPES = ['bearer', 'jwt', 'at+jwt'];
-/** Cognito's name for the same. */
+/** Cognito's equivalent. */
 const COGNITO_USES = ['access'];
 
-/** Longer texts are not looked at. */
+/** Longer tokens are rejected without parsing. */
 export const TOKEN_MAX_CHARACTERS = 16_384;
 
-/** What a good token says. */
+/** Contents of a valid token. */
 export interface VerifiedToken {
   readonly roles: readonly string[];
   readonly owned: Owned;
   /** The claim `sub`; undefined without one. */
   readonly subject?: string;
-  /** Until when it is good, the clock tolerance included. */
+  /** Expiry, clock tolerance included. */
   readonly expiresMs: number;
 }
 
-/** Why a token is not taken: the rest of a sentence about it. */
+/** Reason for rejecting a token: the rest of a sentence about it. */
 export class TokenRefused extends Error {
   override name = 'TokenRefused';
-  /** Whether no known key fits: there may be newer ones. */
+  /** Whether no cached key matches: there may be newer ones. */
   readonly keyIsUnknown: boolean;
   /** Whether another key may verify it. */
   readonly isOfKey: boolean;
@@ -50,7 +47,7 @@ export class TokenRefused extends Error {
 
 export interface Verifying {
   readonly key: JWTVerifyGetKey;
-  /** The only one that counts; undefined: any. */
+  /** The only accepted issuer; undefined: any. */
   readonly issuer: string | undefined;
   readonly nowMs: number;
   readonly toleranceSeconds: number;
@@ -58,8 +55,8 @@ export interface Verifying {
 }
 
 /**
- * Verifies an access token: signature, algorithm, exp, nbf, iss, and for which client it is. What its header says of keys
- * (jwk, jku, x5u, x5c) means nothing here; its kid only picks one of the known keys. Rejects with TokenRefused.
+ * Verifies an access token: signature, algorithm, exp, nbf, iss, and its client. Keys in its header (jwk, jku, x5u,
+ * x5c) are ignored; its kid only selects one of the cached keys. Rejects with TokenRefused.
  */
 export async function verifyToken(token: string, { claims, ...verifying }: Verifying): Promise<VerifiedToken> {
   if (token.length > TOKEN_MAX_CHARACTERS) throw new TokenRefused(`it has ${token.length} characters`);
@@ -99,8 +96,8 @@ async function payloadOf(token: string, verifying: Omit<Verifying, 'claims'>): P
 }
 
 /**
- * Several keys fit a token without kid, or with one that is there twice. Keys that cannot be used, or have not signed it, are
- * left out.
+ * Tries several keys: a token without kid, or with a kid that occurs twice, may match more than one. Unusable keys and
+ * those that did not sign it are skipped.
  */
 async function anyOf(
   found: errors.JWKSMultipleMatchingKeys,
@@ -117,12 +114,12 @@ async function anyOf(
   throw new TokenRefused('its signature does not verify', { isOfKey: true, keyIsUnknown: !hasKeyId(token) });
 }
 
-/** Without a key ID nothing else says that a new key has signed the token. */
+/** Without a key id, a failed signature is the only sign of a new key. */
 function hasKeyId(token: string): boolean {
   return decodeProtectedHeader(token).kid !== undefined;
 }
 
-/** Left out is as good as right: many servers do not say. */
+/** A missing type counts as correct: many servers omit it. */
 function isOneOf(types: readonly string[], type: unknown): boolean {
   return type === undefined || (typeof type === 'string' && types.includes(type.toLowerCase()));
 }

@@ -19,31 +19,33 @@ import { RpcTargets } from '../socket/rpc_targets.ts';
 import { TopicTargets } from '../socket/targets.ts';
 import type { Log } from './log.ts';
 
-/** How the hub decides who may do what. */
+/** Authorization of requests. */
 export interface HubAuthorization {
   readonly api: Authorization;
   readonly socket: NonNullable<SocketDeps['authorize']>;
-  /** Whether a method may be called by REST, beside its row there; and by WebSocket, that one included. As `socket` throws. */
+  /**
+   * Authorizes a method call: by REST in addition to its route, by WebSocket including its topic. Throws like `socket`.
+   */
   readonly rpc: (asked: AskedMethod) => Access | Promise<Access>;
   readonly rpcSocket: (asked: AskedMethod) => Access | Promise<Access>;
   /** Whether a token is valid, whatever it permits. Neither throws nor rejects. */
   knows(token: string): boolean | Promise<boolean>;
   /**
-   * What the token of an Authorization header permits, as JSON: `permissions`, each an operation on a path of the API or a topic,
-   * and the ids in `owned` by their names in paths, to which those that reach `OWN` are limited. Rejects with
-   * HUB_NOT_AUTHENTICATED for a bad token.
+   * Permissions of the token of an Authorization header, as JSON: `permissions`, each an operation on a path of the API
+   * or a topic, and the ids in `owned` by their names in paths, which limit permissions that reach `OWN`. Rejects with
+   * HUB_NOT_AUTHENTICATED for an invalid token.
    */
   permitted(header: string | undefined): Promise<string>;
-  /** Where people sign in to the web UI. */
+  /** Sign-in settings of the web UI. */
   readonly signIn: { readonly config_url: string; readonly client_id: string };
-  /** Signatures that were looked at since the start: one for each token. */
+  /** Number of signatures verified since the start: one per token. */
   verifications(): number;
   close(): void;
 }
 
-/** How servers that the hub speaks to prove who they are. */
+/** TLS settings for servers that the hub connects to. */
 export interface OutgoingTls {
-  /** PEM text of a certificate that is trusted beside those that the system trusts. */
+  /** PEM of a certificate that is trusted in addition to those of the system. */
   readonly trusted: string | undefined;
   /** Whether their certificate must be valid. */
   readonly verify: boolean;
@@ -51,18 +53,18 @@ export interface OutgoingTls {
 
 interface AuthorizationDeps {
   readonly log: Log;
-  /** Makes the fetch by which the identity server is reached. */
+  /** Creates the fetch for the identity server. */
   outgoing(tls: OutgoingTls): Fetch;
-  /** The time of day, by which tokens expire, and the time that has passed. */
+  /** Wall-clock time, by which tokens expire, and monotonic time. */
   readonly clock: { now(): number; elapsed(): number };
 }
 
 const FILE = 'permissions.yaml';
 
 /**
- * Reads the permissions and gets to know the identity server; undefined where no authorization is wanted. The hub starts
- * without the identity server, too, and lets nobody but guests in until it answers. Throws a StartupError when a setting
- * is missing or the permissions do not fit.
+ * Reads the permissions and contacts the identity server; undefined if authorization is off. The hub also starts
+ * without the identity server, and admits only guests until it replies. Throws a StartupError if a setting is missing
+ * or the permissions are invalid.
  */
 export function openAuthorization(
   config: Config,
@@ -118,7 +120,7 @@ export function openAuthorization(
     },
     rpc: ({ use, path, method, token }) => authorizer.admit(rpc.ofMethod(path, use, method), token),
     rpcSocket({ use, path, method, token }) {
-      // Both are of the same token: what the first finds out, the second knows.
+      // Both are for the same token, so the second check finds it in the cache.
       const admitted = authorizer.admit(rpc.ofSocket(path, use), token);
       const target = rpc.ofMethod(path, use, method);
       if (admitted instanceof Promise) return admitted.then(() => authorizer.admit(target, token));
@@ -181,7 +183,7 @@ function permissionsIn(folder: string): readonly RoleRules[] {
   throw new StartupError(`${path}: is required with require_authorization, but is missing`);
 }
 
-/** The certificate that the identity server is verified by, as PEM text. A relative path is below the configuration. */
+/** The certificate of the identity server as PEM. A relative path is relative to the configuration. */
 function certificateIn({ config_path, authserver_public_key_path: path }: Config): string | undefined {
   if (path === null) return undefined;
   const file = resolve(config_path, path);

@@ -11,11 +11,11 @@ import type { Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
 
-/** What people define in the page beside entities. */
+/** Documents defined in the page, besides entities. */
 export interface Defined {
   readonly alerts: Alerts;
   readonly views: Documents<MapView>;
-  /** Takes what is kept under the name of a setting; null: nothing any more. */
+  /** Applies the stored value of a setting; null: it was deleted. */
   applyDefined(name: string, text: string | null): void;
 }
 

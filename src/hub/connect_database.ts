@@ -11,26 +11,28 @@ import { type Clock, schedule } from '../time/clock.ts';
 import { type Log, reportStore } from './log.ts';
 
 const RETRY_MS = [100, 500, 2000];
-/** Rows that wait for the store, beyond which the shards hand out none but those that events wait for. */
+/** Number of rows waiting for the store at which shards emit only rows that events wait for. */
 const BEHIND_ROWS = 500;
 
-/** The store behind its writer, as the other parts see it. Rows have running times here, and times of day where they are kept. */
+/**
+ * The store and its writer, as other parts see them. Rows have monotonic times here, and wall-clock times in the store.
+ */
 export interface Database {
-  /** Writes entities and settings, and rows, unless these are not to survive the hub. */
+  /** Writes entities, settings, and rows; rows only if they are persistent. */
   readonly writer: StoreWriter;
   readonly state: DatabaseState;
   /**
-   * Resolves once the rows are kept; rejects with HUB_UNAVAILABLE when the store does not take them now. Undefined where
-   * nobody need wait for that. `mayWait`: for others to share their commit.
+   * Resolves when the rows are stored; rejects with HUB_UNAVAILABLE if the store does not accept them now. Undefined if
+   * the caller need not wait. `mayWait`: to share a commit with others.
    */
   keep(rows: Iterable<StoredRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
-  /** The same of pairs that collide. */
+  /** The same for colliding pairs. */
   keepPairs(rows: Iterable<StoredRow>): Promise<void> | undefined;
-  /** The latest row of each object, for a shard worker that starts anew. `hasAdopted`: see ShardWorkerOptions. */
+  /** The latest row of each object, for a restarted shard worker. `hasAdopted`: see ShardWorkerOptions. */
   lastRows(hasAdopted: HasObject): Promise<readonly LastKnownRow[]>;
-  /** Whether so many rows wait that none should come that nobody waits for. */
+  /** Whether the backlog is so long that only rows with waiting callers should be sent. */
   isBehind(): boolean;
-  /** Whether rows would be refused, without an attempt to write them. */
+  /** Whether rows would be rejected, without an attempt to write them. */
   refusesRows(): boolean;
 }
 
@@ -49,7 +51,7 @@ export function connectDatabase({ store, config, log, clock }: DatabaseDeps): Da
   };
   const writerTo = (to: Store, pace = {}) => new StoreWriter(to, { retryMs: RETRY_MS, schedule, state, ...pace });
   const writer = writerTo(store, storePace(config));
-  // Rows that are not to survive the hub are still what a shard worker needs that starts anew.
+  // Rows that are not persistent are still needed by a restarted shard worker.
   const rowStore = config.persist_locations ? store : new MemoryStore('');
   const rowWriter = config.persist_locations ? writer : writerTo(rowStore);
   const keep: Database['keep'] = (rows, options) =>

@@ -22,17 +22,17 @@ import type { Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
 
-/** What is configured, and how everybody else hears of it. */
+/** Configured entities, and the propagation of their changes. */
 export interface Configured {
   readonly entities: Entities;
   readonly rules: LocatingRules;
   readonly zoneMoves: ZoneMoves;
   readonly imports: Imports;
-  /** Tells shards, collisions and ingest of changed entities. */
+  /** Notifies shards, collisions and ingest of changed entities. */
   tell(changes: readonly Change[]): void;
 }
 
-/** Of the changes in one record of the log of a cluster, whose messages may have 8 MB. */
+/** Maximum bytes of changes in one record of a cluster's log, whose messages are limited to 8 MB. */
 const RECORD_BYTES = 4_000_000;
 
 interface EntityDeps {
@@ -43,15 +43,15 @@ interface EntityDeps {
   readonly shapes: ShapeChecks;
   readonly database: Database;
   readonly stages: Stages;
-  /** Where the hub is one of several. */
+  /** Undefined for a single hub. */
   readonly cluster: Cluster | undefined;
-  /** The zones that ingest finds. */
+  /** Zones that ingest looks up. */
   readonly zones: ZoneTable;
-  /** Tells the sources of a zone; undefined when there is none any more. */
+  /** Notifies the sources of a changed zone; undefined if it was deleted. */
   toSources(id: string, zone: Zone | undefined): void;
-  /** Tells the alerts that fences or objects have changed. */
+  /** Notifies the alerts that fences or objects have changed. */
   toAlerts(): void;
-  /** What people define in the page. */
+  /** Documents defined in the page. */
   defined: ImportsDeps['defined'];
 }
 
@@ -117,7 +117,7 @@ export function connectEntities(deps: EntityDeps): Configured {
   return { entities, rules, zoneMoves, imports, tell };
 }
 
-/** A provider that has just been seen has not been anywhere yet, and what it senses changes all the time. */
+/** A new provider has no location yet, and its sensor values change continuously. */
 function mattersToAlerts({ kind, before, after }: Change): boolean {
   if (kind !== 'provider') return kind === 'fence' || kind === 'trackable';
   if (before === undefined) return false;

@@ -11,17 +11,17 @@ import { settingsByHub } from './connect_cluster.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 
-/** The history: who records it, and who answers questions about it. */
+/** History: recording and queries. */
 export interface Recording {
   readonly history: History;
   readonly pool: Pick<QueryPool, 'close'>;
-  /** Answers questions: of several hubs from what all of them have recorded. */
+  /** Answers queries; in a cluster, from the records of all hubs. */
   ask(question: Question, gone: AbortSignal | undefined): Promise<HistoryAnswer>;
-  /** Copies it to a database, where one is set. */
+  /** Replicates history to a database, if one is configured. */
   readonly postgres: Postgres | undefined;
 }
 
-/** Starts to record; undefined where nothing is to be recorded, and then nothing of it is loaded. */
+/** Starts recording; undefined if history is off, and then no history code is loaded. */
 export async function connectHistory(
   parts: Parts & { readonly hubId: string },
   config: Config,
@@ -38,7 +38,7 @@ export async function connectHistory(
     forgetNames: (shard) => shards.forgetNames(shard),
     announces: (id) => cluster === undefined || cluster.serves(partitionOf(id)),
   });
-  // What a hub that is out has made of locations is nobody's business.
+  // Positions computed by a hub that is out of its cluster are discarded.
   outcomes.recordTo((shard, places) => cluster?.isOut !== true && history.take(shard, places));
   history.start();
   const pool = new QueryPool(
@@ -66,7 +66,7 @@ export async function connectHistory(
   return { history, pool, postgres, ask: await asking(parts, { history, pool }, config) };
 }
 
-/** How questions are answered: by this hub alone, or from the rows of all hubs. */
+/** Selects how queries are answered: by this hub alone, or from the rows of all hubs. */
 async function asking(
   { cluster, machine, now }: Pick<Parts, 'cluster' | 'machine' | 'now'>,
   { history, pool }: { readonly history: History; readonly pool: QueryPool },
@@ -92,10 +92,10 @@ async function asking(
   return (question, gone) => all.ask(question, gone);
 }
 
-/** What hubs ask each other for rows of the history. */
+/** Name of history requests between hubs. */
 const HISTORY = 'history';
 
-/** Names of hubs that were members at or after a time, and are not now: what they have recorded cannot be read. */
+/** Names of hubs that were members at or after a time and are not now: their records cannot be read. */
 function absentHubs(cluster: Cluster, sinceMs: number): readonly string[] {
   const present = new Set(cluster.membership.members.map(({ name }) => name));
   return [...settingsByHub(cluster)]
@@ -103,7 +103,7 @@ function absentHubs(cluster: Cluster, sinceMs: number): readonly string[] {
     .map(([hub]) => hub);
 }
 
-/** When a hub has last stored its usage, which it does every minute. */
+/** When a hub last stored its usage, which it does every minute. */
 function lastCountedMs(settings: ReadonlyMap<string, string>): number {
   const text = settings.get(CURRENT);
   return text === undefined ? Number.NEGATIVE_INFINITY : (JSON.parse(text) as { readonly toMs: number }).toMs;

@@ -20,15 +20,15 @@ import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
 import { withinHold } from './within_hold.ts';
 
-/** Events that may wait for the store before the hub takes no more locations. */
+/** Maximum events waiting for the store before the hub rejects locations. */
 const HELD_MAX = 500_000;
 
-/** The one way in, and the sources that the hub connects to itself. */
+/** The common ingest, and the sources that the hub connects to itself. */
 export interface Incoming {
   readonly ingest: Ingest;
-  /** Whether the shards can take that many more locations. */
+  /** Whether the shards can accept that many more locations. */
   hasCapacity(count: number): boolean;
-  /** Whether that many locations can be taken now, and kept where they must be. */
+  /** Whether that many locations can be processed now, and stored if required. */
   canTake(count: number): boolean;
   readonly sources: Sources;
 }
@@ -43,11 +43,11 @@ interface IngestDeps {
   readonly database: Database;
   readonly stages: Stages;
   readonly entities: Entities;
-  /** Where the hub is one of several. */
+  /** Undefined for a single hub. */
   readonly cluster: Cluster | undefined;
 }
 
-/** The body with times of this hub. Locations for other hubs keep wall-clock times. */
+/** Converts a body to times of this hub. Locations for other hubs preserve wall-clock times. */
 function bodyInRunning(body: ScannedBody, clock: Clock, shards: number): ScannedBody {
   const { records, start, end, receivedMs, homeOf, isPartial } = body;
   for (let at = start; at < end; at += recordSize(records, at)) {
@@ -62,7 +62,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
   const { schedule, turns } = machine;
   const { fanout, shards, collisions, outcomes } = deps.stages;
   const { now, timeOfDay } = clock;
-  // With fast writes nothing waits for the database, and a provider that it refuses is tried again with its next location.
+  // With fast writes nothing waits for the database, and a rejected provider is retried with its next location.
   const slow = cluster !== undefined || (config.persist_locations && !config.db_fast_writes);
   const inRunning = ({ generatedMs, receivedMs }: Times): Times => {
     return { generatedMs: clock.eventTime(generatedMs), receivedMs: clock.runningTime(receivedMs) };
@@ -95,7 +95,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
       return undefined;
     },
   };
-  // In a cluster other hubs may be those that process locations; times of day go there.
+  // In a cluster other hubs may process the locations; these receive wall-clock times.
   const places: Places = cluster?.routesTo(local) ?? local;
   const canKeep = (): boolean => cluster !== undefined || !slow || !database.refusesRows();
   const recorded = historySettings(config);
@@ -105,7 +105,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
     bounds,
     turns,
     zone: zones.find,
-    // Without fast writes a location that cannot be kept is not processed.
+    // Without fast writes a location that cannot be stored is not processed.
     canKeep,
     hasCapacity: (more) => places.hasCapacity(more),
     scanner: machine.openScanner({ nameBytes: bounds.nameLength, propertiesBytes: bounds.locationPropertiesBytes }),
@@ -119,7 +119,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
       const created = entities.ensureProvider(id, type);
       return created?.catch((error: unknown) => {
         if (!slow) return;
-        // Where its location cannot be deleted either, its sender hears of the provider all the same.
+        // Even if its location cannot be deleted, the error about the provider reaches the sender.
         places.forget(id)?.catch(() => undefined);
         throw error;
       });
@@ -132,7 +132,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
       announceProximity(fanout, proximity, now());
       cluster?.fanout?.announce('proximity', JSON.stringify(proximity));
     },
-    // Who waits for the answer before sending more finds the pace that the shards can keep.
+    // A client that waits for the reply adapts to the pace of the shards.
     ...(cluster && { partKept: () => cluster.remote.kept() }),
     kept: () => places.kept(),
   });

@@ -11,8 +11,8 @@ import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 
 /**
- * Makes the client of the MQTT broker, which is not started yet; undefined where no broker is set, and then nothing of it is
- * loaded.
+ * Creates the client of the MQTT broker without starting it; undefined if no broker is configured, and then no MQTT
+ * code is loaded.
  */
 export async function connectMqtt(
   parts: Parts & { readonly rpc: Rpc; readonly kept: StoredState },
@@ -37,7 +37,10 @@ export async function connectMqtt(
   });
 }
 
-/** The stored owners of topics of the unified namespace. Of several hubs, which all find the same owners, one stores them. */
+/**
+ * The stored owners of topics of the unified namespace. All hubs of a cluster determine the same owners; one stores
+ * them.
+ */
 function unsOwners(
   { kept, writer }: Pick<Parts, 'writer'> & { readonly kept: StoredState },
   { announces, log }: { announces(name: string): boolean; readonly log: Log },

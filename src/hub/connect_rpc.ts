@@ -11,12 +11,14 @@ import { type Clock, schedule } from '../time/clock.ts';
 import type { HubAuthorization } from './authorization.ts';
 import { VERSION_INFO } from './version_info.ts';
 
-/** From as many the first id is chosen, so that ids stay below 2^31 for long. */
+/** Range of the random first id, so that ids stay below 2^31 for long. */
 const FIRST_IDS = 2 ** 30;
-/** Ids that handlers behind a broker see: none of those above, and nobody can guess one. */
+/** Ids visible to handlers behind a broker: distinct from those above, and unguessable. */
 const [CARRIED_ID_MIN, CARRIED_ID_MAX] = [2 ** 32, 2 ** 48 - 1];
 
-/** Remote procedure calls of this hub. Hubs of a cluster share their id, so as handlers their names tell them apart. */
+/**
+ * Remote procedure calls of this hub. Hubs of a cluster share their id, so their names distinguish them as handlers.
+ */
 export function openRpc(
   identity: HubIdentity,
   { clock, cluster }: { clock: Clock; cluster: Cluster | undefined },
@@ -34,7 +36,7 @@ export function openRpc(
   });
 }
 
-/** How the API calls methods. */
+/** RPC services of the API. */
 export function rpcDeps(rpc: Rpc, authorization: HubAuthorization | undefined, config: Config): RpcDeps {
   return {
     available: () => rpc.available(),

@@ -18,7 +18,7 @@ import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
 import { OutcomeDispatcher } from './outcome_dispatcher.ts';
 
-/** Where locations are processed: the shards and the collision stage, and what carries out what these have decided. */
+/** Processing of locations: the shards, the collision stage, and the dispatcher of their outcomes. */
 export interface Stages {
   readonly fanout: Fanout;
   readonly shards: Shards;
@@ -34,10 +34,10 @@ interface StageDeps {
   readonly log: Log;
   readonly counts: HubCounts;
   readonly database: Database;
-  /** Where the hub is one of several. */
+  /** Undefined for a single hub. */
   readonly cluster: Cluster | undefined;
   trackable(id: string): Trackable | undefined;
-  /** Moves zones after the objects that they follow. */
+  /** Moves zones that follow moved objects. */
   moveZones(moves: readonly ZoneMove[]): void;
 }
 
@@ -66,7 +66,7 @@ export function connectStages(deps: StageDeps): Stages {
   const outcomes = new OutcomeDispatcher({
     shards: config.num_threads,
     counts,
-    // What a hub that is out has made of motions is nobody's business.
+    // Events computed by a hub that is out of its cluster are discarded.
     publish: (events) => cluster?.isOut !== true && fanout.publish(events),
     tellsOfMemberships: (variant) => fanout.topicOf(variant) === 'fence_events',
     keep: database.keep,
@@ -82,14 +82,14 @@ export function connectStages(deps: StageDeps): Stages {
   });
   const restarted = (error: unknown): void => {
     counts.workerRestarts++;
-    log.error('A worker thread has failed and was started anew', { error: String(error) });
+    log.error('A worker thread failed and was restarted', { error: String(error) });
   };
   const shards = new Shards({
     ...shardSettings(config),
     openThread,
     now: running,
     setBacks,
-    // Rows that wait for their steps to be kept are not among them before.
+    // Rows whose steps are not committed yet are excluded.
     rows: async (hasAdopted) => {
       await shards.released();
       return database.lastRows(hasAdopted);
@@ -122,7 +122,7 @@ export function connectStages(deps: StageDeps): Stages {
   return { fanout, shards, collisions, ticker, outcomes };
 }
 
-/** How the steps of shards are kept for other hubs. `settled`: resolves when a shard has done what it was told so far. */
+/** Replication of shard steps to other hubs. `settled`: resolves when a shard has processed all input so far. */
 function clusterShards(cluster: Cluster, { elapsed }: Clock, settled: (shard: number) => Promise<void> | undefined) {
   return {
     recordsSteps: true,
@@ -141,7 +141,7 @@ function clusterShards(cluster: Cluster, { elapsed }: Clock, settled: (shard: nu
         },
         over() {
           const from = begunAt;
-          // The batch that ends a round has the last of its rows. What could not be processed has its own way out.
+          // The last batch of a round contains its last rows. Rejected locations are reported elsewhere.
           void settled(shard)
             ?.catch(() => undefined)
             .then(() => cluster.keeping.roundOver(shard, from));
@@ -151,7 +151,7 @@ function clusterShards(cluster: Cluster, { elapsed }: Clock, settled: (shard: nu
   };
 }
 
-/** Nothing can move the trackable. */
+/** Whether no provider or parent can move the trackable. */
 function isNowhere({ location_providers: providers, parent }: Trackable): boolean {
   return (providers ?? []).length === 0 && parent == null;
 }

@@ -9,28 +9,28 @@ import { demoId, isDemoId } from '../model/demo_id.ts';
 
 const DEMO_WORKER = new URL('../../workers/demo.ts', import.meta.url);
 const HEAP_MB = { maxOldGenerationSizeMb: 64 };
-/** The kinds that make up a site. Providers come with locations. */
+/** Kinds of entities of a demo site. Its locations create the providers. */
 const SITE_KINDS = ['zone', 'fence', 'trackable'] as const;
 
 export interface DemoOptions {
   readonly entities: Entities;
-  /** The API, for whoever may do everything: whether the demo may be started was asked before. */
+  /** The API with full access: the permission to start the demo was checked before. */
   readonly handle: HandleHttp;
   warn(text: string, facts: object): void;
 }
 
 /**
- * The demo in this hub: a thread that is a client of the API like any other, and is there while it runs only. It is never
- * started by itself, so a hub that has just started has it stopped; what an earlier one has left is removed by `stop`.
+ * The demo in this hub: a thread that is an ordinary client of the API, and exists only while the demo runs. It never
+ * starts automatically, so it is stopped after a start of the hub; `stop` removes the site of an earlier run.
  *
- *   it is     signal                             next
+ *   state     signal                             next
  *   --------  ---------------------------------  ------------------------------------------
  *   stopped   start                              starting
- *   stopped   stop, with something of it there   stopping
- *   starting  its site is placed                 running
+ *   stopped   stop, if its site exists           stopping
+ *   starting  its site is created                running
  *   any       stop                               stopping
- *   running   its zone is gone                   stopping: another hub, or somebody, stopped it
- *   any       the thread has ended               stopped
+ *   running   its zone was deleted               stopping: another hub or a user stopped it
+ *   any       the thread has exited              stopped
  */
 export class HubDemo implements DemoDeps {
   readonly #options: DemoOptions;
@@ -64,7 +64,7 @@ export class HubDemo implements DemoDeps {
     if (this.#error !== undefined) throw new HubError('HUB_UNAVAILABLE', this.#error);
   }
 
-  /** Ends the thread, and leaves what it has made. */
+  /** Terminates the thread, without removing its site. */
   async close(): Promise<void> {
     await this.#worker?.terminate();
     await this.#ended;
@@ -117,7 +117,7 @@ export class HubDemo implements DemoDeps {
   }
 
   async #answer({ id, method, path, body }: FromDemoThread & { readonly say: 'request' }): Promise<void> {
-    // What follows would make its providers anew.
+    // Its next locations would create its providers again.
     if (this.#state === 'running' && !this.#options.entities.has('zone', demoId('zone', 1))) this.#tellToStop();
     const reply = await this.#replyTo(method, path, body);
     this.#worker?.postMessage({ say: 'reply', id, ...reply } satisfies ToDemoThread);

@@ -2,7 +2,7 @@ import type { Config } from '../config/schema.ts';
 import type { Listening } from '../transport/server.ts';
 import type { Log } from './log.ts';
 
-/** Settings by which the hub can be reached. */
+/** Settings that determine who can reach the hub. */
 interface Reachable {
   readonly host: string;
   readonly require_authorization?: boolean;
@@ -10,12 +10,12 @@ interface Reachable {
   readonly force_https: boolean;
 }
 
-/** Warns when others than this machine can reach the hub, and nothing keeps them from changing or reading all of it. */
+/** Warns if the hub is reachable from other machines without authorization or TLS. */
 export function warnOfExposure(settings: Reachable, log: Log): void {
   const { host, require_authorization: isAuthorized = false, public_key_path, force_https: isForced } = settings;
   if (isLoopback(host)) return;
   if (!isAuthorized) {
-    const what = 'The hub can be reached from other machines, and everybody may read and change everything';
+    const what = 'The hub can be reached from other machines, and anyone can read and change everything';
     log.warn(what, { host, advice: 'set require_authorization, or host to 127.0.0.1' });
   } else if (public_key_path === null || !isForced) {
     const what = 'The hub can be reached from other machines without TLS: access tokens can be read on their way';
@@ -23,7 +23,7 @@ export function warnOfExposure(settings: Reachable, log: Log): void {
   }
 }
 
-/** Settings by which the hub reaches the NATS servers of its cluster. */
+/** Settings of the connection to the cluster's NATS servers. */
 type Clustered = Pick<
   Config,
   | 'cluster_servers'
@@ -34,7 +34,7 @@ type Clustered = Pick<
   | 'cluster_tls_certificate_path'
 >;
 
-/** Warns when others can read what the hubs of a cluster tell each other by NATS, or can take part in it. */
+/** Warns if others can read or join the NATS traffic of a cluster. */
 export function warnOfClusterExposure(config: Clustered, log: Log): void {
   const servers = config.cluster_servers.filter((server) => !isLoopback(hostIn(server)));
   const plain = config.cluster_tls_ca_path === null && config.cluster_tls_certificate_path === null;
@@ -51,7 +51,7 @@ export function warnOfClusterExposure(config: Clustered, log: Log): void {
   ];
   if (servers.length === 0 || credentials.some((credential) => credential !== null)) return;
   const what =
-    'The hub signs in to NATS without credentials: everybody who reaches the servers can read and change everything';
+    'The hub signs in to NATS without credentials: anyone who reaches the servers can read and change everything';
   log.warn(what, { servers, advice: 'set cluster_credentials_path, cluster_nkey_path or cluster_username' });
 }
 
@@ -70,7 +70,7 @@ interface MqttLogin {
   readonly mqtt_tls: boolean;
 }
 
-/** Warns when the password for the MQTT broker leaves this machine without TLS. */
+/** Warns if the password for the MQTT broker leaves this machine without TLS. */
 export function warnOfMqttPassword(settings: MqttLogin, log: Log): void {
   const { mqtt_address: address, mqtt_password: password, mqtt_tls: isEncrypted } = settings;
   if (address === null || password === null || isEncrypted || isLoopback(address)) return;
@@ -78,7 +78,7 @@ export function warnOfMqttPassword(settings: MqttLogin, log: Log): void {
   log.warn(what, { mqtt_address: address, advice: 'set mqtt_tls, and the port of the broker for TLS' });
 }
 
-/** Days before the end of a certificate's time that it is spoken of. */
+/** Time before the expiry of a certificate at which warnings start. */
 const EXPIRY_WARNING_MS = 14 * 86_400_000;
 
 export interface CertificateCareOptions {
@@ -86,7 +86,7 @@ export interface CertificateCareOptions {
   now(): number;
 }
 
-/** Has a changed certificate served, and says what became of it. What has been said already is not said again. */
+/** Reloads a changed certificate, and logs the outcome. The same problem is logged once. */
 export class CertificateCare {
   readonly #listening: Pick<Listening, 'certificate' | 'renewCertificate'>;
   readonly #options: CertificateCareOptions;
@@ -99,7 +99,7 @@ export class CertificateCare {
     this.#warnOfExpiry();
   }
 
-  /** Looks at the files. Never rejects: the certificate that is served stays when the new one is of no use. */
+  /** Checks the files. Never rejects: if the new certificate is invalid, the current one stays in use. */
   async look(): Promise<void> {
     const { log } = this.#options;
     try {

@@ -8,18 +8,18 @@ import type { Reading } from '../store/store.ts';
 import type { Parts } from './parts.ts';
 
 const KINDS = ['zone', 'fence', 'provider', 'trackable'] as const;
-/** Entities of a hub that will need the memory that its start has left behind. */
+/** Number of entities from which the hub will need the memory that its start has allocated. */
 const MANY = 10_000;
 
-/** Brings back what the store has kept: first entities, then, as they are read, rows of those that are still there. */
+/** Loads the stored state: first entities, then, as they are read, the rows of existing objects. */
 export async function fill(parts: Parts, reading: Reading, config: Config): Promise<void> {
   await bringEntities(parts, reading);
-  // From here on time counts.
+  // The clock runs from here on.
   await bringRows(parts, reading, config);
   await startWorkers(parts);
 }
 
-/** A worker takes some 400 ms to start. The first location should not wait for that. */
+/** Starts the workers early: a worker takes some 400 ms to start, which the first location should not wait for. */
 export async function startWorkers(parts: Parts): Promise<void> {
   for (const lane of [...parts.shards.lanes.map(({ lane }) => lane), parts.collisions.lane]) lane.wake();
   await settled(parts);
@@ -29,7 +29,7 @@ async function bringEntities(parts: Parts, reading: Reading): Promise<void> {
   await tellEntities(parts, await reading.entities);
 }
 
-/** Fills in entities and settings that were kept, and tells of them. */
+/** Loads stored entities and settings, and propagates them. */
 export async function tellEntities(parts: Parts, kept: readonly EntityWrite[]): Promise<void> {
   const { entities, rules, tell, applyDefined } = parts;
   entities.load(keptByKind(kept));
@@ -38,7 +38,7 @@ export async function tellEntities(parts: Parts, kept: readonly EntityWrite[]): 
   // A trackable comes after its providers.
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
   await settled(parts);
-  // What the start has left behind would stay until the engine needs the memory: a hub with little to do may never.
+  // Garbage of the start would stay until the engine needs memory, which may never happen in a small hub.
   if (kept.length < MANY) parts.machine.collectGarbage();
 }
 
@@ -50,15 +50,15 @@ async function bringRows(parts: Parts, reading: Reading, config: Config): Promis
     const wanted: LastKnownRow[] = [];
     const unwanted: StoredRow[] = [];
     for (const row of rows) {
-      // A pair of what is deleted is still to be told its end. Other rows of that a crash may have left, or one of a
-      // provider that was never kept.
+      // A pair of deleted objects still needs its end event. Other rows of deleted objects are left by a crash, or
+      // belong to a provider that was never stored.
       if (isKept && row.kind === 'collision') pairs.push(row);
       else if (isKept && row.kind !== 'collision' && entities.has(row.kind, row.id)) wanted.push(row);
       else unwanted.push({ kind: row.kind, id: row.id, gone: true });
     }
     if (unwanted.length > 0) void writer.writeRows(unwanted);
     shards.restore(wanted, delayMs);
-    // All of them at once would be alive in the shard together, and copied by each collection of its garbage.
+    // In bulk they would all be alive in the shard at once, and copied by each garbage collection.
     await shards.settled();
   }
   collisions.restore(pairs, delayMs);

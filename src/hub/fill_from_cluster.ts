@@ -11,13 +11,13 @@ import type { Parts } from './parts.ts';
 
 export interface FillOptions {
   readonly config: Config;
-  /** This hub is out of its cluster. */
+  /** Called when this hub is out of its cluster. */
   out(error: Error): void;
-  /** Another hub may be the one that does something for all. */
+  /** Called when the hub elected for singleton tasks may have changed. */
   elect(): void;
 }
 
-/** Brings in the entities of a cluster, and from then on what others change, and what they leave to this hub. */
+/** Loads the entities of a cluster, and then applies changes of other hubs and the state they leave to this hub. */
 export async function fillFromCluster(
   parts: Parts,
   cluster: Cluster,
@@ -89,7 +89,7 @@ export async function fillFromCluster(
       out(error);
     },
   });
-  // Nothing may come in between: the next record is told to the entities themselves.
+  // Nothing may come in between: the next record is applied to the entities directly.
   const settings = [...cluster.settings].map(([id, text]): EntityWrite => ({ kind: 'setting', id, text }));
   const told = tellEntities(parts, [...kept, ...settings]);
   catchUp();
@@ -97,18 +97,18 @@ export async function fillFromCluster(
   await startWorkers(parts);
 }
 
-/** Gives the shards what was left of objects, and the collision stage its pairs. */
+/** Passes recovered objects to the shards, and pairs to the collision stage. */
 async function adopt(parts: Parts, left: LeftBehind, delayMs: number): Promise<void> {
   const { clock, machine, shards, collisions, outcomes } = parts;
   const { objects, rows, pairs, steps, config, isLate } = left;
   const wanted = { provider: new Set(objects.providers), trackable: new Set(objects.trackables) };
   const own = rows.filter(({ kind, id }) => wanted[kind].has(id));
-  // Whoever hands objects over in order holds nothing up.
+  // A hub that migrates its objects in an orderly way delays nothing.
   await shards.adopt({ rows: remoteRows(own, clock), steps, config, objects }, isLate ? delayMs : 0);
-  // Whoever has the collision stage hears where the objects are now.
+  // The owner of the collision stage receives the current positions of the objects.
   if (!collisions.isPaused) await shards.standing();
   if (pairs !== undefined) {
-    // Subscribers that have lost the hub before are back by then.
+    // Subscribers that lost their hub have reconnected in the meantime.
     if (isLate) outcomes.holdCollisions(new Promise((resolve) => void machine.schedule(delayMs, resolve)));
     collisions.restore(pairs, delayMs, parts.cluster?.motions?.publishedMs);
   }

@@ -34,9 +34,9 @@ import { connectParts, type Parts } from './parts.ts';
 import { serve } from './serve.ts';
 import { hubIdentity } from './version_info.ts';
 
-/** What a hub is handed beside its configuration; what is left out is that of the machine. */
+/** Dependencies of a hub besides its configuration; the default is the machine. */
 export interface HubDeps {
-  /** Makes the fetch by which other servers are reached. */
+  /** Creates the fetch for other servers. */
   readonly outgoing?: (tls: OutgoingTls) => Fetch;
   readonly clock?: Clock;
   readonly machine?: Machine;
@@ -47,7 +47,7 @@ export interface Hub {
   readonly port: number;
   /** Whether it serves HTTPS. */
   readonly isSecure: boolean;
-  /** Looks whether there is a new certificate, and serves it. Never rejects. */
+  /** Serves a new certificate if there is one. Never rejects. */
   renewCertificate(): Promise<void>;
   counts(): HubCounts;
   readonly fanout: Fanout;
@@ -55,24 +55,26 @@ export interface Hub {
   readonly collisions: CollisionLane;
   readonly sources: Sources;
   readonly store: Store;
-  /** Undefined where nothing is recorded. */
+  /** Undefined if history is off. */
   readonly history: History | undefined;
-  /** Access tokens whose signature was looked at since the start. */
+  /** Number of access tokens whose signature was verified since the start. */
   tokensVerified(): number;
-  /** Resolves when the hub is out of its cluster: what it holds is worth nothing any more. Never, where it is alone. */
+  /** Resolves when the hub is out of its cluster: its state is then obsolete. Never resolves for a single hub. */
   readonly isOut: Promise<Error>;
-  /** Stops taking requests, finishes what was accepted, keeps it, and ends all threads. */
+  /** Stops accepting requests, finishes and stores accepted ones, and terminates all threads. */
   close(): Promise<void>;
 }
 
 const MEMORY_WATCH_MS = 5_000;
-/** What WebSocket clients of a hub that is out of its cluster are told: other hubs serve them, and so will this one. */
+/**
+ * Close frame for WebSocket clients of a hub that is out of its cluster: other hubs serve them, and so will this one.
+ */
 const OUT = { code: 1013, reason: 'This hub is out of its cluster: connect again' };
 
 /**
- * Puts the hub together and starts it: opens the store, connects the parts (parts.ts), fills them with what is kept
- * (fill.ts), serves (serve.ts), and runs the work in the background until it is closed. Throws a StartupError when the
- * database or the port cannot be had.
+ * Assembles and starts the hub: opens the store, connects the parts (parts.ts), loads the stored state (load_state.ts),
+ * serves (serve.ts), and runs background work until it is closed. Throws a StartupError if the database or the port is
+ * not available.
  */
 export async function openHub(config: Config, log: Log, deps: HubDeps = {}): Promise<Hub> {
   const { outgoing, clock = openClock(), machine = thisMachine() } = deps;
@@ -94,7 +96,7 @@ interface AuthorizedDeps {
   readonly clock: Clock;
 }
 
-/** What keeps others out. A hub that lets everybody in loads nothing of it, nor of what reaches other servers. */
+/** Loads authorization. A hub without it loads neither its code nor that of outgoing requests. */
 async function authorized(
   config: Config,
   { log, outgoing, clock }: AuthorizedDeps,
@@ -109,7 +111,7 @@ function openOwnStore(config: Config, log: Log, clock: Clock): Promise<Store> {
   return openStore(storePlace(config, clock.now()), {
     stage: ({ text, part }) => log.info(text, { part }),
     notice: (text) => log.warn(text),
-    restarted: () => log.error('The thread of the database has failed and was started anew'),
+    restarted: () => log.error('The database thread failed and was restarted'),
   });
 }
 
@@ -126,7 +128,7 @@ async function openOn(
   config: Config,
   log: Log,
 ): Promise<Hub> {
-  // Workers start meanwhile. A failure is heard of below, where there is something to close.
+  // Workers start in the meantime. A failure is handled below, where parts can be closed.
   const reading = beginReading(store);
   const { max_geometry_check_time: limitMs } = config;
   const shapes = new LargeShapes({ small: await openShapeChecks(), limitMs, schedule });
@@ -231,7 +233,7 @@ async function openOn(
 }
 
 interface Background {
-  /** Stops all but the beat of the clock, by which what is under way still has its times. */
+  /** Stops everything except the clock heartbeat, which in-flight work still needs for its times. */
   stop(): void;
   stopBeating(): void;
 }
@@ -241,7 +243,7 @@ interface Settings {
   readonly log: Log;
 }
 
-/** What the hub does from time to time, whatever it is sent. */
+/** Periodic tasks of the hub. */
 function startBackground(parts: Parts, care: CertificateCare, { config, log }: Settings): Background {
   const { clock, cluster, shards } = parts;
   const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
@@ -259,7 +261,7 @@ function startBackground(parts: Parts, care: CertificateCare, { config, log }: S
   return { stop, stopBeating };
 }
 
-/** Says that the hub runs, and what has become of its time since that was last said. */
+/** Logs that the hub runs, and clock steps and standstills since the last call. */
 function beating(clock: Clock, log: Log): () => void {
   let known = clock.setBacks;
   return () => {
@@ -275,7 +277,7 @@ function beating(clock: Clock, log: Log): () => void {
   };
 }
 
-/** Ends what is worth nothing any more. Whoever still waits for it is refused. */
+/** Discards obsolete state. Pending callers are rejected. */
 async function abandon({ ticker, shards, collisions, writer }: Parts, operation: Operation): Promise<void> {
   ticker.stop();
   operation.stop();
@@ -283,11 +285,11 @@ async function abandon({ ticker, shards, collisions, writer }: Parts, operation:
   await Promise.all([shards.close(), collisions.close()]);
 }
 
-/** Finishes what was accepted, in the order of its way: shards, collisions, store. */
+/** Finishes accepted work in the order of its path: shards, collisions, store. */
 async function finish(parts: Parts, operation: Operation): Promise<void> {
   const { ticker, entities, zoneMoves, shards, collisions, writer } = parts;
   ticker.stop();
-  // Providers that locations have brought along are still being created.
+  // Providers created by locations may still be pending.
   await entities.settled();
   await shards.kept().catch(() => undefined);
   await zoneMoves.close();

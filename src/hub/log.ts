@@ -9,7 +9,7 @@ const LEVELS = {
   Trace: 'trace',
 } as const;
 
-/** Structured logging, at the edges only: what happens per location is counted instead. */
+/** Structured logging, only at the edges: events per location are counted instead. */
 export interface Log {
   debug(message: string, facts?: object): void;
   info(message: string, facts?: object): void;
@@ -17,7 +17,7 @@ export interface Log {
   error(message: string, facts?: object): void;
 }
 
-/** Logs to standard error, one JSON object a line. */
+/** Logs to standard error, one JSON object per line. */
 export function openLog(severity: keyof typeof LEVELS): Log {
   const logger = pino({ level: LEVELS[severity], base: null }, pino.destination({ dest: 2, sync: true }));
   return {
@@ -28,7 +28,7 @@ export function openLog(severity: keyof typeof LEVELS): Log {
   };
 }
 
-/** Logs that the database stopped or started to take writes. */
+/** Logs that the database stopped or resumed accepting writes. */
 export function reportStore(log: Log, state: 'ok' | 'failing', error: unknown): void {
   if (state === 'ok') log.info('The database takes writes again');
   else log.error('The database does not take writes', { error: String(error) });

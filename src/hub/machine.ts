@@ -6,21 +6,21 @@ import { type OpenThread, openThread } from '../lane/thread.ts';
 import { schedule } from '../time/clock.ts';
 import { Turns } from '../time/turns.ts';
 
-/** What the parts of a hub need of the machine that it runs on, besides its clock. */
+/** Services of the machine besides the clock. */
 export interface Machine {
-  /** Calls back after a delay; returns how to call it off. */
+  /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
   readonly openThread: OpenThread;
   /** A random UUID. */
   newId(): string;
-  /** Of everything that takes long on the front thread. */
+  /** Scheduler of long tasks on the main thread. */
   readonly turns: Turns;
-  /** What reads bodies of locations; it has 17 MB of memory. */
+  /** Scanner of location bodies; it has 17 MB of memory. */
   openScanner(bounds: ScannerBounds): BodyScanner;
   collectGarbage(): void;
 }
 
-/** The machine that this process runs on. */
+/** The machine of this process. */
 export function thisMachine(): Machine {
   const openScanner = (bounds: ScannerBounds): BodyScanner => new LocationScanner(bounds);
   const turns = new Turns();

@@ -7,40 +7,40 @@ import type { EventBatch } from '../model/event_batch.ts';
 import type { HubCounts } from '../operation/counts.ts';
 import type { CollisionReply, Evaluated, PackedMotions, ShardReply } from '../wire/messages.ts';
 
-/** Where outcomes go. */
+/** Receivers of outcomes. */
 export interface Sinks {
   readonly shards: number;
   readonly counts: HubCounts;
   publish(events: readonly EventBatch[]): void;
-  /** Whether events of a variant tell of memberships, and are not to be published before these are kept. */
+  /** Whether events of a variant report memberships, which must be stored before they are published. */
   tellsOfMemberships(variant: number): boolean;
   /**
-   * Resolves once the rows are kept; rejects when the database does not take them now. Undefined where nobody need wait for
-   * that. `mayWait`: to share a commit.
+   * Resolves when the rows are stored; rejects if the database does not accept them now. Undefined if the caller need
+   * not wait. `mayWait`: to share a commit.
    */
   keep(rows: Iterable<StoredRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
-  /** The same of pairs that collide. */
+  /** The same for colliding pairs. */
   keepPairs(rows: Iterable<StoredRow>): Promise<void> | undefined;
-  /** Called when the events of the motions that the collision stage has evaluated are published. Only in a cluster. */
+  /** Called when the collision events of evaluated motions have been published. Only in a cluster. */
   collisionsPublished?(evaluated: Evaluated, hasEvents: boolean): void;
-  /** Resolves when what the shards have decided so far was let out; undefined where it was. */
+  /** Resolves when all outcomes of the shards so far have been emitted; undefined if they already are. */
   released?(): Promise<void> | undefined;
-  /** Hands packed motions of a shard to the collision stage. */
+  /** Passes packed motions of a shard to the collision stage. */
   motions(motions: PackedMotions | undefined): void;
-  /** The step with these motions is let out. */
+  /** Called when the step with these motions has been emitted. */
   movedOut?(motions: PackedMotions | undefined): void;
-  /** Moves zones after the objects that they follow. */
+  /** Moves zones that follow moved objects. */
   moveZones(moves: readonly ZoneMove[]): void;
-  /** A shard, or the collision stage, is to be woken at that time at the latest. */
+  /** Requests a wake-up of a shard or the collision stage at that time at the latest. */
   wakeAt(who: number | 'collisions', atMs: number): void;
 }
 
-/** Carries out what the shards and the collision stage have decided. Of rows see shards/flush_scheduler.ts. */
+/** Carries out the outcomes of the shards and the collision stage. For rows see shards/flush_scheduler.ts. */
 export class OutcomeDispatcher {
   readonly #sinks: Sinks;
   readonly #gates: readonly CommitGate[];
   readonly #collisions: CommitGate;
-  /** Rows of pairs that have parted, by id, while the ends of their collisions are not published. */
+  /** Rows of separated pairs by id, until their collision ends are published. */
   readonly #parted = new Map<string, CollisionRow>();
   #record: ((shard: number, places: PackedPositions) => void) | undefined;
 
@@ -51,17 +51,17 @@ export class OutcomeDispatcher {
     this.#collisions = newGate();
   }
 
-  /** Hands on where objects have been from now on, for the history. */
+  /** Passes positions to the history from now on. */
   recordTo(record: (shard: number, places: PackedPositions) => void): void {
     this.#record = record;
   }
 
-  /** Events that wait for the database. */
+  /** Number of events waiting for the database. */
   get held(): number {
     return this.#gates.reduce((sum, { held }) => sum + held, this.#collisions.held);
   }
 
-  /** Counts, and hands on what is needed by those who do not tell of it before it is let out. */
+  /** Counts a step, and passes on what other parts need before it is emitted. */
   stepped(shard: number, { outcome, motions }: ShardReply): void {
     const { counts } = this.#sinks;
     for (const name of ['processed', 'outdated', 'rejected', 'entries', 'exits', 'motions'] as const) {
@@ -72,8 +72,8 @@ export class OutcomeDispatcher {
   }
 
   /**
-   * Stores rows and publishes events: those of memberships after these are kept, or at once where the database fails,
-   * since a subscriber must not miss what has happened. Returns what is being stored.
+   * Stores rows and publishes events: those of memberships after these are stored, or at once if the database fails,
+   * since a subscriber must not miss an event. Returns the pending writes.
    */
   ofShard(shard: number, { outcome, events, motions }: ShardReply): Promise<void> | undefined {
     this.#sinks.movedOut?.(motions);
@@ -86,7 +86,7 @@ export class OutcomeDispatcher {
     return both(stored, this.#sinks.keep(backgroundRows, { mayWait: true }));
   }
 
-  /** hot: most batches tell of no membership, and most of them find none that waits. */
+  /** hot: most batches report no membership, and usually no events wait. */
   #publish(events: readonly EventBatch[], gate: CommitGate, stored: Promise<void> | undefined): void {
     if (stored === undefined && gate.held === 0) {
       this.#sinks.publish(events);
@@ -97,7 +97,7 @@ export class OutcomeDispatcher {
     if (waiting.length > 0) gate.publish(waiting, stored);
   }
 
-  /** The same for the collision stage. Its promise never rejects: nobody asks whether a collision is kept. */
+  /** The same for the collision stage. Its promise never rejects: no caller waits for a stored collision. */
   ofCollisions(reply: CollisionReply, evaluated: Evaluated): Promise<void> | undefined {
     const { started, colliding, ended, nextDeadlineMs, rows, events } = reply;
     this.#sinks.counts.collisionsStarted += started;
@@ -105,17 +105,17 @@ export class OutcomeDispatcher {
     this.#sinks.counts.collisionsEnded += ended;
     this.#sinks.wakeAt('collisions', nextDeadlineMs);
     if (this.#sinks.collisionsPublished !== undefined) return this.#ofSharedCollisions(reply, evaluated);
-    // Most batches find nothing, and then nobody waits for them: many come in the time for which nothing can be kept.
+    // Most batches find no collision, and need not wait: many arrive while nothing can be stored.
     if (rows.length === 0 && events.length === 0) return undefined;
-    // Motions come to the stage before their shards' steps are kept; what it makes of them is not told before.
+    // Motions reach the stage before their shards' steps are committed; its results are held until then.
     const stored = both(this.#sinks.released?.(), rows.length === 0 ? undefined : this.#sinks.keepPairs(rows));
     if (events.length > 0) this.#collisions.publish(events, stored);
     return stored?.catch(() => undefined);
   }
 
   /**
-   * The same where another hub may take the stage over. A start is published after its row is stored, and a row is erased
-   * after its end is published. So the next owner finds the row of every collision of which one may be missing, and publishes
+   * The same if another hub may take over the stage. A start is published after its row is stored, and a row is erased
+   * after its end is published. So the next owner finds the row of every collision with a missing event, and publishes
    * it again.
    */
   #ofSharedCollisions({ rows, events }: CollisionReply, evaluated: Evaluated): Promise<void> | undefined {
@@ -129,7 +129,7 @@ export class OutcomeDispatcher {
     for (const row of rows) {
       if (row.gone === true) this.#parted.set(row.id, row);
       else {
-        // It takes the place of the row before.
+        // It replaces the previous row.
         this.#parted.delete(row.id);
         met.push(row);
       }
@@ -144,14 +144,14 @@ export class OutcomeDispatcher {
     return stored?.catch(() => undefined);
   }
 
-  /** Erases the rows of pairs that have not met again meanwhile. */
+  /** Erases the rows of pairs that have not collided again in the meantime. */
   #eraseParted(rows: readonly CollisionRow[]): Promise<void> | undefined {
     const due = rows.filter((row) => this.#parted.get(row.id) === row);
     for (const { id } of due) this.#parted.delete(id);
     return due.length === 0 ? undefined : this.#sinks.keepPairs(due);
   }
 
-  /** Publishes no collision event before a promise is settled: subscribers may still be on their way to this hub. */
+  /** Delays collision events until a promise settles: subscribers may still be reconnecting to this hub. */
   holdCollisions(until: Promise<void>): void {
     this.#collisions.publish([], until);
   }

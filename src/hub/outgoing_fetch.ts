@@ -2,35 +2,35 @@ import { getCACertificates } from 'node:tls';
 import { EnvHttpProxyAgent, fetch } from 'undici';
 import { StartupError } from '../errors.ts';
 
-/** What requests of the hub to other servers go by. */
+/** Settings of outgoing requests. */
 export interface OutgoingOptions {
-  /** Where `https_proxy` and `no_proxy` are looked for. */
+  /** Environment with `https_proxy` and `no_proxy`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** PEM text of a certificate that is trusted beside those that the system trusts. */
+  /** PEM of a certificate that is trusted in addition to those of the system. */
   readonly trusted?: string | undefined;
-  /** Whether the other server's certificate must be valid; it must when left out. */
+  /** Whether the server's certificate must be valid. Default: true. */
   readonly verify?: boolean;
 }
 
-/** fetch, as the web knows it, and the end of the connections that it keeps open. */
+/** The web's fetch, and a function that closes its connections. */
 export interface Outgoing {
   fetch(url: string, init?: { readonly signal?: AbortSignal; readonly headers?: object }): ReturnType<typeof fetch>;
   close(): Promise<void>;
 }
 
-/** Never reached through a proxy, whatever no_proxy says. */
+/** Hosts that are never reached through a proxy. */
 const THIS_MACHINE = ['localhost', '127.0.0.1', '0.0.0.0', '::1'];
 
 /**
- * Makes the fetch for requests that leave the hub. HTTPS goes through `https_proxy` (`user:password@host:port`, with or
- * without `http://` before it), but for hosts that end as an entry of `no_proxy` does; plain HTTP goes straight. Throws a
- * StartupError when https_proxy is no address.
+ * Creates the fetch for outgoing requests. HTTPS goes through `https_proxy` (`user:password@host:port`, with or without
+ * `http://` before it), except for hosts that match a suffix in `no_proxy`; plain HTTP is direct. Throws a StartupError
+ * if https_proxy is not an address.
  */
 export function outgoingFetch({ env, trusted, verify = true }: OutgoingOptions): Outgoing {
   const ca = trusted === undefined ? {} : { ca: [...getCACertificates('default'), trusted] };
   const tls = { ...ca, rejectUnauthorized: verify };
   const agent = new EnvHttpProxyAgent({
-    // An empty text keeps the agent from looking for the variable itself, in a form that it cannot read.
+    // An empty string prevents the agent from reading the variable itself, in a form that it cannot parse.
     httpProxy: '',
     httpsProxy: proxyAddress(env['https_proxy'] || env['HTTPS_PROXY'] || ''),
     noProxy: [...hosts(env['no_proxy'] || env['NO_PROXY'] || ''), ...THIS_MACHINE].join(','),
@@ -44,8 +44,8 @@ export function outgoingFetch({ env, trusted, verify = true }: OutgoingOptions):
 }
 
 /**
- * The URL of a proxy as it stands in an environment variable: a scheme is added where there is none, and what a user
- * name or password may hold, but a URL may not, is encoded. Empty for an empty text.
+ * The URL of a proxy from an environment variable: a missing scheme is added, and characters of a user name or password
+ * that a URL may not contain are encoded. Empty for an empty string.
  */
 export function proxyAddress(text: string): string {
   const written = text.trim();
@@ -56,7 +56,7 @@ export function proxyAddress(text: string): string {
   const credentials = at < 0 ? '' : `${encoded(user)}:${encoded(password.join(':'))}@`;
   const url = URL.parse(`${scheme}://${credentials}${rest.slice(at + 1)}`);
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') {
-    // The password stays out of the message.
+    // The password is left out of the message.
     const shown = JSON.stringify(at < 0 ? written : `***@${rest.slice(at + 1)}`);
     throw new StartupError(`environment: https_proxy: must be [user:password@]host:port, found ${shown}`);
   }
@@ -71,7 +71,7 @@ function hosts(list: string): string[] {
     .filter((host) => host !== '');
 }
 
-/** Percent-encodes a part of a URL; what is encoded already stays. */
+/** Percent-encodes a part of a URL; encoded characters stay unchanged. */
 function encoded(part: string): string {
   return encodeURIComponent(part).replaceAll(/%25([0-9a-f]{2})/gi, '%$1');
 }

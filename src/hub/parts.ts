@@ -18,21 +18,21 @@ import { connectStages, type Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
 import { type Machine, thisMachine } from './machine.ts';
 
-/** Everything between the transport and the store. */
+/** All components between the transport and the store. */
 export interface Parts extends Stages, Configured, Incoming, Defined {
   readonly clock: Clock;
-  /** The time of day. */
+  /** Wall-clock time. */
   now(): number;
   readonly counts: HubCounts;
   readonly machine: Machine;
-  /** Of everything that takes long. */
+  /** Scheduler of long tasks. */
   readonly turns: Turns;
   readonly writer: StoreWriter;
   readonly databaseState: DatabaseState;
   readonly cluster: Cluster | undefined;
-  /** Whether the shards can take that many more locations. */
+  /** Whether the shards can accept that many more locations. */
   hasCapacity(count: number): boolean;
-  /** Keeps rows of objects that no shard has. */
+  /** Stores rows of objects that no shard has. */
   readonly keepRows: Database['keep'];
   readonly arrivals: Arrivals;
 }
@@ -40,18 +40,18 @@ export interface Parts extends Stages, Configured, Incoming, Defined {
 interface PartsDeps {
   readonly clock: Clock;
   readonly store: Store;
-  /** Where the hub is one of several. */
+  /** Undefined for a single hub. */
   readonly cluster: Cluster | undefined;
   readonly config: Config;
   readonly log: Log;
   readonly shapes: ShapeChecks;
-  /** The one that this process runs on when left out. */
+  /** Default: the machine of this process. */
   readonly machine?: Machine;
 }
 
 /**
- * Makes the parts and connects them with each other, against the way of a location: each part is handed those that come
- * behind it. What leads the other way, to a part that is made later, is a function. Nothing runs before the first item.
+ * Creates and connects the components in reverse order of a location's path: each one receives its successors. Links to
+ * components created later are functions. Nothing runs before the first item.
  */
 export function connectParts(deps: PartsDeps): Parts {
   const { clock, store, cluster, config, log, shapes, machine = thisMachine() } = deps;

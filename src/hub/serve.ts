@@ -39,10 +39,10 @@ import { withinHold } from './within_hold.ts';
 
 const SOCKET_PATHS = pathsOf('socket');
 const RPC_PATHS = pathsOf('rpc');
-/** Where src/build_ui.mjs puts the web UI. */
+/** Output folder of src/build_ui.mjs. */
 const SITE_FOLDER = fileURLToPath(new URL('../../.hub-ui', import.meta.url));
 
-/** The parts, and what else those who are served come to see. */
+/** The components, and other services for clients. */
 export interface Served extends Parts {
   readonly identity: HubIdentity;
   readonly operation: Operation;
@@ -58,7 +58,7 @@ export interface Serving {
   readonly demo: HubDemo;
 }
 
-/** Opens the port, with the API, the WebSocket and the web UI behind it. Throws a StartupError when it cannot be had. */
+/** Opens the port with the API, the WebSocket and the web UI. Throws a StartupError if the port is not available. */
 export async function serve(parts: Served, config: Config, log: Log): Promise<Serving> {
   const { turns, authorization } = parts;
   const unsent = new Unsent(config.max_unsent_memory * 2 ** 20);
@@ -69,7 +69,7 @@ export async function serve(parts: Served, config: Config, log: Log): Promise<Se
     warn: (text, facts) => log.warn(text, facts),
   });
   const api: GuardedApiDeps = { ...apiDeps(parts, config), demo };
-  // What the hub asks of itself needs no token.
+  // Requests of the hub to itself need no token.
   const { authorization: _asked, ...own } = api;
   const handleOwn = createApi(own);
   const replies = new Replies(api);
@@ -147,7 +147,7 @@ function apiDeps(parts: Served, config: Config): Omit<GuardedApiDeps, 'demo'> {
       ...{ fanout, entities, counts, now },
       announced: (event) => cluster?.fanout?.announce('fenceEvent', JSON.stringify(event)),
     }),
-    // Whom it does not concern is refused before there is an answer.
+    // Unauthorized requests are rejected before a reply is computed.
     corsEnabled: config.cors || config.allowed_origins.length > 0,
     errorTypes: config.error_types,
     errorTypePrefix: config.error_type_prefix,
@@ -163,7 +163,7 @@ function apiDeps(parts: Served, config: Config): Omit<GuardedApiDeps, 'demo'> {
   };
 }
 
-/** Asks for what a row of the API needs, on behalf of another row. */
+/** Checks the permission of one API row on behalf of another. */
 function permitBy(authorization: Authorization | undefined): Permit {
   return async (method, path, token) => {
     if (authorization === undefined) return;
@@ -179,7 +179,7 @@ function permitBy(authorization: Authorization | undefined): Permit {
   };
 }
 
-/** Zones may follow what another hub processes. */
+/** Zones may follow objects of other hubs. */
 function zonesMoved({ cluster, entities, zoneMoves }: Served): Promise<void> | undefined {
   if (cluster?.isLocal !== false) return zoneMoves.settled();
   return entities.hasMobileZones ? cluster.remote.settled() : undefined;
@@ -232,14 +232,17 @@ function siteSettings(config: Config, authorization: HubAuthorization | undefine
   };
 }
 
-/** What the page is told of the map tiles. */
+/** Map settings of the page. */
 function mapTilesOf(config: Config): MapTiles | null {
   const { map_tile_url: url, map_tile_attribution: attribution, map_tile_max_zoom: max_zoom } = config;
   if (url === null) return null;
   return { url: isFileName(url) ? MAP_FILE_URL : url, kind: kindOfTiles(url), attribution, max_zoom };
 }
 
-/** The map file beside the configuration, absolute, if it names one. The log says where it cannot be read. */
+/**
+ * Absolute path of the map file next to the configuration, if the configuration names one. An unreadable file is
+ * logged.
+ */
 function mapFileOf({ config_path, map_tile_url: url }: Config, log: Log): string | undefined {
   if (url === null || !isFileName(url)) return undefined;
   const path = resolve(config_path, url);

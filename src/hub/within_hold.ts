@@ -2,8 +2,8 @@ import { HubError } from '../errors.ts';
 import { schedule } from '../time/clock.ts';
 
 /**
- * What the promise brings, if that is not later than a request may wait. Rejects with HUB_UNAVAILABLE otherwise: what was
- * asked for goes on all the same, so it may still be done. `what` begins the message, as in `Cannot process locations`.
+ * Resolves like `promise`, or rejects with HUB_UNAVAILABLE after `holdMs`. The operation continues and may still
+ * succeed. `what` starts the message, as in `Cannot process locations`.
  */
 export function withinHold<Value>(promise: Promise<Value>, holdMs: number, what: string): Promise<Value> {
   return new Promise((resolve, reject) => {

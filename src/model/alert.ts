@@ -2,14 +2,14 @@ import Type, { type Static } from 'typebox';
 import { CHANGE_TYPES } from './events.ts';
 import { Choice, Maybe, Named, OneOf, Time } from './schema.ts';
 
-/** What an alert rule watches for. */
+/** Conditions that an alert rule can watch. */
 export const ALERT_KINDS = ['entry', 'exit', 'inside_longer', 'more_inside', 'silent', 'collision'] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-/** How much an alert matters, the least first. */
+/** Severities, ascending. */
 export const SEVERITIES = ['info', 'warning', 'critical'] as const;
 
-/** What rules may be about. */
+/** Object types that a rule can watch. */
 export const OBJECT_TYPES = ['trackable', 'location_provider', 'any'] as const;
 export type ObjectType = (typeof OBJECT_TYPES)[number];
 
@@ -17,31 +17,31 @@ export const ALERT_STATES = ['raised', 'acknowledged', 'cleared'] as const;
 
 const AlertKindWord = OneOf(ALERT_KINDS, {
   title: 'AlertKind',
-  description: 'What is watched for: entry, exit, a stay, a number of objects inside, silence, or a collision.',
+  description: 'Watched condition: entry, exit, a stay, a number of objects inside, silence, or a collision.',
 });
 
-const SeverityWord = OneOf(SEVERITIES, { title: 'Severity', description: 'How much it matters.' });
+const SeverityWord = OneOf(SEVERITIES, { title: 'Severity', description: 'Severity of the alert.' });
 
 const ObjectTypeWord = OneOf(OBJECT_TYPES, {
   title: 'ObjectType',
   description:
-    'What is watched: trackables, location providers, or both. Trackables when left out. Of providers, those that are ' +
-    'assigned to no trackable, or those that are named.',
+    'Watched objects: trackables, location providers, or both. Trackables by default. Of providers, those that are ' +
+    'assigned to no trackable, or those in provider_ids.',
 });
 
-/** Which objects have a property of that value. */
+/** Selects objects by the value of a property. */
 const PropertyCondition = Named('AlertProperty', {
   name: Type.String({ minLength: 1, description: 'Name of a member of the properties of objects.' }),
   value: Choice([Type.String(), Type.Number(), Type.Boolean()], {
     title: 'PropertyValue',
-    description: 'What a property must be: a text, a number, true or false.',
+    description: 'Required value of the property: a string, a number, true or false.',
   }),
 });
 
-/** What people want to be alerted of. It is evaluated in the hub, whether a page is open or not. */
+/** A rule that raises alerts. The hub evaluates it, whether a page is open or not. */
 export const AlertRule = Named('AlertRule', {
   id: Type.String({ description: 'Id of the rule. The hub makes it.' }),
-  name: Type.String({ minLength: 1, maxLength: 200, description: 'What people call it.' }),
+  name: Type.String({ minLength: 1, maxLength: 200, description: 'Display name of the rule.' }),
   kind: AlertKindWord,
   enabled: Maybe(Type.Boolean({ description: 'Whether it is evaluated. True when left out.' })),
   severity: Maybe(SeverityWord),
@@ -50,12 +50,12 @@ export const AlertRule = Named('AlertRule', {
   ),
   object_type: Maybe(ObjectTypeWord),
   trackable_ids: Maybe(
-    Type.Array(Type.String(), { maxItems: 1000, description: 'These trackables alone. All when left out.' }),
+    Type.Array(Type.String(), { maxItems: 1000, description: 'Only these trackables. All by default.' }),
   ),
   provider_ids: Maybe(
     Type.Array(Type.String(), {
       maxItems: 1000,
-      description: 'These providers alone, of trackables too. All without a trackable when left out.',
+      description: 'Only these providers, including those of trackables. By default all without a trackable.',
     }),
   ),
   property: Maybe(PropertyCondition),
@@ -68,7 +68,7 @@ export type AlertRule = Static<typeof AlertRule>;
 
 const time = Time('RFC 3339 date and time.');
 
-/** A condition of a rule that holds, or held, of some fence and some objects, and what people have done about it. */
+/** A condition of a rule that holds or held for a fence and some objects, with the reaction of operators. */
 export const Alert = Named('Alert', {
   id: Type.String({ description: 'Id of the alert.' }),
   rule_id: Type.String({ description: 'Id of the rule that raised it.' }),
@@ -81,28 +81,28 @@ export const Alert = Named('Alert', {
   other_trackable_id: Maybe(Type.String({ description: 'The other trackable of a collision.' })),
   provider_id: Maybe(Type.String({ description: 'The location provider, where it is about one.' })),
   count: Maybe(Type.Integer({ description: 'How many were inside when it was raised.' })),
-  times: Type.Integer({ minimum: 1, description: 'How often its condition has begun while it was open.' }),
+  times: Type.Integer({ minimum: 1, description: 'Number of times its condition began while the alert was open.' }),
   raised_at: time,
   acknowledged_at: Maybe(time),
   cleared_at: Maybe(time),
-  over_at: Maybe(Time('When its condition ended, RFC 3339. Left out while it holds.')),
+  over_at: Maybe(Time('End of its condition, RFC 3339. Absent while it holds.')),
 });
 export type Alert = Static<typeof Alert>;
 
-/** What a rule would alert of at this moment. */
+/** A condition of a rule that holds now. */
 export const AlertMatch = Named('AlertMatch', {
   fence_id: Maybe(Type.String({ description: 'The fence.' })),
   trackable_id: Maybe(Type.String({ description: 'The trackable.' })),
   provider_id: Maybe(Type.String({ description: 'The location provider.' })),
-  since: Maybe(Time('Since when it is inside, or when it was last heard of. RFC 3339.')),
+  since: Maybe(Time('Time of its entry, or of its last location. RFC 3339.')),
   count: Maybe(Type.Integer({ description: 'How many are inside.' })),
 });
 export type AlertMatch = Static<typeof AlertMatch>;
 
 export const AlertPreview = Named('AlertPreview', {
   watched: Type.Integer({ description: 'How many objects the rule is about.' }),
-  matches: Type.Array(AlertMatch, { description: 'What holds now, at most 100 of it.' }),
-  total: Type.Integer({ description: 'How much of it there is.' }),
+  matches: Type.Array(AlertMatch, { description: 'Conditions that hold now, at most 100.' }),
+  total: Type.Integer({ description: 'Number of all conditions that hold now.' }),
 });
 export type AlertPreview = Static<typeof AlertPreview>;
 
@@ -112,23 +112,23 @@ const AlertCounts = Named('AlertCounts', {
   critical: Type.Integer({ minimum: 0, description: 'Of severity critical.' }),
 });
 
-/** The room for alerts, and the conditions that have found none. */
+/** Capacity for alerts, and conditions without an alert because it is exhausted. */
 export const AlertSummary = Named('AlertSummary', {
   max: Type.Integer({ description: 'The most alerts that the hub stores.' }),
   /** Alerts that are raised or acknowledged. */
   open: AlertCounts,
-  /** Conditions that hold without an open alert, because open alerts leave no room. */
+  /** Conditions that hold without an open alert because the maximum of open alerts is reached. */
   not_raised: AlertCounts,
 });
 export type AlertSummary = Static<typeof AlertSummary>;
 
-/** Alerts by their ids, or all that are open. */
+/** Selects alerts by id, or all open ones. */
 export const AlertSelection = Named('AlertSelection', {
   ids: Maybe(Type.Array(Type.String(), { maxItems: 1000, description: 'These alone.' })),
   all: Maybe(Type.Boolean({ description: 'All that are open, where no ids are given.' })),
 });
 
-/** An alert was raised, has changed, or is kept no more. */
+/** An alert was raised, changed, or removed. */
 export const AlertChangeEvent = Named('AlertChangeEvent', {
   timestamp: time,
   event_type: OneOf(CHANGE_TYPES, { title: 'ChangeType', description: 'What happened to an entity.' }),

@@ -2,7 +2,10 @@ import Type, { type Static } from 'typebox';
 import { Point } from './geojson.ts';
 import { Maybe, Named, Properties } from './schema.ts';
 
-/** A device of a fixed place by which a locating system measures. Known in both planes, it helps to place its zone. */
+/**
+ * A device at a fixed position from which a locating system measures. If both of its positions are known, it helps to
+ * georeference its zone.
+ */
 export const Anchor = Named('Anchor', {
   id: Type.String({ description: 'Id of the anchor.' }),
   name: Maybe(Type.String({ description: 'Name for people.' })),

@@ -1,4 +1,4 @@
-/** A boolean that comes as text, in any letter case; 1 is true and 0 false. Undefined for any other text. */
+/** Parses a boolean in any letter case; 1 is true and 0 false. Returns undefined for any other string. */
 export function booleanOf(text: string): boolean | undefined {
   switch (text.toLowerCase()) {
     case 'true':

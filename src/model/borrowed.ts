@@ -1,25 +1,25 @@
 declare const borrowed: unique symbol;
 
 /**
- * Bytes in memory that somebody else writes over soon: when the call returns that handed them over, with the next batch,
- * or the next step, as whoever lends them says. They can be looked at now, and they must be copied before they are kept:
- * as they are no Uint8Array, the compiler sees to it. It costs nothing: they are the same bytes.
+ * Bytes in memory that their owner overwrites soon: when the call that passed them returns, with the next batch, or
+ * with the next step, as the owner documents. Read them immediately, and copy them before storing them. They are no
+ * Uint8Array, so the compiler enforces this at no cost: they are the same bytes.
  */
 export interface Borrowed {
   readonly [borrowed]: true;
 }
 
-/** Lends bytes that are written over later, or are not to be changed. */
+/** Lends bytes that are overwritten later, or must not be changed. */
 export function lend(bytes: Uint8Array): Borrowed {
   return bytes as unknown as Borrowed;
 }
 
-/** The bytes themselves, to be read before anybody else has a turn. */
+/** The bytes themselves, to be read before control returns to the event loop. */
 export function look(bytes: Borrowed): Uint8Array {
   return bytes as unknown as Uint8Array;
 }
 
-/** A copy, which is the caller's own. */
+/** A copy owned by the caller. */
 export function copied(bytes: Borrowed): Uint8Array<ArrayBuffer> {
   return new Uint8Array(look(bytes));
 }

@@ -1,10 +1,12 @@
-/** Bounds of what clients can make the hub keep. Each is a setting; a message names field, bound and value found. */
+/**
+ * Limits on stored client input. Each is a setting; an error message names the field, the limit and the value found.
+ */
 export interface InputBounds {
-  /** Characters (UTF-16 units) of an id, a source, a name, and of every other text that is one line for people. */
+  /** Characters (UTF-16 units) of an id, a source, a name, and of every other single-line string. */
   readonly nameLength: number;
-  /** Bytes of the properties of a location, as the JSON text that is kept. */
+  /** Bytes of the properties of a location, as stored JSON. */
   readonly locationPropertiesBytes: number;
-  /** The same of an entity; so much of each of its other members that are lists or long texts, too. */
+  /** Bytes of the properties of an entity, and of each of its other members that are lists or long strings. */
   readonly entityPropertiesBytes: number;
   /** Positions and rings of one geometry. */
   readonly positions: number;
@@ -25,7 +27,7 @@ export const DEFAULT_BOUNDS: InputBounds = {
 /** UTF-8 needs at most three bytes for a UTF-16 unit. */
 const UTF8_MAX = 3;
 
-/** Bytes of a text in UTF-8 where they are more than `max`; undefined where they are not. */
+/** Bytes of `text` in UTF-8 if they exceed `max`; otherwise undefined. */
 export function bytesBeyond(text: string, max: number): number | undefined {
   if (text.length * UTF8_MAX <= max) return undefined;
   const bytes = utf8Bytes(text);
@@ -35,7 +37,7 @@ export function bytesBeyond(text: string, max: number): number | undefined {
 const encoder = new TextEncoder();
 const scratch = new Uint8Array(16 << 10);
 
-/** Encodes piece by piece, which takes no memory: a quarter of what a loop over the characters takes. */
+/** Encodes piece by piece without allocating; takes a quarter of the time of a loop over the characters. */
 function utf8Bytes(text: string): number {
   let bytes = 0;
   for (let at = 0; at < text.length; ) {
@@ -46,17 +48,17 @@ function utf8Bytes(text: string): number {
   return bytes;
 }
 
-/** So many values are written as JSON in a few milliseconds. */
+/** Number of values that are serialized in a few milliseconds. */
 const COUNTED_VALUES = 100_000;
 
-/** Bytes of the JSON text of a value where they are more than `max`; `more` where to count them would take long. */
+/** Bytes of a value as JSON if they exceed `max`; `more` if counting them would take too long. */
 export function jsonBytesBeyond(value: unknown, max: number): number | 'more' | undefined {
   const budget = { bytes: max, values: COUNTED_VALUES };
   if (isBeyond(value, budget)) return 'more';
   return bytesBeyond(JSON.stringify(value) ?? '', max);
 }
 
-/** Whether both the values and the bytes, of which no more are counted than there are, are more than the budget. */
+/** Whether both the number of values and the bytes exceed the budget. Counting stops there. */
 function isBeyond(value: unknown, budget: { bytes: number; values: number }): boolean {
   budget.values--;
   budget.bytes--;
@@ -80,9 +82,9 @@ export function overBound(path: string, max: number, what: string, found: number
   return `${path}: must have at most ${grouped(max)} ${what}, found ${found === 'more' ? found : grouped(found)}`;
 }
 
-/** A whole number with commas between its thousands. */
+/** Formats an integer with thousands separators. */
 export function grouped(value: number): string {
-  // By hand: Intl takes 40 ms when it is used for the first time.
+  // Implemented here because Intl takes 40 ms on first use.
   let left = String(value);
   let groups = '';
   for (; left.length > 3; left = left.slice(0, -3)) groups = `,${left.slice(-3)}${groups}`;

@@ -6,11 +6,11 @@ import { pathOf, show } from './error_value_text.ts';
 
 /** Checks a value against a schema, compiled once. */
 export interface Checker<T> {
-  /** Whether the value fits. The fast path: no message is made. */
+  /** Whether the value is valid. Fast path: creates no message. */
   fits(value: unknown): value is T;
-  /** Why the value does not fit, naming the field under `root` and the value found; undefined when it fits. */
+  /** Describes why the value is invalid, with the field under `root` and the value found; undefined if it is valid. */
   explain(value: unknown, root?: string): string | undefined;
-  /** Returns the value. Throws HUB_BAD_REQUEST with the explanation when it does not fit. */
+  /** Returns the value. Throws HUB_BAD_REQUEST with the explanation if it is invalid. */
   parse(value: unknown, root?: string): T;
 }
 
@@ -46,8 +46,8 @@ interface Finding {
 }
 
 /**
- * A union reports a finding per member and one for itself. The deepest finding speaks of the member that was meant;
- * among equals "must be null" (the other half of an optional field) says the least.
+ * A union reports one finding per member and one for itself. The deepest finding belongs to the intended member; among
+ * equals, "must be null" (the other half of an optional field) is the least useful.
  */
 function explainFirst(findings: readonly Finding[], { schema, value, root }: Checked): string {
   let best: Finding | undefined;
@@ -63,7 +63,7 @@ function explainFirst(findings: readonly Finding[], { schema, value, root }: Che
   return `${pathOf(root, segments) || 'body'}: ${sentence(best)}, found ${show(at(value, segments))}`;
 }
 
-/** What a schema is made of, as far as the way to a value is concerned. */
+/** The parts of a schema needed to follow a path to a value. */
 interface SchemaNode {
   readonly title?: string;
   readonly anyOf?: readonly SchemaNode[];
@@ -72,8 +72,9 @@ interface SchemaNode {
 }
 
 /**
- * The findings about a geometry speak of how deep each of its kinds fits, not of the kind that was meant. So a geometry,
- * or a position in a list of its own, is explained by what it is. Undefined where the way to the finding meets neither.
+ * Explains an invalid geometry by its own type. The findings of a union describe how far each geometry type matches,
+ * not the intended one. A position in a list is handled the same way. Returns undefined if the path to the finding
+ * crosses neither.
  */
 function explainGeometry(segments: readonly string[], { schema, value, root }: Checked): string | undefined {
   let nodes = membersOf(schema as SchemaNode);

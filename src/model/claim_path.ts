@@ -1,11 +1,11 @@
-/** Where a claim is in a token: a path of names with dots between them, or a list of names. */
+/** Path of a claim in a token: names separated by dots, or a list of names. */
 export type ClaimPath = string | readonly string[];
 
 const NAME = /"(?:[^"\\]|\\.)*"|[^."]*/y;
 
 /**
- * The names of a path. A name that contains a dot or a quote is written as a JSON string: `resource_access."plant.apps".roles`.
- * Undefined for a path that has a quote elsewhere.
+ * Names of a path. A name that contains a dot or a quote is written as a JSON string:
+ * `resource_access."plant.apps".roles`. Undefined for a path with a quote elsewhere.
  */
 export function namesOfClaim(path: ClaimPath): readonly string[] | undefined {
   if (typeof path !== 'string') return path;

@@ -1,30 +1,27 @@
 /**
- * The three times of the hub, in milliseconds, and how they follow from each other.
+ * The three times of the hub, in milliseconds, and how to convert between them.
  *
- *   wall-clock time   What people, clients and other systems say and read. It goes back when the system's clock is set
- *                     back by more than a moment.
- *   event time        Wall-clock time without the backward steps of the clock: it never falls. `timestamp_generated`,
- *                     `entry_time`, `exit_time` and the times of collisions are event times in the hub. Locations are
- *                     ordered by it.
- *   running time      Event time without the standstills of the hub, in which it was stopped by a debugger, with its machine,
- *                     or by its own work. Times of receipt, timers and deadlines are running times: what was sent
- *                     during a standstill is read before any timer is due, and no object is silent for longer than the
- *                     hub could listen.
+ * - wall-clock time: time used by people, clients and other systems. It goes back when the system clock is set back.
+ * - event time: wall-clock time without backward steps, so it never decreases. `timestamp_generated`, `entry_time`,
+ *   `exit_time` and the times of collisions are event times in the hub. Locations are ordered by it.
+ * - monotonic time: event time without standstills of the hub, during which it was stopped by a debugger, with its
+ *   machine, or by its own work. Times of receipt, timers and deadlines are monotonic times: input sent during a
+ *   standstill is read before any timer fires, and no object is silent for longer than the hub could receive.
  *
- *   wall-clock time  -- clock steps -->  event time  -- standstills -->  running time
+ * wall-clock time -- clock steps --> event time -- standstills --> monotonic time
  *
- * All three are equal until the clock is set back or the hub stands still. A client's time crosses the first arrow alone,
- * in both directions, so it is published exactly as the client has sent it, whether or not the hub stood still. A deadline
- * crosses both: it fires after a standstill as much later as that was long, and its `exit_time` is when it fires.
- * Two comparisons need a running time as event time: no location was generated after its receipt, and an event
- * that no location causes has the time of its deadline or of its command. `eventTimeAt` gives that time.
+ * All three are equal until the clock is set back or the hub stands still. A client's time crosses only the first
+ * arrow, in both directions, so it is published exactly as sent, regardless of standstills. A deadline crosses both:
+ * after a standstill it fires later by the length of the standstill, and that is its `exit_time`. Two comparisons
+ * convert monotonic time to event time (`eventTimeOfMonotonic`): no location was generated after its receipt, and an
+ * event not caused by a location has the time of its deadline or of its command.
  *
- * A clock step maps a time that was noted while the clock was ahead to the wall-clock time that it should have had: a time
- * that lies in the future of the moment of the step is too late by the length of the step. Earlier times stay, since they
- * were noted before the clock went ahead, or come from a client whose clock was right.
+ * A clock step maps a time recorded while the clock was ahead to the correct wall-clock time: a time in the future of
+ * the step is too late by the length of the step. Earlier times stay: they were recorded before the clock went ahead,
+ * or come from a client whose clock was right.
  */
 export interface ClockStep {
-  /** Clock step: the wall-clock time after it. Standstill: the running time of its beginning. */
+  /** Clock step: wall-clock time after it. Standstill: monotonic time of its start. */
   readonly toMs: number;
   /** Clock step: how far the clock was set back. Standstill: its length, negative. */
   readonly byMs: number;
@@ -32,7 +29,7 @@ export interface ClockStep {
 
 export const NO_CLOCK_STEPS: readonly ClockStep[] = [];
 
-/** The event time of a wall-clock time. `eventTimeOfDay` of it is that wall-clock time. */
+/** Event time of a wall-clock time; `wallClockOfEventTime` is its inverse. */
 // hot
 export function eventTime(wallMs: number, clockSteps: readonly ClockStep[]): number {
   let ms = wallMs;
@@ -54,7 +51,7 @@ export function wallClockOfEventTime(eventMs: number, clockSteps: readonly Clock
   return ms;
 }
 
-/** The event time of a running time. */
+/** The event time of a monotonic time. */
 // hot
 export function eventTimeOfMonotonic(monotonicMs: number, clockSteps: readonly ClockStep[]): number {
   let ms = monotonicMs;
@@ -65,26 +62,27 @@ export function eventTimeOfMonotonic(monotonicMs: number, clockSteps: readonly C
   return ms;
 }
 
-/** The running time of an event time. All of a standstill is its beginning. */
+/** The monotonic time of an event time. All moments of a standstill map to its start. */
 function monotonicOfEventTime(eventMs: number, clockSteps: readonly ClockStep[]): number {
   let ms = eventMs;
   for (const { toMs, byMs } of clockSteps) if (byMs < 0 && ms > toMs) ms = Math.max(toMs, ms + byMs);
   return ms;
 }
 
-/** The wall-clock time of a running time. */
+/** The wall-clock time of a monotonic time. */
 export function wallClockTime(monotonicMs: number, clockSteps: readonly ClockStep[]): number {
   return wallClockOfEventTime(eventTimeOfMonotonic(monotonicMs, clockSteps), clockSteps);
 }
 
-/** The running time of a wall-clock time. `timeOfDay` of it is that wall-clock time, unless the hub stood still then. */
+/** The monotonic time of a wall-clock time; `wallClockTime` is its inverse, except during a standstill. */
 export function monotonicTime(wallMs: number, clockSteps: readonly ClockStep[]): number {
   return monotonicOfEventTime(eventTime(wallMs, clockSteps), clockSteps);
 }
 
 /**
- * The running time of the last location of an object, by which its silence is counted, from the wall-clock time of its receipt.
- * The wall-clock time says how long ago that was, also across clock steps. The hub has not listened during standstills.
+ * The monotonic time of the last location of an object, from the wall-clock time of its receipt; it starts the silence
+ * of the object. Wall-clock time measures how long ago that was, also across clock steps. The hub received nothing
+ * during standstills.
  */
 export function lastSeenTime(wallMs: number, clockSteps: readonly ClockStep[]): number {
   let eventMs = wallMs;

@@ -1,21 +1,21 @@
 import type { TSchema } from 'typebox';
 
-/** A schema as it stands in a document: plain JSON. */
+/** A schema in an OpenAPI or AsyncAPI document: plain JSON. */
 export type DocumentSchema = { readonly [keyword: string]: unknown };
 
 export interface ComponentsOptions {
-  /** What is shown in place of a schema; the schema itself when left out. */
+  /** Returns the schema to show instead of the given one; the schema itself by default. */
   readonly replacementOf?: (schema: TSchema) => TSchema;
   /**
-   * Whether to write for generators of code, which know the oneOf and the discriminator of OpenAPI, and make more of an
-   * enum with one value than of a const.
+   * Whether to write for code generators, which support oneOf with discriminator but handle an enum with one value
+   * better than a const.
    */
   readonly forGenerators?: boolean;
 }
 
 /**
- * The schemas that a document names. One with a title is shown once, under its title, and referred to from everywhere
- * else; one without is shown where it is used.
+ * Collects the schemas of a document. A schema with a title is written once, under its title, and referenced everywhere
+ * else; one without a title is written inline.
  */
 export class Components {
   readonly #named = new Map<string, TSchema>();
@@ -28,12 +28,12 @@ export class Components {
     this.#forGenerators = forGenerators;
   }
 
-  /** The schemas by their titles, as everything shown so far refers to them. */
+  /** The schemas by title, referenced by everything shown so far. */
   get schemas(): Readonly<Record<string, DocumentSchema>> {
     return Object.fromEntries([...this.#shown].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** The schema, or a reference to it. Throws an Error when two schemas have the same title. */
+  /** Returns the schema, or a reference to it. Throws an Error if two schemas have the same title. */
   show(given: TSchema): DocumentSchema {
     const schema = this.#shownFor(given);
     const { title } = schema as { readonly title?: string };
@@ -62,7 +62,7 @@ export class Components {
     if (typeof node !== 'object' || node === null) return node;
     const shown: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(node)) {
-      // Examples and the like hold data, whatever it looks like.
+      // Examples and similar keywords hold data, even if it looks like a schema.
       if (name === 'properties') shown[name] = this.#members(value);
       else if (name === 'patternProperties') shown['additionalProperties'] = this.#ofAnyName(value);
       else if (name === 'items' || name === 'additionalProperties') shown[name] = this.#schemaOr(value);
@@ -75,7 +75,7 @@ export class Components {
     return Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, this.show(schema)]));
   }
 
-  /** A record is one pattern for names, which every name fits. */
+  /** A record has one pattern, which every name matches. */
   #ofAnyName(patterns: object): unknown {
     const [schema] = Object.values(patterns) as TSchema[];
     const shown = schema === undefined ? {} : this.show(schema);
@@ -91,14 +91,14 @@ function isSchemaList(keyword: string): boolean {
   return keyword === 'anyOf' || keyword === 'oneOf' || keyword === 'allOf';
 }
 
-/** Words are texts. */
+/** An enum of strings gets the type string. */
 function withType(schema: DocumentSchema): DocumentSchema {
   const words = schema['enum'];
   const isTexts = Array.isArray(words) && words.every((word) => typeof word === 'string');
   return isTexts && schema['type'] === undefined ? { type: 'string', ...schema } : schema;
 }
 
-/** Without these a generator may take a number for one of 32 bits, which keeps a longitude to a metre or two. */
+/** Adds a format. Without it, a generator may use 32-bit numbers, which round a longitude to a meter or two. */
 function withFormat(schema: DocumentSchema): DocumentSchema {
   if (schema['type'] === 'number') return { format: 'double', ...schema };
   return schema['type'] === 'integer' ? { format: 'int64', ...schema } : schema;
@@ -113,7 +113,7 @@ function generated(schema: DocumentSchema, discriminatedBy: string | undefined):
   return { ...rest, oneOf: anyOf, discriminator: { propertyName: discriminatedBy, mapping } };
 }
 
-/** A simple type that may be null reads better in one line than as a choice of two schemas. */
+/** Merges "or null" into a simple type: one line reads better than a choice of two schemas. */
 function orNull(schema: DocumentSchema): DocumentSchema {
   const choices = schema['anyOf'] as readonly DocumentSchema[] | undefined;
   const [first, second] = choices ?? [];

@@ -17,7 +17,7 @@ export const CreationParameters = Named('CreationParameters', {
 });
 export type CreationParameters = Static<typeof CreationParameters>;
 
-/** What a zone is made from. */
+/** Source of a zone measured in local coordinates. */
 export const ZoneCreationParameters = Named('ZoneCreationParameters', {
   ...CreationParameters.properties,
   global_reference: Point,

@@ -1,12 +1,12 @@
-/** The encodings that a byte order mark names. PowerShell writes UTF-16 with one, Notepad any of these. */
+/** Encodings identified by a byte order mark. PowerShell writes UTF-16 with one, Notepad any of these. */
 const MARKED = [
   { mark: [0xff, 0xfe], encoding: 'utf-16le' },
   { mark: [0xfe, 0xff], encoding: 'utf-16be' },
 ] as const;
 
 /**
- * Decodes a file that people or tools have written: UTF-8, or the encoding that its byte order mark names. The result has no
- * byte order mark. Throws an Error for bytes that are invalid in the encoding: a guess could turn a password into another one.
+ * Decodes a text file: UTF-8, or the encoding of its byte order mark, without that mark. Throws an Error for bytes in
+ * another encoding, since a password with U+FFFD in it would be wrong without any sign of that.
  */
 export function decodeUnicode(bytes: Uint8Array): string {
   const marked = MARKED.find(({ mark }) => mark.every((byte, i) => bytes[i] === byte));

@@ -11,30 +11,33 @@ export type DemoState = Static<typeof DemoState>;
 export const Demo = Named('Demo', {
   state: DemoState,
   is_there: Type.Boolean({ description: 'Whether the hub has zones, fences or trackables of the demo.' }),
-  error: Type.Optional(Type.String({ description: 'Why it has ended.' })),
+  error: Type.Optional(Type.String({ description: 'Why it stopped.' })),
 });
 export type Demo = Static<typeof Demo>;
 
-/** What the thread of the demo is told. */
+/** Messages to the thread of the demo. */
 export type ToDemoThread =
   | { readonly say: 'reply'; readonly id: number; readonly status: number; readonly text: string }
   | { readonly say: 'stop' };
 
-/** What it asks of the API, as a client would. The thread ends when it has removed its site. */
+/**
+ * Messages from the thread of the demo: its API requests, as a client would send them, and its state. The thread exits
+ * after removing its site.
+ */
 export type FromDemoThread =
   | {
       readonly say: 'request';
       readonly id: number;
       readonly method: string;
-      /** Below the version. */
+      /** Path below the version. */
       readonly path: string;
-      /** JSON; undefined where there is none. */
+      /** Request body as JSON; undefined without one. */
       readonly body: string | undefined;
     }
   | { readonly say: 'running' }
   | { readonly say: 'failed'; readonly why: string };
 
-/** What it is started for: to run until it is stopped, or to remove what an earlier one has left. */
+/** Task of the thread: run until stopped, or remove the site of an earlier run. */
 export interface DemoTask {
   readonly task: 'run' | 'remove';
 }

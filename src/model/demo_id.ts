@@ -1,20 +1,20 @@
 const KINDS = { zone: 1, fence: 2, trackable: 3 } as const;
 const PREFIX = '5170a000-0000-4000-800';
 
-/** A fixed UUID of the demo, so that starting it again updates its entities instead of adding to them. */
+/** A fixed UUID of the demo, so that a restart updates its entities instead of adding new ones. */
 export function demoId(kind: keyof typeof KINDS, number: number): string {
   return `${PREFIX}${KINDS[kind]}-${String(number).padStart(12, '0')}`;
 }
 
-/** The number of the last member of the demo's crew, whose tag sends without a break. */
+/** Number of the last member of the demo's crew, whose tag sends continuously. */
 export const LAST_DEMO_MEMBER = 40;
 
-/** The id of the tag of a member of the demo's crew. */
+/** Id of the tag of a member of the demo's crew. */
 export function demoTag(number: number): string {
   return `demo-tag-${String(number).padStart(2, '0')}`;
 }
 
-/** Whether an entity is one of the demo. */
+/** Whether the id belongs to an entity of the demo. */
 export function isDemoId(id: string): boolean {
   return id.toLowerCase().startsWith(PREFIX);
 }

@@ -1,2 +1,2 @@
-/** Levels that a value from JSON may be nested, unless the configuration says fewer. */
+/** Maximum nesting of a value from JSON, unless the configuration sets a lower one. */
 export const DEPTH_MAX = 200;

@@ -1,4 +1,4 @@
-/** How values and their places are named in messages. Apart from check.ts, so that worker threads need no schemas. */
+/** Formats values and their paths for messages. Separate from check.ts, so that worker threads need no schemas. */
 
 /** `locations[3].position.coordinates[1]` from the root `locations` and the segments 3, position, coordinates, 1. */
 export function pathOf(root: string, segments: readonly string[]): string {
@@ -12,13 +12,13 @@ export function pathOf(root: string, segments: readonly string[]): string {
 
 const SHOWN_MAX = 80;
 
-/** A value as it is named in a message: JSON, shortened to 80 characters. No more of it is looked at than that takes. */
+/** A value as JSON for messages, shortened to 80 characters. Reads no more of the value than that. */
 export function show(value: unknown): string {
   const text = value === undefined ? 'nothing' : appendValue('', value);
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX - 3)}...` : text;
 }
 
-/** The text with the JSON of a value behind it; only its beginning where that is enough. */
+/** Appends the JSON of a value to `text`; only its beginning if that is enough. */
 function appendValue(text: string, value: unknown): string {
   if (typeof value === 'string') return text + JSON.stringify(value.slice(0, SHOWN_MAX + 1));
   if (typeof value !== 'object' || value === null || serializesItself(value))
@@ -26,7 +26,7 @@ function appendValue(text: string, value: unknown): string {
   return Array.isArray(value) ? appendArray(`${text}[`, value) : appendObject(`${text}{`, value);
 }
 
-/** Such as a ExactNumber. Members of JSON may have any name. */
+/** Such as an ExactNumber. Members of JSON may have any name. */
 function serializesItself(value: object): boolean {
   return 'toJSON' in value && typeof value.toJSON === 'function';
 }

@@ -2,23 +2,26 @@ import type { Borrowed } from './borrowed.ts';
 import type { FilterFields } from './topics.ts';
 
 /**
- * Events of one variant on their way to subscribers. Their JSON texts are UTF-8 bytes, joined by commas as in the payload
- * of a frame: whoever sends them copies bytes and decodes nothing.
+ * Events of one variant on their way to subscribers. Their JSON is UTF-8, joined by commas as in the payload of a
+ * frame, so senders copy bytes and decode nothing.
  */
 export interface EventBatch {
   readonly variant: number;
-  /** Good until who has made the events makes more: the next step, or the next answer of its thread. */
+  /** Valid until the producer makes more events: its next step, or the next reply of its thread. */
   readonly bytes: Borrowed;
-  /** Where each text ends in `bytes`; the next one starts behind the comma. */
+  /** End offsets of the events in `bytes`; the next event starts after the comma. */
   readonly ends: Uint32Array;
-  /** Of each event; undefined where nobody filters. */
+  /** Filter fields of each event; undefined if no subscriber filters. */
   readonly fields: readonly FilterFields[] | undefined;
 }
 
-/** What an event of a variant that nobody filters has for fields. */
+/** Filter fields of events of an unfiltered variant. */
 export const NO_FIELDS: FilterFields = [];
 
-/** Texts as the bytes of a payload. They are a Buffer, which msgpackr neither names nor copies, as it does other bytes. */
+/**
+ * Joins events to the bytes of a payload. The result is a Buffer, which msgpackr packs without a name or a copy, unlike
+ * other byte arrays.
+ */
 // hot
 export function joined(texts: readonly string[]): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
   const text = texts.join(',');

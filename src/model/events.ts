@@ -7,12 +7,12 @@ const time = Time('RFC 3339 date and time.');
 
 const FenceEventType = OneOf(['region_entry', 'region_exit'], {
   title: 'FenceEventType',
-  description: 'What an object did to a fence.',
+  description: 'Whether the object entered or left the fence.',
 });
 
 /**
- * An object entered or left a fence. Exactly one of provider_id and trackable_id names the object; neither where that may
- * not be read.
+ * An object entered or left a fence. Exactly one of provider_id and trackable_id names the object; neither if the
+ * reader may not see it.
  */
 export const FenceEvent = Named('FenceEvent', {
   id: Type.String({ description: 'Id of the event.' }),
@@ -32,7 +32,7 @@ export type FenceEvent = Static<typeof FenceEvent>;
 export const TrackableMotion = Named('TrackableMotion', {
   id: Type.String({ description: 'Id of the trackable.' }),
   name: Maybe(Type.String({ description: 'Name of the trackable.' })),
-  extrusion: Maybe(Type.Number({ description: 'Height of the trackable in metres.' })),
+  extrusion: Maybe(Type.Number({ description: 'Height of the trackable in meters.' })),
   geometry: Type.Optional(PointOrPolygon),
   location: Location,
   properties: Maybe(Properties),
@@ -42,7 +42,7 @@ export type TrackableMotion = Static<typeof TrackableMotion>;
 /** One of the two trackables of a collision. */
 export const Collision = Named('Collision', {
   id: Type.String({
-    description: 'Id of the trackable; empty, and nothing else told of it, where that may not be read.',
+    description: 'Id of the trackable; empty, without other members, if the reader may not see it.',
   }),
   object_type: Type.Literal('trackable', { description: 'Always trackable.' }),
   position: Type.Optional(Point),
@@ -51,7 +51,7 @@ export const Collision = Named('Collision', {
 });
 export type Collision = Static<typeof Collision>;
 
-/** What may happen between two trackables. */
+/** Phases of a collision between two trackables. */
 export const COLLISION_TYPES = ['collision_start', 'colliding', 'collision_end'] as const;
 
 const CollisionType = OneOf(COLLISION_TYPES, {
@@ -68,11 +68,11 @@ export const CollisionEvent = Named('CollisionEvent', {
   end_time: Maybe(time),
   collisions: Type.Array(Collision, { minItems: 2, maxItems: 2, description: 'The one that moved, and the other.' }),
   collision_area: Maybe(LineStringOrPoint),
-  center_distance: Type.Number({ description: 'Distance of the two positions in metres.' }),
+  center_distance: Type.Number({ description: 'Distance of the two positions in meters.' }),
 });
 export type CollisionEvent = Static<typeof CollisionEvent>;
 
-/** What can become of an entity. */
+/** Kinds of changes of an entity. */
 export const CHANGE_TYPES = ['create', 'update', 'delete'] as const;
 
 const ChangeType = OneOf(CHANGE_TYPES, {

@@ -18,12 +18,12 @@ export const Fence = Named('Fence', {
   region: PointOrPolygon,
   radius: Meters('Radius of a round fence, whose region is a Point.'),
   extrusion: Meters('Height of the fence.'),
-  floor: Maybe(Type.Number({ description: 'The only floor the fence is on; on all floors when absent.' })),
-  foreign_id: Maybe(Type.String({ description: 'Name of the fence in the system that it comes from.' })),
+  floor: Maybe(Type.Number({ description: 'Floor of the fence; all floors if absent.' })),
+  foreign_id: Maybe(Type.String({ description: 'Id of the fence in its source system.' })),
   name: Maybe(Type.String({ description: 'Name for people.' })),
   timeout: fenceTimeout,
   exit_tolerance: exitTolerance,
-  entry_tolerance: Meters('Depth inside the fence below which an entry is held back.'),
+  entry_tolerance: Meters('Depth inside the fence below which an entry is delayed.'),
   tolerance_timeout: toleranceTimeout,
   entry_tolerance_timeout: entryToleranceTimeout,
   exit_delay: exitDelay,
@@ -35,9 +35,9 @@ export const Fence = Named('Fence', {
 });
 export type Fence = Static<typeof Fence>;
 
-/** A fence as the hub keeps it. */
+/** A fence as the hub stores it. */
 export type StoredFence = Fence & {
-  /** What the plane of a local region was made of, where the zone of that name is gone. Clients do not see it. */
+  /** The zone that georeferenced a local region and has since been deleted. Clients do not see it. */
   readonly former_zone?: Zone;
 };
 

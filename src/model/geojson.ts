@@ -5,10 +5,10 @@ function kind<const K extends string>(word: K) {
   return Type.Literal(word, { description: `Always ${word}.` });
 }
 
-/** A position: x, y and perhaps z. Longitude, latitude (degrees) and height for EPSG:4326; metres otherwise. */
+/** A position: x, y and perhaps z. Longitude, latitude (degrees) and height for EPSG:4326; meters otherwise. */
 export const Position = Type.Array(Type.Number(), {
   title: 'Position',
-  description: 'x, y and perhaps z: longitude, latitude (degrees) and height (metres) in EPSG:4326, else metres.',
+  description: 'x, y and perhaps z: longitude, latitude (degrees) and height (meters) in EPSG:4326, else meters.',
   minItems: 2,
   maxItems: 3,
 });
@@ -31,13 +31,13 @@ export type LineString = Static<typeof LineString>;
 
 export const PointOrPolygon = Choice([Point, Polygon], {
   title: 'PointOrPolygon',
-  description: 'A place without or with an extent.',
+  description: 'A point or a polygon.',
   discriminatedBy: 'type',
 });
 
 export const LineStringOrPoint = Choice([LineString, Point], {
   title: 'LineStringOrPoint',
-  description: 'Where two shapes meet.',
+  description: 'Intersection of two shapes.',
   discriminatedBy: 'type',
 });
 
@@ -47,7 +47,7 @@ const Geometry = Choice([Point, Polygon, LineString], {
   discriminatedBy: 'type',
 });
 
-/** What the hub makes of an object for clients that draw maps. Its properties are the members but the geometry. */
+/** GeoJSON feature of an object for clients that draw maps. Its properties are the members except the geometry. */
 export const Feature = Named('Feature', { type: kind('Feature'), geometry: Geometry, properties: Properties });
 
 export const FeatureCollection = Named('FeatureCollection', {
@@ -55,13 +55,13 @@ export const FeatureCollection = Named('FeatureCollection', {
   features: Type.Array(Feature, { description: 'One for each object.' }),
 });
 
-/** The same of fence events: where a fence is may be hidden from who owns it, with its zone. */
+/** FeatureCollection of fence events. The geometry of a fence may be hidden from its owner, as may its zone. */
 export const FenceEventCollection = Named('FenceEventCollection', {
   type: kind('FeatureCollection'),
   features: Type.Array(
     Named('FenceEventFeature', {
       type: kind('Feature'),
-      geometry: Type.Union([Geometry, Type.Null()], { description: 'Null where it may not be read.' }),
+      geometry: Type.Union([Geometry, Type.Null()], { description: 'Null if the reader may not see it.' }),
       properties: Properties,
     }),
     { description: 'One for each event.' },

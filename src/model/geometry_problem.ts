@@ -1,16 +1,16 @@
 import { pathOf, show } from './error_value_text.ts';
 
-/** Kinds of geometries that a field may want. */
+/** Geometry types that a field may require. */
 export const GEOMETRY_TYPES = ['Point', 'Polygon', 'LineString'] as const;
 export type GeometryType = (typeof GEOMETRY_TYPES)[number];
 
-/** A ring repeats its first position at its end; one that does not is closed for its sender. */
+/** A ring repeats its first position at its end. The hub closes an open ring for its sender. */
 const RING_MIN = 4;
 const OPEN_RING_MIN = 3;
 
 /**
- * What is wrong with a value where a geometry of one of the types is wanted: the path of the innermost part at fault, what
- * is wanted there, and what was found. Undefined for a geometry that has nothing wrong with its form.
+ * Describes why `value` is not a geometry of one of `types`: the path of the innermost invalid part, what is required
+ * there, and what was found. Returns undefined for a well-formed geometry.
  */
 export function geometryProblem(value: unknown, path: string, types: readonly GeometryType[]): string | undefined {
   if (!isObject(value)) return `${path}: must be a GeoJSON ${types.join(' or ')}, found ${show(value)}`;
@@ -22,7 +22,7 @@ export function geometryProblem(value: unknown, path: string, types: readonly Ge
   return COORDINATES[wanted](coordinates, `${path}.coordinates`);
 }
 
-/** What is wrong with a value where a position is wanted. */
+/** Describes why `value` is not a position; undefined if it is one. */
 export function positionProblem(value: unknown, path: string): string | undefined {
   const coordinates: readonly unknown[] = Array.isArray(value) ? value : [];
   const bad = coordinates.findIndex((one) => typeof one !== 'number' || !Number.isFinite(one));

@@ -4,88 +4,90 @@ import { ArrayOf, Named, OneOf, Time } from './schema.ts';
 import { TOPICS, type Topic } from './topics.ts';
 import { ZoneType } from './zone.ts';
 
-/** Ways on which locations come in. */
+/** Paths by which locations enter the hub. */
 export const INGRESS_PATHS = ['ws', 'rest', 'mqtt', 'iso-24730', 'cisco', 'unknown'] as const;
 export type IngressPath = (typeof INGRESS_PATHS)[number];
-const IngressPath = OneOf(INGRESS_PATHS, { title: 'WayIn', description: 'The way on which a location came in.' });
+const IngressPath = OneOf(INGRESS_PATHS, { title: 'WayIn', description: 'Ingress path of a location.' });
 
 const Timestamp = Time('RFC 3339 date and time.');
 
-/** What has come from a zone, or from a source of locations that is no zone, since the start of the hub. */
+/** Input from a zone, or from a source of locations that is not a zone, since the start of the hub. */
 export const HealthSource = Named('HealthSource', {
-  id: Type.String({ description: 'Id of the zone, or the source as locations name it.' }),
+  id: Type.String({ description: 'Id of the zone, or the source named by locations.' }),
   type: ZoneType,
-  number_of_updates: Type.Integer({ minimum: 0, description: 'Locations and proximities that were accepted.' }),
+  number_of_updates: Type.Integer({ minimum: 0, description: 'Accepted locations and proximities.' }),
   last_update_received: Type.Optional(Timestamp),
   last_update_type: Type.Optional(IngressPath),
   reconnects: Type.Optional(Type.Integer({ minimum: 0, description: 'Only of an ISO 24730 connection.' })),
   connection_established: Type.Optional(Timestamp),
-  uptime: Type.Optional(Type.Number({ description: 'Seconds since the connection was made.' })),
-  hub: Type.Optional(Type.String({ description: 'Name of the hub that has that connection. Only in a cluster.' })),
+  uptime: Type.Optional(Type.Number({ description: 'Seconds since the connection was established.' })),
+  hub: Type.Optional(Type.String({ description: 'Name of the hub that holds the connection. Only in a cluster.' })),
 });
 export type HealthSource = Static<typeof HealthSource>;
 
 const DatabaseState = OneOf(['ok', 'failing'], {
   title: 'DatabaseState',
-  description: 'failing from the first write that the database refuses to the next that it takes.',
+  description: 'failing from the first write that the database rejects to the next that it accepts.',
 });
 
 const DatabaseHealth = Named('DatabaseHealth', {
   state: DatabaseState,
-  pending_rows: Type.Integer({ minimum: 0, description: 'Last locations that wait to be written.' }),
+  pending_rows: Type.Integer({ minimum: 0, description: 'Last locations waiting to be written.' }),
   failing_since: Type.Optional(Timestamp),
   error: Type.Optional(Type.String({ description: 'Why it fails.' })),
 });
 export type DatabaseHealth = Static<typeof DatabaseHealth>;
 
-/** One hub of a cluster, as another one sees it. */
+/** One hub of a cluster, as seen by another. */
 const ClusterMember = Named('ClusterMember', {
-  name: Type.String({ description: 'The same after a restart.' }),
-  incarnation: Type.String({ description: 'Another one after each start.' }),
-  silence: Type.Integer({ minimum: 0, description: 'Milliseconds since it was last heard.' }),
-  applied_sequence: Type.Integer({ minimum: 0, description: 'The last configuration record that it has applied.' }),
-  suspected: Type.Boolean({ description: 'Whether it was silent for so long that others will take over.' }),
+  name: Type.String({ description: 'Name of the hub; stable across restarts.' }),
+  incarnation: Type.String({ description: 'Id of the member, new after each start.' }),
+  silence: Type.Integer({ minimum: 0, description: 'Milliseconds since the last message from it.' }),
+  applied_sequence: Type.Integer({ minimum: 0, description: 'Sequence of the last configuration record applied.' }),
+  suspected: Type.Boolean({ description: 'Whether it has been silent long enough for others to take over.' }),
   clock_difference: Type.Optional(
-    Type.Integer({ description: 'By how many milliseconds its clock is ahead; negative where it is behind.' }),
+    Type.Integer({ description: 'Offset of its clock in milliseconds; negative if it is behind.' }),
   ),
   partitions: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'How many of the 256 partitions of the objects it owns.' }),
+    Type.Integer({ minimum: 0, description: 'Number of the 256 object partitions that it owns.' }),
   ),
-  owns_collisions: Type.Optional(Type.Boolean({ description: 'Whether it finds the collisions of all objects.' })),
+  owns_collisions: Type.Optional(Type.Boolean({ description: 'Whether it computes the collisions of all objects.' })),
 });
 
 const ClusterStanding = OneOf(['joining', 'standby', 'taking_over', 'owner', 'out'], {
   title: 'ClusterStanding',
   description:
-    'owner: it processes the locations of the objects that it owns; standby: it owns none; out: others go on without it.',
+    'owner: it processes the locations of the objects it owns; standby: it owns none; out: it is not a member.',
 });
 
-/** The hub as one of several. */
+/** The hub as a member of a cluster. */
 export const ClusterHealth = Named('ClusterHealth', {
   name: Type.String({ description: 'Name of the cluster.' }),
-  hub_name: Type.String({ description: 'Name of this hub among the others.' }),
-  incarnation: Type.String({ description: 'Of this hub: another one after each start.' }),
+  hub_name: Type.String({ description: 'Name of this hub.' }),
+  incarnation: Type.String({ description: 'Id of this hub as a member, new after each start.' }),
   standing: ClusterStanding,
-  problem: Type.Optional(Type.String({ description: 'Why /health answers 503.' })),
-  owner: Type.Optional(Type.String({ description: 'Name of the hub that owns all objects; absent where none does.' })),
-  settled: Type.Optional(Type.Boolean({ description: 'Whether nothing is being handed from one hub to another.' })),
-  nats_connected: Type.Boolean({ description: 'Whether NATS can be reached.' }),
-  applied_sequence: Type.Integer({ minimum: 0, description: 'The last configuration record that is applied.' }),
-  journal_waiting_bytes: Type.Integer({ minimum: 0, description: 'What waits to be kept in the journal.' }),
-  takeovers: Type.Integer({ minimum: 0, description: 'How often this hub has taken over.' }),
-  last_takeover_duration: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'How long the last one has taken, in milliseconds.' }),
+  problem: Type.Optional(Type.String({ description: 'Why /health returns 503.' })),
+  owner: Type.Optional(
+    Type.String({ description: 'Name of the hub that owns all objects; absent if no single hub does.' }),
   ),
-  members: Type.Array(ClusterMember, { description: 'All hubs, this one included, in the order of their joins.' }),
+  settled: Type.Optional(Type.Boolean({ description: 'Whether no object is migrating between hubs.' })),
+  nats_connected: Type.Boolean({ description: 'Whether NATS can be reached.' }),
+  applied_sequence: Type.Integer({ minimum: 0, description: 'Sequence of the last configuration record applied.' }),
+  journal_waiting_bytes: Type.Integer({ minimum: 0, description: 'Bytes waiting to be committed to the journal.' }),
+  takeovers: Type.Integer({ minimum: 0, description: 'Number of takeovers by this hub.' }),
+  last_takeover_duration: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Duration of the last takeover in milliseconds.' }),
+  ),
+  members: Type.Array(ClusterMember, { description: 'All hubs, including this one, in join order.' }),
 });
 export type ClusterHealth = Static<typeof ClusterHealth>;
 
 const count = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }));
 
-/** The hub as a client of an MQTT broker. Counts are of the time since the start. */
+/** The hub as a client of an MQTT broker. Counts are since the start. */
 const MqttSubscription = Named('MqttSubscription', {
-  client_id: Type.String({ description: 'The client id that all hubs of the cluster share for it.' }),
-  topics: ArrayOf(Type.String({ title: 'TopicFilter', description: 'Filter of topics of sources.' })),
+  client_id: Type.String({ description: 'Client id that all hubs of the cluster share for it.' }),
+  topics: ArrayOf(Type.String({ title: 'TopicFilter', description: 'Topic filter of sources.' })),
   elected: Type.Boolean({ description: 'Whether the cluster has elected this hub for it.' }),
   connected: Type.Boolean({ description: 'Whether this hub is connected to the broker for it.' }),
   problem: Type.Optional(Type.String({ description: 'Why the elected hub is not connected.' })),
@@ -98,34 +100,34 @@ const UnsRefusal = Named('UnsRefusal', {
 
 const UnsHealth = Named('UnsHealth', {
   topics: Type.Integer({ minimum: 0, description: 'Trackables that have a topic.' }),
-  refused: Type.Integer({ minimum: 0, description: 'Trackables that claim a topic in vain.' }),
+  refused: Type.Integer({ minimum: 0, description: 'Trackables whose claim of a topic was rejected.' }),
   problems: ArrayOf(UnsRefusal),
 });
 
 export const MqttHealth = Named('MqttHealth', {
-  enabled: Type.Boolean({ description: 'Whether mqtt_address is set; all else is there only then.' }),
-  connected: Type.Optional(Type.Boolean({ description: 'Whether the connection to the broker stands.' })),
-  broker: Type.Optional(Type.String({ description: 'Its address.' })),
-  client_id: Type.Optional(Type.String({ description: 'By which the broker finds the session again.' })),
+  enabled: Type.Boolean({ description: 'Whether mqtt_address is set; other members exist only then.' }),
+  connected: Type.Optional(Type.Boolean({ description: 'Whether the hub is connected to the broker.' })),
+  broker: Type.Optional(Type.String({ description: 'Address of the broker.' })),
+  client_id: Type.Optional(Type.String({ description: 'Client id by which the broker resumes the session.' })),
   problem: Type.Optional(Type.String({ description: 'Why there is no connection.' })),
-  connections: count('Connections that were made.'),
-  received: count('Messages that came in.'),
-  redelivered: count('Messages that the broker has sent once more.'),
-  locations: count('Locations and proximities that were accepted from them.'),
-  rejected: count('Messages that were refused.'),
-  lost: count('Messages of QoS 0 for which there was no room.'),
-  published: count('Messages that were handed to the broker.'),
-  replaced: count('Locations and motions whose place a newer one took before they were handed over.'),
-  dropped: count('Messages beyond mqtt_max_queue.'),
-  refused: count('Messages that the broker has refused.'),
-  waiting: count('Messages that wait for the broker.'),
-  waiting_bytes: count('Their bytes.'),
+  connections: count('Connections established.'),
+  received: count('Messages received.'),
+  redelivered: count('Messages redelivered by the broker.'),
+  locations: count('Accepted locations and proximities.'),
+  rejected: count('Messages rejected.'),
+  lost: count('Messages of QoS 0 dropped because the queue was full.'),
+  published: count('Messages published to the broker.'),
+  replaced: count('Locations and motions superseded by a newer one before they were sent.'),
+  dropped: count('Messages dropped beyond mqtt_max_queue.'),
+  refused: count('Messages rejected by the broker.'),
+  waiting: count('Messages waiting for the broker.'),
+  waiting_bytes: count('Bytes of these messages.'),
   subscriptions: Type.Optional(ArrayOf(MqttSubscription)),
   uns: Type.Optional(UnsHealth),
 });
 export type MqttHealth = Static<typeof MqttHealth>;
 
-/** What tells a hub from others, as members of several answers. */
+/** Members that identify a hub in several replies. */
 export const HUB_IDENTITY = {
   hub_id: Type.String({
     description: 'Id of the hub, created once and stored with its data. Hubs of a cluster share it.',
@@ -134,12 +136,12 @@ export const HUB_IDENTITY = {
 };
 export type HubIdentity = Readonly<Record<keyof typeof HUB_IDENTITY, string>>;
 
-/** The hub itself. */
+/** Health of the hub itself. */
 export const SystemHealth = Named('SystemHealth', {
   ...HUB_IDENTITY,
   uptime: Type.Integer({ minimum: 0, description: 'Seconds since the start.' }),
   date: Timestamp,
-  iso_24730_connections: Type.Integer({ minimum: 0, description: 'Servers of streams that are configured.' }),
+  iso_24730_connections: Type.Integer({ minimum: 0, description: 'Configured stream servers.' }),
   database: DatabaseHealth,
   cluster: Type.Optional(ClusterHealth),
   mqtt: Type.Optional(MqttHealth),
@@ -158,19 +160,22 @@ const TopicName = OneOf(Object.keys(TOPICS) as Topic[], {
 const SocketTopic = Named('SocketTopic', {
   topic: TopicName,
   subscriptions: Type.Integer({ minimum: 0, description: 'Subscriptions, plain and GeoJSON.' }),
-  delivered: Type.Integer({ minimum: 0, description: 'Events that were handed to subscriptions.' }),
+  delivered: Type.Integer({ minimum: 0, description: 'Events delivered to subscriptions.' }),
 });
 
-/** The WebSocket of one hub of a cluster, since its start. */
+/** WebSocket of one hub of a cluster, since its start. */
 const HubSockets = Named('HubSockets', {
   hub: Type.String({ description: 'Name of the hub.' }),
   number_of_clients: Type.Integer({ minimum: 0, description: 'Open connections.' }),
-  waiting_bytes: Type.Integer({ minimum: 0, description: 'What waits for clients to take it.' }),
+  waiting_bytes: Type.Integer({ minimum: 0, description: 'Bytes waiting to be sent to clients.' }),
   topics: ArrayOf(SocketTopic),
 });
 export type HubSockets = Static<typeof HubSockets>;
 
-/** The WebSocket: plain and GeoJSON subscriptions count together, times are absent until something was sent. */
+/**
+ * Health of the WebSocket. Plain and GeoJSON subscriptions are counted together; times are absent until an event was
+ * sent.
+ */
 export const SocketHealth = Named('SocketHealth', {
   number_of_clients: Type.Integer({ minimum: 0, description: 'Open connections.' }),
   number_of_subscribers: subscriptions('any topic'),

@@ -1,15 +1,15 @@
 import Type, { type Static } from 'typebox';
 import { ArrayOf, Named, OneOf, Time } from './schema.ts';
 
-/** What the history records. */
+/** Topics that the history records. */
 export const HISTORY_TOPICS = ['locations', 'motions', 'fence_events', 'collision_events'] as const;
 export type HistoryTopic = (typeof HISTORY_TOPICS)[number];
 
 const HOUR_MS = 3_600_000;
 
 /**
- * The earliest time that is recorded, in milliseconds since 1970: the first hour that retention does not delete begins then.
- * -Infinity where history is retained forever.
+ * Earliest time that is recorded, in milliseconds since 1970: the start of the first hour that retention does not
+ * delete. -Infinity if history is retained forever.
  */
 export function recordedSince({ nowMs, retentionMs }: { nowMs: number; retentionMs: number }): number {
   if (!Number.isFinite(retentionMs)) return Number.NEGATIVE_INFINITY;
@@ -18,34 +18,34 @@ export function recordedSince({ nowMs, retentionMs }: { nowMs: number; retention
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
-const HistoryTopicName = OneOf(HISTORY_TOPICS, { title: 'HistoryTopic', description: 'What is recorded.' });
+const HistoryTopicName = OneOf(HISTORY_TOPICS, { title: 'HistoryTopic', description: 'Recorded topic.' });
 
 const RecordedTopic = Named('RecordedTopic', {
   topic: HistoryTopicName,
-  recorded: count('Rows that were written since the start.'),
-  dropped: count('Rows for which there was no room since the start.'),
-  too_old: count('Rows that were not recorded since the start, because they are older than the retention.'),
-  waiting: count('Rows that are to be written.'),
+  recorded: count('Rows written since the start.'),
+  dropped: count('Rows dropped since the start because the queue was full.'),
+  too_old: count('Rows not recorded since the start because they are older than the retention period.'),
+  waiting: count('Rows waiting to be written.'),
   rows: count('Rows in the files.'),
   files: count('Files.'),
-  bytes: count('Their bytes.'),
+  bytes: count('Bytes of these files.'),
 });
 
-/** The history of the hub. Counts are of the time since the start. */
+/** Health of the hub's history. Counts are since the start. */
 export const HistoryHealth = Named('HistoryHealth', {
-  enabled: Type.Boolean({ description: 'Whether history is true; all else is there only then.' }),
+  enabled: Type.Boolean({ description: 'Whether the setting history is true; other members exist only then.' }),
   state: Type.Optional(
     OneOf(['ok', 'failing'], {
       title: 'HistoryState',
-      description: 'failing as long as what is to be recorded cannot be written.',
+      description: 'failing while rows cannot be written.',
     }),
   ),
-  problem: Type.Optional(Type.String({ description: 'Why it cannot be written.' })),
+  problem: Type.Optional(Type.String({ description: 'Why rows cannot be written.' })),
   recorded_since: Type.Optional(
-    Time('Data that is older is not recorded (history_retention_days). Absent where history is retained forever.'),
+    Time('Older data is not recorded (history_retention_days). Absent if history is retained forever.'),
   ),
-  oldest: Type.Optional(Time('Beginning of the earliest hour that is kept.')),
-  damaged_files: Type.Optional(count('Files that cannot be read.')),
+  oldest: Type.Optional(Time('Start of the earliest retained hour.')),
+  damaged_files: Type.Optional(count('Unreadable files.')),
   topics: Type.Optional(ArrayOf(RecordedTopic)),
 });
 export type HistoryHealth = Static<typeof HistoryHealth>;

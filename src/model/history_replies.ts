@@ -2,22 +2,21 @@ import Type from 'typebox';
 import { CollisionEvent, FenceEvent } from './events.ts';
 import { ArrayOf, Choice, Named, Time } from './schema.ts';
 
-/** What questions about the past are answered. Times are RFC 3339, durations in milliseconds. */
+/** Replies to history queries. Times are RFC 3339, durations in milliseconds. */
 
-/** What an answer of a cluster says of itself. */
+/** Members that describe the completeness of a reply of a cluster. */
 export const OF_HUBS = {
   missing_hubs: Type.Optional(
     Type.Array(Type.String(), {
-      description:
-        'Names of the hubs of the cluster that have not answered: their rows are missing. Absent if none is.',
+      description: 'Names of the hubs of the cluster that did not reply: their rows are missing. Absent if none is.',
     }),
   ),
 };
 
 const SPAN = {
   ...OF_HUBS,
-  from: Type.Optional(Time('Where the span begins.')),
-  to: Type.Optional(Time('Where it ends, which is no part of it.')),
+  from: Type.Optional(Time('Start of the span, inclusive.')),
+  to: Type.Optional(Time('End of the span, exclusive.')),
 };
 const NEXT = {
   next_cursor: Type.Union([Type.String(), Type.Null()], {
@@ -32,16 +31,16 @@ const lat = Type.Number({ description: 'Latitude in degrees.' });
 const some = (description: string) => Type.Optional(Type.Number({ description }));
 
 const PLACE = {
-  time: Time('When it was there.'),
+  time: Time('Time of the position.'),
   longitude: lon,
   latitude: lat,
-  z: some('Height in metres.'),
+  z: some('Height in meters.'),
   floor: some('The floor.'),
-  zone_id: Type.Optional(id('zone in whose metres x and y are')),
-  x: some('Metres in that zone, or in the crs that was asked for.'),
-  y: some('Metres in that zone, or in the crs that was asked for.'),
-  accuracy: some('Accuracy in metres.'),
-  speed: some('Metres per second.'),
+  zone_id: Type.Optional(id('zone whose coordinates x and y are')),
+  x: some('Meters in that zone, or in the requested crs.'),
+  y: some('Meters in that zone, or in the requested crs.'),
+  accuracy: some('Accuracy in meters.'),
+  speed: some('Meters per second.'),
   course: some('Degrees clockwise from north.'),
   provider_id: Type.Optional(id('provider')),
   source: Type.Optional(Type.String({ description: 'The source of the location.' })),
@@ -91,7 +90,7 @@ export const HistoryEventsReply = Named('HistoryEventsReply', {
 });
 
 const VisitingObject = Named('VisitingObject', {
-  type: Type.String({ description: 'trackable, or provider.' }),
+  type: Type.String({ description: 'trackable or provider.' }),
   id: id('trackable or provider'),
 });
 
@@ -99,9 +98,9 @@ const Visit = Named('Visit', {
   id: Type.String({ description: 'Id of its first event.' }),
   fence_id: id('fence'),
   object: VisitingObject,
-  entry_time: Time('When it began.'),
-  exit_time: Type.Union([Time('When it ended.'), Type.Null()], { description: 'null: no exit was recorded.' }),
-  duration_ms: ms('How long it took; without an exit up to the last fix of the object plus its fence timeout'),
+  entry_time: Time('Start of the visit.'),
+  exit_time: Type.Union([Time('End of the visit.'), Type.Null()], { description: 'null: no exit was recorded.' }),
+  duration_ms: ms('Duration; without an exit, up to the last fix of the object plus its fence timeout'),
   still_inside: Type.Boolean({ description: 'Whether no exit was recorded.' }),
 });
 
@@ -109,7 +108,7 @@ export const VisitsReply = Named('VisitsReply', { ...SPAN, visits: ArrayOf(Visit
 
 const FenceDwell = Named('FenceDwell', {
   fence_id: id('fence'),
-  visits: count('Visits with an exit that have a part in the span.'),
+  visits: count('Visits with an exit that overlap the span.'),
   entries: count('Visits that began in the span, with an exit or without.'),
   objects: count('Objects that made these visits and the open ones.'),
   median_ms: Type.Union([ms('The median of the durations of whole visits'), Type.Null()], {
@@ -119,7 +118,7 @@ const FenceDwell = Named('FenceDwell', {
     description: 'The 95th percentile; null without any.',
   }),
   total_ms: ms('The time of these visits within the span'),
-  open_visits: count('Visits without an exit that have a part in the span. They are in no other number of visits.'),
+  open_visits: count('Visits without an exit that overlap the span. No other number of visits includes them.'),
   open_ms: ms('The time of open visits within the span, each up to the last fix of its object plus its fence timeout'),
 });
 
@@ -127,7 +126,7 @@ export const DwellReply = Named('DwellReply', { ...SPAN, fences: ArrayOf(FenceDw
 
 const OccupancySample = Named('OccupancySample', {
   time: Time('The moment.'),
-  count: count('Objects in the fence then.'),
+  count: count('Objects in the fence at that moment.'),
 });
 const FenceOccupancy = Named('FenceOccupancy', { fence_id: id('fence'), samples: ArrayOf(OccupancySample) });
 
@@ -140,7 +139,7 @@ export const OccupancyReply = Named('OccupancyReply', {
 const Flow = Named('Flow', {
   from_fence: id('fence that objects left'),
   to_fence: id('next fence that they entered'),
-  count: count('How often.'),
+  count: count('Number of transitions.'),
   median_ms: Type.Union([ms('The median of the time between'), Type.Null()], {
     description: 'The median of the time between; null where it is not known.',
   }),
@@ -152,7 +151,7 @@ const HeatCell = Named('HeatCell', {
   longitude: lon,
   latitude: lat,
   h3: Type.Optional(Type.String({ description: 'Index of the cell.' })),
-  seconds: Type.Number({ minimum: 0, description: 'How long objects were there.' }),
+  seconds: Type.Number({ minimum: 0, description: 'Dwell time of objects in the cell.' }),
 });
 
 export const HeatmapReply = Named('HeatmapReply', {
@@ -164,9 +163,9 @@ export const HeatmapReply = Named('HeatmapReply', {
 });
 
 const TIMES = {
-  start_time: Time('When it began.'),
-  end_time: Time('When it ended.'),
-  duration_ms: ms('How long it took'),
+  start_time: Time('Start.'),
+  end_time: Time('End.'),
+  duration_ms: ms('Duration'),
 };
 const Position = Type.Array(Type.Number(), {
   minItems: 2,
@@ -176,7 +175,7 @@ const Position = Type.Array(Type.Number(), {
 
 const Trip = Named('Trip', {
   ...TIMES,
-  distance_metres: Type.Number({ minimum: 0, description: 'From place to place, in metres.' }),
+  distance_metres: Type.Number({ minimum: 0, description: 'Length of the path, in meters.' }),
   from: Position,
   to: Position,
 });
@@ -185,7 +184,7 @@ const Stop = Named('Stop', {
   ...TIMES,
   longitude: lon,
   latitude: lat,
-  points: count('How many places it is made of.'),
+  points: count('Number of positions.'),
 });
 
 export const TripsReply = Named('TripsReply', {

@@ -1,6 +1,6 @@
 import { show } from './error_value_text.ts';
 
-/** What is located: an id names at most one object of each kind. */
+/** Kinds of located objects: an id names at most one object of each kind. */
 export type ObjectKind = 'provider' | 'trackable';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -10,25 +10,25 @@ export function isUuid(text: string): boolean {
   return text.length === 36 && text[8] === '-' && UUID.test(text);
 }
 
-/** What ids are compared by: UUIDs without regard to case, all other ids verbatim. */
+/** Normalizes an id for comparison: UUIDs without regard to case, all other ids verbatim. */
 export function idKey(id: string): string {
   return isUuid(id) ? id.toLowerCase() : id;
 }
 
-/** Whether a client means "no id": some leave it out, some send null, an empty text or the nil UUID. */
+/** Whether a client means "no id": absent, null, an empty string or the nil UUID. */
 export function isUnset(id: unknown): id is undefined | null | '' | typeof NIL_UUID {
   return id === undefined || id === null || id === '' || id === NIL_UUID;
 }
 
-/** Control characters of Unicode: they end lines, headers and C strings in programs that an id is handed to. */
+/** Control characters of Unicode: they end lines, headers and C strings in programs that receive an id. */
 const CONTROL = /\p{Cc}/u;
 
-/** Whether a text can be an id: it has no control character and no half of a surrogate pair. */
+/** Whether `text` can be an id: it has no control character and no lone surrogate. */
 export function isId(text: string): boolean {
   return !CONTROL.test(text) && text.isWellFormed();
 }
 
-/** The message about a text that cannot be an id. */
+/** Error message for a string that cannot be an id. */
 export function badId(path: string, found: string): string {
   return `${path}: must have no control characters, found ${show(found)}`;
 }

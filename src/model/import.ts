@@ -42,25 +42,25 @@ export const EntityDocument = Named('EntityDocument', {
 const ImportState = OneOf(['idle', 'waiting', 'checking', 'keeping', 'done', 'refused', 'cancelled', 'failed'], {
   title: 'ImportState',
   description:
-    'idle: there was none since the start; waiting: for other changes; keeping: it is being written, and cannot be ' +
-    'cancelled any more; done: all of it is kept, or was checked where it is a dry run; refused: something does not fit. ' +
-    'Whatever else it ends as, nothing was changed.',
+    'idle: no import since the start; waiting: for other changes; keeping: it is being written and cannot be ' +
+    'cancelled any more; done: it is stored, or checked in a dry run; refused: the document is invalid. ' +
+    'In every other final state nothing was changed.',
 });
 export type ImportState = Static<typeof ImportState>;
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const ImportCounts = Named('ImportCounts', {
-  created: count('Those that the hub does not have.'),
-  changed: count('Those that give members another value than they have in the hub.'),
-  unchanged: count('Those that change nothing.'),
-  deleted: count('Those of the hub that the document does not name, where it replaces them.'),
+  created: count('Entities that the hub does not have.'),
+  changed: count('Entities with a member whose value differs from that in the hub.'),
+  unchanged: count('Entities that change nothing.'),
+  deleted: count('Entities of the hub missing from the document, if it replaces them.'),
 });
 
 const ImportProblem = Named('ImportProblem', {
-  place: Type.String({ description: 'The field, by its place in the document: `fences[3].region.coordinates[0]`.' }),
-  message: Type.String({ description: 'What is wrong with it, and what was found.' }),
-  id: Type.Optional(Type.String({ description: 'Of the entity.' })),
+  place: Type.String({ description: 'Path of the field in the document: `fences[3].region.coordinates[0]`.' }),
+  message: Type.String({ description: 'Why the field is invalid, and the value found.' }),
+  id: Type.Optional(Type.String({ description: 'Id of the entity.' })),
 });
 export type ImportProblem = Static<typeof ImportProblem>;
 
@@ -71,7 +71,7 @@ const MemberList = OneOf(['anchors', 'zones', 'trackables', 'providers', 'fences
 
 const MemberChange = Named('ImportMemberChange', {
   list: MemberList,
-  id: Type.String({ description: 'Of the entity.' }),
+  id: Type.String({ description: 'Id of the entity.' }),
   path: Type.String({ description: 'JSON Pointer of the member, or of one property.' }),
   before: Type.Optional(Type.String({ description: 'Value in the hub as JSON, shortened to 80 characters.' })),
   after: Type.Optional(Type.String({ description: 'Value after the import, likewise; absent if it is deleted.' })),
@@ -80,7 +80,7 @@ export type ImportMemberChange = Static<typeof MemberChange>;
 
 const ImportedRules = OneOf(['changed', 'unchanged'], {
   title: 'ImportedRules',
-  description: 'What an import does to the locating rules.',
+  description: 'Effect of an import on the locating rules.',
 });
 
 const CountsByKind = Named('ImportCountsByKind', {
@@ -93,28 +93,28 @@ const CountsByKind = Named('ImportCountsByKind', {
   views: Type.Optional(ImportCounts),
 });
 
-/** An import, while it is under way and afterwards. */
+/** An import, running or finished. */
 export const Import = Named('Import', {
   state: ImportState,
-  id: Type.Optional(Type.String({ description: 'Another one for each import.' })),
-  dry_run: Type.Optional(Type.Boolean({ description: 'Whether it only says what it would do.' })),
-  replace: Type.Optional(Type.Boolean({ description: 'Whether it deletes what the document does not name.' })),
+  id: Type.Optional(Type.String({ description: 'Id of the import, unique.' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Whether it only reports what it would do.' })),
+  replace: Type.Optional(Type.Boolean({ description: 'Whether it deletes entities missing from the document.' })),
   delete_members: Type.Optional(
-    Type.Boolean({ description: 'Whether it deletes values of named entities that the document does not have.' }),
+    Type.Boolean({ description: 'Whether it deletes members missing from entities of the document.' }),
   ),
   began_at: Type.Optional(Timestamp),
   ended_at: Type.Optional(Timestamp),
   total: Type.Optional(count('Entities in the document.')),
-  checked: Type.Optional(count('How many of them are checked.')),
+  checked: Type.Optional(count('Entities checked so far.')),
   counts: Type.Optional(CountsByKind),
   rules: Type.Optional(ImportedRules),
-  member_change_count: Type.Optional(count('How many members change; in a dry run.')),
+  member_change_count: Type.Optional(count('Members that change; in a dry run.')),
   member_changes: Type.Optional(ArrayOf(MemberChange)),
   missing_count: Type.Optional(
-    count('How many values the hub has, and the document does not; deleted with delete_members. In a dry run.'),
+    count('Members of the hub missing from the document; deleted with delete_members. In a dry run.'),
   ),
   missing: Type.Optional(ArrayOf(MemberChange)),
-  problem_count: Type.Optional(count('How many fields do not fit.')),
+  problem_count: Type.Optional(count('Number of invalid fields.')),
   problems: Type.Optional(ArrayOf(ImportProblem)),
   error: Type.Optional(Type.String({ description: 'Why it has failed.' })),
 });

@@ -4,37 +4,34 @@ import { ExactNumber, MAY_HAVE_EXACT, PROPERTIES, restoreExactNumbers, SENSORS }
 import { pathOf } from './error_value_text.ts';
 
 /**
- * JSON from clients, as far as it can be kept and handed on without a change. What cannot is refused, instead of being
- * kept as something else:
+ * JSON from clients, restricted to values that can be stored and forwarded unchanged. Everything else is rejected:
  *
- * - nesting, since JSON.stringify, the messages between threads and other recursions have a limit, and a stack overflow
- *   is no answer;
- * - members called `__proto__`, which the messages between threads rename, and by which programs that read events may be
- *   attacked;
- * - halves of surrogate pairs, which no UTF-8 can hold;
+ * - deep nesting, since JSON.stringify, messages between threads and other recursions would overflow the stack;
+ * - members called `__proto__`, which messages between threads rename, and which may attack programs that read events;
+ * - lone surrogates, which UTF-8 cannot encode;
  * - numbers beyond 1.8e308, which JSON.parse makes infinite and JSON.stringify null;
- * - objects of more members than anybody has use for.
+ * - objects with too many members.
  *
- * What JSON.parse would only change, numbers of application data, is kept as it was sent (see lossless_numbers.ts).
+ * JSON.parse would also round numbers of application data; these are stored exactly (see lossless_numbers.ts).
  */
 
-/** JSON that could be parsed, but not kept. The message says where and why. */
+/** JSON that can be parsed but not stored. The message names the path and the reason. */
 export class UnsupportedJson extends Error {
   override name = 'UnsupportedJson';
 }
 
 /**
- * Where the escape of a surrogate may stand, or one of a letter of `__proto__`, `properties` or `sensors`. A text without
- * these, which are rare, needs no walk.
+ * Matches the escape of a surrogate, or of a letter of `__proto__`, `properties` or `sensors`. Strings without these
+ * rare escapes need no walk.
  */
 const SUSPICIOUS_ESCAPE = /\\u(?:d[89a-f]|00[567])/i;
-/** One search, since each costs a tenth of what JSON.parse does; a search for `__proto__` alone is no faster. */
+/** One combined search: each search costs a tenth of JSON.parse, and a search for `__proto__` alone is no faster. */
 const SUSPICIOUS = new RegExp(`__proto__|${MAY_HAVE_EXACT}`);
 
 /**
- * The value of a JSON text, with ExactNumbers in its properties and sensors where needed. Throws a SyntaxError, or an
- * UnsupportedJson for one with names or texts that cannot be kept. Depth and numbers are looked at by whoever keeps the value
- * (`unsupportedReason`): most of what is sent is not kept.
+ * Parses JSON, with ExactNumbers in its properties and sensors if needed. Throws a SyntaxError, or an UnsupportedJson
+ * for names or strings that cannot be stored. The code that stores the value checks depth and numbers
+ * (`unsupportedReason`), since most input is not stored.
  */
 export function parseJson(text: string, depthMax = DEPTH_MAX): unknown {
   // hot: once per request and frame
@@ -45,7 +42,7 @@ export function parseJson(text: string, depthMax = DEPTH_MAX): unknown {
   return restoreExactNumbers(text, value);
 }
 
-/** The same with ExactNumbers everywhere, for a text of which it is not known yet what will be properties. */
+/** Like parseJson, but with ExactNumbers everywhere, for input whose properties are not located yet. */
 export function parseExactJson(text: string, depthMax = DEPTH_MAX): unknown {
   const value = parseBounded(text, depthMax);
   if (hasSuspiciousEscape(text) || text.includes('__proto__')) checkNames(value, depthMax);
@@ -53,8 +50,8 @@ export function parseExactJson(text: string, depthMax = DEPTH_MAX): unknown {
 }
 
 /**
- * The value of a JSON text that will be stored, with ExactNumbers in its properties and sensors. Throws a SyntaxError, or an
- * UnsupportedJson that names the member that cannot be stored.
+ * Parses JSON that will be stored, with ExactNumbers in its properties and sensors. Throws a SyntaxError, or an
+ * UnsupportedJson that names the invalid member.
  */
 export function parseStoredJson(text: string): unknown {
   const value = parseJson(text);
@@ -64,16 +61,16 @@ export function parseStoredJson(text: string): unknown {
 }
 
 export interface JsonPart {
-  /** Whether ExactNumbers stand everywhere, not in properties and sensors alone. */
+  /** Whether to use ExactNumbers everywhere instead of only in properties and sensors. */
   readonly everywhere: boolean;
   readonly depthMax: number;
-  /** Levels that the part may have. */
+  /** Maximum nesting of the part. */
   readonly levels: number;
-  /** The way from the whole to a place in the part, for messages. */
+  /** Full path of a value in the part, for messages. */
   fullPath(path: readonly string[]): readonly string[];
 }
 
-/** The value of a part of a text (see long_json.ts). Unlike parseJson, it looks at depth and all numbers as well. */
+/** Parses a part of a JSON document (see long_json.ts). Unlike parseJson, it also checks depth and all numbers. */
 export function parsePart(text: string, { everywhere, depthMax, levels, fullPath }: JsonPart): unknown {
   const value = JSON.parse(text) as unknown;
   if (everywhere || mayBeSuspicious(text) || hasSuspiciousEscape(text))
@@ -84,7 +81,7 @@ export function parsePart(text: string, { everywhere, depthMax, levels, fullPath
   throw new UnsupportedJson(`${pathOf('', fullPath(found.path.toReversed())) || 'body'}: ${found.problem}`);
 }
 
-/** In a text that may be long: to search for one thing after the other is faster there. */
+/** For long input: separate searches are faster there. */
 function mayBeSuspicious(text: string): boolean {
   if (!text.includes('__proto__') && !text.includes(`"${PROPERTIES}"`) && !text.includes(`"${SENSORS}"`)) return false;
   return SUSPICIOUS.test(text);
@@ -106,7 +103,7 @@ function checkNames(value: unknown, depthMax: number): void {
   if (problem !== undefined) throw new UnsupportedJson(problem);
 }
 
-/** Why a value from JSON cannot be kept, naming the place under `root`; undefined when it can. */
+/** Describes why a value from JSON cannot be stored, with its path under `root`; undefined if it can. */
 export function unsupportedReason(value: unknown, { root = '', depthMax = DEPTH_MAX } = {}): string | undefined {
   const found = walk(value, depthMax);
   if (found === undefined) return undefined;
@@ -116,7 +113,7 @@ export function unsupportedReason(value: unknown, { root = '', depthMax = DEPTH_
 
 interface Found {
   readonly problem: string;
-  /** Names from the inside to the outside. */
+  /** Names from the innermost to the outermost. */
   readonly path: string[];
 }
 
@@ -144,12 +141,12 @@ function walk(value: unknown, levels: number): Found | undefined {
 }
 
 /**
- * Members of one object: an engine takes names that look like numbers for numbers, and spends more than a second on a
- * million of them; a message between threads takes objects of the same members for records.
+ * Maximum number of members of one object. An engine treats names that look like numbers as numbers, and spends more
+ * than a second on a million of them; msgpack treats objects with the same members as records.
  */
 export const MEMBERS_MAX = 10_000;
 
-/** What is wrong with an object that has more members than that. */
+/** Error message for an object with too many members. */
 export function tooMany(members: number): string {
   return `must have at most ${grouped(MEMBERS_MAX)} members, found ${grouped(members)}`;
 }
@@ -166,9 +163,9 @@ export function tooDeep(root: string, depthMax: number): string {
   return `${root || 'body'}: must be nested at most ${depthMax} levels deep, found more`;
 }
 
-/** JSON.parse takes 1.4 s and 300 MB for 10 MB of brackets, so a long text with many of them is looked at before. */
+/** JSON.parse takes 1.4 s and 300 MB for 10 MB of brackets, so long input with many of them is scanned first. */
 const LONG = 1_000_000;
-/** Characters to each opening bracket. Lists of coordinates have as few, and pass the closer look. */
+/** Characters per opening bracket. Lists of coordinates have as few, and pass the full scan. */
 const CHARACTERS_PER_ARRAY = 16;
 
 function hasManyArrays(text: string): boolean {

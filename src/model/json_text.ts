@@ -1,6 +1,6 @@
 /**
- * JSON text with the values under a path replaced, and everything else as it was, digit by digit. `*` in the path means
- * each element of an array. The text is JSON that the hub has written: it is not checked.
+ * JSON with the values at a path replaced and everything else unchanged, digit by digit. `*` in the path matches each
+ * element of an array. The input is JSON written by the hub: it is not validated.
  */
 export function replacedIn(text: string, path: readonly string[], replace: (value: string) => string): string {
   const found: [from: number, to: number][] = [];
@@ -20,7 +20,7 @@ interface Search {
   readonly found: [from: number, to: number][];
 }
 
-/** Notes the values below the one that begins at `from`, which lies at a depth of the path; returns where that ends. */
+/** Records the values below the one that begins at `from`, at `depth` of the path. Returns where that value ends. */
 function note(search: Search, depth: number, from: number): number {
   const { text, path, found } = search;
   const wanted = path[depth];

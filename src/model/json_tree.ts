@@ -1,8 +1,8 @@
 import { isSameNumber, ExactNumber } from './lossless_numbers.ts';
 
-/** JSON values as trees, with places in them named by JSON Pointers (RFC 6901). */
+/** JSON values as trees, addressed by JSON Pointers (RFC 6901). */
 
-/** The segments of a JSON Pointer; undefined for a text that is none. */
+/** Segments of a JSON Pointer; undefined if `text` is not valid. */
 export function parsePointer(text: string): readonly string[] | undefined {
   if (text === '') return [];
   if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined;
@@ -17,7 +17,7 @@ export function pointerOf(...segments: readonly string[]): string {
   return segments.map((each) => `/${each.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The value at a place; undefined where there is none. */
+/** The value at a path; undefined if the path leads nowhere. */
 export function lookUp(value: unknown, segments: readonly string[]): unknown {
   let found = value;
   for (const segment of segments) found = childOf(found, segment);
@@ -32,8 +32,8 @@ function childOf(parent: unknown, name: string): unknown {
 }
 
 /**
- * Puts a value into an object, in place of the member of that name, or into an array, before the element of that number,
- * `-` being the end. Returns what is wrong with the name; undefined when it is done.
+ * Inserts a value into an object, replacing the member of that name, or into an array before the element of that index,
+ * `-` being the end. Returns what is wrong with the name; undefined on success.
  */
 export function insert(parent: unknown, name: string, value: unknown): string | undefined {
   if (Array.isArray(parent)) {
@@ -49,13 +49,13 @@ export function insert(parent: unknown, name: string, value: unknown): string | 
   return undefined;
 }
 
-/** Takes out the member or element of that name, which must be there. */
+/** Removes the member or element of that name, which must exist. */
 export function remove(parent: unknown, name: string): void {
   if (Array.isArray(parent)) parent.splice(Number(name), 1);
   else delete (parent as Record<string, unknown>)[name];
 }
 
-/** Whether two JSON values are equal; neither the order of members counts nor how a number is written. */
+/** Whether two JSON values are equal, regardless of the order of members and of the notation of numbers. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (isNumber(a) && isNumber(b)) return isSameNumber(a, b);
@@ -66,7 +66,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return names.every((name) => Object.hasOwn(b, name) && isSame(memberOf(a, name), memberOf(b, name)));
 }
 
-/** About the number of characters of a JSON value; undefined when it is nested more than that many levels deep. */
+/** Approximate size of a JSON value in characters; undefined if it is nested deeper than `levels`. */
 export function weigh(value: unknown, levels: number): number | undefined {
   if (typeof value === 'string') return value.length + 2;
   if (value instanceof ExactNumber) return value.text.length;
@@ -81,7 +81,7 @@ export function weigh(value: unknown, levels: number): number | undefined {
   return sum;
 }
 
-/** A copy that shares no object and no array with the value. */
+/** Deep copy: shares no object and no array with the value. */
 export function clone(value: unknown): unknown {
   if (!isParent(value)) return value;
   if (Array.isArray(value)) return value.map(clone);
@@ -100,7 +100,7 @@ function memberOf(object: object, name: string): unknown {
   return (object as Readonly<Record<string, unknown>>)[name];
 }
 
-/** No sign and no leading zero. */
+/** Whether `text` is an array index without a sign or leading zeros. */
 function isIndex(text: string): boolean {
   return /^(0|[1-9]\d{0,9})$/.test(text);
 }

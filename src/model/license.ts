@@ -4,47 +4,47 @@ import { Named, Time } from './schema.ts';
 const text = (description: string) => Type.String({ description });
 const maybeText = (description: string) => Type.Optional(text(description));
 
-/** What a license key may say beside its term. */
+/** Optional statements of a license key besides its term. */
 const told = {
-  development_info: maybeText('What the key says of its use for development.'),
-  custom_info: maybeText('What else the key says, for people.'),
+  development_info: maybeText('Statement of the key about its use for development.'),
+  custom_info: maybeText('Other statements of the key, for people.'),
 };
 
-/** What there is to say about the license, in words. */
+/** Human-readable information about the license. */
 export const LicenseInfo = Named('LicenseInfo', {
-  info: text('Whether a key is set, and until when it is valid.'),
-  warning: maybeText('That the key does not verify, that nothing can verify it, or when it expires or has expired.'),
-  trial_info: maybeText('When the trial ends or has ended.'),
+  info: text('Whether a key is set, and its expiry date.'),
+  warning: maybeText('Warning: the key does not verify, it cannot be verified, or it expires or has expired.'),
+  trial_info: maybeText('End of the trial.'),
   ...told,
 });
 export type LicenseInfo = Static<typeof LicenseInfo>;
 
-/** A license in force: that of the key, or a trial. */
+/** The effective license: that of the key, or a trial. */
 export const LicenseLease = Named('Lease', {
   hub_instance_id: text('Id of the hub.'),
-  customer_email: text('Whom the key was given to; empty for a trial.'),
-  lease_end_timestamp: Time('When the license ends, as RFC 3339.'),
-  grace_period_timestamp: Time('Until when it is good after its end, as RFC 3339.'),
+  customer_email: text('Email address of the licensee; empty for a trial.'),
+  lease_end_timestamp: Time('End of the license, RFC 3339.'),
+  grace_period_timestamp: Time('End of the grace period after the license, RFC 3339.'),
   signature: maybeText('Signature of the key.'),
   is_trial: Type.Boolean({ description: 'Whether it is a trial.' }),
-  trial_end_timestamp: Type.Union([Time('When the trial ends, as RFC 3339; null without a trial.'), Type.Null()]),
-  lease_warning: maybeText('The warning that the license information has, too.'),
+  trial_end_timestamp: Type.Union([Time('End of the trial, RFC 3339; null without a trial.'), Type.Null()]),
+  lease_warning: maybeText('The same warning as in the license information.'),
   ...told,
-  map_source: maybeText('Where the key says that maps come from.'),
-  map_access_token: maybeText('The token for these maps.'),
-  map_style: maybeText('The style of these maps.'),
+  map_source: maybeText('Source of maps named by the key.'),
+  map_access_token: maybeText('Access token for these maps.'),
+  map_style: maybeText('Style of these maps.'),
   send_report: Type.Optional(Type.Boolean({ description: 'Whether the key asks for reports; the hub sends none.' })),
 });
 export type LicenseLease = Static<typeof LicenseLease>;
 
-/** A key is short. */
+/** Maximum length of a license key. */
 export const LICENSE_KEY_MAX_CHARACTERS = 16_384;
 
-/** The body that sets a key. */
+/** Body of a request that sets the license key. */
 export const LicenseKeyBody = Named('LicenseKeyBody', {
   license_key: Type.String({
     minLength: 1,
     maxLength: LICENSE_KEY_MAX_CHARACTERS,
-    description: 'A JSON Web Signature in compact form where the hub has public keys to verify it by; else any text.',
+    description: 'A JSON Web Signature in compact form if the hub has public keys to verify it; otherwise any string.',
   }),
 });

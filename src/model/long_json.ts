@@ -5,41 +5,41 @@ import { PROPERTIES, SENSORS } from './lossless_numbers.ts';
 import { pathOf } from './error_value_text.ts';
 
 /**
- * Reads a long JSON text little by little, so that nobody has to wait until it is read.
+ * Incremental reader of long JSON, which yields to the event loop between parts.
  *
- * One pass over the bytes finds where values end. What is small is left to JSON.parse, in parts of many values at
- * once: a part ends at a comma when it has become long enough. Only arrays and objects that are longer than a part are put
- * together here. So each byte is looked at once and parsed once, however the text is nested, and JSON.parse decides
- * about the syntax of all but the few characters between large values.
+ * One pass over the bytes finds the ends of values. Small values are left to JSON.parse, many at once: a part ends at a
+ * comma when it is long enough. Only arrays and objects longer than a part are assembled here. So each byte is scanned
+ * once and parsed once, regardless of nesting, and JSON.parse checks the syntax of all but the few characters between
+ * large values.
  */
 
-/** Bytes of a part: what is parsed, and looked at, at once. A third of a millisecond. */
+/** Bytes of a part, scanned and parsed at once. Takes a third of a millisecond. */
 const PART_LENGTH = 1 << 14;
-/** Arrays and objects of one text: a list of 100,000 positions or 50,000 locations has fewer. */
+/** Maximum number of arrays and objects: a list of 100,000 positions or 50,000 locations has fewer. */
 const CONTAINERS_MAX = 1_000_000;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
-/** An array or an object whose end has not been found. */
+/** An array or an object whose end has not been found yet. */
 interface Open {
   isArray: boolean;
-  /** Whether all of its numbers are kept as they were sent. */
+  /** Whether all of its numbers are exact. */
   isExact: boolean;
-  /** Where it begins. */
+  /** Offset of its start. */
   start: number;
-  /** Where what has not been parsed begins. */
+  /** Offset of the first unparsed byte. */
   rest: number;
-  /** Its last comma; before `rest` when there is none. */
+  /** Offset of its last comma; before `rest` without one. */
   comma: number;
-  /** What has been parsed; undefined as long as it is short. */
+  /** Members parsed so far; undefined while it is short. */
   value: unknown[] | Record<string, unknown> | undefined;
-  /** Its name in what is around it. */
+  /** Its name or index in its parent. */
   name: string;
   members: number;
-  /** A large value ends where the rest begins: a comma follows, or the end. */
+  /** A large value ends at `rest`: a comma or the end follows. */
   isAfterLarge: boolean;
-  /** The rest begins behind a comma, so a value follows. */
+  /** `rest` follows a comma, so a value must come next. */
   isAfterComma: boolean;
 }
 
@@ -49,16 +49,16 @@ export class LongJson {
   readonly #everywhere: boolean;
   readonly #partLength: number;
   readonly #textMax: number;
-  /** The first `#depth` of them are open; the others are used again. */
+  /** Stack of open containers: the first `#depth` entries are open, the others are reused. */
   readonly #open: Open[] = [];
   #depth = 0;
   #containers = 0;
   #at = 0;
-  /** Where the value ends, if it was put together here. */
+  /** End offset of the value, if it was assembled here. */
   #end: number | undefined;
   #value: unknown;
 
-  /** Of a text in UTF-8, whose bytes stay as they are until it was read. */
+  /** Reads UTF-8 bytes, which must not change until the reading has finished. */
   constructor(bytes: Uint8Array, options: LongJsonOptions = {}) {
     const { depthMax = DEPTH_MAX, everywhere = false, partLength = PART_LENGTH } = options;
     this.#bytes = BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte) ? bytes.subarray(3) : bytes;
@@ -68,14 +68,14 @@ export class LongJson {
     this.#partLength = partLength;
   }
 
-  /** The value, once the text has been read. */
+  /** The value, once reading has finished. */
   get value(): unknown {
     return this.#value;
   }
 
   /**
-   * Reads about one part; returns whether that was the last. Throws a SyntaxError, a TypeError for what is not UTF-8, or an
-   * UnsupportedJson for what cannot be kept (see json.ts), whose depth and numbers are looked at as well.
+   * Reads about one part; returns whether it was the last. Throws a SyntaxError, a TypeError for invalid UTF-8, or an
+   * UnsupportedJson for JSON that cannot be stored (see json.ts), including depth and numbers.
    */
   readPart(): boolean {
     const bytes = this.#bytes;
@@ -165,7 +165,7 @@ export class LongJson {
     open.isAfterComma = true;
   }
 
-  /** Begins to put a large value together, and those around it. */
+  /** Starts to assemble a large value and its parents. */
   #build(level: number): void {
     let from = level;
     while (from >= 0 && this.#open[from]?.value === undefined) from--;
@@ -192,7 +192,7 @@ export class LongJson {
     else if (around.value !== undefined) around.value[open.name] = open.value;
   }
 
-  /** Reads what stands before a large value: nothing in an array, a name in an object. */
+  /** Reads the prefix of a large value: nothing in an array, a name in an object. */
   #nameOf({ start }: Open, around: Open, level: number): string {
     if (Array.isArray(around.value)) {
       this.#expectBlank(around.rest, start);
@@ -205,7 +205,7 @@ export class LongJson {
     return name;
   }
 
-  /** Parses values that have not been, up to `end`. Returns how many there were. */
+  /** Parses the unparsed values up to `end`. Returns their number. */
   #parse(open: Open, level: number, end: number): number {
     const part = this.#textOf(open.rest, end);
     if (Array.isArray(open.value)) {
@@ -260,7 +260,7 @@ export class LongJson {
     return utf8.decode(this.#bytes.subarray(start, end));
   }
 
-  /** Where a text ends that begins at `at`: at its quote, or behind everything. */
+  /** End of the string that begins at `at`: its closing quote, or the end of the input. */
   #endOfText(at: number): number {
     const end = endOfText(this.#bytes, at);
     const length = end - at - 1;
@@ -273,15 +273,15 @@ export class LongJson {
 
 export interface LongJsonOptions {
   readonly depthMax?: number;
-  /** Numbers are kept as they were sent everywhere, and not in properties and sensors alone. */
+  /** Whether all numbers are exact, instead of only those in properties and sensors. */
   readonly everywhere?: boolean;
   readonly partLength?: number;
-  /** Bytes of a text in it: one that is longer is refused before it is made a value. */
+  /** Maximum bytes of a string: a longer one is rejected before it is decoded. */
   readonly textMax?: number;
 }
 
 function endOfText(bytes: Uint8Array, at: number): number {
-  // Most are short; what is long is searched by the engine.
+  // Most strings are short; the engine searches long ones.
   const near = Math.min(at + SHORT, bytes.length);
   for (let i = at + 1; i < near; i++) {
     const code = bytes[i];

@@ -1,20 +1,20 @@
 import { DEPTH_MAX } from './depth.ts';
 
 /**
- * Numbers of application data, digit by digit.
+ * Exact numbers of application data.
  *
- * JSON.parse makes a double of every number: 723413320329068590 would be written again as 723413320329068500, and 21.0
- * as 21. What clients send in `properties` and `sensors` is theirs, so a number there that would not be written as it
- * was sent is kept as its text, in a ExactNumber. JSON.stringify writes that text, and src/wire/messages.ts takes it from
- * thread to thread. All other numbers stay as JSON.parse makes them, and so does every number elsewhere, for the hub
- * calculates with those. lossless_numbers.ts finds the ones to be kept.
+ * JSON.parse converts every number to a double: 723413320329068590 would be written back as 723413320329068500, and
+ * 21.0 as 21. Members of `properties` and `sensors` belong to the client, so a number there that a double would change
+ * is stored with its digits, in an ExactNumber. JSON.stringify writes these digits, and src/wire/messages.ts transfers
+ * them between threads. All other numbers stay as JSON.parse makes them, as do all numbers elsewhere, since the hub
+ * calculates with those.
  */
 
-/** A number as it was sent: one value, with nothing in it that a path could lead to. */
+/** A number with its original digits: a single value without members. */
 export class ExactNumber {
   readonly #text: string;
 
-  /** From the text of a JSON number within the range of a double. */
+  /** From the digits of a JSON number within the range of a double. */
   constructor(text: string) {
     this.#text = text;
   }
@@ -28,33 +28,36 @@ export class ExactNumber {
   }
 }
 
-/** Node 22 and current browsers have it, TypeScript does not know it yet. Older browsers round. */
+/** Node 22 and current browsers support JSON.rawJSON; TypeScript does not know it yet. Older browsers round. */
 const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON?: (text: string) => unknown };
 
-/** The number of a JSON text, kept where a double would not be written the same. What is infinite stays so, and is refused. */
+/**
+ * A JSON number, exact if a double would be written differently. An infinite number stays infinite and is rejected
+ * later.
+ */
 export function exactNumberOf(text: string): number | ExactNumber {
   const number = Number(text);
   if (String(number) === text || !Number.isFinite(number)) return number;
   return new ExactNumber(text.length < SLICE_MIN ? text : copied(text));
 }
 
-/** From this length on, a part of a text keeps the whole text in memory. */
+/** From this length on, V8 slices keep the whole source string in memory. */
 const SLICE_MIN = 13;
 
 function copied(text: string): string {
   return JSON.parse(`"${text}"`) as string;
 }
 
-/** Whether two numbers are equal, to the last digit: 1.50 is 15e-1, and 723413320329068590 is no other than itself. */
+/** Whether two numbers are equal to the last digit: 1.50 equals 15e-1, and 723413320329068590 equals only itself. */
 export function isSameNumber(a: number | ExactNumber, b: number | ExactNumber): boolean {
   return a === b || normalized(a) === normalized(b);
 }
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-/** Exponents of more digits are told apart as they are written: a double holds them no longer. */
+/** Longer exponents are compared as written: a double cannot hold them. */
 const EXPONENT_DIGITS_MAX = 15;
 
-/** A number as an exponent and the digits before it, which neither begin nor end with zeros. */
+/** Canonical form: the digits without leading and trailing zeros, and an exponent. */
 function normalized(number: number | ExactNumber): string {
   const text = number instanceof ExactNumber ? number.text : String(number);
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
@@ -67,11 +70,11 @@ function normalized(number: number | ExactNumber): string {
   return `${sign}${digits.slice(start, end)}e${Number(exponent) + whole.length - end}`;
 }
 
-/** Names of the members whose numbers are kept. */
+/** Names of the members whose numbers are exact. */
 export const PROPERTIES = 'properties';
 export const SENSORS = 'sensors';
 
-/** The value with ordinary numbers everywhere. */
+/** Replaces all exact numbers by ordinary ones. */
 export function ordinary(value: unknown): unknown {
   if (value instanceof ExactNumber) return Number(value.text);
   if (typeof value !== 'object' || value === null) return value;
@@ -79,12 +82,12 @@ export function ordinary(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, ordinary(member)]));
 }
 
-/** An entity with ordinary numbers everywhere but in its properties and sensors. */
+/** Replaces exact numbers by ordinary ones everywhere except in properties and sensors. */
 export function exactInProperties(entity: unknown): unknown {
   if (typeof entity !== 'object' || entity === null || Array.isArray(entity)) return ordinary(entity);
   if (entity instanceof ExactNumber) return ordinary(entity);
   const members = Object.entries(entity).map(([name, member]) => {
-    // Properties that are a number are none, and to be refused.
+    // Properties that are a number are invalid and rejected later.
     const isExact = name === SENSORS || (name === PROPERTIES && !(member instanceof ExactNumber));
     return [name, isExact ? member : ordinary(member)];
   });
@@ -92,21 +95,25 @@ export function exactInProperties(entity: unknown): unknown {
 }
 
 /**
- * Finds the numbers of a JSON text that are to be kept (see lossless_numbers.ts).
+ * Parser of exact numbers.
  *
- * They are rare, and most texts are locations at a high rate. So one search looks whether a text may have any; only then
- * is the text read a second time, beside the value that JSON.parse has made of it, and ExactNumbers are put into that.
+ * Exact numbers are rare, and most input is locations at a high rate. So one search decides whether a string may
+ * contain any; only then is it read a second time, in parallel with the value of JSON.parse, and ExactNumbers are put
+ * into that value.
+ *
+ * A reviver of JSON.parse with `context.source` would be shorter, but calls back for every value: 10 µs instead of 3 µs
+ * for a location, and 200 ms instead of 50 ms for a list of 200,000 numbers.
  */
 
 const SPACE = '[ \\t\\r\\n]*';
 const NAMES = `"(?:${PROPERTIES}|${SENSORS})"`;
 const STRING = '"[^"\\\\]*(?:\\\\.[^"\\\\]*){0,15}"';
-/** Numbers that are surely written the same again: up to 15 digits, without zeros at the end and without an exponent. */
+/** Numbers that are always written the same: up to 15 digits, without trailing zeros and without an exponent. */
 const PLAIN_NUMBER = '(?:0|-?[1-9]\\d{0,14}|-?(?:0|[1-9]\\d{0,8})\\.\\d{0,5}[1-9])(?![\\d.eE])';
 const SCALAR = `(?:${STRING}|${PLAIN_NUMBER}|true|false|null)`;
 const SHALLOW = `(?:${SCALAR}|${arrayOf(SCALAR)}|${objectOf(SCALAR)})`;
 
-/** Repetitions are bounded, for a search that fails goes back over them, and remembers so much only. */
+/** Repetitions are bounded, because a failing search backtracks over them with limited memory. */
 function arrayOf(value: string): string {
   return `\\[${SPACE}(?:${value}${SPACE}(?:,${SPACE}${value}${SPACE}){0,63})?\\]`;
 }
@@ -117,21 +124,21 @@ function objectOf(value: string): string {
 }
 
 /**
- * Source of a search for properties and sensors that may hold a number to be kept: all but small ones that surely hold
- * none. It does not see names that are written with escapes.
+ * Source of a search for properties and sensors that may contain an exact number: all but small ones that certainly
+ * contain none. It does not match names with escapes.
  */
 export const MAY_HAVE_EXACT = `${NAMES}(?!${SPACE}:${SPACE}${objectOf(SHALLOW)})`;
 
 const UNSURE = new RegExp(`${MAY_HAVE_EXACT}|\\\\u00[67]`);
 
-/** JSON.parse for a text that needs no other look, with its numbers kept in members called properties and sensors. */
+/** JSON.parse with exact numbers in members called properties and sensors, without further checks. */
 export function parseLossless(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return UNSURE.test(text) ? restoreExactNumbers(text, value) : value;
 }
 
 /**
- * Puts ExactNumbers into the value that JSON.parse has made of a text: in members called properties and sensors, or
+ * Puts ExactNumbers into the value that JSON.parse made of `text`: in members called properties and sensors, or
  * `everywhere`. Returns the value.
  */
 export function restoreExactNumbers(text: string, value: unknown, { everywhere = false } = {}): unknown {
@@ -143,17 +150,17 @@ export function restoreExactNumbers(text: string, value: unknown, { everywhere =
 type Container = Record<string | number, unknown>;
 
 interface ReadingContext {
-  /** Whether numbers are kept here. */
+  /** Whether numbers are exact here. */
   readonly isExact: boolean;
-  /** Levels that may follow. */
+  /** Remaining levels of nesting. */
   readonly levels: number;
 }
 
-/** Data that is nested more deeply is refused. What is more is for the list or the frame around it. */
+/** Deeper data is rejected. The additional levels are for the list or the frame around it. */
 const LEVELS_MAX = DEPTH_MAX + 8;
 const IN_DATA: ReadingContext = { isExact: true, levels: LEVELS_MAX };
 
-/** A text that is neither of the names, nor has escapes with which it might be. */
+/** A string that is neither of the names and has no escapes with which it might be. */
 const OTHER_STRING = `(?!${NAMES})"[^"\\\\]*"`;
 /** A scalar, an array of numbers, or an object of both without properties and sensors. */
 const WITHOUT_DATA = `(?:"[^"\\\\]*"|\\[[^"{}[\\]]*\\]|\\{[^"{}]*(?:${OTHER_STRING}[^"{}]*){0,31}\\}|[^"{}[\\], \\t\\r\\n]+)`;
@@ -162,7 +169,7 @@ const MEMBERS_WITHOUT_DATA = new RegExp(
   'y',
 );
 
-/** Reads a text that is known to be JSON. Where members have the same name, the last one is in the value. */
+/** Reads valid JSON. Of members with the same name, the last one is in the value. */
 class NumberReader {
   readonly #text: string;
   #at = 0;
@@ -171,7 +178,7 @@ class NumberReader {
     this.#text = text;
   }
 
-  /** Reads the member of that name; without a parent, one that has no part in the value. */
+  /** Reads the member of that name; without a parent, a member that is not in the value. */
   member(parent: Container | undefined, name: string | number, where: ReadingContext): void {
     const code = this.#next();
     if (code === QUOTE) this.#skipText();
@@ -211,7 +218,7 @@ class NumberReader {
       this.#next();
       this.#at++;
       const code = this.#next();
-      // Properties that are a number are none, and to be refused.
+      // Properties that are a number are invalid and rejected later.
       const isData = !isExact && (name === SENSORS || (name === PROPERTIES && !startsNumber(code)));
       this.member(object, name, isData ? IN_DATA : where);
       if (this.#next() === COMMA) this.#at++;
@@ -219,7 +226,7 @@ class NumberReader {
     this.#at++;
   }
 
-  /** The code of the next character that is no white space, to which it goes. */
+  /** Skips white space and returns the code of the next character. */
   #next(): number {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);
@@ -242,14 +249,14 @@ class NumberReader {
     this.#at = at + 1;
   }
 
-  /** Goes to the first member that may be data or have some in it, or to the last one. */
+  /** Skips members that contain no data, except the last one. */
   #skipMembersWithoutData(): void {
     MEMBERS_WITHOUT_DATA.lastIndex = this.#at;
     MEMBERS_WITHOUT_DATA.test(this.#text);
     this.#at = MEMBERS_WITHOUT_DATA.lastIndex;
   }
 
-  /** A number, true, false or null. */
+  /** Skips a number, true, false or null. */
   #skipScalar(): void {
     const text = this.#text;
     let at = this.#at;
@@ -278,7 +285,7 @@ function startsNumber(code: number): boolean {
   return code === MINUS || (code >= ZERO && code <= NINE);
 }
 
-/** The array or object of that name; undefined where another value has taken its place. */
+/** The array or object of that name; undefined if another value has replaced it. */
 function containerIn(parent: Container | undefined, name: string | number): Container | undefined {
   if (parent === undefined || !Object.hasOwn(parent, name)) return undefined;
   const value = parent[name];

@@ -3,19 +3,19 @@ import { OF_HUBS } from './history_replies.ts';
 import { Point } from './geojson.ts';
 import { ArrayOf, documented, Named, Time } from './schema.ts';
 
-/** Documents of OGC API – Moving Features 1.0, as far as the hub has them. */
+/** Documents of OGC API – Moving Features 1.0, as far as the hub supports it. */
 
-const Href = Type.String({ description: 'Its address.' });
+const Href = Type.String({ description: 'URL of the document.' });
 
 const DocumentLink = Named('DocumentLink', {
   href: Href,
-  rel: Type.String({ description: 'What it is to this document.' }),
+  rel: Type.String({ description: 'Relation to this document.' }),
   type: Type.Optional(Type.String({ description: 'Its media type.' })),
 });
 const links = ArrayOf(DocumentLink);
 const title = Type.String({ description: 'For people.' });
 const description = Type.String({ description: 'The same in a sentence.' });
-const numberReturned = Type.Integer({ minimum: 0, description: 'How many are in this document.' });
+const numberReturned = Type.Integer({ minimum: 0, description: 'Number of elements in this document.' });
 
 export const LandingPage = Named('LandingPage', { title, description, links });
 
@@ -39,7 +39,7 @@ export const MovingCollection = Named('MovingCollection', {
   description,
   itemType: Type.String({ description: 'movingfeature' }),
   updateFrequency: Type.Number({ description: '0: whenever they are located.' }),
-  crs: Type.Array(Type.String(), { description: 'Of its coordinates.' }),
+  crs: Type.Array(Type.String(), { description: 'CRS of its coordinates.' }),
   extent: Extent,
   links,
 });
@@ -53,8 +53,8 @@ const MOVING_FEATURE = {
   id: Type.String({ description: 'Id of the trackable or provider.' }),
   geometry: Type.Union([Point, Type.Null()], { description: 'null, since it moves: see tgsequence.' }),
   properties: MovingKind,
-  bbox: Type.Optional(Numbers('Where it was: west, south, east, north in degrees.')),
-  time: Type.Optional(Type.Array(Time('First, or last.'), { description: 'When it was there first and last.' })),
+  bbox: Type.Optional(Numbers('Extent: west, south, east, north in degrees.')),
+  time: Type.Optional(Type.Array(Time('First, or last.'), { description: 'First and last time.' })),
 };
 const MovingFeatureOfList = Named('MovingFeatureOfList', MOVING_FEATURE);
 
@@ -73,7 +73,7 @@ const MovingPoint = Named('MovingPoint', {
   type: Type.String({ description: 'MovingPoint' }),
   datetimes: Type.Array(Time('When it was there.'), { description: 'In their order.' }),
   coordinates: Type.Array(Type.Array(Type.Number()), {
-    description: 'Longitude and latitude in degrees, and the height in metres where it is known.',
+    description: 'Longitude and latitude in degrees, and the height in meters where it is known.',
   }),
   interpolation: Type.String({ description: 'Linear between its times, or Discrete.' }),
 });

@@ -1,13 +1,13 @@
 import { type FilterFields, TOPICS, type Topic } from './topics.ts';
 
-/** How MQTT topics are written: with a leading slash as omlox does, without as DeepHub does, or both. */
+/** Styles of MQTT topics: with a leading slash as omlox does, without one as DeepHub does, or both. */
 export const TOPIC_STYLES = ['slash', 'plain', 'both'] as const;
 export type TopicStyle = (typeof TOPIC_STYLES)[number];
 
-/** What the topics of sources begin with, below `omlox/json/`: those of locations, and of proximities. */
+/** Prefixes of the topics of sources below `omlox/json/`: locations and proximities. */
 export const SOURCE_TOPICS = ['location_updates/pub', 'proximity_updates'] as const;
 
-/** What the hub can publish: the topic of the hub, the CRS, and the place of the fields that name the MQTT topic. */
+/** Publications of the hub: the topic of the WebSocket API, the CRS, and whether the fields name an event. */
 export const PUBLICATIONS = {
   'location_updates/local': { topic: 'location_updates', crs: 'local', isEvent: false },
   'location_updates/epsg4326': { topic: 'location_updates', crs: 'EPSG:4326', isEvent: false },
@@ -25,15 +25,15 @@ export const PUBLICATIONS = {
 export type Publication = keyof typeof PUBLICATIONS;
 export const PUBLICATION_NAMES = Object.keys(PUBLICATIONS) as readonly Publication[];
 
-/** Events and changes are told at least once; of places a newer one follows. */
+/** Events and changes are delivered at least once; a newer location supersedes a lost one. */
 export function qosOf(publication: Publication): 0 | 1 {
   return PUBLICATIONS[publication].isEvent ? 1 : 0;
 }
 
-/** What the names of settings begin with that store the owner of a topic of the unified namespace. */
+/** Prefix of the settings that store the owner of a topic of the unified namespace. */
 export const UNS_OWNER_PREFIX = 'uns_owner ';
 
-/** What the usage statistics tell apart of what is published. */
+/** Kinds of published messages that usage statistics count separately. */
 export const SENT_KINDS = [
   'location_updates',
   'trackable_motions',
@@ -51,7 +51,7 @@ export const NOTHING_SENT = Object.fromEntries(SENT_KINDS.map((kind) => [kind, 0
 const EVENT_TYPE = TOPICS.fence_events.indexOf('event_type');
 const COLLISION_TYPE = TOPICS.collision_events.indexOf('collision_type');
 
-/** As what an event counts, by its filter fields; undefined for changes, which are not counted. hot */
+/** Kind that an event counts as, by its filter fields; undefined for changes, which are not counted. hot */
 export function sentKindOf(publication: Publication, fields: FilterFields): SentKind | undefined {
   switch (PUBLICATIONS[publication].topic) {
     case 'location_updates':

@@ -3,14 +3,14 @@
 export const OPERATIONS = ['CREATE', 'READ', 'UPDATE', 'DELETE'] as const;
 export type CrudOperation = (typeof OPERATIONS)[number];
 
-/** What can be owned, by the name of its id in paths. */
+/** Resources that can be owned, by the name of their id in paths. */
 export const RESOURCES = ['zone_id', 'trackable_id', 'provider_id', 'fence_id', 'anchor_id', 'source_id'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
-/** Whether an operation is permitted on everything, or on what the holder of the token owns. */
+/** Scope of a permitted operation: everything, or what the holder of the token owns. */
 export type Reach = 'ANY' | 'OWN';
 
-/** What one role is permitted. */
+/** Permissions of one role. */
 export interface RoleRules {
   readonly role: string;
   readonly rules: readonly PathRule[];
@@ -18,28 +18,28 @@ export interface RoleRules {
 
 export interface PathRule {
   /**
-   * As written: segments, perhaps parameters such as `:zone_id`, perhaps an asterisk as the last one. Without a version
-   * it means version 1, and what is served without a version.
+   * Path pattern as written: segments, optionally parameters such as `:zone_id`, optionally an asterisk as the last
+   * segment. Without a version it means version 1 and unversioned paths.
    */
   readonly path: string;
-  /** Where it is written: `permissions.yaml:3`. */
+  /** Location in the file: `permissions.yaml:3`. */
   readonly location: string;
   readonly reach: ReadonlyMap<CrudOperation, Reach>;
 }
 
-/** Segments of a path, which may be written with the prefixes that requests may have, and with more slashes. */
+/** Segments of a path, which may have the prefixes that requests may have, and repeated slashes. */
 export function segmentsOf(path: string): readonly string[] {
   const segments = path.split('/').filter((segment) => segment !== '');
   return segments[0] === 'hub' || segments[0] === 'deephub' ? segments.slice(1) : segments;
 }
 
 /**
- * The forms in which a permission may name a path that begins with its version. What was written before there was a
- * second version names none, and reaches the first one alone.
+ * Forms in which a permission may name a path that begins with its version. Rules from before version 2 name no version
+ * and apply to version 1 only.
  */
 export function withOlderForm(path: string): readonly string[] {
   return path.startsWith('/v1/') ? [path, path.slice('/v1'.length)] : [path];
 }
 
-/** Role of those who have no token; everybody else has it too. */
+/** Role of requests without a token; all others have it too. */
 export const GUEST = 'guest';

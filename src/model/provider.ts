@@ -5,7 +5,7 @@ import { objectTiming } from './timing.ts';
 
 /** A source of positions: a tag, a phone, a reader. */
 export const LocationProvider = Named('LocationProvider', {
-  id: Type.String({ description: 'The id that the provider reports, not empty, for example a MAC address.' }),
+  id: Type.String({ description: 'Id reported by the provider, not empty, for example a MAC address.' }),
   type: ProviderType,
   name: Maybe(Type.String({ description: 'Name for people.' })),
   sensors: Type.Optional(AnyType),

@@ -1,4 +1,4 @@
-/** Kinds of location providers, apart from their schema: workers need the list, and not the library of the schemas. */
+/** Kinds of location providers, separate from their schema: workers need the list but not the schema library. */
 export const PROVIDER_TYPES = [
   'uwb',
   'gps',

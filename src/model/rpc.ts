@@ -3,7 +3,7 @@ import { AnyType, documented, Maybe, OneOf, Properties } from './schema.ts';
 
 /** Remote procedure calls: JSON-RPC 2.0 with the reserved parameters of the omlox Hub API. */
 
-/** What a call can fail with, beside the errors that a handler answers itself. */
+/** Errors of a call, besides the errors that a handler returns itself. */
 export const RPC_ERRORS = {
   notJson: -32700,
   invalidRequest: -32600,
@@ -21,49 +21,49 @@ export const RPC_ERRORS = {
 export type RpcErrorName = keyof typeof RPC_ERRORS;
 
 const MEANINGS: Readonly<Record<RpcErrorName, string>> = {
-  notJson: 'what was sent is not JSON.',
-  invalidRequest: 'it is no request of JSON-RPC 2.0, or a batch of them.',
-  unknownMethod: 'nobody handles the method.',
-  invalidParams: 'a parameter does not fit; the message names it and the value found.',
-  internal: 'a handler has answered what is no response of JSON-RPC 2.0.',
-  unknownHandler: 'no handler of the method has that id, or it has gone before it answered.',
-  timeout: 'nobody has answered in time, or not everybody who had to.',
-  noSuccess: 'all handlers have answered an error; `data.responses` has them.',
+  notJson: 'the request is not JSON.',
+  invalidRequest: 'the request is not a JSON-RPC 2.0 request, or it is a batch.',
+  unknownMethod: 'no handler is registered for the method.',
+  invalidParams: 'a parameter is invalid; the message names it and the value found.',
+  internal: 'a handler returned an invalid JSON-RPC 2.0 response.',
+  unknownHandler: 'no handler of the method has that id, or it disconnected before it replied.',
+  timeout: 'no handler replied in time, or not all required ones did.',
+  noSuccess: 'all handlers returned an error; see `data.responses`.',
   tooMuch: 'a bound of the hub is reached; the message names it and the value found.',
   notAuthenticated: 'a valid access token is needed.',
   notAuthorized: 'the access token does not permit it.',
-  nobodyForXcmd: 'nobody has announced com.omlox.core.xcmd.',
+  nobodyForXcmd: 'no handler is registered for com.omlox.core.xcmd.',
 };
 
-/** What a core zone broadcasts, as it was sent. */
+/** A broadcast of a core zone, as it was sent. */
 export const XcmdBroadcast = Type.Record(Type.String(), Type.Unknown(), {
   title: 'XcmdBroadcast',
   description: 'A broadcast of a core zone, as it was sent.',
 });
 
-/** The methods that the standard reserves for the hub; the last one is that of core zones. */
+/** Methods that the standard reserves for the hub; the last one is for core zones. */
 export const PING = 'com.omlox.ping';
 export const IDENTIFY = 'com.omlox.identify';
 export const XCMD = 'com.omlox.core.xcmd';
 
-/** Which answers of several handlers make the result of a call. */
+/** Selects which replies of several handlers form the result of a call. */
 export const AGGREGATIONS = ['_all_within_timeout', '_return_first_success', '_return_first_error'] as const;
 export type Aggregation = (typeof AGGREGATIONS)[number];
 
-/** How long a call waits for its answers, in milliseconds. */
+/** Time that a call waits for its replies, in milliseconds. */
 export const TIMEOUT_DEFAULT_MS = 5_000;
 export const TIMEOUT_MAX_MS = 60_000;
 
-/** Bytes of a request, and of a response: a longer one takes more than a few milliseconds to read. */
+/** Maximum size of a request and of a response; a longer one takes more than a few milliseconds to parse. */
 export const RPC_MESSAGE_MAX_BYTES = 256 << 10;
-/** Characters of the name of a method. */
+/** Maximum length of a method name. */
 export const METHOD_MAX_CHARACTERS = 256;
-/** Characters of the id of a handler that a carrier announces. */
+/** Maximum length of a handler id announced by a carrier. */
 export const HANDLER_ID_MAX_CHARACTERS = 256;
 
 const RpcId = Type.Union([Type.String(), Type.Number()], {
   title: 'RpcId',
-  description: 'The id of a request, by which its response is known.',
+  description: 'Id of a request, repeated in its response.',
 });
 export type RpcId = Static<typeof RpcId> | null;
 
@@ -74,10 +74,12 @@ const method = Type.String({
   ...documented({ maxLength: METHOD_MAX_CHARACTERS }),
 });
 
-/** Parameters by their names. Those of a method are its own affair; those with an underscore are for the hub. */
+/** Parameters by name. Those with an underscore are for the hub; all others belong to the method. */
 const RpcParams = Type.Object(
   {
-    _caller_id: Type.Optional(Type.String({ description: 'Who calls. With it a request without an id is answered.' })),
+    _caller_id: Type.Optional(
+      Type.String({ description: 'Id of the caller. With it, a request without an id gets a reply.' }),
+    ),
     _timeout: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -90,18 +92,16 @@ const RpcParams = Type.Object(
       OneOf(AGGREGATIONS, {
         title: 'RpcAggregation',
         description:
-          '_all_within_timeout, which is meant when it is left out: the answers of all handlers. ' +
-          '_return_first_success: the first that is no error. _return_first_error: the first error.',
+          '_all_within_timeout (default): the replies of all handlers. ' +
+          '_return_first_success: the first success. _return_first_error: the first error.',
       }),
     ),
-    zone_id: Type.Optional(
-      Type.String({ description: 'Leaves out handlers that have registered for another zone, whatever its name is.' }),
-    ),
+    zone_id: Type.Optional(Type.String({ description: 'Excludes handlers registered for another zone.' })),
   },
   { title: 'RpcParams', description: 'Parameters by their names.', additionalProperties: true },
 );
 
-/** A call, as a client sends it. */
+/** A call as sent by a client. */
 export const RpcRequest = Type.Object(
   { jsonrpc, method, params: Type.Optional(RpcParams), id: Maybe(RpcId) },
   { title: 'RpcRequest', description: 'A JSON-RPC 2.0 request with parameters by their names.' },
@@ -115,14 +115,14 @@ const meanings = (Object.keys(RPC_ERRORS) as RpcErrorName[])
 export const RpcError = Type.Object(
   {
     code: Type.Integer({ description: `Those of the hub are ${meanings}` }),
-    message: Type.String({ description: 'What could not be done, and what was found.' }),
+    message: Type.String({ description: 'What failed, and the value found.' }),
     data: Type.Optional(AnyType),
   },
-  { title: 'RpcError', description: 'Why a call has failed: an error of the hub, or one of the handler.' },
+  { title: 'RpcError', description: 'Why a call failed: an error of the hub or of the handler.' },
 );
 export type RpcError = Static<typeof RpcError>;
 
-/** An answer: it has either a result or an error. */
+/** A reply: it has either a result or an error. */
 export const RpcResponse = Type.Object(
   {
     jsonrpc,
@@ -134,32 +134,32 @@ export const RpcResponse = Type.Object(
 );
 export type RpcResponse = Static<typeof RpcResponse>;
 
-/** The methods that can be called, each with the ids of those that handle it. */
+/** Callable methods, each with the ids of its handlers. */
 export const RpcAvailable = Type.Record(
   Type.String(),
   Type.Object(
     { handler_id: Type.Array(Type.String(), { description: 'Ids of its handlers.' }) },
-    { title: 'RpcHandlers', description: 'Who handles a method.' },
+    { title: 'RpcHandlers', description: 'Handlers of a method.' },
   ),
   { title: 'RpcAvailable', description: 'Methods by their names.' },
 );
 export type RpcAvailable = Static<typeof RpcAvailable>;
 
-/** What a WebSocket client sends: a call with more to say about its answers. */
+/** A call as sent by a WebSocket client, with options for its replies. */
 export const RpcSocketRequest = Type.Object(
   {
     jsonrpc,
     method,
     params: Type.Optional(Properties),
     id: Maybe(RpcId),
-    stream: Type.Optional(Type.Boolean({ description: 'Every response is sent on as it comes.' })),
-    aggregate: Type.Optional(Type.Boolean({ description: 'The result is a list of all responses.' })),
+    stream: Type.Optional(Type.Boolean({ description: 'Whether each response is forwarded as it arrives.' })),
+    aggregate: Type.Optional(Type.Boolean({ description: 'Whether the result is a list of all responses.' })),
     timeout: Type.Optional(
       Type.Integer({ minimum: 1, maximum: TIMEOUT_MAX_MS, description: 'As the parameter _timeout.' }),
     ),
   },
   {
     title: 'RpcSocketRequest',
-    description: 'A call. It is answered with the first response, unless it asks for others.',
+    description: 'A call. Its result is the first response unless the call requests others.',
   },
 );

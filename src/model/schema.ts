@@ -2,9 +2,9 @@ import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { SCHEMA_DESCRIPTIONS } from './schema_descriptions.ts';
 
 /**
- * Building blocks of the model's schemas.
+ * Marks a field as optional and nullable.
  *
- * A field that may be left out may also be sent as null: both mean "not set". Stored entities keep what was sent,
+ * A field that may be left out may also be sent as null: both mean "not set". Stored entities retain the original form,
  * so the types say `T | null` and the code that applies a value decides what "not set" means.
  */
 export function Maybe<T extends TSchema>(schema: T) {
@@ -12,14 +12,14 @@ export function Maybe<T extends TSchema>(schema: T) {
 }
 
 /**
- * Keywords that a schema has in the documents alone. The schema does not check them: whoever takes the value does, and
- * says what is wrong better than a pattern could.
+ * Keywords that a schema has only in the documents. The schema does not check them; the code that uses the value does,
+ * with a better message than a pattern could give.
  */
 export function documented(keywords: Readonly<Record<string, unknown>>) {
   return { documented: keywords };
 }
 
-/** A moment, as RFC 3339. */
+/** A time in RFC 3339. */
 export function Time(description: string) {
   return Type.String({ description, ...documented({ format: 'date-time' }) });
 }
@@ -27,34 +27,37 @@ export function Time(description: string) {
 const PLANE = 'EPSG:32[67](0[1-9]|[1-5][0-9]|6[01])';
 const CRS = `local|EPSG:4326|${PLANE}`;
 
-/** A coordinate reference system; an empty one counts as absent where `orEmpty` is set. */
+/** A coordinate reference system; an empty one counts as absent if `orEmpty` is set. */
 export function Crs(description: string, { orEmpty = false }: { readonly orEmpty?: boolean } = {}) {
   return Type.String({ description, ...documented({ pattern: orEmpty ? `^(${CRS})?$` : `^(${CRS})$` }) });
 }
 
-/** A coordinate reference system whose coordinates are metres on a plane of its own. */
+/** A coordinate reference system of a plane, with coordinates in meters. */
 export function PlaneCrs(description: string) {
   return Type.String({ description, ...documented({ pattern: `^${PLANE}$` }) });
 }
 
-/** An object that the API's documents know by its title. */
+/** An object schema, named by its title in the API's documents. */
 export function Named<P extends TProperties>(title: keyof typeof SCHEMA_DESCRIPTIONS, members: P): TObject<P> {
   return Type.Object(members, { title, ...SCHEMA_DESCRIPTIONS[title] });
 }
 
-/** A title by which the API's documents know a schema, and what they say of it. */
+/** Title and description of a schema in the API's documents. */
 export interface SchemaDescription {
   readonly title: string;
   readonly description: string;
 }
 
-/** One of the given words. With a title the documents show it once, and generated clients have one type of it. */
+/** One of the given words. With a title the documents define it once, and generated clients get one type. */
 export function OneOf<const T extends readonly string[]>(words: T, about: string | SchemaDescription) {
   const options = typeof about === 'string' ? { description: about } : about;
   return Type.Unsafe<T[number]>(Type.Enum([...words], { ...options }));
 }
 
-/** One of several shapes, of which a value fits one alone; `discriminatedBy` names a member whose text says which. */
+/**
+ * A union of schemas of which a value matches exactly one. `discriminatedBy` names the member whose value selects the
+ * schema.
+ */
 export function Choice<T extends TSchema[]>(
   shapes: [...T],
   about: SchemaDescription & { readonly discriminatedBy?: string },
@@ -62,23 +65,23 @@ export function Choice<T extends TSchema[]>(
   return Type.Union(shapes, { ...about });
 }
 
-/** A list of what has a title. Throws an Error for what has none. */
+/** A list of elements with a title. Throws an Error if `element` has no title. */
 export function ArrayOf<T extends TSchema>(element: T) {
   const { title } = element as T & Partial<SchemaDescription>;
   if (title === undefined) throw new Error('Cannot name a list: its elements have no title');
   return Type.Array(element, { title: `${title}Array`, description: `Any number of ${title}.` });
 }
 
-/** What an application says in its own way. */
-export const AnyType = Type.Unknown({ title: 'AnyType', description: 'Any JSON, kept as sent.' });
+/** Any JSON value of an application. */
+export const AnyType = Type.Unknown({ title: 'AnyType', description: 'Any JSON, stored as sent.' });
 
-/** Free application data: an object, kept as sent. */
+/** Free application data: an object, stored as sent. */
 export const Properties = Type.Record(Type.String(), Type.Unknown(), {
   title: 'Properties',
-  description: 'Free application data, kept as sent.',
+  description: 'Free application data, stored as sent.',
 });
 
-/** Ids in a list. */
+/** A list of ids. */
 export const IdArray = Type.Array(Type.String(), { title: 'IdArray', description: 'Any number of ids.' });
 
 /** Duration in milliseconds; -1 is infinite. */
@@ -86,12 +89,12 @@ export function DurationMs(description: string) {
   return Maybe(Type.Integer({ minimum: -1, description: `${description} In milliseconds, -1 is infinite.` }));
 }
 
-/** A length in metres that is not negative. */
+/** A non-negative length in meters. */
 export function Meters(description: string) {
-  return Maybe(Type.Number({ minimum: 0, description: `${description} In metres.` }));
+  return Maybe(Type.Number({ minimum: 0, description: `${description} In meters.` }));
 }
 
-/** Ids of the entities that name one as their parent: computed by the hub, and ignored where it is sent. */
+/** Ids of the entities whose parent is this one: computed by the hub, ignored in requests. */
 export const Children = Type.Optional(
-  Type.Array(Type.String(), { readOnly: true, description: 'Ids of those that have this one as their parent.' }),
+  Type.Array(Type.String(), { readOnly: true, description: 'Ids of the entities whose parent is this one.' }),
 );

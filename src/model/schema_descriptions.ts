@@ -1,5 +1,5 @@
 /**
- * What the API's documents say of the main schemas: their meaning and an example. All examples play in one small world:
+ * Descriptions and examples of schemas in the API's documents. All examples share one small site:
  * a hall of 100 m by 100 m, a dock in it, a vehicle and its tag.
  */
 const HALL = '6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11';
@@ -134,18 +134,18 @@ const ANCHOR_EXAMPLE = { id: 'anchor-1', zone_id: 'hall-1', local_position: { ty
 
 const LOCATING_RULE_EXAMPLE = { expression: "type = 'uwb' AND accuracy < 1", priority: 2 };
 
-/** By the names of the schemas, which are their titles. */
+/** Descriptions and examples of schemas by title. */
 export const SCHEMA_DESCRIPTIONS = {
   Zone: {
     description:
-      'An installation with coordinates of its own, placed on the earth by ground control points; a proximity zone ' +
+      'An installation with its own coordinate system, georeferenced by ground control points; a proximity zone ' +
       '(rfid, ibeacon) by its position.',
     examples: [ZONE_EXAMPLE],
   },
   Fence: {
     description:
-      'A region whose entries and exits are events: a polygon, or a point with a radius. Timing values of a provider go before those of its trackable, and ' +
-      'these before those of the fence.',
+      'A region whose entries and exits are events: a polygon, or a point with a radius. Timing values of a provider ' +
+      'override those of its trackable, which override those of the fence.',
     examples: [FENCE_EXAMPLE],
   },
   LocationProvider: {
@@ -154,7 +154,7 @@ export const SCHEMA_DESCRIPTIONS = {
   },
   Trackable: {
     description:
-      'A thing that is located through its providers. Its geometry is in metres around its position: x east and y ' +
+      'A thing that is located through its providers. Its geometry is in meters around its position: x east and y ' +
       'north at course 0, turned clockwise by the course.',
     examples: [TRACKABLE_EXAMPLE],
   },
@@ -163,7 +163,7 @@ export const SCHEMA_DESCRIPTIONS = {
     examples: [LOCATING_RULE_EXAMPLE],
   },
   Location: {
-    description: 'A position of a location provider at a moment.',
+    description: 'A position of a location provider at a point in time.',
     examples: [LOCATION_EXAMPLE],
   },
   Proximity: {
@@ -171,7 +171,7 @@ export const SCHEMA_DESCRIPTIONS = {
     examples: [PROXIMITY_EXAMPLE],
   },
   SimpleTransform: {
-    description: 'A position to be moved from one crs to the other, and what came of it.',
+    description: 'A position to transform from one crs to the other, and the result.',
     examples: [SIMPLE_TRANSFORM_EXAMPLE],
   },
   FenceEvent: {
@@ -192,86 +192,86 @@ export const SCHEMA_DESCRIPTIONS = {
     examples: [CHANGE_EVENT_EXAMPLE],
   },
   Anchor: {
-    description: 'A device of a fixed place by which a locating system measures.',
+    description: 'A device at a fixed position from which a locating system measures.',
     examples: [ANCHOR_EXAMPLE],
   },
   CreationParameters: {
     description:
-      'From what a fence is made that was measured in local coordinates: local_coordinates placed by a ' +
+      'Source of a fence measured in local coordinates: local_coordinates georeferenced by a ' +
       'global_reference or by the zone of zone_id, or a radius around the local_reference in that zone.',
   },
-  ZoneCreationParameters: { description: 'From what a zone is made that was measured in local coordinates.' },
+  ZoneCreationParameters: { description: 'Source of a zone measured in local coordinates.' },
   Demo: { description: 'A simulated site that the hub runs itself.' },
   EntityDocumentMembers: {
-    description: 'Members that the source of a document can give, such as the columns of a table.',
+    description: 'Members available in the source of a document, such as the columns of a table.',
   },
   EntityDocument: { description: 'All entities, or some of them, in one document, as the command export writes it.' },
-  Import: { description: 'An import of a document, while it is under way and afterwards.' },
-  ImportCounts: { description: 'What an import does to the entities of one kind.' },
-  ImportCountsByKind: { description: 'What an import does to each kind whose list is in the document.' },
-  ImportMemberChange: { description: 'How an import changes one member of an entity, or one of its properties.' },
-  ImportProblem: { description: 'A field of a document that does not fit.' },
-  HealthSource: { description: 'What has come from a zone, or from a source of locations that is no zone.' },
-  SystemHealth: { description: 'The hub itself, since its start.' },
-  ClusterHealth: { description: 'The hub as one of several, where it is in a cluster.' },
-  ClusterMember: { description: 'A hub of the cluster, as the one that is asked sees it.' },
-  MqttHealth: { description: 'How the hub is doing as a client of an MQTT broker.' },
+  Import: { description: 'An import of a document, running or finished.' },
+  ImportCounts: { description: 'Effect of an import on the entities of one kind.' },
+  ImportCountsByKind: { description: 'Effect of an import on each kind whose list is in the document.' },
+  ImportMemberChange: { description: 'Change of one member of an entity, or of one of its properties.' },
+  ImportProblem: { description: 'An invalid field of a document.' },
+  HealthSource: { description: 'Input from a zone, or from a source of locations that is not a zone.' },
+  SystemHealth: { description: 'Health of the hub itself, since its start.' },
+  ClusterHealth: { description: 'The hub as a member of a cluster.' },
+  ClusterMember: { description: 'A hub of the cluster, as seen by the hub that replies.' },
+  MqttHealth: { description: 'Health of the hub as a client of an MQTT broker.' },
   UnsHealth: { description: 'The unified namespace on the MQTT broker.' },
   UnsRefusal: {
-    description: 'A trackable that claims a topic of the unified namespace in vain. The first 20 are named.',
+    description: 'A trackable whose claim of a topic of the unified namespace was rejected. At most 20 are listed.',
   },
-  MqttSubscription: { description: 'A subscription to topics of sources, which one hub of the cluster has for all.' },
-  HistoryHealth: { description: 'Whether the hub records its history, and what there is of it.' },
-  HistoryPlace: { description: 'Where an object was.' },
-  ObjectPlace: { description: 'Where an object was last.' },
-  PlacesReply: { description: 'Where an object was, in the order of the times.' },
-  SnapshotReply: { description: 'Where everything was at a moment.' },
-  HistoryTrack: { description: 'Where an object was, as columns of the same length.' },
-  TracksReply: { description: 'Where many objects were.' },
-  HistoryEventsReply: { description: 'Events of the past, as they were published.' },
-  VisitingObject: { description: 'Who was in a fence.' },
-  Visit: { description: 'An object was in a fence.' },
-  VisitsReply: { description: 'Visits in the order of their beginnings.' },
-  FenceDwell: { description: 'How long objects stay in a fence.' },
-  DwellReply: { description: 'How long objects stay in fences.' },
-  OccupancySample: { description: 'How many objects were in a fence at a moment.' },
-  FenceOccupancy: { description: 'How many objects were in a fence.' },
-  OccupancyReply: { description: 'How many objects were in fences. A fence that nobody was in is left out.' },
-  Flow: { description: 'How often objects went from one fence to another.' },
-  FlowsReply: { description: 'From which fence to which next one objects went.' },
-  HeatCell: { description: 'A cell in which objects were.' },
-  HeatmapReply: { description: 'How long objects were where.' },
-  Trip: { description: 'A way from one stop to the next.' },
-  Stop: { description: 'A time in which an object stayed within a circle.' },
+  MqttSubscription: { description: 'A subscription to topics of sources, held by one hub for the whole cluster.' },
+  HistoryHealth: { description: 'Health and size of the recorded history.' },
+  HistoryPlace: { description: 'Position of an object at a time.' },
+  ObjectPlace: { description: 'Last position of an object.' },
+  PlacesReply: { description: 'Positions of an object in the order of time.' },
+  SnapshotReply: { description: 'Positions of all objects at a point in time.' },
+  HistoryTrack: { description: 'Positions of an object, as columns of equal length.' },
+  TracksReply: { description: 'Positions of many objects.' },
+  HistoryEventsReply: { description: 'Recorded events, as published.' },
+  VisitingObject: { description: 'An object in a fence.' },
+  Visit: { description: 'A stay of an object in a fence.' },
+  VisitsReply: { description: 'Visits in the order of their start.' },
+  FenceDwell: { description: 'Dwell times of objects in a fence.' },
+  DwellReply: { description: 'Dwell times of objects in fences.' },
+  OccupancySample: { description: 'Number of objects in a fence at a point in time.' },
+  FenceOccupancy: { description: 'Number of objects in a fence over time.' },
+  OccupancyReply: { description: 'Number of objects in fences over time. Fences without objects are left out.' },
+  Flow: { description: 'Transitions of objects from one fence to another.' },
+  FlowsReply: { description: 'Transitions of objects between fences.' },
+  HeatCell: { description: 'A cell of a heatmap.' },
+  HeatmapReply: { description: 'Dwell time of objects by cell.' },
+  Trip: { description: 'A path from one stop to the next.' },
+  Stop: { description: 'A period in which an object stayed within a circle.' },
   TripsReply: { description: 'The stops of a trackable, and its trips between.' },
   DocumentLink: { description: 'Another document.' },
-  LandingPage: { description: 'Where the documents of OGC API – Moving Features are.' },
-  Conformance: { description: 'What the documents conform to.' },
-  SpatialExtent: { description: 'Where.' },
-  TemporalExtent: { description: 'When.' },
-  Extent: { description: 'Where and when there may be something.' },
-  MovingCollection: { description: 'Objects of a kind that move.' },
-  MovingCollections: { description: 'The collections that there are.' },
-  MovingKind: { description: 'What moves.' },
-  MovingFeatureOfList: { description: 'An object that moves, in a list.' },
-  MovingFeature: { description: 'An object that moves, without its way.' },
-  MovingFeatures: { description: 'Objects that move, in the order of their ids.' },
-  MovingPoint: { description: 'A way without a gap, or places at moments.' },
+  LandingPage: { description: 'Entry point of OGC API – Moving Features.' },
+  Conformance: { description: 'Conformance classes of the documents.' },
+  SpatialExtent: { description: 'Spatial extent.' },
+  TemporalExtent: { description: 'Temporal extent.' },
+  Extent: { description: 'Spatial and temporal extent of a collection.' },
+  MovingCollection: { description: 'Moving objects of one kind.' },
+  MovingCollections: { description: 'All collections.' },
+  MovingKind: { description: 'Kind of a moving object.' },
+  MovingFeatureOfList: { description: 'A moving object in a list.' },
+  MovingFeature: { description: 'A moving object without its path.' },
+  MovingFeatures: { description: 'Moving objects in the order of their ids.' },
+  MovingPoint: { description: 'A continuous path, or positions at discrete times.' },
   TemporalGeometrySequence: { description: 'Where an object was, in the order of the times.' },
-  RecordedTopic: { description: 'What is recorded of a kind.' },
-  SocketTopic: { description: 'Subscriptions to a topic, and what they have got.' },
-  HubSockets: { description: 'WebSocket clients of one hub of a cluster. Those that have not answered are left out.' },
-  SocketHealth: { description: 'Clients and subscriptions; those for GeoJSON count as the others do.' },
-  LicenseInfo: { description: 'What there is to say about the license, in words.' },
+  RecordedTopic: { description: 'Recorded rows of one kind.' },
+  SocketTopic: { description: 'Subscriptions to a topic, and the events delivered to them.' },
+  HubSockets: { description: 'WebSocket clients of one hub of a cluster. Hubs that did not reply are left out.' },
+  SocketHealth: { description: 'Clients and subscriptions, GeoJSON included.' },
+  LicenseInfo: { description: 'Human-readable information about the license.' },
   LicenseKeyBody: { description: 'A license key.' },
-  Lease: { description: 'A license in force: that of the key, or a trial.' },
-  DatabaseHealth: { description: 'Whether what the hub is told reaches its database.' },
-  UsageRange: { description: 'From when to when was counted.' },
+  Lease: { description: 'The effective license: that of the key, or a trial.' },
+  DatabaseHealth: { description: 'Whether changes reach the database.' },
+  UsageRange: { description: 'Counted period.' },
   ProvidersByType: { description: 'Numbers of location providers by their type.' },
   ConfiguredZone: { description: 'A zone, with its area.' },
-  Configured: { description: 'What was configured.' },
-  UsageStatistics: { description: 'What the hub has done in a month, all its runs together.' },
-  Consumption: { description: 'A month: what was configured at its end, or is now, and what was done in it.' },
+  Configured: { description: 'Number of configured entities.' },
+  UsageStatistics: { description: 'Activity of the hub in a month, across restarts.' },
+  Consumption: { description: 'One month: the configuration at its end (or now), and the activity in it.' },
   Collision: { description: 'One of the two trackables of a collision.' },
   Point: { description: 'A GeoJSON point.' },
   Polygon: { description: 'A GeoJSON polygon: rings of positions, the exterior first, then holes.' },
@@ -281,7 +281,7 @@ export const SCHEMA_DESCRIPTIONS = {
   FenceEventFeature: { description: 'A fence event as a GeoJSON feature: its geometry is that of the fence.' },
   AlertProperty: { description: 'A property that objects must have, with its value.' },
   AlertRule: {
-    description: 'What people want to be alerted of. The hub evaluates it, whether a page is open or not.',
+    description: 'A rule that raises alerts. The hub evaluates it, whether a page is open or not.',
     examples: [
       {
         id: '5b0a6f0e-4a55-4a3c-8f0e-2d5c2c7f9a10',
@@ -295,7 +295,7 @@ export const SCHEMA_DESCRIPTIONS = {
     ],
   },
   Alert: {
-    description: 'A condition of a rule that holds, or held, and what people have done about it.',
+    description: 'A condition of a rule that holds or held, with the reaction of operators.',
     examples: [
       {
         id: 'e6b1c1c2-9c5d-4b53-9a6e-7a2b0f0f4f55',
@@ -311,17 +311,17 @@ export const SCHEMA_DESCRIPTIONS = {
       },
     ],
   },
-  AlertChangeEvent: { description: 'An alert was raised, has changed, or is kept no more: then as it was last.' },
-  AlertMatch: { description: 'What a rule would alert of now.' },
-  AlertPreview: { description: 'What a rule is about, and what of it holds now.' },
+  AlertChangeEvent: { description: 'An alert was raised, changed, or removed; in the last case with its last state.' },
+  AlertMatch: { description: 'A condition of a rule that holds now.' },
+  AlertPreview: { description: 'Objects watched by a rule, and the conditions that hold now.' },
   AlertCounts: { description: 'A number for each severity.' },
   AlertSummary: {
     description:
       'How many alerts the hub stores at most, how many are open, and how many conditions hold without an alert.',
   },
-  AlertSelection: { description: 'Alerts by their ids, or all that are open.' },
+  AlertSelection: { description: 'Selects alerts by id, or all open ones.' },
   MapView: {
-    description: 'A view of the map that is kept under a name: the address by which the page shows it.',
+    description: 'A saved view of the map: a name and the query string of the page.',
     examples: [{ id: '2f0f1d6a-6d0c-4c38-9a35-0a9f6f1c8d21', name: 'Hall 1', address: '?at=50.1100,8.6820,19' }],
   },
   FenceEventCollection: { description: 'A list of fence events as GeoJSON features.' },

@@ -1,19 +1,19 @@
 /**
- * Times are RFC 3339 texts at the edges and numbers inside: milliseconds since 1970, with a fraction where a sender
- * measures finer than that. A number holds today's times to a quarter of a microsecond.
+ * Times are RFC 3339 strings at the edges and numbers inside: milliseconds since 1970, with a fraction for senders that
+ * measure finer. A double represents today's times to a quarter of a microsecond.
  */
 
 const DAY_MS = 86_400_000;
-/** Times that RFC 3339 can write in UTC: years 0000 to 9999. */
+/** Range of times that RFC 3339 can express in UTC: years 0000 to 9999. */
 const FIRST_MS = -62_167_219_200_000;
 const END_MS = 253_402_300_800_000;
 /** Indexes of the T that ends the date, and of the seconds. */
 const [DAY_END, SECOND_AT] = [10, 17] as const;
-/** Digits of a fraction that count: finer than a float holds, and still exact when multiplied. */
+/** Significant digits of a fraction: finer than a double, and still exact when multiplied. */
 const FRACTION_DIGITS = 12;
 const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
 
-// Consecutive times mostly share their day when read, and are of a few seconds when written: of an entry, an exit, now.
+// Consecutive times mostly share a day when read, and a few seconds when written: those of an entry, an exit, now.
 let readDay = Number.NaN;
 let readDayMs = Number.NaN;
 const WRITTEN = 64;
@@ -25,8 +25,7 @@ const THREE_DIGITS = Array.from({ length: 1000 }, (_, value) => String(value).pa
 
 /**
  * Milliseconds since 1970 of an RFC 3339 date and time with `Z` or an offset; the fraction may have any length. A leap
- * second is the first moment of the next minute. NaN when the text is something else, or names no moment of the years
- * 0000 to 9999.
+ * second is the first moment of the next minute. NaN if `text` is not a valid time in the years 0000 to 9999.
  */
 export function parseTime(text: string): number {
   // hot
@@ -53,8 +52,8 @@ export function parseTime(text: string): number {
 }
 
 /**
- * An RFC 3339 text as the hub hands it out. Leap seconds and lower case, which RFC 3339 allows and the parsers of most
- * languages reject, are written as the same moment without them. All other texts stay as they are.
+ * Normalizes an RFC 3339 string for output. Leap seconds and lower case, which RFC 3339 allows and the parsers of most
+ * languages reject, are replaced by the same moment without them. All other strings stay unchanged.
  */
 export function readableTime(text: string): string {
   if (text.startsWith('60', SECOND_AT)) return formatTime(parseTime(text));
@@ -63,13 +62,13 @@ export function readableTime(text: string): string {
 }
 
 /**
- * RFC 3339 text in UTC: with milliseconds when the time is a whole number of them, else with microseconds. Throws
- * RangeError for what has no such text: NaN, infinity and years outside 0000 to 9999.
+ * RFC 3339 string in UTC: with milliseconds if the time is a whole number of them, otherwise with microseconds. Throws
+ * RangeError for NaN, infinity and years outside 0000 to 9999.
  */
 export function formatTime(timeMs: number): string {
   // hot
   let second = Math.floor(timeMs / 1000);
-  // 1000 for a time that is less than its own precision before the next second.
+  // 1000 for a time within its own precision of the next second.
   const rest = timeMs - second * 1000;
   if (rest < 1000 && Number.isInteger(rest)) return `${textOfSecond(second)}${THREE_DIGITS[rest]}Z`;
   let micros = Math.round(rest * 1000);
@@ -94,7 +93,7 @@ function textOfSecond(second: number): string {
   return text;
 }
 
-/** Milliseconds since 1970 at the start of the day, NaN unless the text begins with a date and a T. */
+/** Milliseconds since 1970 at the start of the day, NaN unless `text` begins with a date and a T. */
 function readDate(text: string): number {
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
   const month = twoDigits(text, 5);
@@ -119,7 +118,7 @@ function readTimeOfDay(text: string): number {
   return ((hour * 60 + minute) * 60 + second) * 1000;
 }
 
-/** Milliseconds that the local time is ahead of UTC, NaN unless the text ends with Z or an offset at `at`. */
+/** Offset of the local time from UTC in milliseconds, NaN unless `text` ends with Z or an offset at `at`. */
 function readOffset(text: string, at: number): number {
   const sign = text.charCodeAt(at);
   if ((sign | 0x20) === 0x7a) return text.length === at + 1 ? 0 : Number.NaN;
@@ -138,7 +137,7 @@ function twoDigits(text: string, at: number): number {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
 }
 
-/** -1 where there is no digit. */
+/** The digit at `at`; -1 if it is not a digit. */
 function digitAt(text: string, at: number): number {
   const digit = text.charCodeAt(at) - 0x30;
   return digit >= 0 && digit <= 9 ? digit : -1;

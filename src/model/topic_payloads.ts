@@ -5,7 +5,7 @@ import { Location, Proximity } from './location.ts';
 import { XcmdBroadcast } from './rpc.ts';
 import type { Topic } from './topics.ts';
 
-/** What an event of a topic is, where it is not asked for as GeoJSON. */
+/** Schema of an event of each topic, unless GeoJSON is requested. */
 export const TOPIC_PAYLOADS: Readonly<Record<Topic, TSchema>> = {
   location_updates: Location,
   trackable_motions: TrackableMotion,

@@ -1,6 +1,6 @@
 /**
- * The topics of the WebSocket API. A row lists the fields by which a topic's events can be filtered; an event carries
- * the values of these fields in this order (its FilterFields), so that nobody parses its text again.
+ * Topics of the WebSocket API. A row lists the fields by which events of the topic can be filtered. An event carries
+ * the values of these fields in this order (its FilterFields), so filters never parse its JSON.
  */
 export const TOPICS = {
   location_updates: ['provider_id', 'source', 'provider_type', 'associated', 'accuracy', 'floor'],
@@ -28,7 +28,7 @@ export const TOPICS = {
 
 export type Topic = keyof typeof TOPICS;
 
-/** Topics that the shards render. The events of all others are rendered where they arise. */
+/** Topics rendered by the shards. Events of all other topics are rendered where they occur. */
 export const SHARD_TOPICS: readonly Topic[] = [
   'location_updates',
   'trackable_motions',
@@ -36,48 +36,48 @@ export const SHARD_TOPICS: readonly Topic[] = [
   'collision_events',
 ];
 
-/** Whether the shards must be told when somebody subscribes. */
+/** Whether the shards must be notified of a subscription to the topic. */
 export function isRenderedByShards(topic: Topic): boolean {
   return SHARD_TOPICS.includes(topic);
 }
 
-/** The values of a topic's filter fields, in the order of TOPICS; undefined where the event has no such value. */
+/** Values of a topic's filter fields, in the order of TOPICS. A field without a value is undefined. */
 export type FilterFields = readonly (string | number | boolean | undefined)[];
 
-/** How coordinates are wanted: a CRS, and for `local` the zone whose coordinates they shall be. */
+/** Requested form of coordinates: a CRS, and for `local` the zone whose coordinates to use. */
 export interface View {
   /** `EPSG:4326`, `local`, a UTM or a UPS code. */
   readonly crs: string;
   /** Id of the zone for `local`; undefined: the location's own source zone. */
   readonly zoneId?: string | undefined;
   readonly geojson?: boolean | undefined;
-  /** Fence events lack properties of the fence that are longer than that, in characters of JSON. */
+  /** Maximum length of a fence's properties in fence events, in characters of JSON. Longer properties are left out. */
   readonly propertiesMax?: number | undefined;
 }
 
-/** A rendering of a topic that somebody has subscribed to. `id` is the hub's short name for it. */
+/** A subscribed rendering of a topic. `id` is the hub's short name for it. */
 export interface Variant extends View {
   readonly id: number;
   readonly topic: Topic;
-  /** Nobody filters: its events need no fields. */
+  /** No subscriber filters: its events need no fields. */
   readonly unfiltered?: boolean | undefined;
-  /** What somebody may get; other events need not be rendered. Undefined: all of them. */
+  /** Events that subscribers may receive; other events need not be rendered. Undefined: all of them. */
   readonly wanted?: EventSelector | undefined;
 }
 
-/** Events that somebody may get: those that fit one of the keys or one of the limits. */
+/** Selects events by filter fields: an event matches any of the keys or any of the limits. */
 export interface EventSelector {
   readonly keys: readonly FilterKey[];
   readonly limits: readonly FilterLimit[];
 }
 
-/** A field, by its place, and the values that it may have, each as keyOf makes it. */
+/** A field, by its index, and its allowed values, each normalized by keyOf. */
 export interface FilterKey {
   readonly at: number;
   readonly values: readonly KeyValue[];
 }
 
-/** A field, by its place, and the greatest number that it may be. */
+/** A field, by its index, and the largest number it may have. */
 export interface FilterLimit {
   readonly at: number;
   readonly most: number;
@@ -87,12 +87,12 @@ export type KeyValue = string | number | boolean;
 
 const UUID_LENGTH = 36;
 
-/** A value as filters look it up: a text that may be a UUID is the same in any case. */
+/** Normalizes a value for filters: a string of the length of a UUID is compared without regard to case. */
 export function keyOf(value: KeyValue): KeyValue {
   return typeof value === 'string' && value.length === UUID_LENGTH ? value.toLowerCase() : value;
 }
 
-/** One event, rendered once for one variant: the payload element as JSON text. */
+/** One event, rendered once for one variant: the payload element as JSON. */
 export interface SerializedEvent {
   readonly variant: number;
   readonly fields: FilterFields;

@@ -22,7 +22,7 @@ export const Trackable = Named('Trackable', {
   ...objectTiming,
   radius: Meters('Radius of a round trackable.'),
   calculate_collisions: Maybe(
-    Type.Boolean({ description: 'Whether it takes part in collisions; a setting of the hub decides when absent.' }),
+    Type.Boolean({ description: 'Whether it takes part in collisions; by default a setting of the hub decides.' }),
   ),
   properties: Maybe(Properties),
   locating_rules: Maybe(RuleSet),

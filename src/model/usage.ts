@@ -6,8 +6,8 @@ import { ArrayOf, Named, Time } from './schema.ts';
 import { Zone } from './zone.ts';
 
 /**
- * What is counted by month. `sent` is plain JSON, `geojson_sent` is GeoJSON; one event for two subscribers counts 2, and so does one
- * that the hub publishes under two topics of its MQTT broker.
+ * Counters by month. `sent` is plain JSON, `geojson_sent` is GeoJSON. One event for two subscribers counts 2, as does
+ * one that the hub publishes under two topics of its MQTT broker.
  */
 export const USAGE_COUNTERS = [
   'locationupdates_processed',
@@ -43,17 +43,17 @@ const Counters = Type.Object(
 type Counts<Name extends string> = Record<Name, ReturnType<typeof count>>;
 
 function meaningOf(name: UsageCounter): string {
-  if (name.endsWith('_processed')) return 'How many there were.';
-  if (name.endsWith('_geojson_sent')) return 'How many were sent to subscribers as GeoJSON.';
-  return 'How many were sent as plain JSON: to subscribers, and to the MQTT broker.';
+  if (name.endsWith('_processed')) return 'Number of processed messages.';
+  if (name.endsWith('_geojson_sent')) return 'Number sent to subscribers as GeoJSON.';
+  return 'Number sent as plain JSON, to subscribers and to the MQTT broker.';
 }
 
 const UsageRange = Named('UsageRange', {
-  from: Time('When the counting began, as RFC 3339.'),
-  to: Time('When it ended, as RFC 3339.'),
+  from: Time('Start of the range, RFC 3339.'),
+  to: Time('End of the range, RFC 3339.'),
 });
 
-/** What the hub has done in a month, all its runs together. */
+/** Activity of the hub in a month, across restarts. */
 export const UsageStatistics = Named('UsageStatistics', {
   id: id('statistics'),
   instance_id: id('hub'),
@@ -61,7 +61,7 @@ export const UsageStatistics = Named('UsageStatistics', {
   stats_db_id: Type.Optional(id('database of the statistics')),
   uptime: Type.Integer({
     minimum: 0,
-    description: 'Seconds that the hub has run within the range; in a cluster, the one that has run longest.',
+    description: 'Uptime of the hub within the range in seconds; in a cluster, that of the hub with the longest.',
   }),
   range: UsageRange,
   ...Counters.properties,
@@ -76,7 +76,7 @@ const ProvidersByType = Named(
 const ConfiguredZone = Named('ConfiguredZone', {
   ...Zone.properties,
   sqm: Type.Number({
-    description: 'Area in square metres; negative: of the convex hull, where the control points make no polygon.',
+    description: 'Area in square meters; negative: of the convex hull, if the control points form no polygon.',
   }),
 });
 
@@ -86,12 +86,12 @@ const Configured = Named('Configured', {
   trackables_no: count('Trackables.'),
   trackables_no_active: count('Trackables that were located in the month.'),
   locationproviders_no: count('Location providers.'),
-  locationproviders_no_active: count('Location providers that were heard of in the month.'),
+  locationproviders_no_active: count('Location providers seen in the month.'),
   locationproviders_by_type_no: ProvidersByType,
   locationproviders_by_type_no_active: ProvidersByType,
 });
 
-/** A month: what was configured at its end, or is now, and what was done in it. */
+/** One month: the configuration at its end (or now), and the activity in it. */
 export const Consumption = Named('Consumption', {
   id: id('month'),
   timestamp_generated: Timestamp,

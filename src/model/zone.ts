@@ -23,15 +23,15 @@ export const ZoneType = OneOf(ZONE_TYPES, { title: 'ZoneType', description: 'The
 
 const TransformationType = OneOf(['gcp', 'proximity', 'benchmark', 'none'], {
   title: 'TransformationType',
-  description: 'How a zone is placed on the earth.',
+  description: 'Method that georeferences the zone.',
 });
 
-/** An installation with coordinates of its own, placed on the earth. */
+/** An installation with its own coordinate system, georeferenced. */
 export const Zone = Named('Zone', {
   id: Type.String({ description: 'Id of the zone.' }),
   foreign_id: Maybe(
     Type.String({
-      description: 'Name of the zone in the system that it comes from; no other zone has it, nor has it as its id.',
+      description: 'Id of the zone in its source system, unique among the ids and foreign ids of zones.',
     }),
   ),
   type: ZoneType,
@@ -42,31 +42,33 @@ export const Zone = Named('Zone', {
     Type.Array(Position, { description: 'Rows in pairs: longitude and latitude, then the local x and y.' }),
   ),
   incomplete_configuration: Maybe(
-    Type.Boolean({ description: 'Whether the zone is accepted without what would place it on the earth.' }),
+    Type.Boolean({ description: 'Whether the zone is accepted without georeferencing data.' }),
   ),
   measurement_timestamp: Maybe(Type.String({ description: 'When the zone was measured.' })),
   site: Maybe(Type.String({ description: 'Name of the site.' })),
   building: Maybe(Type.String({ description: 'Name of the building.' })),
-  floor: Maybe(Type.Number({ description: 'Floor of the locations of the zone that name none.' })),
+  floor: Maybe(Type.Number({ description: 'Default floor of locations of the zone.' })),
   name: Maybe(Type.String({ description: 'Name for people.' })),
   description: Maybe(Type.String({ description: 'Text for people.' })),
   address: Maybe(Type.String({ description: 'Postal address.' })),
-  wgs84_height: Maybe(Type.Number({ description: 'Height of the floor above the WGS 84 ellipsoid in metres.' })),
+  wgs84_height: Maybe(Type.Number({ description: 'Height of the floor above the WGS 84 ellipsoid in meters.' })),
   exit_delay: exitDelay,
   easting_angle: Maybe(
     Type.Number({ description: 'Degrees by which the axes of a benchmark zone are turned clockwise from grid north.' }),
   ),
   meridian_convergence: Maybe(Type.Number({ description: 'Degrees that are added to the easting angle.' })),
   scale_factor: Maybe(
-    Type.Number({ exclusiveMinimum: 0, description: 'Metres on the plane for a metre of the zone; 1 if absent.' }),
+    Type.Number({ exclusiveMinimum: 0, description: 'Meters on the plane for a meter of the zone; 1 if absent.' }),
   ),
   local_origin: Maybe(Point),
   surface_projection: Maybe(PlaneCrs('UTM or UPS code of a benchmark zone.')),
   anchor_ids: Maybe(
-    Type.Array(Type.String(), { description: 'Anchors that place the zone, where they are known in both planes.' }),
+    Type.Array(Type.String(), {
+      description: 'Anchors that georeference the zone, as far as both of their positions are known.',
+    }),
   ),
   parent: Maybe(
-    Type.String({ description: 'Id of the trackable or the proximity zone that carries this proximity zone along.' }),
+    Type.String({ description: 'Id of the trackable or proximity zone that carries this proximity zone.' }),
   ),
   properties: Maybe(Properties),
 });
@@ -74,11 +76,11 @@ export type Zone = Static<typeof Zone>;
 
 const TransformCrs = Type.String({
   title: 'SimpleTransformCrs',
-  description: 'What a position is given in, local by default.',
+  description: 'CRS of the position; local by default.',
   ...documented({ enum: ['local', 'EPSG:4326'] }),
 });
 
-/** A position to be moved between a zone's coordinates and EPSG:4326. */
+/** A position to transform between a zone's coordinates and EPSG:4326. */
 export const SimpleTransform = Named('SimpleTransform', {
   position: Point,
   source: Maybe(Type.String({ description: 'Id of the zone; set by the hub.' })),

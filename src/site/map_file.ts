@@ -4,14 +4,14 @@ import { basename } from 'node:path';
 import { HubError } from '../errors.ts';
 import type { HttpReply, HttpRequest } from '../exchange.ts';
 
-/** Most that one request gets: directories and tiles of PMTiles files are shorter. */
+/** Maximum bytes per request: directories and tiles of PMTiles files are shorter. */
 const RANGE_MAX_BYTES = 4 * 2 ** 20;
 const HEADER_BYTES = 127;
 
 /**
- * Answers requests for a PMTiles file with the range that they ask for, or its first 4 MiB where that is longer. The file
- * is opened for each request, so that another one can take its place at any time: its ETag, which is one of content so
- * that copies on several hubs have the same, then says so. Rejects with a HubError where there is no file to read.
+ * Serves ranges of a PMTiles file, at most 4 MiB each. The file is opened for each request, so it can be replaced at
+ * any time. Its ETag depends only on its content, so copies on several hubs have the same ETag, and a replacement
+ * changes it. Rejects with a HubError if the file cannot be read.
  */
 export async function serveMapFile(path: string, request: HttpRequest): Promise<HttpReply> {
   const file = await openFile(path);
@@ -40,7 +40,7 @@ export async function serveMapFile(path: string, request: HttpRequest): Promise<
   }
 }
 
-/** Why a file is no map; undefined where it is one. */
+/** Reason why a file is not a map; undefined if it is one. */
 export async function whyNoMap(path: string): Promise<string | undefined> {
   try {
     const file = await openFile(path);
@@ -58,11 +58,11 @@ export async function whyNoMap(path: string): Promise<string | undefined> {
 
 interface Range {
   readonly start: number;
-  /** Behind the last byte. */
+  /** Exclusive end. */
   readonly end: number;
 }
 
-/** The range that a header asks for, cut to what there is and to what one request gets; undefined where there is none. */
+/** The range requested by a header, limited to the file and to the maximum per request; undefined if it is invalid. */
 export function rangeOf(header: string, size: number): Range | undefined {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header.trim()) ?? [];
   if (first === '' && last === '') return undefined;
@@ -81,7 +81,7 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** Fewer bytes where the file ends before. */
+/** Reads fewer bytes at the end of the file. */
 async function readRange(file: FileHandle, { start, end }: Range): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(end - start), 0, end - start, start);
   return buffer.subarray(0, bytesRead);

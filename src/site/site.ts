@@ -4,40 +4,40 @@ import { serveMapFile } from './map_file.ts';
 import { type MapTiles, tileOrigins } from './map_tiles.ts';
 import { etagOf, type SiteFile, type SiteFiles } from './site_files.ts';
 
-/** Where the web UI is. */
+/** Path of the web UI. */
 const PLACE = '/hub-ui';
-/** Where the page finds the map file that lies beside the configuration. */
+/** Path of the map file that lies next to the configuration. */
 export const MAP_FILE_URL = `${PLACE}/map.pmtiles`;
-/** Where older releases had it. */
+/** Paths of the web UI in older releases. */
 const OLD_PLACES = ['/v1/web', '/hub/v1/web', '/deephub-ui'];
 
-/** What the page has to know before it can ask anything. */
+/** Settings that the page needs before its first API request. */
 export interface SiteSettings {
   readonly hub_version: string;
-  /** What lies below the map; null for the world and a plain grid. */
+  /** Source of the background map; null for the world and a plain grid. */
   readonly map_tiles: MapTiles | null;
-  /** The identity server and the client by which people sign in; null where nobody has to. */
+  /** The identity server and the client for signing in; null without authorization. */
   readonly sign_in: { readonly config_url: string; readonly client_id: string } | null;
-  /** Whether the hub records where everything was. */
+  /** Whether the hub records history. */
   readonly history: boolean;
-  /** Bytes of JSON that the properties of an entity may have. */
+  /** Maximum bytes of JSON of the properties of an entity. */
   readonly entity_properties_bytes: number;
 }
 
 export interface SiteOptions {
   readonly files: SiteFiles;
   readonly settings: SiteSettings;
-  /** What the token of an Authorization header permits, as JSON; left out where everything is permitted. */
+  /** Permissions of the token of an Authorization header, as JSON; left out if everything is permitted. */
   readonly permitted?: (header: string | undefined) => Promise<string>;
-  /** The PMTiles file that is served as map.pmtiles. */
+  /** The PMTiles file served as map.pmtiles. */
   readonly mapFile?: string | undefined;
-  /** Makes the answer to a request for a path that could not be handled. */
+  /** Creates the reply to a failed request for a path. */
   readonly refuse: (error: HubError, path: string) => HttpReply;
 }
 
 /**
- * Serves the web UI from memory, and hands every other request on. A path that is no file is a view of the page, which
- * knows what to show there.
+ * Serves the web UI from memory, and passes all other requests to `next`. A path that is not a file is a view of the
+ * page.
  */
 export function withSite(next: HandleHttp, options: SiteOptions): HandleHttp {
   const headers = headersOf(options);
@@ -82,7 +82,7 @@ function settingsReply(settings: SiteSettings, prefix: string, common: Headers):
   };
 }
 
-/** The page, whose files a client finds below a prefix. All others name each other relative to themselves. */
+/** The page with links below a prefix. All other files use relative links. */
 function below(prefix: string, page: SiteFile): SiteFile {
   if (prefix === '') return page;
   const plain = Buffer.from(Buffer.from(page.plain).toString().replaceAll(`="${PLACE}/`, `="${prefix}${PLACE}/`));
@@ -104,7 +104,7 @@ function permittedReply(
   );
 }
 
-/** A map may show what not everybody is to see: it is for those whose token is good. */
+/** A map may be confidential: it requires a valid token. */
 async function mapFileReply(
   { mapFile, permitted, refuse }: SiteOptions & { readonly mapFile: string },
   request: HttpRequest,
@@ -146,7 +146,10 @@ function accepts(request: HttpRequest, encoding: string): boolean {
   );
 }
 
-/** The page may run nothing but its own files, and talk to nobody but this hub and what its settings name. */
+/**
+ * The content security policy: the page may run only its own files, and connect only to this hub and the origins in its
+ * settings.
+ */
 function headersOf({ settings }: SiteOptions): Headers {
   const connectTo = settings.sign_in === null ? [] : [new URL(settings.sign_in.config_url).origin];
   const tiles = settings.map_tiles === null ? [] : tileOrigins(settings.map_tiles);

@@ -7,7 +7,7 @@ export interface SiteFile {
   readonly mediaType: string;
   /** Quoted, as it stands in the header; of the plain bytes. */
   readonly etag: string;
-  /** Whether the name has a hash of the content in it, so that nobody ever has to ask again. */
+  /** Whether the name contains a hash of the content, so that clients may cache it forever. */
   readonly isLasting: boolean;
   readonly plain: Uint8Array;
   readonly br: Uint8Array | undefined;

@@ -6,19 +6,18 @@ import { versionOf } from './migration/migrate.ts';
 import { replaceByPrivate } from './private_files.ts';
 import { asStartupError, refuse } from './start_errors.ts';
 
-/** Pages that are copied in one go, 4 MiB: in between the program can do something else. */
+/** Pages copied at once, 4 MiB. The event loop runs in between. */
 const PAGES_AT_ONCE = 1024;
 
 export interface BackupOptions {
-  /** Told how much is copied, from 0 to 1. A throw ends the backup; nothing is left of it then. */
+  /** Called with the copied part, from 0 to 1. A throw cancels the backup and removes it. */
   progress(part: number): void;
 }
 
 /**
- * Copies a database into a file of its own, also while a hub is writing to the database: the copy is what was committed
- * when it was begun, for all of it is read in one transaction. The copy is checked, and only then gets its name, which
- * replaces a file of that name. Returns its size in bytes. Throws a StartupError when the database cannot be read or the
- * copy not be written.
+ * Copies a database into a separate file, even while a hub writes to it. The copy is the committed state at its start,
+ * since it is read in one transaction. It is checked before it gets its name, replacing a file of that name. Returns
+ * its size in bytes. Throws a StartupError if the database cannot be read or the copy cannot be written.
  */
 export async function backUp(path: string, to: string, { progress }: BackupOptions): Promise<number> {
   const unfinished = `${to}.tmp`;
@@ -27,7 +26,7 @@ export async function backUp(path: string, to: string, { progress }: BackupOptio
     const db = openExisting(path);
     try {
       version = versionOf(db);
-      // Holds on to the present state: without it, each commit of the hub would make the copy begin again.
+      // Pins the snapshot: without it, each commit of the hub would restart the copy.
       db.exec('BEGIN');
       db.prepare('SELECT count(*) FROM sqlite_schema').get();
       replaceByPrivate(unfinished);
@@ -51,7 +50,7 @@ export async function backUp(path: string, to: string, { progress }: BackupOptio
   }
 }
 
-/** Opens a hub's database to read it beside the hub. Throws a StartupError when it cannot be used. */
+/** Opens a hub's database to read it alongside the hub. Throws a StartupError if it cannot be used. */
 export function openExisting(path: string): Database.Database {
   try {
     if (statSync(path, { throwIfNoEntry: false }) === undefined) throw refuse(path, 'there is no such file');
@@ -62,7 +61,7 @@ export function openExisting(path: string): Database.Database {
   }
 }
 
-/** A copy in this mode is one file, which can be read where nothing can be written. */
+/** In this journal mode a copy is a single file, readable from a read-only folder. */
 function leaveLogMode(path: string): void {
   const copy = new Database(path);
   copy.pragma('journal_mode = DELETE');

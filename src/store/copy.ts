@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { replaceByPrivate } from './private_files.ts';
 
-/** Endings of the files that SQLite keeps beside a database while somebody uses it. */
+/** Suffixes of the files that SQLite keeps alongside an open database. */
 export const COMPANIONS = ['-wal', '-shm'] as const;
 
-/** Copies all that is committed into a new file, checks the copy, and only then gives it its name. */
+/** Copies all committed data into a new file, checks the copy, and then gives it its name. */
 export function copyDatabase(db: Database.Database, to: string): void {
   const unfinished = `${to}.tmp`;
   try {
@@ -20,7 +20,7 @@ export function copyDatabase(db: Database.Database, to: string): void {
   }
 }
 
-/** Throws when a copy is not sound, or not of that version. */
+/** Throws if a copy is damaged or has another version. */
 export function verifyCopy(path: string, version: number): void {
   const copy = new Database(path, { readonly: true });
   try {
@@ -34,8 +34,8 @@ export function verifyCopy(path: string, version: number): void {
 }
 
 /**
- * Puts a sound database that nobody uses in the place of another that nobody uses. Whenever the process dies, there is
- * the one or the other, and never one with the log of the other.
+ * Replaces an unused database by another unused, sound database. If the process dies at any time, one of the two is in
+ * place, and never with the log of the other.
  */
 export function replaceDatabase(file: string, by: string): void {
   const unfinished = `${file}.tmp`;
@@ -45,15 +45,15 @@ export function replaceDatabase(file: string, by: string): void {
   settle(unfinished, file);
 }
 
-/** Gives a finished file its name, for good. */
+/** Renames a finished file, durably. */
 export function settle(unfinished: string, name: string): void {
   flush(unfinished);
   renameSync(unfinished, name);
-  // Windows has no way to do this, and no need.
+  // Windows cannot sync folders, and does not need to.
   if (process.platform !== 'win32') flush(dirname(name));
 }
 
-/** A name that is not taken: the wanted one, or that with a number. */
+/** A file name that is not taken: the wanted one, or that with a number. */
 export function freeName(wanted: string): string {
   let name = wanted;
   for (let number = 2; existsSync(name); number++) name = wanted.replace(/\.bak$/, `.${number}.bak`);

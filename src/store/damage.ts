@@ -1,21 +1,21 @@
 import type Database from 'better-sqlite3';
 import { refuse } from './start_errors.ts';
 
-/** A row whose checksum does not fit. */
+/** A row with a wrong checksum. */
 export interface DamagedRow {
   readonly table: 'meta' | 'entity' | 'setting' | 'last_known' | 'collision' | 'row_log';
-  /** What finds it in its table: a rowid, or the name of a setting. */
+  /** Key of the row in its table: a rowid, or the name of a setting. */
   readonly key: number | string;
-  /** What it is of: `zone "a"`. */
+  /** Name for messages: `zone "a"`. */
   readonly name: string;
 }
 
-/** What a start can be told to do about a loss, after a colon. */
+/** Options of a user after a loss of data, appended to an error after a colon. */
 export const WAYS_OUT =
   'npm run hub -- restore FILE puts a backup in its place, npm start -- --accept-loss goes on with what is left';
 const NAMED_MAX = 10;
 
-/** What a row of a table is called in messages. */
+/** Name of a row in messages. */
 export function nameOf(table: DamagedRow['table'], { kind = '', id }: { kind?: string; id: string }): string {
   switch (table) {
     case 'entity':
@@ -33,19 +33,19 @@ export function nameOf(table: DamagedRow['table'], { kind = '', id }: { kind?: s
   }
 }
 
-/** Ends a start over damaged rows, in one line that names them. */
+/** Error for damaged rows, in one line that names them. */
 export function refuseDamaged(path: string, rows: readonly DamagedRow[]): never {
   throw refuse(path, `${namesOf(rows)}: ${WAYS_OUT}`);
 }
 
-/** Takes damaged rows out of the database. Says which, in one line. */
+/** Deletes damaged rows from the database. Returns one line that names them. */
 export function leaveOut(db: Database.Database, rows: readonly DamagedRow[]): string {
   db.transaction(() => {
     for (const { table, key } of rows) {
       if (table === 'meta') continue;
       db.prepare(`DELETE FROM ${table} WHERE ${table === 'setting' ? 'name' : 'rowid'} = ?`).run(key);
     }
-    // Where a damaged row stands in an index is not to be known.
+    // The index entries of a damaged row are unknown.
     db.exec('REINDEX');
   }).immediate();
   return `${namesOf(rows)}: left out`;

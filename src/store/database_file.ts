@@ -4,12 +4,12 @@ import { APPLICATION_ID, SCHEMA_VERSION } from './migration/steps.ts';
 import { rowSum } from './row_sum.ts';
 import { DAMAGED, refuse } from './start_errors.ts';
 
-/** What is left of the log's file once it is copied, so that one large commit does not keep the space. */
+/** Size to which the log file is truncated after a checkpoint, so that one large commit does not keep its space. */
 const WAL_BYTES_KEPT = 16 << 20;
-/** How long a statement waits for another program that has locked the file. */
+/** Time that a statement waits for another program's lock on the file, in milliseconds. */
 export const BUSY_MS = 2000;
 
-/** Looks at a file without changing it or its log: one that is refused is left as it is. Throws a StartupError. */
+/** Checks a file without changing it or its log, so that a rejected file stays as it was. Throws a StartupError. */
 export function inspect(file: string, path: string): void {
   if (!existsSync(file)) return;
   const db = openToRead(file);
@@ -17,7 +17,7 @@ export function inspect(file: string, path: string): void {
     const application = db.pragma('application_id', { simple: true });
     const version = db.pragma('user_version', { simple: true }) as number;
     const tables = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number;
-    // A hub that was killed while it made the file has left this.
+    // Left by a hub that was killed while creating the file.
     if (tables === 0 && application === 0 && version === 0) return;
     if (application !== APPLICATION_ID) throw refuse(path, 'it is a database of another program');
     if (version > SCHEMA_VERSION) {
@@ -30,22 +30,22 @@ export function inspect(file: string, path: string): void {
   }
 }
 
-/** Opens a file that is there, to read it beside the hub that uses it. */
+/** Opens an existing file for reading alongside the hub that uses it. */
 export function openToRead(file: string): Database.Database {
   return new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
 }
 
-/** Opens the file, or makes an empty one. */
+/** Opens the file, or creates an empty one. */
 export function openFile(file: string): Database.Database {
   const db = new Database(file, { timeout: BUSY_MS });
   try {
     const mode = db.pragma('journal_mode = WAL', { simple: true });
     if (mode !== 'wal') throw new Error('its file system does not take a write-ahead log');
-    // Switching to WAL does not choose this.
+    // Switching to WAL does not set this.
     db.pragma('synchronous = NORMAL');
     db.pragma('wal_autocheckpoint = 0');
     db.pragma(`journal_size_limit = ${WAL_BYTES_KEPT}`);
-    // temp_store stays at its default: a file in the folder that SQLITE_TMPDIR names.
+    // temp_store stays at its default: a file in the folder named by SQLITE_TMPDIR.
     return db;
   } catch (error) {
     db.close();
@@ -53,7 +53,7 @@ export function openFile(file: string): Database.Database {
   }
 }
 
-/** The id that the file has got when it was made, and whether its checksum fits. */
+/** The id given to the file when it was created, and whether its checksum is correct. */
 export function hubIdOf(db: Database.Database): { readonly hubId: string; readonly isSound: boolean } {
   const { value, sum } = db.prepare("SELECT value, sum FROM meta WHERE name = 'hub_id'").get() as {
     value: string;

@@ -7,19 +7,19 @@ import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 
-/** An entity after a change; undefined when it was deleted. */
+/** An entity after a change; undefined after its deletion. */
 interface Changed {
   readonly kind: StoredKind;
   readonly id: string;
   readonly after: object | undefined;
 }
 
-/** Changes as the store keeps them. */
+/** Entity changes in stored form. */
 export function entityWrites(changes: readonly Changed[]): EntityWrite[] {
   return changes.map(({ kind, id, after }) => ({ kind, id, text: after && JSON.stringify(after) }));
 }
 
-/** The kept entities, each kind in the order of creation. Throws a StartupError that names one that is damaged. */
+/** Stored entities by kind, in the order of creation. Throws a StartupError that names a damaged one. */
 export function keptByKind(entities: readonly EntityWrite[]) {
   return {
     zone: keptEntities<Zone>(entities, 'zone'),
@@ -44,19 +44,19 @@ function keptEntities<T>(entities: readonly EntityWrite[], kind: StoredKind): T[
   return kept;
 }
 
-/** A setting as the store keeps it. */
+/** A setting in stored form. */
 export function settingWrite(name: string, value: unknown): EntityWrite {
   return { kind: 'setting', id: name, text: JSON.stringify(value) };
 }
 
-/** What people define in the page, as the store keeps it. */
+/** Documents defined in the page, in stored form. */
 export function definedWrites(documents: readonly (readonly [name: string, document: object | undefined])[]) {
   return documents.map(([id, document]): EntityWrite => {
     return { kind: 'setting', id, text: document && JSON.stringify(document) };
   });
 }
 
-/** A kept setting; undefined when there is none of that name. */
+/** A stored setting; undefined if the name is unknown. */
 export function keptSetting<T>(entities: readonly EntityWrite[], name: string): T | undefined {
   const text = entities.find(({ kind, id }) => kind === 'setting' && id === name)?.text;
   return text === undefined ? undefined : (JSON.parse(text) as T);

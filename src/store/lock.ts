@@ -4,28 +4,29 @@ import { createPrivate } from './private_files.ts';
 import { asStartupError, refuse } from './start_errors.ts';
 
 /**
- * A second hub on the same database is refused, by two locks that both end with the process, however it dies.
+ * Rejects a second hub on the same database, by two locks that are both released when the process dies in any way.
  *
- * The first is a lock of SQLite on a small file beside the database. It says who may start, and shuts out nobody who only
- * reads or backs up. But a file beside it can be removed, and a hard link has another one.
+ * The first is a SQLite lock on a small file alongside the database. It decides which hub may start, and does not
+ * exclude programs that only read or back up. But a separate file can be removed, and a hard link of the database has
+ * another one.
  *
- * The second is the one that SQLite itself holds on the database as long as it is open: on the file that it is, whatever
- * it is called, across containers and processes. It cannot tell a hub from a reader, and so decides only where the first
- * may be another than the last hub had: the database says (`written.lock`) which file that was, by device and inode. While
- * that hub lives, nobody else has the file, and no other file gets its number.
+ * The second is the lock that SQLite itself holds on an open database file, independent of its name, across containers
+ * and processes. It cannot distinguish a hub from a reader, so it decides only if the first lock may be on another file
+ * than that of the last hub. The database stores (`written.lock`) the device and inode of that file. While that hub
+ * lives, no other process holds the file, and no other file gets its inode.
  *
- * A name that Linux keeps for a process, such as an abstract socket for each device and inode, would be simpler; but each
- * container has such names of its own, and two containers on one volume are how two hubs meet.
+ * A name that Linux keeps per process, such as an abstract socket for each device and inode, would be simpler. But each
+ * container has its own names, and two containers on one volume are the usual case of two hubs.
  */
 export interface FileLock {
-  /** Device and inode of the small file. */
+  /** Device and inode of the lock file. */
   readonly id: string;
   unlock(): void;
 }
 
 /**
- * Takes the first lock. `file` is the path without links, `path` the name for messages. Throws a StartupError when another
- * hub has it.
+ * Acquires the first lock. `file` is the path without links, `path` the name for messages. Throws a StartupError if
+ * another hub holds it.
  */
 export function lockFile(path: string, file: string): FileLock {
   const name = `${file}.lock`;
@@ -33,7 +34,7 @@ export function lockFile(path: string, file: string): FileLock {
   try {
     createPrivate(name);
     lock = new Database(name, { timeout: 0 });
-    // In memory, so that no journal lies about beside the lock.
+    // In memory, so that no journal is left alongside the lock.
     lock.pragma('journal_mode = MEMORY');
     lock.exec('BEGIN EXCLUSIVE');
     const { dev, ino } = statSync(name, { bigint: true });
@@ -46,13 +47,13 @@ export function lockFile(path: string, file: string): FileLock {
 }
 
 /**
- * Throws a StartupError when anybody has the database open, under any name. Writes back its log: to be called once that is
- * known to be sound.
+ * Throws a StartupError if another process has the database open, under any name. Checkpoints its log, so call it only
+ * after the log is verified.
  */
 export function checkAlone(path: string, file: string, { timeoutMs }: { readonly timeoutMs: number }): void {
   const db = new Database(file, { timeout: timeoutMs });
   try {
-    // A database with a log is opened in this way by one program alone.
+    // In this mode only one program can open a database with a log.
     db.pragma('locking_mode = EXCLUSIVE');
     db.prepare('SELECT count(*) FROM sqlite_schema').get();
   } catch (error) {

@@ -3,7 +3,7 @@ import type { EntityWrite, StoredState, StoredPart, StoreBatch } from '../core/e
 import { packedRows } from '../wire/store_messages.ts';
 import type { Store } from './store.ts';
 
-/** A store that forgets everything when the process ends, and the plainest description of what a store does. */
+/** A store in memory, lost when the process exits; also the simplest specification of a store. */
 export class MemoryStore implements Store {
   readonly #entities = new Map<string, EntityWrite>();
   readonly #rows = new Map<string, StoredRow>();
@@ -25,7 +25,7 @@ export class MemoryStore implements Store {
     this.#checkOpen();
     const { entities } = batch;
     const rows = packedRows(batch.rows);
-    // Before anything is applied: all or nothing.
+    // Checked before anything is applied, for atomicity.
     rows.checkTimes();
     for (const entity of entities) {
       const key = `${entity.kind} ${entity.id}`;
@@ -43,7 +43,7 @@ export class MemoryStore implements Store {
     this.#open = false;
   }
 
-  /** Opens it again, as it was when it was closed: a restart. */
+  /** Reopens it in the state at its close, as a restart does. */
   reopen(): this {
     this.#open = true;
     return this;

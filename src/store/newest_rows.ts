@@ -4,31 +4,31 @@ import { isOfSameObject, rowHash, rowSize } from '../core/row_bytes.ts';
 const OBJECTS_AT_FIRST = 1 << 12;
 const EMPTY = -1;
 
-/** A row where it lies. */
+/** Location of a row in a buffer. */
 export interface Place {
   readonly buffer: RecordBuffer;
   readonly at: number;
 }
 
 /**
- * The last row of each object among many, in the order of the first: a hash table with open addressing over the bytes of
- * their ids. In a storm a hundred thousand rows a second are looked through, and none of them becomes an object or a text.
+ * Newest row per object, in the order of first occurrence: a hash table with open addressing over the bytes of object
+ * ids. In a storm it processes a hundred thousand rows a second without creating an object or a string for any.
  */
 export class NewestRows {
-  /** Number of an object, or EMPTY; at most half of them are taken. */
+  /** Index of an object, or EMPTY; at most half of the slots are used. */
   #slots = new Int32Array(2 * OBJECTS_AT_FIRST).fill(EMPTY);
   readonly #buffers: RecordBuffer[] = [];
-  /** Of each object, by its number: in which buffer its row lies, and where. */
+  /** Buffer and offset of the row of each object, by its index. */
   #bufferOf = new Int32Array(OBJECTS_AT_FIRST);
   #atOf = new Int32Array(OBJECTS_AT_FIRST);
   #size = 0;
 
-  /** How many objects there are. They have numbers from 0. */
+  /** Number of objects. Their indexes start at 0. */
   get size(): number {
     return this.#size;
   }
 
-  /** Goes through rows that are newer than all before. They must stay as they are. hot */
+  /** Adds rows newer than all previous ones. The buffer must not change afterwards. hot */
   add(rows: Buffer): void {
     const buffer = { bytes: rows, view: new DataView(rows.buffer, rows.byteOffset, rows.length) };
     const index = this.#buffers.push(buffer) - 1;
@@ -55,7 +55,7 @@ export class NewestRows {
     for (let number = 0; number < this.#size; number++) yield this.place(number);
   }
 
-  /** Where the object of that row is, or where it belongs. */
+  /** Slot of the row's object, or the free slot for it. */
   // hot
   #slotOf(buffer: RecordBuffer, at: number): number {
     const mask = this.#slots.length - 1;

@@ -5,17 +5,17 @@ import { checkScratch } from './place.ts';
 import { joinedParts, type Store } from './store.ts';
 import { openStoreThread, type Place, type StoreThread, StoreThreadGone } from './store_thread.ts';
 
-/** Who wants to know of a store that is opened. */
+/** Observer of an opened store. */
 export interface Watch {
-  /** Told of what takes time, such as a migration. */
+  /** Called with the progress of long operations, such as a migration. */
   stage?(stage: Stage): void;
-  /** Told of what somebody should know of the database. */
+  /** Called with warnings about the database. */
   notice?(text: string): void;
-  /** The thread has ended by itself, and another is started. */
+  /** Called when the thread has exited and another one is started. */
   restarted?(): void;
 }
 
-/** Opens a SQLite file or a wide-column database in a thread of its own. Rejects with a StartupError. */
+/** Opens a SQLite file or a wide-column database in its own thread. Rejects with a StartupError. */
 export async function openStore(place: Place, watch: Watch = {}): Promise<ThreadStore> {
   if ('path' in place) checkScratch(place.path, process.env);
   const failures = new Map<string, number>();
@@ -30,7 +30,7 @@ export async function openStore(place: Place, watch: Watch = {}): Promise<Thread
   return new ThreadStore(reopen, await open(), failures);
 }
 
-/** The store of another thread. When that dies, the next call opens it anew. */
+/** A store in another thread. If the thread dies, the next call opens it again. */
 export class ThreadStore implements Store {
   readonly #open: () => Promise<StoreThread>;
   #thread: Promise<StoreThread>;
@@ -50,7 +50,7 @@ export class ThreadStore implements Store {
   async load(read?: (part: StoredPart) => void): Promise<StoredState> {
     let parts: StoredPart[] = [];
     const reply = await this.#ask((thread) => {
-      // Whoever has heard of some parts cannot begin again.
+      // The reader has already received parts, so reading cannot restart.
       if (parts.length > 0 && read !== undefined)
         throw new StartupError('Cannot read the database: its thread has ended');
       parts = [];
@@ -68,7 +68,7 @@ export class ThreadStore implements Store {
     await this.#ask((thread) => thread.ask(commitOf(batch)));
   }
 
-  /** Ends the thread at once, as a crash would; the next call starts a new one. */
+  /** Terminates the thread immediately, as a crash would; the next call starts a new one. */
   async kill(): Promise<void> {
     await (await this.#thread).terminate();
   }
@@ -85,7 +85,7 @@ export class ThreadStore implements Store {
     }
   }
 
-  /** Asks a second time when the thread dies over the first: a batch that may have been kept can be kept again. */
+  /** Repeats the request if the thread dies during the first attempt: committing a batch twice is the same as once. */
   async #ask(question: (thread: StoreThread) => Promise<StoreReply>): Promise<StoreReply> {
     try {
       return await question(await this.#living());
@@ -100,7 +100,7 @@ export class ThreadStore implements Store {
     const current = this.#thread;
     const thread = await current.catch(() => undefined);
     if (thread !== undefined && !thread.isGone) return thread;
-    // Of all that find it dead, the first opens it anew.
+    // Of all callers that find it dead, the first one reopens it.
     if (this.#thread === current) this.#thread = this.#open();
     return this.#thread;
   }

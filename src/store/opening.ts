@@ -1,19 +1,19 @@
 import { formatTime } from '../model/time.ts';
 import type { Stage } from '../wire/store_messages.ts';
 
-/** What opening a database needs besides its path. */
+/** Options for opening a database, besides its path. */
 export interface Opening {
-  /** The time now, for the names of backups. */
+  /** Current time, for the names of backups. */
   readonly nowMs: number;
-  /** Told of what takes time. */
+  /** Called with the progress of long operations. */
   stage?(stage: Stage): void;
-  /** Told of what somebody should know of the database. */
+  /** Called with warnings about the database. */
   notice?(text: string): void;
-  /** Whether to go on without what the database has lost, where it would be refused otherwise. */
+  /** Whether to continue without lost data instead of rejecting the database. */
   readonly acceptLoss?: boolean;
 }
 
-/** A time as it stands in names of files: 20261121T030452Z. */
+/** A time in file names: 20261121T030452Z. */
 export function timeInName(nowMs: number): string {
   return formatTime(nowMs).replace(/\.\d+/, '').replaceAll(/[-:]/g, '');
 }

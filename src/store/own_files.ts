@@ -1,13 +1,13 @@
 import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** What follows the name of a database in the names of its files: its log, its locks, its marks, its backups. */
+/** Suffixes of the files of a database: its log, its locks, its marks, its backups. */
 const ENDING = /^(-wal|-shm|-journal|\.lock|\.running|\.tmp|\.restored(\..*)?|\.(v\d+|replaced)\..*)?$/i;
-/** The same of the database of an older hub, which becomes data.dat. */
+/** Files of the database of an older hub, which becomes data.dat. */
 const OLD = /^config\.dat(-wal|-shm|-journal|\.lock|\..*\.bak(\.tmp)?)?$/i;
 const LINKS_MAX = 40;
 
-/** Paths of the files of a database that are there, the database itself first. `file` is its path without links. */
+/** Existing files of a database, the database itself first. `file` is its path without links. */
 export function ownFiles(file: string): readonly string[] {
   const folder = dirname(file);
   const names = readdirSync(folder).filter((name) => isOwn(file, name) && lstatOf(join(folder, name))?.isFile());
@@ -15,8 +15,8 @@ export function ownFiles(file: string): readonly string[] {
 }
 
 /**
- * The file of a database that somebody would write who writes to a path, whatever links lead there; undefined when it is
- * none. `file` is how the database is called.
+ * The file of a database that a write to `path` would overwrite, through any links; undefined if there is no such file.
+ * `file` is the path of the database.
  */
 export function ownFileAt(path: string, file: string): string | undefined {
   const target = withoutLinks(path);
@@ -30,7 +30,7 @@ export function ownFileAt(path: string, file: string): string | undefined {
   return undefined;
 }
 
-/** Whether two paths lead to one file. */
+/** Whether two paths lead to the same file. */
 export function isSameFile(one: string, other: string): boolean {
   return isSame(statOf(one), statOf(other));
 }
@@ -47,7 +47,7 @@ function isSame(one: Identity, other: Identity): boolean {
   return one !== undefined && other !== undefined && one.dev === other.dev && one.ino === other.ino;
 }
 
-/** A path without links, also where nothing is there yet: then of its folder, or of where its last link leads. */
+/** A path without links. If the file does not exist yet, resolves its folder or the target of its last link. */
 function withoutLinks(path: string): string {
   let place = resolve(path);
   for (let links = 0; links < LINKS_MAX; links++) {

@@ -2,7 +2,7 @@ import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:
 import { basename, dirname, join, resolve } from 'node:path';
 import { asStartupError, refuse } from './start_errors.ts';
 
-/** The file's path without links. Throws a StartupError that names what is in the way, when no database can be kept there. */
+/** The file's path without links. Throws a StartupError with the reason if a database cannot be stored there. */
 export function placeOf(path: string): string {
   try {
     return resolved(path);
@@ -11,7 +11,7 @@ export function placeOf(path: string): string {
   }
 }
 
-/** The path with its links resolved: all names of one file must lead to one lock. Throws what is in the way. */
+/** The path with its links resolved: all names of a file must lead to the same lock. Throws a StartupError. */
 function resolved(path: string): string {
   const folder = dirname(resolve(path));
   const place = statOf(folder);
@@ -28,12 +28,12 @@ function resolved(path: string): string {
 }
 
 /**
- * Returns whose a file or folder is, and what lets the hub use it. A container is often run by another user than the one
- * that made the files, and then in group 0.
+ * Describes the owner of a file or folder and the command that grants access. A container often runs as another user
+ * than the creator of the files, and then in group 0.
  */
 function whyDenied(path: string, folder: string): string {
   const [user, group] = [process.getuid?.(), process.getgid?.()];
-  // There users have no numbers.
+  // Windows has no user ids.
   if (user === undefined || group === undefined) return '';
   const { uid, gid, mode } = statSync(path);
   const owner = `it belongs to user ${uid} and group ${gid} with mode ${(mode & 0o777).toString(8)}`;
@@ -41,16 +41,16 @@ function whyDenied(path: string, folder: string): string {
   return `: ${owner}, and the hub runs as user ${user} and group ${group}; to let it, run ${repair}`;
 }
 
-/** Where SQLite looks for a folder for its temporary files: https://www.sqlite.org/tempfiles.html */
+/** Environment variables with SQLite's folder for temporary files: https://www.sqlite.org/tempfiles.html */
 const VARIABLES = ['SQLITE_TMPDIR', 'TMPDIR'] as const;
 const FOLDERS = ['/var/tmp', '/usr/tmp', '/tmp', '.'];
 
 /**
- * Checks that SQLite has a folder for its temporary files: without one it fails much later, in the middle of something
- * large. A read-only container has only the one that SQLITE_TMPDIR names. Throws a StartupError; `path` is the database.
+ * Checks that SQLite has a folder for its temporary files: without one it fails later, during a large operation. A
+ * read-only container has only the folder named by SQLITE_TMPDIR. Throws a StartupError; `path` is the database.
  */
 export function checkScratch(path: string, env: Readonly<Record<string, string | undefined>>): void {
-  // There SQLite asks the system.
+  // On Windows SQLite asks the system.
   if (process.platform === 'win32') return;
   const named = env['SQLITE_TMPDIR'];
   if (named && !takesFiles(named)) {

@@ -10,16 +10,16 @@ import { asStartupError, refuse } from './start_errors.ts';
 import { leftBeside, lossOf, readWritten } from './unclean_end.ts';
 
 interface Preparing {
-  /** How the file was named: errors name it so. */
+  /** Path as given by the user, for errors. */
   readonly path: string;
-  /** Of this process. */
+  /** Lock held by this process. */
   readonly lock: FileLock;
   readonly opening: Opening;
 }
 
 /**
- * Looks at a file before it is opened for writing: it is the one that an older hub has left, private, sound, complete, and
- * nobody else has it. Throws a StartupError when it is not to be used.
+ * Checks a file before it is opened for writing: takes over the file of an older hub, makes it private, verifies that
+ * it is sound and complete, and that no other process uses it. Throws a StartupError if it cannot be used.
  */
 export function prepareFile(file: string, { path, lock, opening }: Preparing): void {
   takeOver(file, opening);
@@ -39,13 +39,13 @@ export function prepareFile(file: string, { path, lock, opening }: Preparing): v
 }
 
 const NAME = 'data.dat';
-/** What the file was called in older releases. */
+/** Name of the file in older releases. */
 const OLD_NAME = 'config.dat';
 
 /**
- * Where there is no data.dat but a config.dat of an older hub, that becomes data.dat; `config.dat.<time>.bak` is a copy.
- * Throws a StartupError when config.dat is a database that this hub cannot read: to begin with an empty one then would
- * look like a loss. A config.dat that is no database of SQLite is somebody else's and is let alone.
+ * Renames config.dat of an older hub to data.dat if there is no data.dat; `config.dat.<time>.bak` is a copy. Throws a
+ * StartupError if config.dat is a database that this hub cannot read: starting with an empty one would look like a
+ * loss. A config.dat that is not an SQLite database belongs to another program and is not touched.
  */
 function takeOver(file: string, { nowMs, stage }: Opening): void {
   const old = join(dirname(file), OLD_NAME);
@@ -61,7 +61,7 @@ function takeOver(file: string, { nowMs, stage }: Opening): void {
     } finally {
       db.close();
     }
-    // The last to close a database leaves no log behind.
+    // The last process to close a database removes its log.
     if (existsSync(old + COMPANIONS[0])) throw refuse(old, 'another program is using it');
     settle(old, file);
   } catch (error) {
@@ -73,7 +73,7 @@ function takeOver(file: string, { nowMs, stage }: Opening): void {
   }
 }
 
-/** Every database of SQLite begins with these 16 bytes: https://www.sqlite.org/fileformat.html#magic_header_string */
+/** Every SQLite database begins with these 16 bytes: https://www.sqlite.org/fileformat.html#magic_header_string */
 function isSqlite(path: string): boolean {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
   const first = Buffer.alloc(16);

@@ -2,26 +2,31 @@ import { chmodSync, closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ownFiles } from './own_files.ts';
 
-/** Where people and things are is nobody's business but that of the user who runs the hub. */
+/** The database holds positions of people, so only the user who runs the hub may read it. */
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
 
-/** Makes an empty file that its owner alone may read, unless it is there, or cannot be made: whoever opens it will say. */
+/**
+ * Creates an empty file that only its owner may read, unless it exists or cannot be created: opening it reports the
+ * error.
+ */
 export function createPrivate(path: string): void {
   try {
     closeSync(openSync(path, 'wx', OWNER_ONLY));
   } catch {}
 }
 
-/** Makes an empty file that its owner alone may read in the place of what is there. Throws when that cannot be done. */
+/** Replaces a file by an empty one that only its owner may read. Throws if that fails. */
 export function replaceByPrivate(path: string): void {
   rmSync(path, { force: true });
   closeSync(openSync(path, 'wx', OWNER_ONLY));
 }
 
-/** Lets the owner alone read the files of a database. Says which of them others could read, in one line, or nothing. */
+/**
+ * Restricts the files of a database to their owner. Returns one line naming those that others could read, or undefined.
+ */
 export function keepPrivate(file: string): string | undefined {
-  // There modes mean nothing.
+  // File modes have no effect on Windows.
   if (process.platform === 'win32') return undefined;
   const [open, kept]: [string[], string[]] = [[], []];
   for (const path of ownFiles(file)) {

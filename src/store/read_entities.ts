@@ -6,20 +6,20 @@ import { SCHEMA_VERSION } from './migration/steps.ts';
 import { rowSum } from './row_sum.ts';
 import { refuse } from './start_errors.ts';
 
-/** The entities of a database and its settings, as JSON texts, in the order of creation, at one moment. */
+/** Entities and settings of a database as JSON, in the order of creation, from one snapshot. */
 export interface Entities {
   readonly count: number;
   texts(kind: Exclude<StoredKind, 'setting'>): IterableIterator<string>;
-  /** A setting of that name; undefined when there is none. */
+  /** The setting of that name; undefined if there is no such setting. */
   setting(name: string): string | undefined;
-  /** Settings whose names begin so, in the order of these. */
+  /** Settings whose names have that prefix, sorted by name. */
   settings(prefix: string): IterableIterator<string>;
   close(): void;
 }
 
 /**
- * Opens a database to read its entities, also while a hub is using it. Throws a StartupError when it cannot be read or is
- * not of the present version; so does whatever meets a damaged row.
+ * Opens a database to read its entities, even while a hub uses it. Throws a StartupError if it cannot be read or has
+ * another version. Reading a damaged row throws one, too.
  */
 export function readEntities(path: string): Entities {
   const db = openExisting(path);

@@ -10,8 +10,8 @@ import { rowSum } from './row_sum.ts';
 import { PART_MAX } from './store.ts';
 
 /**
- * Reads all that a database of the present version keeps, in parts: entities, then settings, then rows, those of
- * collisions last. Rows whose checksum does not fit are left out, and added to `damaged`. Nobody may write to it meanwhile.
+ * Reads a database of the current version in parts: entities, then settings, then rows, collisions last. Rows with a
+ * wrong checksum are skipped and added to `damaged`. The database must not be written during the read.
  */
 export function* readKept(db: Database.Database, damaged: DamagedRow[]): Generator<StoredPart> {
   for (const found of pages<StoredEntity>(db, 'SELECT seq AS page, kind, id, text, sum FROM entity WHERE seq > ?')) {
@@ -41,7 +41,7 @@ export function* readKept(db: Database.Database, damaged: DamagedRow[]): Generat
   yield* loggedRows(logged, (kind) => kind === 'collision');
 }
 
-/** The rows of the log that are of such a kind. */
+/** Rows of one kind in the log. */
 function* loggedRows(
   logged: ReadonlyMap<string, Place>,
   isWanted: (kind: StoredRow['kind']) => boolean,
@@ -102,7 +102,7 @@ function settings(db: Database.Database, damaged: DamagedRow[]): readonly Entity
   });
 }
 
-/** What a SELECT finds beyond a number, in the order of these numbers, so many at a time. */
+/** Pages of a SELECT with a numeric key, in the order of the key. */
 function* pages<T extends Paged>(db: Database.Database, select: string): Generator<T[]> {
   const statement = db.prepare(`${select} ORDER BY page LIMIT ${PART_MAX}`);
   for (let after = Number.MIN_SAFE_INTEGER; ; ) {

@@ -8,7 +8,7 @@ import type { Opening } from './opening.ts';
 import { SqliteStore } from './sqlite.ts';
 import { asStartupError } from './start_errors.ts';
 
-/** Steps that a database still needs to be of the present version. Throws a StartupError when it cannot be read. */
+/** Pending migration steps of a database. Throws a StartupError if it cannot be read. */
 export function stepsDue(path: string): { readonly version: number; readonly due: readonly Step[] } {
   const db = openExisting(path);
   try {
@@ -20,8 +20,8 @@ export function stepsDue(path: string): { readonly version: number; readonly due
 }
 
 /**
- * Runs the steps that are due on a copy beside the database, and removes the copy: the database is not touched, and a
- * hub may be using it. Throws a StartupError when a step fails.
+ * Runs the pending steps on a copy alongside the database, and removes the copy. The database is not changed, and a hub
+ * may be using it. Throws a StartupError if a step fails.
  */
 export async function rehearse(path: string, opening: Opening): Promise<void> {
   let folder: string | undefined;

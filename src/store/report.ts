@@ -10,35 +10,35 @@ import { defineRowSum } from './row_sum.ts';
 import { DAMAGED, reasonOf } from './start_errors.ts';
 import { type Left, leftBeside, lossOf, readWritten } from './unclean_end.ts';
 
-/** What is in a database, and what is wrong with it. */
+/** Contents and problems of a database. */
 export interface Report {
   readonly version: number;
   readonly hubId: string;
   readonly bytes: number;
-  /** Of the log that is not yet written back. */
+  /** Bytes of the log that is not checkpointed yet. */
   readonly logBytes: number;
-  /** Entities of each kind, and last-known rows under `last locations`. */
+  /** Number of entities of each kind, and of last-known rows under `last locations`. */
   readonly counts: ReadonlyMap<string, number>;
   readonly migrations: readonly { readonly version: number; readonly atMs: number; readonly name: string }[];
-  /** What makes the database unfit, each in words. */
+  /** Problems that make the database unusable. */
   readonly problems: readonly string[];
-  /** What is odd, and mends itself. */
+  /** Oddities that the next start repairs. */
   readonly notes: readonly string[];
 }
 
 const PROBLEMS_MAX = 20;
 
 /**
- * Looks through a whole database, also while a hub is using it: its pages, its indexes, and whether what is kept can be
- * read. Nothing is changed. Throws a StartupError when it cannot be opened, or is of a newer hub.
+ * Checks a whole database, even while a hub uses it: its pages, its indexes, and whether its contents can be read.
+ * Changes nothing. Throws a StartupError if it cannot be opened, or was written by a newer hub.
  */
 export function reportOn(path: string): Report {
-  // First, since a hub that is running goes on counting.
+  // Read first, since a running hub increases the count.
   const file = existsSync(path) ? realpathSync(path) : path;
   const left = leftBeside(file);
   const db = openExisting(path);
   try {
-    // One state for everything that follows.
+    // One snapshot for everything that follows.
     db.exec('BEGIN');
     const version = versionOf(db);
     const problems: string[] = [];
@@ -91,7 +91,7 @@ function lossProblems(db: Database.Database, file: string, left: Left): readonly
   return (written && [lossOf(file, left, written.commits)].filter((loss) => loss !== undefined)) ?? [];
 }
 
-/** Rows whose checksum does not fit. */
+/** Rows with a wrong checksum. */
 function sumProblems(db: Database.Database): readonly string[] {
   defineRowSum(db);
   const bad = db.prepare(`
@@ -116,8 +116,8 @@ function entityProblems(db: Database.Database): readonly string[] {
 }
 
 /**
- * Makes tables of this connection alone with all rows that count, `place` and `pair`: those of the log, and those of the
- * tables that are not in it. Returns what is wrong with the log.
+ * Creates temporary tables `place` and `pair` with all current rows: those of the log, and those of the tables that are
+ * not in the log. Returns problems of the log.
  */
 function gatherRows(db: Database.Database, version: number): readonly string[] {
   db.exec(`
@@ -163,7 +163,7 @@ function collisionProblems(db: Database.Database): readonly string[] {
   return (bad.pluck().all() as string[]).map((id) => `the collision of ${id} cannot be read`);
 }
 
-/** The next start ends these. */
+/** Oddities of collisions, removed by the next start. */
 function collisionOddities(db: Database.Database): readonly string[] {
   const orphans = db
     .prepare(`
@@ -175,7 +175,7 @@ function collisionOddities(db: Database.Database): readonly string[] {
   return orphans > 0 ? [`${orphans} collisions are of trackables that are not there`] : [];
 }
 
-/** A crash leaves these between two commits: the next start forgets them. */
+/** Oddities that a crash leaves between two commits, removed by the next start. */
 function oddities(db: Database.Database): readonly string[] {
   const orphans = db
     .prepare(`

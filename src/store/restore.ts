@@ -10,18 +10,18 @@ import { placeOf } from './place.ts';
 import { removeMark } from './running_mark.ts';
 import { asStartupError, refuse } from './start_errors.ts';
 
-/** What a restoration has done. */
+/** Result of a restoration. */
 export interface Restored {
   /** Version of the restored database; the next start of a hub migrates an older one. */
   readonly version: number;
-  /** Where the database is now that stood in its place; undefined when there was none. */
+  /** Path of the replaced database; undefined if there was none. */
   readonly replaced: string | undefined;
 }
 
 /**
- * Puts a backup in the place of a database that no hub uses. The backup is copied and checked before anything is changed,
- * and the database that it replaces stays, as `data.dat.replaced.<time>.bak`. Whenever the process dies, there is the one
- * or the other in its place. Throws a StartupError; then the database is as it was.
+ * Replaces a database that no hub uses by a backup. The backup is copied and checked before anything is changed, and
+ * the old database is preserved as `data.dat.replaced.<time>.bak`. If the process dies at any time, one of the two is
+ * in place. Throws a StartupError, leaving the database unchanged.
  */
 export function restore(path: string, from: string, { nowMs, stage }: Opening): Restored {
   const file = placeOf(path);
@@ -33,7 +33,7 @@ export function restore(path: string, from: string, { nowMs, stage }: Opening): 
     const version = copyBackup(from, copied);
     stage?.({ text: `Replacing ${path}`, part: 0.9 });
     const replaced = existsSync(file) ? setAside(file, nowMs) : undefined;
-    // It is of the database before: a hub would miss its commits in this one.
+    // The mark belongs to the old database: a hub would miss its commits in the new one.
     removeMark(file);
     settle(copied, file);
     return { version, replaced };
@@ -58,10 +58,12 @@ function copyBackup(from: string, to: string): number {
   }
 }
 
-/** Gives the database a second name, so that its own is never missing. Its log goes with it: it fits no other database. */
+/**
+ * Gives the database a second name, so that its own name always exists. Its log moves along: it fits no other database.
+ */
 function setAside(file: string, nowMs: number): string {
   if (isSound(file)) {
-    // Writes the log back, and removes it.
+    // Checkpoints the log and removes it.
     openFile(file).close();
   }
   const aside = freeName(`${file}.replaced.${timeInName(nowMs)}.bak`);
@@ -74,7 +76,7 @@ function setAside(file: string, nowMs: number): string {
   return aside;
 }
 
-/** A damaged database is set aside as it is: opening it for writing could cost what is left of it. */
+/** A damaged database is preserved as it is: opening it for writing could destroy the rest. */
 function isSound(file: string): boolean {
   try {
     inspect(file, file);

@@ -5,49 +5,49 @@ import { NewestRows, type Place } from './newest_rows.ts';
 import { bytesSum, rowSum } from './row_sum.ts';
 
 /**
- * Where rows are kept first. A commit adds them to the table `row_log` as they came, in one piece: to change each row in
- * its own table would write a page or more for each. When the log is long, it is folded: the last row of each object is
- * moved to its table, in the order of that table, and the part of the log that was read is dropped. With 10,000 objects
- * that change all the time that is one row in seven; newer rows have replaced the others by then.
+ * Write-optimized log of rows. A commit appends its rows to the table `row_log` in one piece: updating each row in its
+ * own table would write a page or more per row. A long log is folded: the newest row of each object is moved to its
+ * table, in the order of that table, and the processed part of the log is dropped. With 10,000 objects that change
+ * continuously, one row in seven is moved; the others have been superseded.
  *
- * So what is kept of an object is its last row in the log, and where there is none the one in its table.
+ * So the stored row of an object is its newest row in the log, or else the one in its table.
  */
 
-/** The size in bytes from which on a log is long. */
+/** Size in bytes at which a log counts as long. */
 const LONG_BYTES = 32 << 20;
-/** How many rows are moved to their tables at once: a commit waits 2 or 3 ms for them. */
+/** Rows moved to their tables at once: a commit waits 2 or 3 ms for them. */
 const PIECE_ROWS = 250;
-/** Bytes of the log that are read at once, or dropped. */
+/** Bytes of the log read or dropped at once. */
 const PIECE_BYTES = 2 << 20;
 /**
- * Where the log is longer than so many times what is long, a piece is at least so many times what has come since the last
- * one. A fold has four parts, so with the last of these the log becomes shorter even where no two rows are of one object.
+ * If the log exceeds its target size by this factor, a piece is at least that multiple of the rows added since the last
+ * piece. A fold has four parts, so with the last factor the log shrinks even if no two rows belong to the same object.
  */
 const HASTE = [
   { longs: 8, pace: 5 },
   { longs: 2, pace: 1 },
 ] as const;
-/** What sorts behind all that are in a table: rows that are new there. */
+/** Sorts new rows after all existing rows of a table. */
 const NEW_ROWID = 2 ** 30;
-/** Objects that are folded together: their indexes, behind a rowid, are still exact numbers. */
+/** Objects folded together: their indexes, appended to a rowid, remain exact numbers. */
 const OBJECTS_MAX = 2 ** 20;
 const INDEXES = 2 ** 22;
 
-/** The log of an open database, and the tables behind it. */
+/** The log of an open database, and the tables it is folded into. */
 export class RowLog {
   readonly #db: Database.Database;
   readonly #statements: ReturnType<typeof prepare>;
   #scratch = Buffer.alloc(0);
-  /** At least so many bytes are in it. */
+  /** Lower bound of the bytes in the log. */
   #bytes: number;
-  /** At how many bytes it is folded. */
+  /** Size at which the log is folded. */
   readonly #longBytes: number;
   #foldAt: number;
   #folding: Generator<void> | undefined;
-  /** What has come since the last piece of work. */
+  /** Rows added since the last piece of work. */
   #rowsSince = 0;
   #bytesSince = 0;
-  /** What the next one is. */
+  /** Size of the next piece. */
   #pieceRows = PIECE_ROWS;
   #pieceBytes = PIECE_BYTES;
 
@@ -59,7 +59,7 @@ export class RowLog {
     this.#foldAt = longBytes;
   }
 
-  /** Adds rows, in the transaction of their commit. */
+  /** Appends rows, in the transaction of their commit. */
   add(rows: PackedRows): void {
     if (rows.count === 0) return;
     if (this.#scratch.length < rows.size) this.#scratch = Buffer.alloc(2 ** Math.ceil(Math.log2(rows.size)));
@@ -71,7 +71,10 @@ export class RowLog {
     this.#bytesSince += rows.size;
   }
 
-  /** Folds a piece of a long log. Returns whether there is more to do. Throws when the database fails: it is as it was. */
+  /**
+   * Folds a piece of a long log. Returns whether there is more to do. Throws if the database fails, without changing
+   * anything.
+   */
   work(): boolean {
     if (this.#folding === undefined) {
       if (this.#bytes < this.#foldAt) return false;
@@ -95,7 +98,7 @@ export class RowLog {
     return false;
   }
 
-  /** Folds all of it. Throws when the database fails; what is left is in the log. */
+  /** Folds the whole log. Throws if the database fails; the rest stays in the log. */
   fold(): void {
     this.#folding = undefined;
     this.#pieceRows = OBJECTS_MAX;
@@ -107,7 +110,7 @@ export class RowLog {
 
   *#fold(): Generator<void> {
     const newest = new NewestRows();
-    /** The last entry of each piece. */
+    /** Last sequence of each piece. */
     const ends: number[] = [];
     let bytes = 0;
     for (const seq of this.#statements.seqs.all() as number[]) {
@@ -131,14 +134,14 @@ export class RowLog {
       done = end;
       yield;
     }
-    // The oldest first: what is left of the log is newer than the tables.
+    // Oldest first: the rest of the log is newer than the tables.
     for (const seq of ends) {
       this.#statements.dropTo.run(seq);
       yield;
     }
   }
 
-  /** Numbers of objects in the order in which their table has them, each with its place there in front. */
+  /** Indexes of objects in the order of their table, each combined with its rowid. */
   *#sorted(newest: NewestRows): Generator<void, Float64Array> {
     const order = new Float64Array(newest.size);
     let left = this.#pieceRows;
@@ -173,15 +176,15 @@ export class RowLog {
       return;
     }
     const sum = rowSum(kind, id, text, memberships, receivedMs, eventTimeMs);
-    // Nearly all are there, and an upsert looks for its place twice.
+    // Nearly all rows exist, and an upsert would search the index twice.
     const { changes } = setRow.run(receivedMs, eventTimeMs, text, memberships, sum, kind, id);
     if (changes === 0) addRow.run(kind, id, receivedMs, eventTimeMs, text, memberships, sum);
   }
 }
 
 /**
- * The last row of each object in the log, by its key. `damaged` is told of entries whose checksum does not fit; their
- * rows are left out.
+ * The newest row of each object in the log, by its key. `damaged` is called with entries that have a wrong checksum;
+ * their rows are skipped.
  */
 export function readRowLog(db: Database.Database, damaged: (seq: number) => void): ReadonlyMap<string, Place> {
   const newest = new NewestRows();

@@ -1,15 +1,15 @@
 import { PackedRows, RowWriter, rowKey, rowSize } from '../core/row_bytes.ts';
 import { newSharedBuffer } from '../wire/shared_memory.ts';
 
-/** Rows of one commit at most: what they hold up others that wait for the store is some milliseconds. */
+/** Maximum rows of one commit: it delays other callers of the store by some milliseconds. */
 const COMMIT_ROWS_MAX = 10_000;
-/** Waiting rows beyond which those are looked for that have been replaced. */
+/** Bytes of waiting rows at which superseded rows are removed. */
 const BYTES_BEFORE_LOOK = 4 << 20;
-/** Memory that is kept when nothing waits. */
+/** Memory retained when the queue is empty. */
 const BYTES_KEPT = 1 << 20;
 
 interface Waiter {
-  /** How many places of the queue must be committed. */
+  /** Position in the queue that must be committed. */
   readonly until: number;
   readonly orFail: boolean;
   resolve(): void;
@@ -17,21 +17,21 @@ interface Waiter {
 }
 
 export interface RowQueueOptions {
-  /** What the rows of one commit may take, about; the first may be larger. */
+  /** Approximate maximum bytes of one commit; its first row may exceed it. */
   readonly bytesMax?: number;
-  /** How much must wait before rows that have been replaced are looked for. */
+  /** Bytes of waiting rows at which superseded rows are removed. */
   readonly bytesBeforeLook?: number;
 }
 
 /**
- * Rows on their way to the store, as bytes, in the order of their arrival. Those in flight stay in front until they are
- * committed, and the others gather behind them in memory that the store's thread can read.
+ * Queue of rows waiting for the store, as bytes in arrival order. Rows in flight stay in front until they are
+ * committed; new rows are appended in memory shared with the store's thread.
  *
- * Of an object there may be several, of which the last one counts. Where many wait, because the store takes its time,
- * only that is kept, in the place of the first: so the queue is bounded by the number of objects.
+ * If a queue has several rows of an object, the newest one counts. When many rows wait for a slow store, only the
+ * newest is retained, in the position of the oldest, so the queue is bounded by the number of objects.
  *
- * Rows come together, and have their places together; places are only taken from the front. So a count of them is
- * enough to know when somebody's rows are committed.
+ * Rows that arrive together have consecutive positions, and are only taken from the front. So a count of positions is
+ * enough to know when rows are committed.
  */
 export class RowQueue {
   #waiting = new RowArea();
@@ -39,7 +39,7 @@ export class RowQueue {
   #isSending = false;
   readonly #bytesMax: number;
   readonly #bytesBeforeLook: number;
-  /** Bytes of waiting rows at which to look again. */
+  /** Bytes of waiting rows at the next compaction. */
   #lookAt: number;
   #placesPut = 0;
   #placesCommitted = 0;
@@ -51,28 +51,28 @@ export class RowQueue {
     this.#lookAt = bytesBeforeLook;
   }
 
-  /** Rows that are not committed. */
+  /** Rows not committed yet. */
   get size(): number {
     return this.#flight.count + this.#waiting.count;
   }
 
-  /** The rows that wait, an older one of an object before a newer one. */
+  /** Waiting rows, an older one of an object before a newer one. */
   *rows(): Generator<PackedRows> {
     yield this.#flight.all();
     yield this.#waiting.all();
   }
 
-  /** How many places there were so far. */
+  /** Number of positions assigned so far. */
   get placesPut(): number {
     return this.#placesPut;
   }
 
-  /** How many of them were committed. */
+  /** Number of positions committed. */
   get placesCommitted(): number {
     return this.#placesCommitted;
   }
 
-  /** Whether somebody waits who would rather be refused than wait for long. */
+  /** Whether a caller waits that prefers rejection to a long wait. */
   get isUrgent(): boolean {
     return this.#waiters.some(({ orFail }) => orFail);
   }
@@ -85,7 +85,9 @@ export class RowQueue {
     if (this.#waiting.size > this.#lookAt) this.#dropReplaced();
   }
 
-  /** Resolves when all that is in the queue now is committed; with `orFail` rejects when a commit of rows fails first. */
+  /**
+   * Resolves when everything now in the queue is committed. With `orFail` it rejects if a commit of rows fails first.
+   */
   committed({ orFail }: { orFail: boolean }): Promise<void> {
     if (this.size === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -93,13 +95,13 @@ export class RowQueue {
     });
   }
 
-  /** The rows for the next commit, which ends with `kept` or `failed`. They are good until then. */
+  /** Rows of the next commit, valid until `kept` or `failed` is called. */
   take(): PackedRows {
     if (this.#flight.count === 0) {
       [this.#flight, this.#waiting] = [this.#waiting, this.#flight];
       this.#waiting.clear();
       this.#lookAt = this.#bytesBeforeLook;
-      // A store with a limit is to get the last row of each object alone.
+      // A store with a limit gets only the newest row of each object.
       if (this.#bytesMax !== Infinity) this.#flight = new RowArea([this.#flight]);
     }
     this.#isSending = true;
@@ -115,7 +117,7 @@ export class RowQueue {
     for (const { resolve } of done) resolve();
   }
 
-  /** The rows wait again, and are open to change. */
+  /** Returns the rows in flight to the queue, where newer ones may supersede them. */
   failed(error: Error): void {
     if (this.#isSending) {
       this.#isSending = false;
@@ -125,7 +127,7 @@ export class RowQueue {
     this.refuse(error);
   }
 
-  /** Ends the waiting of those who would rather be refused. The rows stay. */
+  /** Rejects the waits of callers that prefer rejection. The rows stay. */
   refuse(error: Error): void {
     const refused = this.#waiters.filter(({ orFail }) => orFail);
     this.#waiters = this.#waiters.filter(({ orFail }) => !orFail);
@@ -138,26 +140,26 @@ export class RowQueue {
   }
 }
 
-/** Rows that have come together. */
+/** Rows that arrived together. */
 interface Arrival {
-  /** Where their bytes end, and how many of them are still there. */
+  /** Number of positions up to and including theirs. */
   readonly end: number;
   readonly count: number;
   /** How many places there are up to theirs. */
   readonly places: number;
 }
 
-/** Rows one behind the other in memory that other threads can read. */
+/** Consecutive rows in memory shared with other threads. */
 class RowArea {
   #rows = new RowWriter(newSharedBuffer, 0);
   #arrivals: Arrival[] = [];
-  /** Where what is not committed begins, and where what is being committed ends. */
+  /** Start of the uncommitted rows, and end of the rows in flight. */
   #from = 0;
   #taken = 0;
   #takenCount = 0;
   #count = 0;
 
-  /** The rows of others, the last of each object in the place of its first. */
+  /** Compacts other areas: the newest row of each object in the position of its oldest. */
   constructor(older: readonly RowArea[] = []) {
     const newest = new Map<string, { readonly of: RowArea; readonly at: number }>();
     for (const of of older) for (const at of of.all().offsets()) newest.set(rowKey(of.#rows, at), { of, at });
@@ -179,7 +181,7 @@ class RowArea {
     }
   }
 
-  /** Rows that are not committed. */
+  /** Number of uncommitted rows. */
   get count(): number {
     return this.#count;
   }
@@ -199,7 +201,7 @@ class RowArea {
     this.#arrivals.push({ end: this.#rows.size, count: rows.count, places });
   }
 
-  /** The first ones, as many as there may be. */
+  /** The first rows, within both limits. */
   first(countMax: number, bytesMax: number): PackedRows {
     let end = this.#from;
     let count = 0;
@@ -219,7 +221,7 @@ class RowArea {
     return new PackedRows(this.#rows, { start: this.#from, size: end - this.#from, count });
   }
 
-  /** Drops what was taken. Returns how many places are committed then; `places`: how many were before. */
+  /** Drops the taken rows. Returns the number of committed positions; `places` is the number before. */
   drop(places: number): number {
     this.#from = this.#taken;
     this.#count -= this.#takenCount;

@@ -2,30 +2,30 @@ import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 
 import { rowSum } from './row_sum.ts';
 
 /**
- * How a start knows that the log of the database, or the database, is not what the last hub left behind.
+ * Detects at start that the database or its log is not what the last hub left.
  *
- * Each commit counts itself in the database (the table `written`). While a hub runs, a small file beside the database,
- * `data.dat.running`, says how many commits there were: it is written after each commit, into the same 128 bytes, and
- * never waits for the disk. A stop in order takes it away. So where it is found, and the database with all that its log
- * gives counts less than it says, the log was removed, cut, damaged before its end, or is that of another time; it does
- * not matter which, nor how SQLite keeps its log.
+ * Each commit increments a counter in the database (table `written`). While a hub runs, a small file alongside the
+ * database, `data.dat.running`, holds the number of commits: it is rewritten after each commit, in the same 128 bytes,
+ * without waiting for the disk. A clean shutdown removes it. So if the file exists and the database, including its log,
+ * counts fewer commits, then the log was removed, truncated, damaged, or belongs to another time. The check needs to
+ * know neither which of these happened nor how SQLite stores its log.
  *
- * A crash that is nobody's fault never counts less. When the process dies, however it does, whatever it has written is
- * with the system, and the commit was written before the mark. When the power goes, commits since the last one with
- * entities may be lost with it, since nothing waits for the disk then; so the mark also says how many were on the disk for
- * certain, and after another start of the system that number counts alone.
+ * An ordinary crash never counts fewer. When the process dies, its writes are with the operating system, and the commit
+ * was written before the mark. When the power fails, commits since the last one with entities may be lost together with
+ * the mark, since they do not wait for the disk. So the mark also holds the number of commits that were synced to disk,
+ * and after a reboot only that number counts.
  *
- * What cannot be told: after a loss of power, commits behind the last one with entities that are gone because
- * of damage look like those that were never on the disk. On systems that do not number their starts (all but Linux) that
- * is so after the death of the process, too. And whoever takes the mark away takes what it says with it.
+ * Limits: after a power failure, commits after the last one with entities that were lost by damage look like commits
+ * that never reached the disk. On systems without boot ids (all but Linux) the same holds after the death of the
+ * process. And deleting the mark deletes its information.
  */
 
-/** What a mark says. */
+/** Contents of a mark. */
 export interface Mark {
-  /** Which start of the system it was written in; empty when that is not known. */
+  /** Boot id of the system when it was written; empty if unknown. */
   readonly boot: string;
   readonly commits: number;
-  /** How many of them were on the disk. */
+  /** Number of commits synced to disk. */
   readonly synced: number;
 }
 
@@ -36,7 +36,7 @@ export function markOf(file: string): string {
   return file + ENDING;
 }
 
-/** The mark that a hub has left behind which did not stop in order. One that cannot be read says nothing. */
+/** The mark left by a hub that did not shut down cleanly. An unreadable mark counts as none. */
 export function readMark(file: string): Mark | undefined {
   try {
     const { boot, commits, synced, sum } = JSON.parse(readFileSync(markOf(file), 'utf8'));
@@ -46,7 +46,7 @@ export function readMark(file: string): Mark | undefined {
   }
 }
 
-/** How many commits a database with that mark must have, at least. */
+/** Minimum number of commits that a database with that mark must have. */
 export function commitsDue({ boot, commits, synced }: Mark, bootNow: string): number {
   return boot !== '' && boot === bootNow ? commits : synced;
 }
@@ -55,7 +55,7 @@ export function removeMark(file: string): void {
   rmSync(markOf(file), { force: true });
 }
 
-/** Identifies the present start of the system; empty where it has no number. */
+/** Identifies the current boot of the system; empty if it has no id. */
 export function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -72,18 +72,18 @@ export class RunningMark {
   #descriptor: number | undefined;
   #synced: number;
 
-  /** Begins with what the database counts, which is on the disk. Throws where the file cannot be written. */
+  /** Starts with the count of the database, which is on disk. Throws if the file cannot be written. */
   constructor(file: string, commits: number) {
     this.#file = file;
     this.#synced = commits;
-    // Anew, so that nobody else can have it open, and not through a link.
+    // Created from scratch, so that no other process has it open, and not through a link.
     removeMark(file);
     this.#descriptor = openSync(markOf(file), 'wx', 0o600);
     this.note(commits);
     fsyncSync(this.#descriptor);
   }
 
-  /** Says how many commits there are; `isSynced` when all of them are on the disk. Never throws. */
+  /** Records the number of commits; `isSynced` if all of them are on disk. Never throws. */
   note(commits: number, { isSynced = false } = {}): void {
     if (this.#descriptor === undefined) return;
     if (isSynced) this.#synced = commits;
@@ -92,11 +92,11 @@ export class RunningMark {
     try {
       writeSync(this.#descriptor, this.#bytes, 0, LENGTH, 0);
     } catch {
-      // A mark that is behind demands less than it could: that is no harm.
+      // A stale mark only demands less than it could, which is harmless.
     }
   }
 
-  /** Ends it. What has stopped in order leaves no mark. */
+  /** Closes the mark. A clean shutdown removes it. */
   end({ isInOrder }: { readonly isInOrder: boolean }): void {
     if (this.#descriptor === undefined) return;
     closeSync(this.#descriptor);

@@ -17,12 +17,12 @@ import { joinedParts } from './store.ts';
 import { readWritten, type Written } from './unclean_end.ts';
 
 /**
- * Pages of the write-ahead log after which it is copied into the database: 4 MiB, so that no commit waits for long. Where
- * the same 10,000 objects are written again and again, a tenth of the CPU time of a row is for that. Four times as much
- * would make it a twentieth, and the longest wait 20 ms instead of 10.
+ * Pages of the write-ahead log after which it is checkpointed: 4 MiB, so that no commit waits for long. When the same
+ * 10,000 objects are written repeatedly, this takes a tenth of the CPU time per row. Four times as much would make it a
+ * twentieth, and the longest wait 20 ms instead of 10.
  */
 const CHECKPOINT_PAGES = 1024;
-/** Pages after which that waits for readers as well, and gives the space back: 16 MiB. */
+/** Pages after which a checkpoint also waits for readers and truncates the log: 16 MiB. */
 const CHECKPOINT_PAGES_MAX = 4 * CHECKPOINT_PAGES;
 
 const MADE_UP: StoreBatch = {
@@ -42,8 +42,8 @@ interface Statements {
 }
 
 /**
- * The hub's SQLite file, opened for this process alone. A commit survives the death of the process, and one with entities
- * a loss of power as well; that may take back the last ones with rows only, never a part of one.
+ * The hub's SQLite file, opened exclusively by this process. A commit survives the death of the process, and one with
+ * entities a power failure, too. A power failure may revert the last commits that have only rows, never a part of one.
  */
 export class SqliteStore {
   readonly #path: string;
@@ -56,12 +56,12 @@ export class SqliteStore {
   readonly #commit: (batch: StoreBatch) => void;
   readonly #hubId: string;
   #checkpointAtPages = CHECKPOINT_PAGES;
-  /** Since the file was made. */
+  /** Number of commits since the file was created. */
   #commits = 0;
 
   /**
-   * Makes the file, or brings it up to the present version. Throws a StartupError that names it when it cannot be used, or
-   * has lost something and that is not accepted. `newId` makes the id of a new store.
+   * Creates the file, or migrates it to the current version. Throws a StartupError that names the file if it cannot be
+   * used, or has lost data and the loss is not accepted. `newId` creates the id of a new store.
    */
   constructor(path: string, newId: () => string, opening: Opening = { nowMs: 0 }) {
     this.#path = path;
@@ -87,19 +87,19 @@ export class SqliteStore {
     this.#commit = this.#db.transaction((batch: StoreBatch) => this.#write(batch)).immediate;
   }
 
-  /** A UUID that the file has got when it was made. */
+  /** UUID assigned when the file was created. */
   get hubId(): string {
     return this.#hubId;
   }
 
-  /** All of it. Throws a StartupError when the file cannot be read. */
+  /** All stored data. Throws a StartupError if the file cannot be read. */
   load(): StoredState {
     return { ...joinedParts(this.parts()), hubId: this.#hubId };
   }
 
   /**
-   * The same in parts, all entities before the first row. To be read to the end before the next commit. Damaged rows are
-   * in none; at the end they are taken out of the file where that is accepted, and otherwise it throws.
+   * All stored data in parts, all entities before the first row. Read it completely before the next commit. Damaged
+   * rows are skipped; at the end they are deleted from the file if the loss is accepted, otherwise it throws.
    */
   *parts(): Generator<StoredPart> {
     const damaged: DamagedRow[] = [];
@@ -111,7 +111,7 @@ export class SqliteStore {
     }
   }
 
-  /** One transaction. Throws when it fails, and then has changed nothing. */
+  /** Commits a batch in one transaction. Throws if it fails, without changing anything. */
   commit(batch: StoreBatch): void {
     const hasEntities = batch.entities.length > 0;
     if (hasEntities) this.#db.pragma('synchronous = FULL');
@@ -124,7 +124,7 @@ export class SqliteStore {
     this.#mark.note(this.#commits, { isSynced: hasEntities });
   }
 
-  /** Writes what is made up and takes it back, so that the first commit takes no longer than later ones. */
+  /** Writes sample data and rolls it back, so that the first commit is as fast as later ones. */
   warmUp(): void {
     try {
       this.#db.transaction(() => {
@@ -132,13 +132,13 @@ export class SqliteStore {
         throw new Error('Not to be kept');
       })();
     } catch {
-      // Where something else is wrong, the first commit will tell.
+      // The first commit reports any other problem.
     }
   }
 
   /**
-   * Does a piece of what no commit waits for; to be called after each of them, once that is answered. Returns whether
-   * there is more. A failure leaves everything as it is, and commits go on.
+   * Does a piece of background work; call it after each commit has been answered. Returns whether there is more. A
+   * failure changes nothing, and commits continue.
    */
   work(): boolean {
     this.#checkpoint();
@@ -151,22 +151,22 @@ export class SqliteStore {
     }
   }
 
-  /** Whoever looks into the file finds rows in their tables then. What cannot be brought there stays in the log. */
+  /** Folds the log, so that tools find rows in their tables. Rows that cannot be moved stay in the log. */
   #foldRows(): void {
     try {
       this.#rowLog.fold();
     } catch {
-      // A disk that is full: the next start reads them from the log.
+      // The disk is full: the next start reads the rows from the log.
     }
   }
 
-  /** Copies SQLite's log into the database when it has grown. */
+  /** Checkpoints SQLite's log if it has grown. */
   #checkpoint(): void {
     try {
       const pages = this.#log('NOOP').log;
       if (pages < this.#checkpointAtPages) return;
       const { log, checkpointed } = this.#log(pages < CHECKPOINT_PAGES_MAX ? 'PASSIVE' : 'TRUNCATE');
-      // A log that a reader holds on to goes on growing: the next attempt is when there is as much more to gain.
+      // A reader pins the log, so it keeps growing: the next attempt is when it has grown by the same amount.
       this.#checkpointAtPages = log === checkpointed ? CHECKPOINT_PAGES : log + CHECKPOINT_PAGES;
     } catch {
       this.#checkpointAtPages += CHECKPOINT_PAGES;
@@ -185,14 +185,14 @@ export class SqliteStore {
     }
   }
 
-  /** A first commit: on the disk, and with all before it. It says which lock this hub holds. */
+  /** The first commit, synced to disk with all before it. It stores the lock held by this hub. */
   #begin(): void {
     const { commits, lock } = readWritten(this.#db) as Written;
     this.#commits = commits + 1;
     this.#db.pragma('synchronous = FULL');
     this.#db.prepare('UPDATE written SET commits = ?, lock = ?').run(this.#commits, this.#lock.id);
     this.#db.pragma('synchronous = NORMAL');
-    // In the file itself: whoever finds it under another name does not have this log.
+    // Written to the main file: a process that opens it under another name does not see this log.
     if (lock !== this.#lock.id) this.#log('PASSIVE');
   }
 
@@ -209,7 +209,7 @@ export class SqliteStore {
     this.#opening.notice?.(leaveOut(this.#db, damaged));
   }
 
-  /** https://www.sqlite.org/pragma.html#pragma_wal_checkpoint; NOOP only tells the length, in 10 µs. */
+  /** https://www.sqlite.org/pragma.html#pragma_wal_checkpoint; NOOP only returns the length, in 10 µs. */
   #log(mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE'): { log: number; checkpointed: number } {
     const [result] = this.#db.pragma(`wal_checkpoint(${mode})`) as { log: number; checkpointed: number }[];
     return result ?? { log: 0, checkpointed: 0 };

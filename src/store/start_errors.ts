@@ -1,19 +1,19 @@
 import { StartupError } from '../errors.ts';
 
-/** A start that fails because of the database file. */
+/** Error of a start that fails because of the database file. */
 export function refuse(path: string, reason: string): StartupError {
   return new StartupError(`Cannot use the database ${path}: ${reason.trim().replaceAll(/\s+/g, ' ')}`);
 }
 
-/** What is said of a file that cannot be read as it should. */
+/** Reason for a file that cannot be read correctly. */
 export const DAMAGED = 'it is damaged (npm run hub -- restore FILE puts a backup in its place)';
 
-/** Says in plain words what SQLite or the file system had against a file. */
+/** Converts an error of SQLite or the file system into a StartupError with a plain reason. */
 export function asStartupError(error: unknown, path: string): StartupError {
   return error instanceof StartupError ? error : refuse(path, reasonOf(error));
 }
 
-/** Each first letters of codes of SQLite and of the system, and what they mean. */
+/** Prefixes of error codes of SQLite and the system, with their meaning. */
 const REASONS: readonly (readonly [code: string, reason: string])[] = [
   ['SQLITE_NOTADB', 'it is not a database'],
   ['SQLITE_CORRUPT', DAMAGED],
@@ -29,7 +29,7 @@ const REASONS: readonly (readonly [code: string, reason: string])[] = [
   ['EPERM', 'it may not be written'],
 ];
 
-/** Why the database, or its disk, has failed, in plain words where these are known. */
+/** Reason why the database or its disk failed, in plain words if the code is known. */
 export function reasonOf(error: unknown): string {
   const { code = '', message = String(error) } = error as { code?: string; message?: string };
   const reason = REASONS.find(([first]) => code.startsWith(first))?.[1] ?? message;

@@ -6,28 +6,28 @@ import type { WideColumnSettings } from './widecolumn/settings.ts';
 const STORE_WORKER = new URL('../../workers/store.ts', import.meta.url);
 const WIDE_COLUMN_WORKER = new URL('../../workers/wide_column.ts', import.meta.url);
 
-/** What is made there is used at once: a larger one would be filled all the same, and never given back. */
+/** Objects of this thread are short-lived: a larger young generation would be filled anyway, and never released. */
 const YOUNG_GENERATION_MB = 12;
 
-/** What a thread is opened for: a file, or a wide-column database. */
+/** A SQLite file or a wide-column database. */
 export type Place = StoreSettings | WideColumnSettings;
 
-/** The thread has ended: whether it had done what it was asked is not known. */
+/** The thread has exited, so the outcome of the request is unknown. */
 export class StoreThreadGone extends Error {
   override name = 'StoreThreadGone';
 }
 
-/** Who is told of what a thread does besides its answers. */
+/** Observer of a store thread. */
 export interface ThreadWatch {
-  /** Attempts that fail are counted here, by their reason. */
+  /** Failed write attempts by reason; the thread increments them. */
   readonly failures?: Map<string, number>;
-  /** Told of what takes time while the place is opened. */
+  /** Called with the progress of long operations while the store is opened. */
   stage?(stage: Stage): void;
-  /** Told of what somebody should know of the place. */
+  /** Called with warnings about the store. */
   notice?(text: string): void;
 }
 
-/** Starts the store's thread. Rejects with a StartupError when the place cannot be used. */
+/** Starts the store's thread. Rejects with a StartupError if the store cannot be opened. */
 export async function openStoreThread(place: Place, watch: ThreadWatch = {}): Promise<StoreThread> {
   const thread = new StoreThread(place, watch);
   try {
@@ -42,11 +42,11 @@ export async function openStoreThread(place: Place, watch: ThreadWatch = {}): Pr
 interface Waiting {
   resolve(reply: StoreReply): void;
   reject(error: Error): void;
-  /** Hears of what comes before the reply. */
+  /** Receives messages that precede the reply. */
   readonly part: (bytes: Uint8Array) => void;
 }
 
-/** The worker that owns the file, or the connections. It serves requests in their order, so its replies need no numbers. */
+/** The worker that owns the file or the connections. It serves requests in order, so its replies need no numbers. */
 export class StoreThread {
   readonly opened: Promise<StoreReply>;
   readonly #worker: Worker;
@@ -77,7 +77,7 @@ export class StoreThread {
     return this.#gone !== undefined;
   }
 
-  /** Hands the bytes over. Rejects with the store's error, or with StoreThreadGone. */
+  /** Transfers the bytes. Rejects with the store's error, or with StoreThreadGone. */
   ask(request: StoreRequest, part?: (bytes: Uint8Array) => void): Promise<StoreReply> {
     if (this.#gone !== undefined) return Promise.reject(this.#gone);
     const entities = request.ask === 'commit' ? request.entities : undefined;
@@ -86,7 +86,7 @@ export class StoreThread {
     return this.#reply(part);
   }
 
-  /** Ends the thread at once, in the middle of what it is doing. */
+  /** Terminates the thread immediately. */
   async terminate(): Promise<void> {
     await this.#worker.terminate();
   }

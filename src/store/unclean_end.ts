@@ -4,35 +4,35 @@ import { WAYS_OUT } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
 import { bootId, commitsDue, type Mark, readMark } from './running_mark.ts';
 
-/** What a database says of its hubs. */
+/** Statistics that the hub stores in the database. */
 export interface Written {
-  /** How many commits there were. */
+  /** Number of commits. */
   readonly commits: number;
-  /** Which lock file the last hub has held; empty when it does not say. */
+  /** Lock file of the last hub; empty if unknown. */
   readonly lock: string;
 }
 
-/** Reads that; undefined before version 4, which began with it. */
+/** Reads these statistics; undefined before version 4, which introduced them. */
 export function readWritten(db: Database.Database): Written | undefined {
   if (versionOf(db) < 4) return undefined;
   return db.prepare('SELECT commits, lock FROM written').get() as Written;
 }
 
-/** What a hub that did not stop in order has left beside its database. */
+/** Files that an uncleanly stopped hub left alongside its database. */
 export interface Left {
   readonly mark: Mark | undefined;
-  /** Bytes of the log; 0 when there is none. */
+  /** Bytes of the log; 0 if it is missing. */
   readonly logBytes: number;
 }
 
-/** Looks for that; to be done before the database is opened, which may make an empty log. */
+/** Inspects these files. Call it before the database is opened, which may create an empty log. */
 export function leftBeside(file: string): Left {
   return { mark: readMark(file), logBytes: statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0 };
 }
 
 /**
- * Says what a database with so many commits has lost since its hub ended without stopping, and what to do about it;
- * undefined when it has all that must be there.
+ * Describes the commits that a database lost since its hub stopped uncleanly, and what to do about it; undefined if
+ * nothing is lost.
  */
 export function lossOf(file: string, { mark, logBytes }: Left, commits: number): string | undefined {
   if (mark === undefined) return undefined;

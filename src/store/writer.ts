@@ -7,24 +7,24 @@ import { RowQueue } from './row_queue.ts';
 import type { Store } from './store.ts';
 
 export interface StoreWriterOptions {
-  /** Waits between attempts to write rows, in milliseconds; the last one repeats. */
+  /** Pauses between attempts to write rows, in milliseconds; the last one repeats. */
   readonly retryMs: readonly number[];
-  /** Calls back after a delay; returns how to call it off. */
+  /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
   /**
-   * Rows are late when they wait for longer than this, in milliseconds. Until those that wait then are written, nobody
-   * who would rather be refused waits any more. Left out: never.
+   * Time after which waiting rows are late, in milliseconds. Until the rows waiting at that moment are written, callers
+   * that prefer rejection are rejected immediately. Default: never.
    */
   readonly lateMs?: number;
-  /** About the bytes of rows in one commit, where that is to be short. */
+  /** Approximate maximum bytes of rows in one commit, to keep commits short. */
   readonly rowBytesMax?: number;
-  /** Told when the store stops or starts taking writes, or taking them in time. */
+  /** Called when the store starts or stops failing or being late. */
   state(state: 'ok' | 'failing', error?: unknown): void;
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();
 const NO_ROWS = packedRows([]);
-/** How long rows that may wait are held back, and how many of them are worth a commit of their own. */
+/** Time in milliseconds that deferrable rows wait for others, and the number of them that justifies a commit. */
 const PATIENCE_MS = 50;
 const ROWS_ENOUGH = 250;
 
@@ -35,20 +35,21 @@ interface EntityJob {
 }
 
 /**
- * Writes in groups: one commit at a time, and whatever arrives meanwhile is in the next. Rows are kept until they are
- * written, and of each object the latest counts; entities are written or refused, so that an answer to a client is the truth.
+ * Group commit: one commit at a time; everything that arrives in the meantime goes into the next. Rows are buffered
+ * until they are written, and only the newest of each object counts. Entities are written or rejected, so the reply to
+ * a client is reliable.
  *
- * Rows that may wait are gathered: a commit of twenty costs nearly as much as one of two hundred.
+ * Deferrable rows are collected: a commit of twenty costs nearly as much as one of two hundred.
  *
- * After a failure rows rest until the retry is due. Entities never wait for that: each group of them is tried at once.
- * The way of a row up to here: shards/flush_scheduler.ts.
+ * After a failure rows wait until the retry is due. Entities never wait for that: each group of them is tried at once.
+ * For the path of a row to this class, see shards/flush_scheduler.ts.
  */
 export class StoreWriter {
   readonly #store: Store;
   readonly #options: StoreWriterOptions;
   readonly #rows: RowQueue;
   #jobs: EntityJob[] = [];
-  /** Of all entity jobs that are not settled. */
+  /** Promises of all unsettled entity jobs. */
   readonly #unsettled = new Set<Promise<void>>();
   #isBusy = false;
   #isClosed = false;
@@ -56,10 +57,10 @@ export class StoreWriter {
   #retries = 0;
   #cancelRetry: (() => void) | undefined;
   readonly #lateness: Lateness;
-  /** How many places of the queue are to be committed without waiting for others. */
+  /** Queue position up to which rows are committed without waiting for others. */
   #dueTo = 0;
   #cancelPatience: (() => void) | undefined;
-  /** What was told last. */
+  /** Last reported state. */
   #isFailing = false;
 
   constructor(store: Store, options: StoreWriterOptions) {
@@ -70,17 +71,20 @@ export class StoreWriter {
     this.#lateness = new Lateness(this.#rows, { lateMs, schedule, late: () => this.#late() });
   }
 
-  /** Attempts to write that have failed, by their reason. */
+  /** Failed write attempts by reason. */
   get failures(): ReadonlyMap<string, number> {
     return this.#store.failures ?? NONE;
   }
 
-  /** Rows that are not written yet. */
+  /** Rows not written yet. */
   get pendingRows(): number {
     return this.#rows.size;
   }
 
-  /** What the store would hand out if everything were written: the kept rows with the latest of each object. */
+  /**
+   * The rows that the store would return if everything were written: the stored rows, superseded by the newest of each
+   * object.
+   */
   latest(kept: readonly StoredRow[]): StoredRow[] {
     const latest = new Map<string, StoredRow>();
     for (const rows of [kept, ...this.#rows.rows()]) for (const row of rows) latest.set(keyOf(row.kind, row.id), row);
@@ -92,12 +96,12 @@ export class StoreWriter {
     return this.#isFailing;
   }
 
-  /** Whether rows that may be refused would be, without an attempt to write them. */
+  /** Whether rows with `orFail` would be rejected without a write attempt. */
   get refusesRows(): boolean {
     return this.#isClosed || this.#cancelRetry !== undefined || this.#lateness.isLate;
   }
 
-  /** Resolves once the entities are kept. Rejects with HUB_UNAVAILABLE, and then none of them is. */
+  /** Resolves when the entities are stored. Rejects with HUB_UNAVAILABLE, and then none of them is stored. */
   writeEntities(entities: readonly EntityWrite[]): Promise<void> {
     if (this.#isClosed) return Promise.reject(unavailable(new Error('the writer is closed')));
     const written = new Promise<void>((resolve, reject) => this.#jobs.push({ entities, resolve, reject }));
@@ -109,9 +113,9 @@ export class StoreWriter {
   }
 
   /**
-   * Resolves once these rows, or newer ones of the same objects, are kept. With `orFail` it rejects with
-   * HUB_UNAVAILABLE when the next attempt fails, or rows are late; they stay, and are written when the store takes them.
-   * `mayWait`: nobody needs them soon, so they may wait up to 50 ms to share a commit with others.
+   * Resolves when these rows, or newer ones of the same objects, are stored. With `orFail` it rejects with
+   * HUB_UNAVAILABLE if the next attempt fails, or rows are late; the rows stay queued and are written when the store
+   * accepts them. With `mayWait` they may wait up to 50 ms to share a commit.
    */
   writeRows(rows: Iterable<StoredRow>, { orFail = false, mayWait = false } = {}): Promise<void> {
     this.#rows.put(packedRows(rows));
@@ -127,7 +131,7 @@ export class StoreWriter {
     return written;
   }
 
-  /** Waits for everything that waits now, or for one attempt at it where the store fails. */
+  /** Waits until everything queued now is written, or for one attempt if the store fails. */
   async drain(): Promise<void> {
     if (this.#isClosed) return;
     this.#endRest();
@@ -138,11 +142,11 @@ export class StoreWriter {
   }
 
   /**
-   * Writes everything that waits, with one attempt more after each of the waits for a retry, and then attempts nothing
-   * any more. What a store that still fails has not taken is left in `pendingRows`; promises of these rows stay open.
+   * Writes everything queued, with one more attempt after each retry pause, and then stops writing. Rows that a failing
+   * store did not accept remain in `pendingRows`; their promises stay pending.
    */
   async close(): Promise<void> {
-    // Now there is time.
+    // Lateness no longer matters.
     this.#lateness.stop();
     await this.drain();
     for (const delayMs of this.#options.retryMs) {
@@ -156,14 +160,14 @@ export class StoreWriter {
     this.#endRest();
   }
 
-  /** All rows that wait are to be committed now. */
+  /** Makes all waiting rows due. */
   #beDue(): void {
     this.#dueTo = this.#rows.placesPut;
     this.#cancelPatience?.();
     this.#cancelPatience = undefined;
   }
 
-  /** The same, but only after a while if there are few of them. */
+  /** Makes all waiting rows due, after a pause if there are few. */
   #beDueSoon(): void {
     if (this.#rows.placesPut - this.#dueTo >= ROWS_ENOUGH) this.#beDue();
     else {
@@ -198,7 +202,7 @@ export class StoreWriter {
     let forEntities = together;
     let forRows = together;
     if (together !== undefined && jobs.length > 0 && rows.count > 0) {
-      // One part must not keep the other from being written.
+      // A failure of one part must not prevent the other.
       forEntities = await this.#commit(entities, NO_ROWS);
       forRows = await this.#commit([], rows);
     }
@@ -211,7 +215,9 @@ export class StoreWriter {
     else this.#rowsFailed(forRows);
   }
 
-  /** Entities alone say nothing of rows that rest: if they are taken, the rows are tried at once. */
+  /**
+   * A commit of entities alone does not test rows that are backing off: if it succeeds, the rows are retried at once.
+   */
   #judgeByEntities(error: Error | undefined): void {
     if (error !== undefined) this.#setFailure(error);
     else if (this.#rows.size === 0) this.#setFailure(undefined);
@@ -272,15 +278,15 @@ export class StoreWriter {
 interface LatenessOptions {
   /** Infinity: never late. */
   readonly lateMs: number;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Rows have waited for too long. */
+  /** Called when rows have waited too long. */
   late(): void;
 }
 
 /**
- * Tells when rows wait for too long: for a database that does not answer, or for one that takes less than there is. It
- * is over when all rows that waited then are written.
+ * Detects rows that wait too long: for a database that does not reply, or that is slower than the input. It ends when
+ * all rows that waited at that moment are written.
  */
 class Lateness {
   readonly #rows: RowQueue;
@@ -297,7 +303,7 @@ class Lateness {
     return this.#rows.placesCommitted < this.#lateUntil;
   }
 
-  /** Looks after the rows that wait now. */
+  /** Watches the rows that wait now. */
   watch(): void {
     const { lateMs, schedule, late } = this.#options;
     if (lateMs === Infinity || this.#cancel !== undefined) return;
@@ -311,7 +317,7 @@ class Lateness {
     });
   }
 
-  /** Nothing is late any more, nor will be. */
+  /** Stops watching. */
   stop(): void {
     this.#cancel?.();
     this.#cancel = () => undefined;

@@ -1,20 +1,20 @@
 import type { Zone } from '../../model/zone.ts';
 
-/** Segments that a place at least has when a zone of the vendor's may have been added to its floor. */
+/** Minimum segments of a hierarchy whose last segment may be a zone of the vendor on a floor. */
 const FLOOR_SEGMENTS = 3;
 
 /**
- * Finds zones by the place that a vendor names: `Campus>Building>Floor`. The zone's foreign id is that text. Blanks and
- * arrows around the signs do not matter, as one product writes `Building-> Floor` where another writes `Building>Floor`;
- * an exact match goes first. Inside of a zone of the vendor's a fourth segment names it: without a zone of its own the
- * place then belongs to its floor.
+ * Finds zones by the hierarchy that a vendor names: `Campus>Building>Floor`, the zone's foreign id. Blanks and arrows
+ * around the separators are ignored, since one product writes `Building-> Floor` and another `Building>Floor`; an exact
+ * match takes precedence. Inside a zone of the vendor, a fourth segment names it: if the hub has no such zone, the
+ * position belongs to the floor.
  */
 export class Hierarchies {
-  /** Zones with a foreign id, by its normal form, which several may share. */
+  /** Zones with a foreign id, by its normalized form, which several may share. */
   readonly #byForm = new Map<string, Zone[]>();
   readonly #formById = new Map<string, string>();
 
-  /** Tells of a zone as it is now; undefined when it is gone. */
+  /** Updates a zone; undefined if it was deleted. */
   set(id: string, zone: Zone | undefined): void {
     const before = this.#formById.get(id);
     if (before !== undefined) this.#remove(id, before);
@@ -28,7 +28,7 @@ export class Hierarchies {
     const segments = segmentsOf(hierarchy);
     const found = this.#byForm.get(segments.join('>'));
     if (found !== undefined) return found.find((zone) => zone.foreign_id === hierarchy) ?? found[0];
-    // A place has few segments; a text of many is none, and would take long.
+    // A hierarchy has few segments; a longer one is invalid, and would take long to search.
     const floor = Math.min(segments.length - 1, 2 * FLOOR_SEGMENTS);
     for (let length = floor; length >= FLOOR_SEGMENTS; length--) {
       const [zone] = this.#byForm.get(segments.slice(0, length).join('>')) ?? [];
@@ -45,7 +45,7 @@ export class Hierarchies {
   }
 }
 
-/** The segments without the blanks around them, and without the shaft of an arrow behind them. */
+/** The segments, trimmed, without the shaft of an arrow after them. */
 function segmentsOf(hierarchy: string): string[] {
   const parts = hierarchy.split('>');
   return parts.map((part, index) => {

@@ -5,14 +5,14 @@ import { formatTime } from '../../model/time.ts';
 import type { Zone } from '../../model/zone.ts';
 import { readVendorTime } from '../vendor_time.ts';
 
-/** What a notification is to the hub: a location, nothing (it is of another kind), or not to be understood. */
+/** Result of decoding: a location, nothing (another kind of notification), or an error. */
 export type Decoded =
   | { readonly is: 'location'; readonly location: Location }
   | { readonly is: 'ignored' }
   /** `problem` names the field below `at` and the value found. */
   | { readonly is: 'refused'; readonly problem: string };
 
-/** Kinds of notifications that tell of no position, even where they carry one: of an absent device it is an old one. */
+/** Kinds of notifications without a current position, even if they contain one: that of an absent device is old. */
 const WITHOUT_POSITION: ReadonlySet<string> = new Set([
   'association',
   'absence',
@@ -24,7 +24,7 @@ const IGNORED: Decoded = { is: 'ignored' };
 
 export type Notification = Readonly<Record<string, unknown>>;
 
-/** What a notification is decoded with. */
+/** Context for decoding a notification. */
 export interface Place {
   /** Name of the notification in messages: `notifications[3]`. */
   readonly at: string;
@@ -33,8 +33,8 @@ export interface Place {
 }
 
 /**
- * Decodes a notification of Cisco CMX or Spaces. A kind that is not known counts by what it carries. Geographic
- * coordinates go first; local ones need a zone, and come in feet unless they say otherwise.
+ * Decodes a notification of Cisco CMX or Spaces. An unknown kind is decoded by its members. Geographic coordinates take
+ * precedence; local ones need a zone, and are in feet unless a unit is given.
  */
 export function decodeNotification(sent: unknown, { at, zone }: Place): Decoded {
   const value = ordinary(sent);
@@ -68,7 +68,7 @@ export function decodeNotification(sent: unknown, { at, zone }: Place): Decoded 
 
 function located(location: Location, value: Notification, local: Local | string | undefined): Decoded {
   const radius = value['confidenceFactor'];
-  // The radius is in the unit of the coordinates beside it, feet where there are none.
+  // The radius is in the unit of the local coordinates, and in feet without these.
   const metres = typeof local === 'object' ? local.metresPerUnit : local === undefined ? 0.3048 : undefined;
   if (typeof radius === 'number' && radius > 0 && metres !== undefined) {
     location.accuracy = roundMillimetres(radius * metres, metres);
@@ -106,7 +106,7 @@ function atGeographic({ longitude, latitude }: Geographic): Pick<Location, 'posi
   return { position: { type: 'Point', coordinates: [longitude, latitude] }, crs: 'EPSG:4326' };
 }
 
-/** A zone whose ground control points were measured in the vendor's unit says so, and gets x and y as they are. */
+/** A zone whose ground control points are in the vendor's unit declares that, and gets x and y unchanged. */
 function atLocal(local: Local, zone: Zone): Pick<Location, 'position' | 'crs' | 'elevation_ref'> {
   const { x, y, z, metresPerUnit } = local;
   const scale = zone.properties?.['cisco_unit'] === 'raw' ? 1 : metresPerUnit;
@@ -116,12 +116,12 @@ function atLocal(local: Local, zone: Zone): Pick<Location, 'position' | 'crs' | 
   return { position: { type: 'Point', coordinates }, crs: 'local', elevation_ref: 'floor' };
 }
 
-/** What came in metres stays as it is. */
+/** Rounds to millimeters. Values in meters stay unchanged. */
 function roundMillimetres(metres: number, scale: number): number {
   return scale === 1 ? metres : Math.round(metres * 1000) / 1000;
 }
 
-/** Names of the hub for what may help to understand a location. Names and addresses of persons stay out. */
+/** Names in the hub for useful details of a location. Names and addresses of persons are excluded. */
 const DETAILS: readonly (readonly [name: string, member: string])[] = [
   ['entity', 'entity'],
   ['ap_mac', 'apMacAddress'],
@@ -134,7 +134,7 @@ const DETAILS: readonly (readonly [name: string, member: string])[] = [
 
 type Details = Record<string, string | number | ExactNumber>;
 
-/** They are handed on as they were sent. */
+/** Details are forwarded as sent. */
 function detailsOf(value: Notification): Details {
   const details: Details = {};
   for (const [name, member] of DETAILS) {
@@ -151,7 +151,7 @@ function associatedOf(value: Notification): boolean | undefined {
   return status === undefined ? undefined : status.toUpperCase() === 'ASSOCIATED';
 }
 
-/** Times below this are in seconds: in milliseconds they would lie before 2001. */
+/** Smaller times are in seconds: in milliseconds they would be before 2001. */
 const MILLISECONDS_FROM = 1e12;
 const END_MS = Date.UTC(9999, 11, 31);
 
@@ -176,7 +176,7 @@ export function isObject(value: unknown): value is Notification {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Degrees. */
+/** Coordinates in degrees. */
 interface Geographic {
   readonly longitude: number;
   readonly latitude: number;
@@ -186,18 +186,18 @@ interface Geographic {
 interface Local {
   readonly x: number;
   readonly y: number;
-  /** 0 when there is none. */
+  /** 0 if missing. */
   readonly z: number;
   readonly metresPerUnit: number;
 }
 
-/** What the vendor writes for a coordinate that it does not know. */
+/** The vendor's value of an unknown coordinate. */
 const UNKNOWN = -999;
 const METRES_PER_UNIT: Readonly<Record<string, number>> = { FEET: 0.3048, METERS: 1 };
 
 /**
- * The geographic coordinates; undefined when there are none, one is -999, or both are 0. A text says what is wrong with them,
- * beginning with the member: `.latitude: must be …`.
+ * The geographic coordinates; undefined if they are missing, one is -999, or both are 0. A string describes an error,
+ * starting with the member: `.latitude: must be …`.
  */
 function geographicOf(value: unknown): Geographic | string | undefined {
   if (value === undefined || value === null) return undefined;
@@ -210,7 +210,7 @@ function geographicOf(value: unknown): Geographic | string | undefined {
   return { latitude, longitude };
 }
 
-/** The coordinates on the map; undefined or a text as for geographicOf. Without unit they are in feet. */
+/** The coordinates on the map; undefined or an error string as in geographicOf. The default unit is feet. */
 function localOf(value: unknown): Local | string | undefined {
   if (value === undefined || value === null) return undefined;
   const { x, y, z, unit } = Object(value) as Record<string, unknown>;

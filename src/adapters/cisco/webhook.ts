@@ -7,9 +7,9 @@ import { SeldomWarning, type SourceLog } from '../seldom.ts';
 import { Hierarchies } from './hierarchy.ts';
 import { decodeNotification, isObject } from './notification.ts';
 
-/** What the webhook needs of the hub. */
+/** Services of the hub that the webhook uses. */
 export interface WebhookNeeds {
-  /** Takes each location that it can; `nameOf` names them in messages. Throws HUB_UNAVAILABLE when the hub is full. */
+  /** Delivers each valid location; `nameOf` names them in messages. Throws HUB_UNAVAILABLE if the hub is full. */
   deliver(locations: readonly Location[], nameOf: (index: number) => string): EachResult;
   /** Milliseconds since 1970; never falls. */
   now(): number;
@@ -17,10 +17,10 @@ export interface WebhookNeeds {
 }
 
 const NOTIFICATIONS_MAX = 1000;
-/** Problems that an error names. */
+/** Maximum number of problems in an error. */
 const PROBLEMS_MAX = 10;
 
-/** Takes location notifications of Cisco CMX and Cisco Spaces, which are told where to post them. */
+/** Receives location notifications that Cisco CMX and Cisco Spaces post. */
 export class CiscoWebhook {
   readonly #needs: WebhookNeeds;
   readonly #warning: SeldomWarning;
@@ -31,15 +31,15 @@ export class CiscoWebhook {
     this.#warning = new SeldomWarning(needs.log);
   }
 
-  /** Tells of a zone as it is now; undefined when it is gone. */
+  /** Updates a zone; undefined if it was deleted. */
   zone(id: string, zone: Zone | undefined): void {
     this.#hierarchies.set(id, zone);
   }
 
   /**
-   * Takes the locations of a body, in order. The sender does not try again, so good ones are taken beside bad ones; but
-   * when there are bad ones and none is taken, throws HUB_BAD_REQUEST that names them. Returns what a reply must wait
-   * for, if anything.
+   * Delivers the locations of a body, in order. The sender does not retry, so valid locations are accepted even if
+   * others are not. If none is accepted and some are invalid, throws HUB_BAD_REQUEST that names them. Returns a promise
+   * that the reply must await, if any.
    */
   accept(body: unknown): Promise<void> | undefined {
     const values = notificationsOf(body);
@@ -63,7 +63,7 @@ export class CiscoWebhook {
   }
 }
 
-/** The notifications in their envelope, or as a bare list or a bare object. Throws HUB_BAD_REQUEST for anything else. */
+/** The notifications in their envelope, a list, or a single object. Throws HUB_BAD_REQUEST for anything else. */
 function notificationsOf(body: unknown): readonly unknown[] {
   const values = isObject(body) ? inObject(body) : body;
   if (!Array.isArray(values)) throw new HubError('HUB_BAD_REQUEST', `body: must be an object, found ${show(body)}`);

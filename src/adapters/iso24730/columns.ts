@@ -1,4 +1,4 @@
-/** A value of a locate message, by its meaning. The names are those under which the hub shows them. */
+/** Meaning of a value in a locate message. The hub uses these names in its output. */
 export type Field =
   | 'source'
   | 'format'
@@ -16,7 +16,7 @@ export type Field =
   | 'data'
   | 'algorithm';
 
-/** One column of a format: a field of the standard, or a vendor's own under the name that it declares. */
+/** A column of a format: a field of the standard, or a vendor's field under its declared name. */
 export interface Column {
   readonly field: Field | undefined;
   readonly name: string;
@@ -53,12 +53,12 @@ const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['alg', 'algorithm'],
 ]);
 
-/** The column that a definition declares by name or XML tag. */
+/** The column declared by a name or an XML tag. */
 export function columnOf(name: string): Column {
   return { field: FIELDS.get(name.toLowerCase().replaceAll(/[ _-]/g, '')), name };
 }
 
-/** Columns of a definition behind its source and format, which some senders repeat. */
+/** Columns of a definition, without its source and format, which some senders repeat. */
 export function columnsOf(names: readonly string[]): readonly Column[] {
   const columns = names.map(columnOf);
   const repeats = columns[0]?.field === 'source' && columns[1]?.field === 'format';

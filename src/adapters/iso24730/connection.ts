@@ -9,18 +9,17 @@ import { Noise } from './noise.ts';
 import { newLineCounts, StreamReader } from './reader.ts';
 
 /**
- * A connection to an RTLS server: the hub connects and listens, the server talks. It is made anew for as long as the
- * hub runs.
+ * A connection to an RTLS server: the hub connects and reads, the server sends. The hub reconnects as long as it runs.
  *
  *     idle ──start──▶ connecting ──connect──▶ open
  *                       ▲    │                 │
- *                  due  │    │ error, 10 s     │ error, end, silence
+ *                  due  │    │ error, 10 s     │ error, close, silence
  *                       │    ▼                 │
- *                      waiting ◀───────────────╯        close() leads to closed from everywhere
+ *                      waiting ◀───────────────╯        close() leads to closed from every state
  *
- * A wait grows with each failure in a row, from 1 s to 30 s; a message of the protocol ends the row, a mere connect
- * does not, as a server may accept and hang up at once. Silence is measured in bytes of any kind: KeepAlive announces
- * how long it may last.
+ * The delay grows with each consecutive failure, from 1 s to 30 s. A message of the protocol resets it; a mere connect
+ * does not, as a server may accept and close at once. Silence is measured in bytes of any kind: KeepAlive announces how
+ * long it may last.
  */
 type State =
   | { readonly at: 'idle' | 'closed' }
@@ -49,12 +48,12 @@ export interface ConnectionSettings {
   readonly source: string;
 }
 
-/** What a connection needs of the hub. */
+/** Services of the hub that a connection uses. */
 export interface ConnectionNeeds {
-  /** Takes each location that it can. Throws HUB_UNAVAILABLE when the hub is full. */
+  /** Delivers each valid location. Throws HUB_UNAVAILABLE if the hub is full. */
   deliver(locations: readonly Location[]): EachResult;
   dial(address: { readonly host: string; readonly port: number }): Socket;
-  /** Running time in milliseconds: it never falls. */
+  /** Monotonic time in milliseconds. */
   now(): number;
   timeOfDay(runningMs: number): number;
   schedule(delayMs: number, callback: () => void): Cancel;
@@ -64,11 +63,11 @@ export interface ConnectionNeeds {
 }
 
 const CONNECT_MAX_MS = 10_000;
-/** Silence before any KeepAlive: an idle hall sends nothing. */
+/** Maximum silence before the first KeepAlive: an idle site sends nothing. */
 const SILENCE_MAX_MS = 60_000;
-/** No announcement makes the hub wait longer for a dead server; timers hold no more than 24 days. */
+/** Upper limit of an announced silence; timers hold no more than 24 days. */
 const SILENCE_LONGEST_MS = 86_400_000;
-/** How long the server is left waiting when the hub is full. */
+/** Pause of reading while the hub is full. */
 const REST_MS = 100;
 
 const nothing = (): void => undefined;
@@ -83,7 +82,7 @@ export class Connection {
   readonly #refusedWarning: SeldomWarning;
   #state: State = { at: 'idle' };
   #connects = 0;
-  /** Failures in a row, without a message of the protocol between them. */
+  /** Consecutive failures, without a message of the protocol between them. */
   #failures = 0;
   #updates = 0;
   #lastUpdateMs: number | undefined;
@@ -103,7 +102,7 @@ export class Connection {
     if (this.#state.at === 'idle') this.#connect();
   }
 
-  /** Ends the connection for good. */
+  /** Closes the connection permanently. */
   close(): void {
     this.#leave();
     this.#state = { at: 'closed' };
@@ -139,7 +138,7 @@ export class Connection {
     this.#state = { at: 'connecting', socket, cancel };
     socket.on('connect', () => this.#opened(socket));
     socket.on('data', (chunk: Uint8Array) => this.#take(socket, chunk));
-    // Listened to for as long as the socket lives: an error without a listener would end the process.
+    // The listener remains for the life of the socket: an error without a listener would end the process.
     socket.on('error', (error: NodeJS.ErrnoException) => this.#lost(socket, error.code ?? error.message));
     socket.on('close', () => this.#lost(socket, 'closed by the server'));
   }
@@ -199,14 +198,14 @@ export class Connection {
     this.#refusedWarning.warn(this.#needs.now(), 'Locations of an ISO/IEC 24730-1 server are refused', facts);
   }
 
-  /** Leaves the server waiting for a moment: what it sends meanwhile stays in the network's buffers, which are bounded. */
+  /** Pauses reading: data sent in the meantime stays in the network's bounded buffers. */
   #rest(open: Open): void {
     open.cancelRest();
     open.socket.pause();
     open.cancelRest = this.#needs.schedule(REST_MS, () => open.socket.resume());
   }
 
-  /** The server has announced a KeepAlive at least every so many seconds. */
+  /** Applies a KeepAlive interval announced by the server. */
   #expect(open: Open, seconds: number): void {
     const silenceMaxMs = Math.min(SILENCE_LONGEST_MS, 1000 * Math.max(2 * seconds, seconds + 5));
     if (silenceMaxMs === open.silenceMaxMs) return;
@@ -215,7 +214,7 @@ export class Connection {
     this.#watch(open);
   }
 
-  /** One timer looks when silence was last possible, instead of one that each chunk would set anew. */
+  /** Checks for silence with one timer, instead of resetting a timer for each chunk. */
   #watch(open: Open): void {
     const endMs = open.lastByteMs + open.silenceMaxMs;
     open.cancelWatch = this.#needs.schedule(Math.max(1, endMs - this.#needs.now()), () => {
@@ -234,7 +233,7 @@ export class Connection {
     this.#lostWarning.warn(this.#needs.now(), 'There is no connection to an ISO/IEC 24730-1 server', facts);
   }
 
-  /** Ends what the state has begun: its timers and its socket. */
+  /** Leaves the state: cancels its timers and closes its socket. */
   #leave(): void {
     const state = this.#state;
     if (state.at === 'connecting' || state.at === 'waiting') state.cancel();
@@ -248,10 +247,10 @@ export class Connection {
 
 const FIRST_MS = 1000;
 const MOST_MS = 30_000;
-/** Share of the delay by which chance moves it, so that many hubs do not come back at the same moment. */
+/** Random share of the delay, so that many hubs do not reconnect at the same moment. */
 const JITTER = 0.25;
 
-/** Time to wait before the next attempt after that many failures in a row; `random` is in [0, 1). */
+/** Delay before the next attempt after that many consecutive failures; `random` is in [0, 1). */
 export function backoffMs(failures: number, random: number): number {
   const delayMs = Math.min(MOST_MS, FIRST_MS * 2 ** Math.min(failures, 16));
   return Math.round(delayMs * (1 + JITTER * (2 * random - 1)));

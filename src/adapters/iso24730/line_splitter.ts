@@ -1,32 +1,31 @@
 const LF = 0x0a;
 const CR = 0x0d;
-/** Longest line that is kept, in bytes. */
+/** Maximum length of a line, in bytes. */
 export const LINE_MAX_BYTES = 64 * 1024;
 
 /**
- * Cuts a stream of bytes into lines at LF or CR LF, however the network has cut it. Empty lines are left out. A line
- * that grows over LINE_MAX_BYTES is dropped up to its end, so that memory is bounded whatever comes. Bytes that are not
- * UTF-8 become U+FFFD.
+ * Splits a byte stream into lines at LF or CR LF, independent of network chunks. Empty lines are skipped. A line longer
+ * than LINE_MAX_BYTES is dropped up to its end, so memory is bounded. Invalid UTF-8 becomes U+FFFD.
  */
 export class LineSplitter {
   readonly #utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
-  /** The begun line: its first `#length` bytes. Grows to the longest line at most. */
+  /** The incomplete line: its first `#length` bytes. Grows to the longest line. */
   #begun = new Uint8Array(512);
   #length = 0;
   #isOverlong = false;
   #overlongLines = 0;
 
-  /** Lines that were dropped for their length so far. */
+  /** Number of lines dropped for their length. */
   get overlongLines(): number {
     return this.#overlongLines;
   }
 
-  /** Bytes that are held until their line ends. */
+  /** Bytes buffered until their line ends. */
   get heldBytes(): number {
     return this.#begun.length;
   }
 
-  /** The lines that the chunk completes, without their ends. */
+  /** The lines completed by the chunk, without their line breaks. */
   push(chunk: Uint8Array): string[] {
     const lines: string[] = [];
     let start = 0;
@@ -39,7 +38,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** The line that ends with these bytes; empty when it is blank or too long. */
+  /** The line that ends with these bytes; empty if it is blank or too long. */
   #complete(end: Uint8Array): string {
     let bytes = end;
     if (this.#length > 0 || this.#isOverlong || end.length > LINE_MAX_BYTES) {

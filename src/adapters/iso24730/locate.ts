@@ -4,7 +4,7 @@ import { formatTime } from '../../model/time.ts';
 import { readVendorTime } from '../vendor_time.ts';
 import type { Column, Field } from './columns.ts';
 
-/** Where the locations of a stream belong. */
+/** Origin of the locations of a stream. */
 export interface Belonging {
   /** Id or foreign id of the zone whose coordinates the stream is in. */
   readonly source: string;
@@ -19,7 +19,7 @@ export interface Locate {
   readonly columns: readonly Column[];
 }
 
-/** A location, and whether the hub's time of receipt stands for a missing or unreadable one. */
+/** A location, and whether its time is the hub's time of receipt because the message has no valid one. */
 export interface Located {
   readonly location: Location;
   readonly isTimed: boolean;
@@ -31,11 +31,11 @@ export type Unlocated = 'no_tag_id' | 'no_position';
 const PLACED: ReadonlySet<Field> = new Set<Field>(['source', 'format', 'tag_id', 'x', 'y', 'z', 'timestamp']);
 const NUMERIC: ReadonlySet<Field> = new Set<Field>(['battery', 'antenna_id']);
 
-/** The location of a message, in the coordinates of the zone, or what keeps it from being one. */
+/** Converts a message to a location in the coordinates of the zone, or returns what is missing. */
 export function locate(message: Locate, { source, providerType }: Belonging): Located | Unlocated {
   const { columns, values } = message;
   const read: Partial<Record<Field, string>> = {};
-  // A vendor may call a field anything, __proto__ too: entries become own members, assignments might not.
+  // A vendor field may have any name, even __proto__: entries become own members, assignments might not.
   const vendor: [string, string][] = [];
   const extra: string[] = values.slice(columns.length).filter((value) => value !== '');
   for (const [index, { field, name }] of columns.entries()) {
@@ -82,7 +82,7 @@ function standardDetails(read: Partial<Record<Field, string>>): [string, unknown
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** A number with the digits that were sent, where they make one in JSON. */
+/** A number with its original digits, if it is valid JSON. */
 function readDetail(value: string): unknown {
   const number = readNumber(value);
   if (number === undefined) return value;
@@ -91,7 +91,7 @@ function readDetail(value: string): unknown {
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
-/** Number() alone would read an empty text as 0, and hexadecimal digits. */
+/** Number() alone would read an empty string as 0, and accept hexadecimal digits. */
 function readNumber(text: string | undefined): number | undefined {
   if (text === undefined || !NUMBER.test(text)) return undefined;
   const number = Number(text);

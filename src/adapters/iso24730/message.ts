@@ -3,16 +3,16 @@ import { type Column, columnsOf, DEFAULT_COLUMNS } from './columns.ts';
 import type { Locate } from './locate.ts';
 
 /**
- * Messages of ISO/IEC 24730-1:2014, "text over socket": one a line, their fields between commas, nothing quoted or
- * escaped.
+ * Messages of ISO/IEC 24730-1:2014, "text over socket": one per line, with fields separated by commas, without quotes or
+ * escapes.
  *
  *     KeepAlive,<seconds>
  *     FieldDefinition,<field>,<XML tag>,<type>,<min length>,<max length>
  *     LocateMessageDefinition,<source>,<format>,<field>,<field>,...
  *     <source>,<format>,<values in the order of the definition>
  *
- * A locate message has no word of its own: it is any line that begins with none of the other words, and whose format is
- * defined, or DFT, or whose first nine fields look like those of DFT.
+ * A locate message has no keyword: it is any line that starts with none of the keywords, and whose format is defined, or
+ * DFT, or whose first nine fields look like those of DFT.
  */
 export type Message =
   | { readonly kind: 'keep_alive'; readonly seconds: number }
@@ -21,13 +21,13 @@ export type Message =
   | { readonly kind: 'locate'; readonly locate: Locate }
   | { readonly kind: 'unknown'; readonly first: string };
 
-/** Columns that the connection has defined, by layoutKey. */
+/** Columns defined on the connection, by layoutKey. */
 export type Layouts = ReadonlyMap<string, readonly Column[]>;
 
-/** Columns that a definition may have: more are no format, but garbage. */
+/** Maximum columns of a definition; more are garbage. */
 export const COLUMNS_MAX = 256;
 
-/** Reads a line. The seconds of a KeepAlive are 0 when they are no positive number. */
+/** Parses a line. The seconds of a KeepAlive are 0 if they are not a positive number. */
 export function readMessage(line: string, layouts: Layouts): Message {
   const fields = line.split(',').map((field) => field.trim());
   const first = fields[0] ?? '';
@@ -58,17 +58,17 @@ function readLocate(fields: readonly string[], layouts: Layouts): Message {
   return { kind: 'locate', locate: { source, format, values, columns } };
 }
 
-/** Columns of a format that nobody has defined; undefined when the line is no locate message. */
+/** Columns of an undefined format; undefined if the line is not a locate message. */
 function presumedColumns(fields: readonly string[]): readonly Column[] | undefined {
   const [, format = '', tagIdFormat = '', tagId = ''] = fields;
   if (format.toLowerCase() === 'dft') return DEFAULT_COLUMNS;
-  // Lines of another protocol with as many commas would otherwise be read as tags in absurd places.
+  // Lines of another protocol with as many commas would otherwise become tags at absurd positions.
   if (!/^[0-9a-f]{1,4}$/i.test(tagIdFormat) || tagId === '') return undefined;
   const time = fields[8];
   return time === undefined || Number.isNaN(readVendorTime(time)) ? undefined : DEFAULT_COLUMNS;
 }
 
-/** Fields hold no comma, so the key tells all pairs apart. */
+/** Fields contain no comma, so the key is unique. */
 function layoutKey(source: string, format: string): string {
   return `${source},${format}`;
 }
@@ -77,7 +77,7 @@ function secondsOf(text = ''): number {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
 }
 
-/** Whether the line is of the older stream of a known vendor, which is served at a port beside the standard one. */
+/** Whether the line belongs to the older stream of a known vendor, which has a different port than the standard one. */
 export function isZebraLegacy(line: string): boolean {
   const fields = line.split(',', 7);
   return /^[RTOPNDI]$/.test(fields[0] ?? '') && /^\d{9,10}(\.\d*)?$/.test(fields[6] ?? '');

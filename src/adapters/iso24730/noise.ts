@@ -6,11 +6,11 @@ const RUN_MAX = 50;
 const KINDS_MAX = 50;
 const EXCERPT_MAX = 200;
 
-/** Looks at the lines of a connection that are of no use, and says so once when there is nothing else. */
+/** Detects unusable lines of a connection, and logs once if all lines are unusable. */
 export class Noise {
   readonly #log: SourceLog;
   readonly #address: string;
-  /** First fields that were logged. Bounded, as a peer may send anything. */
+  /** First fields already logged. Bounded, as a peer may send anything. */
   readonly #kinds = new Set<string>();
   #run = 0;
   #isSettled = false;
@@ -20,12 +20,12 @@ export class Noise {
     this.#address = address;
   }
 
-  /** A line was of use: the peer speaks the protocol. */
+  /** Reports a usable line: the peer speaks the protocol. */
   useful(): void {
     this.#isSettled = true;
   }
 
-  /** A line was of no use. */
+  /** Reports an unusable line. */
   useless(line: string): void {
     if (this.#isSettled) return;
     this.#run++;
@@ -38,7 +38,7 @@ export class Noise {
     this.#log.warn('A peer does not look like ISO/IEC 24730-1: none of its first lines could be used', facts);
   }
 
-  /** A line was no message. */
+  /** Reports a line that is not a message. */
   unknown(first: string): void {
     const kind = show(first);
     if (this.#kinds.size >= KINDS_MAX || this.#kinds.has(kind)) return;

@@ -4,25 +4,25 @@ import { LineSplitter } from './line_splitter.ts';
 import { type Belonging, type Locate, locate } from './locate.ts';
 import { type Message, readMessage } from './message.ts';
 
-/** What a chunk of a stream has brought. */
+/** Result of reading a chunk of a stream. */
 export interface Read {
   readonly locations: Location[];
-  /** Whether a message of the protocol was among the lines. */
+  /** Whether the lines included a message of the protocol. */
   readonly hasMessage: boolean;
-  /** The last announced time between signs of life; undefined when none was announced. */
+  /** The last announced keep-alive interval; undefined if none was announced. */
   readonly keepAliveSeconds: number | undefined;
 }
 
-/** What has become of the lines of a connection, over all its reconnects. */
+/** Counters of the lines of a connection, across reconnects. */
 export interface LineCounts {
-  /** Lines that are no message of the protocol. */
+  /** Lines that are not messages of the protocol. */
   unknown_messages: number;
   /** Lines over the limit. */
   overlong_lines: number;
-  /** Locate messages that gave no location, by what was missing. */
+  /** Locate messages without a location, by what was missing. */
   no_tag_id: number;
   no_position: number;
-  /** Locations that have got the time of receipt. */
+  /** Locations with the time of receipt. */
   no_timestamp: number;
 }
 
@@ -30,19 +30,19 @@ export function newLineCounts(): LineCounts {
   return { unknown_messages: 0, overlong_lines: 0, no_tag_id: 0, no_position: 0, no_timestamp: 0 };
 }
 
-/** Is told of lines that are of use or of none. */
+/** Receives usable and unusable lines. */
 export interface Listener {
   useful(): void;
   useless(line: string): void;
   unknown(first: string): void;
 }
 
-/** Definitions that a peer may make, of formats and of fields each. */
+/** Maximum definitions of a peer, of formats and of fields each. */
 const DEFINITIONS_MAX = 64;
 
 /**
- * Reads one stream from its connect to its end: bytes in, locations out. Definitions hold for that one stream. Nothing
- * that a peer sends makes it throw or grow without bound.
+ * Parses one stream from connect to close: bytes in, locations out. Definitions are valid for that stream only. No
+ * input makes it throw or grow without bound.
  */
 export class StreamReader {
   readonly #belonging: Belonging;
@@ -58,7 +58,7 @@ export class StreamReader {
     this.#listener = listener;
   }
 
-  /** Names of the fields that the vendor has declared, for diagnosis. */
+  /** Names of the fields declared by the vendor, for diagnosis. */
   get declaredFields(): readonly string[] {
     return [...this.#fields.keys()];
   }

@@ -5,7 +5,7 @@ import { rowSum } from '../row_sum.ts';
 import { reasonOf, refuse } from '../start_errors.ts';
 import { APPLICATION_ID, STEPS, type Step } from './steps.ts';
 
-/** What a migration is told. */
+/** Context of a migration. */
 export interface Migration extends Opening {
   /** The file's path without links, and its name for messages. */
   readonly file: string;
@@ -15,8 +15,8 @@ export interface Migration extends Opening {
 }
 
 /**
- * Brings an open database up to the last step: a new one in one transaction, an older one step by step, each in a
- * transaction after a verified copy `data.dat.v<version before>.<time>.bak` was made. Throws a StartupError when a step
+ * Migrates an open database to the last version: a new one in one transaction, an older one step by step, each in a
+ * transaction after making a verified copy `data.dat.v<version before>.<time>.bak`. Throws a StartupError if a step
  * fails; then the database is closed, and its file is that copy again.
  */
 export function migrate(db: Database.Database, migration: Migration): void {
@@ -84,7 +84,10 @@ function runStep(db: Database.Database, { step, stage, migration }: Run): void {
   stage(1, text);
 }
 
-/** The transaction was taken back; the copy stands in for whatever that has left. Says what the file is now. */
+/**
+ * Replaces the rolled-back database by its copy, in case the rollback was incomplete. Returns the state of the file for
+ * the error message.
+ */
 function putBack(db: Database.Database, file: string, backup: string): string {
   try {
     db.close();

@@ -1,33 +1,33 @@
 import type Database from 'better-sqlite3';
 import { defineRowSum } from '../row_sum.ts';
 
-/** Tells how far a step has come, from 0 to 1. A step that takes no time need not. */
+/** Reports the progress of a step, from 0 to 1. Fast steps need not call it. */
 export type Progress = (part: number) => void;
 
-/** What makes a file of one version from a file of the version before. It runs in one transaction. */
+/** A migration from the previous version of the file. It runs in one transaction. */
 export interface Step {
-  /** What the file is then: its user_version. */
+  /** Version after the step: its user_version. */
   readonly version: number;
-  /** What the step does, for those who watch it: "Keep settings in a table of their own". */
+  /** Description of the step for users: "Keep settings in a table of their own". */
   readonly name: string;
   run(db: Database.Database, progress: Progress): void;
 }
 
 /**
- * All steps since the empty file, in order; the version of a step is its place. Steps are history: one that hubs have
- * run is never changed, a change of the schema is a step more. A new file is made by running all of them.
+ * All steps since the empty file, in order; the version of a step is its position. Steps are history: a step that hubs
+ * have run is never changed; a change of the schema adds a step. A new file is created by running all of them.
  *
- * 1. Entities keep their place in the order of creation (seq) when they are replaced. Times are milliseconds since 1970.
- *    `memberships` is a JSON array of KeptMembership (core/item.ts). last_known has a rowid and a separate index on purpose: rows of
- *    490 bytes in random order of ids went in at 200,000 a second, clustered on the key (WITHOUT ROWID) at 90,000 with
- *    four times as much to checkpoint.
- * 2. Settings of the hub itself, of which one changes every minute, are no entities: without them `entity` is what the
- *    API lists. `migration` says when the file was brought to which version, and which copy was made before.
- * 3. `collision` are the pairs of trackables that collide: `id` is a JSON array of their ids, `bodies` one of their
- *    motions at the start.
- * 4. `sum` is the checksum of a row (row_sum.ts). `written` is one row: how many commits there were, and which lock file
- *    its hubs hold (running_mark.ts, lock.ts).
- * 5. `row_log` is where rows of last_known and collision are kept first, as they came (row_log.ts, core/row_bytes.ts).
+ * 1. Entities preserve their position in the order of creation (seq) when they are replaced. Times are milliseconds
+ * since 1970. `memberships` is a JSON array of KeptMembership (core/item.ts). last_known has a rowid and a separate
+ * index on purpose: rows of 490 bytes in random order of ids were inserted at 200,000 a second, clustered on the key
+ * (WITHOUT ROWID) at 90,000 with four times as much to checkpoint.
+ * 2. Settings of the hub itself, one of which changes every minute, are not entities: without them `entity` is what the
+ * API lists. `migration` records the time of each migration and its backup.
+ * 3. `collision` holds the pairs of trackables that collide: `id` is a JSON array of their ids, `bodies` one of their
+ * motions at the start.
+ * 4. `sum` is the checksum of a row (row_sum.ts). `written` is one row: the number of commits, and the lock file of its
+ * hubs (running_mark.ts, lock.ts).
+ * 5. `row_log` receives rows of last_known and collision first, in arrival order (row_log.ts, core/row_bytes.ts).
  */
 export const STEPS: readonly Step[] = [
   {
@@ -103,7 +103,7 @@ export const STEPS: readonly Step[] = [
   },
 ];
 
-/** Version of a file that this hub works with, kept in the file as its user_version. */
+/** Version of a file that this hub works with, stored in the file as its user_version. */
 export const SCHEMA_VERSION = STEPS.length;
 
 /** Marks a file as a hub's: "omlH" as a big-endian number. */

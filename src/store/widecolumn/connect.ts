@@ -6,10 +6,10 @@ import { refuse } from './failures.ts';
 import type { WideColumnSettings } from './settings.ts';
 
 const RECONNECT_MS = 1000;
-/** For what is asked once. */
+/** Options of one-time queries. */
 const NOW = { prepare: false };
 
-/** Connects to the keyspace, which is made where it is missing. Throws a StartupError or an error of the driver. */
+/** Connects to the keyspace, and creates it if it is missing. Throws a StartupError or an error of the driver. */
 export async function connect(settings: WideColumnSettings): Promise<Client> {
   const options = optionsOf(settings);
   const localDataCenter = await prepareKeyspace(settings, options);
@@ -23,9 +23,9 @@ export async function connect(settings: WideColumnSettings): Promise<Client> {
   }
 }
 
-/** Makes the keyspace, and returns the data center to talk to. */
+/** Creates the keyspace if needed, and returns the data center to connect to. */
 async function prepareKeyspace(settings: WideColumnSettings, options: ClientOptions): Promise<string> {
-  // Any host will do, whatever its data center: that is to be found out.
+  // Any host will do: the data center is not known yet.
   const loadBalancing = new policies.loadBalancing.RoundRobinPolicy();
   const client = new Client({ ...options, policies: { ...options.policies, loadBalancing } });
   try {
@@ -33,7 +33,7 @@ async function prepareKeyspace(settings: WideColumnSettings, options: ClientOpti
     const { keyspace, replication } = settings;
     const asked = 'SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?';
     const found = await client.execute(asked, [keyspace]);
-    // Asked first: a user who may not make keyspaces can use one.
+    // Queried first: a user without permission to create keyspaces can use an existing one.
     if (found.rowLength === 0) {
       await client.execute(`CREATE KEYSPACE IF NOT EXISTS "${keyspace}" WITH replication = ${replication}`, [], NOW);
     }
@@ -59,20 +59,20 @@ function optionsOf(settings: WideColumnSettings): ClientOptions {
     protocolOptions: { port },
     socketOptions: { connectTimeout: connectTimeoutMs, readTimeout: requestTimeoutMs },
     policies: { reconnection: new policies.reconnection.ConstantReconnectionPolicy(RECONNECT_MS) },
-    // What is written says its own time, so it can be written twice.
+    // Each write has its own timestamp, so it is idempotent.
     queryOptions: { prepare: true, isIdempotent: true, captureStackTrace: false },
     ...(username !== null && { credentials: { username, password: password ?? '' } }),
     ...(tls !== undefined && { sslOptions: tlsOptions(tls.pem, hosts) }),
   };
 }
 
-/** Nodes are found by their addresses, but certificates name what people know: a node may be called either. */
+/** Nodes are found by address, but certificates name hosts: a certificate may match either. */
 function tlsOptions(pem: string | null, hosts: readonly string[]): ConnectionOptions {
   const identity: ConnectionOptions['checkServerIdentity'] = (address, certificate) => {
     const problems = [address, ...hosts].map((name) => checkServerIdentity(name, certificate));
     return problems.includes(undefined) ? undefined : problems[0];
   };
-  // The driver takes any certificate unless it is told otherwise.
+  // By default the driver accepts any certificate.
   const strict: ConnectionOptions = { rejectUnauthorized: true, checkServerIdentity: identity };
   if (pem === null) return strict;
   const text = readPem(pem);
@@ -90,7 +90,7 @@ function readPem(path: string): string {
   throw new StartupError(`Cannot use widecolumn_tls_pem ${path}: there is no PEM in it`);
 }
 
-/** The consistency of a name, such as LOCAL_QUORUM. */
+/** The consistency of that name, such as LOCAL_QUORUM. */
 export function consistencyOf(name: string): number {
   const [first = '', ...others] = name.toLowerCase().split('_');
   const camel = first + others.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

@@ -1,4 +1,4 @@
-/** Does work for each item, for some at a time. Rejects with the first failure, once nothing is under way any more. */
+/** Runs `work` for each item with bounded concurrency. Rejects with the first failure, once no work is in progress. */
 export async function eachOf<T>(
   items: IteratorObject<T>,
   { atOnce }: { readonly atOnce: number },

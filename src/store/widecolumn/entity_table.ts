@@ -6,7 +6,7 @@ import { readPartitions } from './reading.ts';
 import { partitionOf } from './schema.ts';
 import type { Sender, Statement, Write } from './sender.ts';
 
-/** Of one logged batch: databases refuse those above 50 KiB, as they come. */
+/** Maximum bytes of one logged batch: by default databases reject batches above 50 KiB. */
 const BATCH_BYTES_MAX = 30 << 10;
 const BATCH_STATEMENTS_MAX = 100;
 const READS_AT_ONCE = 32;
@@ -16,26 +16,26 @@ const DELETE = 'DELETE FROM entity USING TIMESTAMP ? WHERE partition = ? AND kin
 const READ = 'SELECT kind, id, made, body FROM entity WHERE partition = ?';
 const READ_ONE = 'SELECT body FROM entity WHERE partition = ? AND kind = ? AND id = ?';
 
-/** An entity, and the tick of its creation; without text there is none. */
+/** An entity with the tick of its creation; without JSON it is deleted. */
 interface Stored extends EntityWrite {
   readonly made: number;
 }
 
 /**
- * The table of entities. A group of changes goes in logged batches, in its order. When one fails, nobody knows what of
- * the group is in the database, or will be; so everything is put back as it was, with a later time, before anything else
- * is written. What this cannot help is a hub that dies before: then a beginning of a group that nobody was told of may
- * be there.
+ * The table of entities. A group of changes is written in logged batches, in order. If one fails, it is unknown which
+ * changes of the group reached the database, or still will. So the previous state is restored with a later timestamp
+ * before anything else is written. One case remains: if the hub dies before that, an unacknowledged prefix of a group
+ * may be stored.
  */
 export class EntityTable {
   readonly #client: Client;
   readonly #sender: Sender;
   readonly #lease: Lease;
   readonly #consistency: number;
-  /** The tick of creation of each entity that there is. */
+  /** Creation tick of each existing entity. */
   #made = new Map<string, number>();
   #isRead = false;
-  /** What has to be put back. */
+  /** Entities to restore. */
   #before = new Map<string, Stored>();
 
   constructor(client: Client, { sender, lease, consistency }: { sender: Sender; lease: Lease; consistency: number }) {
@@ -55,14 +55,14 @@ export class EntityTable {
     return all.map(({ kind, id, text }) => ({ kind, id, text }));
   }
 
-  /** Writes a group. When it rejects, nothing of it is there, or will be once `putBack` succeeds. */
+  /** Writes a group. If it rejects, nothing of the group is stored, or will be once `putBack` succeeds. */
   async write(group: readonly EntityWrite[]): Promise<void> {
     if (group.length === 0) return;
     if (!this.#isRead) await this.read();
     await this.putBack();
     const before = await this.#read(group);
     let tick = await this.#lease.ticks(group.length);
-    /** Of the group's entities after it. */
+    /** Creation ticks of the group's entities after it. */
     const made = new Map<string, number | undefined>();
     const stored = group.map((entity) => {
       const key = keyOf(entity);
@@ -78,13 +78,13 @@ export class EntityTable {
       }
     } catch (error) {
       this.#before = before;
-      // Better now than with the next change. If it fails as well, then with that.
+      // Better now than before the next change. If it fails again, it is retried then.
       await this.putBack().catch(() => undefined);
       throw error;
     }
   }
 
-  /** Puts back what a failed group may have changed. To be called before anything is written or read. */
+  /** Restores entities that a failed group may have changed. Call it before any write or read. */
   async putBack(): Promise<void> {
     if (this.#before.size === 0) return;
     let tick = await this.#lease.ticks(this.#before.size);
@@ -93,7 +93,7 @@ export class EntityTable {
     this.#before = new Map();
   }
 
-  /** The entities of a group as they are now. */
+  /** Reads the current entities of a group. */
   async #read(group: readonly EntityWrite[]): Promise<Map<string, Stored>> {
     const before = new Map<string, Stored>();
     for (const { kind, id } of group) {

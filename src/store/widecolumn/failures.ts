@@ -4,7 +4,7 @@ import type { WideColumnSettings } from './settings.ts';
 
 const { responseErrorCodes: code } = types;
 
-/** Answers of a database that could not do now what it can do later. */
+/** Temporary errors of a database. */
 const TRANSIENT = new Map<number, string>([
   [code.overloaded, 'overloaded'],
   [code.unavailableException, 'unavailable'],
@@ -18,15 +18,15 @@ const TRANSIENT = new Map<number, string>([
 ]);
 
 /**
- * Why an attempt has failed, in a word to be counted by, and whether another one may well succeed at once. Nobody to
- * talk to, and no answer within the time for one, are not mended by asking again now.
+ * Classifies a failed attempt: a label for statistics, and whether an immediate retry may succeed. Unreachable hosts
+ * and timeouts do not pass immediately.
  */
 export function judge(error: unknown): { readonly reason: string; readonly isPassing: boolean } {
   const first = rootOf(error);
   if (first instanceof errors.ResponseError) {
     const reason = TRANSIENT.get(first.code);
     if (reason !== undefined) return { reason, isPassing: true };
-    // Databases that only speak the protocol have codes of their own for a client that asks too much.
+    // Compatible databases have their own codes for throttling.
     if (/rate|overload|throttl|too many/i.test(first.message)) return { reason: 'overloaded', isPassing: true };
     return { reason: 'refused', isPassing: false };
   }
@@ -35,7 +35,7 @@ export function judge(error: unknown): { readonly reason: string; readonly isPas
   return { reason: 'no_host', isPassing: false };
 }
 
-/** Of what all hosts have said the word that says most: a database's own before that of a failed connection. */
+/** Selects the most informative error of all hosts: one of the database before one of a failed connection. */
 export function rootOf(error: unknown): unknown {
   if (!(error instanceof errors.NoHostAvailableError)) return error;
   const inner: unknown[] = Object.values(error.innerErrors ?? {});
@@ -43,18 +43,18 @@ export function rootOf(error: unknown): unknown {
   return told ?? inner.find((each) => each instanceof Error) ?? error;
 }
 
-/** A start that fails because of the database. */
+/** Error of a start that fails because of the database. */
 export function refuse({ hosts, port }: WideColumnSettings, reason: string): StartupError {
   const place = hosts.map((host) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(', ');
   return new StartupError(`Cannot use the wide-column database at ${place}: ${reason.trim().replaceAll(/\s+/g, ' ')}`);
 }
 
-/** Says in plain words why the hub cannot start on a database. */
+/** Converts an error into a StartupError with a plain reason. */
 export function asStartupError(error: unknown, settings: WideColumnSettings): StartupError {
   return error instanceof StartupError ? error : refuse(settings, inWords(error));
 }
 
-/** What a database has against a client, in plain words. */
+/** Describes an error of the database in plain words. */
 export function inWords(error: unknown): string {
   const first = rootOf(error);
   const { message, code: reason } = first as { message: string; code?: unknown };

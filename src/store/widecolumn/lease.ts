@@ -1,7 +1,7 @@
 import { type Client, types } from 'cassandra-driver';
 import type { WideColumnDeps } from './settings.ts';
 
-/** Ticks that are reserved at a time: ten seconds. */
+/** Ticks reserved at a time: ten seconds. */
 const RESERVED = 10_000_000;
 const MICROSECONDS = 1000;
 const ATTEMPTS = 10;
@@ -19,13 +19,13 @@ interface Row {
 }
 
 /**
- * Holds a keyspace for one hub, and hands out the times of its writes.
+ * Lease of a keyspace by one hub, and the source of its write timestamps.
  *
- * A database of this kind keeps, of two writes of one cell, the one with the later time. So times are ticks, at least
- * the clock's microseconds and each later than all before, also those of earlier holders: a row says up to where ticks
- * are reserved, and a new holder begins behind that, whatever its clock says. Whoever takes the lease, with the first
- * write, puts its name into that row. An earlier holder that is still alive finds that at its next reservation, and
- * writes no more. A hub that does not come as far as a write disturbs nobody.
+ * Of two writes of one cell, such a database retains the one with the later timestamp. So timestamps are ticks: at
+ * least the clock's microseconds, and each later than all before, including those of earlier holders. A row stores the
+ * end of the reserved ticks, and a new holder starts after it, whatever its clock says. The holder takes the lease with
+ * its first write, and puts its name into that row. An earlier holder that is still alive notices that at its next
+ * reservation, and stops writing. A hub that never writes does not disturb another.
  */
 export class Lease {
   readonly hubId: string;
@@ -43,18 +43,18 @@ export class Lease {
     this.hubId = hubId;
   }
 
-  /** Makes the row where there is none. */
+  /** Creates the row if it is missing. */
   static async open(client: Client, deps: Pick<WideColumnDeps, 'now' | 'newId'>): Promise<Lease> {
     const found = await rowOf(client);
     if (found !== undefined) return new Lease(client, deps, found.id);
     await client.execute(MAKE, [deps.newId()], CONDITIONAL);
-    // Another hub may have been quicker.
+    // Another hub may have created it concurrently.
     return Lease.open(client, deps);
   }
 
   /**
-   * Takes so many ticks in a row and returns the first, in microseconds since 1970. Rejects when the keyspace has another
-   * holder, or when the database does not answer.
+   * Allocates `count` consecutive ticks and returns the first, in microseconds since 1970. Rejects if another hub holds
+   * the keyspace, or the database does not reply.
    */
   async ticks(count: number): Promise<number> {
     if (!this.#isTaken) await this.#take();
@@ -70,11 +70,11 @@ export class Lease {
     return first;
   }
 
-  /** Takes the lease from whoever has it. */
+  /** Takes the lease from its current holder. */
   async #take(): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const found = await rowOf(this.#client);
-      if (found === undefined) throw new Error('somebody has emptied the table hub');
+      if (found === undefined) throw new Error('another program has emptied the table hub');
       const ticks = Math.max(this.#now() * MICROSECONDS, found.ticks.toNumber());
       const reserved = ticks + RESERVED;
       const values = [this.#holder, long(reserved), found.holder, found.ticks];

@@ -5,7 +5,7 @@ import { ALL_PARTITIONS } from './schema.ts';
 const AT_ONCE = 8;
 const PAGE_ROWS = 2000;
 
-/** Reads a table, page by page, some partitions at a time. */
+/** Reads a table page by page, with several partitions in parallel. */
 export async function readPartitions<T>(
   client: Client,
   { query, consistency }: { readonly query: string; readonly consistency: number },

@@ -4,9 +4,9 @@ import { readPartitions } from './reading.ts';
 import { partitionOf } from './schema.ts';
 import type { Statement, Write } from './sender.ts';
 
-/** Of the rows of a partition that are written at once. Nodes refuse mutations above 16 MiB. */
+/** Maximum bytes of the rows of a partition written at once. Nodes reject mutations above 16 MiB. */
 const WRITE_BYTES_MAX = 64 << 10;
-/** What a row takes besides its texts, roughly. */
+/** Approximate size of a row without its strings. */
 const ROW_BYTES = 64;
 
 const SET = `INSERT INTO last_known (partition, kind, id, received_ms, key_ms, location, memberships)
@@ -18,7 +18,7 @@ const SET_COLLISION = 'INSERT INTO collision (partition, id, start_ms, bodies) V
 const DELETE_COLLISION = 'DELETE FROM collision USING TIMESTAMP ? WHERE partition = ? AND id = ?';
 const READ_COLLISIONS = 'SELECT id, start_ms, bodies FROM collision WHERE partition = ?';
 
-/** Writes of rows, the first of which has the time `tick`. Those of a partition of one table go together. */
+/** Writes for rows, with timestamps from `tick` on. Rows of the same partition and table go into one batch. */
 export function rowWrites(rows: readonly StoredRow[], tick: number): Write[] {
   const open = new Map<string, { statements: Statement[]; bytes: number; isLogged: false }>();
   const writes: Write[] = [];
@@ -60,7 +60,7 @@ function bytesOf(row: StoredRow): number {
   return bytes + row.location.length + ROW_BYTES * row.memberships.length;
 }
 
-/** All rows, those of collisions last. */
+/** All rows, collisions last. */
 export async function readRows(client: Client, consistency: number): Promise<StoredRow[]> {
   const rows = await readPartitions(
     client,

@@ -2,16 +2,18 @@ import { type Client, types } from 'cassandra-driver';
 import { refuse } from './failures.ts';
 import type { WideColumnSettings } from './settings.ts';
 
-/** Partitions of each table, by a hash of kind and id. Part of the schema: with another number nothing would be found. */
+/**
+ * Partitions of each table, by a hash of kind and id. Part of the schema: with another number no row would be found.
+ */
 const PARTITIONS = 64;
 
 /**
- * What leads from each version to the next; the first leads from nothing to 1. Statements may run twice, or at two hubs
- * at once. Times are milliseconds since 1970; `made` orders entities by creation; `memberships` is a
- * JSON array of KeptMembership (core/item.ts). `collision` are the pairs of trackables that collide: `id` is a JSON array of their ids,
- * `bodies` one of their motions at the start.
+ * Statements for each version; the first ones create version 1. Statements may run twice, or at two hubs at once. Times
+ * are milliseconds since 1970; `made` orders entities by creation; `memberships` is a JSON array of KeptMembership
+ * (core/item.ts). `collision` holds the pairs of trackables that collide: `id` is a JSON array of their ids, `bodies`
+ * one of their motions at the start.
  *
- * Rows of a partition are written in one batch, which is one mutation for the node that has it.
+ * Rows of a partition are written in one batch, which is one mutation for its node.
  */
 const STEPS: readonly (readonly string[])[] = [
   [
@@ -33,14 +35,14 @@ const STEPS: readonly (readonly string[])[] = [
   ],
 ];
 
-/** For what is asked once. */
+/** Options of one-time queries. */
 const NOW = { prepare: false };
 
 const ASK = "SELECT version FROM schema_version WHERE name = 'hub'";
 const FIRST = "INSERT INTO schema_version (name, version) VALUES ('hub', ?) IF NOT EXISTS";
 const NEXT = "UPDATE schema_version SET version = ? WHERE name = 'hub' IF version = ?";
 
-/** Makes the tables, or brings them up to date. Throws a StartupError when a newer hub has made them. */
+/** Creates or migrates the tables. Throws a StartupError if a newer hub has created them. */
 export async function prepareSchema(client: Client, settings: WideColumnSettings): Promise<void> {
   await client.execute('CREATE TABLE IF NOT EXISTS schema_version (name text PRIMARY KEY, version int)', [], NOW);
   const found = await client.execute(ASK, [], { consistency: types.consistencies.serial });
@@ -51,7 +53,7 @@ export async function prepareSchema(client: Client, settings: WideColumnSettings
   for (const [index, statements] of STEPS.entries()) {
     if (index < version) continue;
     for (const statement of statements) await client.execute(statement, [], NOW);
-    // Whoever comes first counts it; both have made the same.
+    // The first hub records the version; concurrent hubs have run the same statements.
     const count = index === 0 ? ([FIRST, [1]] as const) : ([NEXT, [index + 1, index]] as const);
     await client.execute(count[0], count[1], { isIdempotent: false });
   }
@@ -59,7 +61,7 @@ export async function prepareSchema(client: Client, settings: WideColumnSettings
 
 export const ALL_PARTITIONS: readonly number[] = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
-/** The partition of an object: FNV-1a of its UTF-16 units. http://www.isthe.com/chongo/tech/comp/fnv/ */
+/** Partition of an object: FNV-1a of its UTF-16 units. http://www.isthe.com/chongo/tech/comp/fnv/ */
 export function partitionOf({ kind, id }: { readonly kind: string; readonly id: string }): number {
   const key = `${kind} ${id}`;
   let hash = 0x811c9dc5;

@@ -5,18 +5,18 @@ import { eachOf } from './each_of.ts';
 import { judge } from './failures.ts';
 import type { WideColumnDeps, WideColumnSettings } from './settings.ts';
 
-/** Writes at a time: enough to keep a cluster busy, and little for one that is. */
+/** Concurrent writes: enough to keep a cluster busy, and few for a busy one. */
 const AT_ONCE = 16;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2000;
 
-/** A statement with its values. Each says its own time, so that writing it twice, or late, does no harm. */
+/** A statement with its values. Each has its own timestamp, so writing it twice or late does no harm. */
 export interface Statement {
   readonly query: string;
   readonly params: readonly unknown[];
 }
 
-/** Statements for one request. `isLogged`: the database carries out all of them or none, at a price. */
+/** Statements of one request. `isLogged`: the database executes all or none of them, at a cost. */
 export interface Write {
   readonly statements: readonly Statement[];
   readonly bytes: number;
@@ -24,8 +24,8 @@ export interface Write {
 }
 
 /**
- * Sends writes: no faster than the token bucket allows, and again, after a pause, what the database was too busy to do.
- * What it could not do within the time for a request fails.
+ * Sends writes at the rate of a token bucket, and retries writes that an overloaded database rejected. A write fails if
+ * it does not succeed within the request timeout.
  */
 export class Sender {
   readonly #client: Client;
@@ -44,12 +44,12 @@ export class Sender {
     this.#consistency = consistencyOf(writeConsistency);
   }
 
-  /** Sends writes, some at a time. Rejects with the first failure, once nothing is under way any more. */
+  /** Sends writes concurrently. Rejects with the first failure, once none is in progress. */
   async sendAll(writes: readonly Write[]): Promise<void> {
     await eachOf(writes.values(), { atOnce: AT_ONCE }, (write) => this.send(write));
   }
 
-  /** Sends one write, and again until it is done or its time is up. */
+  /** Sends one write, with retries until it succeeds or times out. */
   async send(write: Write): Promise<void> {
     const { now, wait, random } = this.#deps;
     let untilMs: number | undefined;
@@ -63,7 +63,7 @@ export class Sender {
       } catch (error) {
         const { isPassing } = judge(error);
         this.countFailure(error);
-        // Not all at the same moment again.
+        // Jitter, so that retries do not coincide.
         const jitteredMs = pauseMs * (0.5 + random());
         if (!isPassing || now() + jitteredMs > untilMs) throw error;
         await wait(jitteredMs);
@@ -71,7 +71,7 @@ export class Sender {
     }
   }
 
-  /** Counts an attempt that has failed: those of the sender are counted, others of its users are not. */
+  /** Counts a failed attempt of another user of the client; the sender counts its own. */
   countFailure(error: unknown): void {
     const { reason } = judge(error);
     this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);
@@ -81,7 +81,7 @@ export class Sender {
     return this.#failures.size > 0;
   }
 
-  /** Attempts that have failed since the last call, by their reason. */
+  /** Failed attempts since the last call, by reason. */
   takeFailures(): ReadonlyMap<string, number> {
     const failures = this.#failures;
     this.#failures = new Map();

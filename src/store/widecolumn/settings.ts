@@ -1,26 +1,26 @@
-/** What a wide-column store is opened with. */
+/** Connection settings of a wide-column store. */
 export interface WideColumnSettings {
   readonly hosts: readonly string[];
   readonly port: number;
   readonly username: string | null;
   readonly password: string | null;
   readonly keyspace: string;
-  /** As CQL writes it: {'class': 'SimpleStrategy', 'replication_factor': 1} */
+  /** In CQL syntax: {'class': 'SimpleStrategy', 'replication_factor': 1} */
   readonly replication: string;
-  /** Null for that of the first host that answers. */
+  /** Null: the data center of the first host that replies. */
   readonly datacenter: string | null;
   readonly readConsistency: string;
   readonly writeConsistency: string;
   readonly connectTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** `pem`: a file with the certificates to trust, null for those that Node.js trusts. */
+  /** `pem`: a file with trusted certificates; null for those that Node.js trusts. */
   readonly tls: { readonly pem: string | null } | undefined;
-  /** Infinity is no limit. */
+  /** Infinity: no limit. */
   readonly bytesPerSecond: number;
   readonly burstBytes: number;
 }
 
-/** Time and chance, which the thread of the store hands in. */
+/** Clock and randomness, injected by the thread of the store. */
 export interface WideColumnDeps {
   /** Milliseconds since 1970. */
   now(): number;

@@ -12,11 +12,11 @@ import { Sender } from './sender.ts';
 import type { WideColumnDeps, WideColumnSettings } from './settings.ts';
 
 /**
- * The hub's keyspace in Cassandra or a database that speaks its protocol. What a commit has promised is written to as
- * many nodes as the consistency asks for.
+ * The hub's keyspace in Cassandra or a compatible database. A committed write is on as many nodes as the consistency
+ * requires.
  *
- * A commit writes its rows first, each on its own: of one that rejects some may be there, which its caller writes again,
- * or newer ones. Then it writes the entities, all or nothing as far as EntityTable can say that.
+ * A commit writes its rows first, each independently: a rejected commit may have written some of them, and its caller
+ * writes these or newer ones again. Then it writes the entities, all or none as far as EntityTable can guarantee that.
  */
 export class WideColumnStore implements Store {
   readonly #client: Client;
@@ -24,7 +24,7 @@ export class WideColumnStore implements Store {
   readonly #sender: Sender;
   readonly #lease: Lease;
   readonly #entities: EntityTable;
-  /** Ends when everything that was asked for is done. */
+  /** Resolves when all requested work is done. */
   #line: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -37,7 +37,7 @@ export class WideColumnStore implements Store {
     this.#entities = new EntityTable(client, { ...parts, consistency });
   }
 
-  /** Connects, and makes the tables where they are missing. Rejects with a StartupError that names the hosts. */
+  /** Connects, and creates missing tables. Rejects with a StartupError that names the hosts. */
   static async open(settings: WideColumnSettings, deps: WideColumnDeps): Promise<WideColumnStore> {
     let client: Client | undefined;
     try {
@@ -51,7 +51,7 @@ export class WideColumnStore implements Store {
     }
   }
 
-  /** Rejects with a StartupError when the keyspace cannot be read. */
+  /** Rejects with a StartupError if the keyspace cannot be read. */
   load(read?: (part: StoredPart) => void): Promise<StoredState> {
     return this.#inLine(async () => {
       try {
@@ -75,7 +75,7 @@ export class WideColumnStore implements Store {
         if (rows.length > 0) await this.#sender.sendAll(rowWrites(rows, await this.#lease.ticks(rows.length)));
         await this.#entities.write(entities);
       } catch (cause) {
-        // What is asked besides the writes may fail as well.
+        // Requests other than writes may fail, too.
         if (!this.#sender.hasFailures) this.#sender.countFailure(cause);
         throw new Error(`Cannot write to the wide-column database: ${inWords(cause)}`, { cause });
       }
@@ -88,7 +88,7 @@ export class WideColumnStore implements Store {
     return closed.then(() => undefined);
   }
 
-  /** Attempts to write that have failed since the last call, by their reason; most were repeated with success. */
+  /** Failed write attempts since the last call, by reason; most were retried successfully. */
   takeFailures(): ReadonlyMap<string, number> {
     return this.#sender.takeFailures();
   }

@@ -47,7 +47,7 @@ const SETTINGS = {
   HUB_RESTART_EVENT_DELAY: String(RESTART_EVENT_DELAY_MS),
 };
 /** What a hub may say of NATS that cannot be reached, and of a worker that was killed. */
-const EXPECTED = ['NATS cannot be reached', 'The database', 'A worker thread has failed'];
+const EXPECTED = ['NATS cannot be reached', 'The database', 'A worker thread failed'];
 const configs = new Map<number, Config>();
 
 /** The scanners of this process: their memory, made anew for each hub, would cost more than all else that a start does. */
