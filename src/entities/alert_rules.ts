@@ -6,10 +6,10 @@ import type { DocumentKind } from './documents.ts';
 
 const schema = checker(AlertRule);
 
-/** The rules that a hub can have. */
+/** Maximum number of rules of a hub. */
 const RULES_MAX = 200;
 
-/** What rules of each kind are made of beside their objects; what is not named makes no sense there. */
+/** Members of a rule of each kind, besides its objects; all others are invalid there. */
 const MEMBERS: Readonly<Record<AlertRule['kind'], readonly (keyof AlertRule)[]>> = {
   entry: ['fence_ids', 'object_type'],
   exit: ['fence_ids', 'object_type'],
@@ -20,10 +20,10 @@ const MEMBERS: Readonly<Record<AlertRule['kind'], readonly (keyof AlertRule)[]>>
 };
 const REQUIRED = ['longer_than', 'more_than'] as const;
 
-/** What a rule must be about to name some of them. */
+/** Required object type of a rule that names objects. */
 const NAMED = { trackable_ids: 'trackable', provider_ids: 'location_provider' } as const;
 
-/** Alert rules, as the hub keeps them. */
+/** Alert rules as stored documents. */
 export const ALERT_RULES: DocumentKind<AlertRule> = {
   prefix: 'alert_rule ',
   noun: 'alert rule',

@@ -1,14 +1,14 @@
 import { type Fence, type StoredFence, publicFence } from '../model/fence.ts';
 import type { Kind } from './known.ts';
 
-/** Knows which entities name one as their parent. */
+/** Looks up the entities whose parent is a given one. */
 interface Carriers {
   childrenOf(kind: 'trackable' | 'zone', id: string): string[];
 }
 
 /**
- * An entity as clients are shown it: a trackable or a zone with the ids of those that it carries, a fence without what
- * the hub keeps for itself. Every other entity stays as it was sent.
+ * Converts an entity to its public form: a trackable or a zone gets the ids of those that it carries, a fence loses
+ * internal members. Every other entity stays as it was sent.
  */
 export function asShown<T extends { readonly id: string }>(kind: Kind, entity: T, carriers: Carriers): T {
   if (kind === 'fence') return publicFence(entity as T & StoredFence) as Fence & T;
@@ -17,7 +17,7 @@ export function asShown<T extends { readonly id: string }>(kind: Kind, entity: T
   return children.length === 0 ? entity : { ...entity, children };
 }
 
-/** The same for a list of them. */
+/** The same for a list. */
 export function allAsShown<T extends { readonly id: string }>(kind: Kind, list: readonly T[], carriers: Carriers): T[] {
   return list.map((entity) => asShown(kind, entity, carriers));
 }

@@ -3,7 +3,7 @@ import { HubError } from '../errors.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
 
-/** An entity as a client sent it. */
+/** An entity as sent by a client. */
 export type Body = Readonly<Record<string, unknown>>;
 
 export function badRequest(message: string): HubError {
@@ -16,7 +16,7 @@ export function bodyObject(body: unknown): Body {
   throw badRequest(`body: must be an object, found ${show(body)}`);
 }
 
-/** The body with that id: in its place when it is there already, first otherwise. */
+/** The body with that id: in its original position, or else first. */
 export function withId(body: Body, id: string): Body {
   if (body['id'] === id) return body;
   const { id: _replaced, ...rest } = body;
@@ -24,8 +24,8 @@ export function withId(body: Body, id: string): Body {
 }
 
 /**
- * The body with the id of the entity that it replaces. Throws HUB_BAD_REQUEST when it names another one; naming none
- * is allowed.
+ * The body with the id of the entity that it replaces. Throws HUB_BAD_REQUEST for a different id; a missing id is
+ * allowed.
  */
 export function withIdOf(body: Body, { id }: { readonly id: string }): Body {
   const sent = body['id'];
@@ -34,7 +34,7 @@ export function withIdOf(body: Body, { id }: { readonly id: string }): Body {
   throw badRequest(`id: must be the id of the path, ${show(id)}, found ${show(sent)}`);
 }
 
-/** The members that the schema has, in the order in which they were sent. Everything else is not kept. */
+/** The members known to the schema, in the order in which they were sent. All others are dropped. */
 export function onlyMembers<T>(schema: TObject, body: T): T {
   const members = schema.properties;
   const kept: [string, unknown][] = [];
@@ -45,7 +45,7 @@ export function onlyMembers<T>(schema: TObject, body: T): T {
 }
 
 /**
- * Throws HUB_BAD_REQUEST when one of these fields is an integer too large to be written without an exponent, which
+ * Throws HUB_BAD_REQUEST if one of these fields is an integer too large to be written without an exponent, which
  * clients with 64-bit integers cannot read.
  */
 export function checkIntegers(body: object, fields: readonly string[]): void {
@@ -65,7 +65,7 @@ export const DURATIONS = [
   'entry_delay',
 ] as const;
 
-/** Throws HUB_BAD_REQUEST when the position is no longitude and latitude. Longitudes reach to ±`lonMax`. */
+/** Throws HUB_BAD_REQUEST unless the position is longitude and latitude. Longitudes reach to ±`lonMax`. */
 export function checkLonLat(position: readonly number[], path: string, lonMax: number): void {
   const [lon = 0, lat = 0] = position;
   if (Math.abs(lon) > lonMax) {

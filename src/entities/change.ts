@@ -2,26 +2,26 @@ import { parseLossless } from '../model/lossless_numbers.ts';
 import { show } from '../model/error_value_text.ts';
 import type { EntityMap, Kind } from './known.ts';
 
-/** One entity was created (no `before`), replaced, or deleted (no `after`). */
+/** Creation (no `before`), replacement, or deletion (no `after`) of one entity. */
 export interface Change<K extends Kind = Kind> {
   readonly kind: K;
-  /** As the entity was created with: a UUID may be asked for in another case. */
+  /** Id in the spelling of its creation; requests may use another case of a UUID. */
   readonly id: string;
   readonly before: EntityMap[K] | undefined;
   readonly after: EntityMap[K] | undefined;
-  /** The trackable's locations are to be evaluated at once. */
+  /** Whether to evaluate the trackable's locations at once. */
   readonly force?: boolean;
 }
 
-/** A change as hubs tell it to each other. */
+/** A change as exchanged between hubs. */
 export interface ForeignChange {
   readonly kind: Kind;
   readonly id: string;
-  /** The entity as JSON; null where it is deleted. */
+  /** The entity as JSON; null for a deletion. */
   readonly text: string | null;
-  /** The trackable's locations are to be evaluated at once. */
+  /** Whether to evaluate the trackable's locations at once. */
   readonly force: boolean;
-  /** Nothing changes where the entity exists already. */
+  /** Whether to change nothing if the entity exists. */
   readonly ifAbsent?: boolean;
 }
 
@@ -29,7 +29,7 @@ export function writtenChange({ kind, id, after, force }: Change): ForeignChange
   return { kind, id, text: after === undefined ? null : JSON.stringify(after), force: force === true };
 }
 
-/** The entity after a change; undefined where it is deleted. Throws where the text is none. */
+/** The entity after a change; undefined for a deletion. Throws if `text` is not a valid entity. */
 export function foreignEntity({ kind, id, text }: ForeignChange): EntityMap[Kind] | undefined {
   if (text === null) return undefined;
   const what = `Cannot apply a change of ${kind} ${show(id)}`;

@@ -2,35 +2,33 @@ import { HubError } from '../errors.ts';
 import { Turns } from '../time/turns.ts';
 
 /**
- * All changes, one after the other, committed in groups.
+ * Serializes all changes and commits them in groups.
  *
- * A step checks and applies its changes at once, in memory; the steps that wait while a commit runs become the next
- * group and share one transaction. A step that throws has its own changes taken back and fails alone. When the
- * commit fails, the changes of the whole group are taken back in reverse order and every step of it fails. Nobody is
- * answered before the commit, so that no answer speaks of a state that is taken back afterwards. A group that takes long
- * does so in turns.
+ * A step checks and applies its changes at once, in memory. Steps that wait during a commit become the next group and
+ * share one transaction. If a step throws, its own changes are rolled back and it fails alone. If the commit fails, the
+ * changes of the whole group are rolled back in reverse order and every step of it fails. No step is answered before the
+ * commit, so no reply describes a state that is rolled back later. Long groups yield to the event loop.
  *
- * Where hubs share a log, a group may be overtaken: a record of the log has come first (`overtake`). Then the changes of
- * the group are taken back, the record is applied, and when the commit has said so too, the steps run anew on what the
- * record has made of the state. Only what a step does in its last run counts. Until it begins memory has what the log
- * has, and nothing else.
+ * If hubs share a log, a group may be overtaken: another record of the log comes first (`overtake`). Then the changes of
+ * the group are rolled back and the record is applied. When the commit has confirmed that, the steps run again on the new
+ * state. Only the last run of a step counts. In between, memory contains exactly the state of the log.
  *
  *   the group is  signal                          next
  *   ------------  ------------------------------  -------------------------------------------------------
- *   performing    all steps have run              committing; kept, where nothing has changed
- *   performing    overtake                        performing, from the first step on: taken back before
- *   committing    overtake                        overtaken: taken back before
- *   committing    kept, or the commit resolves    kept: everybody is told
- *   committing    the commit rejects              failed: taken back
- *   overtaken     the commit says 'overtaken'     performing, from the first step on
+ *   performing    all steps have run              committing; kept, if nothing has changed
+ *   performing    overtake                        performing from the first step, after a rollback
+ *   committing    overtake                        overtaken, after a rollback
+ *   committing    kept, or the commit resolves    kept: all listeners are notified
+ *   committing    the commit rejects              failed: rolled back
+ *   overtaken     the commit says 'overtaken'     performing from the first step
  *   overtaken     the commit rejects              failed
- *   kept          overtake                        kept: whatever comes is behind its changes
+ *   kept          overtake                        kept: new records follow its changes
  *   kept          the commit resolves or rejects  kept: the steps are answered
  *
- * A step may therefore run several times: what it changes besides handing changes to `write` it must change anew.
+ * So a step may run several times, and must repeat its side effects besides `write`.
  *
- * Steps that are kept together or not at all are a group of their own, which is prepared first (`runTogether`), and again
- * whenever it was overtaken. Nothing else changes while that goes on. If one of them throws, none of them has done anything.
+ * Atomic steps form their own group, which is prepared first (`runTogether`), and again whenever it was overtaken. No other
+ * changes happen in the meantime. If one of them throws, none has any effect.
  */
 export class ChangeQueue<Change> {
   readonly #on: ChangeHandlers<Change>;
@@ -39,7 +37,7 @@ export class ChangeQueue<Change> {
   readonly #turns: Turns;
   #waiting: (Waiting<Change> | Together<Change>)[] = [];
   #busy = false;
-  /** The one that is not answered yet. */
+  /** The group that is not answered yet. */
   #group: Group<Change> | undefined;
   #committing: Promise<void> | undefined;
 
@@ -51,14 +49,14 @@ export class ChangeQueue<Change> {
     this.#groupMax = groupMax;
   }
 
-  /** Settles with the commit that runs now; undefined when none runs. */
+  /** Settles with the current commit; undefined without one. */
   get committing(): Promise<void> | undefined {
     return this.#committing;
   }
 
   /**
-   * Queues a step, which hands its changes to `write`. Resolves with what the step returned once its group is
-   * committed. Rejects with what the step or the commit threw, and with HUB_UNAVAILABLE when too many steps wait.
+   * Queues a step, which passes its changes to `write`. Resolves with the result of the step when its group is
+   * committed. Rejects with the error of the step or the commit, and with HUB_UNAVAILABLE if too many steps wait.
    */
   run<Result>(step: Step<Change, Result>): Promise<Result> {
     if (this.#waiting.length >= this.#waitingMax) return Promise.reject(full(this.#waiting.length));
@@ -68,10 +66,10 @@ export class ChangeQueue<Change> {
   }
 
   /**
-   * Queues steps that are kept all or none, in a transaction of their own. `prepare` says what they are when their turn has
-   * come: from then on nothing else changes until they are kept, unless they are overtaken, and then it is asked again.
-   * Resolves with what was prepared. Rejects with what `prepare`, a step or the commit threw, and with HUB_UNAVAILABLE when
-   * they were overtaken too often, or too many steps wait.
+   * Queues atomic steps, in their own transaction. `prepare` returns them when it is their turn: from then on nothing
+   * else changes until they are committed, unless they are overtaken and prepared again. Resolves with the prepared
+   * value. Rejects with the error of `prepare`, a step or the commit, and with HUB_UNAVAILABLE if they were overtaken
+   * too often, or too many steps wait.
    */
   runTogether<Kept extends Prepared<Change>>(prepare: () => Promise<Kept>): Promise<Kept> {
     if (this.#waiting.length >= this.#waitingMax) return Promise.reject(full(this.#waiting.length));
@@ -81,8 +79,8 @@ export class ChangeQueue<Change> {
   }
 
   /**
-   * The changes that are being committed are kept, as the log says before the commit resolves. Tells everybody at once, so
-   * that what comes behind them is told behind them. Throws where nothing is being committed.
+   * Marks the changes being committed as committed, when the log confirms them before the commit resolves. Notifies all
+   * listeners at once, to preserve the order of notifications. Throws if nothing is being committed.
    */
   kept(): void {
     if (this.#group?.keep() !== true) throw new Error('Cannot keep changes: none are being committed');
@@ -90,9 +88,9 @@ export class ChangeQueue<Change> {
   }
 
   /**
-   * Applies what has come first. What `apply` changes is behind all that was kept, and before all that was not, which is
-   * taken back meanwhile. To be called for each record of the log that is not of the running commit, also for one that
-   * changes nothing here.
+   * Applies a record that came first. Its changes follow everything committed, and precede uncommitted changes, which
+   * are rolled back meanwhile. Call it for each record of the log that is not of the current commit, even if it changes
+   * nothing here.
    */
   overtake(apply: () => void): void {
     this.#group?.overtake();
@@ -103,11 +101,11 @@ export class ChangeQueue<Change> {
     this.#waiting.push(waiting);
     if (this.#busy) return;
     this.#busy = true;
-    // A microtask later, so that steps queued by one piece of code form one group.
+    // Deferred by a microtask, so that steps queued by one piece of code form one group.
     queueMicrotask(() => void this.#drain());
   }
 
-  /** Takes the steps that share the next transaction. */
+  /** Takes the steps of the next transaction. */
   #next(): Group<Change> {
     const [first] = this.#waiting;
     if (first !== undefined && 'prepare' in first) {
@@ -124,7 +122,7 @@ export class ChangeQueue<Change> {
       const group = this.#next();
       this.#group = group;
       this.#committing = this.#perform(group);
-      // The failure is answered to each step; here it only ends the wait.
+      // Each step receives the failure; here it only ends the wait.
       await this.#committing.catch(() => undefined);
       this.#committing = undefined;
       this.#group = undefined;
@@ -155,43 +153,43 @@ export class ChangeQueue<Change> {
   }
 }
 
-/** So often a group may be overtaken before it gives up half of its steps each time. */
+/** Number of times a group may be overtaken before it sheds half of its steps each time. */
 const OVERTAKEN_MAX = 3;
-/** And so often one whose steps are kept together, before it gives up. */
+/** Number of times an atomic group may be overtaken before it fails. */
 const PREPARED_MAX = 10;
-/** Everybody is told of that many changes in a turn. */
+/** Number of changes per notification between yields. */
 const TOLD_AT_ONCE = 1000;
 
 export interface ChangeQueueOptions {
-  /** Steps that may wait; 100,000 when left out. */
+  /** Maximum number of waiting steps; default: 100,000. */
   readonly waitingMax?: number;
-  /** The most that share a transaction; 1,000 when left out. */
+  /** Maximum number of steps per transaction; default: 1,000. */
   readonly groupMax?: number;
-  /** For groups that take long; own ones when left out. */
+  /** Scheduler of long groups; default: a separate one. */
   readonly turns?: Turns;
 }
 
 /**
- * Resolves when the changes are kept, or with `overtaken` when they never will be, since something else came first, of
- * which `overtake` was told. Rejects with whatever the steps are to be answered.
+ * Resolves when the changes are committed, or with `overtaken` if another record came first (see `overtake`). Rejects
+ * with the error for the steps.
  */
 export type Committing = Promise<void> | Promise<Overtaken | undefined>;
 type Overtaken = 'overtaken';
 
 export interface ChangeHandlers<Change> {
-  /** Applies a change in memory; returns how to take it back. */
+  /** Applies a change in memory; returns a function that rolls it back. */
   apply(change: Change): () => void;
-  /** Keeps the changes, all or none. `prepared`: what the steps are of, where they are kept together. */
+  /** Commits the changes atomically. `prepared`: the origin of atomic steps. */
   commit(changes: readonly Change[], prepared: Prepared<Change> | undefined): Committing;
-  /** Tells of changes that are kept, in their order: of many in several calls. */
+  /** Notifies of committed changes in order; several calls for many changes. */
   committed(changes: readonly Change[]): void;
-  /** All changes of a group are taken back, and its steps will run anew. */
+  /** Called when all changes of a group are rolled back and its steps will run again. */
   takenBack?(): void;
 }
 
 export type Step<Change, Result> = (write: (change: Change) => void) => Result;
 
-/** Steps that are kept together. */
+/** Atomic steps. */
 export interface Prepared<Change> {
   readonly steps: readonly Step<Change, unknown>[];
 }
@@ -208,11 +206,11 @@ interface Waiting<Change> {
   readonly reject: (error: unknown) => void;
 }
 
-/** The steps that share one transaction. */
+/** The steps of one transaction. */
 class Group<Change> {
   readonly #on: ChangeHandlers<Change>;
   #steps: Waiting<Change>[];
-  /** Where the steps are kept together: who prepares them, and what was prepared. */
+  /** For atomic steps: their preparation and its result. */
   readonly #together: Together<Change> | undefined;
   #prepared: Prepared<Change> | undefined;
   #at: 'performing' | 'committing' | 'overtaken' | 'kept' | 'failed' = 'performing';
@@ -239,7 +237,7 @@ class Group<Change> {
     return this.#at === 'kept' && this.#told < this.#changes.length;
   }
 
-  /** Whether it is not known yet what the steps are. */
+  /** Whether the steps are not known yet. */
   get isUnprepared(): boolean {
     return this.#together !== undefined && this.#prepared === undefined && this.#refusals.length === 0;
   }
@@ -262,15 +260,15 @@ class Group<Change> {
   }
 
   /**
-   * The last steps of a group that is overtaken again and again, which it does without: whoever takes longer than others
-   * to perform a group would always be late.
+   * Removes the last steps of a group that is overtaken repeatedly: a hub that performs groups more slowly than others
+   * would always come late.
    */
   shed(): readonly Waiting<Change>[] {
     if (this.#together !== undefined || this.#timesTakenBack < OVERTAKEN_MAX || this.#performed > 0) return [];
     return this.#steps.splice(Math.ceil(this.#steps.length / 2));
   }
 
-  /** Runs the next step. False when all have run. */
+  /** Runs the next step. Returns false if all have run. */
   performNext(): boolean {
     const next = this.#steps[this.#performed];
     if (next === undefined) return false;
@@ -294,14 +292,14 @@ class Group<Change> {
     return undefined;
   }
 
-  /** The changes stay. False where none are being committed. */
+  /** Marks the changes as committed. Returns false if none are being committed. */
   keep(): boolean {
     if (this.#at !== 'committing') return false;
     this.#at = 'kept';
     return true;
   }
 
-  /** Takes the changes back, unless they are kept. */
+  /** Rolls the changes back, unless they are committed. */
   overtake(): void {
     switch (this.#at) {
       case 'performing':
@@ -310,7 +308,7 @@ class Group<Change> {
         return;
       case 'committing':
         this.#takeBack();
-        // What the steps have come to is needed still, where the commit fails.
+        // The results of the steps are still needed if the commit fails.
         this.#at = 'overtaken';
         return;
       case 'kept':
@@ -322,7 +320,7 @@ class Group<Change> {
     }
   }
 
-  /** Tells of so many changes more, by default of all. Returns whether there are others. */
+  /** Notifies of the next `count` changes, by default of all. Returns whether more remain. */
   tell(count: number = Number.POSITIVE_INFINITY): boolean {
     if (!this.isUntold) return false;
     const changes = this.#changes.slice(this.#told, this.#told + count);
@@ -330,7 +328,7 @@ class Group<Change> {
     try {
       this.#on.committed(changes);
     } catch (error) {
-      // The changes are kept and stay; whoever asked for them learns that not everybody was told.
+      // The changes stay committed; the caller learns that a listener failed.
       this.#failure = { error };
     }
     return this.isUntold;
@@ -359,7 +357,7 @@ class Group<Change> {
     if (this.#together !== undefined) this.#steps = [];
   }
 
-  /** Of steps that are kept together none does anything. */
+  /** Fails all atomic steps. */
   #refuse(error: unknown): void {
     this.#undoFrom(0);
     this.#steps = [];
@@ -394,7 +392,7 @@ class Group<Change> {
     this.#at = 'failed';
   }
 
-  /** The commit goes on with the changes as they were. */
+  /** Rolls the changes back; the commit continues with the original ones. */
   #takeBack(): void {
     this.#timesTakenBack++;
     this.#changes = [];

@@ -5,9 +5,9 @@ import { type Body, badRequest } from './body.ts';
 
 /** Members that are geometries, or lists of positions. */
 const GEOMETRIES: ReadonlySet<string> = new Set(['region', 'geometry', 'ground_control_points']);
-/** Ground control points are fitted to each other; nobody measures as many. */
+/** Limit on ground control points, beyond any measured number. */
 const CONTROL_ROWS_MAX = 10_000;
-/** Texts for people that may have many lines, and application data that may be a text. */
+/** Multi-line strings, and application data that may be a string. */
 const LONG_TEXTS: ReadonlySet<string> = new Set(['description', 'address', 'sensors']);
 /** Members that are ids, or lists of them. */
 const IDS: ReadonlySet<string> = new Set([
@@ -16,9 +16,8 @@ const IDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Throws HUB_BAD_REQUEST when a member of the body is larger than the hub keeps, or is an id with control characters, naming
- * member, bound and what was found.
- * Whether it is of the right form is not looked at. What `before` has already may stay.
+ * Throws HUB_BAD_REQUEST if a member of the body exceeds a limit of the hub, or is an id with control characters. The
+ * message names member, limit and value. Does not validate the form of values. Values already in `before` are accepted.
  */
 export function checkBounds(body: Body, bounds: InputBounds, before: object = {}): void {
   for (const [name, value] of Object.entries(body)) {
@@ -34,7 +33,7 @@ function checkName(path: string, name: string, { nameLength }: InputBounds, isAn
   if (isAnId && !isId(name)) throw badRequest(badId(path, name));
 }
 
-/** A long text, application data, or a list, of names perhaps. */
+/** Checks a long string, application data, or a list, which may contain names. */
 function checkList(path: string, value: object | string, bounds: InputBounds): void {
   checkBytes(path, value, bounds);
   if (!Array.isArray(value)) return;
@@ -48,7 +47,7 @@ function checkBytes(path: string, value: unknown, { entityPropertiesBytes: max }
   if (bytes !== undefined) throw badRequest(overBound(path, max, 'bytes of JSON', bytes));
 }
 
-/** What a geometry has besides coordinates is kept as well. */
+/** Members of a geometry besides coordinates are stored, too. */
 function checkGeometry(path: string, value: unknown, bounds: InputBounds): void {
   if (Array.isArray(value)) {
     checkPositions(path, [value], { ...bounds, positions: Math.min(bounds.positions, CONTROL_ROWS_MAX) });

@@ -20,7 +20,7 @@ import {
 import { MAP_VIEWS } from './map_views.ts';
 import { type MemberChange, memberChanges, merge, shownAt } from './merge.ts';
 
-/** What people define in the page, in a document of entities: a list of each kind. */
+/** Lists of the documents that users define in the page, in a document of entities. */
 
 export interface DefinedLists {
   readonly alert_rules: readonly AlertRule[];
@@ -35,9 +35,9 @@ export const DEFINED_KINDS: Readonly<Record<DefinedName, DocumentKind<Defined>>>
 export interface DefinedPlan {
   readonly writes: readonly DefinedWrite[];
   readonly counts: Readonly<Partial<Record<DefinedName, ImportCounts>>>;
-  /** How members change. */
+  /** Changes of members. */
   readonly memberChanges: readonly DefinedChange[];
-  /** Values that the hub has and the document does not, whether or not they are removed. */
+  /** Values in the hub that are missing in the document, whether or not they are deleted. */
   readonly missing: readonly DefinedChange[];
 }
 
@@ -47,14 +47,14 @@ interface DefinedChange extends MemberChange {
 }
 
 interface DefinedOptions {
-  /** Whether what a list does not name is deleted. */
+  /** Whether documents missing in a list are deleted. */
   readonly replace: boolean;
-  /** Whether values that a named rule or view of the document does not have are deleted. */
+  /** Whether values missing in a listed rule or view are deleted. */
   readonly deletesMembers: boolean;
   readonly problems: Problem[];
 }
 
-/** What is kept of each kind, among all that is. */
+/** The stored documents of each kind. */
 export function definedIn(kept: readonly EntityWrite[]): DefinedLists {
   const listOf = (name: DefinedName): readonly Defined[] => {
     const { prefix } = DEFINED_KINDS[name];
@@ -65,7 +65,7 @@ export function definedIn(kept: readonly EntityWrite[]): DefinedLists {
   return { alert_rules: listOf('alert_rules') as readonly AlertRule[], views: listOf('views') as readonly MapView[] };
 }
 
-/** Lays the lists of a document over the stored ones. Checks each as the API does, and notes what does not fit. */
+/** Merges the lists of a document into the stored ones. Checks each like the API, and collects problems. */
 export function planDefined(
   kept: DefinedLists,
   document: EntityDocument,

@@ -3,17 +3,20 @@ import { grouped } from '../model/bounds.ts';
 import { idKey } from '../model/id.ts';
 import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
 
-/** What people define in the page and the hub keeps beside entities: each under a name of its own, among the settings. */
+/**
+ * A kind of document that users define in the page: stored next to entities, each under its own name among the
+ * settings.
+ */
 export interface DocumentKind<T extends Defined> {
-  /** Begins the names of its documents. */
+  /** Prefix of the names of its documents. */
   readonly prefix: string;
-  /** As messages call one. */
+  /** Noun for messages. */
   readonly noun: string;
-  /** So many may be kept. */
+  /** Maximum number of documents. */
   readonly max: number;
-  /** The document as it is kept. Throws HUB_BAD_REQUEST naming the field and the value found. */
+  /** Returns the document in stored form. Throws HUB_BAD_REQUEST naming the field and the value found. */
   check(body: Body): T;
-  /** What else changes when a document is written. */
+  /** Other documents that change when a document is written. */
   besides?(written: T, others: readonly T[]): readonly T[];
 }
 
@@ -22,7 +25,7 @@ export interface Defined {
   readonly name: string;
 }
 
-/** A document under the name by which it is kept; undefined: none any more. */
+/** A document under the name by which it is stored; undefined deletes it. */
 export type DefinedWrite = readonly [name: string, document: object | undefined];
 
 function orderOf({ name, id }: Defined): string {
@@ -32,11 +35,11 @@ function orderOf({ name, id }: Defined): string {
 export interface DocumentsDeps {
   newId(): string;
   /**
-   * Keeps documents by their names, all or none; undefined deletes one. Resolves with `applied` where `apply` has taken
-   * them already, as it takes all that hubs keep in a log that they share. Rejects with HUB_UNAVAILABLE.
+   * Stores documents by name atomically; undefined deletes one. Resolves with `applied` if `apply` has already received
+   * them, as happens with a shared log of hubs. Rejects with HUB_UNAVAILABLE.
    */
   commit(documents: readonly DefinedWrite[]): Promise<'applied' | undefined>;
-  /** Documents have changed. */
+  /** Called when documents have changed. */
   changed(): void;
 }
 
@@ -51,7 +54,7 @@ export class Documents<T extends Defined> {
     this.#deps = deps;
   }
 
-  /** In the order of their names, which is the same after a restart. */
+  /** Sorted by name, so stable across restarts. */
   get list(): readonly T[] {
     return [...this.#documents.values()].sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
   }
@@ -63,7 +66,7 @@ export class Documents<T extends Defined> {
     throw new HubError('HUB_NOT_FOUND', `Cannot find ${this.#kind.noun} "${id}": none has that id`);
   }
 
-  /** Takes what is kept under a name, unchecked; null: nothing any more. False where that is none of this kind. */
+  /** Applies a stored document, unchecked; null: it was deleted. Returns false if the name belongs to another kind. */
   apply(name: string, text: string | null): boolean {
     if (!name.startsWith(this.#kind.prefix)) return false;
     const key = idKey(name.slice(this.#kind.prefix.length));
@@ -78,7 +81,7 @@ export class Documents<T extends Defined> {
     return this.#kind.check(withId(bodyObject(body), this.#deps.newId()));
   }
 
-  /** Creates a document, with an id of the hub's. Rejects with HUB_BAD_REQUEST, and with HUB_UNAVAILABLE. */
+  /** Creates a document with a generated id. Rejects with HUB_BAD_REQUEST, and with HUB_UNAVAILABLE. */
   async create(body: unknown): Promise<T> {
     const created = this.checked(body);
     const { noun, max } = this.#kind;
@@ -101,13 +104,13 @@ export class Documents<T extends Defined> {
     await this.keep([[this.#nameOf(this.get(id)), undefined]]);
   }
 
-  /** Keeps documents of this kind, which are checked already, all or none. Rejects with HUB_UNAVAILABLE. */
+  /** Stores checked documents of this kind atomically. Rejects with HUB_UNAVAILABLE. */
   async keep(documents: readonly DefinedWrite[]): Promise<void> {
     if ((await this.#deps.commit(documents)) === 'applied') return;
     this.take(documents);
   }
 
-  /** Takes documents of this kind that are kept. */
+  /** Applies stored documents of this kind. */
   take(documents: readonly DefinedWrite[]): void {
     for (const [name, document] of documents)
       this.apply(name, document === undefined ? null : JSON.stringify(document));

@@ -25,29 +25,32 @@ import { VALIDATE } from './validate.ts';
 export type { Change } from './change.ts';
 export type { EntityMap, Kind } from './known.ts';
 
-/** What the entities are given by the hub. */
+/** Services of the hub for the entities. */
 export interface EntitiesDeps extends ChangeQueueOptions {
   /**
-   * Keeps the changes, all or none, or says that others came first. Rejects with HUB_UNAVAILABLE when it cannot. `together`:
-   * what they were made by, where that was `changeTogether`.
+   * Commits the changes atomically, or reports that another record came first. Rejects with HUB_UNAVAILABLE on failure.
+   * `together`: the origin of changes made by `changeTogether`.
    */
   commit(changes: readonly Change[], together?: ChangesTogether): Committing;
-  /** Tells everybody else, in the order of the changes, as soon as they are kept: of many in several calls. */
+  /**
+   * Notifies all other parts, in the order of the changes, as soon as they are committed; several calls for many
+   * changes.
+   */
   committed(changes: readonly Change[]): void;
   newId(): string;
-  /** By a geometry engine. */
+  /** Checks of a geometry engine. */
   readonly shapes: ShapeChecks;
-  /** What may be kept; DEFAULT_BOUNDS when left out. */
+  /** Limits on stored values; default: DEFAULT_BOUNDS. */
   readonly bounds?: InputBounds;
 }
 
-/** Changes that are kept all or none. */
+/** Changes that are committed atomically. */
 export interface ChangesTogether {
-  /** Already checked; in an order in which everybody can be told of them. */
+  /** Already checked; in an order suitable for notifications. */
   readonly changes: readonly Change[];
-  /** Locating rules that are to be kept with them, where that can be done. */
+  /** Locating rules to commit with them, if possible. */
   readonly rules?: readonly LocatingRule[] | undefined;
-  /** What people define in the page, likewise. */
+  /** Documents of the page to commit with them. */
   readonly defined?: readonly DefinedWrite[] | undefined;
 }
 
@@ -61,9 +64,9 @@ interface CreateOptions {
   readonly force?: boolean;
   /** Whether positions are added on the long edges of its polygon. */
   readonly subdivide?: boolean;
-  /** Whether the body is what a hub has kept, with what no client can set. */
+  /** Whether the body is in stored form, with members that clients cannot set. */
   readonly asKept?: boolean;
-  /** Throws where the entity must not be made what was sent. Called before that is checked. */
+  /** Throws if the replacement is not permitted. Called before it is checked. */
   admit?(before: object | undefined, sent: Body): void;
 }
 
@@ -71,15 +74,15 @@ export type ReplaceOptions = Omit<CreateOptions, 'replaceId' | 'asKept'>;
 
 const KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor'] as const satisfies Kind[];
 
-/** Changes that are made in one piece where they are many. */
+/** Maximum changes per step of a large operation. */
 const STEP_CHANGES = 500;
-/** Looks at geometries for one change. */
+/** Maximum rounds of geometry checks for one change. */
 const ROUNDS_MAX = 5;
 
 /**
  * The configured entities, in memory, and the only way to change them. Entities are immutable: a change replaces one.
- * Every change is checked against the state that the changes before it have made, committed, and only then answered;
- * a check that fails rejects with HUB_BAD_REQUEST or HUB_NOT_FOUND and leaves everything as it was.
+ * Every change is checked against the state after all previous changes, then committed, then answered. A failed check
+ * rejects with HUB_BAD_REQUEST or HUB_NOT_FOUND and changes nothing.
  */
 export class Entities implements Known {
   readonly shapes: ShapeChecks;
@@ -88,7 +91,7 @@ export class Entities implements Known {
   readonly #state = new State();
   readonly #pending = new PendingProviders();
   readonly #queue: ChangeQueue<Change>;
-  /** Providers that the running commit creates, by idKey. */
+  /** Providers created by the current commit, by idKey. */
   readonly #fresh = new Set<string>();
   #providersGone = 0;
 
@@ -110,7 +113,7 @@ export class Entities implements Known {
     );
   }
 
-  /** Fills in what the store has kept: no checks, no commit, nobody is told. */
+  /** Loads stored entities: without checks, commit, or notifications. */
   load(kept: { readonly [K in Kind]?: readonly EntityMap[K][] }): void {
     for (const zone of kept.zone ?? []) this.#state.set('zone', zone.id, zone);
     for (const fence of kept.fence ?? []) this.#state.set('fence', fence.id, fence);
@@ -120,9 +123,9 @@ export class Entities implements Known {
   }
 
   /**
-   * Applies what another hub has changed, as a record of the log that all hubs share says: unchecked, before all changes
-   * of this hub that are not kept. To be called for each record but those of own commits, also for one without entities.
-   * Everybody is told. Throws where a text is no entity; nothing is changed then.
+   * Applies changes of another hub from a record of the shared log: unchecked, and before all uncommitted changes of
+   * this hub. Call it for each record except those of own commits, even without entities. Notifies all other parts.
+   * Throws for an invalid entity, without changing anything.
    */
   applyForeign(changes: readonly ForeignChange[]): void {
     const foreign = changes.map((change) => ({ ...change, after: foreignEntity(change) }));
@@ -139,12 +142,12 @@ export class Entities implements Known {
     });
   }
 
-  /** The record of the running commit has come: tells of its changes now. Throws where no commit runs. */
+  /** Handles the record of the current commit: notifies of its changes now. Throws without a commit. */
   kept(): void {
     this.#queue.kept();
   }
 
-  /** All that is kept, each kind in the order of creation. Not for while a commit runs, which may be taken back. */
+  /** All committed entities, each kind in the order of creation. Not during a commit, which may be rolled back. */
   *written(): Generator<{ readonly kind: Kind; readonly id: string; readonly text: string }> {
     for (const kind of KINDS) {
       for (const entity of this.#state.list(kind)) yield { kind, id: entity.id, text: JSON.stringify(entity) };
@@ -168,7 +171,7 @@ export class Entities implements Known {
     return [...entities, ...(this.#unseen() as EntityMap[K][])];
   }
 
-  /** Everything that is configured, each kind in the order of creation. */
+  /** All entities, each kind in the order of creation. */
   lists(): { readonly [K in Kind]: readonly EntityMap[K][] } {
     return {
       zone: this.#state.list('zone'),
@@ -183,13 +186,13 @@ export class Entities implements Known {
     return this.#state.count(kind) + (kind === 'provider' ? this.#unseen().length : 0);
   }
 
-  /** The zone with that id, else with that foreign id, as its anchors place it; `get` has it as it was sent. */
+  /** The zone with that id, or else with that foreign id, georeferenced by its anchors; `get` returns it as sent. */
   zoneBy(idOrForeignId: string): Zone | undefined {
     const zone = this.#state.get('zone', idOrForeignId) ?? this.#state.zoneByForeignId(idOrForeignId);
     return zone && this.#state.placed(zone);
   }
 
-  /** The zone as its anchors place it. */
+  /** The zone georeferenced by its anchors. */
   placed(zone: Zone): Zone {
     return this.#state.placed(zone);
   }
@@ -203,7 +206,7 @@ export class Entities implements Known {
     return this.#state.zoneByForeignId(foreignId);
   }
 
-  /** The trackables that name the provider, sorted by id; also for a provider that does not exist. */
+  /** The trackables that reference the provider, sorted by id; also for a provider that does not exist. */
   trackablesOf(providerId: string): readonly Trackable[] {
     return this.#state.trackablesOf(providerId);
   }
@@ -217,14 +220,14 @@ export class Entities implements Known {
     return this.#state.childrenOf(kind, id).map((child) => child.id);
   }
 
-  /** An id for what the hub makes itself. */
+  /** Generates an id. */
   newId(): string {
     return this.#deps.newId();
   }
 
   /**
-   * Creates an entity. A body without id gets a generated one, and one whose id is taken is refused. Resolves with
-   * the entity as it is kept.
+   * Creates an entity. A body without id gets a generated one, and one whose id is taken is rejected. Resolves with the
+   * stored entity.
    */
   create<K extends Kind>(kind: K, body: unknown, options: CreateOptions = {}): Promise<EntityMap[K]> {
     return this.#run((write) => {
@@ -245,8 +248,8 @@ export class Entities implements Known {
   }
 
   /**
-   * Replaces an entity by what `revise` makes of it, checked like any body. The entity that `revise` gets is the one
-   * left by the changes before this one. Rejects with what `revise` throws.
+   * Replaces an entity by the result of `revise`, checked like any body. `revise` receives the entity after all
+   * previous changes. Rejects with the error of `revise`.
    */
   edit<K extends Kind>(
     kind: K,
@@ -268,12 +271,12 @@ export class Entities implements Known {
     });
   }
 
-  /** Whether any zone follows anything. */
+  /** Whether any zone follows an object. */
   get hasMobileZones(): boolean {
     return this.#state.mobileZones > 0;
   }
 
-  /** Moves zones after the objects that they follow. `moves` is asked for them when their turn has come. */
+  /** Moves zones that follow moved objects. `moves` is called when it is their turn. */
   moveZones(moves: () => Iterable<ZoneMove>): Promise<void> {
     return this.#queue.run((write) => {
       for (const change of movedZones(moves(), this.#state, this.bounds.parents)) write(change);
@@ -281,9 +284,9 @@ export class Entities implements Known {
   }
 
   /**
-   * Makes changes that are kept all or none, in a transaction of their own. `plan` says which when their turn has come, and
-   * again when a record of the log came first; until they are kept nothing else changes. They are not checked. Resolves with
-   * what was planned. Rejects with what `plan` rejects with, and with HUB_UNAVAILABLE.
+   * Commits changes atomically, in their own transaction. `plan` returns them when it is their turn, and again if a
+   * record of the log came first; nothing else changes until they are committed. They are not checked. Resolves with
+   * the plan. Rejects with the error of `plan`, and with HUB_UNAVAILABLE.
    */
   async changeTogether<Plan extends ChangesTogether>(plan: () => Promise<Plan>): Promise<Plan> {
     const { planned } = await this.#queue.runTogether(async () => {
@@ -298,7 +301,7 @@ export class Entities implements Known {
     return planned;
   }
 
-  /** Deletes an entity. Those that it carried lose their parent. Rejects with HUB_NOT_FOUND for an unknown id. */
+  /** Deletes an entity. Entities that it carried lose their parent. Rejects with HUB_NOT_FOUND for an unknown id. */
   remove(kind: Kind, id: string): Promise<void> {
     return this.#queue.run((write) => {
       const before = this.#state.get(kind, id);
@@ -312,15 +315,15 @@ export class Entities implements Known {
     return this.#queue.run((write) => this.#remove(this.#state.list(kind), kind, write));
   }
 
-  /** Resolves when all changes so far are kept or refused, and everybody was told. */
+  /** Resolves when all changes so far are committed or rejected, and all listeners are notified. */
   async settled(): Promise<void> {
     await this.#queue.run(() => undefined).catch(() => undefined);
   }
 
   /**
-   * The provider of a location exists from now on. Returns undefined when it is known and kept; otherwise it is visible
-   * at once, and the promise settles with the commit of its creation. It may be deleted by the time the promise has
-   * resolved: whoever waited asks again.
+   * Ensures that the provider of a location exists. Returns undefined if it is already committed. Otherwise it is
+   * visible at once, and the promise settles with the commit of its creation. It may be deleted before the promise
+   * resolves, so a caller that waited must call again.
    */
   ensureProvider(id: string, type: ProviderType): Promise<void> | undefined {
     // hot: called for every location
@@ -331,18 +334,18 @@ export class Entities implements Known {
     return this.#pending.created(id) ?? this.#announce({ id, type });
   }
 
-  /** How often a provider has gone: while that stays the same, whoever ensureProvider has found known still is. */
+  /** Number of deleted providers. While it is unchanged, providers found by ensureProvider still exist. */
   get providersGone(): number {
     return this.#providersGone;
   }
 
-  /** Queues a step; anew, once a geometry that is too large to be checked at once was looked at. */
+  /** Queues a step; repeats it after an asynchronous check of a geometry that is too large for an immediate one. */
   async #run<Result>(step: Step<Change, Result>): Promise<Result> {
     for (let rounds = 0; ; rounds++) {
       try {
         return await this.#queue.run(step);
       } catch (error) {
-        // With what changes meanwhile there may be another geometry to look at.
+        // Concurrent changes may require the check of another geometry.
         if (!(error instanceof NotChecked)) throw error;
         if (rounds === ROUNDS_MAX)
           throw new HubError('HUB_UNAVAILABLE', 'Cannot check a geometry: it changes all the time');
@@ -361,7 +364,7 @@ export class Entities implements Known {
     return created;
   }
 
-  /** Pending providers that are not known anyway: the deletion of a known one may have been taken back. */
+  /** Pending providers that are not visible otherwise: the deletion of one may have been rolled back. */
   #unseen(): LocationProvider[] {
     return this.#pending.list().filter(({ id }) => !this.#state.has('provider', id));
   }
@@ -377,7 +380,7 @@ export class Entities implements Known {
     const sent = bodyObject(body);
     const id = sent['id'];
     if (kind === 'provider' && id === '') return sent;
-    // The one kind that must be named by its sender.
+    // Only anchors must have an id from the sender.
     if (kind === 'anchor' && id === undefined) return sent;
     if (isUnset(id)) return withId(sent, this.#deps.newId());
     if (typeof id !== 'string') throw badRequest(`id: must be a string, found ${show(id)}`);

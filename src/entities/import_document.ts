@@ -19,7 +19,7 @@ import type { Kind } from './known.ts';
 export const FORMAT = 'location-hub-entities';
 export const FORMAT_VERSION = 1;
 
-/** The lists, in the order in which their entities need each other, and the kind of each. */
+/** The lists, in the order of dependencies, and the kind of each. */
 export const LISTS = [
   ['anchors', 'anchor'],
   ['trackables', 'trackable'],
@@ -29,11 +29,11 @@ export const LISTS = [
 ] as const satisfies readonly (readonly [string, Kind])[];
 export type ListName = (typeof LISTS)[number][0];
 
-/** The lists of what people define in the page. */
+/** Lists of documents defined in the page. */
 export const DEFINED_NAMES = ['alert_rules', 'views'] as const;
 export type DefinedName = (typeof DEFINED_NAMES)[number];
 
-/** A member of a list of a document, with its place there: `fences[3]`. */
+/** A member of a list of a document, with its path: `fences[3]`. */
 export interface Placed {
   readonly place: string;
   readonly id: string;
@@ -48,17 +48,17 @@ export interface Listed extends Placed {
 export interface EntityDocument {
   /** In the order of LISTS. */
   readonly entities: readonly Listed[];
-  /** The kinds whose list is there, if only an empty one. */
+  /** The kinds with a list, even an empty one. */
   readonly kinds: ReadonlySet<Kind>;
-  /** Undefined when the document says nothing of them. */
+  /** Undefined if the document has none. */
   readonly locatingRules: unknown;
-  /** The lists that are there. */
+  /** The lists of documents. */
   readonly defined: ReadonlyMap<DefinedName, readonly Placed[]>;
-  /** JSON Pointers of the members that the source of the document can give, of the lists for which it says so. */
+  /** JSON Pointers of the members available in the source of the document, for the lists that declare them. */
   readonly scopes: ReadonlyMap<ListName, ReadonlySet<string>>;
 }
 
-/** What an import does to the members of a list. */
+/** Effect of an import on a list. */
 export interface ImportCounts {
   readonly created: number;
   readonly changed: number;
@@ -66,12 +66,12 @@ export interface ImportCounts {
   readonly deleted: number;
 }
 
-/** Something that does not fit: `place` says where the field stands, `message` what is wrong with it, and what was found. */
+/** A problem of a document: `place` is the path of the field, `message` the error and the value found. */
 export interface Problem {
-  /** A field of a document: `fences[3].region.coordinates[0]`. */
+  /** Path of a field: `fences[3].region.coordinates[0]`. */
   readonly place: string;
   readonly message: string;
-  /** Of the entity that it is about. */
+  /** Id of the entity. */
   readonly id?: string;
 }
 
@@ -85,7 +85,7 @@ const MEMBERS = [
   'members',
 ];
 
-/** Reads a document. What its entities hold is checked later. Returns what is wrong instead, where anything is. */
+/** Parses a document; its entities are checked later. Returns the problems instead, if there are any. */
 export function readDocument(value: Body): EntityDocument | readonly Problem[] {
   const { format, version } = value;
   if (format !== FORMAT) return [{ place: 'format', message: `must be "${FORMAT}", found ${show(format)}` }];
@@ -143,14 +143,14 @@ function listed(
   return list.flatMap((body: unknown, index): Placed[] => {
     const place = `${name}[${index}]`;
     const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : undefined;
-    // Without an id, the same import again would make everything twice.
+    // Without ids, importing twice would create every entity twice.
     if (typeof id === 'string' && !isUnset(id)) return [{ place, id, body: body as Body }];
     problems.push({ place: `${place}.id`, message: `must be the id of the entity, found ${show(id)}` });
     return [];
   });
 }
 
-/** A message that begins with a field, as one at the place of the entity. */
+/** Turns a message that begins with a field into a problem with the path of the entity. */
 export function problemAt(place: string, message: string): Problem {
   const [, field = '', reason = message] = /^([\w.[\]]+): (.*)$/s.exec(message) ?? [];
   const fields = field === 'body' ? '' : field;

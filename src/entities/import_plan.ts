@@ -36,24 +36,24 @@ import { carriedAlong } from './moved_zones.ts';
 import { State } from './state.ts';
 import { VALIDATE } from './validate.ts';
 
-/** What an import does. */
+/** Planned effect of an import. */
 export interface ImportPlan {
-  /** In an order in which everybody can be told of them. */
+  /** In an order suitable for notifications. */
   readonly changes: readonly Change[];
-  /** Undefined where they stay as they are. */
+  /** Undefined if the rules do not change. */
   readonly rules: readonly LocatingRule[] | undefined;
-  /** Of what people define in the page. */
+  /** Documents defined in the page. */
   readonly defined: readonly DefinedWrite[];
   readonly counts: Readonly<Partial<Record<Kind, ImportCounts>>>;
   readonly definedCounts: DefinedPlan['counts'];
-  /** How members change, those of changed entities first. */
+  /** Changes of members, those of changed entities first. */
   readonly memberChanges: Listing<ListedChange>;
-  /** Values that the hub has and the document does not, whether or not they are removed. */
+  /** Values in the hub that are missing in the document, whether or not they are deleted. */
   readonly missing: Listing<ListedChange>;
   readonly problems: readonly Problem[];
 }
 
-/** The first of many, and how many there are. */
+/** The first elements of a list, and its length. */
 export interface Listing<T> {
   readonly first: readonly T[];
   readonly count: number;
@@ -64,42 +64,42 @@ export interface ListedChange extends MemberChange {
   readonly id: string;
 }
 
-/** What is kept now, each kind in the order of creation. */
+/** Stored entities, each kind in the order of creation. */
 export type KeptLists = { readonly [K in Kind]: readonly EntityMap[K][] };
 
 export interface ImportOptions {
-  /** Kinds of which everything is deleted that the document does not name. */
+  /** Kinds whose entities are deleted if the document does not name them. */
   readonly replaced: ReadonlySet<Kind>;
-  /** Whether values of entities in the document are deleted that the document could give and does not. */
+  /** Whether values of listed entities are deleted if the document could contain them and does not. */
   readonly deletesMembers: boolean;
   readonly shapes: ShapeChecks;
-  /** What may be kept; DEFAULT_BOUNDS when left out. */
+  /** Limits on stored values; default: DEFAULT_BOUNDS. */
   readonly bounds?: InputBounds;
   readonly rules: readonly LocatingRule[];
-  /** What people have defined in the page, and whether what the lists of the document do not name of it is deleted. */
+  /** Documents defined in the page, and whether documents missing in a list are deleted. */
   readonly defined: DefinedLists;
   readonly replacesDefined: boolean;
-  /** Told from time to time how many entities are checked, and waited for. A rejection ends it. */
+  /** Called periodically with the number of checked entities, and awaited. A rejection cancels the plan. */
   checked(count: number): Promise<void>;
 }
 
 const zoneSchema = checker(Zone);
 const regionSchema = checker(PointOrPolygon);
 
-/** So many are checked before others may have their turn. */
+/** Entities checked between yields. */
 const AT_ONCE = 20;
-/** And so many are put in their place. */
+/** Entities loaded between yields. */
 const LOADED_AT_ONCE = 200;
-/** Looks at one large geometry. */
+/** Maximum geometry checks of one large geometry. */
 const LOOKS_MAX = 5;
 
-/** Changes of members that are listed one by one. */
+/** Maximum changes of members listed individually. */
 const MEMBERS_LISTED_MAX = 1000;
 
 /**
- * Lays a document over what is kept. Each of its entities is checked as the API does, among those that there will be: the
- * kept ones that it does not name, and its own before it. Where anything does not fit, the plan has problems and no changes.
- * Nothing but the plan is changed.
+ * Merges a document into the stored entities. Each of its entities is checked like the API does, against the resulting
+ * state: stored entities not in the document, and its own previous entities. If anything is invalid, the plan has
+ * problems and no changes. Has no side effects.
  */
 export async function planImport(
   kept: KeptLists,
@@ -113,7 +113,7 @@ export async function planImport(
     for (const each of inOrder.slice(done, done + AT_ONCE)) await draft.add(each);
     await options.checked(Math.min(done + AT_ONCE, inOrder.length));
   }
-  // Anchors lie in zones, and zones at anchors: the first are complete last.
+  // Anchors refer to zones, and zones to anchors: anchors are completed last.
   for (const each of inOrder.filter(({ kind }) => kind === 'anchor')) await draft.complete(each);
   const rules = rulesOf(document, problems);
   const counts = draft.counts();
@@ -135,32 +135,32 @@ export async function planImport(
   return { changes, rules: isNews ? rules : undefined, defined, ...told };
 }
 
-/** Values that were there before come first: they are what an import may change by mistake. */
+/** Lists replaced values first: an import may change these by mistake. */
 function listing(all: readonly ListedChange[]): Listing<ListedChange> {
   const isOld = ({ before }: ListedChange): boolean => before !== undefined;
   const inOrder = [...all.filter(isOld), ...all.filter((each) => !isOld(each))];
   return { first: inOrder.slice(0, MEMBERS_LISTED_MAX), count: all.length };
 }
 
-/** What there will be, while it is made. */
+/** The resulting state, under construction. */
 class Draft implements Known {
   readonly shapes: ShapeChecks;
   readonly bounds: InputBounds;
   readonly problems: Problem[] = [];
   readonly missing: ListedChange[] = [];
-  /** The entities of the document over those that the hub has, those first that others need. */
+  /** Merged entities of the document, referenced ones first. */
   inOrder: readonly Listed[] = [];
   readonly #document: EntityDocument;
   readonly #replaced: ReadonlySet<Kind>;
   readonly #deletesMembers: boolean;
-  /** The kept ones by kind and id: UUIDs are the same in any case. */
+  /** Stored entities by kind and id, regardless of the case of UUIDs. */
   readonly #before = new Map<string, EntityMap[Kind]>();
   readonly #named: ReadonlySet<string>;
-  /** Those of the document that differ from what is kept, by kind and id. */
+  /** Entities of the document that differ from the stored ones, by kind and id. */
   readonly #news = new Set<string>();
   readonly #gone: Change[] = [];
   readonly #state = new State();
-  /** What is kept, and places fences. */
+  /** The stored state, which georeferences fences. */
   readonly #places = new State();
 
   constructor(document: EntityDocument, { replaced, deletesMembers, shapes, bounds }: ImportOptions) {
@@ -172,10 +172,10 @@ class Draft implements Known {
     this.#named = new Set(document.entities.map(({ kind, id }) => keyOf(kind, id)));
   }
 
-  /** Takes in what is kept, part by part. */
+  /** Loads the stored entities, part by part. */
   *load(kept: KeptLists): Generator<void> {
     let loaded = 0;
-    // Whoever needs another goes first.
+    // Dependents first.
     for (const [, kind] of LISTS.toReversed()) {
       for (const entity of kept[kind]) {
         this.#load(kind, entity);
@@ -190,7 +190,7 @@ class Draft implements Known {
     this.inOrder = LISTS.flatMap(([, kind]) => parentsFirst(listed.filter((each) => each.kind === kind)));
   }
 
-  /** The entity as it will be, under the id that it was created with. */
+  /** The merged entity, under the id of its creation. */
   #merged(listed: Listed): Listed {
     const before = this.#beforeOf(listed) as Body | undefined;
     if (before === undefined) return listed;
@@ -206,8 +206,8 @@ class Draft implements Known {
   }
 
   /**
-   * What a document gives of a fence. Without a crs, coordinates are longitude and latitude, and the fence keeps its own
-   * crs: the region is converted. A region that the document gives as the API shows it, in any plane, is unchanged.
+   * Interprets the region of a fence. Without a crs, coordinates are longitude and latitude, and the fence retains its
+   * own crs: the region is converted. A region equal to any form returned by the API is unchanged.
    */
   #withPlane(given: Body, before: StoredFence): Body {
     const { region, crs, zone_id: zoneId, ...rest } = given as Partial<StoredFence>;
@@ -257,7 +257,7 @@ class Draft implements Known {
     return this.#state.carriedBy(kind, id);
   }
 
-  /** Checks an entity and puts it where it belongs, or notes what does not fit. An anchor has no zone before `complete`. */
+  /** Checks and adds an entity, or records its problems. An anchor has no zone before `complete`. */
   async add({ kind, id, place, body }: Listed): Promise<void> {
     if (this.#state.has(kind, id)) {
       this.problems.push({ place: `${place}.id`, id, message: `${kind} ${show(id)} already exists` });
@@ -286,7 +286,7 @@ class Draft implements Known {
     return counts;
   }
 
-  /** The members that change, of each entity of the document that is new or differs. */
+  /** Changed members of each new or changed entity of the document. */
   memberChanges(): readonly ListedChange[] {
     return this.inOrder.flatMap((each) => {
       const { kind, id } = each;
@@ -297,7 +297,7 @@ class Draft implements Known {
     });
   }
 
-  /** All changes of what is kept. */
+  /** All changes of stored entities. */
   *changes(): Generator<Change> {
     yield* this.#gone;
     yield* this.#leftBehind();
@@ -343,7 +343,7 @@ class Draft implements Known {
       checkBounds(sent, this.bounds, before);
       return validate(sent, this, before);
     }
-    // A fence whose zone is gone is exported with what places it.
+    // The export of a fence whose zone was deleted includes the zone that georeferences it.
     const { former_zone: former } = sent as Partial<StoredFence>;
     const problem = former === undefined ? undefined : explainFormer(former);
     if (problem !== undefined) throw new HubError('HUB_BAD_REQUEST', problem);
@@ -360,7 +360,7 @@ class Draft implements Known {
     return this.#news.has(keyOf(kind, id));
   }
 
-  /** The kept fences whose zone the document takes away, or names otherwise: they stay where they are. */
+  /** Stored fences whose zone the document deletes or renames: they stay at their position. */
   *#leftBehind(): Generator<Change> {
     for (const fence of this.#state.list('fence')) {
       if (fence.crs !== 'local' || isUnset(fence.zone_id) || this.#named.has(keyOf('fence', fence.id))) continue;
@@ -373,7 +373,7 @@ class Draft implements Known {
     }
   }
 
-  /** Zones that go where the zone goes that carries them, unless the document says where they are. */
+  /** Zones that follow a moved parent, unless the document sets their position. */
   *#carried(): Generator<Change> {
     const carrying = { state: this.#state, levelsMax: this.bounds.parents };
     for (const each of this.inOrder) {
@@ -388,7 +388,7 @@ class Draft implements Known {
     }
   }
 
-  /** What a deleted one has carried is carried by nobody. */
+  /** Removes the parent of entities whose parent is deleted. */
   *#withoutParent(): Generator<Change> {
     for (const { kind: goneKind, id: goneId } of this.#gone) {
       for (const { kind, entity } of this.#state.carriedBy(goneKind, goneId)) {
@@ -406,7 +406,7 @@ function set(members: Readonly<Record<string, unknown>>): Body {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** A fence that has lost its zone before may stay as it is. */
+/** A fence detached earlier may stay as it is. */
 function whereLeft(before: StoredFence | undefined): StoredFence | undefined {
   return before?.former_zone === undefined ? undefined : before;
 }
@@ -428,7 +428,7 @@ function rulesOf({ locatingRules }: EntityDocument, problems: Problem[]): readon
   }
 }
 
-/** Carriers before what they carry; a ring is left as it is, and refused by the check. */
+/** Sorts parents before children; a cycle is left for the check to reject. */
 function parentsFirst(listed: readonly Listed[]): readonly Listed[] {
   const byId = new Map(listed.map((each) => [idKey(each.id), each]));
   const sorted = new Set<Listed>();
@@ -441,7 +441,7 @@ function parentsFirst(listed: readonly Listed[]): readonly Listed[] {
     }
     for (const one of [...line].reverse()) sorted.add(one);
   }
-  // An id that is there twice is refused by the check as well.
+  // A duplicate id is left for the check to reject, too.
   return [...sorted];
 }
 

@@ -22,48 +22,48 @@ type DefinedDocuments = Pick<Documents<Defined>, 'list' | 'keep' | 'take'>;
 export interface ImportsDeps {
   readonly entities: Entities;
   readonly rules: LocatingRules;
-  /** What people define in the page. */
+  /** Documents defined in the page. */
   defined(): Readonly<Record<DefinedName, DefinedDocuments>>;
   readonly turns: Turns;
-  /** The time of day. */
+  /** Wall-clock time. */
   now(): number;
-  /** Told of what is a fault of the hub. */
+  /** Reports internal errors. */
   report(error: unknown): void;
   /**
-   * Where hubs share a log: the most bytes that the changes of one import may have as JSON, since these are one record, which
-   * rules, alert rules and views are not part of. Left out: there is no such limit, and all is kept in one transaction.
+   * With a shared log of hubs: the maximum bytes of the changes of one import as JSON, since they form one record;
+   * rules, alert rules and views are not part of it. Default: no limit, and everything is stored in one transaction.
    */
   readonly bytesMax?: number;
 }
 
 export interface ImportOrder {
-  /** Whether only to say what it would do. */
+  /** Whether to only report the effect. */
   readonly dryRun: boolean;
-  /** Whether what the document does not name is deleted, of those kinds whose list it has. */
+  /** Whether entities missing in the document are deleted, for kinds whose list it has. */
   readonly replace: boolean;
-  /** Whether values of entities in the document are deleted that the document could give and does not. */
+  /** Whether values of listed entities are deleted if the document could contain them and does not. */
   readonly deleteMembers?: boolean;
 }
 
-/** Problems that are told of one by one. */
+/** Maximum problems listed individually. */
 const PROBLEMS_MAX = 1000;
 
 /**
- * Imports of documents, one at a time. An import goes on whether or not anybody waits for it, and what has become of the last
- * one can be asked for until the hub ends.
+ * Imports of documents, one at a time. An import continues even if no client waits for it. The outcome of the last one is
+ * available until the hub stops.
  *
- *   it is      signal                        next
+ *   state      signal                        next
  *   ---------  ----------------------------  ----------------------------------
  *   (none)     start                         waiting
  *   waiting    its turn has come             checking
- *   checking   something does not fit        refused
- *   checking   everything fits               keeping; done, for a dry run
- *   checking   others came first (cluster)   checking, from the beginning
- *   keeping    it is kept, and all are told  done
+ *   checking   the document is invalid       refused
+ *   checking   the document is valid         keeping; done for a dry run
+ *   checking   overtaken (cluster)           checking, from the beginning
+ *   keeping    committed and all notified    done
  *   keeping    the database fails            failed: nothing was changed
  *   waiting    cancel                        cancelled
  *   checking   cancel                        cancelled
- *   keeping    cancel                        keeping: it is refused
+ *   keeping    cancel                        keeping: the cancellation is rejected
  */
 export class Imports {
   readonly #deps: ImportsDeps;
@@ -75,14 +75,14 @@ export class Imports {
     this.#deps = deps;
   }
 
-  /** The import that is under way, or else the last one. */
+  /** The running import, or else the last one. */
   get current(): Import {
     return this.#shown;
   }
 
   /**
-   * Begins an import; what becomes of it is `current`. Returns it. Throws HUB_UNAVAILABLE while another one is under way, and
-   * HUB_BAD_REQUEST for what is no document.
+   * Starts an import and returns its state; `current` has later states. Throws HUB_UNAVAILABLE during another import,
+   * and HUB_BAD_REQUEST for an invalid document.
    */
   start(body: Body, order: ImportOrder): Import {
     if (this.#running !== undefined) {
@@ -107,7 +107,7 @@ export class Imports {
     return this.#shown;
   }
 
-  /** Ends the import that is under way, with nothing changed. Throws HUB_BAD_REQUEST once it is being kept. */
+  /** Cancels the running import without changes. Throws HUB_BAD_REQUEST once it is being committed. */
   cancel(): void {
     if (this.#running === undefined) return;
     if (this.#shown.state === 'keeping') {
@@ -116,7 +116,7 @@ export class Imports {
     this.#canceling.abort();
   }
 
-  /** Cancels it where that can be done, and resolves when none is under way. */
+  /** Cancels the running import if possible, and resolves when none is running. */
   async close(): Promise<void> {
     this.#canceling.abort();
     await this.#running;
@@ -175,7 +175,7 @@ export class Imports {
     this.#show({
       counts: { ...byList, ...definedCounts },
       rules: plan.rules === undefined ? 'unchanged' : 'changed',
-      // An import that is being made needs no preview, and is polled.
+      // A running import needs no preview, and is polled.
       ...(order.dryRun && {
         member_change_count: memberChanges.count,
         member_changes: [...memberChanges.first],
@@ -208,7 +208,7 @@ export class Imports {
     );
   }
 
-  /** Rules that were kept with entities only have to be told of. */
+  /** Notifies of rules that were committed together with entities. */
   async #takeRules({ changes, rules: changed }: ImportPlan): Promise<void> {
     const { rules, bytesMax } = this.#deps;
     if (changed === undefined) return;
@@ -236,7 +236,7 @@ export class Imports {
   }
 }
 
-/** Something does not fit; what is told with the import. */
+/** Invalid document; the problems are reported with the import. */
 class Refused extends Error {}
 
 function refusedDocument(problems: readonly Problem[]): HubError {

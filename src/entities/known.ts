@@ -16,21 +16,21 @@ export interface EntityMap {
 }
 export type Kind = keyof EntityMap;
 
-/** What the check of one entity may ask about the others. */
+/** Lookups of other entities for the check of one. */
 export interface Known {
   get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined;
-  /** The zone with that id, else the one with that foreign id, as its anchors place it. */
+  /** The zone with that id, or else with that foreign id, georeferenced by its anchors. */
   zoneBy(idOrForeignId: string): Zone | undefined;
   zoneByForeignId(foreignId: string): Zone | undefined;
   /** The entities whose parent is that one. */
   carriedBy(kind: Kind, id: string): readonly Carried[];
-  /** By a geometry engine. */
+  /** Checks of a geometry engine. */
   readonly shapes: ShapeChecks;
-  /** What may be kept. */
+  /** Limits on stored values. */
   readonly bounds: InputBounds;
 }
 
-/** An entity that another one carries. */
+/** An entity with a parent. */
 export type Carried =
   | { readonly kind: 'trackable'; readonly entity: Trackable }
   | { readonly kind: 'zone'; readonly entity: Zone };

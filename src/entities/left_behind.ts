@@ -9,9 +9,9 @@ import type { Change } from './change.ts';
 import type { State } from './state.ts';
 
 /**
- * A change, after those of the local fences that it leaves without their plane, as their zone goes, is called otherwise,
- * or is not placed any more: each keeps what the plane was made of, and so stays where it is, at any time. Nothing about
- * that is news to clients.
+ * A change, preceded by those of the local fences that it detaches from their plane, because their zone is deleted,
+ * renamed, or no longer georeferenced. Each fence stores the zone of its plane, and so stays at its position. Clients
+ * see no difference.
  */
 export function* withLeftBehind(change: Change, state: State): Generator<Change> {
   yield* leftBehind(change, state);
@@ -19,8 +19,8 @@ export function* withLeftBehind(change: Change, state: State): Generator<Change>
 }
 
 /**
- * Whether a change is one of those of fences: clients see no difference, and are not told. What a fence has kept of a
- * plane is changed by nothing else, but dropped.
+ * Whether a change only detaches a fence: clients see no difference and are not notified. Nothing else changes the
+ * stored zone of a detached fence, except dropping it.
  */
 export function isSilent({ kind, before, after }: Change): boolean {
   if (kind !== 'fence' || before === undefined) return false;
@@ -40,7 +40,7 @@ function leftByZone(before: Zone, after: Zone | undefined, state: State): Genera
   return left(state.placed(before), after && anchoredZone(after, (id) => state.get('anchor', id)), state);
 }
 
-/** Both zones as their anchors place them. */
+/** Both zones, georeferenced by their anchors. */
 function* left(before: Zone, after: Zone | undefined, state: State): Generator<Change<'fence'>> {
   const names = namesOf(before).filter((name) => state.localFences(name).length > 0);
   if (names.length === 0 || zoneTransform(before) === undefined) return;

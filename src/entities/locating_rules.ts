@@ -7,24 +7,24 @@ import { pathOf, show } from '../model/error_value_text.ts';
 import { badRequest, onlyMembers } from './body.ts';
 import { checkBounds } from './check_bounds.ts';
 
-/** Name of the setting under which the rules are kept. */
+/** Name of the setting that stores the rules. */
 export const RULES_SETTING = 'locating_rules';
 
 const schema = checker(Type.Array(LocatingRule));
 
 export interface LocatingRulesDeps {
-  /** What may be kept; DEFAULT_BOUNDS when left out. */
+  /** Limits on stored values; default: DEFAULT_BOUNDS. */
   readonly bounds?: InputBounds;
   /**
-   * Keeps the rules. Resolves with `applied` where `apply` has taken them in their turn, as it takes all that hubs keep in
-   * a log that they share. Rejects with HUB_UNAVAILABLE when it cannot.
+   * Stores the rules. Resolves with `applied` if `apply` has already received them, as happens with a shared log of
+   * hubs. Rejects with HUB_UNAVAILABLE on failure.
    */
   commit(rules: readonly LocatingRule[]): Promise<'applied' | undefined> | Promise<void>;
-  /** Tells those who rank locations, as soon as the rules are kept. */
+  /** Notifies the parts that rank locations, as soon as the rules are stored. */
   committed(rules: readonly LocatingRule[]): void;
 }
 
-/** The locating rules of trackables that have none of their own. */
+/** The locating rules of trackables without own rules. */
 export class LocatingRules {
   readonly #deps: LocatingRulesDeps;
   #rules: readonly LocatingRule[] = [];
@@ -37,18 +37,18 @@ export class LocatingRules {
     return this.#rules;
   }
 
-  /** Fills in what the store has kept, and tells of it. */
+  /** Loads stored rules, with a notification. */
   load(kept: readonly LocatingRule[] | undefined): void {
     if (kept !== undefined) this.apply(kept);
   }
 
-  /** Takes rules that are kept, unchecked, and tells of them: those of each record of a shared log, in their order. */
+  /** Applies stored rules, unchecked, with a notification: those of each record of a shared log, in order. */
   apply(rules: readonly LocatingRule[]): void {
     this.#rules = rules;
     this.#deps.committed(rules);
   }
 
-  /** Replaces all rules. Rejects with HUB_BAD_REQUEST for what is no list of rules, and then leaves them as they were. */
+  /** Replaces all rules. Rejects with HUB_BAD_REQUEST for an invalid list, without changes. */
   async replace(body: unknown): Promise<readonly LocatingRule[]> {
     const rules = checkedRules(body, 'rules', this.#deps.bounds);
     if ((await this.#deps.commit(rules)) !== 'applied') this.apply(rules);
@@ -56,7 +56,7 @@ export class LocatingRules {
   }
 }
 
-/** The rules as they are kept. Throws HUB_BAD_REQUEST naming the field under `root` for what is no list of rules. */
+/** The rules in stored form. Throws HUB_BAD_REQUEST naming the field under `root` for an invalid list. */
 export function checkedRules(
   body: unknown,
   root: string,
@@ -68,7 +68,9 @@ export function checkedRules(
   return rules;
 }
 
-/** Throws HUB_BAD_REQUEST naming the rule under `root` whose priority is no integer, or whose expression is none. */
+/**
+ * Throws HUB_BAD_REQUEST naming the rule under `root` whose priority is not an integer, or whose expression is invalid.
+ */
 export function checkRules(rules: readonly LocatingRule[], root: string): void {
   for (const [i, { expression, priority }] of rules.entries()) {
     const path = pathOf(root, [String(i)]);

@@ -6,18 +6,18 @@ import type { DocumentKind } from './documents.ts';
 
 const schema = checker(MapView);
 
-/** Views of the map, as the hub keeps them. */
+/** Map views as stored documents. */
 export const MAP_VIEWS: DocumentKind<MapView> = {
   prefix: 'map_view ',
   noun: 'view',
   max: 200,
   check(body) {
     const view = onlyMembers(MapView, schema.parse(body));
-    // An address of another site would lead people there.
+    // An absolute URL could lead users to another site.
     if (!view.address.startsWith('?')) throw badRequest(`address: must begin with ?, found ${show(view.address)}`);
     return view;
   },
-  /** The start is that which was chosen last. */
+  /** At most one view is the start: the last one set. */
   besides({ is_start: isStart }, others) {
     if (isStart !== true) return [];
     return others.filter((other) => other.is_start === true).map((other) => ({ ...other, is_start: false }));

@@ -4,37 +4,37 @@ import { show } from '../model/error_value_text.ts';
 import type { Body } from './body.ts';
 
 /**
- * An import merges: of an entity that the hub has, a document changes the members that the document gives. `properties`
- * merge by name; every other member is one value. Null gives no value, as in the API, where null and absent mean the same.
+ * Merge of an import: a document changes those members of an existing entity that it contains. `properties` are merged by
+ * name; every other member is a single value. Null counts as absent, as in the API.
  *
- *     the hub has        the document gives    the import makes of it
+ *     the hub has        the document has      the result has
  *     a value            another value         the other value
- *     a value            null, or nothing      the value, which is missing in the document; `deletes` removes it
- *     null, or nothing   null, or nothing      what the hub has
+ *     a value            null, or nothing      the value, reported as missing; `deletes` removes it
+ *     null, or nothing   null, or nothing      the member of the hub
  */
 
 export interface MergeOptions {
-  /** Whether values that are missing in the document are removed. */
+  /** Whether missing values are deleted. */
   readonly deletes: boolean;
   /**
-   * JSON Pointers of the members that the source of the document can give, such as the columns of a table. Only these can
-   * be missing. Undefined: all members.
+   * JSON Pointers of the members available in the source of the document, such as the columns of a table. Only these
+   * can be missing. Undefined: all members.
    */
   readonly scope?: ReadonlySet<string> | undefined;
 }
 
 export interface Merged {
   readonly body: Body;
-  /** JSON Pointers of values that the hub has, and the document could give and does not. */
+  /** JSON Pointers of values in the hub that the document could contain and does not. */
   readonly missing: readonly string[];
 }
 
-/** Members without which there is no entity, and what the hub keeps for itself. */
+/** Required members, and internal ones. */
 const NEVER_MISSING: ReadonlySet<string> = new Set(['id', 'type', 'region', 'former_zone']);
-/** What the coordinates of a region mean. */
+/** Members that define the meaning of a region's coordinates. */
 const PLANE: readonly string[] = ['crs', 'zone_id'];
 
-/** Lays the members of a document over those of an entity that the hub has. */
+/** Merges the members of a document into an existing entity. */
 export function merge(before: Body, given: Body, { deletes, scope }: MergeOptions): Merged {
   const missing: string[] = [];
   const body: Record<string, unknown> = { ...before };
@@ -57,7 +57,7 @@ export function merge(before: Body, given: Body, { deletes, scope }: MergeOption
   return { body, missing };
 }
 
-/** The same object where nothing changes, so that what was stored under other bounds may stay. */
+/** Returns the same object if nothing changes, so that values stored under other limits remain valid. */
 function mergeProperties(before: Body, given: Body, { deletes, scope }: MergeOptions): Merged {
   const names = Object.keys(before).filter((name) => {
     return !Object.hasOwn(given, name) && scope?.has(pointerOf(PROPERTIES, name)) !== false;
@@ -72,14 +72,16 @@ function mergeProperties(before: Body, given: Body, { deletes, scope }: MergeOpt
   return { body: Object.fromEntries([...rest, ...news]), missing };
 }
 
-/** How one member of an entity, or one of its properties, changes. The values are JSON, shortened as in error messages. */
+/**
+ * Change of one member of an entity, or of one of its properties. The values are JSON, shortened as in error messages.
+ */
 export interface MemberChange {
   readonly path: string;
   readonly before?: string;
   readonly after?: string;
 }
 
-/** The differences between two forms of an entity, member by member. Without the first, all members are new. */
+/** The differences between two versions of an entity, member by member. Without the first, all members are new. */
 export function memberChanges(before: Body | undefined, after: Body): readonly MemberChange[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after)]);
   return [...names].flatMap((name): readonly MemberChange[] => {
@@ -108,7 +110,7 @@ function isNothing(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** Whether removing the value would change nothing. */
+/** Whether removing the value would have no effect. */
 function isEmpty(value: unknown): boolean {
   return isNothing(value) || value === '' || (Array.isArray(value) && value.length === 0);
 }

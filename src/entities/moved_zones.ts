@@ -8,12 +8,12 @@ import type { Change } from './change.ts';
 import type { State } from './state.ts';
 
 /**
- * Changes of zones that go where others are. Ground control points keep their distances from the position of the zone.
- * Each change must be applied before the next one is asked for, as the zones
- * that a moved zone carries are looked up then. Whoever is there already is left alone, so nothing goes round in circles.
+ * Moves zones that follow other zones or objects. Ground control points preserve their distances from the position of
+ * the zone. Apply each change before requesting the next one, since the children of a moved zone are looked up then. A
+ * zone already at its target is not moved, which ends cycles.
  */
 
-/** Where a zone goes. The floor stays where it is not known. */
+/** Target of a zone. An unknown floor stays unchanged. */
 interface Goal {
   readonly position: readonly number[];
   readonly floor: number | null | undefined;
@@ -21,11 +21,11 @@ interface Goal {
 
 interface Carrying {
   readonly state: State;
-  /** Levels of zones that are carried: deeper ones, of old data, stay where they are. */
+  /** Maximum levels of carried zones: deeper ones, from old data, are not moved. */
   readonly levelsMax: number;
 }
 
-/** Moves zones to the objects that they follow, and what they carry. A zone that does not follow any more stays. */
+/** Moves zones and their children to the objects that they follow. A zone that no longer follows an object stays. */
 export function* movedZones(moves: Iterable<ZoneMove>, state: State, levelsMax: number): Generator<Change<'zone'>> {
   for (const move of moves) {
     const zone = state.get('zone', move.id);
@@ -33,7 +33,7 @@ export function* movedZones(moves: Iterable<ZoneMove>, state: State, levelsMax: 
   }
 }
 
-/** Moves what a zone carries after it was put somewhere else. */
+/** Moves the children of a moved zone. */
 export function* carriedAlong(before: Zone, after: Zone, carrying: Carrying): Generator<Change<'zone'>> {
   const { state, levelsMax } = carrying;
   if (after.position == null || levelsMax === 0) return;
@@ -53,7 +53,7 @@ function* moved(before: Zone, goal: Goal, carrying: Carrying): Generator<Change<
     if (shifted === undefined) return;
     after.ground_control_points = shifted;
   }
-  // A benchmark beyond the reach of its projection would leave the zone without coordinates.
+  // A benchmark outside its projection would leave the zone without coordinates.
   if (transformationType(after) === 'benchmark' && zoneTransform(after) === undefined) return;
   yield { kind: 'zone', id: before.id, before, after };
   yield* carriedAlong(before, after, carrying);

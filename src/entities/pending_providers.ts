@@ -4,15 +4,15 @@ import type { LocationProvider } from '../model/provider.ts';
 interface Row {
   readonly provider: LocationProvider;
   readonly created: Promise<void>;
-  /** Its turn has come: it is created already, unless that is taken back. */
+  /** Whether its creation has run; it may still be rolled back. */
   isCreated: boolean;
 }
 
-/** Providers that a location has announced and whose creation still waits for its turn: they are visible already. */
+/** Providers of locations whose creation is still queued: they are already visible. */
 export class PendingProviders {
   readonly #rows = new Map<string, Row>();
 
-  /** So many there are at most. */
+  /** Upper bound of their number. */
   get size(): number {
     return this.#rows.size;
   }
@@ -25,12 +25,12 @@ export class PendingProviders {
     return [...this.#rows.values()].filter((row) => !row.isCreated).map((row) => row.provider);
   }
 
-  /** Settles when the provider is created; undefined when nobody has announced it. */
+  /** Settles when the provider is created; undefined if it is not pending. */
   created(id: string): Promise<void> | undefined {
     return this.#row(id)?.created;
   }
 
-  /** The provider stays announced until its turn has come (`forget`) or `created` is settled, as it is when refused. */
+  /** The provider stays pending until its creation runs (`forget`) or `created` settles, as it does on rejection. */
   add(provider: LocationProvider, created: Promise<void>): void {
     const key = idKey(provider.id);
     const row = { provider, created, isCreated: false };
@@ -41,13 +41,13 @@ export class PendingProviders {
     created.then(settled, settled);
   }
 
-  /** The turn of that very provider has come, and not of another one that was announced under its id later. */
+  /** The creation of exactly that provider has run, not of another one added later under its id. */
   forget(provider: LocationProvider): void {
     const row = this.#rows.get(idKey(provider.id));
     if (row?.provider === provider) row.isCreated = true;
   }
 
-  /** All creations that are not settled are taken back. */
+  /** Rolls back all unsettled creations. */
   takenBack(): void {
     for (const row of this.#rows.values()) row.isCreated = false;
   }

@@ -4,13 +4,13 @@ import type { Change } from './change.ts';
 import type { Entities } from './entities.ts';
 import type { Kind } from './known.ts';
 
-/** A change of an entity that those who locate must know of. */
+/** A change relevant to locating. */
 export type PlacedChange = Change<Exclude<Kind, 'anchor'>>;
 
 /**
- * Changes as they matter to whoever locates by them: a zone as its anchors place it, in place of an anchor the zones that
- * it places, and a trackable with its parent's id as the parent itself has it. So nobody but the entities knows of
- * anchors, and of the cases in which a UUID may be written.
+ * Translates changes for the parts that locate: a zone is georeferenced by its anchors, an anchor is replaced by the
+ * zones that it georeferences, and a trackable has its parent's id in the parent's spelling. So only the entities know
+ * anchors and the case of UUIDs.
  */
 export function placedChanges(changes: readonly Change[], entities: Entities): PlacedChange[] {
   const placed: PlacedChange[] = [];
@@ -52,7 +52,7 @@ function withParent(trackable: Trackable, entities: Entities): Trackable {
   return id === parent ? trackable : { ...trackable, parent: id };
 }
 
-/** Whatever else changes about an anchor, such as its name, moves no zone. */
+/** Other changes of an anchor, such as its name, move no zone. */
 function hasMoved({ before, after }: Change<'anchor'>): boolean {
   const places = [before, after].map((anchor) => [anchor?.local_position, anchor?.georeferenced_position]);
   return JSON.stringify(places[0]) !== JSON.stringify(places[1]);

@@ -6,7 +6,7 @@ import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import type { Carried, EntityMap, Kind } from './known.ts';
 
-/** All entities, with the indexes that follow every change of them. */
+/** All entities, with indexes that are updated on every change. */
 export class State {
   readonly #tables: { readonly [K in Kind]: Table<EntityMap[K]> } = {
     zone: new Table(),
@@ -22,7 +22,7 @@ export class State {
   readonly #localFences = new Backlinks<StoredFence>(planeNameOf);
   #mobileZones = 0;
   readonly #zonesByAnchor = new Backlinks<Zone>((zone) => zone.anchor_ids ?? []);
-  /** Zones as their anchors place them. */
+  /** Zones georeferenced by their anchors. */
   readonly #placed = new WeakMap<Zone, Zone>();
 
   get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined {
@@ -41,7 +41,7 @@ export class State {
     return this.#tables[kind].size;
   }
 
-  /** Zones that follow something. */
+  /** Number of zones that follow an object. */
   get mobileZones(): number {
     return this.#mobileZones;
   }
@@ -50,7 +50,7 @@ export class State {
     return this.#zonesByForeignId.get(idKey(foreignId));
   }
 
-  /** The zone as its anchors place it. */
+  /** The zone georeferenced by its anchors. */
   placed(zone: Zone): Zone {
     let placed = this.#placed.get(zone);
     if (placed === undefined) {
@@ -118,7 +118,7 @@ export class State {
 
   #indexForeignId(before: Zone | undefined, after: Zone | undefined): void {
     const [old, current] = [before, after].map((zone) => zone?.foreign_id && idKey(zone.foreign_id));
-    // Old data may have a UUID twice, in different cases.
+    // Old data may contain a UUID twice, in different cases.
     if (old && this.#zonesByForeignId.get(old)?.id === before?.id) this.#zonesByForeignId.delete(old);
     if (current && after) this.#zonesByForeignId.set(current, after);
   }
@@ -136,10 +136,10 @@ function mobility(zone: Zone | undefined): number {
   return zone !== undefined && followingOf(zone) !== undefined ? 1 : 0;
 }
 
-/** Takes one change back. Changes are taken back in the reverse of their order. */
+/** Reverts one change. Changes are reverted in reverse order. */
 type Undo = () => void;
 
-/** Entities by id, in the order of their creation, which an undone deletion restores as well. */
+/** Entities by id, in the order of their creation, which the revert of a deletion restores. */
 class Table<T extends { readonly id: string }> {
   #rows = new Map<string, { readonly place: number; readonly entity: T }>();
   #nextPlace = 0;
@@ -183,7 +183,7 @@ class Table<T extends { readonly id: string }> {
   }
 }
 
-/** Finds the entities that name an id, for entities that name ids of others: trackables by provider, children by parent. */
+/** Reverse index of references: trackables by provider, children by parent. */
 class Backlinks<T extends { readonly id: string }> {
   readonly #linksOf: (entity: T) => readonly string[];
   readonly #sources = new Map<string, readonly T[]>();
@@ -192,12 +192,14 @@ class Backlinks<T extends { readonly id: string }> {
     this.#linksOf = linksOf;
   }
 
-  /** The entities that name the id, sorted by their own id. The array is replaced, never changed, by later changes. */
+  /**
+   * The entities that reference the id, sorted by their own id. Later changes replace the array and never modify it.
+   */
   of(id: string): readonly T[] {
     return this.#sources.get(idKey(id)) ?? NONE;
   }
 
-  /** An entity was created (no `before`), replaced, or removed (no `after`). */
+  /** Creation (no `before`), replacement, or removal (no `after`) of an entity. */
   change(before: T | undefined, after: T | undefined): void {
     if (before !== undefined) for (const id of this.#linksOf(before)) this.#remove(idKey(id), before);
     if (after !== undefined) for (const id of this.#linksOf(after)) this.#add(idKey(id), after);
@@ -219,7 +221,7 @@ class Backlinks<T extends { readonly id: string }> {
 
 const NONE: readonly never[] = [];
 
-/** First place whose id is not before the given one. */
+/** First index whose id is not less than the given one. */
 function placeOf(sorted: readonly { readonly id: string }[], id: string): number {
   let low = 0;
   let high = sorted.length;

@@ -5,7 +5,7 @@ import type { StoredFence } from '../model/fence.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
 
-/** A checked entity whose polygon has got positions on its long edges; any other entity as it is. */
+/** A checked entity with additional positions on the long edges of its polygon; any other entity unchanged. */
 export function subdivided<K extends Kind>(kind: K, entity: EntityMap[K], known: Known): EntityMap[K] {
   if (kind === 'fence') return subdividedFence(entity as StoredFence, known) as EntityMap[K];
   if (kind === 'trackable') return subdividedTrackable(entity as Trackable) as EntityMap[K];
@@ -32,7 +32,7 @@ function frameOf(fence: StoredFence, known: Known): CoordinateSpace {
   return plane === undefined ? METRES : planeFrame(plane);
 }
 
-/** The unit of a zone's plane is whatever its points make it: lengths are measured on the earth. */
+/** The unit of a zone's plane depends on its points: lengths are measured on the earth. */
 function planeFrame(plane: PlaneTransform): CoordinateSpace {
   const lonLat = ([x = 0, y = 0]: readonly number[]): number[] => {
     const out: [number, number] = [0, 0];

@@ -24,7 +24,7 @@ const trackableSchema = checker(Trackable);
 const providerSchema = checker(LocationProvider);
 const anchorSchema = checker(Anchor);
 
-/** The check of each kind: the entity as it is kept, in place of `before`, or HUB_BAD_REQUEST. */
+/** The check of each kind: returns the entity in stored form, in place of `before`, or throws HUB_BAD_REQUEST. */
 export const VALIDATE: {
   readonly [K in Kind]: (body: Body, known: Known, before: EntityMap[K] | undefined) => EntityMap[K];
 } = {
@@ -35,7 +35,7 @@ export const VALIDATE: {
   anchor: validateAnchor,
 };
 
-/** The zone as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
+/** The zone in stored form. Throws HUB_BAD_REQUEST naming the invalid field and its value. */
 function validateZone(body: Body, known: Known, before?: Zone): Zone {
   const zone = onlyMembers(Zone, zoneSchema.parse(body));
   checkIntegers(zone, DURATIONS);
@@ -48,8 +48,8 @@ function validateZone(body: Body, known: Known, before?: Zone): Zone {
 }
 
 /**
- * Ids and foreign ids are one name space, so that a name means one zone. A name that the zone has already may stay, as
- * data from before that rule must not keep the zone from being changed.
+ * Ids and foreign ids share one namespace, so that a name identifies one zone. A name that the zone already has is
+ * accepted, so that data older than this rule can still be changed.
  */
 function checkNames(zone: Zone, known: Known): void {
   const before = known.get('zone', zone.id);
@@ -79,7 +79,7 @@ function checkProximityZone(zone: Zone): void {
   }
 }
 
-/** A zone whose coordinates are placed by ground control points, by a benchmark, or not at all. */
+/** Checks a zone georeferenced by ground control points, by a benchmark, or not at all. */
 function checkPlane(zone: Zone, known: Known): void {
   const incomplete = zone.incomplete_configuration === true;
   const rows = zone.ground_control_points ?? [];
@@ -112,7 +112,7 @@ function checkBenchmark(zone: Zone): void {
   throw badRequest(`position: must lie within reach of ${zone.surface_projection}, found ${found}`);
 }
 
-/** Proximity zones may be carried by a trackable or by another proximity zone, which must not be carried by them. */
+/** Proximity zones may be carried by a trackable or by another proximity zone, without a cycle. */
 function checkZoneParent(zone: Zone, known: Known, before: Zone | undefined): void {
   if (isUnset(zone.parent)) return;
   const found = show(zone.parent);
@@ -124,7 +124,7 @@ function checkZoneParent(zone: Zone, known: Known, before: Zone | undefined): vo
   if (zone.parent !== before?.parent) checkLevels({ kind: 'zone', id: zone.id }, above, known);
 }
 
-/** How many carry each other up from the zone. */
+/** Number of parents above the zone. */
 function levelsAbove(zone: Zone, known: Known, found: string): number {
   const own = idKey(zone.id);
   let next = zone.parent;

@@ -2,30 +2,30 @@ import type { ZoneMove } from '../core/zone/following.ts';
 import type { Entities } from './entities.ts';
 
 /**
- * The shortest time between two groups of moves, in milliseconds. Each is a transaction, and everybody is told of it:
- * an object that is located a thousand times a second must not keep the hub busy with that.
+ * Minimum time between two groups of moves, in milliseconds. Each group is a transaction with notifications: an object
+ * that is located a thousand times a second must not overload the hub.
  */
 const PACE_MS = 50;
-/** How long moves that could not be kept wait before they are tried again. */
+/** Delay before a retry of failed moves, in milliseconds. */
 const RETRY_MS = 1000;
 
 export interface ZoneMovesOptions {
   readonly entities: Pick<Entities, 'has' | 'hasMobileZones' | 'moveZones' | 'settled'>;
-  /** Resolves when the shards have done what they were told so far, or could not. */
+  /** Resolves when the shards have processed all input so far, or failed to. */
   shardsSettled(): Promise<void>;
   now(): number;
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
 /**
- * Carries zones after the objects that they follow. Nobody waits for that but who asks for zones: what arrives while a
- * group of moves is being kept, or too soon after it, is the next group, the latest move of each zone. So what waits is
- * bounded by the number of zones.
+ * Moves zones that follow objects. Only requests for zones wait for that. Moves that arrive while a group is being
+ * committed, or too soon after it, form the next group, with the latest move of each zone. So the number of waiting
+ * moves is bounded by the number of zones.
  */
 export class ZoneMoves {
   readonly #options: ZoneMovesOptions;
   readonly #pending = new Map<string, ZoneMove>();
-  /** Per zone the number of the item that has moved it last. */
+  /** Sequence of the last item that moved each zone. */
   readonly #lastSeq = new Map<string, number>();
   #cancel: (() => void) | undefined;
   #isQueued = false;
@@ -36,7 +36,7 @@ export class ZoneMoves {
     this.#options = options;
   }
 
-  /** Takes what a shard has found out. Shards come in any order; the number of the item decides. */
+  /** Accepts moves found by a shard. Shards report in any order; the sequence of the item decides. */
   take(moves: readonly ZoneMove[]): void {
     for (const move of moves) {
       if (!this.#options.entities.has('zone', move.id) || move.seq < (this.#lastSeq.get(move.id) ?? 0)) continue;
@@ -46,21 +46,21 @@ export class ZoneMoves {
     if (this.#pending.size > 0) this.#startIn(this.#lastMs + PACE_MS - this.#options.now());
   }
 
-  /** The zone is deleted. */
+  /** Forgets a deleted zone. */
   forget(id: string): void {
     this.#lastSeq.delete(id);
     this.#pending.delete(id);
   }
 
   /**
-   * Resolves when the zones are where everything that was accepted so far has taken them, or could not be taken there;
-   * undefined where no zone follows anything.
+   * Resolves when the zones reflect all accepted locations, or could not be moved; undefined if no zone follows an
+   * object.
    */
   settled(): Promise<void> | undefined {
     return this.#options.entities.hasMobileZones ? this.#settle() : undefined;
   }
 
-  /** Makes the moves that wait, and takes no more. */
+  /** Executes the waiting moves, and accepts no more. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#settle();
@@ -90,7 +90,7 @@ export class ZoneMoves {
     this.#lastMs = this.#options.now();
     let taken: ZoneMove[] | undefined;
     const kept = this.#options.entities.moveZones(() => {
-      // Asked again, where changes of another hub came first.
+      // Called again after a change of another hub came first.
       if (taken === undefined) this.#isQueued = false;
       else this.#putBack(taken);
       taken = [...this.#pending.values()];
@@ -104,7 +104,7 @@ export class ZoneMoves {
     });
   }
 
-  /** Has moves wait again, but those of zones that were deleted, and those that newer ones have followed. */
+  /** Queues moves again, except those of deleted zones, and those superseded by newer ones. */
   #putBack(taken: readonly ZoneMove[]): void {
     for (const move of taken) {
       if (this.#lastSeq.get(move.id) === move.seq && !this.#pending.has(move.id)) this.#pending.set(move.id, move);
