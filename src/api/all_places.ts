@@ -9,15 +9,15 @@ import { limitedTo, onlyOwned } from './ownership.ts';
 import { leadingOn, pageOf } from './page.ts';
 import type { Call } from './route.ts';
 
-/** Whose places are asked for. */
+/** Kind of objects of the query. */
 type Wanted = { readonly view: View } & (
   | { readonly kind: 'provider'; readonly ask: 'provider_locations' }
   | { readonly kind: 'trackable'; readonly ask: 'trackable_motions' }
 );
 
 /**
- * The places of all objects of a kind, or of a page of them: a page is of the objects that there are, and shorter where
- * some of them have no place yet.
+ * The last locations of all objects of a kind, or of one page of objects. A page is shorter if some of its objects have
+ * no location yet.
  */
 export async function placesOfAll({ kind, ask, view }: Wanted, call: Call, hub: ApiDeps): Promise<HttpReply> {
   const { query, owned, reply } = call;

@@ -5,7 +5,10 @@ import { show } from '../model/error_value_text.ts';
 import type { View } from '../model/topics.ts';
 import { shownCollection, shownList } from './list_body.ts';
 
-/** The one text among the answers. Throws HUB_NOT_FOUND when there is none, HUB_BAD_REQUEST when it cannot be shown. */
+/**
+ * The single JSON string among the answers. Throws HUB_NOT_FOUND without one, HUB_BAD_REQUEST if it cannot be
+ * expressed in the view.
+ */
 export function oneText(answers: readonly QueryResult[], what: string, view: View): string {
   for (const answer of answers) {
     const text = 'texts' in answer ? answer.texts[0] : undefined;
@@ -20,8 +23,8 @@ export function oneText(answers: readonly QueryResult[], what: string, view: Vie
 }
 
 /**
- * All texts of the answers as one list, which is a FeatureCollection in a GeoJSON view. What is `cut` is so when its part
- * of a long list is sent.
+ * All JSON strings of the answers as one list, a FeatureCollection in a GeoJSON view. `cut` redacts each part of a long
+ * list when it is sent.
  */
 export function textList(
   answers: readonly QueryResult[],

@@ -17,22 +17,22 @@ import { type Match, Router } from './router.ts';
 import { ROUTES } from './routes/routes.ts';
 import type { RouteTargets } from './targets.ts';
 
-/** The API and those who decide what its requests may do. */
+/** Dependencies of the API with authorization. */
 export interface GuardedApiDeps extends ApiDeps {
-  /** Decides who may do what; left out: everybody may do everything. */
+  /** Authorizes requests; default: everything is permitted. */
   readonly authorization?: Authorization;
 }
 
 export interface Authorization {
-  /** Those that the rules were matched with. */
+  /** Targets that the permission rules were matched with. */
   readonly targets: RouteTargets;
   /** See Authorizer. */
   admit(target: Target, token: string | undefined): Access | Promise<Access>;
 }
 
 /**
- * The REST API as one function from request to reply. A HubError becomes its reply; anything else that is thrown, or
- * rejected, is a fault of the hub and is left to the caller.
+ * The REST API as a function from request to reply. A HubError becomes an error reply; any other exception is an
+ * internal error and is left to the caller.
  */
 export function createApi(hub: GuardedApiDeps): HandleHttp {
   const router = new Router(ROUTES);
@@ -49,13 +49,13 @@ export function createApi(hub: GuardedApiDeps): HandleHttp {
   };
 }
 
-/** What one byte of a text may be sent as: `\u0041`. */
+/** Maximum bytes of one byte of a string in JSON: `\u0041`. */
 const ESCAPE_BYTES = 6;
 const NO_BODY = lend(new Uint8Array(0));
 
 /**
- * Decides by the head of a request whether its body, which is large, is read: what needs a token must have one that
- * suffices. What takes no body is answered without it.
+ * Decides by the head of a request whether to read its large body: a request that needs a token must have a sufficient
+ * one. A request of a route without a body is answered without reading it.
  */
 export function admitBodies(hub: GuardedApiDeps): AdmitBody {
   const router = new Router(ROUTES);
@@ -114,7 +114,7 @@ interface Found {
   readonly request: HttpRequest;
 }
 
-/** Reads a request that is let in, limited to what its access reaches, and handles it. */
+/** Parses an authorized request, limited to the scope of its access, and handles it. */
 function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpReply | Promise<HttpReply> {
   const { match, route, request } = found;
   const { owned, readable } = access;
@@ -136,7 +136,7 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
   const takesBytes = asked === undefined && mayNameAnything(readable, hub);
   if (look(request.body).length > LONG_BODY_BYTES) {
     const { takeLong } = takesBytes ? route : {};
-    // Others go on once it is handled, whatever its answer still waits for. A long body stays until it is answered.
+    // Other tasks continue once it is handled, whatever its reply waits for. A long body stays until it is answered.
     const read = async () => {
       const taken = await takeLong?.(look(request.body), { id, reply }, hub);
       if (taken !== undefined) return taken;
@@ -159,13 +159,13 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
   try {
     return handle(body);
   } catch (error) {
-    // What overflowed the stack of a hot route was a body nested too deeply, if it was.
+    // A body nested too deeply can overflow the stack of a hot route.
     if (error instanceof RangeError) checkKept(body, hub);
     throw error;
   }
 }
 
-/** Whether it need not be looked at which zones are named: see admitSources. */
+/** Whether the zones in the body need no check; see admitSources. */
 function mayNameAnything(readable: Access['readable'], { entities }: ApiDeps): boolean {
   return readable === undefined || !entities.hasMobileZones;
 }

@@ -11,22 +11,22 @@ const HOUR_MS = 3_600_000;
 const LIMIT_DEFAULT = 10_000;
 const LIMIT_MAX = 100_000;
 
-/** Parameters of questions about a span of the past. */
+/** Parameters of queries about a time range. */
 export const SPAN_QUERY = {
-  from: Type.Optional(Time('Where the span begins, RFC 3339; an hour before its end if absent.')),
-  to: Type.Optional(Time('Where it ends, which is no part of it; now if absent.')),
+  from: Type.Optional(Time('Start of the range, RFC 3339; an hour before its end if absent.')),
+  to: Type.Optional(Time('End of the range, exclusive; now if absent.')),
 };
 
-/** Parameters of lists that come in parts. */
+/** Parameters of paged lists. */
 export const PART_QUERY = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: LIMIT_MAX,
-      description: `Most that the reply lists; ${LIMIT_DEFAULT} if absent.`,
+      description: `Maximum elements of the reply; ${LIMIT_DEFAULT} if absent.`,
     }),
   ),
-  cursor: Type.Optional(Type.String({ description: 'next_cursor of the reply with the part before.' })),
+  cursor: Type.Optional(Type.String({ description: 'next_cursor of the previous reply.' })),
 };
 
 /** Parameters of an area. */
@@ -35,10 +35,10 @@ export const AREA_QUERY = {
   floor: Type.Optional(Type.Number({ description: 'The floor; all if absent.' })),
 };
 
-/** The texts of parameters, as they were sent. */
+/** Parameters as sent. */
 export type Parameters = Readonly<Record<string, string | boolean | undefined>>;
 
-/** The span that is asked for. Throws HUB_BAD_REQUEST for a time that is none, and for an end before the beginning. */
+/** The requested time range. Throws HUB_BAD_REQUEST for an invalid time, and for an end before the start. */
 export function spanOf(query: Parameters, nowMs: number): Span {
   const from = timeIn(query, 'from');
   const to = timeIn(query, 'to');
@@ -59,7 +59,7 @@ export function timeIn(query: Parameters, name: string): number | undefined {
   throw new HubError('HUB_BAD_REQUEST', `${name}: must be an RFC 3339 date and time, found ${show(text)}`);
 }
 
-/** The part of a list that the query names. Throws HUB_BAD_REQUEST for what is not the cursor of such a list. */
+/** The requested page of a list. Throws HUB_BAD_REQUEST for an invalid cursor. */
 export function partOf(query: Parameters, list: CursorList): Part {
   const limit = integerIn(query, 'limit', { least: 1, most: LIMIT_MAX }) ?? LIMIT_DEFAULT;
   if (query.cursor === undefined) return { limit, cursor: undefined };
@@ -71,7 +71,7 @@ export function partOf(query: Parameters, list: CursorList): Part {
   );
 }
 
-/** A whole number. */
+/** An integer parameter. */
 export function integerIn(
   query: Parameters,
   name: string,
@@ -95,7 +95,7 @@ export function numberIn(
   throw new HubError('HUB_BAD_REQUEST', `${name}: must be a number ${bounds}, found ${show(text)}`);
 }
 
-/** One of some words. */
+/** An enum parameter. */
 export function wordIn<const Word extends string>(
   query: Parameters,
   name: string,
@@ -108,7 +108,7 @@ export function wordIn<const Word extends string>(
   throw new HubError('HUB_BAD_REQUEST', `${name}: must be one of ${words.join(', ')}, found ${show(text)}`);
 }
 
-/** Ids, separated by commas. Throws HUB_BAD_REQUEST for a text that cannot be an id. */
+/** Ids, separated by commas. Throws HUB_BAD_REQUEST for an invalid id. */
 export function idsIn(query: Parameters, name: string): readonly string[] | undefined {
   const text = query[name];
   if (text === undefined) return undefined;

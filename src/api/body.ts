@@ -6,16 +6,16 @@ import type { Turns } from '../time/turns.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export interface BodyLimits {
-  /** Levels that JSON may be nested; 200 when left out. */
+  /** Maximum nesting of JSON; default: 200. */
   readonly depthMax?: number;
 }
 
 type Parse = (text: string, depthMax?: number) => unknown;
 
-/** A longer one takes more than a few milliseconds to read. */
+/** Longer bodies take more than a few milliseconds to parse. */
 export const LONG_BODY_BYTES = 256 * 1024;
 
-/** The value of a JSON body, whatever its Content-Type says. Throws HUB_BAD_REQUEST. */
+/** Parses a JSON body, regardless of its Content-Type. Throws HUB_BAD_REQUEST. */
 export function parseBody(bytes: Uint8Array, { depthMax }: BodyLimits = {}, parse: Parse = parseJson): unknown {
   // hot: once per PUT of locations
   if (bytes.length === 0) throw new HubError('HUB_BAD_REQUEST', 'body: must be JSON, found nothing');
@@ -33,7 +33,7 @@ interface LongReading {
   readonly turns: Turns;
 }
 
-/** The value of a long JSON body, read in turns and looked at as by checkKept. Rejects with HUB_BAD_REQUEST. */
+/** Parses a long JSON body in parts, with the checks of checkKept. Rejects with HUB_BAD_REQUEST. */
 export async function parseLongBody(
   bytes: Uint8Array,
   { depthMax, everywhere, textMax, turns }: BodyLimits & LongReading,
@@ -48,7 +48,7 @@ export async function parseLongBody(
   }
 }
 
-/** What was thrown where JSON of a body was read, as HUB_BAD_REQUEST; anything else as it is. */
+/** Converts a parse error of a body to HUB_BAD_REQUEST; other errors stay unchanged. */
 export function asRefusal(cause: unknown): unknown {
   return cause instanceof UnsupportedJson || cause instanceof SyntaxError ? refusal(cause) : cause;
 }
@@ -59,12 +59,12 @@ function refusal(cause: unknown): HubError {
   return new HubError('HUB_BAD_REQUEST', `body: must be JSON, found ${reason}`, { cause });
 }
 
-/** As parseBody, with all numbers as they were sent. */
+/** Like parseBody, with exact numbers. */
 export function parseExactBody(bytes: Uint8Array, limits: BodyLimits): unknown {
   return parseBody(bytes, limits, parseExactJson);
 }
 
-/** The text of a body. Throws HUB_BAD_REQUEST. */
+/** Decodes a body. Throws HUB_BAD_REQUEST. */
 export function textOf(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
@@ -73,7 +73,7 @@ export function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** Throws HUB_BAD_REQUEST for a value that cannot be kept. */
+/** Throws HUB_BAD_REQUEST for a value that cannot be stored. */
 export function checkKept(value: unknown, { depthMax }: BodyLimits): void {
   const problem = unsupportedReason(value, depthMax === undefined ? {} : { depthMax });
   if (problem !== undefined) throw new HubError('HUB_BAD_REQUEST', problem);

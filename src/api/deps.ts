@@ -20,83 +20,80 @@ import type { DescribeProtocol } from '../socket/docs/async_api.ts';
 import type { Turns } from '../time/turns.ts';
 import type { ErrorTyping } from './versions.ts';
 
-/** What the API is given by the hub. */
+/** Services of the hub for the API. */
 export interface ApiDeps extends ErrorTyping {
   readonly entities: Entities;
-  /** Asks the shard that owns the object, or all shards for a list: their answers in any order. */
+  /** Queries the shard that owns the object, or all shards for a list. The order of the answers is undefined. */
   read(query: Query): Promise<readonly QueryResult[]>;
   /**
-   * Resolves when it is known that this hub has all that was answered before, wherever that was; undefined where it is alone,
-   * or need not be sure. Rejects with HUB_UNAVAILABLE when that cannot be told in time.
+   * Resolves when this hub has applied everything that any hub acknowledged before; undefined for a single hub, or if
+   * reads need not be consistent. Rejects with HUB_UNAVAILABLE after a timeout.
    */
   upToDate(): Promise<void> | undefined;
-  /** Resolves when the zones are where what was accepted so far has taken them; undefined where none follows anything. */
+  /** Resolves when zones that follow objects reflect all accepted locations; undefined if no zone follows an object. */
   zonesMoved(): Promise<void> | undefined;
   /**
-   * Checks and takes locations, all or none. Returns undefined when they are accepted, or a promise of it. Throws
-   * HUB_BAD_REQUEST, whose message names the field under `root`; `providerId` is the one of the path.
+   * Checks and accepts locations, all or none. Returns undefined if they are accepted, or a promise of that. Throws
+   * HUB_BAD_REQUEST, whose message names the field under `root`; `providerId` is that of the path.
    */
   acceptLocations(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
-  /** The same from the bytes of a body, where they are nothing unusual; what is unusual is for acceptLocations. */
+  /** The same from the bytes of an ordinary body; unusual ones must go to acceptLocations. */
   acceptBody(body: Borrowed, options: Omit<AcceptOptions, 'root'>): Promise<void> | undefined | 'unusual';
-  /** The same for a long body, in turns. Rejects as acceptLocations, and with what model/json.ts throws. */
+  /** The same for a long body, in parts. Rejects like acceptLocations, and with the errors of model/json.ts. */
   acceptLongBody(
     body: Uint8Array,
     options: AcceptOptions,
   ): Promise<{ readonly kept: Promise<void> | undefined } | 'unusual'>;
   acceptProximities(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
-  /**
-   * Takes the locations of a vendor's notifications, good ones beside bad ones. Throws HUB_BAD_REQUEST when there are bad
-   * ones only.
-   */
+  /** Accepts the valid locations of a vendor's notifications. Throws HUB_BAD_REQUEST if none is valid. */
   acceptCisco(body: unknown): Promise<void> | undefined;
   forgetLocation(providerId: string): Promise<void>;
   forgetAllLocations(): Promise<void>;
-  /** The locating rules of trackables without own ones. */
+  /** The locating rules of trackables without own rules. */
   readonly rules: LocatingRules;
   /** Imports of documents. */
   readonly imports: Pick<Imports, 'start' | 'current' | 'cancel'>;
   readonly permit: Permit;
   readonly demo: DemoDeps;
-  /** Checks an event of a fence that a third party has seen, and publishes it. Throws HUB_BAD_REQUEST. */
+  /** Checks and publishes a fence event of a third party. Throws HUB_BAD_REQUEST. */
   publishFenceEvent(fence: Fence, body: unknown): void;
   readonly corsEnabled: boolean;
   readonly versionInfo: VersionInfo;
-  /** What the AsyncAPI document says of MQTT, where the hub has a broker. */
+  /** MQTT section of the AsyncAPI document, if the hub has a broker. */
   readonly describeMqtt?: DescribeProtocol;
-  /** Whether a token is valid, whatever it permits. Left out: none is needed. */
+  /** Whether a token is valid, whatever it permits. Left out: no token is needed. */
   readonly knows?: (token: string) => boolean | Promise<boolean>;
-  /** Levels that JSON may be nested; 200 when left out. */
+  /** Maximum nesting of JSON; default: 200. */
   readonly depthMax?: number;
   readonly alerts: AlertsApi;
   readonly views: Documents<MapView>;
   readonly operation: OperationDeps;
   readonly rpc: RpcDeps;
-  /** The past; undefined where the hub records none. */
+  /** History; undefined if it is off. */
   readonly history?: HistoryApi | undefined;
-  /** Of all work that takes long on this thread. */
+  /** Scheduler of long tasks on this thread. */
   readonly turns: Turns;
 }
 
 /**
- * Resolves where a token may do to anything what a row of the API does, of which `path` is the one in version 2. Rejects as the
- * row would, and with HUB_NOT_AUTHORIZED where it may only do that to what is owned.
+ * Resolves if the token may perform a route on everything; `path` is its path in version 2. Rejects like the route, and
+ * with HUB_NOT_AUTHORIZED if it may do so only for owned entities.
  */
 export type Permit = (method: string, path: string, token: string | undefined) => Promise<void>;
 
 /** The demo in this hub. */
 export interface DemoDeps {
   readonly current: Demo;
-  /** Throws HUB_BAD_REQUEST where the hub has a site, unless it may be `beside` one. */
+  /** Throws HUB_BAD_REQUEST if the hub already has a site, unless `beside` is set. */
   start(options: { readonly beside: boolean }): Demo;
-  /** Resolves when there is nothing of it any more. Rejects with HUB_UNAVAILABLE where that has failed. */
+  /** Resolves when its site is removed. Rejects with HUB_UNAVAILABLE on failure. */
   stop(): Promise<void>;
 }
 
 export interface AcceptOptions {
   readonly root: string;
   readonly providerId?: string;
-  /** Counts the accepted values that are too old for the history. */
+  /** Counts accepted values that are too old for the history. */
   readonly tooOld?: { count: number } | undefined;
 }
 
@@ -109,18 +106,18 @@ export interface VersionInfo extends HubIdentity {
 /** Alerts, and the rules that raise them. */
 export interface AlertsApi {
   readonly rules: Documents<AlertRule>;
-  /** The newest first. */
+  /** Newest first. */
   list(): readonly Alert[];
   /** Throws HUB_NOT_FOUND. */
   get(id: string): Alert;
   summary(): AlertSummary;
-  /** All that are open when ids are left out. Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */
+  /** Applies to all open alerts by default. Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */
   act(act: 'acknowledge' | 'clear', ids?: readonly string[]): Promise<void>;
   /** Rejects with HUB_BAD_REQUEST and HUB_UNAVAILABLE. */
   preview(body: unknown): Promise<AlertPreview>;
 }
 
-/** What the API tells those who run the hub. */
+/** Status of the hub for its operators. */
 export interface OperationDeps {
   readonly health: HealthDeps;
   readonly usage: UsageDeps;
@@ -132,35 +129,35 @@ export interface OperationDeps {
 export interface RpcDeps {
   available(): Soon<RpcAvailable>;
   /**
-   * Calls a method: the response to a request, both JSON; undefined where nobody waits for one. `path`: of the HTTP request.
-   * Rejects with HUB_NOT_AUTHENTICATED, HUB_NOT_AUTHORIZED and HUB_UNAVAILABLE where the token does not permit the method.
+   * Calls a method. Request and response are JSON; undefined if no response is expected. `path`: of the HTTP request.
+   * Rejects with HUB_NOT_AUTHENTICATED, HUB_NOT_AUTHORIZED and HUB_UNAVAILABLE if the token does not permit the method.
    */
   call(text: string, by: RpcCaller): Promise<string | undefined>;
 }
 
-/** Who calls a method by REST. */
+/** Caller of a method by REST. */
 export interface RpcCaller {
   readonly path: string;
   readonly token: string | undefined;
-  /** What the address of the client counts as; undefined: unknown. */
+  /** Key of the client's address in rate limits; undefined: unknown. */
   readonly address: string | undefined;
-  /** Aborted when the client goes: the call is canceled. Undefined: it never is. */
+  /** Aborted when the client disconnects, which cancels the call. Undefined: never. */
   readonly gone: AbortSignal | undefined;
 }
 
-/** Questions about the past. */
+/** History queries. */
 export interface HistoryApi {
-  /** The time of day. */
+  /** Wall-clock time. */
   now(): number;
   /**
-   * The answer as JSON, or in the format that is asked for. Rejects with HUB_BAD_REQUEST for a question that takes more than it
-   * may, and with HUB_UNAVAILABLE where it is not answered now. `gone`: aborted when nobody waits for the answer.
+   * The answer as JSON, or in the requested format. Rejects with HUB_BAD_REQUEST if the query exceeds a limit, and with
+   * HUB_UNAVAILABLE if it cannot be answered now. `gone`: aborted when the client disconnects.
    */
   ask(question: Question, gone: AbortSignal | undefined): Promise<HistoryAnswer>;
 }
 
 export interface HealthDeps {
-  /** Why a load balancer should send requests to other hubs; undefined where it should not. */
+  /** Reason why a load balancer should use other hubs; undefined if there is no reason. */
   readonly problem: string | undefined;
   system(): SystemHealth;
   mqtt(): MqttHealth;
@@ -170,18 +167,18 @@ export interface HealthDeps {
   zones(zones: readonly Zone[]): Soon<readonly HealthSource[]>;
   zone(zone: Zone): Soon<HealthSource>;
   sources(): Soon<readonly HealthSource[]>;
-  /** Undefined when nothing has come from it. */
+  /** Undefined if nothing was received from it. */
   source(id: string): Soon<HealthSource | undefined>;
 }
 
-/** Of several hubs the others are asked for it. */
+/** In a cluster the other hubs are queried. */
 type Soon<Value> = Value | Promise<Value>;
 
 export interface UsageDeps {
-  /** Months, the earliest first; the last goes on. */
+  /** Months, earliest first; the last one is still running. */
   all(): Soon<readonly Consumption[]>;
   current(): Soon<Consumption>;
-  /** Undefined when nothing is known of the month. */
+  /** Undefined for an unknown month. */
   month(year: number, month: number): Soon<Consumption | undefined>;
 }
 
@@ -190,12 +187,12 @@ export interface LicenseDeps {
   info(): LicenseInfo;
   lease(): LicenseLease;
   startTrial(): Promise<LicenseLease>;
-  /** Takes the body as it came in. */
+  /** Accepts the body as received. */
   setKey(body: unknown): Promise<void>;
   giveBack(): Promise<void>;
 }
 
-/** Metrics as one text. */
+/** Metrics in text format. */
 export interface MetricsDeps {
   readonly contentType: string;
   text(): Promise<string>;

@@ -14,14 +14,14 @@ import { formatTime, parseTime, readableTime } from '../model/time.ts';
 interface ThirdPartyDeps {
   readonly fanout: Fanout;
   readonly entities: Entities;
-  /** These events count as the hub's own do. */
+  /** Counters shared with the hub's own events. */
   readonly counts: { entries: number; exits: number };
   now(): number;
-  /** Told of each of them as well. */
+  /** Called with each published event. */
   announced?(event: FenceEvent): void;
 }
 
-/** How the API publishes the fence events of third parties. */
+/** Publishes fence events of third parties. */
 export function fenceEventPublisher(deps: ThirdPartyDeps): (fence: StoredFence, body: unknown) => void {
   const { fanout, entities, counts, now, announced } = deps;
   return (fence, body) => {
@@ -37,10 +37,10 @@ export function fenceEventPublisher(deps: ThirdPartyDeps): (fence: StoredFence, 
 }
 
 const { id: _id, fence_id: _fence, ...members } = FenceEvent.properties;
-/** The path names the fence. A body may repeat it. */
+/** The path identifies the fence. A body may repeat its id. */
 const fenceId = Maybe(Type.String({ description: 'Id of the fence: that of the path, or absent.' }));
 
-/** A fence event as a third party sends it. The hub chooses its id, and the path its fence. */
+/** A fence event as sent by a third party. The hub sets its id, and the path its fence. */
 export const FenceEventInput = Type.Object(
   { fence_id: fenceId, ...members },
   {
@@ -55,13 +55,13 @@ export interface Completing {
   /** Id of the event. */
   readonly id: string;
   readonly nowMs: number;
-  /** The trackables that a provider is assigned to. */
+  /** The trackables of a provider. */
   trackablesOf(providerId: string): readonly { readonly id: string }[];
 }
 
 /**
- * The event of a fence from what was sent: with the fence's foreign id and properties where it has none of its own, the
- * trackables concerned, and now as its time. Throws HUB_BAD_REQUEST naming the field that does not fit.
+ * Completes a fence event: with the fence's foreign id and properties if it has none of its own, the trackables
+ * concerned, and the current time as its time. Throws HUB_BAD_REQUEST naming the invalid field.
  */
 function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, trackablesOf }: Completing): FenceEvent {
   const sent = schema.parse(body);
@@ -122,7 +122,7 @@ function timesOf(
   return { entry_time: entered ?? left, exit_time: left };
 }
 
-/** NaN for a time that was not sent. */
+/** NaN for an absent time. */
 function timeOf(field: string, text: string | null | undefined): number {
   if (text == null) return Number.NaN;
   const timeMs = parseTime(text);

@@ -7,11 +7,11 @@ import { AnyType, Choice, documented, OneOf } from '../model/schema.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
 
 /**
- * JSON Patch (RFC 6902): operations on a JSON value, carried out in their order. All of them are, or none.
+ * JSON Patch (RFC 6902): atomic operations on a JSON value, in order.
  *
- * Its own code and no package, since those at hand change the value that they are given, and say in their own words what
- * is wrong. A patch is a small program, so what it may cost is bounded: the number of operations, the depth of the
- * result, and the sum of all that it adds, for copies of copies grow without end.
+ * Implemented here, because available packages modify their input and have their own error messages. A patch is a small
+ * program, so its cost is bounded: the number of operations, the depth of the result, and the total of added values,
+ * since copies of copies grow without end.
  */
 
 const OPERATIONS_MAX = 1000;
@@ -23,19 +23,19 @@ function Pointer(description: string) {
 
 const PatchKind = OneOf(['add', 'remove', 'replace', 'move', 'copy', 'test'], {
   title: 'JsonPatchOp',
-  description: 'What an operation does.',
+  description: 'Kind of an operation.',
 });
 
 const Operation = Type.Object(
   {
     op: PatchKind,
     path: Pointer('JSON Pointer (RFC 6901) to a member; `-` is the end of an array.'),
-    from: Type.Optional(Pointer('JSON Pointer to what is moved or copied.')),
+    from: Type.Optional(Pointer('JSON Pointer to the moved or copied value.')),
     value: Type.Optional(AnyType),
   },
   {
     title: 'JsonPatchOperation',
-    description: 'An operation, with the value that is added, put in place, or tested for.',
+    description: 'An operation, with the value that it adds, sets, or tests for.',
   },
 );
 type Operation = Static<typeof Operation>;
@@ -49,14 +49,14 @@ const Operations = Type.Array(Operation, {
 /** One operation, or several. */
 export const JsonPatch = Choice([Operation, Operations], {
   title: 'JsonPatch',
-  description: 'JSON Patch (RFC 6902): one operation, or several in their order. All are done, or none.',
+  description: 'JSON Patch (RFC 6902): one operation, or several in order. All are applied, or none.',
 });
 
 const operation = checker(Operation);
 
 /**
- * The value after the operations of a request's body; the given value stays as it is. Throws HUB_BAD_REQUEST naming the
- * operation and its member that cannot be carried out.
+ * Applies the operations of a request's body; the given value is not modified. Throws HUB_BAD_REQUEST naming the failed
+ * operation and its member.
  */
 export function patched(value: unknown, patch: unknown): unknown {
   const single = !Array.isArray(patch);
@@ -72,7 +72,7 @@ export function patched(value: unknown, patch: unknown): unknown {
   return work.document;
 }
 
-/** The value that the operations change, which nobody else has, and the weight of what they have added to it. */
+/** A private copy of the value, and the weight of all added values. */
 interface Work {
   document: unknown;
   weight: number;
@@ -91,7 +91,7 @@ function apply(work: Work, { op, path, from, value }: Operation, refuse: Refuse)
       return;
     case 'replace':
       find(work, 'path', at, refuse);
-      // The member of an object keeps its place; an element of an array would be pushed on.
+      // A member of an object is replaced in place; an element of an array would be shifted.
       if (Array.isArray(lookUp(work.document, at.slice(0, -1)))) take(work, 'path', at, refuse);
       put(work, at, given(value, refuse), refuse);
       return;
@@ -117,7 +117,7 @@ function apply(work: Work, { op, path, from, value }: Operation, refuse: Refuse)
   }
 }
 
-/** What is put in is cloned: the patch, and what is copied, stay as they are. */
+/** Inserted values are cloned: the patch and copied values are not modified. */
 function put(work: Work, at: readonly string[], value: unknown, refuse: Refuse): void {
   const weight = weigh(value, DEPTH_MAX - at.length);
   if (weight === undefined) throw refuse('path', `must not lead deeper than ${DEPTH_MAX} levels`);

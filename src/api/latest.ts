@@ -4,31 +4,31 @@ import type { ApiDeps } from './deps.ts';
 import type { Call, Route } from './route.ts';
 
 /**
- * What was acknowledged is seen by every later request:
+ * Consistency of reads: every request sees everything acknowledged before it.
  *
  *   a request that        | waits until                                                  | unless
  *   ----------------------+--------------------------------------------------------------+------------------------------
- *   reads                 | this hub has all that was answered before, by whichever hub  | it is alone, or cluster_reads
+ *   reads                 | this hub has everything acknowledged before by any hub       | it is alone, or cluster_reads
  *                         |                                                              | is any
- *   looks at zones that   | the locations before it have taken them along                | no zone follows anything
- *   follow something      |                                                              |
+ *   uses zones that       | the zones reflect all previous locations                     | no zone follows an object
+ *   follow an object      |                                                              |
  */
 
-/** The rows, of which each that reads is handled when this hub has what it should have. */
+/** The routes; each one that reads is handled when this hub is up to date. */
 export function readingLatest(routes: readonly Route[]): readonly Route[] {
   return routes.map((row) => (row.method === 'GET' ? after((hub) => hub.upToDate(), row) : row));
 }
 
-/** The rows, each handled when the zones are where they should be. */
+/** The routes; each is handled when zones are up to date. */
 export function afterMoves(routes: readonly Route[]): readonly Route[] {
   return routes.map((row) => after((hub) => hub.zonesMoved(), row));
 }
 
-/** What proximities must wait for; undefined when none of them names a zone that follows something. */
+/** The promise that proximities must await; undefined if none of them refers to a zone that follows an object. */
 export function movesBefore(proximities: readonly unknown[], hub: ApiDeps): Promise<void> | undefined {
   if (!hub.entities.hasMobileZones || !proximities.some((proximity) => namesMobileZone(proximity, hub)))
     return undefined;
-  // Whoever takes them later cannot blame the body any more: see createApi.
+  // Errors of the body must be reported before the wait: see createApi.
   checkKept(proximities, hub);
   return hub.zonesMoved();
 }

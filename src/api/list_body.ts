@@ -1,21 +1,21 @@
 import type { LongBody } from '../exchange.ts';
 
-/** Characters that a part of a long list has at least, but for the last. */
+/** Minimum characters of a part of a long list, except the last. */
 const PART_CHARS = 1 << 16;
-/** Most items that are shown for one part, whatever comes of them. */
+/** Maximum items rendered for one part. */
 const PART_ITEMS = 2048;
-/** What comes out within so many parts is one text. */
+/** Maximum parts of a list that is sent as one string. */
 const SHORT_PARTS = 4;
 
-/** What stands before and behind the items. */
+/** Text before and after the items. */
 type Around = readonly [start: string, end: string];
 
 const LIST: Around = ['[', ']'];
 const COLLECTION: Around = ['{"type":"FeatureCollection","features":[', ']}'];
 
 /**
- * A JSON list of items, but for those that have no text: one text where it is short. Otherwise items are shown when their
- * part is to be sent, so each must be what it was when the list was asked for.
+ * A JSON list of items, without those that have no JSON: one string if it is short. Otherwise each part is rendered
+ * when it is sent, so items must be immutable.
  */
 export function shownList<T>(items: readonly T[], show: (item: T) => string | undefined): string | LongBody {
   return bodyOf(partsOf(items, show, LIST));

@@ -10,7 +10,7 @@ import type { Zone } from '../model/zone.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Call } from './route.ts';
 
-/** What there is of entities, for the rights of tokens. */
+/** Lookup of entities for the visibility of tokens. */
 export function siteOf(entities: Entities): Site {
   return {
     exists: (resource, id) => {
@@ -30,7 +30,7 @@ const KINDS: Readonly<Partial<Record<Resource, Kind>>> = {
   anchor_id: 'anchor',
 };
 
-/** Throws HUB_NOT_AUTHORIZED where what is sent newly names what the token of the call must not read. */
+/** Throws HUB_NOT_AUTHORIZED if the input adds a reference that the token of the call may not read. */
 export function admitNames(
   naming: Naming,
   change: { readonly before: object | undefined; readonly after: unknown },
@@ -39,7 +39,7 @@ export function admitNames(
   if (sight !== undefined) checkNewNames(naming, change, sight);
 }
 
-/** The same for locations and proximities: in the coordinates of a zone that moves they would tell where it is. hot */
+/** The same for locations and proximities: coordinates in a moving zone would reveal its position. hot */
 export function admitSources(
   naming: 'location' | 'proximity',
   values: readonly unknown[],
@@ -51,8 +51,8 @@ export function admitSources(
 }
 
 /**
- * Replaces the entity of a call's path by what `revise` makes of it, and keeps of it what the token of the call is not
- * shown. Rejects as Entities.edit does, without telling of that.
+ * Replaces the entity of a call's path by the result of `revise`, and preserves members hidden from the token of the
+ * call. Rejects like Entities.edit, without revealing hidden values.
  */
 export async function editSeen<K extends Kind>(
   kind: K,
@@ -90,7 +90,7 @@ function membersThatDiffer(one: Members, other: Members): readonly string[] {
   return Object.keys(one).filter((name) => one[name] !== other[name]);
 }
 
-/** Finds the zones whose place the token of a call may know. */
+/** Looks up the zones whose position the token of a call may know. */
 export function zonesSeen(
   { sight }: Pick<Call, 'sight'>,
   { entities }: ApiDeps,
@@ -98,19 +98,19 @@ export function zonesSeen(
   return (name) => (sight?.seesPlaceOf(name) === false ? undefined : entities.zoneBy(name));
 }
 
-/** The text of an entity as the token of a call is shown it. */
+/** The JSON of an entity, redacted for the token of a call. */
 export function seenText(kind: Kind, text: string, { sight }: Pick<Call, 'sight'>): string {
   return sight === undefined ? text : (cutTo(sight, kind, 'plain')?.(text) ?? text);
 }
 
-/** How the texts that the shards answer are cut to what the token of a call may read; undefined where they are not. */
+/** Function that redacts the answers of the shards for the token of a call; undefined if nothing is redacted. */
 export function cutOf(query: Query, { sight }: Pick<Call, 'sight'>): ((text: string) => string) | undefined {
   if (!('view' in query)) return undefined;
   const naming = query.ask.includes('motion') ? 'motion' : 'location';
   return cutTo(sight, naming, query.view.geojson === true ? 'feature' : 'plain');
 }
 
-/** Asks the shards for a call. What its token must not read is not in the answers. */
+/** Queries the shards for a call. The answers are redacted. */
 export async function answersTo(
   query: Query,
   { sight }: Pick<Call, 'sight'>,
@@ -125,12 +125,12 @@ export async function answersTo(
       const texts = answer.texts.filter(isWanted);
       return { ...answer, texts: cut === undefined ? texts : texts.map(cut) };
     }
-    // What a trackable is located by is its provider's.
+    // The source of a trackable's location belongs to its provider.
     return 'unplaced' in answer && query.ask !== 'provider_location' ? { ...answer, unplaced: '' } : answer;
   });
 }
 
-/** Locations of providers one by one are theirs, and not the place of the trackable that they are assigned to. */
+/** Locations of individual providers belong to them, and are not the location of their trackable. */
 function isOfSeen(text: string, sight: Sight): boolean {
   const location = JSON.parse(text) as {
     readonly properties?: { readonly provider_id?: string };

@@ -15,8 +15,8 @@ interface Asked {
 }
 
 /**
- * Throws HUB_NOT_AUTHORIZED unless what the path names is owned. What the body names is checked once it is read, and what
- * a reply lists is limited where it is made.
+ * Throws HUB_NOT_AUTHORIZED unless the entity of the path is owned. Ids in the body are checked after parsing, and
+ * lists in replies are filtered where they are created.
  */
 export function checkPathOwned({ permission, method }: Route, { match, owned }: Asked, hub: ApiDeps): void {
   if (permission === 'public') return;
@@ -27,8 +27,8 @@ export function checkPathOwned({ permission, method }: Route, { match, owned }: 
 }
 
 /**
- * Throws HUB_NOT_AUTHORIZED unless everything that the body names is owned, where that is what counts. An id that cannot
- * be read counts as not owned, so that nothing depends on how the handler understands it.
+ * Throws HUB_NOT_AUTHORIZED unless everything named by the body is owned, if the route requires that. An unreadable id
+ * counts as not owned, independent of the handler.
  */
 export function checkBodyOwned({ permission, method }: Route, { match, owned }: Asked, body: unknown): void {
   if (permission === 'public' || permission.resource === undefined) return;
@@ -44,7 +44,7 @@ export function checkBodyOwned({ permission, method }: Route, { match, owned }: 
   throw notOwned(method, match, `not every ${resource} of the body is owned`);
 }
 
-/** The entities among a list that are owned, where a list is limited to them. */
+/** Filters a list to owned entities, if lists are limited to them. */
 export function onlyOwned<T extends { readonly id: string }>(
   list: readonly T[],
   resource: Resource,
@@ -53,7 +53,7 @@ export function onlyOwned<T extends { readonly id: string }>(
   return owned === undefined ? list : list.filter(({ id }) => owned.has(resource, id));
 }
 
-/** The entities among a list that may be read, where others name them. */
+/** Filters a list to readable entities, for references. */
 export function onlyReadable<T extends { readonly id: string }>(
   list: readonly T[],
   resource: Resource,
@@ -62,7 +62,7 @@ export function onlyReadable<T extends { readonly id: string }>(
   return sight === undefined ? list : list.filter(({ id }) => sight.sees([resource], id));
 }
 
-/** What a question to the shards is limited to: the ids of existing entities, as they were created with. */
+/** Limits of a query to the shards: the ids of existing entities, in the spelling of their creation. */
 export function limitedTo(
   kind: ObjectKind,
   owned: Owned | undefined,
@@ -81,7 +81,7 @@ const KINDS = {
   source_id: 'zone',
 } as const;
 
-/** A zone may be named by its foreign id in some paths, and is owned by its own. */
+/** Some paths identify a zone by its foreign id; ownership uses its own id. */
 function meant(resource: Resource, id: string, { entities }: ApiDeps): string {
   return resource === 'zone_id' ? (entities.zoneBy(id)?.id ?? id) : id;
 }

@@ -4,7 +4,7 @@ import type { HttpReply } from '../exchange.ts';
 import { show } from '../model/error_value_text.ts';
 import type { Call } from './route.ts';
 
-/** Parameters of lists that are answered in pages. */
+/** Parameters of paged lists. */
 export const PAGE_QUERY = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, description: 'Most that the reply lists, in the order of ids; everything if absent.' }),
@@ -14,7 +14,7 @@ export const PAGE_QUERY = {
   ),
 };
 
-/** What the documents say of the header that leads on. */
+/** Documentation of the header with the next page. */
 export const PAGE_HEADERS = { Link: 'With `limit`, where there is more: the next page, with rel="next".' };
 
 interface PageQuery {
@@ -22,14 +22,14 @@ interface PageQuery {
   readonly cursor?: string;
 }
 
-/** A part of a list, in the order of ids, or all of it, as it was. */
+/** A page of a list, sorted by id, or the whole list in its original order. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Path and query of the next page; undefined where this is the last. */
+  /** Path and query of the next page; undefined for the last page. */
   readonly next: string | undefined;
 }
 
-/** The page of a list that a request asks for. Throws HUB_BAD_REQUEST for a limit that is none. */
+/** The requested page of a list. Throws HUB_BAD_REQUEST for an invalid limit. */
 export function pageOf<T extends { readonly id: string }>(list: readonly T[], call: Call): Page<T> {
   const { limit: limitText, cursor } = call.query as PageQuery;
   if (limitText === undefined && cursor === undefined) return { items: list, next: undefined };
@@ -41,7 +41,7 @@ export function pageOf<T extends { readonly id: string }>(list: readonly T[], ca
   return { items, next };
 }
 
-/** The reply with the way to the next page. */
+/** The reply with a link to the next page. */
 export function leadingOn(reply: HttpReply, { next }: Page<unknown>): HttpReply {
   if (next === undefined) return reply;
   return { ...reply, headers: { ...reply.headers, Link: `<${next}>; rel="next"` } };
@@ -63,15 +63,15 @@ interface Named {
 }
 
 /**
- * The elements with the smallest ids, in their order. Takes as long as a look at each, whatever their number: a list of
- * all entities need not be sorted for each page of it. Changes the order of the list.
+ * The elements with the smallest ids, sorted. Linear in the length of the list: a list of all entities need not be
+ * sorted for each page. Reorders the list.
  */
 export function smallest<T extends Named>(list: T[], count: number): readonly T[] {
   if (count < list.length) divide(list, count);
   return list.slice(0, Math.min(count, list.length)).sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
 }
 
-/** Brings the smallest ones to the front, by quickselect. */
+/** Moves the smallest elements to the front, by quickselect. */
 function divide(list: Named[], count: number): void {
   let left = 0;
   let right = list.length - 1;
@@ -93,7 +93,7 @@ function divide(list: Named[], count: number): void {
   }
 }
 
-/** Of the first, the middle and the last: lists are often in some order. */
+/** Median of the first, the middle and the last: lists are often partially sorted. */
 function median(list: readonly Named[], left: number, right: number): string {
   const [a, b, c] = [left, (left + right) >>> 1, right].map((at) => (list[at] as Named).id) as [string, string, string];
   if (a < b) return b < c ? b : a < c ? c : a;

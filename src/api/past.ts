@@ -8,14 +8,14 @@ import { show } from '../model/error_value_text.ts';
 import type { ApiDeps, HistoryApi } from './deps.ts';
 import type { Call } from './route.ts';
 
-/** Questions about the past: whether they can be asked, and what becomes of an answer. */
+/** History queries in the API: access checks and replies. */
 
-/** Any may be read. */
+/** Requires permission to read any. */
 export const READ_ANY = { operation: 'READ' } as const;
 
 export const NOT_RECORDED = { refusals: { 404: 'The hub records no history, or not that topic.' } };
 
-/** The history, where there is one. Throws HUB_NOT_FOUND. */
+/** The history. Throws HUB_NOT_FOUND if it is off. */
 export function recorded({ history }: ApiDeps): HistoryApi {
   if (history !== undefined) return history;
   throw new HubError('HUB_NOT_FOUND', 'Cannot look into the past: the hub records no history, see the setting history');
@@ -23,20 +23,20 @@ export function recorded({ history }: ApiDeps): HistoryApi {
 
 type Recorded = 'trackable' | 'provider' | 'fence';
 
-/** The id that something is recorded by: files compare UUIDs with regard to case, and nothing else does. */
+/** The recorded spelling of an id: history files compare UUIDs case-sensitively, unlike everything else. */
 export function recordedId(kind: Recorded, id: string, { entities }: ApiDeps): string {
   return entities.get(kind, id)?.id ?? id;
 }
 
 /**
- * The id that something in the path is recorded by. Rejects with HUB_NOT_FOUND where there is neither such an entity nor
- * anything recorded of it.
+ * The recorded id of an object in the path. Rejects with HUB_NOT_FOUND if there is neither such an entity nor a record
+ * of it.
  */
 export async function knownId(kind: Recorded, { id, client }: Call, api: ApiDeps): Promise<string> {
   const known = api.entities.get(kind, id)?.id;
   if (known !== undefined) return known;
   const { bytes, missingHubs = [] } = await recorded(api).ask({ ask: 'known', kind, id }, client.gone?.());
-  // A hub that has not answered may have recorded something: the answer says that its rows are missing.
+  // A hub that did not reply may have records: the reply says that its rows are missing.
   if (Buffer.from(bytes).toString() === 'true' || missingHubs.length > 0) return id;
   throw new HubError(
     'HUB_NOT_FOUND',
@@ -44,13 +44,13 @@ export async function knownId(kind: Recorded, { id, client }: Call, api: ApiDeps
   );
 }
 
-/** The fence timeouts that entities set now: by them visits end that have no exit. */
+/** Current fence timeouts of entities, which end visits without an exit. */
 export function timeoutsIn({ entities }: ApiDeps): Timeouts {
   const set = (list: readonly { readonly id: string }[], timeoutOf: (entity: never) => number | undefined) =>
     new Map(
       list.flatMap((entity) => {
         const timeout = timeoutOf(entity as never);
-        // 0 is infinite for a fence and for an object, and so is -1.
+        // Both 0 and -1 are infinite.
         return timeout === undefined ? [] : [[entity.id, timeout > 0 ? timeout : Number.POSITIVE_INFINITY] as const];
       }),
     );
@@ -61,7 +61,7 @@ export function timeoutsIn({ entities }: ApiDeps): Timeouts {
   };
 }
 
-/** What a list is to be limited to; undefined for all. */
+/** Filter of a list; undefined for all. */
 export function ownedIds(kind: Recorded, { owned }: Call, api: ApiDeps): readonly string[] | undefined {
   return owned?.all(`${kind}_id`).map((id) => recordedId(kind, id, api));
 }
@@ -69,7 +69,7 @@ export function ownedIds(kind: Recorded, { owned }: Call, api: ApiDeps): readonl
 interface Asking {
   readonly history: HistoryApi;
   readonly question: Question;
-  /** Of the answer. */
+  /** Media type of the answer. */
   readonly mediaType: string;
 }
 
@@ -77,7 +77,7 @@ interface AskingPlaces extends Asking {
   readonly question: PlacesAsked;
 }
 
-/** Asks, and says where the next part is, and whether something is missing. */
+/** Runs a query, and adds the link to the next page and warnings about missing rows. */
 export async function replied(call: Call, { history, question, mediaType }: Asking): Promise<HttpReply> {
   const answer = await history.ask(question, call.client.gone?.());
   const { bytes, missingHubs = [] } = answer;
@@ -85,13 +85,13 @@ export async function replied(call: Call, { history, question, mediaType }: Aski
   return answered(call, { ...answer, mediaType, body });
 }
 
-/** Positions that are fetched at once for a reply that is sent as a whole. */
+/** Positions fetched at once for a streamed reply. */
 const STREAMED_AT_ONCE = 50_000;
 
 /**
- * The whole list, however long it is, as one text in CSV. A part is fetched when the client has read those before, so no more
- * than one is in memory. When the client leaves, nothing is fetched any more. The connection ends when a part cannot be had, or
- * lacks files or hubs that the header does not name.
+ * Streams the whole list as CSV. Each part is fetched after the client has read the previous ones, so only one is in
+ * memory. Fetching stops when the client disconnects. The connection is closed if a part fails, or lacks files or hubs
+ * that the header does not name.
  */
 export async function streamed(call: Call, { history, question, mediaType }: AskingPlaces): Promise<HttpReply> {
   const gone = call.client.gone?.();
@@ -126,7 +126,7 @@ function answered(call: Call, { next, mediaType, body, ...lacking }: Answered): 
   return { ...answer, headers: { ...answer.headers, 'Content-Type': mediaType, ...links, ...warning } };
 }
 
-/** A header that says what an answer lacks, if anything. */
+/** Warning header about incomplete answers. */
 export function warningOf({ damaged, missingHubs = [] }: Pick<HistoryAnswer, 'damaged' | 'missingHubs'>): {
   readonly Warning?: string;
 } {
@@ -137,12 +137,12 @@ export function warningOf({ damaged, missingHubs = [] }: Pick<HistoryAnswer, 'da
   return lacks.length === 0 ? {} : { Warning: lacks.map((text) => `199 hub "${text}"`).join(', ') };
 }
 
-/** A JSON object with the names of hubs whose rows it lacks, in front of its own members. */
+/** A JSON object with the names of hubs whose rows are missing, before its own members. */
 function namingMissing(bytes: Uint8Array, missingHubs: readonly string[]): Uint8Array {
   return Buffer.concat([Buffer.from(`{"missing_hubs":${JSON.stringify(missingHubs)},`), bytes.subarray(1)]);
 }
 
-/** The address of a list as it was asked for, without a cursor or with another one. */
+/** The URL of a list as requested, without a cursor or with another one. */
 export function addressOf({ path, query }: Call, cursor?: string): string {
   const given = Object.entries(query as object).filter(([name]) => name !== 'cursor');
   const parameters = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));

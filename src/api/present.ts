@@ -20,16 +20,16 @@ import type { Call } from './route.ts';
 import { zoneIn } from './versions.ts';
 import { VIEW_QUERY, type ViewQuery, viewOf } from './view.ts';
 
-/** How entities of a kind are shown, as JSON text: what the token of the call must not read is not in it. */
+/** Serializes entities of a kind as JSON, redacted for the token of the call. */
 export interface Presenter<K extends Kind> {
-  /** Parameters that change it. */
+  /** Parameters of the representation. */
   readonly query: TObject;
   one(entity: EntityMap[K], call: Call, hub: ApiDeps): string;
-  /** A list of them as they are now. */
+  /** A list of entities. */
   many(entities: readonly EntityMap[K][], call: Call, hub: ApiDeps): Body;
 }
 
-/** As they are kept. */
+/** Stored form. */
 const plain = {
   query: Type.Object({}),
   one: (entity: unknown): string => JSON.stringify(entity),
@@ -52,7 +52,7 @@ const trackables: Presenter<'trackable'> = {
 const ANCHOR_QUERY = {
   georef: Type.Optional(
     Type.Boolean({
-      description: 'Whether georeferenced positions are computed from local ones, where that is possible.',
+      description: 'Whether to compute georeferenced positions from local ones, if possible.',
     }),
   ),
 };
@@ -114,7 +114,7 @@ function anchorIn(call: Call, anchor: Anchor, zoneBy: ZoneBy): Anchor {
   return georef === true ? georeferenced(anchor, zoneBy) : anchor;
 }
 
-/** The zones that a list names, as they are now. */
+/** Lookup of the zones in a list, computed once. */
 function zonesNow(list: readonly { readonly zone_id?: string | null | undefined }[], zoneBy: ZoneBy): ZoneBy {
   const zones = new Map<string, Zone | undefined>();
   for (const { zone_id: name } of list) {
@@ -124,11 +124,11 @@ function zonesNow(list: readonly { readonly zone_id?: string | null | undefined 
 }
 
 interface FenceView extends View {
-  /** Whether the client has asked for a crs. */
+  /** Whether the client requested a crs. */
   readonly asked: boolean;
 }
 
-/** A fence has no zone of its own to be local to unless it was given so: `local` needs one to be named. */
+/** A fence has a zone only if its region is local, so crs `local` requires a zone_id. */
 function fenceViewOf(call: Call, hub: ApiDeps): FenceView {
   const query = call.query as ViewQuery;
   const view = viewOf({ ...call, query }, hub);
@@ -139,8 +139,8 @@ function fenceViewOf(call: Call, hub: ApiDeps): FenceView {
 }
 
 /**
- * A local fence whose zone was gone before the hub kept planes has no place on the earth, nor has one whose zone must
- * not be told. It is shown as kept unless a crs was asked for, or GeoJSON, whose coordinates are never metres.
+ * A local fence cannot be georeferenced if its zone was deleted before the hub stored planes, or if its zone is hidden.
+ * It is returned as stored, unless the request names a crs or GeoJSON, whose coordinates are never meters.
  */
 function shownIn(view: FenceView, fence: StoredFence, zoneBy: ZoneBy): Fence | undefined {
   const shown = fenceIn(view, fence, zoneBy);
@@ -153,7 +153,10 @@ function fenceText(view: View, fence: Fence): string {
   return feature(JSON.stringify(region), JSON.stringify(rest));
 }
 
-/** The anchor with its georeferenced position computed by its zone; as it is where it or its zone has no place. */
+/**
+ * The anchor with its georeferenced position computed by its zone; unchanged if it has no local position or its zone is
+ * not georeferenced.
+ */
 function georeferenced(anchor: Anchor, zoneBy: (idOrForeignId: string) => Zone | undefined): Anchor {
   const zone = anchor.zone_id == null ? undefined : zoneBy(anchor.zone_id);
   const plane = zone && zoneTransform(zone);

@@ -4,8 +4,8 @@ import { booleanOf } from '../model/boolean.ts';
 import { show } from '../model/error_value_text.ts';
 
 /**
- * The parameters that a route has, read from a query string. Others are ignored, or rejected where `isExact`; of one given
- * twice the first counts. Throws HUB_BAD_REQUEST naming the parameter and its value.
+ * Parses the parameters of a route from a query string. Unknown ones are ignored, or rejected with `isExact`; of
+ * duplicates the first one counts. Throws HUB_BAD_REQUEST naming the parameter and its value.
  */
 export function parseQuery(
   text: string,

@@ -10,7 +10,7 @@ import { type ViewQuery, viewOf } from './view.ts';
 
 type AskOne = 'provider_location' | 'trackable_location' | 'trackable_motion';
 
-/** Replies with the one location or motion of the path's object, in the view of the query. */
+/** Replies with the location or motion of the path's object, in the view of the query. */
 export async function oneOf(kind: ObjectKind, ask: AskOne, call: Call<ViewQuery>, hub: ApiDeps): Promise<HttpReply> {
   const { id } = found(kind, call.id, hub);
   const view = viewOf(call, hub);

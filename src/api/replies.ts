@@ -4,13 +4,13 @@ import { type ErrorTyping, errorTypePrefixIn, versionOf } from './versions.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Lets pages of any origin read replies; nothing is sent that a browser adds on its own, like cookies. */
+/** Allows pages of any origin to read replies; browsers send no credentials such as cookies. */
 const CORS: Headers = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'Location, Link, Retry-After, Allow, WWW-Authenticate, Warning',
 };
 
-/** A browser must not take JSON for a page, whatever it holds. */
+/** Prevents browsers from interpreting JSON as a page. */
 const NOT_GUESSED: Headers = { 'X-Content-Type-Options': 'nosniff' };
 
 const OWN_PAGES: Headers = {
@@ -19,18 +19,18 @@ const OWN_PAGES: Headers = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   ...NOT_GUESSED,
   'Referrer-Policy': 'no-referrer',
-  // They change with the version of the hub only, whose address stays.
+  // They change only with the version of the hub, whose URL stays the same.
   'Cache-Control': 'max-age=600',
 };
 
-/** What a client should know of some refusals. */
+/** Headers with advice for some errors. */
 const ADVICE: Readonly<Record<number, Headers>> = {
   401: { 'WWW-Authenticate': 'Bearer' },
   429: { 'Retry-After': '1' },
   503: { 'Retry-After': '1' },
 };
 
-/** The replies of the API. Headers are made once, so that a hot route allocates none. */
+/** Replies of the API. Headers are created once, so that a hot route allocates none. */
 export class Replies {
   /** 204. */
   readonly noContent: HttpReply;
@@ -45,22 +45,22 @@ export class Replies {
     this.noContent = { status: 204, headers: this.#cors };
   }
 
-  /** 200 with a JSON text. */
+  /** 200 with JSON. */
   json(text: Body): HttpReply {
     return { status: 200, headers: this.#json, body: text };
   }
 
-  /** 200 with a page, or a file of one. A page may load from this hub alone, and run no script within itself. */
+  /** 200 with a page or a file of one. A page may load only from this hub, and run no inline script. */
   file(mediaType: string, text: string): HttpReply {
     return { status: 200, headers: { 'Content-Type': mediaType, ...OWN_PAGES }, body: text };
   }
 
-  /** 201 with the entity's JSON text and its path. */
+  /** 201 with the entity's JSON and its path. */
   created(text: string, path: string): HttpReply {
     return { status: 201, headers: { ...this.#json, Location: path }, body: text };
   }
 
-  /** The error as {type, code, message}, to a request for a path: its type is written as the path's version does. */
+  /** The error as {type, code, message}; its type has the form of the path's version. */
   error(error: HubError, path: string, headers: Headers = {}): TextReply {
     return {
       status: error.status,
@@ -69,13 +69,13 @@ export class Replies {
     };
   }
 
-  /** 204 to OPTIONS: the methods of a path, and for a browser's preflight what it may send. */
+  /** 204 for OPTIONS: the methods of a path, and for a browser's preflight the permitted headers. */
   options(allow: string): HttpReply {
     const preflight: Headers =
       this.#cors === CORS
         ? {
             'Access-Control-Allow-Methods': allow,
-            // The wildcard does not cover Authorization.
+            // The wildcard does not include Authorization.
             'Access-Control-Allow-Headers': 'Authorization, Content-Type, *',
             'Access-Control-Max-Age': '600',
           }

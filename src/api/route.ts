@@ -8,44 +8,44 @@ import type { ApiDeps } from './deps.ts';
 import type { Replies } from './replies.ts';
 import type { Version } from './versions.ts';
 
-/** One request, matched to its route and read. */
+/** A parsed request of a route. */
 export interface Call<Parameters = unknown> {
   readonly version: Version;
   /** As requested, without trailing slashes. */
   readonly path: string;
-  /** The path's parameter, decoded; empty when it has none. */
+  /** The path's parameter, decoded; empty if it has none. */
   readonly id: string;
   readonly query: Parameters;
-  /** Parsed; undefined when the route takes none. */
+  /** Parsed; undefined if the route has no body. */
   readonly body: unknown;
-  /** The access token, as it was sent, for what depends on the body as well. */
+  /** The access token as sent, for permissions that depend on the body. */
   readonly token: string | undefined;
-  /** What a list is to be limited to; undefined: nothing. */
+  /** Limits lists to these entities; undefined: no limit. */
   readonly owned: Owned | undefined;
-  /** What may be named in the body, and be in the reply; undefined: everything. */
+  /** Entities that the body may reference, and the reply may contain; undefined: all. */
   readonly sight: Sight | undefined;
   readonly reply: Replies;
-  /** Who has sent the request. */
+  /** Client of the request. */
   readonly client: Pick<HttpRequest, 'gone' | 'address' | 'prefix'>;
 }
 
 /**
- * What a role needs to be permitted. Where it is permitted what the holder of the token owns alone, `resource` is the
- * kind of what has to be owned, and `owned` says where that is found; without a resource such a permission is not enough.
+ * Required permission of a route. If a role permits it only for owned entities, `resource` is their kind, and `owned`
+ * says where they are identified; without a resource such a permission does not suffice.
  */
 export interface Permission {
   readonly operation: CrudOperation;
   readonly resource?: Resource;
   /**
-   * Left out: the id in the path. `body`: the id of the entity in the body. `items`: the ids of all items in the body.
-   * `reply`: whatever the reply lists, which the handler limits to what is owned.
+   * Default: the id in the path. `body`: the id of the entity in the body. `items`: the ids of all items in the body.
+   * `reply`: all entities in the reply, which the handler limits to owned ones.
    */
   readonly owned?: 'body' | 'items' | 'reply';
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One row of the API: everything that is known of an endpoint, and what it does. */
+/** A route of the API: metadata of an endpoint, and its handler. */
 export interface Route {
   readonly method: Method;
   /** Relative to the version, for example `/fences/:fence_id`. */
@@ -54,35 +54,35 @@ export interface Route {
   readonly versions: readonly Version[];
   /** Whether it is also served without a version. */
   readonly unversioned: boolean;
-  /** `public`: nothing is needed, since nothing in it is anybody's. */
+  /** `public`: no permission is needed, since it contains no user data. */
   readonly permission: Permission | 'public';
   readonly query: TObject;
-  /** Whether a parameter that is not in `query` is rejected; otherwise it is ignored. */
+  /** Whether unknown parameters are rejected instead of ignored. */
   readonly exactQuery: boolean;
-  /** What the body is; checked by whoever takes it. Undefined: no body is read. */
+  /** Schema of the body; its consumer checks it. Undefined: no body is read. */
   readonly body: TSchema | undefined;
-  /** Taken at a high rate: its body is not walked before it is handed over. */
+  /** Called at a high rate: its body is not walked before it is handled. */
   readonly hot: boolean;
-  /** Its body may be a plain text, and is handed over as one. */
+  /** Its body may be plain text, and is passed as a string. */
   readonly text: boolean;
-  /** Its body is handed over as a text: the handler reads it, and says in its own way what is wrong with it. */
+  /** Its body is passed as a string: the handler parses it, and reports errors in its own way. */
   readonly unread: boolean;
   /**
-   * Its numbers are handed over as they were sent, since it is not known yet which will be application data; otherwise
-   * those in properties and sensors are.
+   * Whether all numbers are exact, since the application data is not located yet; otherwise only those in properties
+   * and sensors.
    */
   readonly exactNumbers: boolean;
-  /** A larger body is refused, whatever the configuration allows; undefined: that alone decides. */
+  /** Maximum bytes of the body, regardless of the configuration; undefined: only the configuration limits it. */
   readonly bodyMaxBytes: number | undefined;
-  /** What the documents say of it that the rest of the row does not. */
+  /** Additional documentation. */
   readonly notes: Notes;
   readonly replies: Replied;
   /**
-   * Takes the bytes of a short body as they are, from whoever may send anything; undefined where they are to be parsed and
+   * Handles the bytes of a short body directly, without limited access; returns undefined if they must be parsed and
    * handled.
    */
   readonly takeBytes: TakeBytes | undefined;
-  /** The same for a long body, in turns. */
+  /** The same for a long body, in parts. */
   readonly takeLong: TakeLong | undefined;
   handle(call: Call, hub: ApiDeps): HttpReply | Promise<HttpReply>;
 }
@@ -93,36 +93,39 @@ export type TakeBytes = (
   hub: ApiDeps,
 ) => HttpReply | Promise<HttpReply> | undefined;
 
-/** The bytes stay as they are until it is done. */
+/** The bytes do not change until it is done. */
 export type TakeLong = (
   body: Uint8Array,
   call: Pick<Call, 'id' | 'reply'>,
   hub: ApiDeps,
 ) => Promise<{ readonly reply: HttpReply | Promise<HttpReply> } | undefined>;
 
-/** Status of a success, with what its body is. */
+/** Status of a success, with its body. */
 export type Replied = Readonly<Record<number, Reply>>;
 
 export interface Reply {
   readonly description: string;
   readonly schema?: TSchema;
-  /** Where v1 answers something else. */
+  /** Schema of a different body in v1. */
   readonly v1?: TSchema;
-  /** Of the body; application/json when left out. */
+  /** Media type of the body; default: application/json. */
   readonly mediaType?: string;
   /** Headers with their meanings. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** For the documents. What follows from the rest of the row, like 404 from an id in the path, is not repeated here. */
+/**
+ * Additional documentation. Consequences of the rest of the route, such as 404 for an id in the path, are not repeated
+ * here.
+ */
 export interface Notes {
-  /** Sentences beside the summary. */
+  /** Sentences after the summary. */
   readonly description?: string;
-  /** Meanings of the path's parameters, where they are not just ids. */
+  /** Meanings of path parameters that are not just ids. */
   readonly path?: Readonly<Record<string, string>>;
-  /** Whether an unknown id in the path is no error. */
+  /** Whether an unknown id in the path is accepted. */
   readonly takesUnknownId?: boolean;
-  /** Statuses of refusals that do not follow from the row, with their meaning. */
+  /** Error statuses that do not follow from the route, with their meaning. */
   readonly refusals?: Readonly<Record<number, string>>;
 }
 
@@ -151,7 +154,7 @@ interface Row<Q extends TObject> {
 const NO_QUERY = Type.Object({});
 const BOTH: readonly Version[] = ['v1', 'v2'];
 
-/** A row: in both versions, without parameters and without body where it does not say otherwise. */
+/** Creates a route: by default in both versions, without parameters and without body. */
 export function route<Q extends TObject>(row: Row<Q>): Route {
   return {
     versions: BOTH,

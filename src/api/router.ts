@@ -7,11 +7,11 @@ import { PREFIXES, type Version } from './versions.ts';
 /** The routes of one path. */
 export interface Match {
   readonly version: Version;
-  /** Whether the path names the version. */
+  /** Whether the path contains the version. */
   readonly versioned: boolean;
   /** Without trailing slashes. */
   readonly path: string;
-  /** The path's parameter, decoded; empty when it has none. */
+  /** The path's parameter, decoded; empty if it has none. */
   readonly id: string;
   readonly methods: ReadonlyMap<Method, Route>;
 }
@@ -22,11 +22,11 @@ interface Node {
   readonly methods: Map<Method, Route>;
 }
 
-/** Finds the routes of a path. Fixed segments go before parameters: /fences/summary is no fence. */
+/** Finds the routes of a path. Fixed segments take precedence over parameters: /fences/summary is not a fence. */
 export class Router {
   readonly #versions: Readonly<Record<Version, Node>> = { v1: node(), v2: node() };
   readonly #unversioned = node();
-  /** Matches of whole paths without parameter, as bulk updates are sent to. */
+  /** Fast lookup of whole paths without parameter, such as those of bulk updates. */
   readonly #literal = new Map<string, Match>();
 
   constructor(routes: readonly Route[]) {
@@ -41,8 +41,8 @@ export class Router {
   }
 
   /**
-   * The routes of a path as received, percent-encoded; undefined when there are none. Throws HUB_BAD_REQUEST for a path
-   * whose encoding is broken, or whose parameter has control characters.
+   * The routes of a path as received, percent-encoded; undefined for an unknown path. Throws HUB_BAD_REQUEST for one
+   * with an invalid encoding, or a parameter with control characters.
    */
   find(path: string): Match | undefined {
     return this.#literal.get(path) ?? this.#walk(path);
@@ -105,7 +105,7 @@ function found(
   return hit && { version, versioned, path, id, methods: hit.at.methods };
 }
 
-/** A fixed segment that leads nowhere gives way to the parameter: a provider may be called "locations". */
+/** If a fixed segment leads to no route, the parameter applies: a provider may be called "locations". */
 function descend(at: Node, segments: readonly string[], i: number): { at: Node; id: string | undefined } | undefined {
   const segment = segments[i];
   if (segment === undefined) return at.methods.size === 0 ? undefined : { at, id: undefined };
@@ -117,7 +117,7 @@ function descend(at: Node, segments: readonly string[], i: number): { at: Node; 
   return below && { at: below.at, id: segment };
 }
 
-/** Decoded once: an id that contains a percent sign was encoded twice by its sender. */
+/** Decoded once: an id with a percent sign is encoded twice by its sender. */
 function decode(segment: string, path: string): string {
   if (!segment.includes('%')) return segment;
   try {

@@ -3,12 +3,12 @@ import { type Resource, withOlderForm } from '../model/permission.ts';
 import type { Route } from './route.ts';
 import type { Match } from './router.ts';
 
-/** The targets of one row, by how the path names the version. */
+/** The targets of one route, by how the path names the version. */
 type OfRoute = Readonly<Partial<Record<'v1' | 'v2' | 'unversioned', Target>>>;
 
-/** What can be permitted of the REST API: each row, once for each version that it is served in. */
+/** Permission targets of the REST API: each route, once per version that serves it. */
 export class RouteTargets {
-  /** In the order of the rows. */
+  /** In the order of the routes. */
   readonly all: readonly Target[];
   readonly #byRoute: ReadonlyMap<Route, OfRoute>;
 
@@ -17,7 +17,7 @@ export class RouteTargets {
     this.all = [...this.#byRoute.values()].flatMap((targets) => Object.values(targets));
   }
 
-  /** The targets that show the one entity that a path names, in each version. */
+  /** The targets that show the entity of a path, in each version. */
   readersOf(resource: Resource): readonly Target[] {
     const readers = [...this.#byRoute].filter(([{ method, path, permission }]) => {
       const isItem = path.split('/').length === 3 && path.endsWith(`/:${resource}`);
@@ -26,7 +26,7 @@ export class RouteTargets {
     return readers.flatMap(([, targets]) => Object.values(targets));
   }
 
-  /** The target of a row as it was found; undefined for a public one. Throws an Error for any other without one. hot */
+  /** The target of a matched route; undefined for a public one. Throws an Error for any other without one. hot */
   of(route: Route, { version, versioned }: Pick<Match, 'version' | 'versioned'>): Target | undefined {
     if (route.permission === 'public') return undefined;
     const target = this.#byRoute.get(route)?.[versioned ? version : 'unversioned'];
@@ -35,7 +35,7 @@ export class RouteTargets {
   }
 }
 
-/** A path without a version means version 1, and is the only one that an address without a version has. */
+/** A path without a version means version 1, and is the only target of an unversioned URL. */
 function targetsOf({ method, path, permission, versions, unversioned }: Route): OfRoute {
   if (permission === 'public') return {};
   const common = { operations: [permission.operation], ownable: permission.resource !== undefined };

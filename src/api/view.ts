@@ -8,12 +8,12 @@ import { Crs } from '../model/schema.ts';
 import { show } from '../model/error_value_text.ts';
 import type { View } from '../model/topics.ts';
 
-/** Parameters of every endpoint that shows coordinates. */
+/** Parameters of every endpoint with coordinates. */
 export const VIEW_QUERY = {
-  crs: Type.Optional(Crs(`How coordinates are given: ${CRS_CHOICES}. EPSG:4326 if absent.`)),
+  crs: Type.Optional(Crs(`CRS of coordinates: ${CRS_CHOICES}. EPSG:4326 if absent.`)),
   zone_id: Type.Optional(
     Type.String({
-      description: 'Id or foreign id of the zone whose coordinates `local` means. Ignored with any other crs.',
+      description: 'Id or foreign id of the zone of crs `local`. Ignored with any other crs.',
     }),
   ),
   geojson: Type.Optional(Type.Boolean({ description: 'Whether the reply is GeoJSON.' })),
@@ -37,15 +37,15 @@ export interface ViewQuery {
   readonly geojson?: boolean;
 }
 
-/** Who asks for a view, and how. */
+/** The request for a view, with its access. */
 interface Viewing {
   readonly query: ViewQuery;
   readonly sight: Sight | undefined;
 }
 
 /**
- * The requested view. `zone_id` counts for crs local only. Throws HUB_BAD_REQUEST for an unsupported crs and for a zone_id
- * that names no zone, and HUB_NOT_AUTHORIZED for a zone whose place the token may not know.
+ * The requested view. `zone_id` only applies to crs local. Throws HUB_BAD_REQUEST for an unsupported crs and for an
+ * unknown zone_id, and HUB_NOT_AUTHORIZED for a zone whose position the token may not know.
  */
 export function viewOf({ query, sight }: Viewing, { entities }: { readonly entities: Entities }): View {
   const crs = query.crs ?? 'EPSG:4326';

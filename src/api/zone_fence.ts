@@ -11,8 +11,8 @@ import { show } from '../model/error_value_text.ts';
 import type { Zone } from '../model/zone.ts';
 
 /**
- * A fence around the zone, in EPSG:4326: a circle for a proximity zone, otherwise the convex hull of the points that
- * place it. It is not kept. Throws HUB_BAD_REQUEST where the zone has no extent.
+ * A fence around the zone, in EPSG:4326: a circle for a proximity zone, otherwise the convex hull of its georeferencing
+ * points. It is not stored. Throws HUB_BAD_REQUEST if the zone has no extent.
  */
 export function fenceAround(zone: Zone, entities: Entities): Fence {
   const { floor, name, exit_delay: exitDelay } = zone;
@@ -47,8 +47,8 @@ function circleOf({ position, radius }: Zone): { readonly region: Point; readonl
 }
 
 /**
- * The body of a fence in EPSG:4326 from one that is given in the coordinates of a zone. Throws HUB_BAD_REQUEST naming
- * the field that does not fit.
+ * The body of a fence in EPSG:4326 from one in the coordinates of a zone. Throws HUB_BAD_REQUEST naming the invalid
+ * field.
  */
 export function fenceFromZone(zone: Zone, sent: Readonly<Record<string, unknown>>, entities: Entities): object {
   const { crs = null, zone_id: zoneId = null } = sent;
@@ -56,7 +56,7 @@ export function fenceFromZone(zone: Zone, sent: Readonly<Record<string, unknown>
   if (zoneId !== null && entities.zoneBy(String(zoneId))?.id !== zone.id) {
     throw bad(`zone_id: must be the zone of the path, ${show(zone.id)}, found ${show(zoneId)}`);
   }
-  // The id of the body is looked at when the fence is created.
+  // The id of the body is checked when the fence is created.
   const local = validateFence({ ...sent, id: 'local', crs: 'local', zone_id: zone.id }, entities);
   const placed = fenceIn({ crs: 'EPSG:4326' }, local, (id) => entities.zoneBy(id));
   if (placed === undefined)

@@ -343,7 +343,7 @@ class Group<Change> {
   }
 
   #beginAnew(): void {
-    if (this.#at === 'kept') throw new Error('Cannot perform changes anew: they are kept');
+    if (this.#at === 'kept') throw new Error('Cannot perform changes again: they are committed');
     this.overtake();
     this.#begin();
   }

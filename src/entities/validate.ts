@@ -275,7 +275,7 @@ function checkProviders(ids: readonly string[]): void {
   }
 }
 
-/** A polygon in metres around the position. */
+/** A polygon in meters around the position. */
 function checkShape({ geometry }: Trackable, known: Known): void {
   const problem = geometry == null ? undefined : known.shapes.polygonProblem(geometry, 'geometry');
   if (problem !== undefined) throw badRequest(problem);

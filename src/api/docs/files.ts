@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 /** A file of the documentation. */
 export interface PageFile {
   readonly mediaType: string;
-  /** Whether `{base}` in it stands for the path below which its files are. */
+  /** Whether `{base}` in it stands for the folder of its files. */
   readonly isPage: boolean;
   readonly text: string;
 }
@@ -14,11 +14,11 @@ const CSS = 'text/css; charset=utf-8';
 
 interface Source {
   readonly mediaType: string;
-  /** Address of the file; found when it is asked for, so that a hub without the package still starts. */
+  /** Resolves the address of the file on demand, so that a hub without the package still starts. */
   readonly address: () => string;
 }
 
-/** The files by the names that they are asked for by. Nothing else is served. */
+/** The files by name; no others are served. */
 const SOURCES: ReadonlyMap<string, Source> = new Map([
   ['rest', own('rest.html', HTML)],
   ['rest.js', own('rest.js', JAVASCRIPT)],
@@ -34,7 +34,7 @@ const SOURCES: ReadonlyMap<string, Source> = new Map([
 
 const files = new Map<string, PageFile>();
 
-/** A file by its name, kept once it was read; undefined when there is none. Rejects when it cannot be read. */
+/** A file by its name, cached after the first read; undefined if the name is unknown. Rejects if it cannot be read. */
 export async function pageFile(name: string): Promise<PageFile | undefined> {
   const source = SOURCES.get(name);
   if (source === undefined) return undefined;

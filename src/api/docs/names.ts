@@ -1,8 +1,8 @@
 import type { Route } from '../route.ts';
 
 /**
- * Names that generated clients are made of. Where the public omlox Hub API has an operation or a tag, its name is taken
- * over, so that code written for a client of that document finds what it knows; what is the hub's own is named alike.
+ * Names used by generated clients. Operations and tags of the public omlox Hub API have its names, so that code written
+ * for a client of that document keeps working; the hub's own are named similarly.
  */
 const OMLOX_OPERATIONS: Readonly<Record<string, string>> = {
   'GET /zones': 'getZoneIds',
@@ -152,13 +152,13 @@ const OWN_OPERATIONS: Readonly<Record<string, string>> = {
   'GET /asyncapi.json': 'getAsyncApi',
 };
 
-/** The operationId of a row. One that has no name here gets one of its method and path: GET /a/:a_id/b is getAB. */
+/** The operationId of a route. The default is derived from method and path: GET /a/:a_id/b is getAB. */
 export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const title = `${method} ${path}`;
   return OMLOX_OPERATIONS[title] ?? OWN_OPERATIONS[title] ?? derived(method, path);
 }
 
-/** An item is named by its parameter, and the collection before it says nothing more. */
+/** An item is named by its parameter; the collection before it adds nothing. */
 function derived(method: string, path: string): string {
   const segments = path.split('/').slice(1);
   const told = segments.filter((_, i) => segments[i + 1]?.endsWith('_id') !== true);
@@ -171,7 +171,7 @@ function derived(method: string, path: string): string {
   return [method.toLowerCase(), ...words.map(capitalized)].join('');
 }
 
-/** The tags by the first segment of a path, in the order in which pages show them. */
+/** Tags by the first segment of a path, in the order shown on pages. */
 const TAGS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
   zones: { name: 'Zones', description: 'Everything about zones.' },
   trackables: { name: 'Trackables', description: 'Everything about trackables.' },
@@ -195,13 +195,13 @@ const TAGS: Readonly<Record<string, { readonly name: string; readonly descriptio
   documents: { name: 'Documents', description: 'Documents of the API.' },
 };
 
-/** The name of a row's tag. A file at the root is a document. */
+/** The name of a route's tag. A file at the root is a document. */
 export function tagOf({ path }: Pick<Route, 'path'>): string {
   const [, first = ''] = path.split('/');
   return TAGS[first.includes('.') ? 'documents' : first]?.name ?? capitalized(first);
 }
 
-/** What a document says of the tags that its operations have. */
+/** Descriptions of the tags that the operations have. */
 export function describedTags(used: ReadonlySet<string>): readonly object[] {
   return Object.values(TAGS).filter(({ name }) => used.has(name));
 }

@@ -14,7 +14,7 @@ import { entitySchemas } from './schemas.ts';
 
 export interface DocumentOptions extends ErrorTyping {
   readonly version: Version;
-  /** Path before those of the hub, as clients see them; none when left out. */
+  /** Path prefix as seen by clients; none by default. */
   readonly prefix?: string;
   readonly versionInfo: VersionInfo;
 }
@@ -30,16 +30,18 @@ Every path is served below each of the servers' prefixes, with and without a tra
 - HEAD is served wherever GET is; OPTIONS names the methods of a path.
 `.trim();
 
-/** What comes and goes on the WebSocket. Its own document says more; here it is for generated clients to have types of. */
+/** Messages of the WebSocket. They are included for generated clients; the AsyncAPI document describes them. */
 const OF_SOCKET = [FenceEvent, CollisionEvent, ...WEBSOCKET_FRAMES];
 
-/** How v1 differs; see versions.ts. */
+/** Differences of v1; see versions.ts. */
 const IN_V1 = `
 - v1 gives a new zone, fence or trackable an id of its own, says of a zone whether it needs a transformation, and names
   the providers of a trackable, and the trackables of a provider, by their ids.
 `.trimEnd();
 
-/** The OpenAPI 3.1 document of a version, made from its rows. Throws an Error when two of them have the same name. */
+/**
+ * The OpenAPI 3.1 document of a version, generated from the routes. Throws an Error if two of them have the same name.
+ */
 export function openApiDocument(routes: readonly Route[], options: DocumentOptions): DocumentSchema {
   const { version, versionInfo, prefix = '' } = options;
   const components = new Components({ replacementOf: entitySchemas(version), forGenerators: true });

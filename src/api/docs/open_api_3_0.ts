@@ -1,11 +1,10 @@
 import type { DocumentSchema } from '../../model/components.ts';
 
 /**
- * OpenAPI 3.0.3 from 3.1, for generators that know that alone. 3.1 speaks JSON Schema; 3.0 has a dialect of its own, in
- * which a schema has one type, null is the keyword nullable, bounds are exclusive by a boolean, there is one example and
- * no const, and nothing stands beside a $ref. What both say of a value is the same. (The text of 3.0.3 lets nullable
- * stand beside a type only; that it also opens an allOf is how its tools read it, and the only way to let a reference be
- * null.)
+ * Converts OpenAPI 3.1 to 3.0.3, for generators that support only that. 3.1 uses JSON Schema; 3.0 has its own dialect,
+ * in which a schema has one type, null is the keyword nullable, bounds are exclusive by a boolean, there is one example
+ * and no const, and a $ref has no siblings. Both describe the same values. (The text of 3.0.3 allows nullable only next
+ * to a type; its tools also accept it next to an allOf, which is the only way to make a reference nullable.)
  */
 export function openApi30(document: DocumentSchema): DocumentSchema {
   const { openapi: _, info, components, ...rest } = document;
@@ -24,7 +23,7 @@ export function openApi30(document: DocumentSchema): DocumentSchema {
   };
 }
 
-/** Finds the schemas of a part of the document that is none itself. Examples are data. */
+/** Converts the schemas in a part of the document that is not itself a schema. Examples are data. */
 function inTree(node: unknown, responses: DocumentSchema): unknown {
   if (Array.isArray(node)) return node.map((element) => inTree(element, responses));
   if (typeof node !== 'object' || node === null) return node;
@@ -38,7 +37,7 @@ function inTree(node: unknown, responses: DocumentSchema): unknown {
   );
 }
 
-/** A response that is described otherwise than the one it refers to stands for itself. */
+/** A response whose description differs from the one it refers to is written inline. */
 function referred($ref: string, beside: DocumentSchema, responses: DocumentSchema): unknown {
   if (Object.keys(beside).length === 0) return { $ref };
   const response = responses[$ref.split('/').at(-1) ?? ''] as DocumentSchema;
@@ -78,7 +77,7 @@ function keyword30(keyword: string, value: unknown): DocumentSchema {
   }
 }
 
-/** What a schema of 3.0 says in the same words. */
+/** Keywords that are equal in 3.0. */
 const KEPT = new Set(
   ['$ref', 'title', 'description', 'format', 'enum', 'required', 'readOnly', 'writeOnly', 'default'].concat(
     ['minimum', 'maximum', 'multipleOf', 'minLength', 'maxLength', 'pattern'],
@@ -92,7 +91,7 @@ function oneType(types: readonly unknown[]): DocumentSchema {
   return { type, ...(types.includes('null') ? { nullable: true } : {}) };
 }
 
-/** A choice between something and null is that thing, which may be null. */
+/** A choice between a schema and null is that schema with nullable. */
 function nullable(schema: DocumentSchema): DocumentSchema {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf)) return schema;

@@ -10,14 +10,14 @@ import { replySchema } from './schemas.ts';
 
 const JSON_TYPE = 'application/json';
 
-/** What the operations of one document share. */
+/** Shared parts of the operations of one document. */
 export interface Documenting {
   readonly version: Version;
   readonly components: Components;
   readonly parameters: Parameters;
 }
 
-/** An operation of the OpenAPI document: what a row takes and answers. */
+/** An operation of the OpenAPI document: parameters, body and replies of a route. */
 export function operationOf(route: Route, documenting: Documenting): DocumentSchema {
   const parameters = documenting.parameters.of(route);
   const { description } = route.notes;

@@ -2,7 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import type { Components, DocumentSchema } from '../../model/components.ts';
 import type { Route } from '../route.ts';
 
-/** The parameters of a document: those that are the same for many routes are shown once, and referred to. */
+/** The parameters of a document: parameters shared by many routes are written once and referenced. */
 export class Parameters {
   readonly #components: Components;
   readonly #named = new Map<string, DocumentSchema>();
@@ -37,7 +37,7 @@ export class Parameters {
     return { name, in: where, ...(description === undefined ? {} : { description }), ...empty, schema: rest };
   }
 
-  /** A reference; the parameter itself where the name means something else elsewhere. */
+  /** A reference, or the parameter itself if its name has another meaning elsewhere. */
   #refer(key: string, parameter: DocumentSchema): DocumentSchema {
     const named = this.#named.get(key);
     if (named !== undefined && JSON.stringify(named) !== JSON.stringify(parameter)) return parameter;

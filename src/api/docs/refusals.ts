@@ -1,10 +1,10 @@
 import type { Route } from '../route.ts';
 
-/** Every refusal that routes share: when it is answered, under which name the documents know it, and an example. */
+/** Error replies shared by routes: status, name in the documents, and an example. */
 interface Refusal {
   readonly name: string;
   readonly description: string;
-  /** Of the example's type, without its prefix. */
+  /** Error type of the example, without its prefix. */
   readonly type: string;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ const hasParameter = ({ path }: Route): boolean => path.includes(':');
 export const REFUSALS: Readonly<Record<number, Refusal>> = {
   400: {
     name: 'BadRequest',
-    description: 'The body, a parameter or the path does not fit; the message names the field and the value found.',
+    description: 'The body, a parameter or the path is invalid; the message names the field and the value found.',
     type: '.http.bad_request',
     message: 'position.coordinates[1]: must be <= 90, found 91',
     applies: (route) =>
@@ -24,7 +24,7 @@ export const REFUSALS: Readonly<Record<number, Refusal>> = {
   },
   401: {
     name: 'Unauthorized',
-    description: 'The hub wants an access token, and the request has none that is valid.',
+    description: 'The hub requires an access token, and the request has no valid one.',
     type: '.auth.authenticated',
     message: 'The access token is not valid: it has expired',
     headers: { 'WWW-Authenticate': 'Bearer: that is how a token is sent.' },
@@ -39,14 +39,14 @@ export const REFUSALS: Readonly<Record<number, Refusal>> = {
   },
   404: {
     name: 'NotFound',
-    description: 'Nothing has that id, or there is nothing to show of what has it.',
+    description: 'No entity has that id, or it has no such data.',
     type: '.http.not_found',
     message: 'Cannot find fence "dock": no fence has that id',
     applies: (route) => hasParameter(route) && route.notes.takesUnknownId !== true,
   },
   405: {
     name: 'MethodNotAllowed',
-    description: 'The path is there, but not for the method that was used; Allow lists those it is there for.',
+    description: 'The path does not support the method; Allow lists the supported ones.',
     type: '.http.method_not_allowed',
     message: 'Cannot PATCH "/hub/v2/providers/locations": the path allows GET, PUT, POST, DELETE, HEAD, OPTIONS',
     headers: { Allow: 'The methods of the path.' },
@@ -61,7 +61,7 @@ export const REFUSALS: Readonly<Record<number, Refusal>> = {
   },
   415: {
     name: 'UnknownEncoding',
-    description: 'The body is compressed, as Content-Encoding says. The hub takes bodies as they are only.',
+    description: 'The body is compressed, as Content-Encoding says. The hub accepts only uncompressed bodies.',
     type: '.http.bad_request',
     message: 'Content-Encoding: must be identity, found "gzip"',
     applies: (route) => route.body !== undefined,
@@ -91,7 +91,7 @@ export const REFUSALS: Readonly<Record<number, Refusal>> = {
   },
 };
 
-/** Statuses of the refusals of a route, with what is special about them. */
+/** Statuses of a route's error replies, with route-specific details. */
 export function refusalsOf(route: Route): { readonly status: number; readonly special: string | undefined }[] {
   const special = route.notes.refusals ?? {};
   const shared = Object.entries(REFUSALS).flatMap(([status, { applies }]) => (applies(route) ? [Number(status)] : []));

@@ -4,13 +4,13 @@ import { type SchemaDescription, Children, Choice } from '../../model/schema.ts'
 import type { Reply, Route } from '../route.ts';
 import type { Version } from '../versions.ts';
 
-/** What the schemas of entities are in the documents of a version, and of replies where GeoJSON can be asked for. */
+/** Schemas of entities in the documents of a version, and of replies with optional GeoJSON. */
 
 const NEEDS_TRANSFORMATION = Type.Optional(
   Type.Boolean({ readOnly: true, description: 'Whether its coordinates need a transformation.' }),
 );
 
-/** What replies have beside what is kept, by title and version. */
+/** Computed members of replies, by title and version. */
 const ADDED: Readonly<Record<string, (version: Version) => TProperties>> = {
   Zone: (version) => ({
     children: Children,
@@ -25,8 +25,8 @@ const ADDED: Readonly<Record<string, (version: Version) => TProperties>> = {
 };
 
 /**
- * An entity as it is sent and as it is answered: one schema for both, so that what a client has got it can change and
- * send back. It may do without an id where it is sent; what only the hub says is read-only.
+ * Schema of an entity in requests and replies: one for both, so that a client can change a reply and send it back.
+ * Requests may omit the id; computed members are read-only.
  */
 export function entitySchemas(version: Version): (schema: TSchema) => TSchema {
   const known = new Map<TSchema, TSchema>();
@@ -51,13 +51,13 @@ function entityOf({ properties, ...rest }: TObject, added: TProperties): TObject
   return Type.Object({ ...properties, id, ...added }, { title, description, examples: examples ?? [] });
 }
 
-/** The schema of a reply's body in a version; undefined when it has none. */
+/** The schema of a reply's body in a version; undefined if it has none. */
 export function replySchema(reply: Reply, version: Version, { query }: Route): TSchema | undefined {
   const schema = version === 'v1' && reply.v1 !== undefined ? reply.v1 : reply.schema;
   if (schema === undefined || !Object.hasOwn(query.properties, 'geojson')) return schema;
   const geojson = Type.IsArray(schema) ? FeatureCollection : Feature;
   const title = `${titleOf(schema)}Or${titleOf(geojson)}`;
-  return Choice([schema, geojson], { title, description: 'The latter where geojson is true.' });
+  return Choice([schema, geojson], { title, description: 'The latter if geojson is true.' });
 }
 
 function titleOf(schema: TSchema): string {

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { Choice } from '../../model/schema.ts';
 import { type Method, type Route, route } from '../route.ts';
 
-/** The vendor's formats differ by product and version: the adapter sorts out what it can use. */
+/** The vendor's formats differ by product and version: the adapter selects usable members. */
 const CiscoNotification = Type.Object(
   { notificationType: Type.String({ description: 'The kind of notification, as the vendor calls it.' }) },
   { title: 'CiscoNotification', description: 'A notification as the vendor describes it.', additionalProperties: true },
@@ -34,7 +34,7 @@ function ciscoRow(method: Method): Route {
     exactNumbers: true,
     bodyMaxBytes: 1 << 20,
     notes: { refusals: { 413: 'The body is larger than 1 MiB, or than the setting client_max_body_size.' } },
-    replies: { 204: { description: 'At least one is accepted, or none tells of a position.' } },
+    replies: { 204: { description: 'At least one is accepted, or none contains a position.' } },
     handle({ body, reply }, hub) {
       const waiting = hub.acceptCisco(body);
       return waiting === undefined ? reply.noContent : waiting.then(() => reply.noContent);

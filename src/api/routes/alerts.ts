@@ -10,13 +10,13 @@ import { type Call, type Route, route } from '../route.ts';
 
 const selection = checker(AlertSelection);
 
-/** The text of an alert as the token of a call is shown it. */
+/** The JSON of an alert, redacted for the token of a call. */
 function textOf(alert: Alert, { sight }: Pick<Call, 'sight'>): string {
   const text = JSON.stringify(alert);
   return cutTo(sight, 'alert', 'plain')?.(text) ?? text;
 }
 
-/** The ids that a body names; undefined for all that are open. Throws HUB_BAD_REQUEST. */
+/** The ids in a body; undefined for all open alerts. Throws HUB_BAD_REQUEST. */
 function idsIn(body: unknown): readonly string[] | undefined {
   const { ids, all } = selection.parse(body);
   if (ids == null && all !== true) {
@@ -46,7 +46,7 @@ const RULE_ROUTES: readonly Route[] = [
     summary: 'Create an alert rule',
     permission: { operation: 'CREATE' },
     body: AlertRule,
-    replies: { 201: { description: 'The rule as it is kept.', schema: AlertRule } },
+    replies: { 201: { description: 'The stored rule.', schema: AlertRule } },
     async handle({ body, path, reply }, { alerts }) {
       const rule = await alerts.rules.create(body);
       return reply.created(JSON.stringify(rule), `${path}/${rule.id}`);
@@ -55,10 +55,10 @@ const RULE_ROUTES: readonly Route[] = [
   route({
     method: 'POST',
     path: '/alerts/rules/preview',
-    summary: 'What an alert rule would alert of now',
+    summary: 'Preview of an alert rule',
     permission: { operation: 'CREATE' },
     body: AlertRule,
-    replies: { 200: { description: 'What it is about, and what holds now.', schema: AlertPreview } },
+    replies: { 200: { description: 'Its objects, and the conditions that hold now.', schema: AlertPreview } },
     handle: async ({ body, reply }, { alerts }) => reply.json(JSON.stringify(await alerts.preview(body))),
   }),
   route({
@@ -75,7 +75,7 @@ const RULE_ROUTES: readonly Route[] = [
     summary: 'Replace an alert rule',
     permission: { operation: 'UPDATE' },
     body: AlertRule,
-    replies: { 200: { description: 'The rule as it is kept.', schema: AlertRule } },
+    replies: { 200: { description: 'The stored rule.', schema: AlertRule } },
     handle: async ({ id, body, reply }, { alerts }) => reply.json(JSON.stringify(await alerts.rules.replace(id, body))),
   }),
   route({
@@ -83,7 +83,7 @@ const RULE_ROUTES: readonly Route[] = [
     path: '/alerts/rules/:rule_id',
     summary: 'Delete an alert rule',
     permission: { operation: 'DELETE' },
-    replies: { 204: { description: 'The rule is deleted; what it has alerted of is over.' } },
+    replies: { 204: { description: 'The rule is deleted; the conditions of its alerts have ended.' } },
     handle: ({ id, reply }, { alerts }) => alerts.rules.remove(id).then(() => reply.noContent),
   }),
 ];
@@ -96,7 +96,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     summary: 'Alerts, the newest first',
     permission: { operation: 'READ' },
     query: Type.Object({
-      state: Type.Optional(OneOf(ALERT_STATES, { title: 'AlertState', description: 'What has become of the alert.' })),
+      state: Type.Optional(OneOf(ALERT_STATES, { title: 'AlertState', description: 'State of the alert.' })),
     }),
     replies: { 200: { description: 'The alerts.', schema: ArrayOf(Alert) } },
     handle(call, { alerts }) {
@@ -109,7 +109,7 @@ export const ALERT_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/alerts/summary',
-    summary: 'Room for alerts, and conditions that have found none',
+    summary: 'Number of alerts by severity',
     permission: { operation: 'READ' },
     replies: { 200: { description: 'Numbers by severity.', schema: AlertSummary } },
     handle: ({ reply }, { alerts }) => reply.json(JSON.stringify(alerts.summary())),
@@ -121,7 +121,7 @@ export const ALERT_ROUTES: readonly Route[] = [
       summary: act === 'clear' ? 'Clear alerts' : 'Acknowledge alerts',
       permission: { operation: 'UPDATE' },
       body: AlertSelection,
-      replies: { 204: { description: 'It is done with all of them.' } },
+      replies: { 204: { description: 'All of them have changed.' } },
       handle: ({ body, reply }, { alerts }) => alerts.act(act, idsIn(body)).then(() => reply.noContent),
     }),
   ),
@@ -139,7 +139,7 @@ export const ALERT_ROUTES: readonly Route[] = [
       path: `/alerts/:alert_id/${act}`,
       summary: act === 'clear' ? 'Clear an alert' : 'Acknowledge an alert',
       permission: { operation: 'UPDATE' },
-      replies: { 200: { description: 'The alert as it is now.', schema: Alert } },
+      replies: { 200: { description: 'The changed alert.', schema: Alert } },
       async handle(call, { alerts }) {
         await alerts.act(act, [call.id]);
         return call.reply.json(textOf(alerts.get(call.id), call));

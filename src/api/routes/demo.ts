@@ -6,7 +6,7 @@ import { type Route, route } from '../route.ts';
 const COLLECTIONS = ['/zones', '/fences', '/trackables', '/providers'];
 const ITEMS = ['/zones/:zone_id', '/fences/:fence_id', '/trackables/:trackable_id', '/providers/:provider_id'];
 
-/** A simulated site that runs in the hub, for whoever wants to see what it does. */
+/** A simulated site that runs in the hub, for demonstration. */
 export const DEMO_ROUTES: readonly Route[] = [
   route({
     method: 'POST',
@@ -15,11 +15,11 @@ export const DEMO_ROUTES: readonly Route[] = [
     versions: ['v2'],
     permission: { operation: 'CREATE' },
     query: Type.Object({
-      beside: Type.Optional(Type.Boolean({ description: 'Whether to start it also where the hub has a site.' })),
+      beside: Type.Optional(Type.Boolean({ description: 'Whether to start it even if the hub already has a site.' })),
     }),
     notes: {
       description:
-        'It goes on until it is stopped, or the hub ends. It needs the permissions to create and to delete any zone, ' +
+        'It runs until it is stopped, or the hub stops. It needs the permissions to create and to delete any zone, ' +
         'fence, trackable and provider.',
       refusals: { 400: 'The hub has a site already.', 503: 'The demo is being removed.' },
     },
@@ -36,18 +36,18 @@ export const DEMO_ROUTES: readonly Route[] = [
     summary: 'Whether the demo runs in the hub',
     versions: ['v2'],
     permission: { operation: 'READ' },
-    notes: { description: 'In a cluster: in the hub that is asked.' },
+    notes: { description: 'In a cluster: in the hub that replies.' },
     replies: { 200: { description: 'The demo.', schema: Demo } },
     handle: ({ reply }, { demo }) => reply.json(JSON.stringify(demo.current)),
   }),
   route({
     method: 'DELETE',
     path: '/demo',
-    summary: 'Stop the demo and remove everything that it has made',
+    summary: 'Stop the demo and remove its entities',
     versions: ['v2'],
     permission: { operation: 'DELETE' },
-    notes: { description: 'So does the next stop with what a hub that ended before has left.' },
-    replies: { 204: { description: 'There is nothing of it any more.' } },
+    notes: { description: 'It also removes entities left by a hub that stopped before.' },
+    replies: { 204: { description: 'All its entities are removed.' } },
     async handle({ reply, token }, { demo, permit }) {
       await checkMayRemove(permit, token);
       await demo.stop();

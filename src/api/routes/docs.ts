@@ -10,7 +10,7 @@ import { openApi30 } from '../docs/open_api_3_0.ts';
 import { type Call, type Route, route } from '../route.ts';
 import type { Version } from '../versions.ts';
 
-/** The documents of the API, made from its rows, and the pages to read and try it. */
+/** Documents generated from the routes, and pages to read and try the API. */
 export function docsRoutes(routes: () => readonly Route[]): readonly Route[] {
   return [
     documentRow('/openapi.json', 'The REST API as an OpenAPI 3.1 document', (reader, hub) =>
@@ -37,18 +37,21 @@ const Document = Type.Object(
   { title: 'Document', description: 'A document of the API.', additionalProperties: true },
 );
 
-/** What a document depends on. */
+/** Inputs of a document. */
 interface Reader {
   readonly version: Version;
-  /** Path before those of the hub, as the client sees them. */
+  /** Path prefix as seen by the client. */
   readonly prefix: string;
-  /** Whether the client has shown a valid token, where one is needed: others do not see which servers the hub uses. */
+  /** Whether the client has a valid token, or needs none: others do not see which servers the hub uses. */
   readonly isKnown: boolean;
 }
 
 type MakeDocument = (reader: Reader, hub: ApiDeps) => DocumentSchema;
 
-/** A document takes some milliseconds to make. A hub has few prefixes, but a proxy may name any number of them. */
+/**
+ * Maximum cached documents; one takes some milliseconds to create. A hub has few prefixes, but a proxy may send any
+ * number of them.
+ */
 const MADE_MAX = 16;
 
 function documentRow(path: string, summary: string, make: MakeDocument): Route {
@@ -73,7 +76,7 @@ function documentRow(path: string, summary: string, make: MakeDocument): Route {
   });
 }
 
-/** Served without a version alone: the pages show both. */
+/** Served only without a version: the pages show both. */
 function pageRow(path: string, summary: string): Route {
   return route({
     method: 'GET',
@@ -86,7 +89,7 @@ function pageRow(path: string, summary: string): Route {
     async handle({ path, id, reply }: Call) {
       const file = await pageFile(id || 'rest');
       if (file === undefined) throw new HubError('HUB_NOT_FOUND', `Cannot get ${show(path)}: there is no such file`);
-      // Pages name their files by whole paths, since they are also served with a slash at the end.
+      // Pages reference their files by absolute paths, since they are also served with a trailing slash.
       const base = id === '' ? path : path.slice(0, path.lastIndexOf('/'));
       return reply.file(file.mediaType, file.isPage ? file.text.replaceAll('{base}', base) : file.text);
     },

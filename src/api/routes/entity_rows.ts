@@ -21,24 +21,24 @@ import { PRESENT } from '../present.ts';
 import { type Call, type Replied, type Route, route } from '../route.ts';
 import { replacesIds } from '../versions.ts';
 
-/** What differs between the kinds of entities. */
+/** Differences between the kinds of entities. */
 export interface EntityRows<K extends Kind> {
   readonly kind: K;
   /** Path of the collection, for example `/zones`. */
   readonly path: string;
   readonly resource: Resource;
-  /** As it is kept; what the documents show is in docs/schemas.ts. */
+  /** Stored form; docs/schemas.ts has the documented one. */
   readonly schema: TObject;
-  /** Parameters of the two lists, and the entities that they select; all when absent. */
+  /** Parameters of the two lists, and the entities that they select; default: all. */
   readonly listQuery?: TObject;
   select?(call: Call, hub: ApiDeps): readonly EntityMap[K][];
   /** Parameters of POST, PUT and PATCH. */
   readonly writeQuery?: TObject;
-  /** Whether PUT answers 200 with the entity, not 204. */
+  /** Whether PUT replies 200 with the entity instead of 204. */
   readonly showsReplaced?: boolean;
 }
 
-/** The rows that all kinds of entities have: the collection, its summary, and the item. */
+/** Routes common to all kinds of entities: the collection, its summary, and the item. */
 export function entityRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
   return [...collectionRows(rows), ...itemRows(rows)];
 }
@@ -85,7 +85,7 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       permission: { operation: 'CREATE', resource, owned: 'body' },
       query: rows.writeQuery ?? Type.Object({}),
       body: schema,
-      replies: { 201: { description: `The ${kind} as it is kept.`, schema } },
+      replies: { 201: { description: `The ${kind} as stored.`, schema } },
       async handle(call, hub) {
         const options = { replaceId: replacesIds(call.version, kind), ...writeOptions(kind, call) };
         const entity = await hub.entities.create(kind, call.body, options);
@@ -98,7 +98,7 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       path,
       summary: `Delete all ${kind}s`,
       permission: { operation: 'DELETE' },
-      replies: { 204: { description: `There are no ${kind}s any more.` } },
+      replies: { 204: { description: `All ${kind}s are deleted.` } },
       handle: (call, hub) => hub.entities.clear(kind).then(() => call.reply.noContent),
     }),
   ];
@@ -109,7 +109,7 @@ function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
   const present = PRESENT[kind];
   const item = `${path}/:${resource}`;
   const replaced: Replied = rows.showsReplaced
-    ? { 200: { description: `The ${kind} as it is kept.`, schema } }
+    ? { 200: { description: `The ${kind} as stored.`, schema } }
     : { 204: { description: `The ${kind} is replaced.` } };
   return [
     route({
@@ -143,7 +143,7 @@ function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       query: rows.writeQuery ?? Type.Object({}),
       body: JsonPatch,
       exactNumbers: true,
-      replies: { 200: { description: `The ${kind} as it is kept.`, schema } },
+      replies: { 200: { description: `The ${kind} as stored.`, schema } },
       async handle(call, hub) {
         const revise = (before: EntityMap[K]): unknown => {
           const revised = patchedEntity(kind, before, call, hub);
@@ -171,7 +171,7 @@ interface WriteQuery {
   readonly subdivide?: boolean;
 }
 
-/** What was sent is admitted when its turn has come: what is new in it depends on the changes before. */
+/** Input is authorized when it is its turn: its new references depend on the changes before. */
 function writeOptions(kind: Kind, call: Call): ReplaceOptions {
   const { force_location_update: force, subdivide } = call.query as WriteQuery;
   const admit = (before: object | undefined, after: object) => admitNames(kind, { before, after }, call);
@@ -182,7 +182,10 @@ function named(kind: Kind): string {
   return kind === 'anchor' ? 'an anchor' : `a ${kind}`;
 }
 
-/** What the JSON Patch of a call makes of an entity as its token is shown it. Throws HUB_BAD_REQUEST naming what cannot be carried out. */
+/**
+ * Applies the JSON Patch of a call to an entity as its token sees it. Throws HUB_BAD_REQUEST naming the failed
+ * operation.
+ */
 function patchedEntity<K extends Kind>(kind: K, entity: EntityMap[K], call: Call, hub: ApiDeps): unknown {
   const patch = call.body;
   if (kind === 'fence') return exactInProperties(patchedFence(entity as StoredFence, patch, hub));
@@ -190,8 +193,8 @@ function patchedEntity<K extends Kind>(kind: K, entity: EntityMap[K], call: Call
 }
 
 /**
- * A fence is changed as it is kept. One whose zone is gone, in whose metres nobody can be shown it any more, is changed as
- * it is shown in EPSG:4326; unless that moves it, it stays as it is kept, for the zone may come back.
+ * A fence is patched in stored form. A fence whose zone was deleted cannot be shown in the zone's coordinates, so it is
+ * patched in EPSG:4326; unless the patch moves it, its stored form is preserved, since the zone may be created again.
  */
 function patchedFence(fence: StoredFence, patch: unknown, { entities }: ApiDeps): unknown {
   const zoneBy = (name: string) => entities.zoneBy(name);
@@ -206,12 +209,12 @@ function placeOf({ region, crs, zone_id }: Partial<StoredFence>): object {
   return { region, crs, zone_id };
 }
 
-/** A patch can copy and test what it names, so it works on nothing else than what its sender is shown. */
+/** A patch can copy and test values, so it is applied only to what its sender may see. */
 function seenBy(call: Call, kind: Kind, entity: object): object {
   return call.sight === undefined ? entity : (parseLossless(seenText(kind, JSON.stringify(entity), call)) as object);
 }
 
-/** The entity as clients see it: an operation on its children, which are read-only, changes nothing and is no mistake. */
+/** The public form of the entity: an operation on its read-only children has no effect and is not an error. */
 function patchable(kind: Kind, entity: { readonly id: string }, { entities }: ApiDeps): object {
   if (kind !== 'trackable' && kind !== 'zone') return entity;
   return { ...entity, children: entities.childrenOf(kind, entity.id) };

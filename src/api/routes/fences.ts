@@ -34,7 +34,7 @@ export const FENCE_ROUTES: readonly Route[] = [
   eventsRow('PUT'),
 ];
 
-/** Locations or motions of what is in a fence. */
+/** Locations or motions of the objects in a fence. */
 function placesRow(name: string, ask: 'fence_locations' | 'fence_motions', schema: TSchema): Route {
   return route({
     method: 'GET',
@@ -55,7 +55,7 @@ function placesRow(name: string, ask: 'fence_locations' | 'fence_motions', schem
   });
 }
 
-/** The entities that are in a fence. */
+/** The entities in a fence. */
 function objectsRow<K extends ObjectKind>(name: string, kind: K, schema: TSchema): Route {
   return route({
     method: 'GET',
@@ -75,12 +75,12 @@ function objectsRow<K extends ObjectKind>(name: string, kind: K, schema: TSchema
   });
 }
 
-/** Membership stays as it is: the event is only passed on. */
+/** Memberships do not change: the event is only published. */
 function eventsRow(method: Method): Route {
   return route({
     method,
     path: '/fences/:fence_id/events',
-    summary: 'Publish an event of a fence that somebody else has seen',
+    summary: 'Publish a fence event of a third party',
     permission: { operation: method === 'POST' ? 'CREATE' : 'UPDATE', resource: 'fence_id' },
     body: FenceEventInput,
     replies: { 204: { description: 'The event is published.' } },

@@ -14,9 +14,9 @@ import { type Route, route } from '../route.ts';
 import { zoneIn } from '../versions.ts';
 
 /**
- * Zones and fences from what was measured on site: positions in local coordinates, and how these lie on the earth. That
- * is told by a point known in both (the local reference, 0 0 if absent, lies at the global reference, and the axes are
- * turned clockwise by rotation and meridian convergence) or by a zone. Nothing of this is kept.
+ * Creates zones and fences from on-site measurements: positions in local coordinates, georeferenced by a point known in
+ * both systems (the local reference, 0 0 if absent, lies at the global reference, and the axes are turned clockwise by
+ * rotation and meridian convergence) or by a zone. Nothing is stored.
  */
 
 const schema = checker(CreationParameters);
@@ -47,7 +47,7 @@ export const FROM_LOCAL_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** A zone placed by the local coordinates. Throws HUB_BAD_REQUEST for parameters that make none. */
+/** A zone georeferenced by the local coordinates. Throws HUB_BAD_REQUEST for invalid parameters. */
 function zoneFromLocal(body: unknown, entities: Entities): Zone {
   const parameters = schema.parse(body);
   const place = byReference(parameters);
@@ -61,8 +61,8 @@ function zoneFromLocal(body: unknown, entities: Entities): Zone {
 }
 
 /**
- * A fence in EPSG:4326: the polygon of the local coordinates, placed by the global reference or by the zone, or a circle
- * around the local reference in the zone. Throws HUB_BAD_REQUEST for parameters that make none.
+ * A fence in EPSG:4326: the polygon of the local coordinates, georeferenced by the global reference or by the zone, or
+ * a circle around the local reference in the zone. Throws HUB_BAD_REQUEST for invalid parameters.
  */
 function fenceFromLocal(body: unknown, entities: Entities): Fence {
   const parameters = schema.parse(body);
@@ -134,7 +134,7 @@ function coordinatesOf({ local_coordinates: line }: CreationParameters): readonl
   return line?.coordinates;
 }
 
-/** A closed line names its first position twice. */
+/** Removes the repeated position of a closed line. */
 function open(positions: readonly Position[]): readonly Position[] {
   const [first, last] = [positions[0], positions.at(-1)];
   const closed = positions.length > 2 && first?.[0] === last?.[0] && first?.[1] === last?.[1];

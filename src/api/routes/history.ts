@@ -52,22 +52,22 @@ import {
 import { type Call, type Route, route } from '../route.ts';
 import { VIEW_QUERY, type ViewQuery, viewOf } from '../view.ts';
 
-const SPANS = 'Times are RFC 3339, and the span has its beginning, not its end.';
+const SPANS = 'Times are RFC 3339, and the range includes its start, not its end.';
 const { crs, zone_id } = VIEW_QUERY;
 const SHOWN_QUERY = { crs, zone_id };
 const KINDS = ['trackable', 'provider'] as const;
 const KIND_QUERY = {
-  kind: Type.Optional(Type.String({ description: 'Whose places: trackable, or provider. trackable if absent.' })),
+  kind: Type.Optional(Type.String({ description: 'Kind of objects: trackable or provider; trackable if absent.' })),
 };
 const FENCE_QUERY = {
   fence_id: Type.Optional(Type.String({ description: 'Ids of fences, separated by commas; all if absent.' })),
 };
-/** Parameters of questions that count objects in fences. */
+/** Parameters of queries that count objects in fences. */
 const COUNTED_QUERY = {
   kind: Type.Optional(
     Type.String({
       description:
-        'Which objects count: trackable, provider, or all. If absent each object counts once: trackables, and providers ' +
+        'Counted objects: trackable, provider, or all. If absent each object counts once: trackables, and providers ' +
         'that no trackable has.',
     }),
   ),
@@ -89,11 +89,11 @@ export const HISTORY_ROUTES: readonly Route[] = [
   placesRow('trackable'),
   placesRow('provider'),
   asking('/history/snapshot', {
-    summary: 'Where everything was at a moment',
+    summary: 'Positions of all objects at a point in time',
     permission: 'owned',
     query: {
-      at: Type.Optional(Type.String({ description: 'The moment, RFC 3339; now if absent.' })),
-      max_age: STEP('How old a place may be then; 600,000 if absent'),
+      at: Type.Optional(Type.String({ description: 'Point in time, RFC 3339; now if absent.' })),
+      max_age: STEP('Maximum age of a position; 600,000 if absent'),
       ...{ ...KIND_QUERY, ...AREA_QUERY, ...SHOWN_QUERY, ...PART_QUERY },
     },
     reply: SnapshotReply,
@@ -106,11 +106,11 @@ export const HISTORY_ROUTES: readonly Route[] = [
     }),
   }),
   asking('/history/tracks', {
-    summary: 'The places of many objects, one of each step, as columns',
+    summary: 'Positions of many objects, one per step, as columns',
     permission: 'owned',
     query: {
       ...SPAN_QUERY,
-      step: STEP('Of the places of an object in each step the last is listed; 1,000 if absent'),
+      step: STEP('Step, of which the last position of each object is listed; 1,000 if absent'),
       ...{ ...KIND_QUERY, ...AREA_QUERY, ...PART_QUERY },
     },
     reply: TracksReply,
@@ -142,7 +142,7 @@ export const HISTORY_ROUTES: readonly Route[] = [
     }),
   }),
   asking('/fences/:fence_id/visits', {
-    summary: 'Who was in a fence, and how long',
+    summary: 'Visits of a fence',
     query: { ...SPAN_QUERY, ...COUNTED_QUERY, ...PART_QUERY },
     reply: VisitsReply,
     question: async ({ query, call, now, api }) => ({
@@ -151,7 +151,7 @@ export const HISTORY_ROUTES: readonly Route[] = [
     }),
   }),
   asking('/trackables/:trackable_id/visits', {
-    summary: 'The fences that a trackable was in, and how long',
+    summary: 'Visits of a trackable',
     permission: 'path',
     query: { ...SPAN_QUERY, ...PART_QUERY },
     reply: VisitsReply,
@@ -161,7 +161,7 @@ export const HISTORY_ROUTES: readonly Route[] = [
     }),
   }),
   asking('/analytics/dwell', {
-    summary: 'How long objects stay in fences',
+    summary: 'Dwell times in fences',
     query: { ...SPAN_QUERY, ...COUNTED_IN_FENCES_QUERY },
     reply: DwellReply,
     question: ({ query, now, api }) => ({
@@ -170,7 +170,7 @@ export const HISTORY_ROUTES: readonly Route[] = [
     }),
   }),
   asking('/analytics/occupancy', {
-    summary: 'How many objects were in fences, at each step',
+    summary: 'Number of objects in fences over time',
     query: { ...SPAN_QUERY, step: STEP('Between two samples; 60,000 if absent'), ...COUNTED_IN_FENCES_QUERY },
     reply: OccupancyReply,
     question: ({ query, now, api }) => ({
@@ -180,7 +180,7 @@ export const HISTORY_ROUTES: readonly Route[] = [
     }),
   }),
   asking('/analytics/flows', {
-    summary: 'From which fence to which next one objects went, how often and how quickly',
+    summary: 'Transitions of objects between fences',
     query: { ...SPAN_QUERY, ...COUNTED_IN_FENCES_QUERY },
     reply: FlowsReply,
     question: ({ query, now, api }) => ({
@@ -189,13 +189,13 @@ export const HISTORY_ROUTES: readonly Route[] = [
     }),
   }),
   asking('/analytics/heatmap', {
-    summary: 'How long objects were where, by the cells of a grid',
+    summary: 'Dwell times by the cells of a grid',
     query: {
       ...{ ...SPAN_QUERY, ...KIND_QUERY, ...AREA_QUERY },
       grid: Type.Optional(Type.String({ description: 'metres for squares, or h3. metres if absent.' })),
-      cell: Type.Optional(Type.Number({ description: 'Length of a side of a square in metres; 1 if absent.' })),
+      cell: Type.Optional(Type.Number({ description: 'Length of a side of a square in meters; 1 if absent.' })),
       resolution: Type.Optional(Type.Integer({ description: 'Resolution of H3, 0 to 15; 13 if absent.' })),
-      max_gap: STEP('How long an object counts at a place before the next, at most; 60,000 if absent'),
+      max_gap: STEP('Maximum time that an object counts at a position; 60,000 if absent'),
     },
     reply: HeatmapReply,
     question: ({ query, now }) => ({
@@ -209,12 +209,12 @@ export const HISTORY_ROUTES: readonly Route[] = [
     }),
   }),
   asking('/analytics/trips', {
-    summary: 'Where a trackable stopped, and its trips between',
+    summary: 'Stops and trips of a trackable',
     query: {
       trackable_id: Type.String({ description: 'Id of the trackable.' }),
       ...SPAN_QUERY,
-      radius: Type.Optional(Type.Number({ description: 'Of a stop, in metres; 2 if absent.' })),
-      min_stop: STEP('How long a stop takes at least; 30,000 if absent'),
+      radius: Type.Optional(Type.Number({ description: 'Radius of a stop, in meters; 2 if absent.' })),
+      min_stop: STEP('Minimum duration of a stop; 30,000 if absent'),
       max_gap: STEP('A trip ends where the object is silent for longer; 3,600,000 if absent'),
     },
     reply: TripsReply,
@@ -239,8 +239,8 @@ interface Asking {
 interface Row {
   readonly summary: string;
   /**
-   * `owned`: the reply is limited to what is owned. `path`: the trackable of the path must be. Otherwise whoever asks must be
-   * permitted to read anything.
+   * `owned`: the reply is limited to owned entities. `path`: the trackable of the path must be owned. Default:
+   * permission to read any is required.
    */
   readonly permission?: 'owned' | 'path';
   readonly query: TProperties;
@@ -258,7 +258,7 @@ function asking(path: string, { summary, permission, query, reply, question }: R
     query: Type.Object(query),
     exactQuery: true,
     notes: { description: SPANS, ...NOT_RECORDED },
-    replies: { 200: { description: 'What was recorded.', schema: reply } },
+    replies: { 200: { description: 'The recorded data.', schema: reply } },
     async handle(call, api) {
       const history = recorded(api);
       const asked = await question({ query: call.query as Parameters, call, now: history.now(), api });
@@ -271,18 +271,18 @@ function placesRow(kind: (typeof KINDS)[number]): Route {
   return route({
     method: 'GET',
     path: kind === 'trackable' ? '/trackables/:trackable_id/history' : '/providers/:provider_id/history',
-    summary: kind === 'trackable' ? 'Where a trackable was' : 'Where a provider was',
+    summary: kind === 'trackable' ? 'Positions of a trackable' : 'Positions of a provider',
     versions: ['v2'],
     permission: { ...READ_ANY, resource: `${kind}_id` },
     query: Type.Object({
       ...SPAN_QUERY,
-      step: STEP('Of the places in each step the last is listed; all if absent'),
+      step: STEP('Step, of which the last position is listed; all if absent'),
       ...{ ...SHOWN_QUERY, ...PART_QUERY },
       format: Type.Optional(Type.String({ description: `${FORMATS.join(', ')}; json if absent.` })),
     }),
     exactQuery: true,
-    notes: { description: `${SPANS} Without limit a CSV has all places of the span.`, ...NOT_RECORDED },
-    replies: { 200: { description: 'The places.', schema: PlacesReply } },
+    notes: { description: `${SPANS} Without limit a CSV has all positions of the range.`, ...NOT_RECORDED },
+    replies: { 200: { description: 'The positions.', schema: PlacesReply } },
     async handle(call, api) {
       const history = recorded(api);
       const query = call.query as Parameters;
@@ -310,14 +310,14 @@ function shownAs(call: Call, api: ApiDeps): Shown {
   return { crs: name, zone, providers: namedProviders(call, api), hiddenZones: hiddenZones(call, api) };
 }
 
-/** The providers that may be named to whoever asks, deleted ones by what is owned; undefined for all. */
+/** The providers visible to the caller, deleted ones by ownership; undefined for all. */
 function namedProviders({ sight, owned }: Call, { entities }: ApiDeps): ReadonlySet<string> | undefined {
   if (sight === undefined || sight.seesAll('provider_id')) return undefined;
   const seen = entities.list('provider').filter(({ id }) => sight.sees(['provider_id'], id));
   return new Set([...seen.map(({ id }) => idKey(id)), ...(owned?.all('provider_id') ?? [])]);
 }
 
-/** Zones whose place whoever asks may not know, since they follow others. */
+/** Zones whose position is hidden from the caller, since they follow others. */
 function hiddenZones({ sight }: Call, { entities }: ApiDeps): ReadonlySet<string> {
   if (sight === undefined || !entities.hasMobileZones) return new Set();
   const hidden = entities.list('zone').filter(({ id }) => !sight.seesPlaceOf(id));
@@ -328,7 +328,7 @@ function whoseOf(query: Parameters): Whose {
   return wordIn(query, 'kind', KINDS) === 'provider' ? 'locations' : 'motions';
 }
 
-/** Whose places, and of which of them alone. */
+/** The kind of objects, and the limit to some of them. */
 function ofKind(
   query: Parameters,
   call: Call,
@@ -338,12 +338,12 @@ function ofKind(
   return { whose, only: ownedIds(whose === 'motions' ? 'trackable' : 'provider', call, api) };
 }
 
-/** Which objects count in fences, and the timeouts after which they leave. */
+/** The objects counted in fences, and the timeouts after which they leave. */
 function countedBy(query: Parameters, api: ApiDeps): Pick<OfVisits, 'counted' | 'timeouts'> {
   return { counted: wordIn(query, 'kind', COUNTED_KINDS) ?? 'object', timeouts: timeoutsIn(api) };
 }
 
-/** The fences that may be named to whoever asks; undefined for all. */
+/** The fences visible to the caller; undefined for all. */
 function readableFences({ sight }: Call, { entities }: ApiDeps): readonly string[] | undefined {
   if (sight === undefined || sight.seesAll('fence_id')) return undefined;
   return entities

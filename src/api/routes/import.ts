@@ -6,21 +6,20 @@ import type { Permit } from '../deps.ts';
 import { type Call, type Route, route } from '../route.ts';
 
 const Order = Type.Object({
-  dry_run: Type.Optional(Type.Boolean({ description: 'Whether only to say what the import would do.' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Whether to only report what the import would do.' })),
   delete_others: Type.Optional(
     Type.Boolean({
-      description: 'Whether what the document does not name is deleted, of those kinds whose list it has.',
+      description: 'Whether entities missing in the document are deleted, for kinds whose list it has.',
     }),
   ),
   delete_members: Type.Optional(
     Type.Boolean({
-      description:
-        'Whether members of entities in the document are deleted which the document does not have, or has as null.',
+      description: 'Whether members are deleted that an entity of the document lacks, or has as null.',
     }),
   ),
 });
 
-/** The same of what people define in the page, and where it is read. */
+/** Paths of the documents defined in the page. */
 const DEFINED_PATHS: Readonly<Record<string, readonly [collection: string, item: string]>> = {
   alert_rules: ['/alerts/rules', '/alerts/rules/:rule_id'],
   views: ['/views', '/views/:view_id'],
@@ -28,7 +27,7 @@ const DEFINED_PATHS: Readonly<Record<string, readonly [collection: string, item:
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** Where the entities of each list are: the collection, and one of them. */
+/** Paths of the entities of each list: the collection, and an item. */
 const PATHS: Readonly<Record<string, readonly [collection: string, item: string]>> = {
   zones: ['/zones', '/zones/:zone_id'],
   fences: ['/fences', '/fences/:fence_id'],
@@ -52,12 +51,12 @@ export const IMPORT_ROUTES: readonly Route[] = [
       description:
         'An import merges: it creates the entities that the hub does not have, and changes of the others the members ' +
         'that the document has. `properties` merge by name. With `dry_run` GET lists the members that would change. ' +
-        'The answer comes at once; GET says how far the import is, and what does not fit. There is one import at a time. ' +
+        'The reply is immediate; GET returns the progress and the problems. There is one import at a time. ' +
         'It needs the permissions to read, create and replace any entity of the kinds in the document, and with ' +
         '`delete_others` to delete it.',
-      refusals: { 503: 'Another import is under way, or the hub is busy.' },
+      refusals: { 503: 'Another import is running, or the hub is busy.' },
     },
-    replies: { 202: { description: 'The import, which has begun.', schema: Import } },
+    replies: { 202: { description: 'The started import.', schema: Import } },
     async handle(call, hub) {
       const document = objectOf(call.body);
       await checkPermitted(document, call, hub.permit);
@@ -76,21 +75,21 @@ export const IMPORT_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/import',
-    summary: 'The import that is under way, or the last one since the start of the hub',
+    summary: 'The running import, or the last one since the start of the hub',
     versions: ['v2'],
     permission: { operation: 'READ' },
-    notes: { description: 'In a cluster: of the hub that is asked.' },
+    notes: { description: 'In a cluster: of the hub that replies.' },
     replies: { 200: { description: 'The import.', schema: Import } },
     handle: ({ reply }, { imports }) => reply.json(JSON.stringify(imports.current)),
   }),
   route({
     method: 'DELETE',
     path: '/import',
-    summary: 'Cancel the import that is under way',
+    summary: 'Cancel the running import',
     versions: ['v2'],
     permission: { operation: 'DELETE' },
-    notes: { refusals: { 400: 'It is being kept, and will be there in a moment.' } },
-    replies: { 204: { description: 'It ends, and nothing is changed.' } },
+    notes: { refusals: { 400: 'It is being stored, and will be complete in a moment.' } },
+    replies: { 204: { description: 'It is cancelled, and nothing is changed.' } },
     handle({ reply }, { imports }) {
       imports.cancel();
       return reply.noContent;
@@ -103,7 +102,10 @@ function objectOf(body: unknown): Document {
   throw new HubError('HUB_BAD_REQUEST', `body: must be an object, found ${show(body)}`);
 }
 
-/** Rejects with HUB_NOT_AUTHORIZED where the token does not permit what the import may do, with anything of each kind. */
+/**
+ * Rejects with HUB_NOT_AUTHORIZED if the token does not permit all possible effects of the import on any entity of its
+ * kinds.
+ */
 async function checkPermitted(
   document: Document,
   { token, query }: Pick<Call<{ readonly dry_run?: boolean; readonly delete_others?: boolean }>, 'token' | 'query'>,

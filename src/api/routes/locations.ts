@@ -22,17 +22,16 @@ const ACCEPTED = {
   },
 };
 const CREATES = {
-  refusals: { 404: 'Not for an unknown provider, which is created. The omlox Hub API reserves it for that.' },
+  refusals: { 404: 'Not for an unknown provider, which is created. Reserved by the omlox Hub API.' },
   description:
     'The provider_id of the body may be left out; otherwise it is that of the path. A location that is older than the ' +
     'last one of its provider changes nothing.',
 };
 const ALL_OR_NONE = {
   description:
-    'Each names its provider. All are taken, or none: a refusal names the index and the field of the first that does not ' +
-    'fit.',
+    'Each names its provider. All are accepted, or none: an error names the index and the field of the first invalid one.',
 };
-const FORGOTTEN = { 204: { description: 'There is no location any more.' } };
+const FORGOTTEN = { 204: { description: 'The location is deleted.' } };
 
 const LIST = { root: 'locations' };
 
@@ -150,7 +149,7 @@ function proximitiesRow(method: Method): Route {
   });
 }
 
-/** How many values of a body are too old for the history. */
+/** Counter of the values of a body that are too old for the history. */
 type Tally = NonNullable<AcceptOptions['tooOld']>;
 
 interface Taking {
@@ -182,7 +181,7 @@ function acceptedBytes(
   return waiting === 'unusual' ? undefined : accepted(waiting, call, tooOld);
 }
 
-// hot: no promise where nothing has to be waited for
+// hot: returns no promise if there is nothing to wait for
 function accepted(
   waiting: Promise<void> | undefined,
   { reply }: Pick<Call, 'reply'>,
@@ -192,14 +191,14 @@ function accepted(
   return taken(reply.noContent, tooOld);
 }
 
-/** The reply to a body that is accepted, with a warning if part of it is too old for the history. */
+/** The reply to an accepted body, with a warning if part of it is too old for the history. */
 function taken(noContent: HttpReply, tooOld: Tally | undefined): HttpReply {
   if (tooOld === undefined || tooOld.count === 0) return noContent;
   const text = `${tooOld.count} locations are older than history_retention_days and are not recorded in the history`;
   return { ...noContent, headers: { ...noContent.headers, Warning: `199 hub "${text}"` } };
 }
 
-/** Counts what is too old for the history, where the hub records one. */
+/** Counts values that are too old for the history, if the hub records one. */
 function tallyFor({ history }: ApiDeps): Tally | undefined {
   return history === undefined ? undefined : { count: 0 };
 }

@@ -28,9 +28,9 @@ import {
 import { type Call, type Route, route } from '../route.ts';
 
 /**
- * The history as OGC API – Moving Features 1.0 has it, for reading: two collections, what is in them, and the way of each as
- * temporal geometries. Moving Features as a whole wants to be written to, and has temporal properties, so of its classes of
- * conformance none is claimed.
+ * The history in the format of OGC API – Moving Features 1.0, read-only: two collections, their items, and the path of
+ * each item as temporal geometries. Moving Features requires write access and temporal properties, so no conformance
+ * class of it is claimed.
  */
 const CONFORMS_TO = [
   'http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core',
@@ -41,16 +41,16 @@ const CRS = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
 const ROOT = '/ogc/mf';
 const [JSON_TYPE, GEOJSON_TYPE] = ['application/json', 'application/geo+json'] as const;
 const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1';
-/** Moments of one question. */
+/** Maximum points in time of one query. */
 const LEAVES_MAX = 100;
-/** An end belongs to its interval; to a span it does not, and times have microseconds. */
+/** The end of an interval is inclusive, that of a history range exclusive, and times have microseconds. */
 const MICROSECOND_MS = 0.001;
-/** All times that can be written. */
+/** All valid times. */
 const EVER: Span = { fromMs: Date.UTC(1970, 0, 1), toMs: Date.UTC(9999, 11, 31) };
 
 const KINDS = {
-  trackable: { whose: 'motions', title: 'Trackables', description: 'Where trackables were.' },
-  provider: { whose: 'locations', title: 'Location providers', description: 'Where location providers were.' },
+  trackable: { whose: 'motions', title: 'Trackables', description: 'Positions of trackables.' },
+  provider: { whose: 'locations', title: 'Location providers', description: 'Positions of location providers.' },
 } as const satisfies Readonly<Record<string, { whose: Whose; title: string; description: string }>>;
 type Kind = keyof typeof KINDS;
 
@@ -72,9 +72,9 @@ const LEAF_QUERY = {
 };
 
 export const MOVING_FEATURES_ROUTES: readonly Route[] = [
-  document('', { summary: 'Where the documents of Moving Features are', schema: LandingPage, of: landingPage }),
+  document('', { summary: 'Landing page of Moving Features', schema: LandingPage, of: landingPage }),
   document('/conformance', {
-    summary: 'What Moving Features conform to',
+    summary: 'Conformance classes of Moving Features',
     schema: Conformance,
     of: () => ({ conformsTo: CONFORMS_TO }),
   }),
@@ -93,11 +93,11 @@ export const MOVING_FEATURES_ROUTES: readonly Route[] = [
 interface Fixed {
   readonly summary: string;
   readonly schema: TSchema;
-  /** `base`: path of the landing page, as it was asked for. */
+  /** `base`: path of the landing page, as requested. */
   of(base: string): object;
 }
 
-/** A document with nobody's data. */
+/** A document without user data. */
 function document(path: string, { summary, schema, of }: Fixed): Route {
   return route({
     method: 'GET',
@@ -117,7 +117,7 @@ function document(path: string, { summary, schema, of }: Fixed): Route {
 function landingPage(base: string): object {
   return {
     title: 'History of the hub',
-    description: 'Where trackables and location providers were.',
+    description: 'Positions of trackables and location providers.',
     links: [
       link(base, 'self'),
       link(`${base.slice(0, -ROOT.length)}/openapi.json`, 'service-desc', OPENAPI_TYPE),
@@ -151,7 +151,7 @@ function rowsOf(kind: Kind): readonly Route[] {
     route({
       ...common,
       path: `${path}/items`,
-      summary: `The ${kind}s that were somewhere`,
+      summary: `The ${kind}s with positions`,
       permission: { ...READ_ANY, resource, owned: 'reply' },
       query: Type.Object({ ...BOX_QUERY, ...PART_QUERY }),
       notes: NOT_RECORDED,
@@ -172,21 +172,21 @@ function rowsOf(kind: Kind): readonly Route[] {
       path: `${path}/items/:${kind}_id`,
       summary: `A ${kind} as a moving feature`,
       permission: { ...READ_ANY, resource },
-      notes: { ...NOT_RECORDED, description: 'Also one that has been deleted, as long as there is history of it.' },
+      notes: { ...NOT_RECORDED, description: 'Includes deleted objects with history.' },
       replies: { 200: { description: 'The feature.', schema: MovingFeature, mediaType: GEOJSON_TYPE } },
       handle: (call, api) => feature(kind, call, api),
     }),
     route({
       ...common,
       path: `${path}/items/:${kind}_id/tgsequence`,
-      summary: `The way of a ${kind} as temporal geometries`,
+      summary: `The path of a ${kind} as temporal geometries`,
       permission: { ...READ_ANY, resource },
       query: Type.Object({ ...BOX_QUERY, ...LEAF_QUERY, ...PART_QUERY }),
       notes: {
         ...NOT_RECORDED,
         description:
-          'A geometry ends where there is no place for ten minutes; with bbox those are left out that have no place in it. ' +
-          '`limit` counts places.',
+          'A geometry ends after ten minutes without a position; bbox excludes those without a position in it. ' +
+          '`limit` counts positions.',
       },
       replies: { 200: { description: 'The geometries.', schema: TemporalGeometrySequence } },
       async handle(call, api) {
@@ -203,7 +203,7 @@ function rowsOf(kind: Kind): readonly Route[] {
   ];
 }
 
-/** A feature by what its history says of it. Throws HUB_NOT_FOUND for what neither hub nor history knows. */
+/** A feature created from its history. Throws HUB_NOT_FOUND if neither an entity nor history exists. */
 async function feature(kind: Kind, call: Call, api: ApiDeps) {
   const history = recorded(api);
   const id = recordedId(kind, call.id, api);
@@ -226,7 +226,7 @@ async function feature(kind: Kind, call: Call, api: ApiDeps) {
   return { ...answer, headers: { ...answer.headers, 'Content-Type': GEOJSON_TYPE, ...warningOf(found) } };
 }
 
-/** Path of the landing page, as it was asked for. */
+/** Path of the landing page, as requested. */
 function baseOf({ path }: Call): string {
   return path.slice(0, path.indexOf(ROOT) + ROOT.length);
 }
@@ -235,7 +235,7 @@ function link(href: string, rel: string, type: string = JSON_TYPE) {
   return { href, rel, type };
 }
 
-/** The span of `datetime`, which has its end. */
+/** The interval of `datetime`, with an inclusive end. */
 function intervalOf({ datetime }: Parameters): Span {
   if (datetime === undefined) return EVER;
   const ends = String(datetime).split('/');
@@ -255,7 +255,7 @@ function badDatetime(found: unknown): HubError {
   );
 }
 
-/** Moments at which places are interpolated. Throws HUB_BAD_REQUEST. */
+/** Points in time for interpolation. Throws HUB_BAD_REQUEST. */
 function momentsOf(query: Parameters): {
   readonly leafMs: readonly number[] | undefined;
   readonly endsMs: readonly number[] | undefined;

@@ -16,20 +16,24 @@ const Version = Type.Object(
     api_version: Type.String({ description: 'Version of the omlox Hub API.' }),
     ...HUB_IDENTITY,
   },
-  { title: 'Version', description: 'Versions of the hub and of its API, and which hub it is.' },
+  { title: 'Version', description: 'Versions of the hub and of its API, and its id.' },
 );
 
-const Health = Type.Object({}, { title: 'Health', description: 'An object without members: the hub answers.' });
+const Health = Type.Object({}, { title: 'Health', description: 'An object without members.' });
 
 const HUB_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/health',
-    summary: 'Whether the hub answers',
+    summary: 'Whether the hub is ready',
     unversioned: true,
     permission: { operation: 'READ' },
-    notes: { refusals: { 503: 'The hub is one of a cluster, and others should be asked: the message says why.' } },
-    replies: { 200: { description: 'It does.', schema: Health } },
+    notes: {
+      refusals: {
+        503: 'The hub of a cluster is not ready, and other hubs should be used: the message has the reason.',
+      },
+    },
+    replies: { 200: { description: 'The hub is ready.', schema: Health } },
     handle({ reply }, { operation }) {
       const { problem } = operation.health;
       if (problem !== undefined) throw new HubError('HUB_UNAVAILABLE', `This hub cannot serve: ${problem}`);
@@ -47,14 +51,14 @@ const HUB_ROUTES: readonly Route[] = [
   }),
 ];
 
-const HEALTH_OF_EACH = { 200: { description: 'One for each.', schema: ArrayOf(HealthSource) } };
-const HEALTH_OF_ONE = { 200: { description: 'What has come from it.', schema: HealthSource } };
+const HEALTH_OF_EACH = { 200: { description: 'The health of each.', schema: ArrayOf(HealthSource) } };
+const HEALTH_OF_ONE = { 200: { description: 'Its health.', schema: HealthSource } };
 
 const HEALTH_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/health/system',
-    summary: 'How long the hub has run, and its configuration without secrets',
+    summary: 'Uptime of the hub, and its configuration without secrets',
     permission: { operation: 'READ' },
     replies: { 200: { description: 'The health of the hub.', schema: SystemHealth } },
     handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.system())),
@@ -62,7 +66,7 @@ const HEALTH_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/health/ws',
-    summary: 'WebSocket clients, their subscriptions, and when they were last sent something',
+    summary: 'WebSocket clients, their subscriptions, and the times of the last events',
     permission: { operation: 'READ' },
     replies: { 200: { description: 'The health of the WebSocket.', schema: SocketHealth } },
     handle: async ({ reply }, { operation }) => reply.json(JSON.stringify(await operation.health.socket())),
@@ -70,7 +74,7 @@ const HEALTH_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/health/mqtt',
-    summary: 'The connection to the MQTT broker, and what was received and published',
+    summary: 'The connection to the MQTT broker, and its counters',
     permission: { operation: 'READ' },
     replies: { 200: { description: 'The health of the MQTT client.', schema: MqttHealth } },
     handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.mqtt())),
@@ -78,7 +82,7 @@ const HEALTH_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/health/history',
-    summary: 'What is recorded of the past, and whether it can be written',
+    summary: 'Health of the history',
     permission: { operation: 'READ' },
     replies: { 200: { description: 'The health of the history.', schema: HistoryHealth } },
     handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.history())),
@@ -86,7 +90,7 @@ const HEALTH_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/health/zones/summary',
-    summary: 'What has come from each zone',
+    summary: 'Input from each zone',
     permission: { operation: 'READ', resource: 'zone_id', owned: 'reply' },
     replies: HEALTH_OF_EACH,
     async handle({ owned, reply }, { entities, operation }) {
@@ -97,7 +101,7 @@ const HEALTH_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/health/zones/:zone_id',
-    summary: 'What has come from a zone',
+    summary: 'Input from a zone',
     permission: { operation: 'READ', resource: 'zone_id' },
     replies: HEALTH_OF_ONE,
     async handle({ id, reply }, { entities, operation }) {
@@ -109,7 +113,7 @@ const HEALTH_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/health/sources/summary',
-    summary: 'What has come from each source of locations',
+    summary: 'Input from each source of locations',
     permission: { operation: 'READ', resource: 'source_id', owned: 'reply' },
     replies: HEALTH_OF_EACH,
     async handle({ owned, reply }, { operation }) {
@@ -119,9 +123,9 @@ const HEALTH_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/health/sources/:source_id',
-    summary: 'What has come from a source of locations',
+    summary: 'Input from a source of locations',
     permission: { operation: 'READ', resource: 'source_id' },
-    notes: { path: { source_id: 'As locations name it.' } },
+    notes: { path: { source_id: 'Name of the source in locations.' } },
     replies: HEALTH_OF_ONE,
     async handle({ id, reply }, { operation }) {
       const source = await operation.health.source(id);
@@ -137,15 +141,15 @@ const STATS_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/stats/consumption/summary',
-    summary: 'What was used, month by month',
+    summary: 'Usage by month',
     permission: { operation: 'READ' },
-    replies: { 200: { description: 'The months, the earliest first; the last goes on.', schema: MONTHS } },
+    replies: { 200: { description: 'The months, earliest first; the last one is still running.', schema: MONTHS } },
     handle: async ({ reply }, { operation }) => reply.json(JSON.stringify(await operation.usage.all())),
   }),
   route({
     method: 'GET',
     path: '/stats/consumption/current',
-    summary: 'What was used this month up to now',
+    summary: 'Usage of the current month',
     permission: { operation: 'READ' },
     replies: { 200: { description: 'The month.', schema: Consumption } },
     handle: async ({ reply }, { operation }) => reply.json(JSON.stringify(await operation.usage.current())),
@@ -153,7 +157,7 @@ const STATS_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/stats/consumption/:year/:month',
-    summary: 'What was used in a month',
+    summary: 'Usage of a month',
     permission: { operation: 'READ' },
     notes: { path: { year: 'Four digits.', month: '1 to 12.' } },
     replies: { 200: { description: 'A list of that month.', schema: MONTHS } },
@@ -170,14 +174,14 @@ function isMonth(year: string, month: string): boolean {
   return /^\d{4}$/.test(year) && /^\d{1,2}$/.test(month);
 }
 
-/** The hub needs no license: these are for systems that expect to be able to manage one. */
+/** The hub needs no license: these routes serve systems that manage one. */
 const LICENSE_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/license/info',
-    summary: 'What there is to say about the license; the hub needs none',
+    summary: 'Information about the license; the hub needs none',
     permission: 'public',
-    replies: { 200: { description: 'In words.', schema: LicenseInfo } },
+    replies: { 200: { description: 'The information.', schema: LicenseInfo } },
     handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.license.info())),
   }),
   route({
@@ -186,7 +190,7 @@ const LICENSE_ROUTES: readonly Route[] = [
     summary: 'Set the license key',
     permission: { operation: 'UPDATE' },
     body: LicenseKeyBody,
-    notes: { refusals: { 400: 'The key does not verify by the public keys that the hub has.' } },
+    notes: { refusals: { 400: 'The public keys of the hub do not verify the key.' } },
     replies: { 204: { description: 'The key is set.' } },
     async handle({ body, reply }, { operation }) {
       await operation.license.setKey(body);
@@ -196,11 +200,11 @@ const LICENSE_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/license/lease',
-    summary: 'The license in force: that of the key, or a trial',
+    summary: 'The effective license: that of the key, or a trial',
     permission: { operation: 'READ' },
     notes: {
       refusals: {
-        400: 'The key does not verify, nothing can verify it, or what it gave has expired.',
+        400: 'The key does not verify, cannot be verified, or its license has expired.',
         404: 'There is no key and no trial.',
       },
     },
@@ -210,9 +214,9 @@ const LICENSE_ROUTES: readonly Route[] = [
   route({
     method: 'DELETE',
     path: '/license/lease',
-    summary: 'Give up the license key that was set, and the trial',
+    summary: 'Delete the license key and the trial',
     permission: { operation: 'DELETE' },
-    replies: { 204: { description: 'Both are given up.' } },
+    replies: { 204: { description: 'Both are deleted.' } },
     async handle({ reply }, { operation }) {
       await operation.license.giveBack();
       return reply.noContent;
@@ -246,7 +250,7 @@ const METRICS_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** What those who run the hub ask it: whether it is well, what it is used for, its license, its metrics. */
+/** Routes for operators: health, usage, license, metrics. */
 export const OPERATION_ROUTES: readonly Route[] = [
   ...HUB_ROUTES,
   ...HEALTH_ROUTES,

@@ -70,7 +70,7 @@ export const PROVIDER_ROUTES: readonly Route[] = [
     permission: { operation: 'UPDATE', resource: 'provider_id' },
     body: AnyType,
     exactNumbers: true,
-    replies: { 204: { description: 'The sensor data is kept.' } },
+    replies: { 204: { description: 'The sensor data is stored.' } },
     async handle({ id, body, reply }, hub) {
       await hub.entities.edit('provider', id, (provider) => ({ ...provider, sensors: body }));
       return reply.noContent;

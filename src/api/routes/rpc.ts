@@ -23,12 +23,12 @@ export const RPC_ROUTES: readonly Route[] = [
     bodyMaxBytes: RPC_MESSAGE_MAX_BYTES,
     notes: {
       description:
-        'One JSON-RPC 2.0 request with parameters by their names. What it fails with is an error of JSON-RPC, with status 200.',
+        'One JSON-RPC 2.0 request with parameters by their names. A failure is an error of JSON-RPC, with status 200.',
       refusals: { 403: 'The access token does not permit this, or does not permit to call that method.' },
     },
     replies: {
       200: { description: 'The result, or the error.', schema: RpcResponse },
-      204: { description: 'The request has neither an id nor _caller_id: nobody is told what becomes of it.' },
+      204: { description: 'The request has neither an id nor _caller_id, so it gets no response.' },
     },
     async handle({ body, path, token, reply, client }, { rpc }) {
       const by = { path, token, address: client.address?.(), gone: client.gone?.() };

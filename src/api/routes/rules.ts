@@ -7,7 +7,7 @@ import { Choice } from '../../model/schema.ts';
 import { show } from '../../model/error_value_text.ts';
 import { type Route, route } from '../route.ts';
 
-/** As JSON. A number alone is an expression, too. */
+/** JSON forms of an expression. A single number is an expression, too. */
 const RuleExpression = Choice(
   [
     Type.String({ minLength: 1 }),
@@ -24,7 +24,7 @@ export const RULE_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/trackables/rules/locating',
-    summary: 'Locating rules of trackables that have none of their own',
+    summary: 'Locating rules of trackables without own rules',
     permission: { operation: 'READ' },
     replies: { 200: { description: 'The rules.', schema: RuleSet } },
     handle: ({ reply }, { rules }) => reply.json(JSON.stringify(rules.current)),
@@ -32,10 +32,10 @@ export const RULE_ROUTES: readonly Route[] = [
   route({
     method: 'PUT',
     path: '/trackables/rules/locating',
-    summary: 'Replace the locating rules of trackables that have none of their own',
+    summary: 'Replace the locating rules of trackables without own rules',
     permission: { operation: 'UPDATE' },
     body: RuleSet,
-    replies: { 200: { description: 'The rules as they are kept.', schema: RuleSet } },
+    replies: { 200: { description: 'The stored rules.', schema: RuleSet } },
     async handle({ body, reply }, { rules }) {
       return reply.json(JSON.stringify(await rules.replace(body)));
     },
@@ -56,8 +56,8 @@ export const RULE_ROUTES: readonly Route[] = [
 ];
 
 /**
- * A body in double quotes is a JSON string where it can be one: `"type" = "uwb"` cannot. No expression begins with a
- * brace, so what does is JSON.
+ * A body in double quotes is parsed as a JSON string if it is valid: `"type" = "uwb"` is not. No expression begins with
+ * a brace, so such a body is JSON.
  */
 function expressionOf(body: string): string {
   const isObject = /^\s*\{/.test(body);

@@ -60,7 +60,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/trackables/:trackable_id/location',
-    summary: 'The location that counts for a trackable',
+    summary: 'The effective location of a trackable',
     permission: own,
     query: Type.Object(VIEW_QUERY),
     replies: { 200: { description: 'The location.', schema: Location } },

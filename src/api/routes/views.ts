@@ -18,7 +18,7 @@ export const VIEW_ROUTES: readonly Route[] = [
     summary: 'Save a view of the map',
     permission: { operation: 'CREATE' },
     body: MapView,
-    replies: { 201: { description: 'The view as it is kept.', schema: MapView } },
+    replies: { 201: { description: 'The stored view.', schema: MapView } },
     async handle({ body, path, reply }, { views }) {
       const view = await views.create(body);
       return reply.created(JSON.stringify(view), `${path}/${view.id}`);
@@ -38,7 +38,7 @@ export const VIEW_ROUTES: readonly Route[] = [
     summary: 'Replace a saved view',
     permission: { operation: 'UPDATE' },
     body: MapView,
-    replies: { 200: { description: 'The view as it is kept.', schema: MapView } },
+    replies: { 200: { description: 'The stored view.', schema: MapView } },
     handle: async ({ id, body, reply }, { views }) => reply.json(JSON.stringify(await views.replace(id, body))),
   }),
   route({

@@ -20,7 +20,7 @@ import { fenceAround, fenceFromZone } from '../zone_fence.ts';
 import { entityRows } from './entity_rows.ts';
 
 const LIST_QUERY = Type.Object({
-  foreign_id: Type.Optional(Type.String({ description: 'The foreign id of the wanted zone.' })),
+  foreign_id: Type.Optional(Type.String({ description: 'The foreign id of the zone.' })),
 });
 
 const transform = checker(SimpleTransform);
@@ -43,7 +43,7 @@ export const ZONE_ROUTES: readonly Route[] = [
   route({
     method: 'PUT',
     path: '/zones/:zone_id/transform',
-    summary: "Move a position between a zone's coordinates and EPSG:4326",
+    summary: "Transform a position between a zone's coordinates and EPSG:4326",
     permission: { operation: 'UPDATE', resource: 'zone_id' },
     query: Type.Object({ geojson: VIEW_QUERY.geojson }),
     body: SimpleTransform,
@@ -60,7 +60,7 @@ export const ZONE_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/zones/:zone_id/createfence',
-    summary: 'A fence around a zone, which is not kept',
+    summary: 'A fence around a zone, which is not stored',
     permission: { operation: 'READ', resource: 'zone_id' },
     replies: { 200: { description: 'The fence.', schema: Fence } },
     handle({ id, sight, reply }, hub) {
@@ -73,11 +73,11 @@ export const ZONE_ROUTES: readonly Route[] = [
   route({
     method: 'POST',
     path: '/zones/:zone_id/fence',
-    summary: "Create a fence whose region is given in the zone's coordinates, and kept in EPSG:4326",
+    summary: "Create a fence whose region is given in the zone's coordinates, and stored in EPSG:4326",
     permission: { operation: 'CREATE', resource: 'zone_id' },
     query: Type.Object(SUBDIVIDE_QUERY),
     body: Fence,
-    replies: { 201: { description: 'The fence as it is kept.', schema: Fence } },
+    replies: { 201: { description: 'The stored fence.', schema: Fence } },
     async handle(call, hub) {
       const zone = found('zone', call.id, hub);
       checkZonePlace('zone_id', zone.id, call.sight);
@@ -94,9 +94,8 @@ export const ZONE_ROUTES: readonly Route[] = [
 ];
 
 /**
- * Moves a position between a zone's coordinates and EPSG:4326, away from the crs that it is given in; z is kept. Throws
- * HUB_BAD_REQUEST for a body that is no SimpleTransform, a zone that cannot place its coordinates, and a position out
- * of its reach.
+ * Transforms a position between a zone's coordinates and EPSG:4326, away from its crs; z is unchanged. Throws
+ * HUB_BAD_REQUEST for an invalid SimpleTransform, a zone that is not georeferenced, and a position outside its range.
  */
 function simpleTransform(zone: Zone, body: unknown): SimpleTransform {
   const { position, crs } = transform.parse(body);
