@@ -26,7 +26,7 @@ import { ObjectPartitions, type Regrouped } from './object_partitions.ts';
 import { OpeningEntities } from './opening_entities.ts';
 import { Ownership } from './ownership.ts';
 import { PartitionLoads } from './partition_loads.ts';
-import { PROTOCOLS, RECORDS_FENCE_EVENTS } from './protocols.ts';
+import { PROTOCOLS } from './protocols.ts';
 import { Pulse } from './pulse.ts';
 import { changeRecord } from './regrouping.ts';
 import { objectsOf } from './releases.ts';
@@ -234,7 +234,7 @@ export class Cluster {
     this.#log = await openConfigLog({
       ...{ bus, name, replicas, storage, notice, elapsed, schedule },
       newId: randomUUID,
-      restore: (parts, sequence) => this.#restore(parts, sequence),
+      restore: (parts) => this.#restore(parts),
       apply: (record) => this.#apply(record),
       snapshot: () => snapshotParts(this.#state, this.#handlers?.entities() ?? []),
       shouldSnapshot: () => this.#membership.isFirst,
@@ -265,11 +265,6 @@ export class Cluster {
   get isLocal(): boolean {
     const { isWhole, servers } = this.#ownership;
     return isWhole && servers.every((server) => server === this.#options.incarnation) && this.#router.isClear();
-  }
-
-  /** Whether all hubs can read records of steps with fence events. */
-  get recordsFenceEvents(): boolean {
-    return this.#state.protocol >= RECORDS_FENCE_EVENTS;
   }
 
   /** Whether every partition is served and nothing is migrating. */
@@ -421,7 +416,6 @@ export class Cluster {
     const { bus, name, incarnation: self, notice, schedule } = this.#options;
     this.#fanout = new ClusterFanout({
       ...{ bus, name, self, notice, schedule, ...handlers },
-      protocol: () => this.#state.protocol,
     });
     this.#motions = new ClusterMotions({ bus, name, self, notice, schedule, stage: handlers.stage });
     this.#door = openDoor({
@@ -599,8 +593,8 @@ export class Cluster {
     return cancel;
   }
 
-  #restore(parts: readonly Uint8Array[], sequence: number): void {
-    const { state, entities } = restored(parts, sequence);
+  #restore(parts: readonly Uint8Array[]): void {
+    const { state, entities } = restored(parts);
     this.#state = state;
     this.#opening.restore(entities);
     this.#partitions.apply(entities);

@@ -6,7 +6,6 @@ import { type FenceEventLeft, packFenceEvents, readFenceEvents } from './fan_out
 import { FramesIn } from './frames_in.ts';
 import { FramesOut } from './frames_out.ts';
 import { Interest } from './interest.ts';
-import { RECORDS_FENCE_EVENTS } from './protocols.ts';
 import { eventIdOf, ToldFenceEvents } from './told_fence_events.ts';
 
 /**
@@ -32,8 +31,6 @@ export interface ClusterFanoutOptions {
   /** Member id of this hub. */
   readonly self: string;
   readonly fanout: LocalFanout;
-  /** The version of what hubs say to each other, by the log. */
-  protocol(): number;
   readonly announce: Announcers;
   /** Logs a warning. */
   notice(text: string): void;
@@ -114,8 +111,7 @@ export class ClusterFanout {
       },
       lost: (what, why) => {
         this.#losses++;
-        const isRecorded = options.protocol() >= RECORDS_FENCE_EVENTS;
-        fanout.missed(TOPICS_OF[what === 'ofGone' && !isRecorded ? 'rendered' : what], why);
+        fanout.missed(TOPICS_OF[what], why);
       },
       misfit,
     });
@@ -228,8 +224,7 @@ export class ClusterFanout {
    * except to those that have them. Call it after `tookAfter`, and before this hub publishes events of the same objects.
    */
   announceAgain(recorded: readonly FenceEventLeft[]): void {
-    const { protocol, self } = this.#options;
-    if (protocol() < RECORDS_FENCE_EVENTS) return;
+    const { self } = this.#options;
     for (const events of Map.groupBy(recorded, ({ event: [fields] }) =>
       objectOfFenceEvent(fields).join(' '),
     ).values()) {

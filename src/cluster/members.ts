@@ -1,6 +1,5 @@
 import { PARTITIONS } from '../shards/affinity.ts';
 import { afterLeave, type PartitionMap } from './map.ts';
-import { SEVERAL_OWNERS } from './protocols.ts';
 
 /**
  * State machine of membership: the members of the cluster, the suspects, and the actions of this hub. The configuration log
@@ -53,7 +52,7 @@ export interface Members {
   /** Member id of this hub. */
   readonly self: string;
   readonly suspectMs: number;
-  /** Configured limit; see `ownersMaxOf`. */
+  /** Most members that may own partitions. */
   readonly ownersMax: number;
   /** Protocol version that all members write. */
   readonly protocol: number;
@@ -414,11 +413,6 @@ export function heirs({ all }: Members, suspected: readonly Member[]): readonly 
     .map(({ incarnation }) => incarnation);
 }
 
-/** How many members may own partitions: one, while a member may not know of more. */
-export function ownersMaxOf({ protocol, ownersMax }: Members): number {
-  return protocol < SEVERAL_OWNERS ? 1 : ownersMax;
-}
-
 function onJoin(members: Members, { incarnation, name, protocols, sequence, atMs }: Joined): Members {
   if (members.all.has(incarnation)) return members;
   const member: Member = {
@@ -477,8 +471,7 @@ function stepped(
 
 /** Suspects get none of its partitions. */
 function expulsion(members: Members, { incarnation }: Member, suspected: readonly Member[]): Step {
-  const { map, applied } = members;
-  const ownersMax = ownersMaxOf(members);
+  const { map, applied, ownersMax } = members;
   const next = map && afterLeave(map, { gone: incarnation, members: heirs(members, suspected), ownersMax });
   return { do: 'expel', incarnation, expects: applied, map: next };
 }

@@ -40,8 +40,8 @@ export async function followCluster(
     const log = await openConfigLog({
       ...{ bus, name: 'hub', replicas, storage: 'file', schedule, newId: randomUUID },
       elapsed: () => performance.now(),
-      restore: (parts, sequence) => {
-        ({ state } = restored(parts, sequence));
+      restore: (parts) => {
+        ({ state } = restored(parts));
       },
       apply(record) {
         state = applied(state, record);

@@ -129,7 +129,6 @@ export class TestHub {
         fenceEventAgain: (recorded, isNew) =>
           announceFenceEventAgain(this.fanout, { ...recorded, fence: undefined, zones: () => undefined }, isNew),
       },
-      protocol: () => world.protocol,
       notice: (text) => this.notices.push(text),
       schedule: (delayMs, callback) => cluster.schedule(name, delayMs, callback),
     });
@@ -239,7 +238,6 @@ export class FanOutWorld {
   readonly recorded = new Map<string, FenceEventLeft[]>();
   /** Owners that are gone, and have no heir yet that has told their fence events. */
   readonly #untold = new Set<string>();
-  protocol = 2;
   /** Whoever may let out events: a former owner cannot, as its lanes are sealed. */
   owner: string | undefined;
   /** Where there are several owners, who publishes events of which object; of those on their way nobody does. */
