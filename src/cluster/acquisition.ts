@@ -11,63 +11,65 @@ import { namedBy, namesOf, objectsOf, type Released } from './releases.ts';
 import { type JournalLeft, lastFenceEvents, statedIn } from './steps_left.ts';
 
 /**
- * How this hub comes by what the map gives to it:
+ * Acquisition of the partitions and objects that are assigned to this hub:
  *
- *   what                            from whom it was before      its state
+ *   assigned                        previous owner               source of the state
  *   ------------------------------  ---------------------------  ---------------------------------------------------
- *   partitions                      a member                     what that one has released, when asked
- *   partitions                      a hub that is gone           rows in the state, and the steps in its journal
- *   objects that were assigned      the owner of their old       what that one has released, when asked. It may be
- *   to others                       partition                    this hub: then nothing moves
+ *   partitions                      a member                     what it has released, on request
+ *   partitions                      a removed member             rows in the state, and the steps in its journal
+ *   objects that were reassigned    the owner of their old       what it has released, on request. It may be this
+ *                                   partition                    hub: then nothing moves
  *
- * It claims the partitions in the state, has the shards adopt all that, writes it to the state, and says in the log that it
- * has it: from then on it serves these objects. A hub that dies before that is a source of it, too, since its shards may
- * have told something about them. What the shards have they are not handed again when something fails behind that: a
- * second time they would tell of what is overdue again.
+ * The hub claims the partitions in the state, has the shards adopt everything, writes it to the state, and appends to the log
+ * that it has it: from then on it serves these objects. If it fails before that, it is a source of them, too, since its shards
+ * may have published events. Adopted state is not adopted again when a later step fails: it would fire overdue timers a second
+ * time.
  */
 export interface AcquisitionOptions {
   /** Member id of this hub. */
   readonly incarnation: string;
   readonly checkpoints: Checkpoints;
-  /** By the last record that is applied. */
+  /** State after the last applied record. */
   state(): ConfigState;
-  /** By what is applied. */
+  /** Partition by the applied configuration. */
   partitionOf(kind: ObjectKind, id: string): number;
-  /** The last record that the shards were told of. */
+  /** Last record that the shards were notified of. */
   configured(): number;
-  /** The partitions that a hub had which is gone. */
+  /** Partitions that a removed member had. */
   hadAtItsEnd(incarnation: string): readonly number[];
   /**
-   * All objects of some partitions, those that are on their way from there, and those that records behind `config` have deleted
-   * there. `located`: providers that may be among them, and may not be known.
+   * All objects of some partitions, those migrating away from there, and those that records after `config` have deleted there.
+   * `located`: providers that may be among them without being registered.
    */
   objectsIn(partitions: ReadonlySet<number>, config: number, located: Iterable<string>): ObjectIds;
-  /** What a member, maybe this one, has released because of a record. Rejects when it is a member no more. */
+  /** State that a member, possibly this one, has released because of a record. Rejects if it is no member any more. */
   released(from: string, sequence: number): Promise<Released>;
-  /** Whether this hub itself has released an object because of a record. */
+  /** Whether this hub has released an object because of a record. */
   isReleased(sequence: number, kind: ObjectKind, id: string): boolean;
-  /** Has others find here what a hub has released that is gone, and has not arrived. Resolves when that is kept. */
+  /**
+   * Offers state that a removed member had released, and that has not arrived, to its receivers. Resolves when it is journaled.
+   */
   relay(sequence: number, released: JournalLeft['released'], objects: readonly string[]): Promise<void>;
-  /** What a member has released is about to be adopted: its events come first, here and elsewhere. */
+  /** Orders the events of this hub after those of the member whose released state it is about to adopt. */
   follow(from: string, released: Released): Promise<void>;
-  /** Resolves when all hubs have said what they want to hear of. */
+  /** Resolves when all hubs have sent their interest. */
   allHeard(): Promise<void>;
   /**
    * Records the last fence events of failed owners in the journal of this hub, then announces them, in order, to the
    * subscribers that have not received them.
    */
   announceAgain(events: readonly FenceEventLeft[]): Promise<void>;
-  /** Hands the shards what was left. Resolves when they have it, and have handed out the rows of all of it. */
+  /** Has the shards adopt state. Resolves when they have it, and have flushed its rows. */
   adopt(left: LeftBehind): Promise<void>;
-  /** The shards have objects that were assigned to others by a record: what it has forced may be so by now. */
+  /** The shards have objects that a record has reassigned: changes that it forces may act now. */
   arrived(sequence: number): void;
-  /** What a hub has left which is gone. */
+  /** Reads the journal of a removed member. */
   leftBy(incarnation: string): Promise<JournalLeft>;
-  /** Writes all rows that were handed out to the state. */
+  /** Writes all flushed rows to the state. */
   write(): Promise<void>;
-  /** Says in the log that it has the state. */
+  /** Appends to the log that this hub has acquired partitions. */
   took(of: string, partitions: readonly number[]): Promise<void>;
-  /** Says in the log that the objects of a record have arrived whose new partitions are among these. */
+  /** Appends to the log that the objects of a record with these new partitions have arrived. */
   tookObjects(sequence: number, partitions: readonly number[]): Promise<void>;
   /** Wall-clock time in milliseconds. */
   now(): number;
@@ -76,46 +78,46 @@ export interface AcquisitionOptions {
   readonly notice: Notice;
 }
 
-/** What owners before have left. */
+/** State of previous owners. */
 export interface LeftBehind {
   readonly objects: ObjectIds;
   readonly rows: readonly LastKnownRow[];
-  /** All that collide, where this hub has just got the stage; undefined otherwise. */
+  /** All colliding pairs, if this hub has just acquired the stage; undefined otherwise. */
   readonly pairs: readonly CollisionRow[] | undefined;
-  /** What has changed since the rows, in this order. */
+  /** Changes since the rows, in order. */
   readonly steps: readonly PackedStep[];
-  /** The last record of the configuration log that the owners have evaluated in that. */
+  /** Last record of the configuration log that the owners have evaluated in it. */
   readonly config: number;
-  /** Whether a hub is gone that has owned some of it: nobody has heard of the objects for a while. */
+  /** Whether part of it is of a removed member, so that its objects were unserved for a while. */
   readonly isLate: boolean;
 }
 
-/** How far clocks may differ for a takeover to wait for that. */
+/** Largest difference of clocks that a takeover waits for. */
 const AHEAD_MS_MAX = 1000;
 
-/** An object that is on its way between hubs. */
+/** A migrating object. */
 export interface OnTheWay {
   /** Whether the shards of this hub have it, or may have yet to release it. */
   readonly mayBeHere: boolean;
-  /** Whether it is to come to them. */
+  /** Whether it migrates to this hub. */
   readonly isComing: boolean;
 }
 
-/** What a hub has left that is gone. */
+/** State of a removed member. */
 interface LateLeft {
   readonly left: Left;
-  /** Of its partitions those that this hub has got. */
+  /** Its partitions that this hub has acquired. */
   readonly partitions: readonly number[];
-  /** All that it had at its end. */
+  /** All partitions that it had. */
   readonly all: ReadonlySet<number>;
 }
 
-/** What one source has of the objects. */
+/** State of the objects at one source. */
 interface Left {
   readonly steps: readonly PackedStep[];
-  /** Objects, as "kind id", that had left it, and arrived elsewhere: what it says of them is out of date. */
+  /** Objects, as "kind id", that it had released and that have arrived elsewhere: its state of them is outdated. */
   readonly departed: readonly string[];
-  /** All that had left it. */
+  /** All objects that it had released. */
   readonly allDeparted: readonly string[];
   /** Objects that it has relayed, and that have arrived. */
   readonly relayed: readonly string[];
@@ -128,11 +130,11 @@ const NOTHING_LEFT: Left = { steps: [], departed: [], allDeparted: [], relayed: 
 
 export class Acquisition {
   readonly #options: AcquisitionOptions;
-  /** What the shards have by now: sources and their partitions, records and the objects that came with them. */
+  /** Adopted state: sources and their partitions, records and their objects. */
   readonly #adopted = new Set<string>();
-  /** Objects, as "kind id", that the shards have of what is being handed to them in parts. */
+  /** Objects, as "kind id", that the shards have of an adoption in several parts. */
   readonly #handed = new Set<string>();
-  /** What hubs have left that were to get objects which are on their way still. */
+  /** State of removed members that were to get objects which are still migrating. */
   #late: LateLeft[] = [];
   /** Partitions whose state this hub writes. */
   #claimed: ReadonlySet<number> = new Set();
@@ -143,12 +145,12 @@ export class Acquisition {
     this.#options = options;
   }
 
-  /** What it waits for. */
+  /** Current phase, as a description for the log. */
   get stage(): string {
     return this.#stage;
   }
 
-  /** Tells the objects that the shards of this hub have, or had until others took them. */
+  /** Tests whether the shards of this hub have an object, or had it until others acquired it. */
   arrived(): (kind: ObjectKind, id: string) => boolean {
     const { partitionOf, incarnation, state } = this.#options;
     const { map, sources } = state();
@@ -163,7 +165,7 @@ export class Acquisition {
     };
   }
 
-  /** The objects that are on their way between hubs, by "kind id". */
+  /** Migrating objects, by "kind id". */
   onTheWay(): ReadonlyMap<string, OnTheWay> {
     const { state, incarnation, isReleased } = this.#options;
     const { map, onTheWay } = state();
@@ -190,13 +192,13 @@ export class Acquisition {
     );
   }
 
-  /** Whether something is to be acquired, and can be. */
+  /** Whether something can be acquired. */
   get isDue(): boolean {
     const { partitions, objects } = this.#wanted();
     return partitions.length > 0 || objects.length > 0 || this.#isStageDue || this.#unclaimed().length > 0;
   }
 
-  /** Acquires what can be had now. Resolves with whether there was anything. To be called until there is not. */
+  /** Acquires everything available. Resolves with whether there was anything. Call it until there is not. */
   async acquire(): Promise<boolean> {
     const { partitions, objects } = this.#wanted();
     if (partitions.length > 0 || this.#isStageDue || this.#unclaimed().length > 0)
@@ -204,7 +206,7 @@ export class Acquisition {
     else if (objects.length > 0) await this.#takeObjects(objects);
     else {
       const { state, incarnation } = this.#options;
-      // Objects that still have to wait may have reached a hub that is gone.
+      // Objects that still wait may have reached a member that was removed.
       if (acquisitions(state(), incarnation).objects.length === 0) this.#late = [];
       return false;
     }
@@ -216,7 +218,7 @@ export class Acquisition {
     return !this.#hasStage && state().map?.collisions === incarnation;
   }
 
-  /** Partitions of this hub whose state it does not write yet. What it has lost since it claims anew when it gets it back. */
+  /** Partitions of this hub whose state it does not write yet. Partitions that it has lost and got back are claimed again. */
   #unclaimed(): readonly number[] {
     const { state, incarnation } = this.#options;
     const { owners = [] } = state().map ?? {};
@@ -226,7 +228,7 @@ export class Acquisition {
     });
   }
 
-  /** Objects come when their old partition has an owner that has all of it. */
+  /** Objects are available when their old partition has an owner that has all of it. */
   #wanted(): Acquisitions {
     const { state, incarnation } = this.#options;
     const now = state();
@@ -246,7 +248,7 @@ export class Acquisition {
         partitions: source.partitions.filter((each) => !this.#adopted.has(keyOf(source, each))),
       }))
       .filter((source) => source.partitions.length > 0);
-    // Whoever lives writes nothing to the state any more when it has released it.
+    // A member that has released partitions writes nothing to their state any more.
     this.#stage = 'waiting for other hubs to release partitions';
     const released = new Map<TakeOver, readonly Left[]>();
     for (const source of fresh) {
@@ -262,11 +264,11 @@ export class Acquisition {
     this.#hasStage ||= isStageDue;
     this.#stage = 'writing the state';
     await write();
-    this.#stage = 'saying so in the log';
+    this.#stage = 'appending to the log';
     for (const { of, partitions: taken } of sources) await took(of, taken);
   }
 
-  /** `released`: by those of the sources that live. */
+  /** `released`: by those of the sources that are members. */
   async #adoptPartitions(
     sources: readonly TakeOver[],
     released: ReadonlyMap<TakeOver, readonly Left[]>,
@@ -274,12 +276,12 @@ export class Acquisition {
   ): Promise<void> {
     const { checkpoints, hadAtItsEnd, objectsIn, state } = this.#options;
     const gone = sources.filter(({ isMember }) => !isMember);
-    this.#stage = 'reading what is left';
+    this.#stage = 'reading journals';
     const journals = new Map<string, JournalLeft>();
     const left = new Map(released);
     for (const source of gone) left.set(source, [await this.#leftBy(source, journals)]);
     const leftBy = (those: readonly TakeOver[]): readonly Left[] => {
-      // One that has lost partitions several times has one journal.
+      // A member that has lost partitions several times has one journal.
       const isFirst = ({ of, isMember }: TakeOver, i: number): boolean =>
         isMember || those.findIndex((other) => other.of === of) === i;
       return those.flatMap((source, i) => (isFirst(source, i) ? (left.get(source) as readonly Left[]) : []));
@@ -297,23 +299,25 @@ export class Acquisition {
     this.#stage = 'reading the state';
     const rows: LastKnownRow[] = [];
     const had = new Set(gone.flatMap(({ of, partitions }) => [...hadAtItsEnd(of), ...partitions]));
-    // Its rows of what had left it and arrived elsewhere it may not have lived to erase: nobody knows of them later.
+    // The failed owner may have failed before deleting rows of objects that had already migrated. Delete them now; nothing else
+    // will.
     await checkpoints.eraseLetGo(letGo);
     if (had.size > 0) for await (const part of checkpoints.rowsIn([...had], letGo)) rows.push(...part);
     const pairs = isStageDue ? await checkpoints.pairs() : undefined;
-    // A provider is located before the record comes that makes it: of that one only its owner knows.
+    // A provider may have a location before the record that creates it: then only its owner knows it.
     const located = new Set(statedIn(leftBy(sources).flatMap(({ steps }) => steps)).provider);
     for (const { kind, id } of rows) if (kind === 'provider') located.add(id);
     let untold: readonly FenceEventLeft[] = [...journals]
       .flatMap(([of, journal]) => lastFenceEvents(of, journal, this.#pending()))
       .sort((one, other) => one.recordedMs - other.recordedMs);
-    // Each has evaluated another part of the log: what comes from one is not to meet again what another has yet to evaluate.
+    // Each source has evaluated another part of the log: records that one has evaluated must not be evaluated again for
+    // another.
     const groups = alike(sources);
     for (const [i, { partitions, from }] of groups.entries()) {
       const isLast = i === groups.length - 1;
       await this.#adopt(leftBy(from), (config) => ({
         objects: without(objectsIn(new Set(partitions), config, located), relayed),
-        // The collision stage goes on when all are here.
+        // The collision stage resumes when all have arrived.
         ...{ rows, pairs: isLast ? pairs : undefined, untold, isLate: from.some(({ isMember }) => !isMember) },
       }));
       untold = [];
@@ -321,7 +325,7 @@ export class Acquisition {
     }
   }
 
-  /** What a hub had let go. What it has relayed may have come to itself. */
+  /** Objects that a member had released. Those that it has relayed may have come back to it. */
   #letGoBy({ departed, relayed }: Left, partitions: ReadonlySet<number>): LetGo['objects'] {
     const { partitionOf } = this.#options;
     const elsewhere = relayed.map(namedBy).filter((name) => !partitions.has(partitionOf(...name)));
@@ -329,7 +333,7 @@ export class Acquisition {
   }
 
   /**
-   * What hubs that are gone had released, and is on its way still, is not adopted: whoever it goes to may have it already.
+   * Relays migrating state that removed members had released: it is not adopted, since its receiver may have it already.
    * Returns these objects, as "kind id".
    */
   async #relay(journals: readonly JournalLeft[]): Promise<ReadonlySet<string>> {
@@ -353,7 +357,7 @@ export class Acquisition {
 
   async #takeObjects(arrivals: readonly Arrival[]): Promise<void> {
     const { incarnation, isReleased, arrived, write, tookObjects } = this.#options;
-    // What this hub has as the heir of its owner before, and has released to nobody, need not come.
+    // Objects that this hub has as the successor of their owner, and has not released, are here already.
     const isToCome = ({ sequence, from }: Arrival, [kind, id]: ObjectMove): boolean =>
       from !== incarnation || isReleased(sequence, kind, id);
     const fresh = arrivals
@@ -373,13 +377,13 @@ export class Acquisition {
         left.push(...found.left);
         for (const name of found.relayed) relayed.add(name);
       }
-      // Whoever was to get them, and is gone, may have had them, and told something of them.
+      // A removed member that was to get them may have had them, and published events of them.
       const arriving = fresh.flatMap((each) => each.objects);
       const to = new Set(arriving.map(([, , , partition]) => partition));
       const late = this.#late.filter(({ partitions }) => partitions.some((partition) => to.has(partition)));
       for (const each of late) {
-        // It no longer has what it released before. What was to move within it comes from the heir of the old partition, which
-        // has it from there; but not what had left that partition before, as somebody else has said.
+        // It no longer has what it released before. Objects that moved within its partitions come from the successor of the old
+        // partition, which has its state; but not objects that had left that partition before, according to another member.
         const own = arriving.flatMap(([kind, id, from]) => {
           const name = `${kind} ${id}`;
           return each.all.has(from) && !relayed.has(name) ? [name] : [];
@@ -394,7 +398,7 @@ export class Acquisition {
     for (const sequence of bySequence.keys()) arrived(sequence);
     this.#stage = 'writing the state';
     await write();
-    this.#stage = 'saying so in the log';
+    this.#stage = 'appending to the log';
     for (const [sequence, theirs] of bySequence) {
       const partitions = new Set(theirs.flatMap(({ objects }) => objects.map(([, , , to]) => to)));
       await tookObjects(sequence, [...partitions]);
@@ -409,11 +413,11 @@ export class Acquisition {
   ): Promise<void> {
     const { allHeard, announceAgain, adopt, configured } = this.#options;
     await this.#until(Math.max(0, ...left.map(({ endMs }) => endMs)));
-    // From the first event on all get what they want.
-    this.#stage = 'waiting for other hubs to hear of interest';
+    // From the first event on, all hubs must get the events that they want.
+    this.#stage = 'waiting for the interest of other hubs';
     await allHeard();
-    this.#stage = 'handing the state to the shards';
-    // Where no source says, nothing is evaluated anew.
+    this.#stage = 'passing the state to the shards';
+    // If no source states a record, nothing is evaluated again.
     const first = left.find((each) => each.config > 0)?.config ?? configured();
     const { untold, objects, pairs, ...rest } = what(first);
     const wanted = new Set(namesOf(objects).map((name) => name.join(' ')));
@@ -431,7 +435,7 @@ export class Acquisition {
     this.#handed.clear();
   }
 
-  /** What a hub that is gone has left. */
+  /** State of a removed member. */
   async #leftBy({ of, released }: TakeOver, journals: Map<string, JournalLeft>): Promise<Left> {
     const journal = journals.get(of) ?? (await this.#options.leftBy(of));
     const { steps, config } = journal;
@@ -448,7 +452,9 @@ export class Acquisition {
     return { steps: steps.map(({ step }) => step), departed, allDeparted, relayed, endMs, config: evaluated };
   }
 
-  /** What a member has released because of a record: heirs have released more later, as they have evaluated more by then. */
+  /**
+   * State that a member has released because of a record: successors have released more later, and have evaluated more by then.
+   */
   async #releasedBy(
     from: string,
     sequence: number,
@@ -457,13 +463,16 @@ export class Acquisition {
     const found = await released(from, sequence);
     if (from !== incarnation) await follow(from, found);
     const { endMs, relayed } = found;
-    // Where nothing was released, nothing is to be evaluated anew but the record itself.
+    // If nothing was released, only the record itself has to be evaluated.
     if (found.steps.length === 0) return { left: [{ ...NOTHING_LEFT, endMs, config: sequence - 1 }], relayed };
     const parts = Map.groupBy(found.steps, ({ config }) => config);
     return { left: Array.from(parts, ([config, steps]) => ({ ...NOTHING_LEFT, steps, endMs, config })), relayed };
   }
 
-  /** Tells the objects, as "kind id", that were released because of a record and have yet to arrive: they are where they were. */
+  /**
+   * Tests whether an object, as "kind id", that was released because of a record has not arrived: it still counts as with its
+   * old owner.
+   */
   #pending(): (name: string, sequence: number) => boolean {
     const { state, partitionOf } = this.#options;
     const { sources, onTheWay } = state();
@@ -477,7 +486,7 @@ export class Acquisition {
     };
   }
 
-  /** Time does not fall for the objects, although the clock of who owned them before may be ahead of this one. */
+  /** Time must not go backward for the objects, although the clock of the previous owner may be ahead of this one. */
   async #until(latestMs: number): Promise<void> {
     const { now, schedule, notice } = this.#options;
     const aheadMs = latestMs - now();
@@ -494,8 +503,8 @@ function without(objects: ObjectIds, names: ReadonlySet<string>): ObjectIds {
 }
 
 /**
- * Objects by the last record that is evaluated in what was left of them. Later sources have evaluated more records, but only
- * for the objects that they had: those of which their steps tell. `first`: for all others.
+ * Objects by the last record that was evaluated for them. Later sources have evaluated more records, but only for objects that
+ * their steps mention. `first`: for all others.
  */
 function byEvaluated(objects: ObjectIds, left: readonly Left[], first: number): [config: number, objects: ObjectIds][] {
   const sources = left.filter(({ config }) => config > 0);
@@ -508,8 +517,8 @@ function byEvaluated(objects: ObjectIds, left: readonly Left[], first: number): 
 }
 
 /**
- * Partitions in whose state the rows are those of a hub that is gone. Where others have taken over from it, they have
- * written theirs; where it had yet to take over, they are those of whoever had the partition before.
+ * Partitions in whose state the rows are those of a removed member. Partitions that others have taken over have rows of these;
+ * those that it had yet to take over have rows of the previous owner.
  */
 function writtenBy(of: string, state: ConfigState): readonly number[] {
   const first = new Map<number, string>();
@@ -519,7 +528,7 @@ function writtenBy(of: string, state: ConfigState): readonly number[] {
   return [...first].flatMap(([partition, source]) => (source === of ? [partition] : []));
 }
 
-/** Partitions by their sources; without any where there is nothing but the stage to be taken. */
+/** Partitions grouped by their sources; one empty group if only the stage is acquired. */
 function alike(sources: readonly TakeOver[]) {
   const all = [...new Set(sources.flatMap(({ partitions }) => partitions))];
   const sourcesOf = (partition: number): readonly TakeOver[] => {

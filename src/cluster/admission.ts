@@ -100,7 +100,7 @@ export async function checkMembers(members: Iterable<ConfigMember>, applicant: A
   }
   for (const { name, incarnation: its } of alive) {
     notice(
-      `cluster_hub_name: another hub (${its}) is called "${name}", too; health and usage will not tell them apart`,
+      `cluster_hub_name: another hub (${its}) has the name "${name}" as well; health and usage cannot distinguish them`,
     );
   }
 }

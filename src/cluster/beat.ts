@@ -72,7 +72,7 @@ function unpacked(what: string, bytes: Borrowed, shapes: readonly Shape[]): read
   } catch (cause) {
     throw new BeatError(`Cannot read ${what}: ${look(bytes).length} bytes are not msgpack`, { cause });
   }
-  if (!Array.isArray(list)) throw new BeatError(`Cannot read ${what}: it is no list`);
+  if (!Array.isArray(list)) throw new BeatError(`Cannot read ${what}: it is not a list`);
   const checks: readonly Shape[] = [['version', (value) => value === VERSION], ...shapes];
   for (const [at, [field, fits]] of checks.entries()) {
     if (fits(list[at])) continue;

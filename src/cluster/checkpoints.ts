@@ -95,7 +95,7 @@ export class Checkpoints {
     };
     const subjectOf = (kind: StoredRow['kind'], id: string): string => {
       if (kind === 'collision')
-        throw new TypeError(`Cannot keep the row of collision "${id}": it is none of a partition`);
+        throw new TypeError(`Cannot write the row of collision "${id}": it belongs to no partition`);
       return this.#subjectOf(partitionOf(kind, id));
     };
     const isOwn = (kind: StoredRow['kind'], id: string): boolean => {
@@ -192,7 +192,7 @@ export class Checkpoints {
   /** Writes rows of pairs that are newer than all before. Resolves when they are stored. */
   async noteCollisions(rows: Iterable<CollisionRow> | PackedRows): Promise<void> {
     this.#check();
-    if (!this.#hasPairs) throw new Error('Cannot keep pairs that collide: they are not claimed');
+    if (!this.#hasPairs) throw new Error('Cannot write colliding pairs: they are not claimed');
     this.#pairs.note(packedRows(rows));
     await this.#pairs.write();
     this.#isTold = false;
@@ -226,7 +226,7 @@ export class Checkpoints {
     if (this.#isTold) return;
     this.#isTold = true;
     const found = why === 'full' ? 'it is full' : 'too much waits to be sent';
-    this.#options.notice(`Cannot write to stream "${this.#options.name}_STATE": ${found}. It is tried again`);
+    this.#options.notice(`Cannot write to stream "${this.#options.name}_STATE": ${found}; retrying`);
   }
 }
 

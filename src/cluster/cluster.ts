@@ -536,7 +536,7 @@ export class Cluster {
         this.ending();
         return;
       }
-      const why = `Nothing could be appended to the journal for ${Math.round(lateMs)} ms: what waits for it is given up`;
+      const why = `Nothing could be appended to the journal for ${Math.round(lateMs)} ms: pending requests are rejected`;
       notice(why);
       this.#out(new Error(why));
     });

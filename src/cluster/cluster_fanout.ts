@@ -284,6 +284,6 @@ export class ClusterFanout {
   #misfit(error: unknown): void {
     this.#misfits++;
     if (this.#misfits > 1) return;
-    this.#options.notice(`A message about events does not fit and is passed over: ${String(error)}`);
+    this.#options.notice(`Skipped a malformed message about events: ${String(error)}`);
   }
 }

@@ -13,22 +13,22 @@ import { MotionsIn, type News } from './motions_in.ts';
 import { MotionsOut, type Passed } from './motions_out.ts';
 
 /**
- * Brings the motions of all hubs to the one collision stage.
+ * Transfer of the motions of all hubs to the one collision stage.
  *
  *   the stage is owned by        | motions of this hub go                  | this hub
  *   -----------------------------+-----------------------------------------+------------------------------------------
- *   nobody, or this hub alone    | to its own stage, as if it was alone    | sends and hears nothing
- *   this hub, and others own     | to its own stage                        | hears the others, and asks them where
- *   objects                      |                                         | their trackables stand
- *   another hub                  | there, once the step is kept; with what | says what it has passed, and where its
- *                                | it has passed                           | trackables stand where it is asked
+ *   no hub, or this hub alone    | to its own stage, as in a single hub    | sends and receives nothing
+ *   this hub, and others own     | to its own stage                        | receives motions of the others, and
+ *   objects                      |                                         | requests the positions of their trackables
+ *   another hub                  | there, once the step is journaled, with | reports its watermark, and the positions
+ *                                | its watermark                           | of its trackables on request
  *
- * The owner of the stage reports for which motions it has published the events. The others retain the rest (motions_out.ts).
- * So its successor evaluates every motion since the last one that it has published for, and publishes the starts and ends that
- * it has not; one that it has published by then, without having reported so, is published twice, with the same id.
+ * The owner of the stage reports for which motions it has published the events. The others retain the rest (motions_out.ts). So
+ * its successor evaluates every motion since the last one whose events are published, and publishes the starts and ends that
+ * are not. An event published without a report is published twice, with the same id.
  *
- * A hub that gets the stage holds it until it is handed the pairs that collide. The owners are those of the configuration
- * log. Of one record they are told in this order: `gone`, `stageOwner`, `owners`.
+ * A hub that gets the stage holds it until it has the colliding pairs. The owners are those of the configuration log. For each
+ * record the calls come in this order: `gone`, `stageOwner`, `owners`.
  */
 export interface ClusterMotionsOptions {
   readonly bus: Bus;
@@ -48,15 +48,15 @@ export interface LocalStage {
   readonly clock: Pick<Clock, 'now' | 'running' | 'timeOfDay' | 'runningTime' | 'setBacks'>;
   readonly shards: {
     readonly passed: Passed;
-    /** Has all of them tell where their trackables stand, as motions. Resolves when they have. */
+    /** Has all shards report the positions of their trackables, as motions. Resolves when they have. */
     standing(): Promise<void>;
   };
   readonly collisions: {
     /** Whether motions can be taken. */
     readonly hasCapacity: boolean;
-    /** Motions of a shard; or without any, it is to look whether it can go on. */
+    /** Takes motions of a shard; without any, checks whether it can continue. */
     addShardMotions(motions: PackedMotions | undefined): void;
-    /** Nothing is to happen before it has the pairs that collide. */
+    /** Waits until it has the colliding pairs. */
     pause(): void;
     addRemoteMotions(news: News): void;
     remoteLeft(hub: string): void;
@@ -64,9 +64,9 @@ export interface LocalStage {
 }
 
 const BEAT_MS = 50;
-/** Where nothing has collided so far. */
+/** Heartbeats between reports while there were no motions. */
 const IDLE_BEATS = 5;
-/** How long the stage waits for others to tell where their trackables stand. */
+/** Time that the stage waits for others to report the positions of their trackables. */
 const STANDING_MS = 1000;
 
 export class ClusterMotions {
@@ -80,9 +80,9 @@ export class ClusterMotions {
   #isShared = false;
   #beats = 0;
   #cancelBeat: (() => void) | undefined;
-  /** The number of the last question of the owner of the stage. */
+  /** Number of the last request of the stage's owner. */
   #question = 0;
-  /** What this hub has published as the owner of the stage, while the others do not know. */
+  /** What this hub has published as the owner of the stage, until it is reported. */
   #published: PublishedMotions | undefined;
   #publishedMs: number | undefined;
   #isStanding = false;
@@ -104,22 +104,22 @@ export class ClusterMotions {
     ];
   }
 
-  /** Resolves when it listens. To be awaited before this hub joins. */
+  /** Resolves when the subscriptions are active. Await it before this hub joins. */
   async ready(): Promise<void> {
     await Promise.all(this.#listening.map(({ ready }) => ready));
   }
 
-  /** Messages that were missing. */
+  /** Number of missing messages. */
   get gaps(): number {
     return this.#in.gaps;
   }
 
-  /** Whether motions go to the stage of this hub as they come. */
+  /** Whether motions go to the stage of this hub directly. */
   get isLocal(): boolean {
     return this.#owner === undefined || this.#owner === this.#options.self;
   }
 
-  /** Who owns the collision stage from now on. Where that is this hub, its stage waits for the pairs that collide. */
+  /** Sets the owner of the collision stage. If that is this hub, its stage waits for the colliding pairs. */
   stageOwner(owner: string): void {
     if (this.#owner === owner || this.#isClosed) return;
     this.#owner = owner;
@@ -132,19 +132,19 @@ export class ClusterMotions {
   }
 
   /**
-   * The last owner of the stage but this hub has published the events of all motions received before that running time of its
-   * own; undefined if it has not reported any.
+   * Time before which the last other owner of the stage has published the events of all motions, by this hub's monotonic time
+   * of receipt; undefined if it has reported none.
    */
   get publishedMs(): number | undefined {
     return this.#publishedMs;
   }
 
-  /** The events of motions that the stage of this hub has evaluated are published. Reports them at once if there are any. */
+  /** The events of motions that the stage of this hub has evaluated are published. Reports that at once if there are any. */
   published({ beforeMs, others }: Evaluated, hasEvents: boolean): void {
     const { self } = this.#options;
     if (this.#owner !== self || beforeMs === undefined) return;
     this.#published = { from: self, beforeMs, others };
-    // The events leave at the end of this turn, and the report is behind them.
+    // The events leave at the end of this turn, and the report after them.
     if (hasEvents) queueMicrotask(() => this.#reportPublished());
     else this.#beatSoon();
   }
@@ -163,7 +163,7 @@ export class ClusterMotions {
     for (const [hub, item] of others) if (hub === this.#options.self) this.#out.confirmed(item);
   }
 
-  /** Who owns partitions from now on. */
+  /** Sets the owners of partitions. */
   owners(owners: ReadonlySet<string>): void {
     if (this.#isClosed) return;
     this.#owners = owners;
@@ -176,19 +176,19 @@ export class ClusterMotions {
     if (this.#isNeeded) this.#beatSoon();
   }
 
-  /** Another hub is expelled, or has left. */
+  /** Removes a member that was expelled or has left. */
   gone(member: string): void {
     this.#in.gone(member);
     if (this.#isShared) this.#options.stage.collisions.remoteLeft(member);
   }
 
-  /** Takes the motions of a step that nobody has heard of yet. hot */
+  /** Takes the motions of a step that is not journaled yet. Hot path. */
   addShardMotions(motions: PackedMotions | undefined): void {
     if (this.isLocal) this.#options.stage.collisions.addShardMotions(motions);
     else this.#out.stepped(motions);
   }
 
-  /** The step with these motions is kept, and was let out. hot */
+  /** The step with these motions is journaled, and its outcomes are released. Hot path. */
   released(motions: PackedMotions | undefined): void {
     const held = motions && this.#out.released(motions);
     if (held === undefined || this.#isClosed) return;
@@ -197,12 +197,12 @@ export class ClusterMotions {
     else this.#out.send(held);
   }
 
-  /** Who shares the stage with this hub; undefined while nobody ever has. */
+  /** This hub and the watermark of the others that share the stage; undefined if none ever has. */
   others(): { readonly self: string; readonly untilMs: number } | undefined {
     return this.#isShared ? { self: this.#options.self, untilMs: this.#in.untilMs() } : undefined;
   }
 
-  /** Has everybody tell where all trackables stand. Resolves when they have, or after a while. */
+  /** Has all hubs report the positions of all trackables. Resolves when they have, or after a while. */
   async standing(): Promise<void> {
     const { stage, schedule } = this.#options;
     const own = stage.shards.standing();
@@ -219,7 +219,7 @@ export class ClusterMotions {
     for (const listening of this.#listening) listening.end();
   }
 
-  /** Whether others are to hear of this hub, or the other way round. */
+  /** Whether this hub and others must exchange messages. */
   get #isNeeded(): boolean {
     const { self } = this.#options;
     return this.#owner === self
@@ -264,7 +264,7 @@ export class ClusterMotions {
     if (!this.#isStanding) void this.#stand();
   }
 
-  /** Tells where all trackables stand, and once more where that is asked for meanwhile. */
+  /** Reports the positions of all trackables, and once more if that is requested meanwhile. */
   async #stand(): Promise<void> {
     this.#isStanding = true;
     for (let answered = 0; answered !== this.#question && !this.isLocal && !this.#isClosed; ) {
@@ -284,7 +284,7 @@ export class ClusterMotions {
     } catch (error) {
       this.#misfits++;
       if (this.#misfits > 1) return;
-      this.#options.notice(`A message about motions does not fit and is passed over: ${String(error)}`);
+      this.#options.notice(`Skipped a malformed message about motions: ${String(error)}`);
     }
   }
 }

@@ -229,6 +229,6 @@ export class ClusterRpc {
   #misfit(error: Error): void {
     this.#misfits++;
     if (this.#misfits === 1)
-      this.#options.notice(`A remote procedure call of another hub is refused: ${error.message}`);
+      this.#options.notice(`Rejected a remote procedure call of another hub: ${error.message}`);
   }
 }

@@ -164,7 +164,7 @@ function stateOf(fields: StateFields): Omit<ConfigState, 'settings'> {
 
 function stateFields(part: Uint8Array | undefined): StateFields {
   const what = whatOf(0);
-  if (part === undefined) throw new ConfigRecordError(`${what}: there is none`);
+  if (part === undefined) throw new ConfigRecordError(`${what}: it is missing`);
   const { values } = contentOf(part, what, 'state');
   const fields: Record<string, unknown> = {};
   for (const [place, [field, shape]] of Object.entries<Shape<unknown>>(STATE).entries()) {
@@ -198,5 +198,5 @@ function whatOf(place: number): string {
 }
 
 function incomplete(what: string, [kind, id]: TextRow): ConfigRecordError {
-  return new ConfigRecordError(`${what}: the text of ${kind} ${JSON.stringify(id)} must go on, but does not`);
+  return new ConfigRecordError(`${what}: the JSON of ${kind} ${JSON.stringify(id)} is incomplete`);
 }

@@ -44,7 +44,7 @@ const OBJECT_KINDS = ['provider', 'trackable'] as const satisfies ObjectKind[];
 const ENTITY_KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor', 'setting'] as const satisfies StoredKind[];
 
 const TEXT_OR_NULL: Shape<string | null> = {
-  what: 'a text or null',
+  what: 'a string or null',
   fits: (value) => value === null || typeof value === 'string',
 };
 export const ENTITY_KIND: Shape<StoredKind> = {

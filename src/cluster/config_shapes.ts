@@ -14,7 +14,7 @@ export interface Shape<Value> {
   fits(value: unknown): value is Value;
 }
 
-export const TEXT: Shape<string> = { what: 'a text', fits: (value) => typeof value === 'string' };
+export const TEXT: Shape<string> = { what: 'a string', fits: (value) => typeof value === 'string' };
 export const COUNT: Shape<number> = { what: 'a whole number', fits: isCount };
 export const FLAG: Shape<boolean> = { what: 'true or false', fits: (value) => typeof value === 'boolean' };
 export const PARTITION: Shape<number> = {

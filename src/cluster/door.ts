@@ -168,9 +168,9 @@ export class Door {
 
   #inTurn(request: ForwardRequest, handedOver?: () => void): Promise<Reply> | Reply {
     const { door, number } = request;
-    if (this.#gone.has(door)) return failed('their front door is no member any more', 'HUB_UNAVAILABLE');
+    if (this.#gone.has(door)) return failed('their ingress hub is no member any more', 'HUB_UNAVAILABLE');
     const last = this.#last.get(door);
-    if (last !== undefined && number < last.number) return failed(`request ${number} comes behind ${last.number}`);
+    if (last !== undefined && number < last.number) return failed(`request ${number} is older than ${last.number}`);
     if (last?.number === number && last.isTaken) return last.reply;
     const { promise, resolve } = Promise.withResolvers<Reply>();
     const isTouched = last?.number === number && last.isTouched;
@@ -215,7 +215,7 @@ export class Door {
     try {
       return await this.#options.unrecorded(runs, by);
     } catch (error) {
-      this.#options.notice(`Cannot tell what ${by.join(' and ')} recorded: ${(error as Error).message}`);
+      this.#options.notice(`Cannot find out what ${by.join(' and ')} recorded: ${(error as Error).message}`);
       return undefined;
     }
   }

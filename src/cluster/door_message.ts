@@ -110,7 +110,7 @@ export function unpackForward(bytes: Uint8Array): ForwardRequest {
   if (end > bytes.length) throw new DoorMessageError(`${what}: ${bytes.length} bytes end within the records`);
   const [applied, door, number, outlines, isRepeated = false, version, triedBy] = unpacked(what, bytes.subarray(end));
   if (typeof isRepeated !== 'boolean') throw misfit(what, 'isRepeated', isRepeated, 'true or false');
-  if (triedBy !== undefined && !isTexts(triedBy)) throw misfit(what, 'triedBy', triedBy, 'a list of texts');
+  if (triedBy !== undefined && !isTexts(triedBy)) throw misfit(what, 'triedBy', triedBy, 'a list of strings');
   const head = checkedHead(what, { applied, door, number, version });
   if (!Array.isArray(outlines)) throw misfit(what, 'runs', outlines, 'a list');
   let at = RECORDS_AT;
@@ -192,7 +192,7 @@ export function unpackAnswer(parts: readonly Uint8Array[]): unknown {
   try {
     return packr.unpack(first !== undefined && more.length === 0 ? first : Buffer.concat(parts));
   } catch (cause) {
-    throw new DoorMessageError('Cannot read the answer of another hub: its parts are no msgpack', { cause });
+    throw new DoorMessageError('Cannot read the answer of another hub: its parts are not msgpack', { cause });
   }
 }
 
@@ -206,7 +206,7 @@ function unpacked(what: string, bytes: Uint8Array): readonly unknown[] {
   try {
     value = packr.unpack(bytes);
   } catch (cause) {
-    throw new DoorMessageError(`${what}: ${bytes.length} bytes are no msgpack`, { cause });
+    throw new DoorMessageError(`${what}: ${bytes.length} bytes are not msgpack`, { cause });
   }
   if (!Array.isArray(value)) throw misfit(what, 'it', value, 'a list');
   return value;
@@ -219,10 +219,10 @@ function checkVersion(what: string, version: unknown): void {
 function checkedHead(what: string, head: Record<keyof RequestHead, unknown>): RequestHead {
   const { applied, door, number, version } = head;
   if (!isCount(applied)) throw misfit(what, 'applied', applied, 'a whole number');
-  if (typeof door !== 'string' || door === '') throw misfit(what, 'door', door, 'a text');
+  if (typeof door !== 'string' || door === '') throw misfit(what, 'door', door, 'a string');
   if (!isCount(number)) throw misfit(what, 'number', number, 'a whole number');
   if (version === undefined || version === null) return { applied, door, number, version: undefined };
-  if (!isCount(version)) throw misfit(what, 'version of who serves what', version, 'a whole number');
+  if (!isCount(version)) throw misfit(what, 'ownership version', version, 'a whole number');
   return { applied, door, number, version };
 }
 

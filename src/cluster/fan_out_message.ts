@@ -228,7 +228,7 @@ function unpacked(what: string, bytes: Borrowed): unknown[] {
   try {
     values = packr.unpack(look(bytes));
   } catch (cause) {
-    throw new FrameFormatError(`Cannot read a message (${what}): it is no msgpack`, { cause });
+    throw new FrameFormatError(`Cannot read a message (${what}): it is not msgpack`, { cause });
   }
   const [version, ...rest] = Array.isArray(values) ? values : [values];
   if (version !== VERSION) throw misfit(what, 'version', version);

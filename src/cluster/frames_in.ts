@@ -165,7 +165,7 @@ export class FramesIn {
     const isLate = sender.frames.numbers.missing !== undefined || sender.waiting.length > 0;
     const isOwner = this.#owners.has(member);
     if (isLate || (isOwner && !sender.isOver)) {
-      this.#options.lost(isOwner ? 'ofGone' : 'rendered', 'The hub that has made the events is gone');
+      this.#options.lost(isOwner ? 'ofGone' : 'rendered', 'The hub that made the events was removed');
     }
     this.#senders.delete(member);
     this.#lastOfGone.set(member, lastOf(sender));
@@ -302,7 +302,7 @@ export class FramesIn {
     const last = this.#lastOfGone.get(other);
     if (last === undefined || last >= number) return;
     this.#lastOfGone.set(other, number);
-    this.#options.lost('rendered', 'The hub that has made the events is gone, and has left others what it owned');
+    this.#options.lost('rendered', 'The hub that made the events was removed, and other hubs own its objects');
   }
 
   /** Whether a frame waits for nothing but earlier frames of its sender. */
@@ -383,7 +383,7 @@ export class FramesIn {
   }
 
   #giveUpWaiting(sender: Sender): void {
-    this.#options.lost('rendered', 'The hub that has made the events has waited too long for others');
+    this.#options.lost('rendered', 'Events of another hub waited too long for earlier ones');
     this.#dropWaiting(sender);
     this.#release();
   }

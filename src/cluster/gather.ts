@@ -233,7 +233,7 @@ export class Gather {
   #leftOut({ incarnation, name }: Asked, why: string): undefined {
     if (this.#silent.has(incarnation)) return;
     this.#silent.add(incarnation);
-    this.#options.notice(`What is told of all hubs is without hub "${name}" (${incarnation}): it ${why}`);
+    this.#options.notice(`Cluster totals exclude hub "${name}" (${incarnation}): it ${why}`);
   }
 
   /** The whole answer of a member. Rejects with the rest of a sentence about it. */

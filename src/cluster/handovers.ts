@@ -219,7 +219,7 @@ export class Handovers {
       const nowMs = elapsed();
       if (!isUp() || acquisition.stage !== stage) [stage, stageMs] = [acquisition.stage, nowMs];
       notice(`Taking over for ${Math.round(nowMs - begunMs)} ms so far: ${acquisition.stage}`);
-      if (nowMs - stageMs >= STUCK_MS) out(new Error(`The takeover does not go on: ${acquisition.stage}`));
+      if (nowMs - stageMs >= STUCK_MS) out(new Error(`The takeover makes no progress: ${acquisition.stage}`));
       else cancel = after(LONG_MS, look);
     };
     let cancel = after(LONG_MS, look);

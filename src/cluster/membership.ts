@@ -401,12 +401,12 @@ export class Membership {
       const found = await bus.streams(`${name}_J_${incarnation}_`);
       const missing = wanted.filter((stream) => !found.some((state) => state.name === stream.name));
       if (missing.length > 0) {
-        notice(`Making ${missing.map((stream) => stream.name).join(', ')} again, to seal what comes there`);
+        notice(`Making ${missing.map((stream) => stream.name).join(', ')} again, so that they can be sealed`);
         await makeJournal(incarnation);
       }
       for (const state of found) if (isFull(state)) await bus.alterStream(withRoom(state));
     } catch (error) {
-      notice(`Cannot mend the journal of ${incarnation}: ${(error as Error).message}`);
+      notice(`Cannot repair the journal streams of ${incarnation}: ${(error as Error).message}`);
     }
   }
 
@@ -433,8 +433,8 @@ export class Membership {
     } catch (error) {
       // The next heartbeat looks again.
       this.#isKeeping = false;
-      const what = due.is === 'map' ? 'who owns what' : `that everybody speaks version ${due.version}`;
-      this.#options.notice(`Cannot say ${what}: ${(error as Error).message}`);
+      const what = due.is === 'map' ? 'a partition map' : `protocol version ${due.version}`;
+      this.#options.notice(`Cannot append ${what}: ${(error as Error).message}`);
     }
   }
 
@@ -648,7 +648,7 @@ class Notices {
       if (still.has(incarnation)) continue;
       this.#suspected.delete(incarnation);
       const member = all.get(incarnation);
-      if (member && nowMs - member.heardAtMs < suspectMs) this.#notice(`Hub ${shown(member)} is heard again`, 'info');
+      if (member && nowMs - member.heardAtMs < suspectMs) this.#notice(`Hub ${shown(member)} sends heartbeats again`, 'info');
     }
   }
 
@@ -680,7 +680,7 @@ const REASONS: Readonly<Record<Exclude<Accusing, 'may'>, string>> = {
   notMember: 'this hub is no member',
   down: 'this hub has no connection',
   reconnected: 'this hub has just got its connection back',
-  minority: 'this hub hears no more than half of the members',
+  minority: 'this hub receives heartbeats of no more than half of the members',
   notKept: 'this hub can append nothing',
 };
 

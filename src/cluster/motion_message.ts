@@ -4,37 +4,36 @@ import type { ClockStep } from '../model/clock_steps.ts';
 import { type PackedMotions, pack, unpackMotions } from '../wire/messages.ts';
 
 /**
- * What hubs tell the owner of the collision stage, on `<name>.m.<its incarnation>`: msgpack of
- * [version, from, number, watermark, passed, sent, set backs, stood, [[last item, motions] …]].
+ * Messages of hubs to the owner of the collision stage, on `<name>.m.<its id>`: msgpack of [version, from, number, watermark,
+ * passed, sent, clock steps, stood, [[last item, motions] …]].
  *
- * And what that asks of them, on `<name>.ms.<incarnation>`: where all their trackables stand; msgpack of
- * [version, from, number].
+ * Its requests for the positions of all their trackables, on `<name>.ms.<id>`: msgpack of [version, from, number].
  *
- * And what it reports to all of them, on `<name>.mp`: for which motions the events are published; msgpack of
- * [version, from, before, [[incarnation, item] …]].
+ * Its reports to all of them, on `<name>.mp`, of the motions whose events are published: msgpack of [version, from, before,
+ * [[member id, item] …]].
  */
 const VERSION = 1;
 
-/** Times of day, but for motions and set backs. */
+/** Times are wall-clock times, except in motions and clock steps. */
 export interface MotionsMessage {
-  /** The incarnation of the sender. */
+  /** Member id of the sender. */
   readonly from: string;
-  /** From 1, of the messages of this sender to this owner of the stage. */
+  /** Number of the message from this sender to this owner of the stage, from 1. */
   readonly number: number;
-  /** Number of the earliest item of which motions may still come. */
+  /** Number of the earliest item that may still have motions. */
   readonly watermark: number;
-  /** What comes from now on was received then or later. */
+  /** Lower bound of the times of receipt of later motions. */
   readonly passedMs: number;
-  /** When it was sent. */
+  /** Time of sending. */
   readonly sentMs: number;
-  /** By which the sender's running time becomes the time of day. */
+  /** Clock steps that convert the sender's monotonic time to wall-clock time. */
   readonly setBacks: readonly ClockStep[];
-  /** Up to this one, it has told where all its trackables stand, as it was asked by that number; 0 where it was not asked. */
+  /** Number of the last request for positions that is answered up to this message; 0 if there was none. */
   readonly stood: number;
   readonly motions: readonly PackedMotions[];
 }
 
-/** A message about motions does not fit. */
+/** A message about motions is malformed. */
 export class MotionMessageError extends Error {
   override name = 'MotionMessageError';
 }
@@ -48,7 +47,7 @@ export function packMotionsMessage(message: MotionsMessage): Uint8Array {
   return packr.pack([VERSION, from, number, watermark, passedMs, sentMs, backs, stood, packs]);
 }
 
-/** Motions in it are lent for as long as the bytes are. Throws a MotionMessageError. */
+/** Motions in it are lent as long as the bytes are. Throws a MotionMessageError. */
 export function readMotionsMessage(bytes: Borrowed): MotionsMessage {
   const [from, number, watermark, passedMs, sentMs, backs, stood, packs] = unpacked(bytes);
   if (typeof from !== 'string' || from === '') throw misfit('from', from);
@@ -68,9 +67,9 @@ export function readMotionsMessage(bytes: Borrowed): MotionsMessage {
   };
 }
 
-/** A hub is asked where all its trackables stand. */
+/** A request for the positions of all trackables of a hub. */
 export interface StandRequest {
-  /** The incarnation of who asks. */
+  /** Member id of the sender. */
   readonly from: string;
   /** From 1; a repeated request has the same. */
   readonly number: number;
@@ -90,11 +89,11 @@ export function readStandRequest(bytes: Borrowed): StandRequest {
 
 /** The owner of the stage has published the events of all these motions. */
 export interface PublishedMotions {
-  /** The incarnation of that owner. */
+  /** Member id of that owner. */
   readonly from: string;
-  /** Those received before that running time of this owner, which the rows of its pairs have as well. */
+  /** Monotonic time of this owner before which they were received, as in the rows of its pairs. */
   readonly beforeMs: number;
-  /** Of each other hub, those of items before a number. */
+  /** For each other hub, the number of the first item that is not included. */
   readonly others: readonly (readonly [hub: string, item: number])[];
 }
 
@@ -111,7 +110,7 @@ export function readPublishedMotions(bytes: Borrowed): PublishedMotions {
   return { from, beforeMs: beforeMs as number, others };
 }
 
-/** Motions in bytes of their own, in parts of about so many bytes. */
+/** Copies motions into their own memory, in parts of about that many bytes. */
 export function copiedInParts({ packed, lastSeq }: PackedMotions, bytesMax: number): readonly PackedMotions[] {
   const own = copied(packed);
   if (own.length <= bytesMax) return [{ packed: lend(own), lastSeq }];
@@ -146,7 +145,7 @@ function unpacked(bytes: Borrowed): unknown[] {
   try {
     values = packr.unpack(look(bytes));
   } catch (cause) {
-    throw new MotionMessageError('Cannot read motions of another hub: they are no msgpack', { cause });
+    throw new MotionMessageError('Cannot read motions of another hub: they are not msgpack', { cause });
   }
   const [version, ...rest] = Array.isArray(values) ? values : [values];
   if (version !== VERSION) throw misfit('version', version);

@@ -3,48 +3,48 @@ import type { OtherMotions, PackedMotions } from '../wire/messages.ts';
 import type { MotionsMessage } from './motion_message.ts';
 
 /**
- * What the owner of the collision stage knows of the other hubs that own objects: up to when their motions have come, and
- * whether it knows where their trackables stand.
+ * State of the other hubs at the owner of the collision stage: the time up to which their motions have arrived, and whether the
+ * positions of their trackables are known.
  *
  *   a hub is    | when                                  | its trackables       | the stage waits for it
  *   ------------+---------------------------------------+----------------------+----------------------------------------
- *   to be asked | it owns objects from now on; this hub | it is asked where    | up to what it has passed; while it has
- *               | has the stage from now on; a message  | they stand, until it | been silent for SILENT_MS, and where it
- *               | is missing; the worker is a new one   | says that it has     | is farther behind than that, no longer
- *   known       | it has said that all stand            | are known            | the same
- *   without any | it owns nothing any more; what it has | are others' by now   | not at all
- *               | still to say is taken                 |                      |
- *   gone        | it is expelled, or has left           | are its heirs' soon  | not at all
+ *   requested   | it starts to own objects; this hub    | their positions are  | up to its watermark; not while it has
+ *               | gets the stage; a message is missing; | requested until it   | been silent for SILENT_MS, and not
+ *               | the worker was replaced               | has sent all         | beyond that lag
+ *   known       | it has sent all positions             | are known            | the same
+ *   without any | it owns nothing any more; its         | are owned by others  | not at all
+ *               | remaining messages are taken          |                      |
+ *   removed     | it was expelled, or has left          | go to its successors | not at all
  *
- * Times of the other hub are shown as running times of this one. Clocks are to be within some milliseconds; one that is
- * wrong by more than CLOCK_MS counts as if it was right when its message came.
+ * Times of the other hub are converted to monotonic times of this one. Clocks must agree within some milliseconds; one that is
+ * wrong by more than CLOCK_MS counts as right at the arrival of its message.
  */
 export interface MotionsInOptions {
   readonly clock: Pick<Clock, 'running' | 'runningTime'>;
-  /** Asks a hub where all its trackables stand. */
+  /** Requests the positions of all trackables of a hub. */
   ask(hub: string, number: number): void;
 }
 
-/** For how long a hub may be silent, and how far behind, before the others go on without it. */
+/** Silence and lag of a hub beyond which the others go on without it. */
 export const SILENT_MS = 1000;
 const CLOCK_MS = 1000;
-/** How often a hub is asked. */
+/** Interval at which a request is repeated. */
 const ASK_MS = 250;
 
-/** What a message has brought. */
+/** Content of a message. */
 export interface News extends Omit<OtherMotions, 'motions'> {
   readonly motions: readonly PackedMotions[];
 }
 
 interface Sender {
-  /** The number of its next message; undefined while none has come. */
+  /** Number of its next message; undefined before the first. */
   next: number | undefined;
-  /** Running times of this hub. */
+  /** Monotonic times of this hub. */
   passedMs: number;
   heardMs: number;
   isOwner: boolean;
   isKnown: boolean;
-  /** Undefined where it is still to be asked since it was known, or at all. */
+  /** Undefined if there was no request since the positions were known, or at all. */
   asked: { readonly number: number; lastMs: number } | undefined;
 }
 
@@ -59,17 +59,17 @@ export class MotionsIn {
     this.#options = options;
   }
 
-  /** Whether any other hub owns objects, or may still have something to say. */
+  /** Whether another hub owns objects, or may still send messages. */
   get isAny(): boolean {
     return this.#senders.size > 0;
   }
 
-  /** How often a message was missing. */
+  /** Number of times that a message was missing. */
   get gaps(): number {
     return this.#gaps;
   }
 
-  /** Who else owns objects from now on. */
+  /** Sets the other hubs that own objects. */
   owners(owners: ReadonlySet<string>): void {
     const nowMs = this.#options.clock.running();
     for (const [hub, sender] of this.#senders) if (!owners.has(hub)) sender.isOwner = false;
@@ -84,13 +84,13 @@ export class MotionsIn {
     this.#tell();
   }
 
-  /** Another hub is expelled, or has left. */
+  /** Removes a member that was expelled or has left. */
   gone(hub: string): void {
     this.#senders.delete(hub);
     this.#tell();
   }
 
-  /** Takes a message; undefined where nothing can be made of it. */
+  /** Takes a message; undefined if it is unusable. */
   take(message: MotionsMessage): News | undefined {
     const { from: hub, number, watermark, setBacks, stood, motions } = message;
     const sender = this.#senders.get(hub);
@@ -105,14 +105,14 @@ export class MotionsIn {
     const behindMs = Math.abs(offMs) > CLOCK_MS ? offMs : 0;
     sender.heardMs = nowMs;
     sender.passedMs = Math.min(nowMs, clock.runningTime(message.passedMs) + behindMs);
-    // An answer to an earlier question may lie in front of what is missing.
+    // An answer to an earlier request may precede what is missing.
     const isStood = !sender.isKnown && sender.asked !== undefined && stood >= sender.asked.number;
     sender.isKnown ||= isStood;
     this.#tell();
     return { hub, watermark, passedMs: sender.passedMs, setBacks, isStood, behindMs, motions };
   }
 
-  /** Something is missing of what a hub has sent. */
+  /** Messages of a hub are missing. */
   lost(hub: string): void {
     const sender = this.#senders.get(hub);
     if (sender === undefined) return;
@@ -120,7 +120,7 @@ export class MotionsIn {
     forget(sender);
   }
 
-  /** Up to when the motions of the others have come, in running time; Infinity where there are none. */
+  /** Monotonic time up to which the motions of the others have arrived; Infinity without others. */
   untilMs(): number {
     const nowMs = this.#options.clock.running();
     let untilMs = Number.POSITIVE_INFINITY;
@@ -128,11 +128,11 @@ export class MotionsIn {
       if (!isOwner || nowMs - heardMs > SILENT_MS) continue;
       untilMs = Math.min(untilMs, Math.max(passedMs, nowMs - SILENT_MS));
     }
-    // The others may be heard of again.
+    // The others may send again.
     return this.isAny ? Math.min(untilMs, nowMs) : untilMs;
   }
 
-  /** Has all hubs tell anew where their trackables stand. Resolves when they have, and those of them that are gone. */
+  /** Requests the positions of all trackables of all hubs again. Resolves when those have arrived whose hubs remain members. */
   standing(): Promise<void> {
     for (const sender of this.#senders.values()) forget(sender);
     this.askDue();
@@ -140,7 +140,7 @@ export class MotionsIn {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Asks those of whom it is not known where their trackables stand. To be called again and again. */
+  /** Requests unknown positions. Call it repeatedly. */
   askDue(): void {
     const nowMs = this.#options.clock.running();
     for (const [hub, sender] of this.#senders) {

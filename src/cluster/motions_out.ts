@@ -4,7 +4,7 @@ import type { PackedMotions } from '../wire/messages.ts';
 import { type Bus, PAYLOAD_BYTES_MAX } from './bus.ts';
 import { copiedInParts, packMotionsMessage } from './motion_message.ts';
 
-/** What a hub has passed: items before that number are done, and what comes is received then or later, in running time. */
+/** Watermark of a hub: items before that number are done, and later motions are received then or later, in monotonic time. */
 export interface Passed {
   readonly seq: number;
   readonly receivedMs: number;
@@ -17,13 +17,13 @@ export interface MotionsOutOptions {
   /** Member id of this hub. */
   readonly self: string;
   readonly clock: Pick<Clock, 'now' | 'timeOfDay' | 'setBacks'>;
-  /** What the shards have passed. */
+  /** Watermark of the shards. */
   passed(): Passed;
 }
 
-/** Bytes of motions in a message, about. */
+/** Approximate bytes of motions in a message. */
 const MESSAGE_BYTES = 1 << 20;
-/** Bytes of retained motions. If the stage is farther behind, its next owner is only told where the trackables stand. */
+/** Most bytes of retained motions. If the stage lags further, its next owner gets only the positions of the trackables. */
 const RETAINED_BYTES_MAX = 64 << 20;
 
 const NOTHING: Passed = { seq: 0, receivedMs: 0 };
@@ -34,15 +34,15 @@ interface Held {
 }
 
 /**
- * Sends the motions of this hub to the owner of the collision stage, those of a step once that is kept.
+ * Sends the motions of this hub to the owner of the collision stage, those of a step once it is journaled.
  *
- * What is let out in one turn leaves together, in messages of about a megabyte. Each has a number, whether it can be sent
- * or not: what was not sent is missing, and the receiver sees that it is. It also says what this hub has passed. The steps
- * that are not kept yet hold that back: by what was passed when the one before each of them was done.
+ * Motions released in one turn leave together, in messages of about a megabyte. Each message takes a number even if it cannot
+ * be sent: then the receiver sees a gap. It also states the watermark of this hub. Steps that are not journaled yet hold that
+ * back: it stays at the watermark before the earliest of them.
  *
  * Motions are retained until the owner of the stage confirms that their events are published. They are sent again before the
- * answer where the trackables stand: to an owner that has missed a message, and to a new owner, which so evaluates every
- * motion since the last one that the old owner has published for. One that has come twice is recognized by its item.
+ * positions of the trackables: to an owner that has missed a message, and to a new owner, which so evaluates every motion since
+ * the last one whose events are published. Duplicates are recognized by their items.
  */
 export class MotionsOut {
   readonly #options: MotionsOutOptions;
@@ -53,19 +53,19 @@ export class MotionsOut {
   #pendingBytes = 0;
   #retained: PackedMotions[] = [];
   #retainedBytes = 0;
-  /** The number of the last question that is answered. */
+  /** Number of the last request that is answered. */
   #stood = 0;
   #isToFlush = false;
-  /** As it was when this was called last. */
+  /** Watermark at the last call. */
   #passed: Passed = NOTHING;
-  /** What the receiver was told. */
+  /** Watermark that the receiver has. */
   #told: Passed = NOTHING;
 
   constructor(options: MotionsOutOptions) {
     this.#options = options;
   }
 
-  /** Whether it has sent anything but what it has passed. */
+  /** Whether it has sent anything but watermarks. */
   hasSent = false;
 
   /** Sends to another hub from now on. */
@@ -80,22 +80,22 @@ export class MotionsOut {
     this.#told = NOTHING;
   }
 
-  /** Takes the motions of a step that is not kept yet. */
+  /** Takes the motions of a step that is not journaled yet. */
   stepped(motions: PackedMotions | undefined): void {
-    // What was passed before this step was done, it is behind.
+    // The watermark before this step was done bounds its motions.
     const bound = this.#passed;
     this.#passed = this.#options.passed();
     if (motions !== undefined) this.#held.set(motions, { parts: copiedInParts(motions, MESSAGE_BYTES), bound });
   }
 
-  /** The step with these motions is kept: returns them, where they were held. */
+  /** The step with these motions is journaled: returns them if they were held. */
   released(motions: PackedMotions): readonly PackedMotions[] | undefined {
     const held = this.#held.get(motions);
     this.#held.delete(motions);
     return held?.parts;
   }
 
-  /** Sends motions of steps that are kept. */
+  /** Sends motions of journaled steps. */
   send(motions: readonly PackedMotions[]): void {
     for (const part of motions) {
       this.#retained.push(part);
@@ -107,7 +107,7 @@ export class MotionsOut {
     this.#put(motions);
   }
 
-  /** Sends the retained motions again, in their order. */
+  /** Sends the retained motions again, in order. */
   sendRetained(): void {
     this.#put(this.#retained);
   }
@@ -118,7 +118,7 @@ export class MotionsOut {
     this.#retainedBytes = this.#retained.reduce((sum, { packed }) => sum + look(packed).length, 0);
   }
 
-  /** Returns the retained motions, which are not retained any more. */
+  /** Returns the retained motions, and retains them no longer. */
   takeRetained(): readonly PackedMotions[] {
     const retained = this.#retained;
     this.#retained = [];
@@ -130,7 +130,7 @@ export class MotionsOut {
     if (motions.length === 0) return;
     for (const part of motions) {
       const { length } = look(part.packed);
-      // Nothing more is passed before the rest is sent.
+      // The watermark does not rise before the rest is sent.
       if (this.#pendingBytes + length > MESSAGE_BYTES) this.#send();
       this.#pending.push(part);
       this.#pendingBytes += length;
@@ -144,13 +144,13 @@ export class MotionsOut {
     });
   }
 
-  /** All has been handed to `send` of where the trackables stand, as the receiver has asked by that number. */
+  /** All positions that the receiver has requested by that number were passed to `send`. */
   stood(number: number): void {
     this.#stood = number;
     this.beat();
   }
 
-  /** Sends what there is, and what this hub has passed. */
+  /** Sends pending motions, and the watermark of this hub. */
   beat(): void {
     this.#passed = this.#options.passed();
     let { seq, receivedMs } = this.#passed;

@@ -39,7 +39,7 @@ test('A beat leaves out what a hub cannot have measured: it is to be heard all t
 
 const BAD: readonly [what: string, value: unknown, message: string][] = [
   ['another version', [2, 'x', 1, 1, 1, []], 'version does not fit, found 2'],
-  ['no list', { 0: 1 }, 'it is no list'],
+  ['no list', { 0: 1 }, 'it is not a list'],
   ['no incarnation', [1, 7, 1, 1, 1, []], 'incarnation does not fit, found 7'],
   ['half a record', [1, 'x', 1.5, 1, 1, []], 'applied does not fit, found 1.5'],
   ['no time', [1, 'x', 1, NaN, 1, []], 'clockMs does not fit, found null'],

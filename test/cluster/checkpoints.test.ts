@@ -669,7 +669,7 @@ test('Checkpoints wait while the stream is full, say so once, and go on', async 
     return 'waits';
   };
   assert.equal(await Promise.race([writing, colliding, waits()]), 'waits');
-  assert.deepEqual(notices, ['Cannot write to stream "hub_STATE": it is full. It is tried again']);
+  assert.deepEqual(notices, ['Cannot write to stream "hub_STATE": it is full; retrying']);
   const settings = { name: 'hub_STATE', subjects: ['hub.s.*'], replicas: 3, storage: 'file' } as const;
   await cluster.bus('operator').alterStream(settings);
   await Promise.all([writing, colliding]);

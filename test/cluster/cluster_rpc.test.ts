@@ -132,7 +132,7 @@ test('What cannot be read is counted, and told once', async (t) => {
   for (const bytes of [Buffer.from('x'), Buffer.from([0x92, 1, 5])]) a.bus.publish('hub.rpc', bytes);
   await clock.wait(100);
   assert.equal(b.carrier.misfits, 2);
-  assert.match(b.notices.join('\n'), /^A remote procedure call of another hub is refused: [^\n]*$/);
+  assert.match(b.notices.join('\n'), /^Rejected a remote procedure call of another hub: [^\n]*$/);
 });
 
 test('readRpcMessage() reads what packRpcMessage() has packed', () => {

@@ -133,7 +133,7 @@ const MISFITS: readonly [what: string, value: unknown, message: RegExp][] = [
   ['no list', { kind: 'map' }, /record 1: it must be a list, but is {"kind":"map"}$/],
   ['too few fields', [1, 'ensure', 'i', 'x'], /record 1 \(ensure\): number of fields must be 2, but is 1$/],
   ['too many fields', [1, 'protocol', 'i', 1, 2], /record 1 \(protocol\): number of fields must be 1, but is 2$/],
-  ['no id', [1, 'protocol', 5, 1], /record 1 \(protocol\): id must be a text, but is 5$/],
+  ['no id', [1, 'protocol', 5, 1], /record 1 \(protocol\): id must be a string, but is 5$/],
   ['a field of another type', [1, 'protocol', 'i', -1], /\(protocol\): version must be one of 1, but is -1$/],
   ['a wrong row', [1, 'change', 'i', 'x', [['zone', 'z', 1, true]]], /changes must be a list.*but is \[\["zone","z",1/],
   ['a short map', [1, 'map', 'i', 1, ['x'], [0, 0], 0], /owners must be a list of 256, .*but is \[0,0\]$/],

@@ -492,7 +492,7 @@ const head = (...with_: readonly [at: number, value: unknown][]): Uint8Array[] =
 const texts = (...rows: unknown[]): Uint8Array => packr.pack([1, 'texts', rows]);
 
 const DAMAGED: readonly [what: string, parts: readonly Uint8Array[], message: string | RegExp][] = [
-  ['no messages', [], /message 1 of the configuration's snapshot: there is none$/],
+  ['no messages', [], /message 1 of the configuration's snapshot: it is missing$/],
   ['a later version', head([0, 2]), /version must be one of 1, but is 2$/],
   ['a missing field', head([9, undefined]), /message 1 .*: sources must be a list, .*, but is/],
   ['texts in the place of the state', [texts()], /message 1 .*: kind must be state, but is "texts"$/],
@@ -506,12 +506,12 @@ const DAMAGED: readonly [what: string, parts: readonly Uint8Array[], message: st
   [
     'a text without its end',
     [...HEAD, texts(['zone', 'a', '{', true])],
-    `${PART}: the text of zone "a" must go on, but does not`,
+    `${PART}: the JSON of zone "a" is incomplete`,
   ],
   [
     'another text within one',
     [...HEAD, texts(['zone', 'a', '{', true]), texts(['zone', 'b', '}', false])],
-    /message 3 .*: the text of zone "a" must go on, but does not$/,
+    /message 3 .*: the JSON of zone "a" is incomplete$/,
   ],
 ];
 

@@ -74,7 +74,7 @@ test('A request that comes again is taken once, and answered as it was', async (
   assert.deepEqual(textsOf(hub), ['x', 'y']);
   await told(hub, request(['z'], { number: 2 }));
   const late = await told(hub, bytes);
-  assert.ok(late.at === 'failed' && late.error.message === 'Cannot process locations: request 1 comes behind 2');
+  assert.ok(late.at === 'failed' && late.error.message === 'Cannot process locations: request 1 is older than 2');
   assert.deepEqual(textsOf(hub), ['x', 'y', 'z']);
   assert.deepEqual(await told(hub, request(['other'], { door: 'another' })), { at: 'done' }, 'numbers are per door');
 });
@@ -166,10 +166,10 @@ const MALFORMED: readonly [what: string, bytes: Uint8Array, message: RegExp][] =
   ['that is empty', new Uint8Array(0), /: 0 bytes are no request$/],
   ['of another version', changed(GOOD, 0, [9]), /: version must be 1, but is 9$/],
   ['that ends within its records', GOOD.subarray(0, 50), /: 50 bytes end within the records$/],
-  ['that ends behind its records', GOOD.subarray(0, SIZE), /: 0 bytes are no msgpack$/],
+  ['that ends behind its records', GOOD.subarray(0, SIZE), /: 0 bytes are not msgpack$/],
   ['with another tail', withTail(GOOD, 5), /: it must be a list, but is 5$/],
   ['without a sequence', withTail(GOOD, [-1, 'front', 1, [ROW]]), /: applied must be a whole number, but is -1$/],
-  ['of nobody', withTail(GOOD, [1, '', 1, [ROW]]), /: door must be a text, but is ""$/],
+  ['of nobody', withTail(GOOD, [1, '', 1, [ROW]]), /: door must be a string, but is ""$/],
   ['without a number', withTail(GOOD, [1, 'front', 1.5, [ROW]]), /: number must be a whole number, but is 1\.5$/],
   [
     'that may be repeated or not',

@@ -87,7 +87,7 @@ for (const [what, silence, why, waitedMs] of [
     }
     const tookMs = (clock.nowMs - startMs) / 3;
     assert.ok(tookMs >= waitedMs && tookMs < waitedMs + 50, `${tookMs} ms`);
-    assert.deepEqual(a.notices, [`What is told of all hubs is without hub "hub b" (b): it ${why}`]);
+    assert.deepEqual(a.notices, [`Cluster totals exclude hub "hub b" (b): it ${why}`]);
   });
 }
 
@@ -159,7 +159,7 @@ for (const [what, answer, why] of [
     const { hubs } = await hubsOf(t, { a: says(1), b: answer });
     const [a] = hubs;
     assert.deepEqual(shown(await a.gather.ask(QUESTION)), [['hub a', 1]]);
-    assert.deepEqual(a.notices, [`What is told of all hubs is without hub "hub b" (b): ${why}`]);
+    assert.deepEqual(a.notices, [`Cluster totals exclude hub "hub b" (b): ${why}`]);
   });
 }
 

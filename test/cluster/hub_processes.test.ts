@@ -297,7 +297,7 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     );
     assert.match(
       stopped[0]?.stderr ?? '',
-      /Nothing could be appended to the journal for \d+ ms: what waits for it is given up/,
+      /Nothing could be appended to the journal for \d+ ms: pending requests are rejected/,
     );
   });
 });

@@ -365,7 +365,7 @@ class SimulatedBus implements Bus {
     ask: (resolve: (value: Value) => void, reject: (why: string) => void, retry: () => void) => void,
     timeoutMs = API_MS,
   ): Promise<Value> {
-    const late = `nobody answered within ${timeoutMs} ms`;
+    const late = `no server answered within ${timeoutMs} ms`;
     const found = await this.#within<{ value: Value } | string>({ timeoutMs, late }, ({ resolve, retry }) => {
       const answer = (found: { value: Value } | string): void =>
         this.#network.deliver('servers', this.#member, () => resolve(found));

@@ -30,12 +30,12 @@ test('StreamApi asks for the last message again while the stream has no leader t
 test('StreamApi gives up asking for the last message after 5 s, and asks once for what changes a stream', async () => {
   const { bus, timesMs } = unanswering(Infinity);
   const api = new StreamApi(bus);
-  await assert.rejects(api.last('hub_S', 'hub.s'), /nobody answered within 5000 ms/);
+  await assert.rejects(api.last('hub_S', 'hub.s'), /no server answered within 5000 ms/);
   assert.equal(
     timesMs.reduce((sum, ms) => sum + ms),
     5000,
   );
   timesMs.length = 0;
-  await assert.rejects(api.purge('hub_S', 'hub.s', undefined), /nobody answered/);
+  await assert.rejects(api.purge('hub_S', 'hub.s', undefined), /no server answered/);
   assert.deepEqual(timesMs, [5000]);
 });

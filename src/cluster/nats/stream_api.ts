@@ -106,7 +106,7 @@ export class StreamApi {
     if (answer.at === 'noResponders') throw new BusError(`Cannot ${what}: no server offers JetStream`);
     if (answer.at === 'unanswered') {
       if (triesMs.length > 0) return this.#ask(api, question, what, absent, triesMs);
-      throw new BusError(`Cannot ${what}: nobody answered within ${TIMEOUT_MS} ms`);
+      throw new BusError(`Cannot ${what}: no server answered within ${TIMEOUT_MS} ms`);
     }
     const { error } = answer.value;
     if (error === undefined) return answer.value;
