@@ -701,7 +701,7 @@ test('Checkpoints refuse partitions that there are not, pairs that are not claim
   await assert.rejects(checkpoints.noteCollisions([pairRow('p', '1')]), /they are not claimed/);
   await checkpoints.claim({ partitions: [0], collisions: false, epoch: 1 });
   checkpoints.note(packedRows([pairRow('p', '1')]));
-  await assert.rejects(checkpoints.write(), /Cannot keep the row of collision "p"/);
+  await assert.rejects(checkpoints.write(), /Cannot write the row of collision "p"/);
 });
 
 test('Noted rows are bounded by the number of objects', () => {
