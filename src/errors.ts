@@ -1,6 +1,6 @@
 /**
- * Every error that a client can see: its code, HTTP status and wire type. The wire type gets the configured prefix
- * (`com.flowcate` by default) in api/, or gives way to the plain word of its status.
+ * Error codes with HTTP status and wire type. api/ adds the configured prefix (default `com.flowcate`) to the wire
+ * type, or replaces it by the plain word of the status.
  */
 const CATALOGUE = {
   HUB_BAD_REQUEST: { status: 400, type: '.http.bad_request' },
@@ -24,12 +24,12 @@ const CATALOGUE = {
 
 export type ErrorCode = keyof typeof CATALOGUE;
 
-/** Whether a text from elsewhere names an error. */
+/** Whether a string from outside is an error code. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(CATALOGUE, text);
 }
 
-/** A failure that is answered to a client. The message says what could not be done: and the state found. */
+/** A failure that is returned to a client. The message says which operation failed, on what, and why. */
 export class HubError extends Error {
   readonly code: ErrorCode;
 
@@ -39,12 +39,15 @@ export class HubError extends Error {
     this.code = code;
   }
 
-  /** The HTTP status that this error is answered with. */
+  /** HTTP status of the response. */
   get status(): number {
     return CATALOGUE[this.code].status;
   }
 
-  /** The body of the answer: {type, code, message}. The type is under a reverse-domain prefix, or a plain word without. */
+  /**
+   * Returns the body of the response: {type, code, message}. The type has a reverse-domain prefix, or is a plain word
+   * without one.
+   */
   body(typePrefix: string | undefined): { type: string; code: number; message: string } {
     const { status, type } = CATALOGUE[this.code];
     return {
@@ -55,7 +58,7 @@ export class HubError extends Error {
   }
 }
 
-/** What v1 calls an error of a status: clients compare these words, so they are spelled as v1 spells them. */
+/** Returns the v1 error type of a status: clients compare these words, so v1's spelling is preserved. */
 export function plainType(status: number): string {
   if (status === 401 || status === 403) return 'unathorized';
   if (status === 404) return 'not found';

@@ -1,67 +1,70 @@
 import type { Borrowed } from './model/borrowed.ts';
 
 /**
- * What transport/ exchanges with api/ and socket/: plain requests, replies and peers, so that neither side knows the
- * other, nor the HTTP server in use.
+ * Values exchanged between transport/ and api/ or socket/: plain requests, replies and peers, so that neither side
+ * depends on the other or on the HTTP server.
  */
 
-/** What is known of a request before its body is read. */
+/** A request before its body is read. */
 export interface HttpHead {
   /** Upper case. */
   readonly method: string;
   /** As received, without the query and the base path: still percent-encoded. */
   readonly path: string;
   /**
-   * Path before `path` in the addresses of the client, such as /rtls, where a proxy has taken it off or the hub has a base path.
-   * Empty or left out: none.
+   * Path before `path` in the client's URLs, such as /rtls, if a proxy has removed it or the hub has a base path. Empty
+   * or absent: none.
    */
   readonly prefix?: string;
   /** As received, without the question mark. */
   readonly query: string;
-  /** Value of a header, by its lower-case name. */
+  /** Returns the value of a header, by its lower-case name. */
   header(name: string): string | undefined;
 }
 
 export interface HttpRequest extends HttpHead {
   /**
-   * Empty when there is none. Lent until the next await, behind which it is to be asked for anew; one of more than 64 KiB
-   * until the request is answered.
+   * Empty if there is none. Borrowed until the next await, after which it must be read from here again; a body of more
+   * than 64 KiB until the request is answered.
    */
   readonly body: Borrowed;
-  /** To be called where the answer waits for something, and nobody reads the body again. */
+  /** Drops the body. Call it if the answer takes time and the body is not needed any more. */
   dropBody?(): void;
-  /** Aborted when the client goes before it is answered: nobody waits then for what takes long. Left out: nobody knows. */
+  /**
+   * Returns a signal that is aborted if the client disconnects before the answer: a long operation can then stop.
+   * Absent if unsupported.
+   */
   gone?(): AbortSignal;
-  /** What the address of the client counts as: see PeerHead. To be called before the request is answered. */
+  /** Returns the address of the client for limits: see PeerHead. Call it before the request is answered. */
   address?(): string;
 }
 
 export interface HttpReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Body;
+  readonly body?: ReplyBody;
 }
 
-/** A reply whose body is short. */
+/** A reply with a short body. */
 export interface TextReply extends HttpReply {
   readonly body?: string;
 }
 
-export type Body = string | Uint8Array | LongBody | FetchedBody;
+export type ReplyBody = string | Uint8Array | LongBody | FetchedBody;
 
 /**
- * A body that is made part by part, as the client reads it, and once. It must not depend on what changes meanwhile. To make
- * a part takes a few milliseconds at most, and a part may be empty.
+ * A body generated in parts as the client reads it, once. It must not depend on state that changes in the meantime.
+ * Generating a part takes a few milliseconds at most; a part may be empty.
  */
 export interface LongBody {
   readonly parts: Iterable<string>;
-  /** Bytes that it keeps until it has been read, beside what is kept anyway. */
+  /** Bytes that it retains until it has been read, besides data that is retained anyway. */
   readonly ownBytes?: number;
 }
 
 /**
- * A body whose parts are fetched one by one, as the client reads it, and once. A part that cannot be had ends the connection, so
- * no client takes what it has for the whole.
+ * A body whose parts are fetched one by one as the client reads it, once. A part that cannot be fetched closes the
+ * connection, so that no client mistakes an incomplete body for the whole.
  */
 export interface FetchedBody {
   readonly parts: AsyncIterable<Uint8Array>;
@@ -70,64 +73,64 @@ export interface FetchedBody {
 
 export type HandleHttp = (request: HttpRequest) => HttpReply | Promise<HttpReply>;
 
-/** Decides whether a large body is read: undefined, or what the request is answered instead. */
+/** Decides whether a large body is read: undefined, or the reply to send instead. */
 export type AdmitBody = (head: HttpHead) => HttpReply | undefined | Promise<HttpReply | undefined>;
 
 /** An upgrade request. */
 export interface PeerHead {
-  /** It carries the API version, and no base path. */
+  /** Contains the API version and no base path. */
   readonly path: string;
   readonly userAgent: string;
-  /** The header. */
+  /** Authorization header. */
   readonly authorization: string | undefined;
   /** As received. */
   readonly query: string;
-  /** What the address of the client counts as: of IPv6 its first half. Left out: unknown. */
+  /** Address of the client for limits: the first half of an IPv6 address. Absent if unknown. */
   readonly address?: string;
 }
 
-/** Whether an upgrade request shows who sends it. Neither throws nor rejects. */
-export type KnowPeer = (head: PeerHead) => boolean | Promise<boolean>;
+/** Whether an upgrade request is authenticated. Neither throws nor rejects. */
+export type AuthenticatePeer = (head: PeerHead) => boolean | Promise<boolean>;
 
-/** The other end of a WebSocket connection. */
+/** Remote end of a WebSocket connection. */
 export interface Peer extends PeerHead {
-  /** Whether its upgrade request has shown who it is; true where nobody asks. */
+  /** Whether its upgrade request was authenticated; true without authentication. */
   readonly isKnown: boolean;
   /**
-   * Sends one text frame, UTF-8 where it is bytes, which are read before this returns. Frames keep their order; what the
-   * network does not take yet is buffered.
+   * Sends one text frame. Bytes are UTF-8 and read before this returns. Frames keep their order; data that the network
+   * does not accept yet is buffered.
    */
   send(text: string | Borrowed): void;
-  /** Bytes sent but not yet taken by the network. */
+  /** Returns the bytes sent but not yet accepted by the network. */
   bufferedBytes(): number;
   close(code: number, reason: string): void;
 }
 
-/** One end of a WebSocket connection: what happens to it. */
+/** Event handlers of a WebSocket connection. */
 export interface PeerEvents {
   /**
-   * A message of text as bytes, lent until this returns. Returns whether it was taken; otherwise it comes as a text. Left
-   * out: all come as texts.
+   * Handles a text message as bytes, borrowed until this returns. Returns whether it was accepted; otherwise it is
+   * passed to `message`. If absent, all messages are.
    */
   bytes?(message: Borrowed): boolean;
   message(text: string): void;
-  /** The network has taken what was buffered. */
+  /** The network has accepted the buffered data. */
   drained(): void;
   closed(): void;
 }
 
 export type HandlePeer = (peer: Peer) => PeerEvents;
 
-/** Something that waits for a client to read it. */
-export interface Waiting {
+/** Data that waits for a client to read it. */
+export interface UnsentData {
   /** Bytes that wait now. */
   readonly bytes: number;
-  /** Ends the connection, and forgets what waits. */
+  /** Closes the connection and discards the data. */
   drop(): void;
 }
 
-/** Counts what clients have not read yet, of all connections, and bounds it. */
+/** Counts and limits the unsent data of all connections. */
 export interface CountUnsent {
-  /** That much more waits in one place; less where it is negative. May drop it, or another one. */
-  changed(by: number, one: Waiting): void;
+  /** Adds to the waiting bytes of one connection; `by` may be negative. May drop that connection or another one. */
+  changed(by: number, one: UnsentData): void;
 }

@@ -15,8 +15,8 @@ import { newRecordBuffer } from '../src/wire/location_record.ts';
 import {
   type CollisionBatch,
   type CollisionReply,
-  type OtherMotions,
-  type Restore,
+  type RemoteHubMotions,
+  type CollisionRestore,
   type SeveralHubs,
   unpackMotions,
 } from '../src/wire/messages.ts';
@@ -53,7 +53,7 @@ export class Collisions {
     for (const [id, zone] of batch.zones) this.#zones.set(id, zone);
     const { nowMs, variants, setBacks, watermark, others, areStandsExact } = batch;
     if (batch.restore === undefined) for (const packed of batch.motions) this.#merge.add(unpackMotions(packed));
-    const timed = (other: OtherMotions) => timesOf(other, others?.clockMs ?? nowMs, setBacks ?? []);
+    const timed = (other: RemoteHubMotions) => timesOf(other, others?.clockMs ?? nowMs, setBacks ?? []);
     const news = (others?.hubs ?? []).map((other) => ({ ...other, motions: unpacked(other.motions, timed(other)) }));
     if (batch.restore === undefined) for (const { hub, motions } of news) this.#add(this.#otherOf(hub), motions);
     else this.#restore(batch, batch.restore, news);
@@ -113,7 +113,7 @@ export class Collisions {
 
   #restore(
     { nowMs, motions, others, setBacks }: CollisionBatch,
-    { fromSeq, done, others: ofOthers = [], ...known }: Restore,
+    { fromSeq, done, others: ofOthers = [], ...known }: CollisionRestore,
     news: readonly News[],
   ): void {
     const finished = done.flatMap(unpackMotions);
@@ -139,7 +139,7 @@ export class Collisions {
   }
 }
 
-type News = Omit<OtherMotions, 'motions'> & { readonly motions: readonly Motion[] };
+type News = Omit<RemoteHubMotions, 'motions'> & { readonly motions: readonly Motion[] };
 
 function unpacked(packs: readonly Uint8Array[], timed: (motion: Motion) => Motion): Motion[] {
   return packs.flatMap((packed) => unpackMotions(packed).map(timed));
@@ -147,7 +147,7 @@ function unpacked(packs: readonly Uint8Array[], timed: (motion: Motion) => Motio
 
 /** Converts the times of another hub's motions to those of this hub. No motion was received later than now. */
 function timesOf(
-  { setBacks, behindMs }: Omit<OtherMotions, 'motions'>,
+  { setBacks, behindMs }: Omit<RemoteHubMotions, 'motions'>,
   nowMs: number,
   own: readonly ClockStep[],
 ): (motion: Motion) => Motion {

@@ -1,6 +1,6 @@
 import type { QueryResult } from '../core/item.ts';
 import { HubError } from '../errors.ts';
-import type { Body } from '../exchange.ts';
+import type { ReplyBody } from '../exchange.ts';
 import { show } from '../model/error_value_text.ts';
 import type { View } from '../model/topics.ts';
 import { shownCollection, shownList } from './list_body.ts';
@@ -30,7 +30,7 @@ export function textList(
   answers: readonly QueryResult[],
   view: View,
   { order = 'any', cut = (text) => text }: Listing = {},
-): Body {
+): ReplyBody {
   const texts = order === 'any' ? textsOf(answers) : textsById(answers);
   const body = view.geojson === true ? shownCollection(texts, cut) : shownList(texts, cut);
   return typeof body === 'string' ? body : { ...body, ownBytes: texts.reduce((sum, { length }) => sum + length, 0) };

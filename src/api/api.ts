@@ -5,7 +5,7 @@ import { HubError } from '../errors.ts';
 import type { AdmitBody, HandleHttp, HttpHead, HttpReply, HttpRequest } from '../exchange.ts';
 import { lend, look } from '../model/borrowed.ts';
 import { show } from '../model/error_value_text.ts';
-import type { Turns } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 import { checkKept, checkSize, LONG_BODY_BYTES, parseBody, parseExactBody, parseLongBody, textOf } from './body.ts';
 import type { ApiDeps } from './deps.ts';
 import { siteOf } from './naming.ts';
@@ -86,7 +86,7 @@ export function admitBodies(hub: GuardedApiDeps): AdmitBody {
 
 interface Api {
   readonly hub: GuardedApiDeps;
-  readonly turns: Turns;
+  readonly turns: TaskScheduler;
   readonly router: Router;
   readonly reply: Replies;
 }

@@ -1,7 +1,7 @@
 import { HubError } from '../errors.ts';
 import { parseExactJson, parseJson, UnsupportedJson, unsupportedReason } from '../model/json.ts';
 import { LongJson } from '../model/long_json.ts';
-import type { Turns } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -30,7 +30,7 @@ interface LongReading {
   readonly everywhere: boolean;
   /** See LongJsonOptions. */
   readonly textMax: number;
-  readonly turns: Turns;
+  readonly turns: TaskScheduler;
 }
 
 /** Parses a long JSON body in parts, with the checks of checkKept. Rejects with HUB_BAD_REQUEST. */

@@ -17,7 +17,7 @@ import type { Consumption } from '../model/usage.ts';
 import type { MapView } from '../model/view.ts';
 import type { Zone } from '../model/zone.ts';
 import type { DescribeProtocol } from '../socket/docs/async_api.ts';
-import type { Turns } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 import type { ErrorTyping } from './versions.ts';
 
 /** Services of the hub for the API. */
@@ -72,7 +72,7 @@ export interface ApiDeps extends ErrorTyping {
   /** History; undefined if it is off. */
   readonly history?: HistoryApi | undefined;
   /** Scheduler of long tasks on this thread. */
-  readonly turns: Turns;
+  readonly turns: TaskScheduler;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { timingOfFence, timingOfObject } from '../core/fence/timing.ts';
 import { HubError } from '../errors.ts';
-import type { Body, HttpReply } from '../exchange.ts';
+import type { ReplyBody, HttpReply } from '../exchange.ts';
 import { type Cursor, cursorOf } from '../history/queries/cursor.ts';
 import type { HistoryAnswer } from '../history/queries/query_pool.ts';
 import type { PlacesAsked, Question, Timeouts } from '../history/queries/question.ts';
@@ -116,7 +116,7 @@ export async function streamed(call: Call, { history, question, mediaType }: Ask
 
 interface Answered extends Pick<HistoryAnswer, 'next' | 'damaged' | 'missingHubs'> {
   readonly mediaType: string;
-  readonly body: Body;
+  readonly body: ReplyBody;
 }
 
 function answered(call: Call, { next, mediaType, body, ...lacking }: Answered): HttpReply {

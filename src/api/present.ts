@@ -6,7 +6,7 @@ import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { allAsShown, asShown } from '../entities/as_shown.ts';
 import type { EntityMap, Kind } from '../entities/known.ts';
 import { HubError } from '../errors.ts';
-import type { Body } from '../exchange.ts';
+import type { ReplyBody } from '../exchange.ts';
 import type { Anchor } from '../model/anchor.ts';
 import { type Fence, type StoredFence, publicFence } from '../model/fence.ts';
 import { show } from '../model/error_value_text.ts';
@@ -26,7 +26,7 @@ export interface Presenter<K extends Kind> {
   readonly query: TObject;
   one(entity: EntityMap[K], call: Call, hub: ApiDeps): string;
   /** A list of entities. */
-  many(entities: readonly EntityMap[K][], call: Call, hub: ApiDeps): Body;
+  many(entities: readonly EntityMap[K][], call: Call, hub: ApiDeps): ReplyBody;
 }
 
 /** Stored form. */

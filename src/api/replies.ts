@@ -1,5 +1,5 @@
 import type { HubError } from '../errors.ts';
-import type { Body, HttpReply, TextReply } from '../exchange.ts';
+import type { ReplyBody, HttpReply, TextReply } from '../exchange.ts';
 import { type ErrorTyping, errorTypePrefixIn, versionOf } from './versions.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ export class Replies {
   }
 
   /** 200 with JSON. */
-  json(text: Body): HttpReply {
+  json(text: ReplyBody): HttpReply {
     return { status: 200, headers: this.#json, body: text };
   }
 

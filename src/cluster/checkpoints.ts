@@ -3,7 +3,7 @@ import type { StoredRow, LastKnownRow } from '../core/item.ts';
 import { keyOf, type PackedRows, rowAt } from '../core/row_bytes.ts';
 import { PARTITIONS } from '../shards/affinity.ts';
 import type { Place } from '../store/newest_rows.ts';
-import type { Turns } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 import { packedRows } from '../wire/store_messages.ts';
 import type { Bus, StreamSettings } from './bus.ts';
 import { type Outdated, StateSection } from './state_section.ts';
@@ -21,7 +21,7 @@ export interface CheckpointsOptions extends Pick<StreamSettings, 'replicas' | 's
   readonly name: string;
   /** Member id of this hub. */
   readonly incarnation: string;
-  readonly turns: Turns;
+  readonly turns: TaskScheduler;
   /** Partition of an object by the applied configuration. Its rows move there with the next write. */
   partitionOf(kind: LastKnownRow['kind'], id: string): number;
   /** Whether this hub owns an object; when left out, it owns all. */

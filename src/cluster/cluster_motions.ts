@@ -1,5 +1,5 @@
 import type { Clock } from '../time/clock.ts';
-import type { Evaluated, PackedMotions } from '../wire/messages.ts';
+import type { EvaluatedMotions, PackedMotions } from '../wire/messages.ts';
 import type { Bus, Message, Subscription } from './bus.ts';
 import {
   type PublishedMotions,
@@ -140,7 +140,7 @@ export class ClusterMotions {
   }
 
   /** The events of motions that the stage of this hub has evaluated are published. Reports that at once if there are any. */
-  published({ beforeMs, others }: Evaluated, hasEvents: boolean): void {
+  published({ beforeMs, others }: EvaluatedMotions, hasEvents: boolean): void {
     const { self } = this.#options;
     if (this.#owner !== self || beforeMs === undefined) return;
     this.#published = { from: self, beforeMs, others };

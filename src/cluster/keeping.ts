@@ -2,7 +2,7 @@ import type { CollisionRow } from '../core/collision/row.ts';
 import type { StoredRow, LastKnownRow } from '../core/item.ts';
 import { HubError } from '../errors.ts';
 import type { ObjectKind } from '../model/id.ts';
-import type { Turns } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import { type Applicant, checkStreams, isForGood } from './admission.ts';
 import { BusError } from './bus.ts';
@@ -23,7 +23,7 @@ export interface KeepingOptions extends KeptStreams {
   readonly shards: number;
   /** Whether reads may be stale while this hub is cut off. */
   readonly reads: 'latest' | 'any';
-  readonly turns: Turns;
+  readonly turns: TaskScheduler;
 }
 
 /** What the storage needs to know about objects and this hub. */

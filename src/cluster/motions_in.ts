@@ -1,5 +1,5 @@
 import type { Clock } from '../time/clock.ts';
-import type { OtherMotions, PackedMotions } from '../wire/messages.ts';
+import type { RemoteHubMotions, PackedMotions } from '../wire/messages.ts';
 import type { MotionsMessage } from './motion_message.ts';
 
 /**
@@ -32,7 +32,7 @@ const CLOCK_MS = 1000;
 const ASK_MS = 250;
 
 /** Content of a message. */
-export interface News extends Omit<OtherMotions, 'motions'> {
+export interface News extends Omit<RemoteHubMotions, 'motions'> {
   readonly motions: readonly PackedMotions[];
 }
 

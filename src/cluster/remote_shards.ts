@@ -10,7 +10,7 @@ import {
   writeRecord,
 } from '../core/location/record.ts';
 import type { ScannedBody } from '../core/location/scanned_body.ts';
-import { newRecordBuffer, type Times } from '../wire/location_record.ts';
+import { newRecordBuffer, type LocationTimes } from '../wire/location_record.ts';
 import type { Router } from './router.ts';
 
 const BUFFER_BYTES = 1 << 14;
@@ -22,7 +22,7 @@ const WGS84 = 'EPSG:4326';
 export const HERE = null;
 
 /**
- * Shards of all owners, in the interface that ingest and the API use: input goes through the router. Times are wall-clock
+ * Shards of all owners, in the interface that ingest and the API use: input goes through the router. LocationTimes are wall-clock
  * times.
  */
 export class RemoteShards {
@@ -50,7 +50,7 @@ export class RemoteShards {
   }
 
   /** Takes a checked location. Hot path. */
-  location(location: AcceptedLocation, { generatedMs, receivedMs }: Times): void {
+  location(location: AcceptedLocation, { generatedMs, receivedMs }: LocationTimes): void {
     const most = recordBytesMax(location);
     if (most > this.#buffer.bytes.length) this.#buffer = newRecordBuffer(most);
     const { source, crs } = location;

@@ -1,7 +1,7 @@
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { PROVIDER_NAME, recordSize } from '../core/location/record.ts';
 import type { ScannedBody } from '../core/location/scanned_body.ts';
-import type { Times } from '../wire/location_record.ts';
+import type { LocationTimes } from '../wire/location_record.ts';
 import { allDone } from './location_queues.ts';
 import type { Ownership } from './ownership.ts';
 import type { PartitionLoads } from './partition_loads.ts';
@@ -13,7 +13,7 @@ export interface Places {
   /** Number of the target of a provider, valid as long as `homesChanged` stays the same. */
   homeOf(provider: string): number;
   readonly homesChanged: number;
-  location(location: AcceptedLocation, times: Times): void;
+  location(location: AcceptedLocation, times: LocationTimes): void;
   /** Takes a scanned body, whose records may be changed. */
   scanned(body: ScannedBody): void;
   /** Deletes the location of a provider. */
@@ -78,7 +78,7 @@ export class Routes implements Places {
   }
 
   // hot
-  location(location: AcceptedLocation, times: Times): void {
+  location(location: AcceptedLocation, times: LocationTimes): void {
     const { local, remote, loads } = this.#options;
     if (!this.#isHere(location.provider_id)) remote.location(location, times);
     else {

@@ -2,7 +2,7 @@ import type { StoredRow } from '../core/item.ts';
 import { isTombstone, keyOf, ofKey, type PackedRows, RowWriter, rowId, rowKey, rowSize } from '../core/row_bytes.ts';
 import { copied, look } from '../model/borrowed.ts';
 import { NewestRows, type Place } from '../store/newest_rows.ts';
-import type { Turns } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 import { asBuffer, newRecordBuffer } from '../wire/location_record.ts';
 import { BusError, type StoredMessage } from './bus.ts';
 import { NotedRows } from './noted_rows.ts';
@@ -384,7 +384,7 @@ export class StateSection {
 }
 
 export interface StateSectionOptions extends StateSubjectOptions {
-  readonly turns: Turns;
+  readonly turns: TaskScheduler;
   /** Pattern that all subjects match. */
   readonly pattern: string;
   /** Current subject of an object's rows. */

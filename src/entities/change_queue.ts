@@ -1,5 +1,5 @@
 import { HubError } from '../errors.ts';
-import { Turns } from '../time/turns.ts';
+import { TaskScheduler } from '../time/turns.ts';
 
 /**
  * Serializes all changes and commits them in groups.
@@ -34,7 +34,7 @@ export class ChangeQueue<Change> {
   readonly #on: ChangeHandlers<Change>;
   readonly #waitingMax: number;
   readonly #groupMax: number;
-  readonly #turns: Turns;
+  readonly #turns: TaskScheduler;
   #waiting: (Waiting<Change> | Together<Change>)[] = [];
   #busy = false;
   /** The group that is not answered yet. */
@@ -42,7 +42,7 @@ export class ChangeQueue<Change> {
   #committing: Promise<void> | undefined;
 
   constructor(on: ChangeHandlers<Change>, options: ChangeQueueOptions = {}) {
-    const { waitingMax = 100_000, groupMax = 1000, turns = new Turns() } = options;
+    const { waitingMax = 100_000, groupMax = 1000, turns = new TaskScheduler() } = options;
     this.#on = on;
     this.#turns = turns;
     this.#waitingMax = waitingMax;
@@ -166,7 +166,7 @@ export interface ChangeQueueOptions {
   /** Maximum number of steps per transaction; default: 1,000. */
   readonly groupMax?: number;
   /** Scheduler of long groups; default: a separate one. */
-  readonly turns?: Turns;
+  readonly turns?: TaskScheduler;
 }
 
 /**

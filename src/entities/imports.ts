@@ -1,7 +1,7 @@
 import { HubError } from '../errors.ts';
 import type { Import, ImportState } from '../model/import.ts';
 import { formatTime } from '../model/time.ts';
-import type { Turns } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 import type { Body } from './body.ts';
 import { DEFINED_KINDS, type DefinedLists } from './defined_lists.ts';
 import type { Defined, Documents } from './documents.ts';
@@ -24,7 +24,7 @@ export interface ImportsDeps {
   readonly rules: LocatingRules;
   /** Documents defined in the page. */
   defined(): Readonly<Record<DefinedName, DefinedDocuments>>;
-  readonly turns: Turns;
+  readonly turns: TaskScheduler;
   /** Wall-clock time. */
   now(): number;
   /** Reports internal errors. */

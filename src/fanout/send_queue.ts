@@ -1,4 +1,4 @@
-import type { CountUnsent, Peer, Waiting } from '../exchange.ts';
+import type { CountUnsent, Peer, UnsentData } from '../exchange.ts';
 import { type Borrowed, lend } from '../model/borrowed.ts';
 import { type Batch, FRAME_MAX_BYTES, PAYLOAD_MAX_BYTES, type Subscriber } from './batch.ts';
 import { CopyBuffer } from './copy_buffer.ts';
@@ -36,7 +36,7 @@ const WAITING_OVERHEAD_BYTES = 128;
 /** Closes for trying again later: the peer has not read what was sent, or what it wants cannot be had. */
 const TRY_AGAIN_LATER = 1013;
 
-export class SendQueue implements Subscriber, Waiting {
+export class SendQueue implements Subscriber, UnsentData {
   readonly #peer: Peer;
   readonly #options: SendQueueOptions;
   /** What stands before the payload in frames of a subscription. */

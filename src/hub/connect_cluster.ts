@@ -14,7 +14,7 @@ import { ownRows, rowsToStore } from '../shards/row_times.ts';
 import type { Store } from '../store/store.ts';
 import { StoreWriter } from '../store/writer.ts';
 import { type Clock, schedule } from '../time/clock.ts';
-import { Turns } from '../time/turns.ts';
+import { TaskScheduler } from '../time/turns.ts';
 import type { Database } from './connect_database.ts';
 import type { Log } from './log.ts';
 
@@ -46,7 +46,7 @@ export async function connectCluster({ config, log, clock }: ClusterDeps): Promi
     bus: openNatsBus(bus, notice),
     incarnation: randomBytes(INCARNATION_BYTES).toString('base64url'),
     digest: createHash('sha256').update(rest.alike.join('\n')).digest('base64url'),
-    turns: new Turns(),
+    turns: new TaskScheduler(),
     capacity: config.lane_capacity,
     notice,
     schedule,

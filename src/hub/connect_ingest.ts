@@ -13,7 +13,7 @@ import { recordedSince } from '../model/history.ts';
 import type { Arrivals } from '../operation/arrivals.ts';
 import { partitionOf } from '../shards/affinity.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Times } from '../wire/location_record.ts';
+import type { LocationTimes } from '../wire/location_record.ts';
 import type { Database } from './connect_database.ts';
 import type { Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
@@ -64,7 +64,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
   const { now, timeOfDay } = clock;
   // With fast writes nothing waits for the database, and a rejected provider is retried with its next location.
   const slow = cluster !== undefined || (config.persist_locations && !config.db_fast_writes);
-  const inRunning = ({ generatedMs, receivedMs }: Times): Times => {
+  const inRunning = ({ generatedMs, receivedMs }: LocationTimes): LocationTimes => {
     return { generatedMs: clock.eventTime(generatedMs), receivedMs: clock.runningTime(receivedMs) };
   };
   const bounds = boundsOf(config);

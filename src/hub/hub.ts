@@ -19,7 +19,7 @@ import { WaitingFrames } from '../socket/waiting_frames.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { beginReading } from '../store/store.ts';
-import { BEAT_MS, type Clock, every, openClock, schedule } from '../time/clock.ts';
+import { HEARTBEAT_MS, type Clock, every, openClock, schedule } from '../time/clock.ts';
 import type { HubAuthorization, OutgoingTls } from './authorization.ts';
 import { clusterStore, connectCluster, settingsByHub } from './connect_cluster.ts';
 import { connectHistory } from './connect_history.ts';
@@ -248,7 +248,7 @@ function startBackground(parts: Parts, care: CertificateCare, { config, log }: S
   const { clock, cluster, shards } = parts;
   const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
   clock.beat();
-  const stopBeating = every(BEAT_MS, beating(clock, log));
+  const stopBeating = every(HEARTBEAT_MS, beating(clock, log));
   const memory = new MemoryWatch({ collect: garbageCollector() });
   const stopWatching = every(MEMORY_WATCH_MS, () => memory.look());
   const roundMs = cluster === undefined ? config.db_flush_interval : config.cluster_checkpoint_interval;

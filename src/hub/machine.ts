@@ -4,7 +4,7 @@ import { garbageCollector } from '../../workers/garbage.ts';
 import type { BodyScanner } from '../ingest/body_scanner.ts';
 import { type OpenThread, openThread } from '../lane/thread.ts';
 import { schedule } from '../time/clock.ts';
-import { Turns } from '../time/turns.ts';
+import { TaskScheduler } from '../time/turns.ts';
 
 /** Services of the machine besides the clock. */
 export interface Machine {
@@ -14,7 +14,7 @@ export interface Machine {
   /** A random UUID. */
   newId(): string;
   /** Scheduler of long tasks on the main thread. */
-  readonly turns: Turns;
+  readonly turns: TaskScheduler;
   /** Scanner of location bodies; it has 17 MB of memory. */
   openScanner(bounds: ScannerBounds): BodyScanner;
   collectGarbage(): void;
@@ -23,6 +23,6 @@ export interface Machine {
 /** The machine of this process. */
 export function thisMachine(): Machine {
   const openScanner = (bounds: ScannerBounds): BodyScanner => new LocationScanner(bounds);
-  const turns = new Turns();
+  const turns = new TaskScheduler();
   return { schedule, openThread, newId: randomUUID, turns, openScanner, collectGarbage: garbageCollector() };
 }

@@ -5,7 +5,7 @@ import type { ZoneMove } from '../core/zone/following.ts';
 import { CommitGate } from '../fanout/commit_gate.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { HubCounts } from '../operation/counts.ts';
-import type { CollisionReply, Evaluated, PackedMotions, ShardReply } from '../wire/messages.ts';
+import type { CollisionReply, EvaluatedMotions, PackedMotions, ShardReply } from '../wire/messages.ts';
 
 /** Receivers of outcomes. */
 export interface Sinks {
@@ -22,7 +22,7 @@ export interface Sinks {
   /** The same for colliding pairs. */
   keepPairs(rows: Iterable<StoredRow>): Promise<void> | undefined;
   /** Called when the collision events of evaluated motions have been published. Only in a cluster. */
-  collisionsPublished?(evaluated: Evaluated, hasEvents: boolean): void;
+  collisionsPublished?(evaluated: EvaluatedMotions, hasEvents: boolean): void;
   /** Resolves when all outcomes of the shards so far have been emitted; undefined if they already are. */
   released?(): Promise<void> | undefined;
   /** Passes packed motions of a shard to the collision stage. */
@@ -98,7 +98,7 @@ export class OutcomeDispatcher {
   }
 
   /** The same for the collision stage. Its promise never rejects: no caller waits for a stored collision. */
-  ofCollisions(reply: CollisionReply, evaluated: Evaluated): Promise<void> | undefined {
+  ofCollisions(reply: CollisionReply, evaluated: EvaluatedMotions): Promise<void> | undefined {
     const { started, colliding, ended, nextDeadlineMs, rows, events } = reply;
     this.#sinks.counts.collisionsStarted += started;
     this.#sinks.counts.collisionsColliding += colliding;
@@ -118,7 +118,7 @@ export class OutcomeDispatcher {
    * after its end is published. So the next owner finds the row of every collision with a missing event, and publishes
    * it again.
    */
-  #ofSharedCollisions({ rows, events }: CollisionReply, evaluated: Evaluated): Promise<void> | undefined {
+  #ofSharedCollisions({ rows, events }: CollisionReply, evaluated: EvaluatedMotions): Promise<void> | undefined {
     const hasEvents = rows.length > 0 || events.length > 0;
     const published = (): void => this.#sinks.collisionsPublished?.(evaluated, hasEvents);
     if (!hasEvents) {

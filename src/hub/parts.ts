@@ -8,7 +8,7 @@ import type { DatabaseState } from '../operation/database_state.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Turns } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 import { connectDefined, type Defined } from './connect_alerts.ts';
 import { clusterDatabase } from './connect_cluster.ts';
 import { connectDatabase, type Database } from './connect_database.ts';
@@ -26,7 +26,7 @@ export interface Parts extends Stages, Configured, Incoming, Defined {
   readonly counts: HubCounts;
   readonly machine: Machine;
   /** Scheduler of long tasks. */
-  readonly turns: Turns;
+  readonly turns: TaskScheduler;
   readonly writer: StoreWriter;
   readonly databaseState: DatabaseState;
   readonly cluster: Cluster | undefined;

@@ -8,7 +8,7 @@ import type { IngressPath } from '../model/health.ts';
 import { parsePart, UnsupportedJson } from '../model/json.ts';
 import type { ProviderType, Proximity } from '../model/location.ts';
 import type { Zone } from '../model/zone.ts';
-import { Turns } from '../time/turns.ts';
+import { TaskScheduler } from '../time/turns.ts';
 import { type BodyScanner, ScannedNames } from './body_scanner.ts';
 import { type CheckedLocation, checkLocation, type CheckContext } from './check_location.ts';
 import { type CheckedProximity, checkProximity } from './check_proximity.ts';
@@ -75,7 +75,7 @@ export interface IngestOptions {
   /** Bytes of a long body that are read at once; default PIECE_BYTES. */
   readonly pieceBytes?: number;
   /** Scheduler for long lists; default an own one. */
-  readonly turns?: Turns;
+  readonly turns?: TaskScheduler;
 }
 
 /** Origin of consecutive locations. */
@@ -134,7 +134,7 @@ export class Ingest {
   readonly #rejections = new Rejections();
   /** Scanner and its names; undefined without a scanner. */
   readonly #scanning: ScannerState | undefined;
-  readonly #turns: Turns;
+  readonly #turns: TaskScheduler;
   readonly #pieceBuffer: PieceBuffer;
   #proximities = 0;
   /** Values of long lists that were accepted and not yet passed on. */
@@ -144,7 +144,7 @@ export class Ingest {
     this.#options = options;
     const { scanner } = options;
     this.#scanning = scanner && { scanner, names: new ScannedNames(scanner) };
-    this.#turns = options.turns ?? new Turns();
+    this.#turns = options.turns ?? new TaskScheduler();
     this.#pieceBuffer = new PieceBuffer(options.pieceBytes);
   }
 

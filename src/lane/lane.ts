@@ -1,35 +1,38 @@
-/** What a lane does with its batches. */
+/** Functions that process the batches of a lane. */
 export interface LaneDriver<Item, Outcome> {
-  /** How many an item counts for; 1 when left out. */
+  /** Returns the weight of an item; default 1. */
   weigh?(item: Item): number;
   /** Runs one batch; an empty one is a tick. */
   run(items: readonly Item[]): Promise<Outcome>;
-  /** Takes the outcome. What it returns (a commit, say) delays nothing but `settled`. */
+  /** Processes the outcome. The returned promise (a commit, for example) delays only `settled`. */
   outcome(outcome: Outcome, items: readonly Item[]): Promise<void> | undefined;
-  /** The batch has failed for good and its items are lost; or, with no items, its outcome could not be taken. */
+  /**
+   * Reports a batch that has failed finally, whose items are lost; or, without items, an outcome that could not be
+   * processed.
+   */
   failure(error: unknown, lost: readonly Item[]): void;
 }
 
 export interface LaneOptions {
   readonly pendingMax: number;
   readonly batchMax: number;
-  /** Whether the worker gets its next batch before the outcome of the last one is taken, so that it need not wait for that. */
+  /** Whether the worker gets its next batch before the previous outcome is processed, so that it need not wait. */
   readonly runsAhead?: boolean;
-  readonly pace?: Pace | undefined;
+  readonly pace?: BatchGate | undefined;
 }
 
-/** What makes the next batch wait until those before it are heard of; meanwhile more of it comes. */
-export interface Pace {
-  /** Whether it is to wait. `isSmall`: little of it has come so far. */
+/** Delays the next batch until the outcomes of the previous ones are released; it grows in the meantime. */
+export interface BatchGate {
+  /** Whether to wait. `isSmall`: few items are pending so far. */
   isDue(isSmall: boolean): boolean;
-  /** Resolves when all before it are heard of; undefined where they are. May reject. */
+  /** Resolves when all previous outcomes are released; undefined if they are. May reject. */
   readonly released: Promise<void> | undefined;
 }
 
-/** A batch that runs. */
-interface Running<Item, Outcome> {
+/** A batch in flight. */
+interface RunningBatch<Item, Outcome> {
   readonly items: readonly Item[];
-  /** What they count for. A tick counts as an item behind all that were waiting. */
+  /** Total weight. A tick counts as an item after all pending ones. */
   readonly weight: number;
   readonly outcome: Promise<Outcome>;
 }
@@ -41,25 +44,25 @@ interface Waiter {
 }
 
 /**
- * A queue to one worker with one batch at work. Whatever arrives meanwhile becomes the next batch, so batches grow
- * with the load and nobody waits for a batch to fill.
+ * Queue to one worker with one batch in flight. Items that arrive in the meantime form the next batch, so batches grow
+ * with the load and no item waits for a batch to fill.
  */
 export class Lane<Item, Outcome> {
   readonly #driver: LaneDriver<Item, Outcome>;
   readonly #pendingMax: number;
   readonly #batchMax: number;
   readonly #runsAhead: boolean;
-  readonly #pace: Pace | undefined;
+  readonly #pace: BatchGate | undefined;
   #pending: Item[] = [];
   #pendingWeight = 0;
   #inFlight: readonly Item[] = [];
   #busy = false;
   #woken = false;
-  /** Items and ticks so far. */
+  /** Number of items and ticks so far. */
   #pushed = 0;
   #done = 0;
   #batches = 0;
-  /** What the outcomes so far have asked for, done or failed. */
+  /** Work of the outcomes so far, done or failed. */
   #work: Promise<unknown> = Promise.resolve();
   #waiters: Waiter[] = [];
   #easing: PromiseWithResolvers<void> | undefined;
@@ -72,14 +75,14 @@ export class Lane<Item, Outcome> {
     this.#pace = pace;
   }
 
-  /** Whether `count` more items can be taken. */
+  /** Whether `count` more items can be accepted. */
   hasCapacity(count: number): boolean {
     return this.#pendingWeight + count <= this.#pendingMax;
   }
 
   /**
-   * Undefined while less than half a batch waits. Resolves when that is so again: a sender that waits for this before it
-   * goes on keeps the worker busy and the queue short.
+   * Returns undefined while less than half a batch is pending, otherwise a promise of that. A sender that awaits it
+   * keeps the worker busy and the queue short.
    */
   eased(): Promise<void> | undefined {
     if (this.#pendingWeight * 2 <= this.#batchMax) return undefined;
@@ -87,37 +90,37 @@ export class Lane<Item, Outcome> {
     return this.#easing.promise;
   }
 
-  /** Items that wait, without those in flight. */
+  /** Weight of pending items, without those in flight. */
   get pending(): number {
     return this.#pendingWeight;
   }
 
-  /** Items and ticks that are done. */
+  /** Number of finished items and ticks. */
   get done(): number {
     return this.#done;
   }
 
-  /** Batches that were run; fewer than what is done, the more the higher the load. */
+  /** Number of batches; the higher the load, the fewer per item. */
   get batches(): number {
     return this.#batches;
   }
 
-  /** The first item that is not done yet, in flight or waiting. */
+  /** First unfinished item, in flight or pending. */
   get first(): Item | undefined {
     return this.#inFlight[0] ?? this.#pending[0];
   }
 
-  /** The last item that is not done yet, in flight or waiting. */
+  /** Last unfinished item, in flight or pending. */
   get last(): Item | undefined {
     return this.#pending.at(-1) ?? this.#inFlight.at(-1);
   }
 
-  /** The first item that waits: the batch in flight ends before it. */
+  /** First pending item: the batch in flight ends before it. */
   get next(): Item | undefined {
     return this.#pending[0];
   }
 
-  /** Takes an item. Who must not overfill the lane asks hasCapacity first; changes of entities are always taken. */
+  /** Adds an item. Call `hasCapacity` first to respect the limit; entity changes are always accepted. */
   push(item: Item): void {
     const weight = this.#weigh(item);
     this.#pending.push(item);
@@ -126,7 +129,7 @@ export class Lane<Item, Outcome> {
     this.#start();
   }
 
-  /** Runs a batch even if nothing is waiting: a tick. */
+  /** Runs a batch even if nothing is pending: a tick. */
   wake(): void {
     if (!this.#woken) this.#pushed++;
     this.#woken = true;
@@ -134,8 +137,8 @@ export class Lane<Item, Outcome> {
   }
 
   /**
-   * Resolves when everything pushed so far is done, with the work that its outcomes have asked for. Rejects, then too
-   * and no sooner, when a batch that was still to be done at the time of the call was lost or its work has failed.
+   * Resolves when everything pushed so far is done, with the work of its outcomes. Rejects, no sooner than that, if a
+   * batch unfinished at the time of the call was lost or its work has failed.
    */
   async settled(): Promise<void> {
     if (this.#done === this.#pushed) {
@@ -152,7 +155,7 @@ export class Lane<Item, Outcome> {
   #start(): void {
     if (this.#busy) return;
     this.#busy = true;
-    // The current turn of the event loop may have more to push: it all goes into one batch.
+    // More may be pushed in the current turn of the event loop: all of it goes into one batch.
     queueMicrotask(() => void this.#drain());
   }
 
@@ -173,8 +176,8 @@ export class Lane<Item, Outcome> {
     this.#busy = false;
   }
 
-  /** Runs what waits; undefined where nothing does. */
-  #begin(): Running<Item, Outcome> | undefined {
+  /** Starts a batch; undefined if nothing is pending. */
+  #begin(): RunningBatch<Item, Outcome> | undefined {
     if (this.#pending.length === 0 && !this.#woken) return undefined;
     const before = this.#pendingWeight;
     const items = this.#take();
@@ -200,15 +203,15 @@ export class Lane<Item, Outcome> {
     }
   }
 
-  /** Lets whoever waits for the current batch wait for its work as well. */
+  /** Adds work to the promises that wait for the current batch. */
   #waitFor(work: Promise<void> | undefined): void {
     if (work === undefined) return;
-    // Only the end of the work is kept: results within results would be a chain that never becomes garbage.
+    // Only the completion is retained: nested results would form a chain that is never garbage-collected.
     this.#work = Promise.allSettled([this.#work, work]).then(() => undefined);
     for (const waiter of this.#waiters) waiter.works.push(work);
   }
 
-  /** As many as make a batch, and one at least. */
+  /** Takes as many items as make a batch, at least one. */
   #take(): readonly Item[] {
     const items = this.#pending;
     if (this.#pendingWeight <= this.#batchMax) {

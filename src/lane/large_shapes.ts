@@ -5,39 +5,41 @@ import { lend } from '../model/borrowed.ts';
 import { grouped } from '../model/bounds.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Polygon } from '../model/geojson.ts';
-import { type AskedShape, flattened, packShape, unpackShapeReply } from '../wire/messages.ts';
+import { type ShapeRequest, flattenPolygon, packShape, unpackShapeReply } from '../wire/messages.ts';
 import { openThread, type Thread } from './thread.ts';
 
 const SHAPES_WORKER = new URL('../../workers/shapes.ts', import.meta.url);
 
-/** What is checked at once: within these the worst polygon takes 25 ms, most take less than one. */
+/**
+ * Limits of geometries that are checked at once: within these the worst polygon takes 25 ms, most take less than one.
+ */
 const POSITIONS_AT_ONCE = 2000;
 const RINGS_AT_ONCE = 100;
-/** Geometries that may wait, and answers that are remembered. */
+/** Limits of queued geometries and cached answers. */
 const WAITING_MAX = 16;
 const ANSWERS_MAX = 64;
 
 export interface LargeShapesOptions {
-  /** Checks what is small. */
+  /** Checks small geometries. */
   readonly small: ShapeChecks;
   readonly limitMs: number;
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
 /**
- * Checks of geometries, of large ones in a thread of their own.
+ * Checks of geometries, large ones in a separate thread.
  *
- * GEOS takes the square of what there is for holes in holes and for crossing edges: 44 s for 9,000 rings. It cannot
- * be interrupted, and never gives memory back. So whoever asks about a large geometry is told NotChecked; the thread looks
- * at one after the other, ends where one takes too long, and ends when there is no more. The answer is remembered by what
- * it depends on, for whoever asks again, be it with the next change of the same entity.
+ * GEOS takes quadratic time for nested holes and for crossing edges: 44 s for 9,000 rings. It cannot be interrupted and
+ * never frees memory. So a large geometry throws NotChecked; the thread checks one after another, is terminated on
+ * timeout, and exits when there are no more. Answers are cached by everything that they depend on, for the next check
+ * of the same geometry.
  */
 export class LargeShapes implements ShapeChecks {
   readonly #options: LargeShapesOptions;
   readonly #thread: Thread = openThread(SHAPES_WORKER, { isNeeded: false });
   /** The oldest first. */
   readonly #answers = new Map<string, string | undefined>();
-  readonly #looking = new Map<string, Promise<void>>();
+  readonly #checking = new Map<string, Promise<void>>();
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: LargeShapesOptions) {
@@ -47,49 +49,49 @@ export class LargeShapes implements ShapeChecks {
   regionProblem(fence: Fence): string | undefined {
     const { region, crs, entry_tolerance, exit_tolerance } = fence;
     if (region.type === 'Point' || !isLarge(region)) return this.#options.small.regionProblem(fence);
-    // Nothing else of it matters.
+    // No other member affects the answer.
     const rest = { id: '', ...(crs != null && { crs }), entry_tolerance, exit_tolerance } as Omit<Fence, 'region'>;
-    return this.#answer({ kind: 'region', fence: rest, polygon: flattened(region) }, 'region');
+    return this.#answer({ kind: 'region', fence: rest, polygon: flattenPolygon(region) }, 'region');
   }
 
   polygonProblem(polygon: Polygon, path: string): string | undefined {
     if (!isLarge(polygon)) return this.#options.small.polygonProblem(polygon, path);
-    return this.#answer({ kind: 'polygon', polygon: flattened(polygon), path }, path);
+    return this.#answer({ kind: 'polygon', polygon: flattenPolygon(polygon), path }, path);
   }
 
   close(): Promise<void> {
     return this.#thread.close();
   }
 
-  #answer(asked: AskedShape, path: string): string | undefined {
-    const key = keyOf(asked);
-    if (!this.#answers.has(key)) throw new NotChecked(() => this.#look(key, asked, path));
+  #answer(request: ShapeRequest, path: string): string | undefined {
+    const key = keyOf(request);
+    if (!this.#answers.has(key)) throw new NotChecked(() => this.#look(key, request, path));
     const problem = this.#answers.get(key);
     this.#remember(key, problem);
     return problem;
   }
 
-  #look(key: string, asked: AskedShape, path: string): Promise<void> {
-    const running = this.#looking.get(key);
+  #look(key: string, request: ShapeRequest, path: string): Promise<void> {
+    const running = this.#checking.get(key);
     if (running !== undefined) return running;
-    if (this.#looking.size >= WAITING_MAX) {
-      const found = `${this.#looking.size} are waiting already`;
+    if (this.#checking.size >= WAITING_MAX) {
+      const found = `${this.#checking.size} are waiting already`;
       return Promise.reject(new HubError('HUB_UNAVAILABLE', `Cannot check a large geometry now: ${found}`));
     }
     const look = this.#last
-      .then(() => this.#run(asked, path))
+      .then(() => this.#run(request, path))
       .then((problem) => this.#remember(key, problem))
       .finally(() => this.#done(key));
-    this.#looking.set(key, look);
+    this.#checking.set(key, look);
     this.#last = look.catch(() => undefined);
     return look;
   }
 
-  async #run(asked: AskedShape, path: string): Promise<string | undefined> {
+  async #run(request: ShapeRequest, path: string): Promise<string | undefined> {
     if (!this.#thread.isAlive) await this.#thread.restart();
-    // It takes a while to start, which is not the geometry's fault.
+    // The startup time must not count as the geometry's.
     await this.#thread.signal('ready');
-    const bytes = packShape(asked);
+    const bytes = packShape(request);
     const { limitMs, schedule } = this.#options;
     let isLate = false;
     const cancel = schedule(limitMs, () => {
@@ -108,8 +110,8 @@ export class LargeShapes implements ShapeChecks {
   }
 
   #done(key: string): Promise<void> | undefined {
-    this.#looking.delete(key);
-    return this.#looking.size === 0 ? this.#thread.kill() : undefined;
+    this.#checking.delete(key);
+    return this.#checking.size === 0 ? this.#thread.kill() : undefined;
   }
 
   #remember(key: string, problem: string | undefined): void {
@@ -127,8 +129,8 @@ function isLarge({ coordinates }: Polygon): boolean {
   return positions > POSITIONS_AT_ONCE;
 }
 
-/** A digest of all that the answer depends on. */
-function keyOf({ polygon, ...rest }: AskedShape): string {
+/** Returns a digest of everything that the answer depends on. */
+function keyOf({ polygon, ...rest }: ShapeRequest): string {
   const { ringLengths, positions } = polygon;
   return createHash('sha256').update(JSON.stringify(rest)).update(ringLengths).update(positions).digest('base64');
 }

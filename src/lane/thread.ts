@@ -1,26 +1,32 @@
 import { Piscina } from 'piscina';
 import { type Borrowed, copied, lend, look } from '../model/borrowed.ts';
-import { type Answer, answerArea, type Signal, shareMemory, type Task } from '../wire/shared_memory.ts';
+import {
+  type WorkerAnswer,
+  answerArea,
+  type WorkerSignal,
+  shareMemory,
+  type WorkerTask,
+} from '../wire/shared_memory.ts';
 
-/** A worker thread that turns bytes into bytes, one call at a time. */
+/** A worker thread that maps bytes to bytes, one call at a time. */
 export interface Thread {
   /**
-   * One run at a time. Copies the bytes before it returns, and lends the answer until the run after the next. Rejects with
-   * the worker's error, or when the worker has died, be it long before: who runs something must know that what the worker
-   * knew is lost.
+   * Runs one task at a time. Copies the bytes before it returns; the answer is borrowed until the run after the next.
+   * Rejects with the worker's error, or if the worker has died, even long before: the caller must know that the
+   * worker's state is lost.
    */
   run(bytes: Borrowed): Promise<Borrowed>;
-  /** Has the worker do what the word says, besides all runs. Rejects as run does. */
-  signal(word: Signal): Promise<void>;
-  /** What its JavaScript holds, in bytes; undefined while there is no worker. */
+  /** Sends a signal to the worker, outside of runs. Rejects as `run` does. */
+  signal(word: WorkerSignal): Promise<void>;
+  /** Returns its JavaScript heap in bytes; undefined while there is no worker. */
   memory(): Promise<ThreadMemory | undefined>;
-  /** Whether the worker that the last run was for is still there: then the run itself has failed. */
+  /** Whether the worker of the last run is still alive: then the run itself has failed. */
   readonly isAlive: boolean;
-  /** Puts a new worker in the place of the current one, dead or alive. What that runs is rejected. */
+  /** Replaces the current worker, dead or alive. Its running task is rejected. */
   restart(): Promise<void>;
-  /** Ends the worker at once, as a crash would. */
+  /** Terminates the worker at once, as a crash would. */
   kill(): Promise<void>;
-  /** Ends the worker for good. */
+  /** Terminates the worker permanently. */
   close(): Promise<void>;
 }
 
@@ -32,28 +38,31 @@ export interface ThreadMemory {
 }
 
 /**
- * What a thread may fill between two collections of its short-lived values. A shard replaces the place of each object
- * with every location: where that is more than this, all of it is copied twice before it is garbage.
+ * Size of a thread's young generation. A shard replaces the position of each object with every location: if these
+ * exceed this size, all of them are copied twice before they are garbage.
  */
 const YOUNG_GENERATION_MB = 64;
 
 export interface ThreadOptions {
   readonly workerData?: object;
-  /** Bytes of a task, and of an answer, that lie in memory shared with the worker, `workerData.shared`. Larger ones cross. */
+  /**
+   * Maximum bytes of a task and of an answer in memory shared with the worker, `workerData.shared`. Larger ones are
+   * transferred.
+   */
   readonly sharedBytes?: number;
-  /** Whether the worker starts at once; otherwise `restart` does it. */
+  /** Whether the worker starts at once; otherwise `restart` starts it. */
   readonly isNeeded?: boolean;
 }
 
-/** How a thread is started: openThread, or what takes its place where there are no threads. */
+/** Function that starts a thread: openThread, or a replacement without threads. */
 export type OpenThread = typeof openThread;
 
-type Pool = Piscina<Task, Answer>;
+type Pool = Piscina<WorkerTask, WorkerAnswer>;
 
 /**
- * Starts a worker from a file of workers/. Each thread is a Piscina of its own: in a shared one a slow shard would
- * block the others, and its queue reorders tasks. A worker that has died takes its Piscina along: one that outlives
- * its first worker queues runs for the next, and keeps them for ever should that one die before it is ready.
+ * Starts a worker from a file of workers/. Each thread has its own Piscina: in a shared one a slow shard would block
+ * the others, and its queue reorders tasks. A worker that has died is dropped with its Piscina: one that outlives its
+ * first worker queues runs for the next, and holds them forever if that one dies before it is ready.
  */
 export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = true }: ThreadOptions = {}): Thread {
   let pool: Pool | undefined;
@@ -78,7 +87,7 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       workerData: { ...workerData, shared },
     });
-    // A worker that dies while it is idle is heard of by the next run.
+    // The next run reports a worker that dies while idle.
     started.on('error', () => undefined);
     for (const worker of started.threads) worker.once('exit', () => void drop(started));
     pool = started;
@@ -101,7 +110,7 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
       return lend(typeof found === 'number' ? answer.subarray(0, found) : found);
     },
     async memory() {
-      // A worker that has just ended rejects.
+      // A worker that has just exited rejects.
       const found = await pool?.threads[0]?.getHeapStatistics().catch(() => undefined);
       if (found === undefined) return undefined;
       const { used_heap_size: heapUsedBytes, total_heap_size: heapTotalBytes, external_memory: externalBytes } = found;
@@ -122,12 +131,12 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
   };
 }
 
-function runShared(pool: Pool, task: Uint8Array, bytes: Uint8Array): Promise<Answer> {
+function runShared(pool: Pool, task: Uint8Array, bytes: Uint8Array): Promise<WorkerAnswer> {
   task.set(bytes);
   return pool.run(bytes.length);
 }
 
-function runAlone(pool: Pool, bytes: Borrowed): Promise<Answer> {
+function runAlone(pool: Pool, bytes: Borrowed): Promise<WorkerAnswer> {
   const own = copied(bytes);
   return pool.run(own, { transferList: [own.buffer] });
 }

@@ -6,10 +6,10 @@ import type { Variant } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
 import {
   type CollisionReply,
-  type Evaluated,
+  type EvaluatedMotions,
   type PackedMotions,
   packForNow,
-  type Restore,
+  type CollisionRestore,
   type SeveralHubs,
   unpackCollisionReply,
 } from '../wire/messages.ts';
@@ -39,7 +39,7 @@ export interface CollisionLaneOptions {
   /** Whether the trackable exists and takes part in collisions. */
   takesPart(trackable: string): boolean;
   /** Processes the outcome of a batch. `settled` also waits for the promise. */
-  outcome(reply: CollisionReply, evaluated: Evaluated): Promise<void> | undefined;
+  outcome(reply: CollisionReply, evaluated: EvaluatedMotions): Promise<void> | undefined;
   /** See CollisionInput; default false. */
   readonly areStandsExact?: boolean;
   /** Starts the thread; default openThread. */
@@ -297,7 +297,7 @@ export class CollisionLane {
     return { self: others.self, untilMs, clockMs: nowMs, ...this.#others.send() };
   }
 
-  #restoration(nowMs: number): Restore {
+  #restoration(nowMs: number): CollisionRestore {
     const rows = [...this.#pairs.values()];
     const ids = new Set(rows.flatMap(({ id }) => idsOf(id)));
     return {

@@ -9,9 +9,9 @@ import { type StepLog, MemoryStepLog } from './step_log.ts';
  * state in memory and writes the row on request, as bytes (core/row_bytes.ts), which are only copied from there on.
  * Three classes do the rest:
  *
- * FlushScheduler here, one for each shard when: how many rows the next batch may contain OutcomeDispatcher hub/, one
- * for all waiting: events and answers, until the rows are stored StoreWriter store/, one for all how: in groups, one
- * commit at a time, with retries
+ *   FlushScheduler     here, one for each shard   when: how many rows the next batch may contain
+ *   OutcomeDispatcher  hub/, one for all          waiting: events and answers, until the rows are stored
+ *   StoreWriter        store/, one for all        how: in groups, one commit at a time, with retries
  *
  * 1. The row of an object whose memberships have changed, or that was removed, is in the outcome of that batch
  *   (`rows`). Any other changed object is dirty: its row comes later. Until then the change is in the StepLog, from

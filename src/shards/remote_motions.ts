@@ -1,14 +1,14 @@
-import type { CollisionReply, OtherMotions, OtherRestore, PackedMotions } from '../wire/messages.ts';
+import type { CollisionReply, RemoteHubMotions, RemoteRestore, PackedMotions } from '../wire/messages.ts';
 import { UnfinishedMotions } from './unfinished_motions.ts';
 
 /** Motions and progress of another hub. */
-export interface RemoteMotionsUpdate extends Omit<OtherMotions, 'motions'> {
+export interface RemoteMotionsUpdate extends Omit<RemoteHubMotions, 'motions'> {
   readonly motions: readonly PackedMotions[];
 }
 
 interface RemoteHub {
   readonly unfinished: UnfinishedMotions;
-  progress: Omit<OtherMotions, 'motions'>;
+  progress: Omit<RemoteHubMotions, 'motions'>;
   hasLeft: boolean;
   /** Whether the worker has its latest progress and its departure. */
   isSent: boolean;
@@ -49,8 +49,8 @@ export class RemoteMotions {
   }
 
   /** Returns the input that the worker has not received yet. */
-  send(): { readonly hubs: readonly OtherMotions[]; readonly gone: readonly string[] } {
-    const hubs: OtherMotions[] = [];
+  send(): { readonly hubs: readonly RemoteHubMotions[]; readonly gone: readonly string[] } {
+    const hubs: RemoteHubMotions[] = [];
     const gone: string[] = [];
     for (const [hub, other] of this.#others) {
       if (other.isSent) continue;
@@ -86,7 +86,7 @@ export class RemoteMotions {
     }
   }
 
-  restoration(withDone: boolean): readonly OtherRestore[] {
+  restoration(withDone: boolean): readonly RemoteRestore[] {
     return Array.from(this.#others, ([hub, { unfinished }]) => ({
       hub,
       fromSeq: unfinished.finishedTo,

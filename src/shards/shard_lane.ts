@@ -1,7 +1,7 @@
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import type { ScannedBody } from '../core/location/scanned_body.ts';
 import { HubError } from '../errors.ts';
-import { Lane, type LaneDriver, type Pace } from '../lane/lane.ts';
+import { Lane, type LaneDriver, type BatchGate } from '../lane/lane.ts';
 import type { ThreadMemory } from '../lane/thread.ts';
 import {
   halvesOf,
@@ -9,7 +9,7 @@ import {
   LocationPacker,
   lastSeqOf,
   type PackedRun,
-  type Times,
+  type LocationTimes,
   weightOf,
 } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
@@ -29,7 +29,7 @@ export interface ShardLaneOptions extends ShardWorkerOptions {
   readonly capacity: number;
   readonly batchMax: number;
   /** See LaneOptions. */
-  readonly pace?: Pace | undefined;
+  readonly pace?: BatchGate | undefined;
   /** Processes the outcome of a batch. `settled` also waits for the promise. */
   outcome(reply: ShardReply): Promise<void> | undefined;
   /** Reports an item that was dropped, because it makes the worker fail repeatedly. */
@@ -79,7 +79,7 @@ export class ShardLane {
   }
 
   /** Adds a location. hot */
-  location(location: AcceptedLocation, seq: number, times: Times): void {
+  location(location: AcceptedLocation, seq: number, times: LocationTimes): void {
     this.lane.push(this.#packer.pack(location, seq, times));
   }
 

@@ -8,7 +8,7 @@ import { type Borrowed, look } from '../model/borrowed.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
 import { type ReleasedStep, unpackJournalRecord } from '../wire/journal_record.ts';
-import type { Adoption, LaneItem, Times } from '../wire/location_record.ts';
+import type { Adoption, LaneItem, LocationTimes } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import { type CountedRun, type Receiving, scannedOf } from '../wire/received_run.ts';
 import type { RoundWatch } from './flush_scheduler.ts';
@@ -168,7 +168,7 @@ export class Shards {
   }
 
   /** Passes a checked location to its shard. hot */
-  location(location: AcceptedLocation, times: Times): void {
+  location(location: AcceptedLocation, times: LocationTimes): void {
     if (this.#transfer !== undefined) {
       this.#transfer.queue.push({ receivedMs: times.receivedMs, send: () => this.location(location, times) });
       return;
@@ -247,7 +247,7 @@ export class Shards {
 
   /**
    * Sends last-known rows to the shards of their objects. Overdue exits wait for `delayMs` or the next location of
-   * their object. Times in the future were recorded while the clock was ahead, and count as now.
+   * their object. LocationTimes in the future were recorded while the clock was ahead, and count as now.
    */
   restore(rows: readonly LastKnownRow[], delayMs: number): void {
     const receivedMs = this.#options.now();

@@ -5,7 +5,7 @@ import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { View } from '../model/topics.ts';
-import type { Turns } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 import type { AskedView } from './params.ts';
 import type { WaitingFrames } from './waiting_frames.ts';
 
@@ -76,7 +76,7 @@ export interface SocketDeps {
   /** Levels that JSON may be nested; 200 when left out. */
   readonly depthMax?: number;
   /** For long frames. */
-  readonly turns: Turns;
+  readonly turns: TaskScheduler;
   /** Holds the send queues of the open connections, for whoever wants to count them. */
   readonly open?: Set<SendQueue>;
   /** Counts what subscribers have not read yet. */

@@ -1,9 +1,9 @@
-import type { Turns } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 
 type Run = (text: string) => Promise<void> | undefined;
 
 /** Runs the frames of a connection at once; many that come together take turns with everybody else's. */
-export function inTurns(turns: Turns, run: Run): Run {
+export function inTurns(turns: TaskScheduler, run: Run): Run {
   /** When the first frame of this turn began to run. */
   let begunMs: number | undefined;
   const endTurn = (): void => {

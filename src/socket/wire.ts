@@ -1,6 +1,6 @@
 import { parseJson, UnsupportedJson } from '../model/json.ts';
 import { LongJson } from '../model/long_json.ts';
-import type { Turns } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 
 /** The frames of the WebSocket protocol. */
 
@@ -61,7 +61,7 @@ export function readFrame(text: string, depthMax?: number): ClientFrame {
 }
 
 /** The same for a long frame, in turns. Rejects with a CommandError. */
-export async function readLongFrame(text: string, turns: Turns, depthMax?: number): Promise<ClientFrame> {
+export async function readLongFrame(text: string, turns: TaskScheduler, depthMax?: number): Promise<ClientFrame> {
   try {
     const reading = new LongJson(Buffer.from(text), { ...(depthMax !== undefined && { depthMax }) });
     do await turns.next();

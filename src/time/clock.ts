@@ -7,51 +7,51 @@ import {
   wallClockTime,
 } from '../model/clock_steps.ts';
 
-/** The clock and the timers of the hub. Everybody else is handed them by hub/. */
+/** Clock and timers of the hub. hub/ passes them to all other rooms. */
 
-/** The times of the hub (model/clock_steps.ts), and one that measures durations. All in milliseconds. */
+/** Times of the hub (model/clock_steps.ts), and monotonic time for durations. All in milliseconds. */
 export interface Clock {
-  /** Wall-clock time since 1970. Falls when the system's clock is set back by more than a second, and by no more. */
+  /** Wall-clock time since 1970. Decreases only if the system clock steps backward by more than a second. */
   now(): number;
-  /** Running time. Never falls, and does not advance while the hub stands still. */
+  /** Monotonic time. Never decreases, and does not advance while the hub is suspended. */
   running(): number;
-  /** Time that has passed since some moment, whatever the system's clock was set to. */
+  /** Monotonic time of the platform, unaffected by the system clock, for durations. */
   elapsed(): number;
-  /** The wall-clock time of a running time. */
+  /** Converts monotonic time to wall-clock time. */
   timeOfDay(runningMs: number): number;
-  /** The running time of a wall-clock time. */
+  /** Converts wall-clock time to monotonic time. */
   runningTime(dayMs: number): number;
-  /** The event time of a wall-clock time, such as a client sends. */
+  /** Converts wall-clock time, for example sent by a client, to event time. */
   eventTime(dayMs: number): number;
-  /** The wall-clock time of an event time. */
+  /** Converts event time to wall-clock time. */
   eventTimeOfDay(eventMs: number): number;
-  /** The backward steps of the system's clock and the standstills of the hub, the newest last. A change makes a new list. */
+  /** Backward steps of the system clock and suspensions of the hub, the newest last. A change creates a new list. */
   readonly setBacks: readonly ClockStep[];
   /**
-   * Reads the clock. From the first beat on they must come often: time without one, while the process or the machine was
-   * stopped or the system's clock was set ahead, is a standstill.
+   * Reads the clock. After the first heartbeat they must be frequent: a gap, while the process or the machine was
+   * stopped or the system clock was set ahead, is a suspension.
    */
   beat(): void;
 }
 
-/** Where a clock gets its times from: the system's clock, and one that nobody sets. */
+/** Time sources of a clock: the system clock, and one that is never set. */
 export interface TimeSources {
   readonly system: () => number;
   readonly elapsed: () => number;
 }
 
-/** Smaller corrections of the system's clock are waited for. */
-const WAITED_FOR_MS = 1000;
-/** How often the hub says that it runs. */
-export const BEAT_MS = 250;
-/** The hub stood still if the clock was not read for longer than this; each beat reads it. */
-const STILL_MS = 1000;
-/** Beyond this number the two oldest clock steps, or the two oldest standstills, become one that has their sum. */
-const SET_BACKS_MAX = 16;
+/** Smaller corrections of the system clock are waited out. */
+const WAITED_OUT_MS = 1000;
+/** Interval of heartbeats. */
+export const HEARTBEAT_MS = 250;
+/** The hub was suspended if the clock was not read for longer than this; each heartbeat reads it. */
+const SUSPENDED_MS = 1000;
+/** Beyond this number the two oldest clock steps, or the two oldest suspensions, are merged. */
+const CLOCK_STEPS_MAX = 16;
 
 const OF_THE_SYSTEM: TimeSources = { system: () => Date.now(), elapsed: () => performance.now() };
 
-/** A clock that begins now. */
+/** Returns a clock that starts now. */
 export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clock {
   let lastMs = system();
   let lastElapsedMs = elapsed();
@@ -63,15 +63,16 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
     const systemMs = system();
     const elapsedMs = elapsed();
     const expectedMs = lastMs + Math.max(0, Math.round(elapsedMs - lastElapsedMs));
-    if (expectedMs - systemMs > WAITED_FOR_MS) {
+    if (expectedMs - systemMs > WAITED_OUT_MS) {
       const byMs = expectedMs - systemMs;
       setBacks = shortened([...setBacks, { toMs: systemMs, byMs }]);
       aheadMs += byMs;
       lastMs = systemMs;
       lastElapsedMs = elapsedMs;
     } else if (systemMs > lastMs) {
-      if (isBeating && systemMs - lastMs > STILL_MS) {
-        // Running time advances by one millisecond, so that a running time is either before or after the standstill.
+      if (isBeating && systemMs - lastMs > SUSPENDED_MS) {
+        // Monotonic time advances by one millisecond, so that a monotonic time is either before or after the
+        // suspension.
         const stoodMs = systemMs - lastMs - 1;
         setBacks = shortened([...setBacks, { toMs: lastMs + aheadMs, byMs: -stoodMs }]);
         aheadMs -= stoodMs;
@@ -100,7 +101,7 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
 }
 
 function shortened(setBacks: readonly ClockStep[]): readonly ClockStep[] {
-  if (setBacks.length <= SET_BACKS_MAX) return setBacks;
+  if (setBacks.length <= CLOCK_STEPS_MAX) return setBacks;
   const steps = setBacks.filter(({ byMs }) => byMs > 0);
   const standstills = setBacks.filter(({ byMs }) => byMs < 0);
   const [first, second] = (steps.length > standstills.length ? steps : standstills) as [ClockStep, ClockStep];
@@ -108,13 +109,13 @@ function shortened(setBacks: readonly ClockStep[]): readonly ClockStep[] {
   return setBacks.filter((each) => each !== second).map((each) => (each === first ? sum : each));
 }
 
-/** Calls back after a delay; returns how to call it off. */
+/** Calls back after a delay. Returns a function that cancels it. */
 export function schedule(delayMs: number, callback: () => void): () => void {
   const timer = setTimeout(callback, delayMs);
   return () => clearTimeout(timer);
 }
 
-/** Calls back at every interval, and never for 0; returns how to call it off. */
+/** Calls back at every interval, never if it is 0. Returns a function that cancels it. */
 export function every(intervalMs: number, callback: () => void): () => void {
   if (intervalMs === 0) return () => undefined;
   const timer = setInterval(callback, intervalMs);

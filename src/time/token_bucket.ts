@@ -5,7 +5,7 @@ export interface TokenBucketOptions {
   readonly nowMs: number;
 }
 
-/** A bucket of tokens that fills at a rate up to its size. A clock that is set back fills nothing. */
+/** A token bucket that fills at a rate up to its size. A backward clock step adds nothing. */
 export class TokenBucket {
   readonly #perMs: number;
   readonly #burst: number;
@@ -19,7 +19,7 @@ export class TokenBucket {
     this.#atMs = nowMs;
   }
 
-  /** Takes tokens if there are as many. Returns whether there were. */
+  /** Takes tokens if enough are available. Returns whether they were. */
   tryTake(tokens: number, nowMs: number): boolean {
     this.#fill(nowMs);
     if (this.#tokens < tokens) return false;
@@ -28,8 +28,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes tokens, also more than there are, and returns how long their owner must wait, in milliseconds: until that debt
-   * is paid. So whoever asks next waits behind, and nothing is too large to pass.
+   * Takes tokens, even more than available, and returns how long the caller must wait, in milliseconds, until the debt
+   * is paid. Later callers wait longer, and no size is too large to pass.
    */
   take(tokens: number, nowMs: number): number {
     if (this.#perMs === Infinity) return 0;

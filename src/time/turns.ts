@@ -1,26 +1,25 @@
 const LONG_MS = 1;
 
 /**
- * How work that takes long is done on the thread that serves everybody: in pieces of a few milliseconds, each in a turn of
- * the event loop of its own. However much of it there is, each turn does one piece, so everybody else waits for no more
- * than that.
+ * Scheduler of long work on the main thread: the work runs in pieces of a few milliseconds, each in its own turn of the
+ * event loop. However much work there is, other tasks wait for one piece at most.
  */
-export class Turns {
+export class TaskScheduler {
   readonly #waiting: (() => void)[] = [];
   readonly #line: (() => void)[] = [];
   #isAlone = false;
 
-  /** The moment at which a piece begins. */
+  /** Returns the start time of a piece. */
   begin(): number {
     return performance.now();
   }
 
-  /** Whether a piece that began then has taken so long that others should have their turn. */
+  /** Whether a piece that began at `begun` has taken so long that it should yield. */
   isLong(begun: number): boolean {
     return performance.now() - begun > LONG_MS;
   }
 
-  /** Resolves in a turn that nobody else has, in the order of asking. Ask before each piece but the first. */
+  /** Resolves in a turn of its own, in the order of calls. Await it before each piece but the first. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#waiting.push(resolve) === 1) setImmediate(this.#give);
@@ -28,8 +27,8 @@ export class Turns {
   }
 
   /**
-   * Runs work, which asks for its turns, while no other such work is under way: what it holds in memory is held once.
-   * `goesOn`: it is the next to run, since it goes on with what has been begun.
+   * Runs work that yields with `next`, excluding other such work, so that only one holds its memory at a time.
+   * `goesOn`: runs next, because it continues work already begun.
    */
   async alone<T>(work: () => T | Promise<T>, { goesOn = false } = {}): Promise<T> {
     if (this.#isAlone) {

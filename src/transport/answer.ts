@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { CountUnsent, HttpReply, Waiting } from '../exchange.ts';
+import type { CountUnsent, HttpReply, UnsentData } from '../exchange.ts';
 import { LongAnswer, type Sending } from './long_answer.ts';
 import type { NativeResponse } from './native.ts';
 
@@ -63,7 +63,7 @@ function sendAsRead(response: NativeResponse, body: Uint8Array, unsent: CountUns
   waiting.now(body.length - response.getWriteOffset());
 }
 
-class UnreadAnswer implements Waiting {
+class UnreadAnswer implements UnsentData {
   bytes = 0;
   readonly #response: NativeResponse;
   readonly #unsent: CountUnsent;

@@ -1,6 +1,6 @@
 import { HubError } from '../errors.ts';
 import type { AdmitBody, CountUnsent, HandleHttp, HttpReply } from '../exchange.ts';
-import type { Turns } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 import { answerWith } from './answer.ts';
 import type { BodyMemory } from './body_memory.ts';
 import type { Forwarded } from './forwarded.ts';
@@ -18,7 +18,7 @@ export interface HttpOptions {
   readonly bodies: BodyMemory;
   readonly unsent: CountUnsent;
   /** In which long answers are made. */
-  readonly turns: Turns;
+  readonly turns: TaskScheduler;
   readonly handleHttp: HandleHttp;
   /** Paths that speak WebSocket only; a plain request to them is answered 426. */
   readonly socketPaths: readonly string[];

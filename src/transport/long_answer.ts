@@ -1,5 +1,5 @@
-import type { CountUnsent, FetchedBody, LongBody, Waiting } from '../exchange.ts';
-import type { Turns } from '../time/turns.ts';
+import type { CountUnsent, FetchedBody, LongBody, UnsentData } from '../exchange.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 import type { NativeResponse } from './native.ts';
 
 /** Most that is written at once; what the network does not take of it, the native server keeps. */
@@ -11,7 +11,7 @@ export interface Sending {
   /** Where what the client does not read yet is counted. */
   readonly unsent: CountUnsent;
   /** In which parts are made and written. */
-  readonly turns: Turns;
+  readonly turns: TaskScheduler;
   /** Asked when all is written: whether the connection ends then. */
   isLast(): boolean;
 }
@@ -21,7 +21,7 @@ export interface Sending {
  * native server keeps what the network does not take of a piece, and does not say how much that is, nor sends it before
  * the next write. So the next write is a small one, which the native server takes at once only when it keeps nothing more.
  */
-export class LongAnswer implements Waiting {
+export class LongAnswer implements UnsentData {
   bytes = 0;
   readonly #response: NativeResponse;
   readonly #sending: Sending;

@@ -1,6 +1,6 @@
 import { HubError } from '../errors.ts';
-import type { CountUnsent, HandlePeer, HttpReply, KnowPeer, Peer, PeerHead } from '../exchange.ts';
-import type { Turns } from '../time/turns.ts';
+import type { CountUnsent, HandlePeer, HttpReply, AuthenticatePeer, Peer, PeerHead } from '../exchange.ts';
+import type { TaskScheduler } from '../time/turns.ts';
 import { answerWith, saysClose } from './answer.ts';
 import type { Forwarded } from './forwarded.ts';
 import { capacityOf, type FrameMemory } from './frame_memory.ts';
@@ -14,7 +14,7 @@ export interface PeerOptions {
   readonly socketPaths: readonly string[];
   readonly handlePeer: HandlePeer;
   /** Left out: all are known. */
-  readonly knowPeer?: KnowPeer;
+  readonly knowPeer?: AuthenticatePeer;
   /** Where connections are opened that `knowPeer` made wait. */
   readonly sideCork: SideCork | undefined;
   readonly guard: Guard;
@@ -22,7 +22,7 @@ export interface PeerOptions {
   /** Makes the answer to a request for a connection on a path that is refused. */
   readonly refuse: (error: HubError, path: string) => HttpReply;
   readonly unsent: CountUnsent;
-  readonly turns: Turns;
+  readonly turns: TaskScheduler;
   /** Says how long a frame may be; a longer one closes its connection with 1009. */
   readonly frames: FrameMemory;
   /** Told of a connection whose client has sent a frame that was too long. */

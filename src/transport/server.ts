@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HubError, StartupError } from '../errors.ts';
-import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, KnowPeer, Peer, TextReply } from '../exchange.ts';
-import { Turns } from '../time/turns.ts';
+import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, AuthenticatePeer, Peer, TextReply } from '../exchange.ts';
+import { TaskScheduler } from '../time/turns.ts';
 import { BodyMemory } from './body_memory.ts';
 import { type BrowserRules, Browsers } from './browsers.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
@@ -44,12 +44,12 @@ export interface ListenOptions {
   /** What clients have not read yet; shared by the answers, and by whoever sends frames. */
   readonly unsent?: CountUnsent;
   /** Of all work that takes long on this thread; long answers have their own when left out. */
-  readonly turns?: Turns;
+  readonly turns?: TaskScheduler;
   /** Bytes of frames that may be on their way in all; as many as come when left out. */
   readonly framesMaxBytes?: number;
   readonly handlePeer: HandlePeer;
   /** Asked when somebody connects: those that are known have half of the memory for frames. Left out: all are. */
-  readonly knowPeer?: KnowPeer;
+  readonly knowPeer?: AuthenticatePeer;
   /** Told of a connection whose client has sent a frame that was longer than it may be. */
   readonly tooLong?: (peer: Peer, frameMaxBytes: number) => void;
   readonly socketPaths: readonly string[];
@@ -111,7 +111,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     admitBody = () => undefined,
     bodiesMaxBytes = NO_BOUND,
     unsent = new Unsent(NO_BOUND),
-    turns = new Turns(),
+    turns = new TaskScheduler(),
   } = options;
   const bodies = new BodyMemory(bodiesMaxBytes);
   const http = new HttpSide({ ...options, socketPaths, report, guard, forwarded, admitBody, bodies, unsent, turns });

@@ -1,4 +1,4 @@
-import type { CountUnsent, Waiting } from '../exchange.ts';
+import type { CountUnsent, UnsentData } from '../exchange.ts';
 
 /**
  * One bound on what clients have not read yet, replies and frames of all connections together. What would go beyond it
@@ -6,14 +6,14 @@ import type { CountUnsent, Waiting } from '../exchange.ts';
  */
 export class Unsent implements CountUnsent {
   readonly #maxBytes: number;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<UnsentData>();
   #bytes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  changed(by: number, one: Waiting): void {
+  changed(by: number, one: UnsentData): void {
     this.#bytes += by;
     if (one.bytes > 0) this.#waiting.add(one);
     else this.#waiting.delete(one);
@@ -26,8 +26,8 @@ export class Unsent implements CountUnsent {
     }
   }
 
-  #longest(): Waiting | undefined {
-    let longest: Waiting | undefined;
+  #longest(): UnsentData | undefined {
+    let longest: UnsentData | undefined;
     for (const one of this.#waiting) {
       if (longest === undefined || one.bytes > longest.bytes) longest = one;
     }

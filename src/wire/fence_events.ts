@@ -2,20 +2,20 @@ import { Packr } from 'msgpackr';
 import type { FenceEventJson } from '../core/outcome.ts';
 
 /**
- * Fence events in front of the record of their step (journal_record.ts), so that they are kept with it or not at all. Who takes
- * over tells of them again, since their owner may have had no time to.
+ * Encoding of fence events before the record of their step (journal_record.ts), so that both are stored atomically. A
+ * hub that takes over publishes them again, because their owner may have failed before.
  *
- *      0  u8 version, which is none of a record     1  u32 bytes of the events
+ *      0  u8 version, different from that of a record     1  u32 bytes of the events
  *      5  the events in msgpack, then the record
  *
- * Little-endian. A step without fence events is its record alone.
+ * Little-endian. A step without fence events is only its record.
  */
 const VERSION = 2;
 const [SIZE_AT, EVENTS_AT] = [1, 5] as const;
 
 const packr = new Packr({ useRecords: false, moreTypes: true, useToJSON: false });
 
-/** A record with the fence events of its step. */
+/** Returns a record with the fence events of its step. */
 export function withFenceEvents(record: Uint8Array, events: readonly FenceEventJson[]): Uint8Array {
   if (events.length === 0) return record;
   const packed = packr.pack(events);
@@ -27,7 +27,9 @@ export function withFenceEvents(record: Uint8Array, events: readonly FenceEventJ
   return bytes;
 }
 
-/** A record by itself and the fence events in front of it; undefined where there are none that can be read. */
+/**
+ * Returns a record without the fence events before it, and these; undefined if there are none or they are unreadable.
+ */
 export function fenceEventsOf(
   bytes: Uint8Array,
 ): { readonly events: readonly FenceEventJson[]; readonly record: Uint8Array } | undefined {

@@ -4,36 +4,36 @@ import { type ClockStep, wallClockTime } from '../model/clock_steps.ts';
 import { fenceEventsOf } from './fence_events.ts';
 
 /**
- * The records of a hub's journal: what a step has changed, what has left for another hub with a step, and how far the journal
- * is needed. What has left comes before the record of its step, which says no more than that it is elsewhere.
+ * Records of a hub's journal: the changes of a step, the state released to another hub with a step, and how far the
+ * journal is needed. Released state precedes the record of its step, which only contains that it is elsewhere.
  *
  *      0  u8  version            1  u8 kind, as its index in KINDS
- *      2  f64 of a step the time of day at its end, of a done record the number of the message up to which all is in the
- *             state
- *     10  f64 sequence of the last record of the configuration log of which the shard had been told: by the end of the step,
+ *      2  f64 for a step the wall-clock time of its end, for a done record the number of the message up to which the
+ *             state contains everything
+ *     10  f64 sequence of the last record of the configuration log that the shard has applied: by the end of the step,
  *             before the objects left, or by the last step so far
  *     18  u32 bytes of the batch
- *     22  u8 how often the clock of the hub was set back, or the hub stood still
- *     23  for each f64 toMs, f64 byMs (model/clock_steps.ts): by these its running times, as the step has them, mean something to
- *         other hubs; then the batch as it was sent, empty where no location was in it, then the effects (core/effects.ts).
- *         Of what has left: f64 sequence of the record of the configuration log that says so, then the effects. Where an owner
- *         before had let it go, RELAYED comes before the times that its clock was set back: no clock makes such a one, and it
- *         changes no time for whoever does not know it
+ *     22  u8 number of clock steps and suspensions of the hub
+ *     23  for each f64 toMs, f64 byMs (model/clock_steps.ts), which convert the step's monotonic times for other hubs;
+ *         then the batch as sent, empty if it had no location, then the effects (core/effects.ts).
+ *         For released state: f64 sequence of its record in the configuration log, then the effects. If a former owner
+ *         had released it, RELAYED precedes the clock steps: no clock produces this step, and it changes no time for a
+ *         reader that does not know it
  *
- * Little-endian. In front of the record of a step there may be its fence events: see fence_events.ts.
+ * Little-endian. Fence events may precede the record of a step: see fence_events.ts.
  */
 const VERSION = 1;
 const KINDS = ['step', 'done', 'released'] as const;
 const [KIND_AT, NUMBER_AT, CONFIG_AT, BATCH_SIZE_AT, SET_BACKS_AT, HEAD_BYTES] = [1, 2, 10, 18, 22, 23] as const;
 const SET_BACK_BYTES = 16;
-/** Marks what an owner before had let go: it sets nothing back. */
+/** Marks state that a former owner had released: a step of zero length. */
 const RELAYED: ClockStep = { toMs: 0, byMs: 0 };
 
-/** A step that a worker has made: the batch as it was sent, empty where no location was in it, and the effects. */
+/** A step of a worker: the batch as sent, empty if it had no location, and the effects. */
 export interface PackedStep {
   readonly batch: Uint8Array;
   readonly effects: Uint8Array;
-  /** Those of the hub that has made it; left out where it is this one. */
+  /** Clock steps of the hub that made it; absent for this hub. */
   readonly setBacks?: readonly ClockStep[];
   /** See PastStep. */
   readonly except?: readonly string[];
@@ -45,7 +45,7 @@ export type JournalRecord = RecordedWith &
         readonly kind: 'step';
         readonly endMs: number;
         readonly step: PackedStep;
-        /** Left out where none were kept. */
+        /** Absent if none were stored. */
         readonly fenceEvents?: readonly FenceEventJson[];
       }
     | { readonly kind: 'done'; readonly upTo: number }
@@ -53,52 +53,52 @@ export type JournalRecord = RecordedWith &
         readonly kind: 'released';
         readonly endMs: number;
         readonly sequence: number;
-        /** Whether an owner before had let it go. */
+        /** Whether a former owner had released it. */
         readonly isRelayed: boolean;
         readonly step: PackedStep;
       }
   );
 
-/** The state of objects that have left for another hub, and the last record of the configuration log that they have met. */
+/** State of objects released to another hub, and the last record of the configuration log evaluated with them. */
 export type ReleasedStep = PackedStep & RecordedWith;
 
-/** What a record says of how it was made. */
+/** Context of a record. */
 export interface RecordedWith {
   readonly config: number;
 }
 
-/** A record is none that this version can read. */
+/** The record is invalid or of an unsupported version. */
 export class JournalRecordError extends Error {
   override name = 'JournalRecordError';
 }
 
-/** What a step is recorded with. */
+/** Values of a step record. */
 export interface RecordedStep extends RecordedWith {
-  /** Running time. */
+  /** Monotonic time. */
   readonly nowMs: number;
   readonly setBacks: readonly ClockStep[];
   readonly batch: Borrowed;
   readonly effects: Borrowed;
 }
 
-/** Packs the record of a step into bytes of its own. */
+/** Packs the record of a step into its own bytes. */
 export function packStep(step: RecordedStep): Uint8Array<ArrayBuffer> {
   return packed('step', step, look(step.batch));
 }
 
-/** What has left for another hub with a step. */
+/** State released to another hub with a step. */
 export interface RecordedRelease extends Omit<RecordedStep, 'batch'> {
   readonly sequence: number;
 }
 
-/** Packs the record of what has left into bytes of its own. */
+/** Packs the record of released state into its own bytes. */
 export function packReleased(released: RecordedRelease): Uint8Array<ArrayBuffer> {
   const sequence = new DataView(new ArrayBuffer(8));
   sequence.setFloat64(0, released.sequence, true);
   return packed('released', released, new Uint8Array(sequence.buffer));
 }
 
-/** Packs the record of what has left another hub before, as that one has said it. `endMs`: time of day. */
+/** Packs a record of state that a former owner released, with that owner's values. `endMs`: wall-clock time. */
 export function packReleasedAgain({
   sequence,
   endMs,
@@ -111,7 +111,7 @@ export function packReleasedAgain({
   return packReleased({ config, sequence, nowMs: endMs + aheadMs, setBacks: marked, effects: lend(effects) });
 }
 
-/** `first`: what comes before the effects. */
+/** `first`: bytes before the effects. */
 function packed(
   kind: 'step' | 'released',
   { nowMs, config, setBacks, effects }: Omit<RecordedStep, 'batch'>,
@@ -132,12 +132,12 @@ function packed(
   return bytes;
 }
 
-/** Packs the record that says: all messages of the journal up to that number are in the state. */
+/** Packs a done record: the state contains all messages of the journal up to `upTo`. */
 export function packDone(upTo: number, config: number): Uint8Array<ArrayBuffer> {
   return begun('done', upTo, { config, size: HEAD_BYTES }).bytes;
 }
 
-/** Reads a record; its step is parts of the bytes. Throws a JournalRecordError. */
+/** Reads a record; its step consists of parts of the bytes. Throws a JournalRecordError. */
 export function unpackJournalRecord(bytes: Uint8Array): JournalRecord {
   const told = fenceEventsOf(bytes);
   const record = unpackRecord(told?.record ?? bytes);

@@ -15,24 +15,23 @@ import type { ScannedBody } from '../core/location/scanned_body.ts';
 import type { PackedStep } from './journal_record.ts';
 
 /**
- * Locations on their way to a shard, as bytes.
+ * Locations in transit to a shard, as bytes.
  *
- * A location waits in the lane of its shard for some milliseconds, with thousands of others. As an object of texts and
- * numbers all of it would be copied by each collection of garbage; so its bytes are written when it comes in, one after
- * the other into chunks that are used again, and only a small handle waits for all that came in one body. A batch carries
- * the bytes of a run of locations as they are.
+ * A location waits in the lane of its shard for some milliseconds, with thousands of others. Heap objects would be
+ * copied by each garbage collection. So its bytes are written on receipt, contiguously into reusable chunks, and only a
+ * small handle waits for all locations of a body. A batch carries the bytes of a run of locations as they are.
  */
 
-/** Locations that wait in a lane, one behind the other: what the lane looks at, and where their bytes are. */
+/** Contiguous locations that wait in a lane: the values that the lane needs, and their bytes. */
 export interface PackedRun {
   readonly kind: 'locations';
-  /** Numbers of the first and of the last of them. */
+  /** Numbers of the first and the last of them. */
   readonly seq: number;
   readonly lastSeq: number;
   readonly count: number;
   /** Of all of them. */
   readonly receivedMs: number;
-  /** Their providers, at least those of which the shard may not have been told. */
+  /** Their providers, at least those that the shard may not have yet. */
   readonly newProviders: readonly string[];
   readonly chunk: Chunk;
   readonly start: number;
@@ -41,15 +40,15 @@ export interface PackedRun {
 
 const WGS84 = 'EPSG:4326';
 
-/** When a location was true, and when it came in, in milliseconds since 1970. */
-export interface Times {
+/** Time of generation and of receipt of a location, in milliseconds since 1970. */
+export interface LocationTimes {
   readonly generatedMs: number;
   readonly receivedMs: number;
 }
 
 /**
- * The state of objects from elsewhere: their last-known rows, and what steps have changed since. `takenOver`: they are of
- * another hub, see the item `takeOver` of the core; left out where it is all of this shard.
+ * State of objects from elsewhere: their last-known rows, and the steps since. `takenOver`: the objects are another
+ * hub's, see the item `takeOver` of the core; absent if it is the whole state of this shard.
  */
 export interface Adoption {
   readonly kind: 'adopt';
@@ -61,21 +60,21 @@ export interface Adoption {
   readonly takenOver?: Pick<Item & { kind: 'takeOver' }, 'id' | 'objects' | 'since'>;
 }
 
-/** What waits in the lane of a shard. */
+/** An item in the lane of a shard. */
 export type LaneItem =
-  | (Exclude<Item, { kind: 'location' | 'replay' | 'takeOver' }> & Configured)
+  | (Exclude<Item, { kind: 'location' | 'replay' | 'takeOver' }> & FromConfigRecord)
   | PackedRun
   | Adoption;
 
-/** Of what is configured: the sequence of the record that says so, in the log that hubs share. */
-interface Configured {
+/** Sequence of the configuration record that caused an item, in the shared log. */
+interface FromConfigRecord {
   readonly config?: number;
 }
 
 /** A run of locations in a batch. */
 export interface LocationRun {
   readonly kind: 'locations';
-  /** Sources and projections that the records name by their index here. */
+  /** Sources and projections that the records refer to by index. */
   readonly names: readonly string[];
   readonly bytes: Uint8Array;
 }
@@ -84,13 +83,13 @@ interface Chunk extends RecordBuffer {
   names: string[];
   readonly indexOf: Map<string, number>;
   used: number;
-  /** Runs that are not done with. */
+  /** Number of unfinished runs. */
   waiting: number;
 }
 
-const NOBODY: readonly string[] = [];
+const NO_PROVIDERS: readonly string[] = [];
 const CHUNK_BYTES = 1 << 18;
-/** Chunks that are kept for use again. */
+/** Number of chunks retained for reuse. */
 const SPARE_MAX = 16;
 
 /** Writes locations into chunks. */
@@ -98,9 +97,9 @@ export class LocationPacker {
   #chunk = newChunk(CHUNK_BYTES);
   readonly #spare: Chunk[] = [];
 
-  /** Writes a location. Every handle is to be given to `done` at last. */
+  /** Writes a location. Every handle must be passed to `done` finally. */
   // hot
-  pack(location: AcceptedLocation, seq: number, times: Times): PackedRun {
+  pack(location: AcceptedLocation, seq: number, times: LocationTimes): PackedRun {
     const most = recordBytesMax(location);
     if (this.#chunk.used + most > this.#chunk.bytes.length) this.#chunk = this.#nextChunk(most);
     const chunk = this.#chunk;
@@ -115,8 +114,8 @@ export class LocationPacker {
   }
 
   /**
-   * Copies records of a body that was scanned, from one place in it to another, and numbers their items from `seq` on. The
-   * same holds for their handle. Where they go on behind `before`, the last of the body, the handle is for both.
+   * Copies records of a scanned body, between two offsets, and numbers their items from `seq`. The handle must be
+   * passed to `done` too. If they continue `before`, the last handle of the body, one handle covers both.
    */
   // hot
   copy(body: ScannedBody, from: number, to: number, seq: number, before: PackedRun | undefined): PackedRun {
@@ -125,17 +124,17 @@ export class LocationPacker {
     const chunk = this.#chunk;
     const { used } = chunk;
     const end = used + body.records.bytes.copy(chunk.bytes, used, from, to);
-    // The names of the body stay, for whoever takes the rest of it.
+    // The names of the body stay valid for the rest of it.
     const count = stamped(body, used, end, seq, chunk);
     chunk.used = end;
     const lastSeq = seq + count - 1;
     if (before?.chunk === chunk && before.end === used) return { ...before, end, lastSeq, count: before.count + count };
     chunk.waiting++;
     const { receivedMs } = body;
-    return { kind: 'locations', seq, lastSeq, count, receivedMs, newProviders: NOBODY, chunk, start: used, end };
+    return { kind: 'locations', seq, lastSeq, count, receivedMs, newProviders: NO_PROVIDERS, chunk, start: used, end };
   }
 
-  /** The runs among the items are done with, each once: their bytes may be written over. */
+  /** Finishes the runs among the items, each once: their bytes may be overwritten. */
   // hot
   done(items: readonly LaneItem[]): void {
     for (const item of items) {
@@ -148,7 +147,7 @@ export class LocationPacker {
 
   #nextChunk(bytes: number): Chunk {
     if (bytes > CHUNK_BYTES) return newChunk(bytes);
-    // The current one may be all done with, and is not among the spare ones then.
+    // The current chunk may be unused, and is not among the spare ones then.
     const chunk =
       this.#chunk.waiting === 0 && this.#chunk.bytes.length === CHUNK_BYTES ? this.#chunk : this.#spare.pop();
     if (chunk === undefined) return newChunk(CHUNK_BYTES);
@@ -159,7 +158,7 @@ export class LocationPacker {
   }
 }
 
-/** Gives records of a body what they lack, in the chunk that they lie in, and returns how many they are. */
+/** Completes records in their chunk and returns their number. */
 // hot
 function stamped({ nameOf, crsNames }: ScannedBody, from: number, to: number, seq: number, chunk: Chunk): number {
   let crs = crsNames === undefined ? indexIn(chunk, WGS84) : 0;
@@ -181,17 +180,17 @@ function stamped({ nameOf, crsNames }: ScannedBody, from: number, to: number, se
   return count;
 }
 
-/** How many items of the core an item of a lane is. */
+/** Returns the number of core items in a lane item. */
 export function weightOf(item: LaneItem): number {
   return item.kind === 'locations' ? item.count : 1;
 }
 
-/** The number of the last item of the core that an item of a lane is. */
+/** Returns the number of the last core item in a lane item. */
 export function lastSeqOf(item: LaneItem): number {
   return item.kind === 'locations' ? item.lastSeq : item.seq;
 }
 
-/** Halves of what is more than one item: parts of a run where it is a single one. */
+/** Splits more than one item into halves; a single run into parts. */
 export function halvesOf(items: readonly LaneItem[]): (readonly LaneItem[])[] {
   const [first] = items;
   if (items.length === 1 && first?.kind === 'locations') return halvesOfRun(first).map((half) => [half]);
@@ -213,7 +212,7 @@ function halvesOfRun(run: PackedRun): PackedRun[] {
   ];
 }
 
-/** What a batch carries for the items of a lane: runs of locations that lie side by side as one. */
+/** Returns the content of a batch for lane items: adjacent runs of locations are merged. */
 // hot
 export function packedRuns(items: readonly (Item | LaneItem)[]): (Item | Adoption | LocationRun)[] {
   const runs: (Item | Adoption | LocationRun)[] = [];
@@ -239,7 +238,7 @@ function runOf({ names, bytes }: ReceivedLocation): LocationRun {
   return { kind: 'locations', names, bytes };
 }
 
-/** The items that a batch was made of. */
+/** Returns the items of a batch. */
 // hot
 export function unpackedRuns(runs: readonly (Item | Adoption | LocationRun)[]): (Item | Adoption)[] {
   const items: (Item | Adoption)[] = [];
@@ -250,12 +249,12 @@ export function unpackedRuns(runs: readonly (Item | Adoption | LocationRun)[]): 
   return items;
 }
 
-/** Bytes as they came, as those that texts are read from. */
+/** Returns the bytes as a Buffer, not copied. */
 export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** The locations of a run, whose bytes they read from. */
+/** Returns the locations of a run, which read its bytes. */
 export function locationsOf(run: Pick<LocationRun, 'names' | 'bytes'>): ReceivedLocation[] {
   const locations: ReceivedLocation[] = [];
   readRun(run, locations);
@@ -280,7 +279,7 @@ function readRun(
   }
 }
 
-/** Memory for records, in Node's own. */
+/** Allocates memory for records, as a Node Buffer. */
 export function newRecordBuffer(length: number): RecordBuffer {
   const bytes = Buffer.allocUnsafeSlow(length);
   return { bytes, view: new DataView(bytes.buffer) };

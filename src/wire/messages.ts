@@ -21,11 +21,11 @@ import type { PackedStep, RecordedWith } from './journal_record.ts';
 import { type Adoption, asBuffer, type LaneItem, packedRuns, unpackedRuns } from './location_record.ts';
 
 /**
- * What crosses between the front thread and its workers: one msgpack text each way per batch. Motions stay packed on
- * their way through the front thread, which only hands them on to the collision worker.
+ * Messages between the main thread and its workers: one msgpack message each way per batch. Motions stay packed in the
+ * main thread, which only forwards them to the collision worker.
  */
 
-/** What a shard worker is started with. */
+/** Start parameters of a shard worker. */
 export interface ShardSettings {
   readonly collisionsByDefault: boolean;
   readonly providerInTrackableEvents: boolean;
@@ -33,16 +33,16 @@ export interface ShardSettings {
   readonly parentsMax: number;
   /** See ShardOptions. */
   readonly recorded?: HistoryRecording | undefined;
-  /** Whether it starts without warm_shard.ts: many hubs that live for moments start in two thirds of the time. */
+  /** Whether it starts without warm_shard.ts: many short-lived hubs then start in two thirds of the time. */
   readonly isCold?: boolean;
 }
 
-/** A geometry that is to be checked, and what is wrong with it. */
-export type AskedShape =
+/** A geometry to check. */
+export type ShapeRequest =
   | { readonly kind: 'region'; readonly fence: Omit<Fence, 'region'>; readonly polygon: FlatPolygon }
   | { readonly kind: 'polygon'; readonly polygon: FlatPolygon; readonly path: string };
 
-/** How many positions each ring has, and x, y, x, y … of one ring after the other: packed twenty times as fast. */
+/** Number of positions of each ring, and x, y, x, y … of all rings: packed twenty times as fast. */
 export interface FlatPolygon {
   readonly ringLengths: Uint32Array;
   readonly positions: Float64Array;
@@ -52,12 +52,12 @@ export interface ShapeReply {
   readonly problem: string | undefined;
 }
 
-/** A batch on its way to a shard: items as they wait in its lane, or plain ones. */
+/** A batch for a shard: items as they wait in its lane, or plain ones. */
 export interface LaneBatch extends Omit<StepBatch, 'items'> {
   readonly items: readonly (Item | LaneItem)[];
-  /** Where the step is to be recorded for other hubs: what its record says besides, see journal_record.ts. */
+  /** Context of the record of the step for other hubs, see journal_record.ts; absent without records. */
   readonly recordedWith?: RecordedWith & {
-    /** Whether the record has the fence events of the step as well: hubs of before protocol 2 cannot read such. */
+    /** Whether the record contains the fence events of the step: hubs before protocol 2 cannot read it. */
     readonly tells?: boolean;
   };
 }
@@ -69,110 +69,110 @@ export interface PackedMotions {
   readonly lastSeq: number;
 }
 
-/** A shard's answer to a batch: its outcome, with events as bytes and the motions packed by themselves. */
+/** A shard's answer to a batch: its outcome, with events as bytes and the motions packed separately. */
 export interface ShardReply {
   readonly outcome: Omit<Outcome, 'motions' | 'events' | 'fenceEvents' | 'released'>;
   readonly events: readonly EventBatch[];
-  /** Undefined when nothing moved. */
+  /** Undefined without motions. */
   readonly motions: PackedMotions | undefined;
-  /** Where the step is recorded, and has changed anything: its record (journal_record.ts), compressed. */
+  /** Record of the step (journal_record.ts), compressed, if steps are recorded and something has changed. */
   readonly record?: Borrowed;
-  /** Of objects that have left for another hub with the step: to be kept before its record. */
+  /** State released to another hub with the step: to be committed before its record. */
   readonly released?: readonly ReleasedRecord[];
-  /** The sequence of the last record of the shared log of which the shard was told; 0 where there is none. */
+  /** Sequence of the last record of the shared log that the shard has applied; 0 for none. */
   readonly config?: number;
 }
 
-/** The state of objects that have left. */
+/** State of released objects. */
 export interface ReleasedRecord {
-  /** Of the item that said so. */
+  /** Id of the release item. */
   readonly id: number;
-  /** A record of kind `released` (journal_record.ts), compressed; undefined where none of the objects had a place. */
+  /** Record of kind `released` (journal_record.ts), compressed; undefined if none of the objects had a position. */
   readonly record: Borrowed | undefined;
 }
 
-/** What a collision stage is told that does not know the pairs that collide. */
-export interface Restore extends Pick<Restoration, 'rows' | 'held' | 'gone' | 'heldMs' | 'publishedMs'> {
+/** Input of a collision stage that does not have the colliding pairs. */
+export interface CollisionRestore extends Pick<Restoration, 'rows' | 'held' | 'gone' | 'heldMs' | 'publishedMs'> {
   /** Motions of items before this one were run by another worker. */
   readonly fromSeq: number;
   /** The last of these, packed. */
   readonly done: readonly Uint8Array[];
-  /** The same of the motions of other hubs. */
-  readonly others?: readonly OtherRestore[] | undefined;
+  /** The same for motions of other hubs. */
+  readonly others?: readonly RemoteRestore[] | undefined;
 }
 
-export interface OtherRestore extends Pick<Restore, 'fromSeq' | 'done'> {
+export interface RemoteRestore extends Pick<CollisionRestore, 'fromSeq' | 'done'> {
   readonly hub: string;
 }
 
-/** What has come of another hub. */
-export interface OtherMotions {
+/** Input of another hub. */
+export interface RemoteHubMotions {
   readonly hub: string;
   readonly motions: readonly Uint8Array[];
-  /** Number of the earliest item there of which motions may still come. */
+  /** Number of the earliest item there that may still produce motions. */
   readonly watermark: number;
-  /** What comes of it from now on was received at that time or later. */
+  /** Its further motions were received at that time or later. */
   readonly passedMs: number;
-  /** By which its running time becomes the time of day. */
+  /** Clock steps that convert its monotonic time to wall-clock time. */
   readonly setBacks: readonly ClockStep[];
-  /** Whether it has told by now where all its trackables stand, as it was asked. */
+  /** Whether it has reported the positions of all its trackables as requested. */
   readonly isStood: boolean;
-  /** How far its clock is behind, where it is wrong. */
+  /** Milliseconds by which its clock lags, if it is wrong. */
   readonly behindMs: number;
 }
 
-/** What of several hubs makes up a batch. */
+/** Input of several hubs in a batch. */
 export interface SeveralHubs {
-  /** This one. */
+  /** Id of this hub. */
   readonly self: string;
-  /** What all hubs have passed; Infinity where there is no other one. */
+  /** Time that all hubs have passed; Infinity for a single hub. */
   readonly untilMs: number;
   /** Now: nothing was received later. */
   readonly clockMs: number;
-  readonly hubs: readonly OtherMotions[];
-  /** Hubs of which nothing more comes. */
+  readonly hubs: readonly RemoteHubMotions[];
+  /** Hubs that send nothing more. */
   readonly gone: readonly string[];
 }
 
-/** What the collision worker is told: motions of shards, still packed, and what else it needs to know. */
+/** A batch for the collision worker: motions of shards, still packed, and context. */
 export interface CollisionBatch {
-  /** Now, or the time of receipt of the earliest item that is not done yet. */
+  /** Now, or the time of receipt of the earliest unfinished item. */
   readonly nowMs: number;
   readonly motions: readonly Uint8Array[];
-  /** Number of the earliest item that is not done yet: no shard will come with an earlier motion. */
+  /** Number of the earliest unfinished item: no shard will produce an earlier motion. */
   readonly watermark: number;
   readonly variants: readonly Variant[] | undefined;
   /** See CollisionInput. */
   readonly setBacks: readonly ClockStep[] | undefined;
   /** See CollisionInput. */
   readonly areStandsExact: boolean;
-  /** For a stage that does not know the pairs that collide. */
-  readonly restore: Restore | undefined;
-  /** Zones that have changed, for views in their coordinates. */
+  /** For a stage that does not have the colliding pairs. */
+  readonly restore: CollisionRestore | undefined;
+  /** Changed zones, for views in their coordinates. */
   readonly zones: readonly (readonly [id: string, zone: Zone | undefined])[];
-  /** Where several hubs own objects. */
+  /** Only with several hubs. */
   readonly others?: SeveralHubs | undefined;
 }
 
 /** The collision worker's answer. */
 export interface CollisionReply extends CollisionOutcome {
-  /** Motions that wait for slower shards, or other hubs. */
+  /** Number of motions that wait for slower shards or other hubs. */
   readonly waiting: number;
-  /** Of this hub, and of each other one, the number of the item before which all motions are finished. */
+  /** For this hub and each other one, the number of the item before which all motions are finished. */
   readonly finished?:
     | { readonly own: number; readonly others: readonly (readonly [hub: string, to: number])[] }
     | undefined;
 }
 
-/** Which motions the stage has evaluated. */
-export interface Evaluated {
-  /** All that were received before that running time; undefined while the stage is paused. */
+/** Motions that the stage has evaluated. */
+export interface EvaluatedMotions {
+  /** All received before this monotonic time; undefined while the stage is paused. */
   readonly beforeMs: number | undefined;
-  /** Of each other hub, those of items before a number. */
+  /** For each other hub, those of items before a number. */
   readonly others: readonly (readonly [hub: string, item: number])[];
 }
 
-// Clients choose the member names in `properties`: a member called toJSON is no function to be called.
+// Clients choose the member names in `properties`: a member called toJSON must not be called as a function.
 const packr = new Packr({ moreTypes: true, useToJSON: false });
 
 addExtension({
@@ -199,22 +199,22 @@ addExtension({
   },
 });
 
-type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[] | AskedShape | ShapeReply;
+type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[] | ShapeRequest | ShapeReply;
 
 /**
- * Packs a value into bytes that are good until the next packing: memory that came and went with each batch would have the
- * whole heap searched for garbage, again and again.
+ * Packs a value into bytes that are valid until the next packing: new memory for each batch would trigger full garbage
+ * collections.
  */
 export function packForNow(value: Packed): Borrowed {
   return lend(packr.pack(value, RESET_BUFFER_MODE));
 }
 
-/** Packs a value into bytes of its own, which can be handed to another thread without a copy. */
+/** Packs a value into its own bytes, which can be transferred to another thread without a copy. */
 export function pack(value: Packed): Uint8Array {
   return copied(packForNow(value));
 }
 
-/** Packs an answer into an area of shared memory, and returns its length; where it does not fit, into bytes of its own. */
+/** Packs an answer into shared memory and returns its length; if it does not fit, returns its own bytes. */
 export function packInto(area: Uint8Array, reply: ShardReply): number | Uint8Array {
   const packed = look(packForNow(reply));
   if (packed.length > area.length) return new Uint8Array(packed);
@@ -222,7 +222,7 @@ export function packInto(area: Uint8Array, reply: ShardReply): number | Uint8Arr
   return packed.length;
 }
 
-/** Packs a batch for a shard into bytes that are good until the next packing. */
+/** Packs a batch for a shard into bytes that are valid until the next packing. */
 export function packBatch({ items, ...rest }: LaneBatch): Borrowed {
   return lend(packr.pack({ ...rest, items: packedRuns(items) }, RESET_BUFFER_MODE));
 }
@@ -232,7 +232,7 @@ export function unpackBatch(bytes: Borrowed): StepBatch & Pick<LaneBatch, 'recor
   return { ...rest, items: unpackedItems(unpackedRuns(runs)) };
 }
 
-/** hot: most batches have nothing but locations, and are as they should be. */
+/** hot: most batches contain only locations and are returned as they are. */
 function unpackedItems(items: (Item | Adoption)[]): readonly Item[] {
   if (items.every((item): item is Item => item.kind !== 'adopt')) return items;
   return items.flatMap((item) => (item.kind === 'adopt' ? adopted(item) : [item]));
@@ -243,7 +243,7 @@ function adopted({ seq, receivedMs, rows, steps: packed, suppressUntilMs, takenO
   if (takenOver !== undefined) {
     return [{ kind: 'takeOver', seq, receivedMs, rows, steps, heldUntilMs: suppressUntilMs, ...takenOver }];
   }
-  // No deadline may be due before all is known, so both are received before everything else.
+  // No deadline may be due before everything is restored, so both are received before all other items.
   const before = { seq: 0, receivedMs: 0 };
   return [
     { ...before, kind: 'restore', rows, suppressUntilMs, withTimers: true },
@@ -256,7 +256,7 @@ function pastStep(step: PackedStep): PastStep {
   return { locations: locationsIn(step), effects: asBuffer(effects), setBacks, except };
 }
 
-/** The locations that a step was given. */
+/** Returns the locations of a step. */
 export function locationsIn({ batch }: Pick<PackedStep, 'batch'>): readonly ReceivedLocation[] {
   const items = batch.length === 0 ? [] : unpackBatch(lend(batch)).items;
   return items.filter((item) => item.kind === 'location');
@@ -278,8 +278,8 @@ export function unpackCollisionReply(bytes: Borrowed): CollisionReply {
   return packr.unpack(look(bytes)) as CollisionReply;
 }
 
-/** A polygon without what no check looks at: all of its positions but x and y. */
-export function flattened({ coordinates }: Polygon): FlatPolygon {
+/** Returns a polygon with only the x and y of its positions, which the checks need. */
+export function flattenPolygon({ coordinates }: Polygon): FlatPolygon {
   const ringLengths = Uint32Array.from(coordinates, (ring) => ring.length);
   const positions = new Float64Array(2 * ringLengths.reduce((sum, length) => sum + length, 0));
   let at = 0;
@@ -293,7 +293,7 @@ export function flattened({ coordinates }: Polygon): FlatPolygon {
   return { ringLengths, positions };
 }
 
-function unflattened({ ringLengths, positions }: FlatPolygon): Polygon {
+function toPolygon({ ringLengths, positions }: FlatPolygon): Polygon {
   let at = 0;
   const coordinates = Array.from(ringLengths, (length) =>
     Array.from({ length }, () => [positions[at++] as number, positions[at++] as number]),
@@ -301,17 +301,17 @@ function unflattened({ ringLengths, positions }: FlatPolygon): Polygon {
   return { type: 'Polygon', coordinates };
 }
 
-/** Packs a question about a geometry. */
-export function packShape(asked: AskedShape): Uint8Array {
+/** Packs a check request. */
+export function packShape(asked: ShapeRequest): Uint8Array {
   return pack(asked);
 }
 
-/** The question as ShapeChecks is asked it: a fence with its region, or a polygon and where it stands. */
+/** Returns the arguments of ShapeChecks: a fence with its region, or a polygon and its path. */
 export function unpackShape(
   bytes: Uint8Array,
 ): { readonly fence: Fence } | { readonly polygon: Polygon; path: string } {
-  const asked = packr.unpack(bytes) as AskedShape;
-  const polygon = unflattened(asked.polygon);
+  const asked = packr.unpack(bytes) as ShapeRequest;
+  const polygon = toPolygon(asked.polygon);
   return asked.kind === 'region' ? { fence: { ...asked.fence, region: polygon } } : { polygon, path: asked.path };
 }
 

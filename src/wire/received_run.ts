@@ -10,33 +10,33 @@ import type { ScannedBody } from '../core/location/scanned_body.ts';
 import { asBuffer, type LocationRun } from './location_record.ts';
 
 /**
- * Locations from hub to hub: runs of records as batches carry them, of which nothing is believed before it was looked at.
- * Their times are times of day, since each hub has a running time of its own.
+ * Locations from another hub: runs of records as batches contain them, validated before use. Their times are wall-clock
+ * times, since each hub has its own monotonic time.
  */
 
-/** A run of locations, and how many they are. */
+/** A run of locations and their number. */
 export interface CountedRun extends Pick<LocationRun, 'names' | 'bytes'> {
   readonly count: number;
 }
 
-/** What the hub that processes them adds to locations of another one. */
+/** Values and functions of the receiving hub. */
 export interface Receiving {
-  /** Running time. */
+  /** Monotonic time. */
   readonly receivedMs: number;
-  /** The event time of a wall-clock time. */
+  /** Converts wall-clock time to event time. */
   eventTime(dayMs: number): number;
-  /** The shard of a provider. */
+  /** Returns the shard of a provider. */
   homeOf(provider: string): number;
-  /** Whether the shards may not have been told of a provider yet. */
+  /** Whether the shards may not have the provider yet. */
   isNewProvider(provider: string): boolean;
 }
 
-/** Bytes that came as a run of locations are none. */
+/** The received bytes are not a valid run of locations. */
 export class RunError extends Error {
   override name = 'RunError';
 }
 
-/** Looks through a run from elsewhere. Throws a RunError that names the record, the field and what was found. */
+/** Validates a run from another hub. Throws a RunError with the record, the field and the value found. */
 export function checkRun({ names, bytes, count }: CountedRun): void {
   const records = recordsIn(bytes);
   let found = 0;
@@ -49,8 +49,8 @@ export function checkRun({ names, bytes, count }: CountedRun): void {
 }
 
 /**
- * A checked run as shards take what was scanned here. Its bytes are changed: records get the time at which they came, and
- * the number of their provider's name is that of its shard, as nothing else is asked of it.
+ * Returns a validated run like a body scanned here. Modifies its bytes: records get their time of receipt, and the
+ * provider's name number is the number of its shard, since nothing else is needed.
  */
 // hot
 export function scannedOf({ names, bytes }: CountedRun, receiving: Receiving): ScannedBody {
@@ -70,7 +70,7 @@ export function scannedOf({ names, bytes }: CountedRun, receiving: Receiving): S
   };
 }
 
-/** Records in bytes, not copied. */
+/** Returns records in bytes, not copied. */
 export function recordsIn(bytes: Uint8Array): RecordBuffer {
   return { bytes: asBuffer(bytes), view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }

@@ -6,43 +6,43 @@ import { look } from '../model/borrowed.ts';
 import { newRecordBuffer } from './location_record.ts';
 
 /**
- * What the front thread and the store worker say to each other: one reply to each request, in their order, and before
- * all others one that says whether the store is open. While it is being opened, stages tell how far that is, and notices
- * what somebody should know. What is kept comes in parts before the reply. Rows do not cross: they lie in memory that both
- * threads can read, and stay there until the reply.
+ * Messages between the main thread and the store worker: one reply per request, in order, after a first one on opening
+ * the store. While it is opened, stages report the progress, and notices are logged. Stored state arrives in parts
+ * before the reply. Rows are not transferred: they are in memory that both threads can read, and stay there until the
+ * reply.
  */
 
-/** What the store worker is started with. */
+/** Start parameters of the store worker. */
 export interface StoreSettings {
   readonly path: string;
-  /** When the hub was started, for the names of backups. Milliseconds since 1970. */
+  /** Start time of the hub, for the names of backups. Milliseconds since 1970. */
   readonly startedMs?: number;
-  /** Whether to go on without what is lost. */
+  /** Whether to continue without lost data. */
   readonly acceptLoss?: boolean;
 }
 
 export type StoreRequest = { readonly ask: 'load' } | Commit | { readonly ask: 'close' };
 
-/** A batch to be kept. `entities` is a packed EntityWrite[], left out where there are none. */
+/** A batch to commit. `entities` is a packed EntityWrite[], absent if there are none. */
 export interface Commit {
   readonly ask: 'commit';
   readonly entities: Uint8Array | undefined;
-  /** Where the rows lie. */
+  /** Memory of the rows. */
   readonly memory: ArrayBufferLike;
   readonly start: number;
   readonly size: number;
   readonly count: number;
 }
 
-/** How far the preparation of a database has come. */
+/** Progress of preparing a database. */
 export interface Stage {
-  /** What is being done: "Migrating to version 2: …". */
+  /** Current activity: "Migrating to version 2: …". */
   readonly text: string;
-  /** How much of it is done, from 0 to 1. */
+  /** Completed part, from 0 to 1. */
   readonly part: number;
 }
 
-/** `failures`: attempts to write that have failed over the request, by their reason. */
+/** `failures`: failed attempts to write during the request, by reason. */
 export type StoreReply = { readonly failures?: readonly (readonly [reason: string, count: number])[] } & StoreAnswer;
 
 type StoreAnswer =
@@ -55,13 +55,13 @@ type StoreAnswer =
 
 const packr = new Packr();
 
-/** The same rows in memory of their own. */
+/** Copies rows into their own memory. */
 export function copiedRows({ bytes, size, count }: PackedRows): PackedRows {
   const own = Buffer.from(look(bytes));
   return new PackedRows({ bytes: own, view: new DataView(own.buffer, own.byteOffset, size) }, { size, count });
 }
 
-/** Rows as bytes; as they are, where they are that. */
+/** Returns rows as bytes; packed rows as they are. */
 export function packedRows(rows: Iterable<StoredRow>): PackedRows {
   if (rows instanceof PackedRows) return rows;
   const writer = new RowWriter(newRecordBuffer, 0);
@@ -91,7 +91,7 @@ export function unpackPart(bytes: Uint8Array): StoredPart {
   return packr.unpack(bytes) as StoredPart;
 }
 
-/** Packs into bytes of their own, which can be handed over without a copy. */
+/** Packs into its own bytes, which can be transferred without a copy. */
 function own(value: StoredPart | readonly EntityWrite[]): Uint8Array {
   return new Uint8Array(packr.pack(value, RESET_BUFFER_MODE));
 }

@@ -16,7 +16,7 @@ import { Fanout } from '../../src/fanout/fanout.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
 import { newCounts } from '../../src/operation/counts.ts';
-import { Turns } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/turns.ts';
 import { openEntities } from '../entities/open_entities.ts';
 import { openTestOperation } from '../operation/open_operation.ts';
 
@@ -87,14 +87,14 @@ export function openApi(
   const defined = () => ({ alert_rules: documents(ALERT_RULES), views: documents(MAP_VIEWS) });
   const api = createApi({
     entities,
-    imports: new Imports({ entities, rules, defined, turns: new Turns(), now: () => NOW_MS, report: fail }),
+    imports: new Imports({ entities, rules, defined, turns: new TaskScheduler(), now: () => NOW_MS, report: fail }),
     permit: async () => undefined,
     demo: {
       current: { state: 'stopped', is_there: false },
       start: () => ({ state: 'starting', is_there: false }),
       stop: async () => undefined,
     },
-    turns: new Turns(),
+    turns: new TaskScheduler(),
     async read(query) {
       asked.push(query);
       return answers(query);

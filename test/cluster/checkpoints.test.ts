@@ -14,7 +14,7 @@ import type { StoredRow, LastKnownRow } from '../../src/core/item.ts';
 import { PackedRows } from '../../src/core/row_bytes.ts';
 import { copied } from '../../src/model/borrowed.ts';
 import { schedule } from '../../src/time/clock.ts';
-import { Turns } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/turns.ts';
 import { packedRows } from '../../src/wire/store_messages.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { readAll, up } from './contract.ts';
@@ -66,7 +66,7 @@ type Given = Pick<CheckpointsOptions, 'bus' | 'incarnation'> & Partial<Checkpoin
 
 async function open(given: Given): Promise<Checkpoints> {
   const options: CheckpointsOptions = {
-    ...{ name: 'hub', replicas: 3, storage: 'file', turns: new Turns(), schedule },
+    ...{ name: 'hub', replicas: 3, storage: 'file', turns: new TaskScheduler(), schedule },
     partitionOf: () => 0,
     notice: () => undefined,
     ...given,

@@ -12,7 +12,7 @@ import { LocatingRules, RULES_SETTING } from '../../src/entities/locating_rules.
 import { HubError } from '../../src/errors.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
 import { keptByKind, settingWrite } from '../../src/store/entity_text.ts';
-import { Turns } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/turns.ts';
 import { point, polygon, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from '../entities/open_entities.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
@@ -47,7 +47,7 @@ function toldOf(change: Change): string {
 }
 
 /** Groups are performed in several turns now and then. */
-class TestTurns extends Turns {
+class TestTurns extends TaskScheduler {
   readonly #dice: Dice;
 
   constructor(dice: Dice) {

@@ -11,8 +11,8 @@ import { connectStages, type Stages } from '../../src/hub/connect_stages.ts';
 import { thisMachine } from '../../src/hub/machine.ts';
 import { newCounts } from '../../src/operation/counts.ts';
 import { rowsToStore } from '../../src/shards/row_times.ts';
-import { BEAT_MS, type Clock, openClock } from '../../src/time/clock.ts';
-import { Turns } from '../../src/time/turns.ts';
+import { HEARTBEAT_MS, type Clock, openClock } from '../../src/time/clock.ts';
+import { TaskScheduler } from '../../src/time/turns.ts';
 import { diceOf } from '../support/dice.ts';
 import { T0 } from '../support/shard_harness.ts';
 import { metres, trackable } from '../threads/running_shards.ts';
@@ -144,7 +144,7 @@ export class MotionHub implements Subscriber {
         schedule,
         openThread,
         newId,
-        turns: new Turns(),
+        turns: new TaskScheduler(),
         openScanner: thisMachine().openScanner,
         collectGarbage: () => undefined,
       },
@@ -239,6 +239,6 @@ export class MotionHub implements Subscriber {
 
   #beat(): void {
     this.clock.beat();
-    this.#world.network.schedule(this.name, BEAT_MS, () => this.#beat());
+    this.#world.network.schedule(this.name, HEARTBEAT_MS, () => this.#beat());
   }
 }

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type Area, holdingOf, type Lease, observe, releaseMs, TOUCHING } from '../../src/core/collision/lease.ts';
+import {
+  type PairArea,
+  holdingOf,
+  type CollisionHold,
+  observe,
+  releaseMs,
+  TOUCHING,
+} from '../../src/core/collision/hold.ts';
 import { bodyOf, moved } from './collision_motions.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -10,7 +17,7 @@ suite('contact', () => {
     readonly name: string;
     readonly timeout?: number;
     readonly delay?: number;
-    readonly seen: readonly (readonly [atMs: number, area: Area])[];
+    readonly seen: readonly (readonly [atMs: number, area: PairArea])[];
     readonly releaseMs: number;
   }[] = [
     { name: 'touching is never released', timeout: 0, delay: 0, seen: [[1, 'touching']], releaseMs: NEVER },
@@ -110,7 +117,7 @@ suite('contact', () => {
     test(name, () => {
       const a = bodyOf(moved('a', 0, { toleranceTimeoutMs: timeout, exitDelayMs: delay }));
       const holding = holdingOf(a, bodyOf(moved('b', 0)));
-      const hold = seen.reduce<Lease>((before, [atMs, area]) => observe(before, area, holding, atMs), TOUCHING);
+      const hold = seen.reduce<CollisionHold>((before, [atMs, area]) => observe(before, area, holding, atMs), TOUCHING);
       assert.equal(releaseMs(hold), expected);
     });
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChangeQueue } from '../../src/entities/change_queue.ts';
-import { Turns } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/turns.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 
 const SEEDS = 300;
@@ -14,8 +14,8 @@ interface Put {
   readonly value: number;
 }
 
-/** Turns that end when the test says so. */
-class TestTurns extends Turns {
+/** TaskScheduler that end when the test says so. */
+class TestTurns extends TaskScheduler {
   readonly waiting: (() => void)[] = [];
   readonly #long: () => boolean;
 

@@ -10,7 +10,7 @@ import { HubError } from '../../src/errors.ts';
 import type { AlertRule } from '../../src/model/alert.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
 import type { MapView } from '../../src/model/view.ts';
-import { Turns } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/turns.ts';
 import { openEntities, point, polygon, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from './open_entities.ts';
 
 const DOCUMENT = { format: 'location-hub-entities', version: 1 };
@@ -51,7 +51,7 @@ function open(deps: Partial<EntitiesDeps> = {}, more: { bytesMax?: number } = {}
   const deps_ = { newId: () => 'new', commit: keep, changed: () => undefined };
   const documents = { alert_rules: new Documents(ALERT_RULES, deps_), views: new Documents(MAP_VIEWS, deps_) };
   const defined = () => documents;
-  const imports = new Imports({ entities, rules, defined, turns: new Turns(), now: () => 0, report, ...more });
+  const imports = new Imports({ entities, rules, defined, turns: new TaskScheduler(), now: () => 0, report, ...more });
   const run: Opened['run'] = async (document, order) => {
     imports.start({ ...DOCUMENT, ...document }, { dryRun: false, replace: false, ...order });
     while (imports.current.ended_at === undefined) await new Promise((resolve) => setImmediate(resolve));

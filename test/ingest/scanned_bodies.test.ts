@@ -10,7 +10,7 @@ import { ScannedNames } from '../../src/ingest/body_scanner.ts';
 import { Ingest, UNUSUAL } from '../../src/ingest/ingest.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { Arrivals } from '../../src/operation/arrivals.ts';
-import { Turns } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/turns.ts';
 import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { wildBody, wildLocation } from './wild_locations.ts';
@@ -266,7 +266,7 @@ describe('The locations of a long body', () => {
     return { told: ordered(told), error: error?.message, counts: ingest.counts, rejections: [...ingest.rejections()] };
   }
   const LIST = { root: 'locations' };
-  const turns = new Turns();
+  const turns = new TaskScheduler();
 
   test('are taken, refused, and counted, as those of a short one, whatever the pieces are', async (t) => {
     const seen = { taken: 0, refused: 0, noJson: 0 };

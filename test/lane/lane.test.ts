@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Lane, type LaneOptions, type Pace } from '../../src/lane/lane.ts';
+import { Lane, type LaneOptions, type BatchGate } from '../../src/lane/lane.ts';
 
 /** A worker on a table: each run waits until the test ends it. */
 class Table {
@@ -67,7 +67,7 @@ class Table {
 }
 
 /** A pace that holds small batches. */
-function paceOf(released: () => Promise<void>): Pace {
+function paceOf(released: () => Promise<void>): BatchGate {
   return {
     isDue: (isSmall) => isSmall,
     get released() {

@@ -10,7 +10,7 @@ import type { Asked, PublishResult, SocketDeps } from '../../src/socket/deps.ts'
 import { createSocket } from '../../src/socket/session.ts';
 import { knowByToken } from '../../src/socket/upgrade_token.ts';
 import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
-import { Turns } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/turns.ts';
 import { listen } from '../../src/transport/server.ts';
 
 export const SOCKET_PATH = '/v2/ws/socket';
@@ -36,7 +36,7 @@ export async function serveSocket(t: TestContext, deps: Partial<SocketDeps> = {}
     };
   const handlePeer = createSocket({
     fanout,
-    turns: new Turns(),
+    turns: new TaskScheduler(),
     ingestLocations: note('location_updates'),
     ingestProximities: note('proximity_updates'),
     waiting: new WaitingFrames(),

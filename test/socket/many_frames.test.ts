@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Turns } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/turns.ts';
 import { location, serveSocket } from './harness.ts';
 
-/** Turns in which each third look says that the turn has taken long. */
-class ShortTurns extends Turns {
+/** TaskScheduler in which each third look says that the turn has taken long. */
+class ShortTurns extends TaskScheduler {
   given = 0;
   #looks = 0;
 

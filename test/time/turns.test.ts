@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Turns } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/turns.ts';
 
 /** Counts turns of the event loop. */
 function countTurns(): { now(): number; stop(): void } {
@@ -14,7 +14,7 @@ function countTurns(): { now(): number; stop(): void } {
 }
 
 test('each turn does one piece, whoever it belongs to, in the order of asking', async () => {
-  const turns = new Turns();
+  const turns = new TaskScheduler();
   const loop = countTurns();
   const done: { who: string; turn: number }[] = [];
   const work = async (who: string): Promise<void> => {
@@ -30,7 +30,7 @@ test('each turn does one piece, whoever it belongs to, in the order of asking', 
 });
 
 test('work is alone until it is done, and what goes on comes before what has not begun', async () => {
-  const turns = new Turns();
+  const turns = new TaskScheduler();
   const seen: string[] = [];
   let goingOn: Promise<void> | undefined;
   const first = turns.alone(async () => {
@@ -50,7 +50,7 @@ test('work is alone until it is done, and what goes on comes before what has not
 });
 
 test('work that fails makes room for the next', async () => {
-  const turns = new Turns();
+  const turns = new TaskScheduler();
   const failing = turns.alone(() => Promise.reject(new Error('a fault')));
   const next = turns.alone(() => 'done');
   await assert.rejects(failing, /a fault/);

@@ -1,33 +1,39 @@
-// hot: run for each motion, see bench/kernel/collisions.bench.ts
+// hot: runs for each motion, see bench/kernel/collisions.bench.ts
 
 import type { Scheduled } from '../deadline_heap.ts';
 import { toEcef } from '../geo/ecef.ts';
 import type { TrackableMotion } from '../motion/motion.ts';
 import type { Celled } from './grid.ts';
-import { type Lease, releaseMs, TOUCHING } from './lease.ts';
+import { type CollisionHold, releaseMs, TOUCHING } from './hold.ts';
 
-/** A trackable that takes part in collisions, where it was last. */
+/** Last position of a trackable that takes separate in collisions. */
 export interface Body extends Celled {
   motion: TrackableMotion;
-  /** Whether it has moved since this stage knows it: otherwise its place may be of a moment before. */
-  isHeardOf: boolean;
+  /** Whether it has moved since this stage was opened; otherwise its position may be slightly out of date. */
+  hasMoved: boolean;
   /** Vertices of its ring in space: x, y, z, x …; undefined for a circle or point. */
   ring: Float64Array | undefined;
-  /** The collisions it is in, ordered by the id of the other. */
+  /** Its collisions, ordered by the id of the other trackable. */
   readonly contacts: Contact[];
-  /** Where its part of event texts lies, start and end by the index of the rendering, and in which round: see BodyTexts. */
+  /**
+   * Offsets of its separate of events, start and end by the index of the rendering, and the round that they belong to: see
+   * BodyJsonCache.
+   */
   readonly texts: number[];
-  textsRound: number;
+  jsonRound: number;
 }
 
-/** What identifies the motion that began a collision of two trackables, while event and receipt times may be those of others. */
+/**
+ * Identity of the motion that began a collision of two trackables; event time and time of receipt may be those of other
+ * motions.
+ */
 export interface MetBy {
   readonly receivedMs: number;
-  /** The number of its item. */
+  /** Number of its item. */
   readonly seq: number;
 }
 
-/** Two trackables in collision, from the first touch until they are released. */
+/** Two trackables in collision, from the first contact until their release. */
 export interface Contact extends Scheduled {
   /** `a` has the smaller id. */
   readonly a: Body;
@@ -35,24 +41,24 @@ export interface Contact extends Scheduled {
   readonly startMs: number;
   /** The motion that began it. */
   readonly metBy: MetBy;
-  /** The one that moved last. */
+  /** The trackable that moved last. */
   mover: Body;
-  hold: Lease;
+  hold: CollisionHold;
   /**
-   * Of a pair that was restored: it is not released before that time, unless both have been heard of since. Who moves
-   * with another through a restart is heard of after it, or before, and each is where it was last until then. Subscribers
-   * are back by then, too. 0: released when due.
+   * Time before which a restored pair is not released, unless both trackables have moved since. Of two that move
+   * together through a restart, one is located first, and the other seems to be at its old position until then.
+   * Subscribers have also reconnected by that time. 0: released when due.
    */
   heldMs: number;
-  /** Whether a row of it was handed out. */
-  isKept: boolean;
+  /** Whether its row was emitted. */
+  hasRow: boolean;
   hasEnded: boolean;
 }
 
 export function newBody(motion: TrackableMotion): Body {
   return {
     motion,
-    isHeardOf: false,
+    hasMoved: false,
     x: 0,
     y: 0,
     z: 0,
@@ -62,42 +68,42 @@ export function newBody(motion: TrackableMotion): Body {
     ring: undefined,
     contacts: [],
     texts: [],
-    textsRound: 0,
+    jsonRound: 0,
   };
 }
 
-/** A contact of two that touch. */
+/** Returns a contact of two touching trackables. */
 export function newContact(begun: Pick<Contact, 'a' | 'b' | 'startMs' | 'metBy' | 'mover'>): Contact {
-  return { ...begun, hold: TOUCHING, heldMs: 0, isKept: false, hasEnded: false, heapIndex: -1 };
+  return { ...begun, hold: TOUCHING, heldMs: 0, hasRow: false, hasEnded: false, heapIndex: -1 };
 }
 
-/** When the contact ends if nothing more is heard of it. */
+/** Returns when the contact ends without further motions. */
 export function dueMs({ hold, heldMs }: Contact): number {
   return Math.max(releaseMs(hold), heldMs);
 }
 
-/** A contact becomes one of both bodies. */
-export function join(contact: Contact): void {
+/** Adds a contact to both bodies. */
+export function connect(contact: Contact): void {
   const { a, b } = contact;
-  a.contacts.splice(placeOf(a, b), 0, contact);
-  b.contacts.splice(placeOf(b, a), 0, contact);
+  a.contacts.splice(indexOf(a, b), 0, contact);
+  b.contacts.splice(indexOf(b, a), 0, contact);
 }
 
-/** The contact is none of either body any more. */
-export function part({ a, b }: Contact): void {
-  a.contacts.splice(placeOf(a, b), 1);
-  b.contacts.splice(placeOf(b, a), 1);
+/** Removes a contact from both bodies. */
+export function separate({ a, b }: Contact): void {
+  a.contacts.splice(indexOf(a, b), 1);
+  b.contacts.splice(indexOf(b, a), 1);
 }
 
-/** Where the contact with `other` is, or belongs, among those of the body. */
-function placeOf({ contacts }: Body, other: Body): number {
+/** Returns the index of the contact with `other` in the body's contacts, or its insertion index. */
+function indexOf({ contacts }: Body, other: Body): number {
   const { id } = other.motion;
   let from = 0;
   let to = contacts.length;
   while (from < to) {
     const middle = (from + to) >> 1;
     const { a, b } = contacts[middle]!;
-    // The contact's other half is the one that all contacts of this body do not share.
+    // The partner that differs between the contacts of this body.
     const found = a.contacts === contacts ? b : a;
     if (found.motion.id < id) from = middle + 1;
     else to = middle;
@@ -109,20 +115,20 @@ export function otherOf(contact: Contact, body: Body): Body {
   return contact.a === body ? contact.b : contact.a;
 }
 
-/** Where a motion is in space. One such value is written again and again. */
-export interface Site {
+/** Position and shape of a motion in space. One value is reused. */
+export interface CollisionSite {
   readonly space: Float64Array;
-  /** Greatest distance of any part of the shape from the position; 0 for a point. */
+  /** Maximum distance of any separate of the shape from the position; 0 for a point. */
   reachMetres: number;
   ring: Float64Array | undefined;
 }
 
-export function newSite(): Site {
+export function newSite(): CollisionSite {
   return { space: new Float64Array(3), reachMetres: 0, ring: undefined };
 }
 
-/** Finds the place of a motion. The memory of `reuse`, the body's last ring, is used again where it fits. */
-export function locate(motion: TrackableMotion, reuse: Float64Array | undefined, out: Site): void {
+/** Computes the site of a motion. Reuses the memory of the body's last ring if it fits. */
+export function locate(motion: TrackableMotion, reuse: Float64Array | undefined, out: CollisionSite): void {
   toEcef(motion.lon, motion.lat, out.space, 0);
   const { ring } = motion;
   out.ring = undefined;

@@ -1,35 +1,36 @@
-// hot: run for each motion, see bench/kernel/collisions.bench.ts
+// hot: runs for each motion, see bench/kernel/collisions.bench.ts
 /**
  * Finds the bodies that may touch a body: a hierarchy of grids of cubes in space.
  *
- * A body belongs to the lowest level whose cubes are eight times its reach; its cube is the one around its position.
- * A body can touch those of its own or a lower level only when their positions are at most a quarter of a cube apart,
- * so at most two cubes in each direction have to be looked at.
+ * A body belongs to the lowest level whose cubes are eight times its reach; its cube is the one around its position. A
+ * body can touch bodies of its own or a lower level only if their positions are at most a quarter of a cube apart, so
+ * at most two cubes per direction are searched.
  *
- * Each level keeps its own bodies (`natives`) apart from those of lower levels and points (`smaller`): a body looks for
- * natives of its own and of all higher levels, and for smaller ones in its own. So every pair is found from either
- * side, a huge body never walks through all the cubes of tiny ones, and two points, which never collide, never meet.
+ * Each level stores its own bodies (`natives`) separately from bodies of lower levels and points (`smaller`). A body
+ * searches natives of its own and of all higher levels, and smaller ones in its own. So every pair is found from either
+ * side, a huge body never iterates over all cubes of tiny ones, and two points, which never collide, are never
+ * compared.
  *
- * Cubes are named by a hash. When two cubes share a name, bodies far away turn up too; they fail the distance test.
+ * Cubes are identified by a hash. If two cubes share one, distant bodies are found too; they fail the distance test.
  */
 export interface Celled {
-  /** Position in space, metres. */
+  /** Position in space, in meters. */
   x: number;
   y: number;
   z: number;
   reachMetres: number;
   level: number;
-  /** The search that saw the body last. */
+  /** Number of the last search that visited the body. */
   seenIn: number;
 }
 
-export interface Grid<B extends Celled> {
-  /** The levels that have natives, in ascending order. */
+export interface CollisionGrid<B extends Celled> {
+  /** Levels that have natives, in ascending order. */
   levels: Level<B>[];
   readonly bodies: ReadonlyMap<string, B>;
   /** Number of the current search. */
   search: number;
-  /** Empty buckets, so that a body on its way from cube to cube allocates none. */
+  /** Empty buckets for reuse, so that a body that changes cubes allocates none. */
   readonly spare: B[][];
 }
 
@@ -41,23 +42,23 @@ interface Level<B> {
   readonly smaller: Map<number, B[]>;
 }
 
-/** Shapes that come closer than this touch: coordinates in degrees cannot place them better. */
+/** Shapes closer than this touch: coordinates in degrees are not more precise. */
 export const TOUCH_METRES = 1e-6;
 
 const POINT = -1;
 const SPARE_MAX = 64;
-/** The greatest reach, in metres, of a body on the lowest level; each level doubles it. */
+/** Maximum reach, in meters, of a body on the lowest level; each level doubles it. */
 const REACH_OF_LEVEL_0 = 0.25;
-/** Measured: with fewer more cubes must be looked at, with more there are more bodies in each. */
+/** Measured: a smaller factor means more cubes per search, a larger one more bodies per cube. */
 const CELL_PER_REACH = 8;
 
-/** `bodies` are all bodies that are in the grid: a level that comes into use collects the smaller ones from there. */
-export function newGrid<B extends Celled>(bodies: ReadonlyMap<string, B>): Grid<B> {
+/** Creates a grid of the bodies; a new level collects the smaller bodies from `bodies`. */
+export function newGrid<B extends Celled>(bodies: ReadonlyMap<string, B>): CollisionGrid<B> {
   return { levels: [], bodies, search: 0, spare: [] };
 }
 
-/** Puts a body into the grid; `bodies` must have it already. */
-export function putIn<B extends Celled>(grid: Grid<B>, body: B): void {
+/** Inserts a body, which must be in `bodies` already. */
+export function putIn<B extends Celled>(grid: CollisionGrid<B>, body: B): void {
   body.level = levelOf(body.reachMetres);
   if (body.level !== POINT && !grid.levels.some(({ level }) => level === body.level)) openLevel(grid, body.level);
   for (const level of grid.levels) {
@@ -67,8 +68,8 @@ export function putIn<B extends Celled>(grid: Grid<B>, body: B): void {
   }
 }
 
-/** Takes a body out of the grid. */
-export function takeOut<B extends Celled>(grid: Grid<B>, body: B): void {
+/** Removes a body from the grid. */
+export function takeOut<B extends Celled>(grid: CollisionGrid<B>, body: B): void {
   for (const level of grid.levels) {
     if (level.level < body.level) continue;
     if (level.level === body.level) level.count--;
@@ -78,7 +79,7 @@ export function takeOut<B extends Celled>(grid: Grid<B>, body: B): void {
 }
 
 /** Moves a body: cheap while it stays in its cubes. */
-export function move<B extends Celled>(grid: Grid<B>, body: B, to: Float64Array, reachMetres: number): void {
+export function move<B extends Celled>(grid: CollisionGrid<B>, body: B, to: Float64Array, reachMetres: number): void {
   const resized = levelOf(reachMetres) !== body.level;
   if (resized) takeOut(grid, body);
   const { x, y, z } = body;
@@ -101,15 +102,15 @@ export function move<B extends Celled>(grid: Grid<B>, body: B, to: Float64Array,
   }
 }
 
-/** Starts a search: bodies marked with its number, in `seenIn`, are not found by `collect`. */
-export function startSearch<B extends Celled>(grid: Grid<B>, body: B): number {
+/** Starts a search: `collect` skips bodies marked with its number in `seenIn`. */
+export function startSearch<B extends Celled>(grid: CollisionGrid<B>, body: B): number {
   grid.search++;
   body.seenIn = grid.search;
   return grid.search;
 }
 
-/** Adds the bodies whose reach meets that of `body`, each once and without those the search has seen, to `found`. */
-export function collect<B extends Celled>(grid: Grid<B>, body: B, found: B[]): void {
+/** Adds the bodies whose reach meets that of `body` to `found`, each once, without those marked by the search. */
+export function collect<B extends Celled>(grid: CollisionGrid<B>, body: B, found: B[]): void {
   for (let i = 0; i < grid.levels.length; i++) {
     const level = grid.levels[i]!;
     if (level.level < body.level) continue;
@@ -150,7 +151,7 @@ function pick<B extends Celled>(search: number, body: B, bucket: readonly B[], f
   }
 }
 
-function openLevel<B extends Celled>(grid: Grid<B>, number: number): void {
+function openLevel<B extends Celled>(grid: CollisionGrid<B>, number: number): void {
   const opened: Level<B> = {
     level: number,
     cellMetres: CELL_PER_REACH * REACH_OF_LEVEL_0 * 2 ** number,
@@ -181,12 +182,12 @@ function cell(coordinate: number, cellMetres: number): number {
   return Math.floor(coordinate / cellMetres);
 }
 
-/** The primes are those of Teschner et al., "Optimized Spatial Hashing for Collision Detection" (2003). */
+/** Hash of a cube, with the primes of Teschner et al., "Optimized Spatial Hashing for Collision Detection" (2003). */
 function name(x: number, y: number, z: number): number {
   return Math.imul(x, 73856093) ^ Math.imul(y, 19349663) ^ Math.imul(z, 83492791);
 }
 
-function add<B extends Celled>(grid: Grid<B>, buckets: Map<number, B[]>, key: number, body: B): void {
+function add<B extends Celled>(grid: CollisionGrid<B>, buckets: Map<number, B[]>, key: number, body: B): void {
   const bucket = buckets.get(key);
   if (bucket !== undefined) {
     bucket.push(body);
@@ -197,7 +198,7 @@ function add<B extends Celled>(grid: Grid<B>, buckets: Map<number, B[]>, key: nu
   buckets.set(key, empty);
 }
 
-function remove<B extends Celled>(grid: Grid<B>, buckets: Map<number, B[]>, key: number, body: B): void {
+function remove<B extends Celled>(grid: CollisionGrid<B>, buckets: Map<number, B[]>, key: number, body: B): void {
   const bucket = buckets.get(key);
   if (bucket === undefined) return;
   const index = bucket.indexOf(body);

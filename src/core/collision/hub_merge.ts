@@ -1,79 +1,79 @@
 import type { Motion } from '../motion/motion.ts';
 
 /**
- * Puts the motions of several hubs into one order: by time of receipt, then by hub, then as each hub has them.
+ * Merges the motions of several hubs into one order: by time of receipt, then by hub, then in the order of each hub.
  *
- *   what comes of a hub                            what becomes of it
+ *   input of a hub                                 result
  *   ---------------------------------------------  ---------------------------------------------------------------
- *   a motion, in the order of its items            waits until every hub is past its time of receipt
- *   one that was received before the last of the   the same, as if it had been received together with that: the
- *   same hub, or before what the hub has passed    order of a hub is never changed
- *   one below what was taken already: the hub was  is taken with the next
- *   not waited for
- *   one of a trackable of which another hub has    is left out: the trackable has moved to that hub since
- *   told something later
- *   one that was taken already, and is sent again  is left out, by the number of its item
- *   that it has told where all its trackables      others that it was the last to tell of are gone: what has said so
- *   stand                                          was lost
+ *   a motion, in the order of its items            waits until every hub has passed its time of receipt
+ *   one received before the previous one of the    as if it had been received together with that: the order of a
+ *   same hub, or before the hub's progress         hub is preserved
+ *   one earlier than motions already taken,        is taken with the next
+ *   because the hub was not waited for
+ *   one of a trackable for which another hub has   is dropped: the trackable has migrated to that hub since
+ *   reported a later motion
+ *   one already taken and sent again               is dropped, by the number of its item
+ *   completion of its reported positions           removes trackables that it reported last but not now: their
+ *                                                  removal was lost
  *
- * So, as long as hubs keep to what they say to have passed, it does not matter which motions come when: what is taken is
- * what one hub would have taken that had received all of it.
+ * So, while hubs respect their reported progress, the arrival order of motions does not matter: the result equals that
+ * of a single hub that received all of them.
  */
 export class HubMerge {
-  readonly #hubs = new Map<string, Queue>();
-  readonly #last = new Map<string, Told>();
-  /** Trackables that are gone, in the order in which that was taken. */
-  readonly #gone: { readonly id: string; readonly told: Told }[] = [];
+  readonly #hubs = new Map<string, HubQueue>();
+  readonly #last = new Map<string, LastMotion>();
+  /** Removed trackables, in the order of their removal. */
+  readonly #removed: { readonly id: string; readonly reported: LastMotion }[] = [];
   #waiting = 0;
 
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Takes motions of a hub that come behind all those before. */
+  /** Adds motions of a hub, in order after all earlier ones. */
   add(hub: string, motions: readonly Motion[]): void {
     const queue = this.#queueOf(hub);
     for (const motion of motions) {
       queue.lastMs = Math.max(queue.lastMs, motion.receivedMs);
       queue.motions.push(motion);
       queue.times.push(queue.lastMs);
-      if (motion.kind === 'stands') queue.told ??= new Set();
-      queue.told?.add(motion.id);
+      if (motion.kind === 'stands') queue.reported ??= new Set();
+      queue.reported?.add(motion.id);
     }
     this.#waiting += motions.length;
   }
 
-  /** What comes of the hub from now on was received at that time or later. */
+  /** Records the progress of a hub: its further motions were received at `untilMs` or later. */
   passed(hub: string, untilMs: number): void {
     const queue = this.#queueOf(hub);
     queue.lastMs = Math.max(queue.lastMs, untilMs);
   }
 
-  /** What has come of the hub so far tells where all its trackables stand. */
+  /** Records that a hub has reported the positions of all its trackables. */
   stood(hub: string): void {
     const queue = this.#queueOf(hub);
-    const { told } = queue;
-    queue.told = undefined;
+    const { reported } = queue;
+    queue.reported = undefined;
     const lost: Motion[] = [];
     for (const [id, last] of this.#last) {
-      if (last.hub !== hub || last.isGone || told?.has(id) === true) continue;
+      if (last.hub !== hub || last.isGone || reported?.has(id) === true) continue;
       const seq = Math.max(queue.motions.at(-1)?.seq ?? 0, last.seq + 1);
-      // Another hub may have told of it since, which is not taken yet.
+      // Another hub may have reported it since, in a motion not taken yet.
       lost.push({ kind: 'gone', seq, id, receivedMs: last.receivedMs });
     }
     this.add(hub, lost);
   }
 
-  /** The number of the first item of the hub of which a motion waits; undefined where none does. */
+  /** Returns the item number of the hub's first waiting motion; undefined for none. */
   firstOf(hub: string): number | undefined {
     const queue = this.#hubs.get(hub);
     return queue?.motions[queue.next]?.seq;
   }
 
-  /** Hands out, in order, what was received before that time. */
+  /** Returns, in order, the motions received before `untilMs`. */
   take(untilMs: number): readonly Motion[] {
     const taken: Motion[] = [];
-    // hot: where several hubs own objects
+    // hot: with several hubs
     for (let run = this.#nextRun(untilMs); run !== undefined; run = this.#nextRun(untilMs)) {
       const { queue, toMs, isToIncluded } = run;
       for (;;) {
@@ -90,25 +90,28 @@ export class HubMerge {
     return taken;
   }
 
-  /** The hub sends nothing more, and nothing of it waits. */
+  /** Removes a hub that sends nothing more and has no waiting motions. */
   forget(hub: string): void {
     const queue = this.#hubs.get(hub);
     if (queue !== undefined && queue.next === queue.motions.length) this.#hubs.delete(hub);
   }
 
-  #queueOf(hub: string): Queue {
+  #queueOf(hub: string): HubQueue {
     let queue = this.#hubs.get(hub);
     if (queue === undefined) {
-      queue = { hub, motions: [], times: [], next: 0, lastMs: Number.NEGATIVE_INFINITY, told: undefined };
+      queue = { hub, motions: [], times: [], next: 0, lastMs: Number.NEGATIVE_INFINITY, reported: undefined };
       this.#hubs.set(hub, queue);
     }
     return queue;
   }
 
-  /** Of whom the next motions are that were received before that time, and up to when: there another hub has its next one. */
+  /**
+   * Returns the hub with the next motions received before `untilMs`, and the time up to which they precede those of
+   * other hubs.
+   */
   #nextRun(untilMs: number): Run | undefined {
-    let first: Queue | undefined;
-    let second: Queue | undefined;
+    let first: HubQueue | undefined;
+    let second: HubQueue | undefined;
     let firstMs = untilMs;
     let secondMs = untilMs;
     for (const queue of this.#hubs.values()) {
@@ -131,74 +134,74 @@ export class HubMerge {
     else {
       if (last.hub === hub && seq <= last.seq && kind !== 'stands') return false;
       if (last.hub !== hub && receivedMs < last.receivedMs) {
-        // Where it stands, by whoever has it now, may be known from before.
+        // The position may be known already, from the hub that owns it now.
         if (kind === 'stands') [last.hub, last.seq] = [hub, seq];
         return false;
       }
-      // Items of another hub have numbers of their own.
+      // Each hub numbers its own items.
       last.seq = last.hub === hub ? Math.max(last.seq, seq) : seq;
       last.hub = hub;
       last.receivedMs = Math.max(last.receivedMs, receivedMs);
       last.isGone = kind === 'gone';
-      if (last.isGone) this.#gone.push({ id, told: last });
+      if (last.isGone) this.#removed.push({ id, reported: last });
     }
     return true;
   }
 
-  #note(id: string, told: Told): void {
-    this.#last.set(id, told);
-    if (told.isGone) this.#gone.push({ id, told });
+  #note(id: string, reported: LastMotion): void {
+    this.#last.set(id, reported);
+    if (reported.isGone) this.#removed.push({ id, reported });
   }
 
   #forgetGone(untilMs: number): void {
     const oldMs = untilMs - REMEMBERED_MS;
     let count = 0;
-    for (const { id, told } of this.#gone) {
-      if (told.receivedMs >= oldMs && this.#gone.length - count <= GONE_MAX) break;
-      if (told.isGone && this.#last.get(id) === told) this.#last.delete(id);
+    for (const { id, reported } of this.#removed) {
+      if (reported.receivedMs >= oldMs && this.#removed.length - count <= REMOVED_MAX) break;
+      if (reported.isGone && this.#last.get(id) === reported) this.#last.delete(id);
       count++;
     }
-    this.#gone.splice(0, count);
+    this.#removed.splice(0, count);
   }
 }
 
-/** For how long, and how many, trackables are remembered that are gone: what still comes of them is as late at most. */
+/** How long, and how many, removed trackables are remembered: late motions of them are at most this late. */
 const REMEMBERED_MS = 10_000;
-const GONE_MAX = 100_000;
-/** Motions that were taken are dropped when they are so many. */
+const REMOVED_MAX = 100_000;
+/** Taken motions are discarded once there are this many. */
 const TAKEN_MAX = 1024;
 
-/** What of a hub waits. */
-interface Queue {
+/** Waiting motions of a hub. */
+interface HubQueue {
   readonly hub: string;
   motions: Motion[];
-  /** Times by which they are ordered: they never fall. */
+  /** Times by which they are ordered; never decreasing. */
   times: number[];
-  /** Those before this one were taken. */
+  /** Index of the first motion not taken. */
   next: number;
   lastMs: number;
-  /** Of which trackables it has told since it began to tell where they stand; undefined while it does not. */
-  told: Set<string> | undefined;
+  /** Trackables reported since it began to report positions; undefined while it does not. */
+  reported: Set<string> | undefined;
 }
 
 /** Motions of one hub, up to a time. */
 interface Run {
-  readonly queue: Queue;
+  readonly queue: HubQueue;
   readonly toMs: number;
-  /** Whether those of that time belong to it. */
+  /** Whether motions at that time are included. */
   readonly isToIncluded: boolean;
 }
 
-/** What was taken last of a trackable. */
-interface Told {
+/** The last motion taken of a trackable. */
+interface LastMotion {
   hub: string;
-  /** The number of its item at that hub. */
+  /** Number of its item at that hub. */
   seq: number;
   receivedMs: number;
   isGone: boolean;
 }
 
-function tidy(queue: Queue): void {
+function tidy(queue: HubQueue): void {
   if (queue.next < queue.motions.length && queue.next < TAKEN_MAX) return;
   queue.motions = queue.motions.slice(queue.next);
   queue.times = queue.times.slice(queue.next);

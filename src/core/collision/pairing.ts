@@ -1,12 +1,12 @@
-// hot: run for each pair of neighbours, see bench/kernel/collisions.bench.ts
+// hot: runs for each pair of neighbors, see bench/kernel/collisions.bench.ts
 import type { TrackableMotion } from '../motion/motion.ts';
 import type { Body } from './body.ts';
-import type { Area } from './lease.ts';
+import type { PairArea } from './hold.ts';
 import { gapMetres } from './shapes.ts';
 
 /**
- * Whether two trackables can collide at all: both take part, at least one has an extent, and neither carries the
- * other nor shares a provider with it, which would put them in the same place for ever.
+ * Whether two trackables can collide at all: both take part, at least one has an extent, and neither carries the other
+ * nor shares a provider with it, which would put them at the same position forever.
  */
 export function mayCollide(a: Body, b: Body): boolean {
   if (a.reachMetres <= 0 && b.reachMetres <= 0) return false;
@@ -20,8 +20,8 @@ export function mayCollide(a: Body, b: Body): boolean {
   return true;
 }
 
-/** How two trackables are to each other: touching, apart by at most the tolerance, or out of reach. */
-export function areaOf(a: Body, b: Body, toleranceMetres: number): Area {
+/** Returns the area of a pair: touching, apart by at most the tolerance, or out of reach. */
+export function areaOf(a: Body, b: Body, toleranceMetres: number): PairArea {
   if (!shareHeight(a.motion, b.motion)) return 'out';
   const gap = gapMetres(a, b, toleranceMetres);
   if (gap === 0) return 'touching';
@@ -29,8 +29,8 @@ export function areaOf(a: Body, b: Body, toleranceMetres: number): Area {
 }
 
 /**
- * Whether two trackables are on one floor and their heights meet. A trackable without extrusion has every height. Heights
- * that are unknown, or measured from different things that no zone relates, fit any.
+ * Whether two trackables are on one floor and their heights overlap. A trackable without extrusion has every height.
+ * Heights that are unknown, or whose references no zone relates, overlap any.
  */
 function shareHeight(a: TrackableMotion, b: TrackableMotion): boolean {
   if (a.floor !== b.floor) return false;
@@ -42,7 +42,7 @@ function shareHeight(a: TrackableMotion, b: TrackableMotion): boolean {
   return z <= b.z + b.extrusion && b.z <= z + a.extrusion;
 }
 
-/** How far the reference of `a` lies above that of `b`, in metres; undefined where nobody knows. */
+/** Returns how far the reference of `a` lies above that of `b`, in meters; undefined if unknown. */
 function apartMetres(a: TrackableMotion, b: TrackableMotion): number | undefined {
   if (a.elevationRef === b.elevationRef) return 0;
   const [onFloor, other] = a.elevationRef === 'wgs84' ? [b, a] : [a, b];

@@ -1,69 +1,72 @@
 import type { Motion, TrackableMotion } from '../motion/motion.ts';
-import { type Body, type Contact, dueMs, join, newContact } from './body.ts';
-import { holdingOf, type Lease, observe, TOUCHING } from './lease.ts';
+import { type Body, type Contact, dueMs, connect, newContact } from './body.ts';
+import { holdingOf, type CollisionHold, observe, TOUCHING } from './hold.ts';
 import { areaOf, mayCollide } from './pairing.ts';
 import { type CollisionRow, type HeldPair, metByOf, motionsOf } from './row.ts';
 import { type CollisionState, putAt } from './state.ts';
 
 /**
- * What one stage takes over from another, which has ended with its hub or with its worker alone.
+ * State that a stage restores from another one, which has stopped with its hub or only with its worker.
  *
- * Every trackable stands where it stood. Every pair whose start was published is in collision, since then. If only the
- * worker has died, it is known what holds each pair, with its deadlines, and these go on. After a restart of the hub the
- * places tell whether a pair touches; if they say that it does not, its tolerance timeout and exit delay begin again. A
- * pair that touches and has no row begins to collide with the next motion of either one.
+ * Every trackable is at its last position. Every pair whose start was published is colliding, since then. If only the
+ * worker has failed, the hold of each pair is known, with its deadlines, which continue. After a restart of the hub,
+ * positions decide whether a pair touches; if not, its tolerance timeout and exit delay start again. A pair that
+ * touches and has no row begins to collide with the next motion of either trackable.
  */
 export interface Restoration {
   readonly nowMs: number;
-  /** The pairs that collide. */
+  /** The colliding pairs. */
   readonly rows: readonly CollisionRow[];
-  /** What holds those pairs that do not touch; undefined after a restart, when nobody knows. */
+  /** Holds of the pairs that do not touch; undefined after a restart, when they are unknown. */
   readonly held: readonly HeldPair[] | undefined;
-  /** Of these the trackables that are not there any more, or take no part any more. */
+  /** Trackables of the pairs that were removed or no longer take part. */
   readonly gone: readonly string[];
-  /** Before that time no pair is released by what one of the two says: see Contact. */
+  /** Time before which no pair is released by a motion of one trackable: see Contact. */
   readonly heldMs: number;
   /**
-   * The other stage has evaluated, and published, everything received before that time, as its rows have it. The start of a
-   * pair that met later may not be published: it is published again, with the same id. Undefined if all are.
+   * The other stage has evaluated and published all motions received before this time, and its rows contain that. The
+   * start of a pair that met later may not be published: it is published again, with the same id. Undefined if all are.
    */
   readonly publishedMs?: number | undefined;
-  /** The last motions that the other stage has finished, as far as they are known. */
+  /** Last motions that the other stage has finished, as far as known. */
   readonly done: readonly Motion[];
-  /** The motions that are run next, in order: where everybody stands, and what the other stage has not finished. */
+  /**
+   * Motions that run next, in order: the positions of all trackables, and the motions that the other stage has not
+   * finished.
+   */
   readonly ahead: readonly Motion[];
 }
 
-/** What a stage has to report of the contacts that it has taken over. */
-export interface Restored {
-  /** Contacts that are held by deadlines. */
+/** RestoredContacts contacts that the stage must report. */
+export interface RestoredContacts {
+  /** Contacts held by deadlines. */
   readonly held: readonly Contact[];
   /** Contacts whose start may not have been published. */
   readonly unannounced: readonly Contact[];
 }
 
-/** Brings a stage to where another one was. */
-export function restore(state: CollisionState, restoration: Restoration): Restored {
+/** Restores the state of another stage. */
+export function restore(state: CollisionState, restoration: Restoration): RestoredContacts {
   const { nowMs, rows, held, gone, heldMs, publishedMs = Number.POSITIVE_INFINITY, done, ahead } = restoration;
   const found = { held: [] as Contact[], unannounced: [] as Contact[] };
   const first = firstOf(ahead);
   const last = new Map(done.map((motion) => [motion.id, motion]));
   for (const motion of first.values()) {
-    // What moves next was not where it stands after that.
-    const place = motion.kind === 'stands' ? motion : last.get(motion.id);
-    if (place !== undefined && place.kind !== 'gone') putAt(state, place);
+    // A trackable that moves next was not at its reported position before that.
+    const position = motion.kind === 'stands' ? motion : last.get(motion.id);
+    if (position !== undefined && position.kind !== 'gone') putAt(state, position);
   }
   const holds = held && new Map(held.map((pair) => [pair.id, pair]));
   for (const row of rows) {
     if (row.gone === true) continue;
     const stored = motionsOf(row);
-    const [a, b] = stored.map((each) => bodyOf(state, each, { first, gone })) as [Found, Found];
+    const [a, b] = stored.map((each) => bodyOf(state, each, { first, gone })) as [RestoredBody, RestoredBody];
     const metBy = metByOf(row);
     const mover = moverOf(a.body, b.body);
     const contact = newContact({ a: a.body, b: b.body, startMs: row.startMs, metBy, mover });
-    contact.isKept = true;
+    contact.hasRow = true;
     contact.heldMs = heldMs;
-    join(contact);
+    connect(contact);
     state.contacts++;
     if (holds !== undefined) contact.hold = holds.get(row.id)?.hold ?? TOUCHING;
     else if (a.isExact && b.isExact) contact.hold = holdOf(contact, nowMs);
@@ -75,7 +78,7 @@ export function restore(state: CollisionState, restoration: Restoration): Restor
   return found;
 }
 
-/** The first motion of each trackable; where it stands counts for those that do not move. */
+/** Returns the first motion of each trackable; a reported position counts if it does not move. */
 function firstOf(ahead: readonly Motion[]): ReadonlyMap<string, Motion> {
   const first = new Map<string, Motion>();
   for (const motion of ahead) {
@@ -85,43 +88,43 @@ function firstOf(ahead: readonly Motion[]): ReadonlyMap<string, Motion> {
   return first;
 }
 
-/** One of a pair, and whether that is where it was. */
-interface Found {
+/** One trackable of a pair, and whether its position is exact. */
+interface RestoredBody {
   readonly body: Body;
   readonly isExact: boolean;
 }
 
 function bodyOf(
   state: CollisionState,
-  kept: TrackableMotion,
+  stored: TrackableMotion,
   { first, gone }: { readonly first: ReadonlyMap<string, Motion>; readonly gone: readonly string[] },
-): Found {
-  const known = state.bodies.get(kept.id);
+): RestoredBody {
+  const known = state.bodies.get(stored.id);
   if (known !== undefined) {
-    const isLater = kept.receivedMs > known.motion.receivedMs;
-    return { body: isLater ? putAt(state, at(known.motion, kept)) : known, isExact: true };
+    const isLater = stored.receivedMs > known.motion.receivedMs;
+    return { body: isLater ? putAt(state, at(known.motion, stored)) : known, isExact: true };
   }
-  const next = first.get(kept.id);
-  // It has moved since, and will soon move again: where it was in between will not be far.
-  if (next !== undefined) return { body: putAt(state, next.kind === 'gone' ? kept : next), isExact: false };
-  // What is gone is there for the end of the pair alone. Of anything else the last locations were lost.
-  return { body: putAt(state, { ...kept, collides: !gone.includes(kept.id) }), isExact: true };
+  const next = first.get(stored.id);
+  // It has moved since and will move again soon: its position in between is not far.
+  if (next !== undefined) return { body: putAt(state, next.kind === 'gone' ? stored : next), isExact: false };
+  // A removed trackable exists only for the end of the pair. For any other, its last locations were lost.
+  return { body: putAt(state, { ...stored, collides: !gone.includes(stored.id) }), isExact: true };
 }
 
-/** The one that is gone, else the one that moved last. */
+/** Returns the removed trackable, otherwise the one that moved last. */
 function moverOf(a: Body, b: Body): Body {
   if (a.motion.collides !== b.motion.collides) return a.motion.collides ? b : a;
   return a.motion.receivedMs > b.motion.receivedMs ? a : b;
 }
 
-/** A trackable as it is now, at a later place than the one of its row: that was lost. */
-function at(motion: TrackableMotion, place: TrackableMotion): TrackableMotion {
-  const { receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMetres, floor } = place;
-  const ring = motion.ring && (place.ring ?? motion.ring);
+/** Returns a trackable with its current values at a later position than that of its row: that row was lost. */
+function at(motion: TrackableMotion, position: TrackableMotion): TrackableMotion {
+  const { receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMetres, floor } = position;
+  const ring = motion.ring && (position.ring ?? motion.ring);
   return { ...motion, receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMetres, floor, ring };
 }
 
-function holdOf(contact: Contact, nowMs: number): Lease {
+function holdOf(contact: Contact, nowMs: number): CollisionHold {
   const { a, b, hold } = contact;
   if (!mayCollide(a, b)) return { at: 'out', toleranceEndMs: nowMs, delayEndMs: nowMs };
   const holding = holdingOf(a, b);

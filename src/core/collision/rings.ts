@@ -1,7 +1,7 @@
-// hot: run for each pair of neighbours with a polygon, see bench/kernel/collisions.bench.ts
+// hot: runs for each pair of neighbors with a polygon, see bench/kernel/collisions.bench.ts
 /**
- * Closed rings in a plane, x, y, x … in metres, the last point equal to the first. A ring may cross itself: inside is
- * what a ray leaves through an odd number of edges.
+ * Closed rings in a plane, x, y, x … in meters, the last point equal to the first. A ring may cross itself: a point is
+ * inside if a ray from it crosses an odd number of edges.
  */
 
 export function contains(ring: Float64Array, x: number, y: number): boolean {
@@ -16,7 +16,10 @@ export function contains(ring: Float64Array, x: number, y: number): boolean {
   return inside;
 }
 
-/** Distance of a point to the nearest edge, also from inside. `nearest`, if given, receives the nearest point. */
+/**
+ * Returns the distance of a point to the nearest edge, also from inside. `nearest`, if given, receives the nearest
+ * point.
+ */
 export function edgeMetres(ring: Float64Array, x: number, y: number, nearest?: [number, number]): number {
   let best = Number.POSITIVE_INFINITY;
   for (let i = 2; i < ring.length; i += 2) {
@@ -40,7 +43,7 @@ export function edgeMetres(ring: Float64Array, x: number, y: number, nearest?: [
   return Math.sqrt(best);
 }
 
-/** Distance between two rings; 0 when they touch or overlap. */
+/** Returns the distance between two rings; 0 if they touch or overlap. */
 export function ringGapMetres(a: Float64Array, b: Float64Array): number {
   if (contains(a, b[0]!, b[1]!) || contains(b, a[0]!, a[1]!)) return 0;
   if (crossings(a, b, 1).length > 0) return 0;
@@ -48,7 +51,9 @@ export function ringGapMetres(a: Float64Array, b: Float64Array): number {
   return Math.min(vertexMetres(a, b), vertexMetres(b, a));
 }
 
-/** Distance of the vertices of `of` to the nearest edge of `ring`. `nearest` receives the point on the edge. */
+/**
+ * Returns the distance of the vertices of `of` to the nearest edge of `ring`. `nearest` receives the point on the edge.
+ */
 export function vertexMetres(ring: Float64Array, of: Float64Array, nearest?: [number, number]): number {
   const found: [number, number] = [0, 0];
   let best = Number.POSITIVE_INFINITY;
@@ -64,7 +69,7 @@ export function vertexMetres(ring: Float64Array, of: Float64Array, nearest?: [nu
   return best;
 }
 
-/** Where the edges of two rings cross, x, y, x …; at most `most` points. Edges on one line do not cross. */
+/** Returns the crossings of the edges of two rings, x, y, x …; at most `most` points. Collinear edges do not cross. */
 export function crossings(a: Float64Array, b: Float64Array, most = Number.POSITIVE_INFINITY): number[] {
   const found: number[] = [];
   for (let i = 2; i < a.length; i += 2) {
@@ -90,7 +95,7 @@ export function crossings(a: Float64Array, b: Float64Array, most = Number.POSITI
   return found;
 }
 
-/** Two points that are far apart, x, y, x, y: the farthest from the farthest from the first. */
+/** Returns two points that are far apart, x, y, x, y: the farthest from the farthest from the first. */
 export function widest(points: ArrayLike<number>): [number, number, number, number] {
   const one = farthest(points, points[0]!, points[1]!);
   const other = farthest(points, points[one]!, points[one + 1]!);

@@ -1,4 +1,4 @@
-// hot: run for each pair of neighbours, see bench/kernel/collisions.bench.ts
+// hot: runs for each pair of neighbors, see bench/kernel/collisions.bench.ts
 
 import { groundMetres } from '../geo/ecef.ts';
 import { fromPlane, ontoPlane, type TangentPlane, tangentPlaneAt } from '../geo/tangent_plane.ts';
@@ -7,8 +7,8 @@ import { TOUCH_METRES } from './grid.ts';
 import { contains, crossings, edgeMetres, ringGapMetres, vertexMetres, widest } from './rings.ts';
 
 /**
- * Distance in metres between the shapes of two bodies, 0 when they touch or overlap. Good to a millimetre within a few
- * hundred metres. Gives Infinity for bodies that are certainly farther apart than `limitMetres`.
+ * Returns the distance in meters between the shapes of two bodies, 0 if they touch or overlap. Exact to a millimeter
+ * within a few hundred meters. Returns Infinity for bodies that are certainly farther apart than `limitMetres`.
  */
 export function gapMetres(a: Body, b: Body, limitMetres: number): number {
   const straight = straightMetres(a, b);
@@ -18,9 +18,9 @@ export function gapMetres(a: Body, b: Body, limitMetres: number): number {
 }
 
 /**
- * Where two touching bodies overlap: longitude and latitude of the two points where their edges cross, farthest apart
- * if there are more. When one lies within the other, two opposite points of it; when they only touch, or one is a
- * point, one point.
+ * Returns the overlap of two touching bodies: longitude and latitude of the two points where their edges cross, those
+ * farthest apart if there are more. If one body lies within the other, two opposite points of it; if they only touch,
+ * or one is a point, one point.
  */
 export function overlap(a: Body, b: Body): readonly (readonly [lon: number, lat: number])[] {
   if (a.reachMetres <= 0) return [[a.motion.lon, a.motion.lat]];
@@ -58,18 +58,18 @@ function ringedGap(a: Body, b: Body): number {
   }
   const [disc, ringed] = a.ring === undefined ? [a, b] : [b, a];
   const ring = ontoPlane(plane, ringed.ring!);
-  const [x, y] = centreOn(plane, disc);
+  const [x, y] = centerOn(plane, disc);
   return contains(ring, x, y) ? 0 : edgeMetres(ring, x, y) - disc.reachMetres;
 }
 
-function centreOn(plane: TangentPlane, body: Body): [number, number] {
+function centerOn(plane: TangentPlane, body: Body): [number, number] {
   const point = ontoPlane(plane, Float64Array.of(body.x, body.y, body.z));
   return [point[0]!, point[1]!];
 }
 
-/** Two circles, in the plane of the first one's centre. */
+/** Returns the overlap of two circles, in the plane at the first one's center. */
 function discOverlap(a: Body, b: Body, plane: TangentPlane): Line {
-  const [x, y] = centreOn(plane, b);
+  const [x, y] = centerOn(plane, b);
   const distance = Math.hypot(x, y);
   const [towardsX, towardsY] = distance > 0 ? [x / distance, y / distance] : [1, 0];
   const ra = a.reachMetres;
@@ -79,14 +79,17 @@ function discOverlap(a: Body, b: Body, plane: TangentPlane): Line {
     return [centreX - r * towardsX, centreY - r * towardsY, centreX + r * towardsX, centreY + r * towardsY];
   }
   const along = Math.min(ra, (distance * distance + ra * ra - rb * rb) / (2 * distance));
-  // Circles that touch within tolerance give half a chord of up to a millimetre; it is none.
+  // Circles that touch within tolerance have a chord of up to a millimeter, which is ignored.
   const half = ra + rb - distance <= TOUCH_METRES ? 0 : Math.sqrt(Math.max(0, ra * ra - along * along));
   const middleX = along * towardsX;
   const middleY = along * towardsY;
   return [middleX + half * towardsY, middleY - half * towardsX, middleX - half * towardsY, middleY + half * towardsX];
 }
 
-/** Two shapes of which at least one is a polygon; a circle counts as the polygon that it is shown as. */
+/**
+ * Returns the overlap of two shapes of which at least one is a polygon; a circle counts as the polygon that is
+ * published.
+ */
 function ringOverlap(a: Body, b: Body, plane: TangentPlane): Line {
   const one = outline(a, plane);
   const other = outline(b, plane);
@@ -104,7 +107,7 @@ const CIRCLE_SEGMENTS = 64;
 
 function outline(body: Body, plane: TangentPlane): Float64Array {
   if (body.ring !== undefined) return ontoPlane(plane, body.ring);
-  const [x, y] = centreOn(plane, body);
+  const [x, y] = centerOn(plane, body);
   const ring = new Float64Array(2 * CIRCLE_SEGMENTS + 2);
   for (let i = 0; i <= CIRCLE_SEGMENTS; i++) {
     const angle = (2 * Math.PI * (i % CIRCLE_SEGMENTS)) / CIRCLE_SEGMENTS;

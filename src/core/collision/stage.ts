@@ -2,10 +2,10 @@
 /**
  * Finds the collisions of trackables, pair by pair, from the motions of all shards.
  *
- * Motions are taken one after another, as they come, each at its time of receipt: first the deadlines that were due by
- * then, then the collisions that the trackable is in, then the trackables that it has newly met, each in the order of
- * the other's id. Nothing depends on how motions are split into steps. A motion without neighbours costs a few
- * look-ups in the grid and allocates nothing.
+ * Motions are processed one after another, each at its time of receipt: first the deadlines due by then, then the
+ * collisions that the trackable is in, then the trackables that it newly meets, each in the order of the other's id.
+ * The result does not depend on how motions are split into steps. A motion without neighbors costs a few look-ups in
+ * the grid and allocates nothing.
  */
 import type { EventBatch } from '../../model/event_batch.ts';
 import type { CollisionEvent } from '../../model/events.ts';
@@ -15,23 +15,23 @@ import { EventWriter } from '../event_writer.ts';
 import type { NewRecordBuffer } from '../location/record.ts';
 import type { TrackableRemoved, Motion, TrackableMotion } from '../motion/motion.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
-import { type Body, type Contact, dueMs, join, newContact, otherOf, part } from './body.ts';
-import { type Announcement, writeCollision } from './event_text.ts';
+import { type Body, type Contact, dueMs, connect, newContact, otherOf, separate } from './body.ts';
+import { type Announcement, writeCollision } from './event_json.ts';
 import { collect, startSearch } from './grid.ts';
-import { holdingOf, observe, releaseMs } from './lease.ts';
+import { holdingOf, observe, releaseMs } from './hold.ts';
 import { areaOf, mayCollide } from './pairing.ts';
-import { type Restoration, type Restored, restore } from './restore.ts';
+import { type Restoration, type RestoredContacts, restore } from './restore.ts';
 import { type CollisionRow, goneRowOf, type HeldPair, heldPair, rowOf } from './row.ts';
 import { type CollisionState, newCollisionState, putAt, refreshRenderings, takeAway } from './state.ts';
 
 export interface CollisionOptions {
-  /** Makes the id of an event. */
+  /** Returns a new event id. */
   readonly newId: () => string;
-  /** Returns the id of the start or end that a name stands for: the same one whichever stage finds it. */
+  /** Returns the id of the named start or end: the same one in every stage. */
   readonly namedId: (name: string) => string;
-  /** Finds a zone as it is now, for renderings in its coordinates. */
+  /** Finds the current zone, for renderings in its coordinates. */
   readonly zones: ZoneLookup;
-  /** Makes the memory that events are written to. */
+  /** Allocates the buffers of events. */
   readonly newBuffer: NewRecordBuffer;
 }
 
@@ -40,36 +40,36 @@ export interface CollisionInput {
   readonly nowMs: number;
   /** In ascending order of `seq`. */
   readonly motions: readonly Motion[];
-  /** The renderings wanted from now on, when they have changed. */
+  /** Subscribed renderings, if they have changed. */
   readonly variants?: readonly Variant[] | undefined;
-  /** How running times and event times become wall-clock times; they are the same if left out. */
+  /** Clock steps that convert monotonic times and event times to wall-clock times; by default the times are equal. */
   readonly setBacks?: readonly ClockStep[] | undefined;
   /**
-   * Whether a trackable that stands is certainly where its last motion was. Then a pair that touches without being in
-   * collision has met unnoticed, and starts to collide. False after the restart of a single hub, whose rows may be older.
+   * Whether reported positions are exactly those of the last motions. Then a pair that touches without colliding has
+   * met unnoticed, and starts to collide. False after the restart of a single hub, whose rows may be older.
    */
   readonly areStandsExact?: boolean | undefined;
 }
 
 export interface CollisionOutcome {
-  /** By variant, and in order. They are good until the next step. */
+  /** By variant, and in order. Valid until the next step. */
   readonly events: readonly EventBatch[];
-  /** Events by kind, whether or not anybody has subscribed. */
+  /** Events by kind, with or without subscribers. */
   readonly started: number;
   readonly colliding: number;
   readonly ended: number;
-  /** Of pairs that have begun or ceased to collide. To be kept before these events are published: see row.ts. */
+  /** Rows of pairs that have begun or ceased to collide, to be stored before these events are published: see row.ts. */
   readonly rows: readonly CollisionRow[];
-  /** Pairs that still collide, but are held by something else than before: by touching, or by other deadlines. */
+  /** Colliding pairs whose hold has changed: touching, or other deadlines. */
   readonly held: readonly HeldPair[];
-  /** When to step again at the latest, in milliseconds since 1970; Infinity when nothing is due. */
+  /** Latest time of the next step, in milliseconds since 1970; Infinity if no deadline is set. */
   readonly nextDeadlineMs: number;
 }
 
 export interface CollisionStage {
   readonly state: CollisionState;
   step(input: CollisionInput): CollisionOutcome;
-  /** Takes over what another stage has left, without events. Before the first step that it matters to. */
+  /** Restores the state of another stage, without events. Call it before the first step that depends on it. */
   restore(restoration: Restoration): void;
 }
 
@@ -77,7 +77,7 @@ export interface CollisionStage {
 export function openCollisionStage(options: CollisionOptions): CollisionStage {
   const state = newCollisionState(options.newBuffer);
   const events = new EventWriter(options.newBuffer);
-  let restored: Restored = { held: [], unannounced: [] };
+  let restored: RestoredContacts = { held: [], unannounced: [] };
   const begin = (): Run => {
     const { held, unannounced } = restored;
     restored = { held: [], unannounced: [] };
@@ -93,21 +93,21 @@ export function openCollisionStage(options: CollisionOptions): CollisionStage {
   };
 }
 
-/** Memory of events that is kept for the next step, of each variant. */
-const EVENT_BYTES_KEPT = 16 << 20;
+/** Event memory of each variant that is retained for the next step. */
+const EVENT_BYTES_RETAINED = 16 << 20;
 
-/** One step under way. */
+/** A step in progress. */
 interface Run {
   readonly state: CollisionState;
   readonly options: CollisionOptions;
   readonly events: EventWriter;
-  /** Contacts that were restored, and whose start may not have been published. */
+  /** Restored contacts whose start may not have been published. */
   readonly unannounced: readonly Contact[];
   /** Contacts that have begun. */
   readonly met: Contact[];
-  /** Of contacts that had rows and have ended. */
+  /** Tombstones of contacts that had rows and have ended. */
   readonly goneRows: CollisionRow[];
-  /** Contacts that are held by something else than before. */
+  /** Contacts whose hold has changed. */
   readonly held: Set<Contact>;
   started: number;
   colliding: number;
@@ -118,7 +118,7 @@ function step(run: Run, input: CollisionInput): CollisionOutcome {
   const { nowMs, motions, variants, setBacks, areStandsExact = false } = input;
   const { state, events } = run;
   state.setBacks = setBacks ?? NO_CLOCK_STEPS;
-  events.tidy(EVENT_BYTES_KEPT);
+  events.tidy(EVENT_BYTES_RETAINED);
   if (variants !== undefined) events.retain(variants);
   refreshRenderings(state, variants, run.options.zones);
   for (const contact of run.unannounced) announce(run, contact, 'collision_start', contact.startMs);
@@ -141,13 +141,13 @@ function step(run: Run, input: CollisionInput): CollisionOutcome {
   };
 }
 
-/** Rows of what has changed in the run as a whole: a pair that has met and parted again needs none. */
+/** Returns the rows of the whole run: a pair that has met and separated again needs none. */
 function rowsOf({ met, goneRows }: Run): readonly CollisionRow[] {
   const rows = goneRows;
   for (const contact of met) {
     if (contact.hasEnded) continue;
-    contact.isKept = true;
-    // After the row that says that the same pair has parted.
+    contact.hasRow = true;
+    // After the tombstone of the same pair.
     rows.push(rowOf(contact));
   }
   return rows;
@@ -165,14 +165,17 @@ function onMoved(run: Run, motion: TrackableMotion): void {
   const { state } = run;
   if (!motion.collides && !state.bodies.has(motion.id)) return;
   const body = putAt(state, motion);
-  body.isHeardOf = true;
+  body.hasMoved = true;
   const search = startSearch(state.grid, body);
   reassess(run, body, search);
   if (motion.collides) meet(run, body);
   else takeAway(state, body);
 }
 
-/** Where a trackable stands is no event. A stage that has missed its way there updates its collisions by that. */
+/**
+ * Handles a reported position, which is not an event. A stage that has missed the motion before it updates its
+ * collisions.
+ */
 function onStands(run: Run, motion: TrackableMotion, isExact: boolean): void {
   const known = run.state.bodies.get(motion.id);
   if (known !== undefined && known.motion.receivedMs > motion.receivedMs) return;
@@ -205,7 +208,7 @@ function onGone(run: Run, { id, receivedMs }: TrackableRemoved): void {
   takeAway(run.state, body);
 }
 
-/** Brings the collisions that the body is in up to date, and marks the others as seen. */
+/** Updates the collisions of the body and marks the other bodies as visited. */
 function reassess(run: Run, body: Body, search: number): void {
   const { contacts } = body;
   const { eventTimeMs, receivedMs } = body.motion;
@@ -223,7 +226,7 @@ function reassess(run: Run, body: Body, search: number): void {
     const { hold } = contact;
     contact.hold = observe(hold, areaOf(body, other, holding.toleranceMetres), holding, receivedMs);
     if (contact.hold !== hold) run.held.add(contact);
-    if (other.isHeardOf) contact.heldMs = 0;
+    if (other.hasMoved) contact.heldMs = 0;
     const endMs = dueMs(contact);
     if (endMs <= receivedMs) {
       end(run, contact, body, eventTimeMs);
@@ -231,21 +234,21 @@ function reassess(run: Run, body: Body, search: number): void {
     }
     run.state.deadlines.push(endMs, contact);
     index++;
-    // By its places alone it has ended: whether it has, the other one or the time will tell.
+    // Its position alone would end it, but the other trackable or the deadline decides.
     if (releaseMs(contact.hold) <= receivedMs) continue;
     run.colliding++;
     announce(run, contact, 'colliding', eventTimeMs);
   }
 }
 
-/** Starts the collisions with what the body touches now. */
+/** Starts collisions with the bodies that the body touches now. */
 function meet(run: Run, body: Body): void {
   collect(run.state.grid, body, FOUND);
   if (FOUND.length === 0) return;
   const met = FOUND.filter((other) => mayCollide(body, other) && areaOf(body, other, 0) === 'touching');
   FOUND.length = 0;
   met.sort((a, b) => (a.motion.id < b.motion.id ? -1 : 1));
-  // Of two that stand the later one has moved to the other.
+  // Of two reported positions, the later one has moved to the other.
   for (const other of met) {
     if (other.motion.receivedMs > body.motion.receivedMs) start(run, other, body);
     else start(run, body, other);
@@ -256,7 +259,7 @@ function start(run: Run, mover: Body, other: Body): void {
   const [a, b] = mover.motion.id < other.motion.id ? [mover, other] : [other, mover];
   const { eventTimeMs: startMs, receivedMs, seq } = mover.motion;
   const contact = newContact({ a, b, startMs, metBy: { receivedMs, seq }, mover });
-  join(contact);
+  connect(contact);
   run.state.contacts++;
   run.met.push(contact);
   run.started++;
@@ -267,19 +270,19 @@ function end(run: Run, contact: Contact, mover: Body, timeMs: number): void {
   const { a, b } = contact;
   contact.mover = mover;
   contact.hasEnded = true;
-  part(contact);
-  if (contact.isKept) run.goneRows.push(goneRowOf(contact));
+  separate(contact);
+  if (contact.hasRow) run.goneRows.push(goneRowOf(contact));
   run.state.deadlines.remove(contact);
   run.state.contacts--;
   run.ended++;
   announce(run, contact, 'collision_end', timeMs);
   for (const body of [a, b]) {
-    // It was restored for the sake of this end.
+    // It was restored only for this end.
     if (body.contacts.length === 0 && !body.motion.collides) takeAway(run.state, body);
   }
 }
 
-/** Releases the pairs whose deadlines are due, in the order of these, then of their ids. */
+/** Releases the pairs whose deadlines are due, in the order of deadlines, then of ids. */
 function releaseDue(run: Run, untilMs: number): void {
   const { deadlines } = run.state;
   if (deadlines.nextMs > untilMs) return;
@@ -302,15 +305,15 @@ function byIds(one: Contact, other: Contact): number {
 function announce(run: Run, contact: Contact, type: CollisionEvent['collision_type'], timeMs: number): void {
   const { renderings } = run.state;
   if (renderings.length === 0) return;
-  // A clock that was set back, or a late location, must not end a collision before it began.
+  // A backward clock step, or a late location, must not end a collision before it began.
   const announcement = { type, contact, mover: contact.mover, timeMs: Math.max(timeMs, contact.startMs) };
   const id = type === 'colliding' ? run.options.newId() : run.options.namedId(nameOf(announcement));
   writeCollision({ id, ...announcement }, run.state, run.events);
 }
 
 /**
- * A start is identified by its pair and the motion that began the collision. An end is identified by its start and by what it
- * reports: two stages of which one has lost motions of the pair may end the same collision differently, as two events.
+ * A start is identified by its pair and the motion that began the collision; an end by its start and its reported
+ * values. Two stages, one of which has lost motions of the pair, may end the same collision differently, as two events.
  */
 function nameOf({ type, contact, mover, timeMs }: Omit<Announcement, 'id'>): string {
   const { a, b, metBy } = contact;

@@ -9,30 +9,30 @@ import { type FilteredVariant, filteredVariant } from '../variant_filter.ts';
 import { viewTransform } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import { type Body, type Contact, locate, newBody, newSite } from './body.ts';
-import { BodyTexts } from './body_texts.ts';
-import { type Grid, move, newGrid, putIn, takeOut } from './grid.ts';
+import { BodyJsonCache } from './body_json_cache.ts';
+import { type CollisionGrid, move, newGrid, putIn, takeOut } from './grid.ts';
 
-/** A variant with the plane that it shows positions in; undefined: it cannot show any. */
+/** A variant and its plane; undefined if the plane is unavailable. */
 interface Rendering {
   readonly variant: FilteredVariant;
   readonly plane: OutputPlane | undefined;
 }
 
-/** All that the collision stage knows. */
+/** State of the collision stage. */
 export interface CollisionState {
-  /** The trackables that take part, by id. */
+  /** Trackables that take part, by id. */
   readonly bodies: Map<string, Body>;
-  readonly grid: Grid<Body>;
+  readonly grid: CollisionGrid<Body>;
   readonly deadlines: DeadlineHeap<Contact>;
-  /** Number of collisions that have started and not ended. */
+  /** Number of ongoing collisions. */
   contacts: number;
-  /** The renderings of collision_events that somebody wants, and the zone that each of them shows. */
+  /** Subscribed renderings of collision_events, and the zone of each. */
   renderings: readonly Rendering[];
   zones: readonly (Zone | undefined)[];
-  /** By which running time is shown as the time of day. */
+  /** Clock steps that convert monotonic time to wall-clock time. */
   setBacks: readonly ClockStep[];
-  /** Of the renderings as they are. */
-  readonly texts: BodyTexts;
+  /** Cache of the current renderings. */
+  readonly texts: BodyJsonCache;
 }
 
 export function newCollisionState(newBuffer: NewRecordBuffer): CollisionState {
@@ -45,11 +45,11 @@ export function newCollisionState(newBuffer: NewRecordBuffer): CollisionState {
     renderings: [],
     zones: [],
     setBacks: NO_CLOCK_STEPS,
-    texts: new BodyTexts(newBuffer),
+    texts: new BodyJsonCache(newBuffer),
   };
 }
 
-/** Takes over the wanted variants and the zones as they are now; what has not changed keeps its texts. */
+/** Applies the current variants and zones; unchanged renderings keep their cached JSON. */
 export function refreshRenderings(
   state: CollisionState,
   variants: readonly Variant[] | undefined,
@@ -69,14 +69,14 @@ export function refreshRenderings(
 
 const SITE = newSite();
 
-/** Puts a trackable where its motion says, known before or not. */
+/** Sets the position of a trackable, adding it if necessary. */
 export function putAt(state: CollisionState, motion: TrackableMotion): Body {
   const known = state.bodies.get(motion.id);
   const body = known ?? newBody(motion);
   locate(motion, body.ring, SITE);
   body.motion = motion;
   body.ring = SITE.ring;
-  body.textsRound = 0;
+  body.jsonRound = 0;
   if (known === undefined) appear(state, body);
   else move(state.grid, body, SITE.space, SITE.reachMetres);
   return body;
@@ -91,7 +91,7 @@ function appear(state: CollisionState, body: Body): void {
   putIn(state.grid, body);
 }
 
-/** Takes a trackable away, if it is there. */
+/** Removes a trackable if it exists. */
 export function takeAway(state: CollisionState, body: Body): void {
   if (state.bodies.delete(body.motion.id)) takeOut(state.grid, body);
 }

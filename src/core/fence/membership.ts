@@ -1,26 +1,31 @@
 import type { Timing } from './timing.ts';
 
 /**
- * FenceMembership of an object in a fence: two state machines with timers, one for entry and one for exit.
+ * Membership of an object in a fence: two state machines with timers, one for entry and one for exit.
  *
  * An observation is a location of the object in one of four areas of the fence:
  *
- * deep inside, at least the entry tolerance away from the edge band inside, but nearer to the edge than the entry
- * tolerance tolerance outside, within the exit tolerance out farther outside
+ *   deep       inside, at least the entry tolerance away from the edge
+ *   band       inside, but nearer to the edge than the entry tolerance
+ *   tolerance  outside, within the exit tolerance
+ *   out        farther outside
  *
  * Only an object inside can begin to enter; until then its membership is `undefined`.
  *
- * state signal next state --------- ---------
- * ------------------------------------------------------------------------------------------ undefined deep entering:
- * delay timer started; without entry delay inside at once undefined band entering: tolerance timer started undefined
- * others undefined entering deep entering: delay timer started unless it runs; the tolerance timer keeps running
- * entering band entering: tolerance timer started unless it runs; delay timer cleared entering others undefined: a
- * passer-by was never inside entering timer inside -> entry inside deep,band inside: fence timeout restarted; tolerance
- * and delay timers cleared inside tolerance inside: fence timeout restarted; tolerance timer started unless it runs;
- * delay timer cleared inside out inside: fence timeout restarted; delay timer started unless the object was out
- * already; the
+ *   state      signal     next state
+ *   ---------  ---------  ------------------------------------------------------------------------------------------
+ *   undefined  deep       entering: delay timer started; without entry delay inside at once
+ *   undefined  band       entering: tolerance timer started
+ *   undefined  others     undefined
+ *   entering   deep       entering: delay timer started unless it runs; the tolerance timer keeps running
+ *   entering   band       entering: tolerance timer started unless it runs; delay timer cleared
+ *   entering   others     undefined: a passer-by was never inside
+ *   entering   timer      inside                                                                      -> entry
+ *   inside     deep,band  inside: fence timeout restarted; tolerance and delay timers cleared
+ *   inside     tolerance  inside: fence timeout restarted; tolerance timer started unless it runs; delay timer cleared
+ *   inside     out        inside: fence timeout restarted; delay timer started unless the object was out already; the
  *                         tolerance timer keeps running, and is started if a tolerance timeout was set explicitly
- * inside timer undefined -> exit
+ *   inside     timer      undefined                                                                   -> exit
  *
  * A timer of zero length fires with the observation that starts it. Timers count from the time of receipt. An entry
  * carries the event time of the first inside observation, an exit that of its observation or of the deadline.

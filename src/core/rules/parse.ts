@@ -4,10 +4,11 @@ import { describe, type Token, tokenize } from './tokens.ts';
 /**
  * Expressions of locating rules: comparisons of a location's properties, joined with AND, OR and NOT.
  *
- * expression := all (OR all)* all := negation (AND negation)* negation := NOT negation | test bits := sum ((& | "|" |
- * << | >>) sum)* test := bits (comparison bits | nullity)? sum := product ((+ | -) product)* comparison := < <= > >= =
- * == != <> [NOT] LIKE product := unary ((* | / | %) unary)* nullity := ISNULL | NOTNULL | NOT NULL unary := (+ | - | ~)
- * unary | value
+ *   expression := all (OR all)*                       all     := negation (AND negation)*
+ *   negation   := NOT negation | test                 bits    := sum ((& | "|" | << | >>) sum)*
+ *   test       := bits (comparison bits | nullity)?   sum     := product ((+ | -) product)*
+ *   comparison := < <= > >= = == != <> [NOT] LIKE     product := unary ((* | / | %) unary)*
+ *   nullity    := ISNULL | NOTNULL | NOT NULL         unary   := (+ | - | ~) unary | value
  *                 | IS [NOT] NULL                     value   := number | 'string' | property | ( expression )
  *
  * Keywords and properties are case-insensitive. timestamp_diff may be written as a call, timestamp_diff(). As in

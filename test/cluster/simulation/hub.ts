@@ -11,8 +11,8 @@ import type { Machine } from '../../../src/hub/machine.ts';
 import { connectParts, type Parts } from '../../../src/hub/parts.ts';
 import { UNUSUAL } from '../../../src/ingest/ingest.ts';
 import { lend } from '../../../src/model/borrowed.ts';
-import { BEAT_MS, type Clock, openClock } from '../../../src/time/clock.ts';
-import { Turns } from '../../../src/time/turns.ts';
+import { HEARTBEAT_MS, type Clock, openClock } from '../../../src/time/clock.ts';
+import { TaskScheduler } from '../../../src/time/turns.ts';
 import { LocationScanner, type ScannerBounds } from '../../../wasm/location_scanner.ts';
 import type { Dice } from '../../support/dice.ts';
 import { T0 } from '../../support/shard_harness.ts';
@@ -234,7 +234,7 @@ export class SimulatedHub {
 
   #beat(clock: Clock): void {
     clock.beat();
-    this.place.network.schedule(this.incarnation, BEAT_MS, () => this.#beat(clock));
+    this.place.network.schedule(this.incarnation, HEARTBEAT_MS, () => this.#beat(clock));
   }
 
   #flush(): void {
@@ -246,7 +246,7 @@ export class SimulatedHub {
 }
 
 /** Nothing takes long by the clock of the machine. */
-class SimulatedTurns extends Turns {
+class SimulatedTurns extends TaskScheduler {
   readonly #schedule: (delayMs: number, callback: () => void) => void;
 
   constructor(schedule: (delayMs: number, callback: () => void) => void) {

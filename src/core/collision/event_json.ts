@@ -13,12 +13,12 @@ import { areaOf } from './pairing.ts';
 import { overlap } from './shapes.ts';
 import type { CollisionState } from './state.ts';
 
-/** What is to be told of a contact. */
+/** A start, update or end of a contact to publish. */
 export interface Announcement {
   readonly id: string;
   readonly type: CollisionEvent['collision_type'];
   readonly contact: Contact;
-  /** The first of the two: the one that caused the event. */
+  /** The trackable that caused the event. */
   readonly mover: Body;
   /** Event time. */
   readonly timeMs: number;
@@ -29,21 +29,27 @@ const AREA = asciiBytes('],"collision_area":');
 const DISTANCE = asciiBytes(',"center_distance":');
 const LINE = asciiBytes('{"type":"LineString","coordinates":[');
 const [COMMA, CLOSE, CLOSING_BRACE] = [0x2c, 0x5d, 0x7d] as const;
-/** Bytes of all but the head and the two trackables, at most. */
+/** Maximum bytes besides the head and the two trackables. */
 const REST_MAX =
   COLLISIONS.length + AREA.length + LINE.length + 2 * POINT_BYTES_MAX + DISTANCE.length + NUMBER_BYTES_MAX;
 
 /** Writes a CollisionEvent once for each rendering that can show it. */
 export function writeCollision(
-  told: Announcement,
+  announcement: Announcement,
   { renderings, texts, setBacks }: Pick<CollisionState, 'renderings' | 'texts' | 'setBacks'>,
   events: EventWriter,
 ): void {
-  const { mover, contact } = told;
+  const { mover, contact } = announcement;
   const other = otherOf(contact, mover);
-  const fields: FilterFields = [mover.motion.id, other.motion.id, told.type, mover.motion.floor, other.motion.floor];
-  const head = headOf(told, (ms) => formatTime(wallClockOfEventTime(ms, setBacks)));
-  const places = placesOf(mover, other);
+  const fields: FilterFields = [
+    mover.motion.id,
+    other.motion.id,
+    announcement.type,
+    mover.motion.floor,
+    other.motion.floor,
+  ];
+  const head = headOf(announcement, (ms) => formatTime(wallClockOfEventTime(ms, setBacks)));
+  const places = overlapOf(mover, other);
   const metres = geodesicMetres(mover.motion.lon, mover.motion.lat, other.motion.lon, other.motion.lat);
   for (const [index, { variant, plane }] of renderings.entries()) {
     if (plane === undefined || variant.wants?.(fields) === false) continue;
@@ -64,24 +70,24 @@ export function writeCollision(
   }
 }
 
-/** The members that are the same in every rendering, without the closing brace. */
-function headOf({ id, type, contact, timeMs }: Announcement, shown: (ms: number) => string): string {
-  const start = `{"id":${JSON.stringify(id)},"collision_type":"${type}","start_time":"${shown(contact.startMs)}"`;
+/** Returns the members that all renderings share, without the closing brace. */
+function headOf({ id, type, contact, timeMs }: Announcement, format: (ms: number) => string): string {
+  const start = `{"id":${JSON.stringify(id)},"collision_type":"${type}","start_time":"${format(contact.startMs)}"`;
   if (type === 'collision_start') return start;
   const member = type === 'colliding' ? 'collision_time' : 'end_time';
-  return `${start},"${member}":"${shown(timeMs)}"`;
+  return `${start},"${member}":"${format(timeMs)}"`;
 }
 
 type Places = readonly (readonly [lon: number, lat: number])[];
 
-/** Where the two overlap, in EPSG:4326; none when they do not touch, or not any more. */
-function placesOf(a: Body, b: Body): Places {
+/** Returns where the two overlap, in EPSG:4326; empty if they do not touch. */
+function overlapOf(a: Body, b: Body): Places {
   return areaOf(a, b, 0) === 'touching' ? overlap(a, b) : [];
 }
 
 /**
- * Ends the list of trackables. A line through the places follows, or a point where there is but one; nothing when the
- * plane does not reach them.
+ * Ends the list of trackables and appends the overlap: a line, a point if there is only one position, or nothing if the
+ * plane does not reach it.
  */
 function putArea(to: RecordBuffer, start: number, [first, second]: Places, plane: OutputPlane): number {
   const { bytes } = to;

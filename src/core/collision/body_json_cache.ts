@@ -15,35 +15,35 @@ import {
 } from '../motion/shape_bytes.ts';
 import type { Body } from './body.ts';
 
-/** What is kept: some two thousand circles. */
-const BYTES = 4 << 20;
+/** Size of the cache: some two thousand circles. */
+const CACHE_BYTES = 4 << 20;
 
 const ID = asciiBytes('{"id":');
 const POSITION = asciiBytes(',"object_type":"trackable","position":');
 const GEOMETRY = asciiBytes(',"geometry":');
 const FLOOR = asciiBytes(',"floor":');
 const CLOSING_BRACE = 0x7d;
-/** A character of an id as JSON takes six bytes at most, as in \u001f. */
+/** Maximum bytes of a character of an id as JSON, as in \u001f. */
 const ESCAPED_MAX = 6;
 /** Bytes of a trackable besides its id and its polygon. */
 const REST_MAX =
   ID.length + POSITION.length + GEOMETRY.length + FLOOR.length + 2 * POINT_BYTES_MAX + NUMBER_BYTES_MAX + 3;
 
-/** A rendering: its index, and the plane that it shows positions in. */
-export interface Shown {
+/** Index of a rendering, and its plane. */
+export interface BodyRendering {
   readonly index: number;
   readonly plane: OutputPlane;
 }
 
 /**
- * What events say of each trackable, polygon included, as bytes. It is kept until the trackable moves, since in a crowd
- * most events repeat those of the neighbours; and as long as the memory lasts: when that is full, all is forgotten.
+ * Cache of the JSON of each trackable in events, polygon included, as bytes. An entry is valid until the trackable
+ * moves, since in a crowd most events repeat their neighbors. When the memory is full, the whole cache is cleared.
  */
-export class BodyTexts {
+export class BodyJsonCache {
   readonly #newBuffer: NewRecordBuffer;
   #buffer: RecordBuffer | undefined;
   #used = 0;
-  /** Texts of earlier rounds are forgotten. */
+  /** Entries of earlier rounds are invalid. */
   #round = 1;
 
   constructor(newBuffer: NewRecordBuffer) {
@@ -55,19 +55,16 @@ export class BodyTexts {
     this.#used = 0;
   }
 
-  /**
-   * Sees to it that the texts of both are there to be copied, and returns how many bytes they have together; undefined when
-   * the plane does not reach one of them.
-   */
-  prepare(a: Body, b: Body, shown: Shown): number | undefined {
+  /** Caches the JSON of both bodies and returns its total bytes; undefined if the plane does not reach one of them. */
+  prepare(a: Body, b: Body, rendering: BodyRendering): number | undefined {
     const buffer = this.#withRoomFor(bytesMax(a.motion) + bytesMax(b.motion));
-    const first = this.#lengthOf(buffer, a, shown);
+    const first = this.#lengthOf(buffer, a, rendering);
     if (first === OUT_OF_PLANE) return undefined;
-    const second = this.#lengthOf(buffer, b, shown);
+    const second = this.#lengthOf(buffer, b, rendering);
     return second === OUT_OF_PLANE ? undefined : first + second;
   }
 
-  /** Copies a text that is there, and returns where it ends. */
+  /** Copies a cached entry and returns the offset after it. */
   copy({ texts }: Body, index: number, to: Utf8Bytes, at: number): number {
     return at + this.#buffer!.bytes.copy(to, at, texts[2 * index]!, texts[2 * index + 1]!);
   }
@@ -77,14 +74,14 @@ export class BodyTexts {
     if (buffer !== undefined && this.#used + most <= buffer.bytes.length) return buffer;
     this.forgetAll();
     if (buffer !== undefined && most <= buffer.bytes.length) return buffer;
-    this.#buffer = this.#newBuffer(Math.max(BYTES, most));
+    this.#buffer = this.#newBuffer(Math.max(CACHE_BYTES, most));
     return this.#buffer;
   }
 
-  #lengthOf(buffer: RecordBuffer, body: Body, { index, plane }: Shown): number {
+  #lengthOf(buffer: RecordBuffer, body: Body, { index, plane }: BodyRendering): number {
     const { texts } = body;
-    if (body.textsRound !== this.#round) {
-      body.textsRound = this.#round;
+    if (body.jsonRound !== this.#round) {
+      body.jsonRound = this.#round;
       texts.length = 0;
     }
     while (texts.length < 2 * index + 2) texts.push(0);
@@ -103,7 +100,9 @@ function bytesMax({ id, ring }: TrackableMotion): number {
   return REST_MAX + ESCAPED_MAX * id.length + (ring === undefined ? CIRCLE_BYTES_MAX : polygonBytesMax(ring.length));
 }
 
-/** Writes what CollisionEvent says of one trackable: see Collision. Returns where it ends, or OUT_OF_PLANE. */
+/**
+ * Writes the part of one trackable in a CollisionEvent: see Collision. Returns the offset after it, or OUT_OF_PLANE.
+ */
 function write(to: RecordBuffer, start: number, motion: TrackableMotion, plane: OutputPlane): number {
   const { bytes } = to;
   let at = put(bytes, start, ID);

@@ -1,36 +1,36 @@
 import type { TrackableMotion } from '../motion/motion.ts';
 
 /**
- * When two trackables that touched are released from one another. For each update of either one the pair is in one
- * area: `touching`; `near`, apart by no more than the exit tolerance; or `out`: farther apart, on another floor, above
- * one another. Two deadlines run: T, the tolerance timeout, and O, the exit delay; the earlier one releases.
+ * Release of two trackables that touched. For each update of either one the pair is in one area: `touching`; `near`,
+ * apart by at most the exit tolerance; or `out`: farther apart, on another floor, above one another. Two timers run: T,
+ * the tolerance timeout, and O, the exit delay; the earlier one releases.
  *
  *   state    | touching | near                  | out
  *   ---------+----------+-----------------------+----------------------------------------------------
  *   touching | touching | near, T starts        | out, T and O start
- *   near     | touching | near, T goes on       | out, T goes on, O starts
- *   out      | touching | near, T goes on or    | out, T and O go on
- *            |          | starts, O ends        |
+ *   near     | touching | near, T continues     | out, T continues, O starts
+ *   out      | touching | near, T continues or  | out, T and O continue
+ *            |          | starts, O stops       |
  *
- * A tolerance timeout that nobody has set never ends, so it starts and goes on without effect.
+ * An unset tolerance timeout is infinite, so it starts and continues without effect.
  */
-export type Lease =
+export type CollisionHold =
   | { readonly at: 'touching' }
   | { readonly at: 'near'; readonly toleranceEndMs: number }
   | { readonly at: 'out'; readonly toleranceEndMs: number; readonly delayEndMs: number };
 
-export type Area = Lease['at'];
+export type PairArea = CollisionHold['at'];
 
-/** What holds two trackables together. Timeouts and delays are the larger of the two. */
+/** Values that hold two trackables together. Timeouts and delays are the larger of the two. */
 export interface Holding {
-  /** The sum of the two exit tolerances: each extends its own trackable. */
+  /** Sum of the two exit tolerances: each extends its own trackable. */
   readonly toleranceMetres: number;
-  /** Infinity when neither sets one. */
+  /** Infinity if neither sets one. */
   readonly toleranceTimeoutMs: number;
   readonly exitDelayMs: number;
 }
 
-export const TOUCHING: Lease = { at: 'touching' };
+export const TOUCHING: CollisionHold = { at: 'touching' };
 
 /** A trackable that may be held together with another. */
 interface Held {
@@ -45,8 +45,8 @@ export function holdingOf(a: Held, b: Held): Holding {
   };
 }
 
-/** The state after an update at `nowMs` that finds the pair in `area`. */
-export function observe(hold: Lease, area: Area, holding: Holding, nowMs: number): Lease {
+/** Returns the state after an update at `nowMs` that finds the pair in `area`. */
+export function observe(hold: CollisionHold, area: PairArea, holding: Holding, nowMs: number): CollisionHold {
   switch (area) {
     case 'touching':
       return TOUCHING;
@@ -57,7 +57,7 @@ export function observe(hold: Lease, area: Area, holding: Holding, nowMs: number
   }
 }
 
-function toNear(hold: Lease, toleranceEndMs: number): Lease {
+function toNear(hold: CollisionHold, toleranceEndMs: number): CollisionHold {
   switch (hold.at) {
     case 'touching':
       return { at: 'near', toleranceEndMs };
@@ -70,7 +70,7 @@ function toNear(hold: Lease, toleranceEndMs: number): Lease {
   }
 }
 
-function toOut(hold: Lease, toleranceEndMs: number, delayEndMs: number): Lease {
+function toOut(hold: CollisionHold, toleranceEndMs: number, delayEndMs: number): CollisionHold {
   switch (hold.at) {
     case 'touching':
       return { at: 'out', toleranceEndMs, delayEndMs };
@@ -81,8 +81,8 @@ function toOut(hold: Lease, toleranceEndMs: number, delayEndMs: number): Lease {
   }
 }
 
-/** When the pair is released if nothing more is heard of it; Infinity while it touches. */
-export function releaseMs(hold: Lease): number {
+/** Returns when the pair is released without further updates; Infinity while it touches. */
+export function releaseMs(hold: CollisionHold): number {
   switch (hold.at) {
     case 'touching':
       return Number.POSITIVE_INFINITY;
@@ -93,7 +93,7 @@ export function releaseMs(hold: Lease): number {
   }
 }
 
-/** The longer of two durations, undefined when neither is set; -1 is infinite. */
+/** Returns the longer of two durations, undefined if neither is set; -1 is infinite. */
 function longer(one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined && other === undefined) return undefined;
   if (one === -1 || other === -1) return Number.POSITIVE_INFINITY;
