@@ -19,57 +19,57 @@ import {
   withMember,
 } from './member_changes.ts';
 
-/** Steps back that are kept. */
+/** Depth of the undo stack. */
 const PAST_MAX = 200;
 
 const NO_PROBLEMS: Problems = new Map();
 
-/** Members to be changed; undefined takes one away. */
+/** Members to change; undefined removes a member. */
 export type Patch<K extends Kind> = { readonly [F in keyof Draft<K>]?: Draft<K>[F] | undefined };
 
-/** What is seen of a draft by whatever edits one of its members. */
+/** Draft as the editors of single members use it. */
 export interface AnyDraft {
   readonly value: ReadonlySignal<object>;
-  /** Why the hub did not take it. */
+  /** Why the hub rejected it. */
   readonly error: ReadonlySignal<unknown>;
-  /** What can be said against it without asking the hub; nothing before somebody has tried to save it. */
+  /** Problems that the page finds itself; empty until the first attempt to save. */
   readonly found: ReadonlySignal<Problems>;
   change(patch: object, step?: string): void;
-  /** Says what is wrong with a text that cannot even be sent; undefined when it is right again. */
+  /** Sets the problem of an input that cannot be sent; undefined clears it. */
   blame(field: string, problem: string | undefined): void;
-  /** Returns an answer of the hub's that the draft will take a part from, and lets nobody save it before. */
+  /** Blocks saving until a pending response of the hub, which completes the draft, has arrived. Returns the response. */
   await<T>(part: Promise<T>): Promise<T>;
 }
 
-/** The version of the hub's that a draft was last compared with, other than by a change event. */
+/** Version on the hub that was read for comparison, outside of change events. */
 interface ReadAgain<K extends Kind> {
   readonly theirs: Entities[K];
-  /** The newest version that was known then: with a newer one, this one is old. */
+  /** Newest version from events at that time: a newer event supersedes the read. */
   readonly after: Entities[K] | undefined;
 }
 
 /**
- * An entity while it is being edited, with all steps that lead back. What is not changed here stays as it is in the hub.
+ * Draft of an entity, with undo and redo. Saving changes only the members that were edited.
  */
 export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly kind: K;
   readonly value: Signal<Draft<K>>;
   readonly error = signal<unknown>(undefined);
   readonly isSaving = signal(false);
-  /** A part of it is being worked out by the hub; it is not to be saved without it. */
+  /** Whether the hub still computes a part of it; saving waits. */
   readonly isAwaited: ReadonlySignal<boolean>;
   readonly canUndo: ReadonlySignal<boolean>;
   readonly canRedo: ReadonlySignal<boolean>;
   readonly isChanged: ReadonlySignal<boolean>;
   readonly problems = signal<ReadonlyMap<string, string>>(new Map());
   readonly found: ReadonlySignal<Problems>;
-  /** What the hub has; undefined for what is not created yet. */
+  /** Version on the hub; undefined for a new entity. */
   readonly kept: Signal<Entities[K] | undefined>;
-  /** The last version of the hub's that was taken over here, or that was replaced knowingly. */
+  /** Last version of the hub that the user has adopted or knowingly overwritten. */
   seen: Entities[K] | undefined;
-  /** What was left unsaved of it before the page was loaded, and may be taken up again. */
+  /** Stored draft of an earlier visit, offered to restore. */
   readonly offered = signal<KeptDraft | undefined>(undefined);
-  /** The newest version of the hub's. */
+  /** Newest version on the hub. */
   latest: Entities[K] | undefined;
   readonly #first: Signal<Draft<K>>;
   readonly #past = signal<readonly Draft<K>[]>([]);
@@ -77,7 +77,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly #awaited = signal(0);
   readonly #answers = signal<Answers>(new Map());
   readonly #readAgain = signal<ReadAgain<K> | undefined>(undefined);
-  /** Whoever has just begun is not told of what is still to come. */
+  /** Whether the user has tried to save: earlier, incomplete members are no problems. */
   readonly #isTried = signal(false);
   #lastStep: string | undefined;
 
@@ -97,8 +97,8 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   }
 
   /**
-   * Changes members; undefined takes one away. Changes that follow each other with the same `step`, such as the letters
-   * of a word, are taken back together.
+   * Changes members; undefined removes one. Consecutive changes with the same `step`, such as the letters of a word, are
+   * one undo step.
    */
   change(patch: Patch<K>, step?: string): void {
     const next: Record<string, unknown> = { ...this.value.peek() };
@@ -139,20 +139,20 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.problems.value = next;
   }
 
-  /** What the hub has, where `stored` is what its events have told: the answer to a question may be newer. */
+  /** Newest version on the hub: a read may be newer than `stored`, the version from events. */
   newest(stored: Entities[K] | undefined): Entities[K] | undefined {
     if (stored !== undefined) this.latest = stored;
     const read = this.#readAgain.value;
     return stored !== undefined && read?.after === stored ? read.theirs : stored;
   }
 
-  /** What somebody else has made of the members since they were taken over here, and what was made of them here. */
+  /** Members that another user has changed since, with both values. */
   changesOf(theirs: Entities[K]): readonly MemberChange[] {
     const three = { first: this.#first.value, mine: this.value.value, theirs: withoutShown(theirs) };
     return memberChanges(three as ThreeVersions, this.#answers.value);
   }
 
-  /** Keeps one of the two values of a member that was changed here and elsewhere. It can be undone, and chosen again. */
+  /** Resolves a conflict with one of the two values. Can be undone, and resolved again. */
   choose(change: MemberChange, whose: Whose): void {
     this.#answers.value = new Map(this.#answers.peek()).set(keyOf(change.path), change);
     const value = withMember(this.value.peek() as Members, change.path, change[whose]);
@@ -160,19 +160,19 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.change({ [name]: value[name] } as Patch<K>);
   }
 
-  /** What was changed here, in the form in which it can be kept elsewhere. */
+  /** Edits of this draft, serializable. */
   changed(): DraftChanges {
     return changesBetween(this.#first.value as Members, this.value.value as Members);
   }
 
-  /** Takes up what was offered, or discards it. */
+  /** Restores the offered draft, or discards it. */
   takeOffer({ isDiscarded = false } = {}): void {
     const offered = this.offered.peek();
     if (offered !== undefined && !isDiscarded) this.restore(offered.changes);
     this.offered.value = undefined;
   }
 
-  /** Changes what was changed before, on top of what the hub had then: what it has now by others is shown as theirs. */
+  /** Reapplies stored edits to the version that they were made on; changes since then show as those of another user. */
   restore(changes: DraftChanges): void {
     const first: Record<string, unknown> = { ...this.#first.peek() };
     const next: Record<string, unknown> = { ...this.value.peek() };
@@ -189,7 +189,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.#go(next as Draft<K>);
   }
 
-  /** Takes over what the hub has now. The way back stays open. */
+  /** Adopts the hub's version; undo still works. */
   follow(kept: Entities[K]): void {
     this.kept.value = kept;
     this.seen = this.latest ?? kept;
@@ -201,10 +201,10 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   }
 
   /**
-   * Creates the entity, or changes what was changed here; returns its id, or undefined where something is wrong with it:
-   * `found` says what, all at once, or, where only the hub knows, `error`. What `read` says that the hub has is compared
-   * first: where somebody else has changed what was changed here, and nobody has chosen, nothing is saved, and `newest`
-   * has theirs. `alsoPlane` keeps a region in the plane of the draft, where it was kept in another.
+   * Creates the entity, or updates the edited members. Returns the id, or undefined if it is invalid: `found` then has all
+   * problems, or `error` the one that only the hub can find. `read` fetches the version on the hub first: if another user
+   * has changed an edited member and the conflict is unresolved, nothing is saved, and `newest` has their version.
+   * `alsoPlane` stores a region in the draft's plane even if the hub has it in another.
    */
   async save({
     alsoPlane = false,
@@ -244,7 +244,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     }
   }
 
-  /** What is to be changed into the draft: of members that somebody has chosen, the value that was chosen against. */
+  /** Base version of the update; resolved members have the value that the user decided against. */
   #before(theirs: Entities[K] | undefined): Draft<K> {
     const first = this.#first.peek();
     if (theirs === undefined) return first;
@@ -270,7 +270,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.error.value = undefined;
   }
 
-  /** A message about a member goes when the member is changed. */
+  /** Clears the error of members that change. */
   #forgive(names: readonly string[]): void {
     const { field } = (this.error.peek() ?? {}) as { readonly field?: string };
     if (field === undefined || names.some((name) => field === name || /^[.[]/.test(field.slice(name.length)))) {
@@ -279,13 +279,13 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   }
 }
 
-/** Members that replies have and that cannot be set. */
+/** Removes members that responses contain and requests must not. */
 function withoutShown<T extends object>(entity: T): T {
   const { children: _, ...rest } = entity as T & { readonly children?: unknown };
   return rest as unknown as T;
 }
 
-/** What an entity is called, if anything. */
+/** Name of an entity; null if it has none. */
 export function nameOf(value: object): string | null {
   return (value as { readonly name?: string | null }).name ?? null;
 }

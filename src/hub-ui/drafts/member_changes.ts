@@ -1,40 +1,40 @@
 import { equal } from '../json/equal.ts';
 
 /**
- * What two people have made of one entity. A member counts as a whole, be it a name or a shape; of properties each counts
- * by itself, since they are many, and of many.
+ * Three-way merge of an entity that two users have edited. Members merge as a whole; the members of `properties` merge one
+ * by one, since they are many and of different origin.
  */
 
 export type Members = Readonly<Record<string, unknown>>;
 
 export type Whose = 'theirs' | 'mine';
 
-/** A member that somebody else has changed. */
+/** Member that another user has changed. */
 export interface MemberChange {
-  /** The name of the member, and that of the property in it. */
+  /** Name of the member, and of the property in it. */
   readonly path: readonly string[];
   readonly theirs: unknown;
   readonly mine: unknown;
-  /** Whether it was changed here, too, and into something else: then somebody has to choose. */
+  /** Whether this user has changed it, too, to another value: a conflict. */
   readonly isMine: boolean;
-  /** Whose value is in the draft because somebody has chosen it; undefined before that. */
+  /** Whose value the user has selected; undefined while unresolved. */
   readonly whose: Whose | undefined;
 }
 
-/** Choices that were made, by the keys of their paths. */
+/** Resolved conflicts, by the keys of their paths. */
 export type Answers = ReadonlyMap<string, MemberChange>;
 
 export interface ThreeVersions {
-  /** What both have begun with. */
+  /** Common base. */
   readonly first: Members;
   readonly mine: Members;
   readonly theirs: Members;
 }
 
-/** Members of a draft that were changed: what they were, and what they are. Absent is absent. */
+/** Edited members of a draft: old and new values. Absent values are undefined. */
 export type DraftChanges = Readonly<Record<string, { readonly was?: unknown; readonly is?: unknown }>>;
 
-/** The members that somebody else has changed, each with both values and with what was chosen. */
+/** Members that another user has changed, each with both values and the resolution. */
 export function memberChanges({ first, mine, theirs }: ThreeVersions, answers: Answers): readonly MemberChange[] {
   return namesOf(first, theirs).flatMap((name) => {
     const [was, is, their] = [first[name], mine[name], theirs[name]];
@@ -59,7 +59,7 @@ function memberChange(
 ): MemberChange | undefined {
   if (equal(theirs ?? null, first ?? null)) return undefined;
   const answer = answers.get(keyOf(path));
-  // Once they have changed it again, the choice was about something else.
+  // A later change by the other user invalidates the resolution.
   const isAnswered = answer !== undefined && equal(answer.theirs ?? null, theirs ?? null);
   const isTheirs = equal(mine ?? null, theirs ?? null);
   if (isTheirs)
@@ -68,23 +68,23 @@ function memberChange(
   return { path, theirs, mine, isMine, whose: isAnswered ? 'mine' : undefined };
 }
 
-/** Whether somebody has to choose between two values, and has not. */
+/** Whether a change is an unresolved conflict. */
 export function isUndecided({ isMine, whose }: MemberChange): boolean {
   return isMine && whose === undefined;
 }
 
-/** What is to be saved: what was made of it here, and, of what was not touched here or was left to them, theirs. */
+/** Merged version to save: this user's edits, and the other user's changes of members without conflict or resolved so. */
 export function merged({ mine }: ThreeVersions, changes: readonly MemberChange[]): Members {
   const taken = changes.filter(({ isMine, whose }) => !isMine || whose === 'theirs');
   return taken.reduce((members, { path, theirs }) => withMember(members, path, theirs), mine);
 }
 
-/** What a path is called in a map. */
+/** Key of a path in a map. */
 export function keyOf(path: readonly string[]): string {
   return JSON.stringify(path);
 }
 
-/** Members with another value at a path; undefined takes it away, and properties go with the last of them. */
+/** Sets the value at a path; undefined removes it. Removing the last property removes `properties`. */
 export function withMember(members: Members, [name = '', ...inner]: readonly string[], value: unknown): Members {
   const next: Record<string, unknown> = { ...members };
   if (inner.length === 0) {
@@ -96,13 +96,13 @@ export function withMember(members: Members, [name = '', ...inner]: readonly str
   return next;
 }
 
-/** Sets a member, or takes it away. */
+/** Sets a member; undefined removes it. */
 export function set(members: Record<string, unknown>, name: string, value: unknown): void {
   if (value === undefined) delete members[name];
   else members[name] = value;
 }
 
-/** The members in which one version differs from another. */
+/** Members in which two versions differ. */
 export function changesBetween(first: Members, value: Members): DraftChanges {
   const changes: Record<string, { was?: unknown; is?: unknown }> = {};
   for (const name of namesOf(first, value)) {

@@ -4,12 +4,12 @@ import { labelOfMember } from '../problems/sentences.ts';
 const DURATION = /(delay|timeout)$/;
 const SHOWN_MAX = 120;
 
-/** What a member is called in the form; a property by its own name. */
+/** Label of a member in the form; properties have their own name. */
 export function labelOfPath([name = '', ...inner]: readonly string[]): string {
   return [labelOfMember(name), ...inner].join(', ');
 }
 
-/** The value of a member as one reads it in the form. */
+/** Formats the value of a member as in the form. */
 export function valueText([name = '', ...inner]: readonly string[], value: unknown): string {
   if (value == null || value === '') return t('empty');
   if (typeof value === 'number' && inner.length === 0 && DURATION.test(name)) {

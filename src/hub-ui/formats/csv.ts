@@ -1,21 +1,21 @@
 import { quoted } from '../../model/csv.ts';
 import { t } from '../languages/language.ts';
 
-/** A table of texts. */
+/** Table of strings. */
 export interface Table {
   readonly columns: readonly string[];
-  /** Each as long as there are columns. */
+  /** Each row has one field per column. */
   readonly rows: readonly (readonly string[])[];
-  /** The number of each row, as a spreadsheet shows it. */
+  /** Row numbers, as in a spreadsheet. */
   readonly numbers: readonly number[];
 }
 
 const SEPARATORS = [',', ';', '\t', '|'] as const;
 
 /**
- * Reads a table with a row of headings. Fields are separated by commas, semicolons, tabs or bars, or by the character that a
- * first line `sep=;` names; records end with LF, CRLF or CR. A field in quotes is taken as it is, others without the blanks
- * at their ends. Throws an Error that names the row where the text is no table.
+ * Parses a table with a row of headings. Commas, semicolons, tabs or bars separate fields, or the character that a first
+ * line such as `sep=;` declares; records end with LF, CRLF or CR. Unquoted fields are trimmed. Throws an Error that names
+ * the invalid row.
  */
 export function readCsv(text: string): Table {
   const source = text.replace(/^\uFEFF/, '');
@@ -42,7 +42,7 @@ export function readCsv(text: string): Table {
   };
 }
 
-/** The separator by which the headings are the most. */
+/** Separator that yields the most headings. */
 function separatorOf(text: string): string {
   const counts = SEPARATORS.map((separator) => ({ separator, count: headingsBy(text, separator) }));
   return counts.reduce((best, each) => (each.count > best.count ? each : best)).separator;
@@ -57,7 +57,7 @@ function headingsBy(text: string, separator: string): number {
   }
 }
 
-/** The records of a text, one by one. */
+/** Iterates over the records of a file. */
 function* recordsOf(text: string, separator: string): Generator<string[]> {
   let record: string[] = [];
   let number = 1;
@@ -68,7 +68,7 @@ function* recordsOf(text: string, separator: string): Generator<string[]> {
     const next = text.charAt(at);
     if (next === separator) {
       at++;
-      // A separator at the end of the text has an empty field behind it.
+      // A separator at the end of the file is followed by an empty field.
       if (at === text.length) record.push('');
       continue;
     }
@@ -83,11 +83,11 @@ function* recordsOf(text: string, separator: string): Generator<string[]> {
 interface Where {
   readonly at: number;
   readonly separator: string;
-  /** Of the record, for messages. */
+  /** Number of the record, for errors. */
   readonly number: number;
 }
 
-/** The field that begins there, and where the separator or the end of the record behind it is. */
+/** Parses the field at a position; `end` is the position of the separator or line end after it. */
 function fieldAt(text: string, { at, separator, number }: Where): { readonly value: string; readonly end: number } {
   const isEnd = (char: string): boolean => char === separator || char === '\n' || char === '\r' || char === '';
   let start = at;
@@ -110,7 +110,7 @@ function isBlank(char: string, separator: string): boolean {
   return char !== separator && (char === ' ' || char === '\t');
 }
 
-/** Rows as a file that other programs read: with commas, CRLF, and quotes where they are needed. */
+/** Serializes rows for other programs: commas, CRLF, and quotes where needed. */
 export function csvText({ columns, rows }: Pick<Table, 'columns' | 'rows'>): string {
   return [columns, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
 }

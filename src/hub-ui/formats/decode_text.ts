@@ -68,7 +68,7 @@ function strictly(bytes: Uint8Array, label: string | undefined): string | undefi
 const DECLARED: Readonly<Record<Declaring, (bytes: Uint8Array) => string | undefined>> = {
   xml(bytes) {
     const [, encoding] = /^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"'>]+)["']/.exec(beginningOf(bytes, 1000)) ?? [];
-    // Its own declaration could not be read if that were true: it was converted after it was written.
+    // The declaration was readable as ASCII, so it cannot be true: the file was converted after it was written.
     return encoding === undefined || /^(utf-?16|ucs-?2)/i.test(encoding) ? undefined : encoding;
   },
   dxf(bytes) {
@@ -103,7 +103,7 @@ const DOS_PAGES: Readonly<Record<string, string>> = {
     'ÇüéâäůćçłëŐőîŹÄĆÉĹĺôöĽľŚśÖÜŤťŁ×čáíóúĄąŽžĘę¬źČş«»░▒▓│┤ÁÂĚŞ╣║╗╝Żż┐└┴┬├─┼Ăă╚╔╩╦╠═╬¤đĐĎËďŇÍÎě┘┌█▄ŢŮ▀ÓßÔŃńňŠšŔÚŕŰýÝţ´\u00ad˝˛ˇ˘§÷¸°¨˙űŘř■\u00a0',
 };
 
-/** The label of a declared encoding for `strictly`: `ANSI_1252`, `cp850` and `DOS437` are no labels of a TextDecoder. */
+/** Label of a declared encoding for `strictly`: `TextDecoder` does not support `ANSI_1252`, `cp850` or `DOS437`. */
 function labelOf(declared: string): string {
   const name = declared.toLowerCase();
   const [, page = ''] = /^(?:ansi|dos|ibm|cp|windows)[_-]?(\d+)$/.exec(name) ?? [];

@@ -11,7 +11,7 @@ export interface Drawing {
   readonly layers: readonly Layer[];
   /** Parts of the file that cannot be used, and why. */
   readonly unusable: readonly Unusable[];
-  /** Values that become properties, since the member of their name cannot have them. */
+  /** Values that become properties, since they are invalid for the member of that name. */
   readonly notes: readonly DocumentNote[];
   /** Reads the file again with latitude before longitude; undefined if that makes no sense. */
   readonly swapped?: (() => Drawing) | undefined;
@@ -35,12 +35,12 @@ export interface Shape {
   /** Of a circle around a point, in meters. */
   readonly radius: number | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
-  /** The entity that a hub has exported as this shape; its properties are there. */
+  /** Entity that a hub has exported as this shape; includes its properties. */
   readonly exported?: ExportedEntity | undefined;
 }
 
 export interface Unusable {
-  /** Which part of the file: `Feature 3`. */
+  /** Part of the file: `Feature 3`. */
   readonly where: string;
   readonly why: string;
 }
@@ -61,7 +61,7 @@ export class Layers {
     this.unusable.push({ where, why });
   }
 
-  /** Counts a value that stays in the properties, since the member of its name cannot have it. */
+  /** Counts a value that stays in the properties, since it is invalid for the member of that name. */
   keepAsProperty(name: string, value: unknown): void {
     const found = this.#misfits.get(name);
     if (found === undefined) this.#misfits.set(name, { count: 1, example: JSON.stringify(value) });
@@ -77,7 +77,7 @@ export class Layers {
   }
 }
 
-/** A ring that ends where it begins; undefined where it has no area. */
+/** Closes a ring; undefined if it has no area. */
 export function closedRing(positions: readonly Position[]): readonly Position[] | undefined {
   const [first] = positions;
   const last = positions.at(-1);

@@ -10,24 +10,24 @@ import type { DrawnKind, ExportedEntity } from './entity_properties.ts';
 import { controlPointsFor } from './moved_zone.ts';
 import { stableId } from './stable_id.ts';
 
-/** The entities that the layer becomes. */
+/** User's choice for a layer: the kind of entity that it becomes, and the floor. */
 export interface LayerChoice {
   readonly becomes: 'fences' | 'zones' | 'none';
   /** Floor of shapes that have none; undefined: all floors. */
   readonly floor: number | undefined;
 }
 
-/** Where meters of a drawing are in a zone. */
+/** Transformation from the meters of a drawing to those of a zone. */
 export interface PlaneChoice {
   readonly zoneId: string;
-  /** Meters of the zone at which the drawing has its 0, 0. */
+  /** Origin of the drawing, in meters of the zone. */
   readonly x: number;
   readonly y: number;
-  /** By how many degrees the drawing is turned counterclockwise in the zone. */
+  /** Counterclockwise rotation of the drawing in the zone, in degrees. */
   readonly turn: number;
 }
 
-/** Fences and zones of the hub by their ids, on the earth. */
+/** Fences and zones of the hub by id, in geographic coordinates. */
 export interface Existing {
   readonly fences: ReadonlyMap<string, Fence>;
   readonly zones: ReadonlyMap<string, Zone>;
@@ -35,26 +35,26 @@ export interface Existing {
 
 interface Choices {
   readonly layers: readonly LayerChoice[];
-  /** For a drawing in meters. */
+  /** Set for drawings in meters. */
   readonly plane: PlaneChoice | undefined;
-  /** Of the file: shapes without a UUID get one by it. */
+  /** Name of the file; seed of the ids of shapes without a UUID. */
   readonly name: string;
   readonly existing: Existing;
 }
 
-/** Radius of a point that has none. */
+/** Default radius of a point. */
 const RADIUS_M = 2;
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What a shape gives of an entity, and what the entity gets besides if it is new. */
+/** Members of an entity from a shape, and defaults if it is new. */
 interface Drawn {
   readonly members: Members;
   readonly forNew: Members;
 }
 
 /**
- * The fences and zones of a drawing, with the members that the file gives. The hub checks whether the entities are valid.
+ * Converts a drawing to fences and zones, with the members that the file contains. The hub validates the entities.
  */
 export function entitiesOfDrawing(
   drawing: Drawing,
@@ -100,9 +100,9 @@ interface Made<E> {
   readonly id: string;
   readonly layer: Layer;
   readonly floor: number | undefined;
-  /** Degrees by which positions differ that are the same. */
+  /** Positions that differ by less are equal, in degrees. */
   readonly toleranceDegrees: number;
-  /** The entity of that id in the hub. */
+  /** Entity with this id on the hub. */
   readonly before: E | undefined;
 }
 
@@ -125,7 +125,7 @@ function fenceOf(
   };
 }
 
-/** A new area is a zone whose meters begin at its first corner; a point is a reader, which detects what is near. */
+/** A new area becomes a zone whose meters start at its first corner; a point becomes a proximity zone of a reader. */
 function zoneOf(shape: Shape, { id, layer, floor, before, toleranceDegrees }: Made<Zone>): Drawn {
   const { geometry } = shape;
   const exported = exportedAs('zones', shape);
@@ -149,7 +149,7 @@ function zoneOf(shape: Shape, { id, layer, floor, before, toleranceDegrees }: Ma
   return { members: given({ ...own, ground_control_points: points }), forNew };
 }
 
-/** Members of an entity that no hub has exported. */
+/** Members from a shape that is not an export of a hub. */
 function drawnMembers({ name, radius }: Shape, properties: Members): Members {
   return { name, radius, properties: Object.keys(properties).length > 0 ? properties : undefined };
 }
@@ -158,7 +158,7 @@ function radiusForNew({ geometry }: Shape): Members {
   return geometry.type === 'Point' ? { radius: RADIUS_M } : {};
 }
 
-/** The members of an exported entity if the shape becomes an entity of that kind again. */
+/** Members of an exported entity, if the shape becomes an entity of the same kind. */
 function exportedAs(
   kind: DrawnKind,
   { exported }: { readonly exported?: ExportedEntity | undefined },
@@ -174,8 +174,8 @@ type Geometry = Shape['geometry'];
 type Region = Fence['region'];
 
 /**
- * A geometry of the file, in which positions that are those of the hub have the numbers of the hub: programs round them,
- * and leave out heights.
+ * Geometry of the file with exact positions from the hub where they match: other programs round coordinates and drop
+ * heights.
  */
 function regionLike(geometry: Geometry, before: Region | undefined, toleranceDegrees: number): Region {
   const old = before === undefined ? [] : positionsOf(before);
@@ -205,7 +205,7 @@ function mapPositions({ type, coordinates }: Geometry, map: (at: Position) => nu
 
 const DECIMALS_LEAST = 7;
 
-/** Half a unit of the last decimal that a file has, at most of the seventh, to which GIS programs round: 6 mm. */
+/** Half a unit of the file's last decimal, at most the seventh, to which GIS programs round: 6 mm. */
 function toleranceOf({ layers }: Drawing): number {
   let decimals = DECIMALS_LEAST;
   for (const { shapes } of layers) {
@@ -223,7 +223,7 @@ function decimalsOf(value: number): number {
   return fraction.length + Number(exponent);
 }
 
-/** Where a position of the drawing is in the meters of the zone. */
+/** Converts a position of the drawing to meters of the zone. */
 export function placed([x = 0, y = 0]: Position, { x: left, y: bottom, turn }: PlaneChoice): number[] {
   const [cos, sin] = [Math.cos((turn * Math.PI) / 180), Math.sin((turn * Math.PI) / 180)];
   return [left + x * cos - y * sin, bottom + x * sin + y * cos].map((meters) => Math.round(meters * 1e4) / 1e4);

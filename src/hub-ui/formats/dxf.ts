@@ -4,7 +4,7 @@ import { t } from '../languages/language.ts';
 import { unescapeDxf } from './decode_text.ts';
 import { closedRing, type Drawing, Layers, type Position, type Shape } from './drawing.ts';
 
-/** Meters of the units that `$INSUNITS` can name. What has no units is taken as drawn in meters. */
+/** Meters per unit of `$INSUNITS`. Unitless drawings count as meters. */
 const METERS: Readonly<Record<number, number>> = {
   0: 1,
   1: 0.0254,
@@ -21,17 +21,17 @@ const METERS: Readonly<Record<number, number>> = {
   21: 1200 / 3937,
 };
 
-/** With those of a block each time that it is inserted: a small file can have very many. */
+/** Limit including the entities of every block insertion: a small file can expand to very many. */
 const ENTITIES_MAX = 200_000;
 
-/** What is less apart is at the same place. */
+/** Points that are closer than this are equal. */
 const SAME_M = 1e-4;
 
 const NOTHING_ELSE = { name: undefined, floor: undefined, properties: {} };
 
 /**
- * The closed lines and circles of a drawing, in meters, by their layers; those of a block wherever it is inserted. Throws an
- * Error for what is no DXF.
+ * Reads the closed lines and circles of a drawing, in meters, by layer, including those of inserted blocks. Throws an Error
+ * for files that are not DXF.
  */
 export function readDxf(text: string): Drawing {
   if (text.startsWith('AutoCAD Binary DXF')) throw new Error(t('The file is binary DXF: save it as text'));
@@ -64,7 +64,7 @@ export function readDxf(text: string): Drawing {
   return layers.drawing('meters');
 }
 
-/** What is no area of its own, counted by its type and why. */
+/** Counts of unusable entities, by type and reason. */
 class Others {
   readonly #counts = new Map<string, { readonly type: string; readonly why: string; times: number }>();
 
@@ -102,7 +102,7 @@ function whyHidden(entity: Part, state: LayerState | undefined): string | undefi
   return state === 'off' ? t('Its layer {layer} is off.', { layer }) : t('Its layer {layer} is frozen.', { layer });
 }
 
-/** The names of layers are the same in any case. */
+/** Names of layers are case-insensitive. */
 function layerKey(layer: string): string {
   return layer.trim().toLowerCase();
 }
@@ -113,8 +113,8 @@ interface Seen {
 }
 
 /**
- * A drawing without insertions that the model does not show. One on a frozen layer hides all of its block; one on a layer
- * that is off hides only those parts that have no layer of their own.
+ * Removes insertions that the model does not show. An insertion on a frozen layer hides its whole block; on a layer that is
+ * off, it hides only parts without their own layer.
  */
 function withoutHiddenInsertions(parsed: Parsed, { layerStates, others }: Seen): Parsed {
   const whyNone = (entity: Entity): string | undefined => {
@@ -133,12 +133,12 @@ function withoutHiddenInsertions(parsed: Parsed, { layerStates, others }: Seen):
   return { ...parsed, blocks, entities };
 }
 
-/** Marks of the file, and what belongs to the entity before it. */
+/** Structural marks, and parts of the preceding entity. */
 const NO_ENTITIES = new Set(['SECTION', 'ENDSEC', 'BLOCK', 'ENDBLK', 'VERTEX', 'SEQEND', 'EOF']);
 
 /**
- * The sections that the library is shown, what is drawn in them, and how much that is without the blocks. The library passes
- * over what it does not know, and over what is no DXF at all.
+ * Extracts the sections for the library, the types of drawn entities, and their number without blocks. The library itself
+ * silently skips unknown entities, and input that is not DXF.
  */
 function partsOf(text: string) {
   const lines = text.split(/\r\n|\r|\n/);
@@ -156,7 +156,7 @@ function partsOf(text: string) {
     if (code === 0 && value === 'SECTION') section = (lines[i + 3] ?? '').trim();
     if (section === 'TABLES') layers.read(code, value);
     if (section !== 'HEADER' && section !== 'BLOCKS' && section !== 'ENTITIES') continue;
-    // A layer of such a name would begin or end a block for the library.
+    // The library would take a layer of this name as the start or end of a block.
     const isMisread = code !== 0 && (value === 'BLOCK' || value === 'ENDBLK');
     sections.push(String(code), isMisread ? `${value} ` : value);
     if (code !== 0 || NO_ENTITIES.has(value)) continue;
@@ -168,7 +168,7 @@ function partsOf(text: string) {
 
 const FROZEN = 1;
 
-/** The layers of the tables section that are off, by a negative color, or frozen. */
+/** Layers of the tables section that are off (negative color) or frozen. */
 class LayerTable {
   readonly states = new Map<string, LayerState>();
   #isLayer = false;
@@ -196,12 +196,12 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A part of a block, which has the layer of what inserts it where its own is 0; the library gives it that anyway. */
+/** Part of a block. The library gives it the layer of the insertion, which is correct only if its own is 0. */
 interface Part extends Entity {
   readonly ownLayer?: string;
 }
 
-/** A drawing without insertions of blocks that are elsewhere. Throws an Error for one that would be too large. */
+/** Removes insertions of external blocks. Throws an Error if the expanded drawing would be too large. */
 function drawableOf(parsed: Parsed, others: Others): Parsed {
   const blocks = new Map(parsed.blocks.filter(({ xref }) => !xref).map((block) => [block.name, block]));
   const present = (entities: readonly Entity[]): Entity[] => {
@@ -227,7 +227,7 @@ function drawableOf(parsed: Parsed, others: Others): Parsed {
   return { ...parsed, blocks: [...blocks.values()], entities };
 }
 
-/** A polyline that was mirrored has its positions as they are seen from behind, which the library does not notice. */
+/** Mirrors the positions of polylines that are seen from behind, which the library ignores. */
 function upright(entity: Entity): Entity {
   if (entity.extrusionZ !== -1 || entity.vertices === undefined) return entity;
   const vertices = entity.vertices.map(({ x, y, bulge = 0 }) => ({ x: -x, y, bulge: -bulge }));
@@ -236,11 +236,11 @@ function upright(entity: Entity): Entity {
 
 interface Counted {
   readonly blocks: ReadonlyMap<string, Block>;
-  /** By the names of blocks; NaN of one that is being counted. */
+  /** By name of the block; NaN while it is being counted. */
   readonly counts: Map<string, number>;
 }
 
-/** How many entities it takes to draw one. */
+/** Number of entities that one expands to. */
 function countOf({ type, block = '', rowCount = 1, columnCount = 1 }: Entity, counted: Counted): number {
   if (type !== 'INSERT') return 1;
   const { blocks, counts } = counted;
@@ -248,7 +248,7 @@ function countOf({ type, block = '', rowCount = 1, columnCount = 1 }: Entity, co
   if (count === undefined) {
     counts.set(block, Number.NaN);
     const entities = blocks.get(block)?.entities ?? [];
-    // An empty one takes its time, too.
+    // Count empty blocks as one: they take time, too.
     count = entities.reduce((sum, entity) => sum + countOf(entity, counted), 1);
     counts.set(block, count);
   }
@@ -261,10 +261,10 @@ interface Drawn {
   readonly others: Others;
 }
 
-/** What an entity draws, itself or the parts of its block, each with its line. */
+/** Lines of an entity, or of all parts of an inserted block. */
 function linesOf(entity: Entity, { drawable, others }: Drawn): { part: Part; line: readonly Position[] }[] {
   const isInsertion = entity.type === 'INSERT';
-  // One at a time: what the library cannot draw is not to be the end of all others.
+  // One at a time, so that an entity that the library cannot draw does not affect the others.
   const alone = { ...drawable, entities: [entity], blocks: isInsertion ? drawable.blocks : [] };
   try {
     const { polylines } = toPolylines(alone);
@@ -281,12 +281,12 @@ function layerOf({ ownLayer, layer = '0' }: Part): string {
 }
 
 interface Whole {
-  /** The entity that a part is of, or itself. */
+  /** Entity that contains the part, or the part itself. */
   readonly of: Entity;
   readonly ids: Map<string, number>;
 }
 
-/** A handle, behind that of the insertion for a part of a block; one that comes again has a number. */
+/** Id from the handle, prefixed by that of the insertion; repeated ids get a number. */
 function idOf({ handle }: Part, { of, ids }: Whole): string | undefined {
   if (handle === undefined || of.handle === undefined) return undefined;
   const id = of.type === 'INSERT' ? `${of.handle}/${handle}` : handle;
@@ -295,20 +295,20 @@ function idOf({ handle }: Part, { of, ids }: Whole): string | undefined {
   return times === 1 ? id : `${id}/${times}`;
 }
 
-/** The area within a line, in meters; undefined where it has none. */
+/** Area enclosed by a line, in meters; undefined if it is open. */
 function geometryOf({ type }: Part, line: readonly Position[]): Pick<Shape, 'geometry' | 'radius'> | undefined {
   const [first] = line;
   const last = line.at(-1);
   if (first === undefined || last === undefined) return undefined;
   if (!line.every(([x = Number.NaN, y = Number.NaN]) => Number.isFinite(x + y))) return undefined;
-  // The library ends those that say that they are closed where they begin.
+  // The library repeats the first point of closed lines.
   if (apart(first, last) >= SAME_M) return undefined;
   const corners = line.slice(0, -1);
   const isRound = type === 'CIRCLE' || type === 'ELLIPSE';
   return (isRound ? circleThrough(corners) : undefined) ?? polygonOf(corners);
 }
 
-/** The circle that positions are on, which lie evenly around its middle; undefined where it was scaled unevenly. */
+/** Circle through evenly spaced positions; undefined if it was scaled unevenly. */
 function circleThrough(corners: readonly Position[]): Pick<Shape, 'geometry' | 'radius'> | undefined {
   const middle = [0, 1].map((axis) => corners.reduce((sum, each) => sum + (each[axis] ?? 0), 0) / corners.length);
   const radii = corners.map((each) => apart(each, middle));
@@ -327,7 +327,7 @@ function apart([x = 0, y = 0]: Position, [otherX = 0, otherY = 0]: Position): nu
   return Math.hypot(x - otherX, y - otherY);
 }
 
-/** To tenths of a millimeter, without -0. */
+/** Rounds to tenths of a millimeter, without -0. */
 function rounded(meters: Position): number[] {
   return meters.map((each) => Math.round(each * 1e4) / 1e4 + 0);
 }

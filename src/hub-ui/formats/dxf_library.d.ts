@@ -1,4 +1,4 @@
-/** What is used here of the package, which has no types of its own. */
+/** Types of the used part of the package, which has none. */
 declare module 'dxf' {
   export interface Entity {
     readonly type: string;
@@ -6,11 +6,11 @@ declare module 'dxf' {
     readonly handle?: string;
     readonly vertices?: readonly { readonly x: number; readonly y: number; readonly bulge?: number }[];
     readonly visible?: boolean;
-    /** 1 if it is not in the model. */
+    /** 1 in paper space. */
     readonly paperSpace?: number;
-    /** -1 where something is seen from behind: it was mirrored. */
+    /** -1 if mirrored, that is seen from behind. */
     readonly extrusionZ?: number;
-    /** Of an `INSERT`: the name of what it puts there, and how many times. */
+    /** Of an `INSERT`: name of the block, and counts of rows and columns. */
     readonly block?: string;
     readonly rowCount?: number;
     readonly columnCount?: number;
@@ -18,7 +18,7 @@ declare module 'dxf' {
 
   export interface Block {
     readonly name: string;
-    /** The file that has it, where it is another one. */
+    /** Path of the external file that contains it. */
     readonly xref?: string;
     readonly entities: readonly Entity[];
   }
@@ -29,13 +29,13 @@ declare module 'dxf' {
     readonly entities: readonly Entity[];
   }
 
-  /** A block that does not end has no entities. */
+  /** Unterminated blocks have no entities. */
   export function parseString(
     text: string,
   ): Parsed & { readonly blocks: readonly (Omit<Block, 'entities'> & Partial<Block>)[] };
-  /** The entities with those of the blocks that they put somewhere; members that it does not know stay. */
+  /** Expands block insertions; preserves unknown members. */
   export function denormalise(parsed: Parsed): Entity[];
-  /** For each of those of `denormalise`, in their order, the line that it draws, which is empty for what is none. */
+  /** Line of each entity of `denormalise`, in order; empty for other entities. */
   export function toPolylines(parsed: Parsed): {
     readonly polylines: readonly { readonly vertices: readonly (readonly number[])[] }[];
   };

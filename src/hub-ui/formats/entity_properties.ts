@@ -3,15 +3,15 @@ import { Zone } from '../../model/zone.ts';
 
 /**
  * Fences and zones as properties of features, from which `exportedEntityOf` restores all their members. The property `hub`
- * tells them from features of other origin. A member is a property of its name. So is a property of the entity, as long as
- * GIS programs can show it in a column; the other ones are in `properties`.
+ * marks them. Each member becomes a property of its name; so does each property of the entity that GIS programs can
+ * display in a column. The other ones are in `properties`.
  */
 
 export type DrawnKind = 'fences' | 'zones';
 
 export interface ExportedEntity {
   readonly kind: DrawnKind;
-  /** The members that the file has, without those that its geometry decides. */
+  /** Members in the file, without those that derive from its geometry. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
@@ -20,8 +20,8 @@ const KINDS: Readonly<Record<string, DrawnKind>> = { fence: 'fences', zone: 'zon
 const MARKS: Readonly<Record<DrawnKind, string>> = { fences: 'fence', zones: 'zone' };
 
 /**
- * The members that are written, with whether each is text. Exports draw everything on the earth, so they have no `crs`: a
- * region stays in the one that its fence has in the hub.
+ * Exported members, with whether each is a string. Exports are in geographic coordinates, so they have no `crs`: on import,
+ * a region stays in the one of its fence on the hub.
  */
 const MEMBERS: Readonly<Record<DrawnKind, ReadonlyMap<string, boolean>>> = {
   fences: membersOf(Fence.properties, ['id', 'region', 'crs', 'properties']),
@@ -36,7 +36,7 @@ function membersOf(
   return new Map(members.map(([name, schema]) => [name, isText(schema)]));
 }
 
-/** Whether a schema, or the first of a union with null, is that of strings. */
+/** Whether a schema, or the first one of a union with null, is for strings. */
 function isText(schema: {
   readonly type?: unknown;
   readonly enum?: unknown;
@@ -46,7 +46,7 @@ function isText(schema: {
   return first === undefined ? schema.type === 'string' || schema.enum !== undefined : isText(first);
 }
 
-/** Columns that a property of an entity cannot have. */
+/** Column names that properties of an entity must not use. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...['id', MARK, 'properties', 'crs', 'region', 'description'],
   ...MEMBERS.fences.keys(),
@@ -55,14 +55,14 @@ const RESERVED: ReadonlySet<string> = new Set([
 
 type Entity = Readonly<Record<string, unknown>>;
 
-/** Whether a format can have a property of an entity in a column of its own. */
+/** Whether a format supports a property of an entity as a column. */
 export type IsFlat = (key: string, value: unknown) => boolean;
 
 /** Writes the properties of features for entities of one kind. */
 export class EntityProperties {
   readonly #kind: DrawnKind;
   readonly #isFlat: IsFlat;
-  /** Properties that not all entities have in the same type: a GIS program would convert them. */
+  /** Properties whose type differs between entities: a GIS program would convert them. */
   readonly #mixed = new Set<string>();
 
   constructor(kind: DrawnKind, entities: readonly object[], isFlat: IsFlat) {
@@ -96,18 +96,18 @@ export class EntityProperties {
   }
 }
 
-/** Columns whose names differ in case alone are the same in most GIS programs. */
+/** Compares without case: most GIS programs have case-insensitive column names. */
 function isReserved(key: string): boolean {
   return key === '' || RESERVED.has(key.toLowerCase());
 }
 
-/** The kind that the properties of a feature name; undefined for a feature of other origin. */
+/** Kind of an exported feature; undefined for features of other origin. */
 export function exportedKindOf(properties: Entity): DrawnKind | undefined {
   const mark = properties[MARK];
   return typeof mark === 'string' && Object.hasOwn(KINDS, mark) ? KINDS[mark] : undefined;
 }
 
-/** Restores the members of an exported entity; undefined for a feature of other origin. */
+/** Restores the members of an exported entity; undefined for features of other origin. */
 export function exportedEntityOf(feature: Entity): ExportedEntity | undefined {
   const kind = exportedKindOf(feature);
   if (kind === undefined) return undefined;
@@ -115,7 +115,7 @@ export function exportedEntityOf(feature: Entity): ExportedEntity | undefined {
   const own: [string, unknown][] = [];
   let hasOwn = false;
   for (const [key, value] of Object.entries(feature)) {
-    // GIS programs write null for each column that a feature does not have.
+    // GIS programs write null for missing columns.
     if (value == null || key === MARK || key === 'id') continue;
     const isText = MEMBERS[kind].get(key);
     if (isText !== undefined) members.push([key, isText ? value : fromJson(value)]);
@@ -129,7 +129,7 @@ export function exportedEntityOf(feature: Entity): ExportedEntity | undefined {
   return { kind, members: Object.fromEntries(members) };
 }
 
-/** KML has texts only, and GIS programs make texts of lists and objects. */
+/** Parses JSON in strings: KML has only strings, and GIS programs convert lists and objects to strings. */
 function fromJson(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {

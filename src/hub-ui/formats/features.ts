@@ -5,9 +5,9 @@ import { type ExportedEntity, exportedEntityOf } from './entity_properties.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A feature as a file has it. */
+/** Feature of a file. */
 export interface Feature {
-  /** Names the feature in messages: `Feature 3`. */
+  /** Label in error messages: `Feature 3`. */
   readonly where: string;
   readonly layer: string;
   readonly id: unknown;
@@ -19,11 +19,11 @@ export interface Feature {
 export interface FeatureReading {
   /** Whether positions are written as latitude and longitude. */
   readonly isSwapped: boolean;
-  /** The floor of a feature that no hub has exported. */
+  /** Floor of a feature that is not an export of a hub. */
   floorOf(properties: Json): number | undefined;
 }
 
-/** Adds the shapes of a feature to its layer. What a fence or zone has no member for stays in the properties. */
+/** Adds the shapes of a feature to its layer. Values without a matching member of fences and zones stay in the properties. */
 export function addFeature(feature: Feature, layers: Layers, reading: FeatureReading): void {
   const { where, geometries } = feature;
   const exported = exportedEntityOf(feature.properties);
@@ -76,7 +76,7 @@ function idOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-/** The radius of a point; that of an area stays a property, as does one that is no length. */
+/** Radius of a point; that of an area, and invalid ones, stay properties. */
 function radiusOf(properties: Json, { type }: Shape['geometry'], layers: Layers): Pick<Shape, 'radius' | 'properties'> {
   const { radius, ...rest } = properties;
   const meters = type === 'Point' ? numberIn(radius) : undefined;
@@ -110,11 +110,11 @@ function nameIn(properties: Json): readonly [key: string | undefined, name: stri
 }
 
 interface PositionReading extends FeatureReading {
-  /** Whether a third number of positions is kept. */
+  /** Whether to preserve the third coordinate. */
   readonly withHeight: boolean;
 }
 
-/** A geometry that a fence or a zone can have, or why there is none. */
+/** Geometry for a fence or zone, or an error sentence. */
 function usable({ type, coordinates }: Json, reading: PositionReading): Shape['geometry'] | string {
   if (type === 'Point') {
     const at = positionOf(coordinates, reading);
@@ -161,7 +161,7 @@ function isOnEarth(longitude: number, latitude: number): boolean {
   return Math.abs(longitude) <= 360 && Math.abs(latitude) <= 90;
 }
 
-/** The single geometries of one that may have many. */
+/** Splits multi-geometries and collections. */
 export function singleGeometries(geometry: Json): Json[] {
   const { type, coordinates, geometries } = geometry;
   if (typeof type !== 'string') return [];

@@ -15,7 +15,7 @@ export function readGeoJson(text: string): Drawing {
 }
 
 export interface CollectionReading extends FeatureReading {
-  /** Names the part of the file in messages, if it has several. */
+  /** Label of the part in error messages, if the file has several. */
   readonly from?: string;
   layerOf(feature: Json): string;
 }
@@ -41,8 +41,8 @@ export function readFeatures(value: unknown, layers: Layers, reading: Collection
 const WGS84 = /(^|[:/#])(4326|4979|crs84h?)\/?$/i;
 
 /**
- * Throws an Error if an object has a `crs` member that does not mean longitude and latitude. GeoJSON has had none since
- * 2016; before that it was named, linked, or given by its EPSG code.
+ * Throws an Error for a `crs` member other than longitude and latitude. RFC 7946 (2016) removed the member; earlier files
+ * have a name, a link, or an EPSG code.
  */
 function checkCrs({ crs }: Json): void {
   if (crs === undefined || crs === null) return;
@@ -73,7 +73,7 @@ function readFeature(feature: Json, { where, layers, reading }: Target): void {
       where,
       layer: reading.layerOf(feature),
       id,
-      // Some programs write members of their own beside the properties.
+      // Some programs write members of their own next to the properties.
       properties: { ...others, ...objectOf(properties) },
       geometries: singleGeometries(geometry),
     },

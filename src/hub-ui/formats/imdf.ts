@@ -5,7 +5,7 @@ import { type Json, objectOf } from './features.ts';
 import { parsed, readFeatures } from './geojson.ts';
 import { unzip } from './zip.ts';
 
-/** What an archive of the Indoor Mapping Data Format draws: a layer for each of its files, on the floors of its levels. */
+/** Reads an archive of the Indoor Mapping Data Format: one layer per file; floors come from the levels. */
 export function readImdf(archive: Uint8Array): Drawing {
   const files = unzip(archive, (name) => /(^|\/)[^/.][^/]*\.geojson$/i.test(name));
   if (files.length === 0) throw new Error(t('The archive has no GeoJSON in it, as IMDF has'));

@@ -13,7 +13,7 @@ export function readKmz(archive: Uint8Array): { readonly drawing: Drawing; reado
   return { drawing: readKml(text), note };
 }
 
-/** KMZ names none: it is `doc.kml` by custom, else the first in the archive. */
+/** Main document of a KMZ archive: `doc.kml` by convention, else the first KML file. */
 function mainDocument(archive: Uint8Array): Uint8Array {
   try {
     const files = unzip(archive, (name) => /\.kml$/i.test(name));
@@ -45,7 +45,7 @@ interface Placemark {
   readonly layer: string;
 }
 
-/** The parts of a document that draw something, in its order. */
+/** Drawable parts of a document, in order. */
 class KmlDocument {
   readonly placemarks: Placemark[] = [];
   readonly #others: { readonly where: string; readonly why: string }[] = [];
@@ -105,7 +105,7 @@ class KmlDocument {
     for (const { where, why } of this.#others) layers.refuse(where, why);
   }
 
-  /** Texts of a placemark, and its extended data. Blanks around a value count in exports of a hub only. */
+  /** Strings of a placemark, and its extended data. Surrounding spaces are significant only in exports of a hub. */
   #propertiesOf(placemark: XmlElement): Json {
     const found: [string, unknown][] = [];
     const add = (key: string, value: unknown): void => {
@@ -148,7 +148,7 @@ function textOf({ children }: XmlElement, name: string): string | undefined {
   return children.find((child) => child.name === name)?.text.trim();
 }
 
-/** A value of the type that a schema gives its field. Without a schema, and if the type cannot hold it, it is text. */
+/** Converts a value to the type of its schema field; without a schema, or if invalid, it stays a string. */
 function typedValue(text: string, type: string | undefined): unknown {
   const written = text.trim();
   switch (type) {
@@ -169,7 +169,7 @@ function typedValue(text: string, type: string | undefined): unknown {
   }
 }
 
-/** The single geometries of an element of a placemark, as in GeoJSON, or why one cannot be read. */
+/** Single geometries of a placemark's element, as in GeoJSON, or error sentences. */
 function geometriesIn(element: XmlElement): readonly (Json | string)[] {
   const { name, children } = element;
   switch (name) {

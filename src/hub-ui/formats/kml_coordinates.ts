@@ -5,9 +5,9 @@ const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/;
 const NUMBERS = /[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?/g;
 
 /**
- * Reads the text of `coordinates`, or returns why it cannot be read. KML separates the numbers of a position by commas and
- * positions by blanks. Many files have blanks beside the commas, or commas between positions; they are read if there is
- * one way to do so. A position has two or three numbers.
+ * Parses `coordinates`, or returns an error sentence. KML separates the numbers of a position by commas and positions by
+ * spaces. Many files have spaces next to commas, or commas between positions; they are read if that is unambiguous. A
+ * position has two or three numbers.
  */
 export function coordinatesOf(text: string): readonly Position[] | string {
   const tokens = text.split(/\s+/).filter((token) => token !== '');
@@ -28,18 +28,18 @@ export function coordinatesOf(text: string): readonly Position[] | string {
   return t('Its coordinates have the same separator everywhere, so they do not show where a position ends.');
 }
 
-/** Whether these are the numbers of a position as KML has it: no blanks within one, and nothing but blanks between them. */
+/** Whether these are the numbers of a position as KML specifies it: no spaces within, only spaces between positions. */
 function isAsSpecified(numbers: readonly string[]): boolean {
   return (numbers.length === 2 || numbers.length === 3) && numbers.every((number) => NUMBER.test(number));
 }
 
-/** A separator without what differs between positions that are alike: how wide it is. */
+/** Normalizes a separator: its width may differ. */
 function kindOf(separator: string): string {
   const blanks = separator.replaceAll(/\s+/g, ' ');
   return separator === '' ? 'nothing' : blanks;
 }
 
-/** Whether positions of that many numbers are possible: no separator is both within a position and between two. */
+/** Whether positions may have `size` numbers: no separator occurs both within a position and between two. */
 function isGrouped(numbers: readonly number[], between: readonly string[], size: number): boolean {
   if (numbers.length % size !== 0) return false;
   if (between.includes('nothing')) return false;

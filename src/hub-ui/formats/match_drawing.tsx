@@ -24,7 +24,7 @@ import styles from './match.module.css';
 import { looksSwapped, sitePositions } from './swapped_positions.ts';
 import { NOWHERE, placeByPoints, type TwoPlaces } from './two_points.ts';
 
-/** Its maps are fetched by whoever places a drawing. */
+/** Loaded on demand, since the maps are large. */
 const PointMaps = lazyPart(async () => (await import('./point_maps.tsx')).PointMaps);
 
 const WAYS = [
@@ -32,7 +32,7 @@ const WAYS = [
   { value: 'points', label: t('By two points') },
 ] as const;
 
-/** Asks what becomes of each layer of a drawing: fences, zones or nothing, on which floor, and where its meters are. */
+/** Form that maps each layer of a drawing to fences, zones or nothing, with floor and position. */
 export function MatchDrawing({
   name,
   drawing: read,
@@ -80,7 +80,7 @@ export function MatchDrawing({
   };
   const chooseZone = (id: string): void => {
     setPlane({ ...plane, zoneId: id });
-    // The other zone has other meters.
+    // Another zone has other meters.
     setPoints([
       { ...points[0], site: NOWHERE.site },
       { ...points[1], site: NOWHERE.site },
@@ -217,7 +217,7 @@ function LayerRow({
   );
 }
 
-/** The fences and zones of the hub as they are now, as far as the user may read them. */
+/** Fetches the fences and zones that the user may read. */
 async function readExisting(): Promise<Existing> {
   const [fences, zones] = await Promise.all([
     can('READ', '/fences/summary') ? listEntities('fences') : [],
@@ -230,7 +230,7 @@ function mapById<E extends { readonly id: string }>(entities: readonly E[]): Rea
   return new Map(entities.map((entity) => [entity.id, entity]));
 }
 
-/** What is called a zone, or was one in another hub, is one. */
+/** Initial choice: layers named like zones, or exported as zones, become zones. */
 function firstChoice({ name }: Layer): LayerChoice {
   return { becomes: /^(zone|level)s?$/i.test(name) ? 'zones' : 'fences', floor: undefined };
 }

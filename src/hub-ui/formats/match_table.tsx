@@ -25,7 +25,7 @@ const SIGNS = [
   { value: ',', label: '1.234,56' },
 ] as const satisfies readonly { readonly value: DecimalSign; readonly label: string }[];
 
-/** Asks what the rows of a table become, what each column means, and how its numbers are written if they do not say it. */
+/** Form that maps the rows and columns of a table, and its number format if that is ambiguous. */
 export function MatchTable({
   name,
   table,
@@ -133,13 +133,13 @@ function isNumber(meaning: Meaning | undefined, kind: TableKind): boolean {
   return meaning !== undefined && MEMBERS[kind][meaning] === 'number';
 }
 
-/** The first cell of a column that is not empty; of numbers one whose separators show how they are written. */
+/** First non-empty cell of a column; for numbers, one whose separators show the format. */
 function exampleIn({ rows }: Table, column: number): string {
   const cells = rows.map((row) => row[column] ?? '').filter((cell) => cell !== '');
   return cells.find((cell) => /\d[.,\s'’]\d/.test(cell)) ?? cells[0] ?? '';
 }
 
-/** A cell, and the number that it is read as where that is written otherwise. */
+/** Example cell, with the parsed number if it is formatted differently. */
 function Example({
   cell,
   isNumber,

@@ -2,12 +2,12 @@ import { type ControlPoints, hull, placeOnEarth } from '../map/plane/georeferenc
 import { EARTH, fromMap, type MapPoint, type Position, toMap, unitsPerMeter } from '../map/plane/plane.ts';
 import { type Pair, pairsOf, rowsOf } from '../setup/zones/pairs.ts';
 
-/** Corners that are all moved, turned included, by the same way to within this distance have moved with their zone. */
+/** Tolerance of a rigid motion of all corners, in meters. */
 const RIGID_M = 0.05;
-/** How much the size of a zone may differ to have moved as a whole: distances in a map projection are not exact. */
+/** Tolerance of the scale of a rigid motion: distances in a map projection are not exact. */
 const SCALE_DIFFERENCE = 0.001;
 
-/** The outline of a zone as exports draw it: the convex hull of its control points, open, counterclockwise. */
+/** Outline of a zone in exports: the convex hull of its control points, open, counterclockwise. */
 export function outlineOf(rows: ControlPoints): readonly Position[] {
   return hull(pairsOf(rows).map(({ earth }) => earth));
 }
@@ -47,20 +47,20 @@ export function controlPointsFor(
   return rowsOf([...pairs.filter(({ earth }) => !removed.includes(earth)), ...extended]);
 }
 
-/** The pairs at their new places, if one shift and turn moves all corners; undefined otherwise. */
+/** Moved pairs, if one rigid motion moves all corners; undefined otherwise. */
 function movedAsWhole(
   pairs: readonly Pair[],
   before: readonly Position[],
   after: readonly Position[],
 ): Pair[] | undefined {
   if (before.length !== after.length) return undefined;
-  // A square fits itself in four ways. The order of its corners decides, unless a program has changed that.
+  // A square matches itself in four ways. The order of the corners decides, unless a program has changed it.
   const motions = ordersOf(after).flatMap((corners) => motionOf(before, corners) ?? []);
   const motion = motionOf(before, after) ?? motions.sort((one, other) => other.cosine - one.cosine)[0];
   return motion && pairs.map(({ earth, own }) => ({ earth: motion.move(earth), own }));
 }
 
-/** A ring from each of its corners, in both directions, as it is first: programs begin rings where they like. */
+/** All rotations and directions of a ring, the original first: programs start rings at any corner. */
 function ordersOf(ring: readonly Position[]): readonly (readonly Position[])[] {
   return [ring, ring.toReversed()].flatMap((each) => {
     return each.map((_, start) => [...each.slice(start), ...each.slice(0, start)]);
@@ -68,11 +68,11 @@ function ordersOf(ring: readonly Position[]): readonly (readonly Position[])[] {
 }
 interface Motion {
   readonly move: (position: Position) => Position;
-  /** Of the angle by which it turns. */
+  /** Cosine of the rotation angle. */
   readonly cosine: number;
 }
 
-/** The shift and turn that moves corners onto others; undefined if there is none. */
+/** Rigid motion that maps corners onto others; undefined if there is none. */
 function motionOf(before: readonly Position[], after: readonly Position[]): Motion | undefined {
   const from = before.map((corner) => toMap(EARTH, corner));
   const to = after.map((corner) => toMap(EARTH, corner));

@@ -37,7 +37,7 @@ interface PointMapsProps {
   readonly onChange: (points: Points) => void;
 }
 
-/** The drawing and its zone side by side: two points are clicked in both, dragged, or entered as numbers. */
+/** Drawing and zone side by side, for two control points: click, drag, or enter numbers. */
 export function PointMaps({ drawing, zone, points, onChange }: PointMapsProps) {
   const sitePlane = useMemo(() => planeOfZone(zone), [zone.id]);
   const drawnPlane = useMemo<Plane>(() => ({ kind: 'zone', id: `${zone.id} drawing`, zone }), [zone.id]);
@@ -80,7 +80,7 @@ export function PointMaps({ drawing, zone, points, onChange }: PointMapsProps) {
   );
 }
 
-/** What to click next, on one of the two maps. */
+/** Instruction for one of the two maps. */
 function hintOf(points: Points, on: Side): string {
   const other = on === 'drawn' ? 'site' : 'drawn';
   const count = (side: Side): number => points.filter((point) => knownOf(point[side]) !== undefined).length;
@@ -93,7 +93,7 @@ function hintOf(points: Points, on: Side): string {
 interface SideProps {
   readonly on: Side;
   readonly points: Points;
-  /** Where a click is taken to be, if it is near. */
+  /** Points to which clicks snap. */
   readonly corners?: readonly Position[];
   readonly onMove: (on: Side, index: number, at: readonly [number, number]) => void;
   readonly onPlace: (on: Side, at: readonly [number, number]) => void;
@@ -101,7 +101,7 @@ interface SideProps {
 
 const NEAR_PIXELS = 12;
 
-/** The points on one of the two maps. */
+/** Points on one of the two maps. */
 function SidePoints({ on, points, corners = [], onMove, onPlace }: SideProps) {
   const { map } = useMap();
   const shown = useMemo(
@@ -126,7 +126,7 @@ function SidePoints({ on, points, corners = [], onMove, onPlace }: SideProps) {
   );
 }
 
-/** The outlines of a drawing, as it is, or where it lies in a zone. */
+/** Layer with the outlines of a drawing, in its own meters or in those of a zone. */
 function ShapesLayer({ shapes, plane }: { readonly shapes: readonly Shape[]; readonly plane?: PlaneChoice }) {
   const colors = palette();
   const features = useMemo(() => featuresOf(shapes, plane), [shapes, plane?.x, plane?.y, plane?.turn]);
@@ -138,7 +138,7 @@ function ShapesLayer({ shapes, plane }: { readonly shapes: readonly Shape[]; rea
   return null;
 }
 
-/** All areas together: a drawing may have very many. */
+/** Merges all areas into few features: a drawing may have very many. */
 function featuresOf(shapes: readonly Shape[], plane: PlaneChoice | undefined): readonly Feature[] {
   const at = (position: Position): number[] => (plane === undefined ? [...position] : placed(position, plane));
   const areas = shapes.flatMap(({ geometry }) =>
@@ -157,7 +157,7 @@ const COLUMNS = [
   ['site', 1, t('y in the zone')],
 ] as const;
 
-/** The points as numbers, in meters: for whoever knows them, and for whoever uses no pointer. */
+/** Table of the points in meters, for exact coordinates and for use without a pointer. */
 function PointTable({ points, onChange }: Pick<PointMapsProps, 'points' | 'onChange'>) {
   const [one, other] = points;
   const set = (point: TwoPlaces, [side, axis]: (typeof COLUMNS)[number], value: number | undefined): TwoPlaces => {
@@ -203,7 +203,7 @@ function PointTable({ points, onChange }: Pick<PointMapsProps, 'points' | 'onCha
   );
 }
 
-/** A drawing whose points are so much farther apart than in the zone has other units, or one of them is another point. */
+/** Relative difference of the distances above which units differ, or a point is wrong. */
 const OFF_PART = 0.01;
 
 function Fitting({ points }: { readonly points: Points }) {
@@ -229,7 +229,7 @@ function cornersOf(shapes: readonly Shape[]): readonly Position[] {
   );
 }
 
-/** Of the corners, with some room around them. */
+/** Extent of the corners with a margin. */
 function extentOf(corners: readonly Position[]): readonly number[] {
   let [left, bottom, right, top] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [x = 0, y = 0] of corners) {

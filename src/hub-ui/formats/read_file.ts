@@ -6,18 +6,18 @@ import { type EntityDocument, readDocument } from './entity_document.ts';
 import { objectOf } from './features.ts';
 import { parsed, readGeoJson } from './geojson.ts';
 
-/** The entities of a hub, a drawing, or a table. */
+/** Export of a hub, drawing, or table. */
 type Contents =
   | { readonly is: 'document'; readonly document: EntityDocument }
   | { readonly is: 'drawing'; readonly drawing: Drawing }
   | { readonly is: 'table'; readonly table: Table };
 
-/** The contents of a file, with warnings for the user about the file as a whole. */
+/** Contents of a file, with warnings about the file as a whole. */
 export type FileContents = Contents & { readonly notes: readonly string[] };
 
 const LARGE_BYTES = 100_000_000;
 
-/** Reads a file by the ending of its name. Readers of rare formats are loaded on demand. Throws an Error that names the fault. */
+/** Reads a file by its extension. Readers of rare formats are loaded on demand. Throws an Error with the reason. */
 export async function readFile(file: File): Promise<FileContents> {
   if (file.size > LARGE_BYTES)
     throw new Error(t('The file has {count} bytes; 100,000,000 can be read', { count: file.size }));
@@ -51,7 +51,7 @@ function read({ text, note }: DecodedText, reader: (text: string) => Contents): 
   return { ...reader(text), notes: note === undefined ? [] : [note] };
 }
 
-/** Whether a file begins as archives do, whatever its name ends in. */
+/** Whether a file starts with the signature of zip archives, whatever its extension. */
 function isZip([first, second]: Uint8Array): boolean {
   return first === 0x50 && second === 0x4b;
 }

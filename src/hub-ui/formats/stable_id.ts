@@ -1,6 +1,6 @@
 /**
- * A UUID that is always the same for a text: so what is imported again from the same file replaces what it has made, and
- * does not make it twice. The browser's own digests are for pages that came by HTTPS only; this one need not be safe.
+ * Deterministic UUID of a string, so that repeating an import updates its entities instead of duplicating them. Browsers
+ * offer digests over HTTPS only; this hash need not be secure.
  */
 export function stableId(text: string): string {
   const words = [0, 1, 2, 3].map((seed) => hash(text, seed));
@@ -9,7 +9,7 @@ export function stableId(text: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
 
-/** FNV-1a with another start for each word, and mixed at the end. */
+/** FNV-1a with a seed per word and a final mix. */
 function hash(text: string, seed: number): number {
   let value = (0x811c9dc5 ^ Math.imul(seed + 1, 0x9e3779b1)) >>> 0;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

@@ -2,12 +2,12 @@ import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { Drawing, Position } from './drawing.ts';
 
-/** About 50 km: within it, a drawing is at the site of the hub. */
+/** Distance within which a drawing is at the site of the hub: about 50 km. */
 const NEAR_DEGREES = 0.5;
 
 /**
- * Whether a file seems to have latitude before longitude: more of it can be used in that order, or that order puts it at
- * the site of the hub, and its own does not.
+ * Whether a file seems to have latitude before longitude: swapping makes more shapes usable, or only swapping puts it at
+ * the site of the hub.
  */
 export function looksSwapped(drawing: Drawing, site: readonly Position[]): boolean {
   const swapped = drawing.swapped?.();
@@ -27,7 +27,7 @@ function isNear({ layers }: Drawing, site: readonly Position[]): boolean {
   });
 }
 
-/** A position of each fence and zone of the hub. */
+/** One position of each fence and zone of the hub. */
 export function sitePositions(fences: Iterable<Fence>, zones: Iterable<Zone>): readonly Position[] {
   const ofFences = [...fences].flatMap(({ region }) => {
     return region.type === 'Point' ? [region.coordinates] : (region.coordinates[0]?.slice(0, 1) ?? []);

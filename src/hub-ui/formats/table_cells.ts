@@ -3,7 +3,7 @@ import { parseExactJson } from '../../model/json.ts';
 import type { Reading } from './table_columns.ts';
 import { type DecimalSign, numberOfText, textOfNumber } from './written_numbers.ts';
 
-/** The value of a cell; undefined for a text that the member cannot be. */
+/** Parses a cell; undefined if it is invalid for the member. */
 export function readCell(
   text: string,
   { as, sign }: { readonly as: Reading; readonly sign: DecimalSign | undefined },
@@ -30,7 +30,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ...['false', 'no', '0', 'falsch', 'nein'].map((word) => [word, false] as const),
 ]);
 
-/** Undefined for a text that is no JSON, or beyond all numbers. Numbers keep their digits. */
+/** Parses JSON with lossless numbers; undefined if invalid or out of range. */
 function jsonOf(text: string): { readonly value: unknown } | undefined {
   try {
     const value = parseExactJson(text);
@@ -40,7 +40,7 @@ function jsonOf(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** A cell from which `readCell` reads the same value. Empty, where there is none. */
+/** Inverse of `readCell`; empty for undefined. */
 export function cellOf(value: unknown, reading: Reading): string {
   if (reading === 'data' && value !== undefined) return dataText(value);
   if (value === undefined || value === null) return '';
@@ -49,7 +49,7 @@ export function cellOf(value: unknown, reading: Reading): string {
   return typeof value === 'string' ? guarded(value) : JSON.stringify(value);
 }
 
-/** JSON, and text as it is unless it would be read as JSON. */
+/** Serializes as JSON; strings stay as they are unless they would parse as JSON. */
 function dataText(value: unknown): string {
   const isPlain = typeof value === 'string' && value !== '' && jsonOf(value) === undefined;
   return isPlain ? guarded(value) : JSON.stringify(value);
@@ -58,14 +58,14 @@ function dataText(value: unknown): string {
 const SEPARATOR = /[,;|\r\n]/;
 
 /**
- * The ids of a cell: separated by commas, semicolons, bars or line ends, each in quotes where it needs them, or a list of
- * JSON. Blanks are part of an id, but not at its ends.
+ * Parses the ids of a cell: a JSON list, or ids separated by commas, semicolons, bars or line ends, optionally quoted. Ids
+ * are trimmed, but may contain spaces.
  */
 export function idsOf(text: string): readonly string[] {
   return listOf(text) ?? [...partsOf(text)].filter((id) => id !== '');
 }
 
-/** Undefined for a text that is no list of JSON with texts or numbers. Numbers stay digit by digit. */
+/** Parses a JSON list of strings or numbers, with all digits of numbers; undefined otherwise. */
 function listOf(text: string): readonly string[] | undefined {
   if (!text.trimStart().startsWith('[')) return undefined;
   try {
@@ -94,7 +94,7 @@ function* partsOf(text: string): Generator<string> {
   }
 }
 
-/** A cell from which `idsOf` reads these ids: with semicolons where it can be, else as JSON. Empty for none. */
+/** Inverse of `idsOf`: separated by semicolons if possible, else JSON. Empty for no ids. */
 export function textOfIds(ids: readonly string[]): string {
   const isPlain = (id: string): boolean => id === id.trim() && id !== '' && !SEPARATOR.test(id) && !/["[]/.test(id);
   if (ids.length === 0) return '';

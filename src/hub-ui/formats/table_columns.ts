@@ -2,14 +2,14 @@ import { isUuid } from '../../model/id.ts';
 import { PROVIDER_TYPES } from '../../model/provider_type.ts';
 import type { Table } from './csv.ts';
 
-/** The columns of a table: which members they give, and how headings name them. */
+/** Columns of a table: their members and headings. */
 
 export type TableKind = 'trackables' | 'providers';
 
-/** What a column means: a member, `property`, or `none`. */
+/** Meaning of a column: the name of a member, `property`, or `none`. */
 export type Meaning = string;
 
-/** How a cell is read: as text, a number, true or false, ids, JSON, JSON or else text, or as one of some words. */
+/** Type of a cell; `list` is ids, `data` is JSON or else a string, and an array is an enumeration. */
 export type Reading = 'text' | 'number' | 'boolean' | 'list' | 'json' | 'data' | readonly string[];
 
 const TIMING = {
@@ -22,7 +22,7 @@ const TIMING = {
   entry_tolerance_timeout: 'number',
 } as const satisfies Readonly<Record<string, Reading>>;
 
-/** The members of each kind that a table can give, in the order of the columns of an export. */
+/** Members of each kind in tables, in the order of the exported columns. */
 export const MEMBERS: Readonly<Record<TableKind, Readonly<Record<string, Reading>>>> = {
   trackables: {
     id: 'text',
@@ -40,16 +40,16 @@ export const MEMBERS: Readonly<Record<TableKind, Readonly<Record<string, Reading
   providers: { id: 'text', name: 'text', type: PROVIDER_TYPES, ...TIMING, sensors: 'data' },
 };
 
-/** Members whose columns an export has only if an entity has a value there. */
+/** Members that are exported only if an entity has a value. */
 export const SELDOM: ReadonlySet<string> = new Set([
   ...['timeout', 'entry_tolerance_timeout', 'calculate_collisions', 'locating_rules', 'geometry'],
 ]);
 
-/** Headings that mean what carries the position: the providers of a trackable, or the provider itself. */
+/** Headings for providers: those of a trackable, or the provider itself. */
 const CARRIER =
   /^((location|ortungs)_?)?(provider|tag|beacon|transponder|badge|device|sender|mac)s?(_?(id|mac|uid|epc|no|nr|number|nummer|address|adresse)s?)*$/;
 
-/** Other headings that mean a member. */
+/** Synonyms of members. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   uuid: 'id',
   guid: 'id',
@@ -66,23 +66,23 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 const PROPERTY = 'properties.';
 
-/** The name of the property that a column has, and whether its cells are JSON where they can be: as exports have them. */
+/** Name of a column's property, and the type of its cells: columns of exports may contain JSON. */
 export function propertyOf(column: string): { readonly name: string; readonly reading: 'data' | 'text' } {
   if (!column.startsWith(PROPERTY)) return { name: column, reading: 'text' };
   return { name: column.slice(PROPERTY.length), reading: 'data' };
 }
 
-/** The heading of the column of a property in an export. */
+/** Heading of a property's column in exports. */
 export function headingOf(property: string): string {
   return PROPERTY + property;
 }
 
-/** What columns can mean for a kind. */
+/** Possible meanings of columns. */
 export function meaningsOf(kind: TableKind): readonly Meaning[] {
   return ['none', 'property', ...Object.keys(MEMBERS[kind])];
 }
 
-/** What each column most likely means, by its heading. Several columns may have ids of providers. */
+/** Guesses the meaning of each column by its heading. Several columns may have ids of providers. */
 export function guessMeanings(columns: readonly string[], kind: TableKind): readonly Meaning[] {
   const used = new Set<string>();
   return columns.map((column) => {

@@ -15,19 +15,19 @@ import { type DecimalSign, type Detected, detectSign } from './written_numbers.t
 export interface Matching {
   readonly kind: TableKind;
   readonly meanings: readonly Meaning[];
-  /** The decimal sign of its numbers, where it is known or was chosen. */
+  /** Decimal sign, detected or selected. */
   readonly sign: DecimalSign | undefined;
-  /** Of the file: rows with neither id nor name get an id by it. */
+  /** Name of the file; seed of the ids of rows with neither id nor name. */
   readonly name: string;
 }
 
-/** The decimal sign of the numbers in a table, by the columns that mean numbers. */
+/** Detects the decimal sign from the columns with numbers. */
 export function signOf({ rows }: Table, { kind, meanings }: Pick<Matching, 'kind' | 'meanings'>): Detected {
   const isNumber = meanings.map((meaning) => MEMBERS[kind][meaning] === 'number');
   return detectSign(rows.flatMap((row) => row.filter((cell, i) => isNumber[i] === true && cell !== '')));
 }
 
-/** Why a table cannot be read like that: two columns would give one value. Undefined where it can. */
+/** Reason why columns conflict: two would set the same value. Undefined if none do. */
 export function whyNoMatch({ columns }: Table, { meanings }: Pick<Matching, 'meanings'>): string | undefined {
   const taken = new Map<string, string>();
   for (const [i, column] of columns.entries()) {
@@ -43,8 +43,8 @@ export function whyNoMatch({ columns }: Table, { meanings }: Pick<Matching, 'mea
 }
 
 /**
- * The entities of a table, a row each, with the members that its columns give. An empty cell gives none. What a member
- * cannot be becomes a property, with a note. The hub checks the rest.
+ * Converts each row to an entity with the members of its non-empty cells. Invalid values become properties, with a note. The
+ * hub validates the rest.
  */
 export function entitiesOfTable(table: Table, matching: Matching): EntityDocument {
   const { kind, meanings } = matching;
@@ -141,16 +141,16 @@ function readRow(row: readonly string[], { table: { columns }, matching, number 
 interface RowIdentity {
   readonly id: string;
   readonly parent: string | undefined;
-  /** Members that become properties, each with why. */
+  /** Members that become properties, each with the reason. */
   readonly kept: readonly (readonly [member: string, why: string])[];
   /** A warning about the id. */
   readonly about: string | undefined;
 }
 
-/** Gives rows their ids. */
+/** Assigns ids to rows. */
 class RowIds {
   readonly #matching: Matching;
-  /** Ids as the file has them. */
+  /** Ids in the file. */
   readonly #named: ReadonlySet<string>;
   readonly #counts = new Map<string, number>();
 
@@ -159,7 +159,7 @@ class RowIds {
     this.#named = named;
   }
 
-  /** Trackables have UUIDs: another id becomes one that is always the same, and a property. */
+  /** Trackables have UUIDs: another id is hashed to one, and preserved as a property. */
   of({ members, number }: Row): RowIdentity {
     const { id, parent, name } = members as Readonly<Record<string, string | undefined>>;
     if (this.#matching.kind === 'providers') return { id: id ?? '', parent: undefined, kept: [], about: undefined };
@@ -180,7 +180,7 @@ class RowIds {
     };
   }
 
-  /** An id made of the file and the name, and of how many rows before have the same one. */
+  /** Id from the file, the name, and the number of preceding rows with the same name. */
   #anonymous(name: string | undefined, number: number): Pick<RowIdentity, 'id' | 'about'> {
     const key = `${this.#matching.name} ${name ?? number}`;
     if (name === undefined) {
@@ -195,15 +195,15 @@ class RowIds {
   }
 }
 
-/** The same for an id in every file, so that another table with it changes the same trackable. */
+/** UUID of an id, independent of the file, so that another table with the id updates the same trackable. */
 function uuidOf(id: string): string {
   return isUuid(id) ? id : stableId(`trackable ${id}`);
 }
 
-/** What a spreadsheet opens as UTF-8. */
+/** Makes spreadsheets read the file as UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Trackables or providers as a table: a column for each member that a table can have, and for each property. */
+/** Serializes trackables or providers: one column per supported member and per property. */
 export function entitiesCsv(kind: TableKind, entities: readonly (Trackable | LocationProvider)[]): string {
   const rows = entities as unknown as readonly Members[];
   const members = meaningsOf(kind)
@@ -220,7 +220,7 @@ export function entitiesCsv(kind: TableKind, entities: readonly (Trackable | Loc
   return BYTE_ORDER_MARK + csvText(table);
 }
 
-/** Null is a value of a property. */
+/** Serializes a property, which may be null. */
 function dataCell(properties: Members, name: string): string {
   return Object.hasOwn(properties, name) ? cellOf(properties[name], 'data') : '';
 }

@@ -1,10 +1,10 @@
 import type { Position } from './drawing.ts';
 import type { PlaneChoice } from './drawn_entities.ts';
 
-/** The numbers of a position, which may be known in part. */
+/** Coordinates of a possibly incomplete position. */
 export type Numbers = readonly [x: number | undefined, y: number | undefined];
 
-/** A point in the drawing, and where that is in the meters of the zone. */
+/** Control point: meters of the drawing and meters of the zone. */
 export interface TwoPlaces {
   readonly drawn: Numbers;
   readonly site: Numbers;
@@ -12,17 +12,17 @@ export interface TwoPlaces {
 
 export const NOWHERE: TwoPlaces = { drawn: [undefined, undefined], site: [undefined, undefined] };
 
-/** How a drawing lies so that both points are where they are said to be, as far as its meters are those of the zone. */
+/** Rigid transformation by two control points: translation and rotation without scale. */
 export interface PlacedByPoints extends Pick<PlaneChoice, 'x' | 'y' | 'turn'> {
-  /** How far apart the points are in the drawing, and in the zone: the difference is how wrong one of them is. */
+  /** Distances of the points in the drawing and in the zone; the difference is the error. */
   readonly drawnMeters: number;
   readonly siteMeters: number;
 }
 
-/** What is nearer to each other says nothing of a direction. */
+/** Smallest distance that determines a direction. */
 const APART_M = 0.01;
 
-/** Undefined where the points are not all known, or do not decide it. */
+/** Undefined if the points are incomplete or coincide. */
 export function placeByPoints([one, other]: readonly [TwoPlaces, TwoPlaces]): PlacedByPoints | undefined {
   const known = [one.drawn, other.drawn, one.site, other.site].map(knownOf);
   const [drawnOne, drawnOther, siteOne, siteOther] = known;
@@ -46,12 +46,12 @@ export function placeByPoints([one, other]: readonly [TwoPlaces, TwoPlaces]): Pl
   };
 }
 
-/** The position of the numbers where both are known. */
+/** Position, if both coordinates are known. */
 export function knownOf([x, y]: Numbers): readonly [number, number] | undefined {
   return x === undefined || y === undefined ? undefined : [x, y];
 }
 
-/** The corner of a drawing, or center of a circle, that is next to a point; the point where none is within some meters. */
+/** Nearest corner or center of a circle within some meters; otherwise the point itself. */
 export function cornerAt(
   corners: readonly Position[],
   [x, y]: readonly [number, number],

@@ -5,7 +5,7 @@ import { type DrawnKind, EntityProperties, type IsFlat } from './entity_properti
 import { outlineOf } from './moved_zone.ts';
 import { escapedXml, isXmlText } from './xml.ts';
 
-/** Zones and fences as they are on the earth. */
+/** Zones and fences in geographic coordinates. */
 export interface Site {
   readonly zones: readonly Zone[];
   readonly fences: readonly Fence[];
@@ -18,7 +18,7 @@ interface Feature {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** Zones and fences as GeoJSON, a feature a line. `entity_properties.ts` describes the properties. */
+/** Serializes zones and fences as GeoJSON, one feature per line; properties as in `entity_properties.ts`. */
 export function geoJsonText({ zones, fences }: Site): string {
   const isFlat: IsFlat = (_key, value) => ['string', 'number', 'boolean'].includes(typeof value);
   const features = [...zoneFeatures(zones, isFlat), ...fenceFeatures(fences, isFlat)];
@@ -26,7 +26,7 @@ export function geoJsonText({ zones, fences }: Site): string {
   return `{"type":"FeatureCollection","features":[\n${lines.join(',\n')}\n]}\n`;
 }
 
-/** Zones and fences as KML, with a folder for each kind. All data are text there. */
+/** Serializes zones and fences as KML, with a folder per kind. All data are strings. */
 export function kmlText({ zones, fences }: Site): string {
   const isFlat: IsFlat = (key, value) => typeof value === 'string' && isXmlText(key + value);
   const folders = [folderOf('zones', zoneFeatures(zones, isFlat)), folderOf('fences', fenceFeatures(fences, isFlat))];
@@ -44,7 +44,7 @@ function fenceFeatures(fences: readonly Fence[], isFlat: IsFlat): Feature[] {
   });
 }
 
-/** A zone is the hull of its control points, else a point at its position. A zone without either has no place on a map. */
+/** A zone becomes the hull of its control points, else a point at its position. Zones with neither are skipped. */
 function zoneFeatures(zones: readonly Zone[], isFlat: IsFlat): Feature[] {
   const properties = new EntityProperties('zones', zones, isFlat);
   return zones.flatMap((zone): Feature[] => {
@@ -75,7 +75,7 @@ function placemarkOf({ id, geometry, properties: { name, ...properties } }: Feat
   return `<Placemark>${nameElement(name)}<ExtendedData>${data.join('')}</ExtendedData>${shape}</Placemark>`;
 }
 
-/** JSON escapes all characters that XML cannot contain, but for two. */
+/** JSON already escapes all characters that XML cannot contain, except two. */
 function jsonForXml(value: unknown): string {
   return JSON.stringify(value).replaceAll('\uFFFE', '\\ufffe').replaceAll('\uFFFF', '\\uffff');
 }

@@ -1,18 +1,18 @@
 /**
- * Numbers as people and programs write them: 1,234.56 here and 1.234,56 there. Which sign is the decimal one is found out of
- * all numbers of a table together. A number such as 60,000 says nothing of it: it is 60 or 60,000, and is never guessed.
+ * Numbers in localized formats, such as 1,234.56 and 1.234,56. The decimal sign is detected from all numbers of a table
+ * together. Ambiguous numbers such as 60,000, which may be 60, are never guessed.
  */
 
-/** The sign before the decimals. */
+/** Decimal sign. */
 export type DecimalSign = '.' | ',';
 
-/** What the text of a number says of its decimal sign. */
+/** Evidence of a number for the decimal sign. */
 type Evidence = DecimalSign | 'none' | 'ambiguous';
 
-/** Groups of three digits apart by blanks or apostrophes, which are never a decimal sign. */
+/** Groups of three digits, separated by spaces or apostrophes, which are never a decimal sign. */
 const SPACED = /^\d{1,3}(?:[ \u00a0\u2009\u202f'’]\d{3})+(?=[.,]|$)/;
 
-/** What the text says of its decimal sign; undefined where it is no number. */
+/** Evidence of a string for the decimal sign; undefined if it is not a number. */
 export function evidenceOf(text: string): Evidence | undefined {
   const digits = plain(text);
   if (/^\d+$/.test(digits)) return 'none';
@@ -25,13 +25,13 @@ export function evidenceOf(text: string): Evidence | undefined {
 }
 
 export interface Detected {
-  /** Undefined where the numbers say nothing of it, or different things. */
+  /** Undefined without evidence, or if the numbers contradict each other. */
   readonly sign: DecimalSign | undefined;
-  /** Numbers that cannot be read without knowing the sign, or with one of both only. */
+  /** Numbers that cannot be parsed without a decision. */
   readonly undecided: readonly string[];
 }
 
-/** The decimal sign of numbers that were written by one hand. */
+/** Detects the decimal sign of numbers in the same format. */
 export function detectSign(texts: readonly string[]): Detected {
   const found = new Map<Evidence, string>();
   for (const text of texts) {
@@ -45,7 +45,7 @@ export function detectSign(texts: readonly string[]): Detected {
   return { sign: undefined, undecided: ambiguous === undefined ? [] : [ambiguous] };
 }
 
-/** The number that a text is by a decimal sign; undefined where it is none. */
+/** Parses a number with a decimal sign; undefined if it is not a number. */
 export function numberOfText(text: string, sign: DecimalSign | undefined): number | undefined {
   const evidence = evidenceOf(text);
   if (evidence === undefined) return undefined;
@@ -57,7 +57,7 @@ export function numberOfText(text: string, sign: DecimalSign | undefined): numbe
 }
 
 /**
- * The text of a number for a table. Three decimals get a zero behind them, since a reader could take 1.125 for a thousand and
+ * Formats a number for a table. Three decimals get a trailing zero, since a reader could take 1.125 for one thousand and
  * more.
  */
 export function textOfNumber(number: number): string {
@@ -65,7 +65,7 @@ export function textOfNumber(number: number): string {
   return evidenceOf(text) === 'ambiguous' ? `${text}0` : text;
 }
 
-/** Without a sign in front, and with the digits of spaced groups together. */
+/** Removes the sign and the separators of spaced groups. */
 function plain(text: string): string {
   const unsigned = text.trim().replace(/^[+\-−]\s*/, '');
   return unsigned.replace(SPACED, (groups) => groups.replaceAll(/\D/g, ''));

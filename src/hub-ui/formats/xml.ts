@@ -4,7 +4,7 @@ import { t } from '../languages/language.ts';
 export interface XmlElement {
   /** Without its prefix if that is declared for the namespace that `readXml` was called with, or is not declared at all. */
   readonly name: string;
-  /** By their names as written. */
+  /** By name as written. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
   /** Character data directly in the element, CDATA sections included. */
@@ -105,7 +105,7 @@ function plainName(tag: string, foreign: ReadonlyMap<string, boolean>): string {
 
 const REFERENCES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Resolves references; what is none stays as it is. */
+/** Resolves references; other `&` stay. */
 function unescaped(text: string): string {
   if (!text.includes('&')) return text;
   return text.replaceAll(
@@ -118,7 +118,7 @@ function unescaped(text: string): string {
   );
 }
 
-/** Whether XML can contain all characters of a text. */
+/** Whether XML can contain all characters of a string. */
 export function isXmlText(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 has no way to write these
   return text.isWellFormed() && !/[\0-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]/.test(text);

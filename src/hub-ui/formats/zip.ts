@@ -2,22 +2,22 @@ import { FlateErrorCode, Unzip, type UnzipFileInfo, UnzipInflate, unzipSync } fr
 import { t } from '../languages/language.ts';
 
 const [STORED, DEFLATED] = [0, 8];
-/** What is read of an archive at most, unpacked: a small one may be a very large one packed. */
+/** Limit of unpacked bytes per archive, against zip bombs. */
 const UNPACKED_MAX = 200_000_000;
-/** What is unpacked at a time: a byte may become a thousand. */
+/** Packed bytes to inflate at a time: a byte may become a thousand. */
 const PIECE_BYTES = 16_384;
-/** What a file takes in the list of an archive at least. */
+/** Minimum size of an entry in the central directory. */
 const ENTRY_BYTES = 46;
 
-/** A file in an archive. */
+/** File in an archive. */
 export interface ZippedFile {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
 /**
- * The files of a zip archive whose names fit. Throws an Error for what is none, or has too much in it. The list at its end
- * says how much that is. What lies about it is no more than that by a piece before it is refused.
+ * Unpacks the files of a zip archive with matching names. Throws an Error if it is not an archive, or too large by the
+ * sizes in its central directory. Files that exceed their size there are rejected after at most one more piece.
  */
 export function unzip(archive: Uint8Array, isWanted: (name: string) => boolean): readonly ZippedFile[] {
   let listed = 0;
@@ -26,7 +26,7 @@ export function unzip(archive: Uint8Array, isWanted: (name: string) => boolean):
     unzipSync(archive, {
       filter(info) {
         listed++;
-        // The library reads on behind the end of a list that is said to be longer than it is.
+        // The library reads past the end of a central directory whose declared length is too large.
         if (info.name === '' || listed * ENTRY_BYTES > archive.length) throw new Error(t('The archive is damaged'));
         if (isWanted(info.name)) wanted.set(info.name, info);
         return false;
@@ -42,7 +42,7 @@ export function unzip(archive: Uint8Array, isWanted: (name: string) => boolean):
   }
 }
 
-/** Looks whether files can be read, before any is. */
+/** Checks compression methods and sizes before unpacking. */
 function checkSizes(files: readonly UnzipFileInfo[]): void {
   let total = 0;
   for (const { size, originalSize, compression: method } of files) {
@@ -54,14 +54,14 @@ function checkSizes(files: readonly UnzipFileInfo[]): void {
   }
 }
 
-/** Unpacks files piece by piece, each to what the list says of it: more or less than that is refused. */
+/** Unpacks files piece by piece; rejects sizes that differ from the central directory. */
 function unpack(archive: Uint8Array, wanted: ReadonlyMap<string, UnzipFileInfo>): readonly ZippedFile[] {
   const begun = new Set<string>();
   const files = new Map<string, Uint8Array>();
   const unzipping = new Unzip((file) => {
     const info = wanted.get(file.name);
     if (info === undefined) return;
-    // Before each file stands how it is packed, again; and it is there once.
+    // The local header must repeat the directory entry, and each file must occur once.
     const isListed = file.compression === info.compression && (file.size === undefined || file.size === info.size);
     if (!isListed || begun.has(file.name)) throw new Error(t('The archive is damaged'));
     begun.add(file.name);

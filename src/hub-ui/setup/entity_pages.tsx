@@ -71,7 +71,7 @@ const PAGES: { readonly [K in Kind]: EntityPage<K> } = {
   },
 };
 
-/** The page of a kind of entities: all of them, on a map where they have places, or one in its editor. */
+/** Page of a kind: an index, with a map if the kind has positions, or the editor of one entity. */
 export function entityPage<K extends Kind>(kind: K): ComponentType {
   const { Editor, ...index } = PAGES[kind];
   return function EntityPage() {

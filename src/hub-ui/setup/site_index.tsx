@@ -34,19 +34,19 @@ export interface SiteIndexProps<K extends Kind> {
   readonly kind: K;
   readonly title: string;
   readonly icon: IconName;
-  /** What one of them is for, in a sentence. */
+  /** Purpose of the kind, in a sentence. */
   readonly lead: string;
-  /** What one does first, where there is none. */
+  /** First step, if there are none. */
   readonly first: string;
-  /** What stands below the name. */
+  /** Line below the name. */
   readonly about: (entity: Entities[K]) => ComponentChildren;
-  /** Whether they have places, which a map beside the list shows. */
+  /** Whether the kind has positions, which a map next to the list shows. */
   readonly isOnMap: boolean;
 }
 
 type OnHover = ((id: string | undefined) => void) | undefined;
 
-/** All entities of a kind, with a search, and the way to make a new one. */
+/** Index of a kind, with search and a button for a new entity. */
 export function SiteIndex<K extends Kind>(props: SiteIndexProps<K>) {
   const { kind, title, isOnMap } = props;
   const [hovered, setHovered] = useState<string>();
@@ -64,11 +64,11 @@ export function SiteIndex<K extends Kind>(props: SiteIndexProps<K>) {
   );
 }
 
-/** A click on an entity of the kind opens its editor. */
+/** Opens the editor of an entity on a click on the map. */
 function OpenOnClick({ kind }: { readonly kind: Kind }) {
   const { map } = useMap();
   const [, go] = useLocation();
-  // Before the map is seen: whoever sees it may click at once.
+  // Before paint, so that clicks work as soon as the map is visible.
   useLayoutEffect(() => {
     const click = ({ pixel }: MapBrowserEvent): void => {
       const hit = map.forEachFeatureAtPixel(
@@ -173,7 +173,7 @@ function IndexRow({
   readonly icon: IconName;
   readonly entity: Entities[Kind];
   readonly about: ComponentChildren;
-  /** Whether changes of it were left unsaved. */
+  /** Whether it has an unsaved draft. */
   readonly isUnsaved: boolean;
   readonly onHover: OnHover;
 }) {

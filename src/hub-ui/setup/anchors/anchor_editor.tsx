@@ -33,7 +33,7 @@ const FIELDS = ['id', 'name', 'zone_id', 'local_position', 'georeferenced_positi
   ['properties'],
 );
 
-/** Which of its two positions is set on the map. */
+/** Position to edit on the map: the geographic or the local one. */
 type Side = 'earth' | 'zone';
 
 const SIDES: readonly { readonly value: Side; readonly label: string }[] = [
@@ -41,7 +41,7 @@ const SIDES: readonly { readonly value: Side; readonly label: string }[] = [
   { value: 'zone', label: t("In its zone's meters") },
 ];
 
-/** Creates and edits an anchor. */
+/** Editor of an anchor. */
 export function AnchorEditor({ id }: { readonly id: string | undefined }) {
   const editor = useEditor('anchors', { id, stored: useStored('anchors', id), first: FIRST });
   const zones = useEntities('zones');
@@ -136,7 +136,7 @@ interface AnchorMapProps {
   readonly mayChange: boolean;
 }
 
-/** The earth, or the zone's meters: a click or a drag sets the position there, and its height stays. */
+/** Map in geographic coordinates or in the zone's meters; a click or drag sets the position and preserves the height. */
 function AnchorMap({ draft, zone, side, mayChange }: AnchorMapProps) {
   const plane = useMemo(() => (side === 'zone' && zone !== undefined ? planeOfZone(zone) : EARTH), [side, zone]);
   return (

@@ -13,7 +13,7 @@ import { placeOf } from '../../problems/sentences.ts';
 import layoutStyles from './setup_layout.module.css';
 import { type Editor, editorPath, forgetDraft, moveDraft, readAgain } from './use_editor.ts';
 
-/** What saves an entity, and what deletes it. */
+/** Buttons of the editor: save and delete. */
 export function EditorFoot<K extends Kind>({
   kind,
   editor,
@@ -87,7 +87,7 @@ export function EditorFoot<K extends Kind>({
 
 const WHY_ID = 'why-not-saved';
 
-/** Why there is nothing to be saved, or not yet; undefined where it can be. */
+/** Reason why saving is disabled; undefined if it is possible. */
 function whyNot<K extends Kind>({ draft, stored, overtakenBy: theirs }: Editor<K>): string | undefined {
   const kept = draft.kept.value;
   if (draft.isSaving.value) return t('Saving …');
@@ -99,7 +99,7 @@ function whyNot<K extends Kind>({ draft, stored, overtakenBy: theirs }: Editor<K
   return kept !== undefined && !draft.isChanged.value ? t('No changes to save') : undefined;
 }
 
-/** Nobody sees in which plane a region is kept until it is to be changed. */
+/** Confirms a change of the plane in which the hub stores a region. */
 function mayChangePlane(kind: Kind, kept: string, crs: string | null | undefined): Promise<boolean> {
   const drawn = crs === 'local' ? t('the meters of its zone') : t('longitude and latitude');
   return confirm({
@@ -114,7 +114,7 @@ function mayChangePlane(kind: Kind, kept: string, crs: string | null | undefined
   });
 }
 
-/** Brings the field that the hub complained of into sight. */
+/** Scrolls to the first field with a problem and focuses it. */
 function focusProblem(): void {
   requestAnimationFrame(() => {
     const field = document.querySelector<HTMLElement>('[data-editor] [aria-invalid="true"]');

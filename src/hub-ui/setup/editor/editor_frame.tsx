@@ -20,14 +20,14 @@ import type { Editor } from './use_editor.ts';
 interface EditorFrameProps<K extends Kind> {
   readonly kind: K;
   readonly editor: Editor<K>;
-  /** Fields with a place for their message; a message about any other stands at the top. */
+  /** Fields that display their own errors; errors of other fields appear at the top. */
   readonly fields: readonly string[];
-  /** Beside the form; nothing for an entity without a place. */
+  /** Map next to the form; undefined for entities without a position. */
   readonly map?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-/** The editor of an entity: what it is called, the ways back, the form, and what saves it. */
+/** Frame of an editor: title, undo and redo, notices, form, and buttons. */
 export function EditorFrame<K extends Kind>({ kind, editor, fields, map, children }: EditorFrameProps<K>) {
   const { draft, overtakenBy, stored, mayChange } = editor;
   const kept = draft.kept.value;
@@ -55,7 +55,7 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
           )}
         </div>
       </header>
-      {/* Outside what scrolls, so that it stays in sight. */}
+      {/* Outside the scrolling part, so that it stays visible. */}
       {overtakenBy !== undefined && <OvertakenNotice kind={kind} draft={draft} theirs={overtakenBy} />}
       {!isNew && stored === undefined && (
         <div class={layoutStyles.news}>
@@ -82,7 +82,7 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
   );
 }
 
-/** A message that no field shows. */
+/** Error that no field displays. */
 function OtherError({ error, fields }: { readonly error: unknown; readonly fields: readonly string[] }) {
   if (error === undefined || fields.some((field) => errorAt(error, field) !== undefined)) return null;
   const isLost = error instanceof RequestError && error.status === 0;
@@ -94,9 +94,9 @@ function OtherError({ error, fields }: { readonly error: unknown; readonly field
   );
 }
 
-/** Undo and redo wherever no text is being written, and saving from everywhere. */
+/** Keyboard shortcuts: save everywhere, undo and redo outside of text inputs. */
 function useShortcuts<K extends Kind>({ draft }: Editor<K>): void {
-  // Before the form is seen: whoever sees it may save it at once.
+  // Before paint, so that shortcuts work as soon as the form is visible.
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey) return;

@@ -16,13 +16,13 @@ import layoutStyles from './setup_layout.module.css';
 interface OvertakenProps<K extends Kind> {
   readonly kind: K;
   readonly draft: EntityDraft<K>;
-  /** What the hub has now. */
+  /** Current version on the hub. */
   readonly theirs: Entities[K];
 }
 
 /**
- * Says that somebody else has changed what is being edited, and what they have made of it. Of a field that both have
- * changed, the user chooses whose value is kept.
+ * Notice that another user has changed the edited entity, with their changes. For fields that both have changed, the user
+ * selects a value.
  */
 export function OvertakenNotice<K extends Kind>({ kind, draft, theirs }: OvertakenProps<K>) {
   const changes = draft.changesOf(theirs);
@@ -69,7 +69,7 @@ export function OvertakenNotice<K extends Kind>({ kind, draft, theirs }: Overtak
   );
 }
 
-/** The two values of a field, of which one is chosen. */
+/** Choice between the two values of a field. */
 export function WhoseValue({
   change,
   onChoose,
@@ -94,7 +94,7 @@ export function WhoseValue({
   );
 }
 
-/** Offers what was left unsaved before the page was loaded. */
+/** Notice that offers the stored draft of an earlier visit. */
 export function OfferedNotice({
   offered,
   onRestore,

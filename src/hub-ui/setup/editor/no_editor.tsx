@@ -6,7 +6,7 @@ import { type Kind, kindsText, kindText } from '../../hub/entity_kinds.ts';
 import { t } from '../../languages/language.ts';
 import type { NoEditorState } from './use_editor.ts';
 
-/** What stands where there is no draft to be edited. */
+/** Replaces the editor while loading, and if the entity is missing or creation is forbidden. */
 export function NoEditor({ kind, state }: { readonly kind: Kind; readonly state: NoEditorState }) {
   if (state === 'waiting') {
     return (

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import pageStyles from '../../controls/page.module.css';
 import styles from './setup_layout.module.css';
 
-/** A list or a form beside its map; in the middle of the page where there is no map. */
+/** Layout with a list or form next to a map; centered without a map. */
 export function SetupLayout({
   label,
   map,

@@ -8,13 +8,13 @@ import { type Draft, entityPath, request } from '../../hub/rest.ts';
 import { type DraftPlace, keepDraft, keptDraft } from '../../hub/saved_drafts.ts';
 import { storeOf, useEntities } from '../../hub/stores.ts';
 
-/** Drafts that were left unsaved, by kind and id: whoever comes back finds them. */
+/** Unsaved drafts by kind and id, which survive navigation. */
 const drafts = new Map<string, EntityDraft<Kind>>();
 
-/** What the address of a set-up page means. */
+/** Parsed URL of a setup page. */
 export type Asked = { readonly at: 'index' } | { readonly at: 'new' } | { readonly at: 'one'; readonly id: string };
 
-/** Reads `/zones`, `/zones/new` and `/zones/<id>`. */
+/** Parses `/zones`, `/zones/new` and `/zones/<id>`. */
 export function useAsked(kind: Kind): Asked {
   const [, params] = useRoute(`/${kind}/:id`);
   const items = useEntities(kind);
@@ -24,33 +24,32 @@ export function useAsked(kind: Kind): Asked {
   return id === 'new' && !items.has(id) ? { at: 'new' } : { at: 'one', id };
 }
 
-/** Address of the page that edits an entity. */
+/** Path of an entity's editor. */
 export function editorPath(kind: Kind, id: string): string {
   return `/${kind}/${encodeURIComponent(id)}`;
 }
 
-/** Why there is no draft to be edited. */
+/** Reason why there is no draft. */
 export type NoEditorState = 'waiting' | 'missing' | 'forbidden';
 
 export interface Editor<K extends Kind> {
   readonly draft: EntityDraft<K>;
-  /** What the hub has now; undefined for what is new. */
+  /** Current version on the hub; undefined for a new entity. */
   readonly stored: Entities[K] | undefined;
-  /** What somebody else has made of it since the draft began; undefined where nobody has. */
+  /** Version that another user has saved since the draft began; undefined if none has. */
   readonly overtakenBy: Entities[K] | undefined;
-  /** Whether the user may create it, or change it. */
+  /** Whether the user may create or change it. */
   readonly mayChange: boolean;
 }
 
-/** The entity as the hub has it now; undefined when it has none, or has not said yet. */
+/** Current version on the hub; undefined if missing or not loaded. */
 export function useStored<K extends Kind>(kind: K, id: string | undefined): Entities[K] | undefined {
   return useEntities(kind).get(id ?? '');
 }
 
 /**
- * The draft of an entity, or of a new one where `id` is undefined. `stored` is the entity as the hub has it now. Returns
- * `waiting` until the entities are known, `missing` where there is none of the id, and `forbidden` where the user may
- * not create one.
+ * Draft of an entity, or of a new one if `id` is undefined. `stored` is the current version on the hub. Returns `waiting`
+ * until the entities are loaded, `missing` if there is no such id, and `forbidden` if the user may not create one.
  */
 export function useEditor<K extends Kind>(
   kind: K,
@@ -73,18 +72,18 @@ export function useEditor<K extends Kind>(
   }, [key, isKnown]);
   useEffect(() => {
     return () => {
-      // What was not changed is begun anew the next time.
+      // Discard unchanged drafts.
       if (draft !== undefined && drafts.get(key) === draft && !draft.isChanged.peek()) drafts.delete(key);
     };
   }, [key, draft]);
   useEffect(() => (draft === undefined ? undefined : keepWhatIsWritten(draft, { kind, id: id ?? '' })), [key, draft]);
-  // What others change is taken over, unless it would undo what is being done here.
+  // Adopt changes by other users unless the draft has edits.
   const theirs = draft?.newest(stored);
   const isChanged = draft?.isChanged.value === true;
   const isSaving = draft?.isSaving.value === true;
   const isNewer = draft !== undefined && stored !== undefined && !isSaving && theirs !== draft.seen;
   useEffect(() => {
-    // Asked anew: somebody may have begun to write since this was drawn.
+    // Check again: the user may have started to type since the render.
     if (isNewer && theirs !== undefined && !draft.isChanged.peek()) draft.follow(theirs);
   }, [isNewer, isChanged, theirs, draft]);
   useUnsavedWarning(isChanged);
@@ -97,16 +96,16 @@ export function useEditor<K extends Kind>(
   return { draft, stored, overtakenBy: isOvertaken ? theirs : undefined, mayChange };
 }
 
-/** How long somebody goes on writing before it is kept. */
+/** Debounce interval for storing the draft. */
 const KEEP_AFTER_MS = 300;
 
-/** Keeps what is written in the browser until it is saved or taken back; returns what ends that. */
+/** Stores the edits of a draft in the browser until they are saved or undone; returns a function that stops this. */
 function keepWhatIsWritten<K extends Kind>(draft: EntityDraft<K>, place: DraftPlace): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const write = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    // What is offered and not answered yet stays, below what is written now.
+    // An offered draft that is still unanswered stays, below the new edits.
     keepDraft(place, { atMs: Date.now(), changes: { ...draft.offered.peek()?.changes, ...draft.changed() } });
   };
   const flush = (): void => {
@@ -118,7 +117,7 @@ function keepWhatIsWritten<K extends Kind>(draft: EntityDraft<K>, place: DraftPl
     const isUntouched = isFirst && draft.offered.value !== undefined && !isChanged;
     isFirst = false;
     if (isUntouched) return;
-    // What is saved or taken back is not offered again, however soon the page is left.
+    // Saved or undone edits are removed at once, so that a reload does not offer them.
     if (isChanged) timer ??= setTimeout(write, KEEP_AFTER_MS);
     else write();
   });
@@ -130,7 +129,7 @@ function keepWhatIsWritten<K extends Kind>(draft: EntityDraft<K>, place: DraftPl
   };
 }
 
-/** What the hub has now of an entity, in the form in which it is edited: a region in the plane that it is kept in. */
+/** Reads the current version of an entity in the edited form: a region in its stored plane. */
 export function readAgain<K extends Kind>(kind: K, edited: Entities[K]): Promise<Entities[K]> {
   const { crs, zone_id: zoneId } = edited as { readonly crs?: string | null; readonly zone_id?: string | null };
   const isLocal = kind === 'fences' && crs === 'local' && zoneId != null;
@@ -140,13 +139,13 @@ export function readAgain<K extends Kind>(kind: K, edited: Entities[K]): Promise
   }).then((read) => (isLocal ? { ...read, zone_id: zoneId } : read));
 }
 
-/** Forgets the draft of what is deleted. */
+/** Discards the draft of a deleted entity. */
 export function forgetDraft(kind: Kind, id: string): void {
   drafts.delete(`${kind} ${id}`);
   keepDraft({ kind, id }, { atMs: 0, changes: {} });
 }
 
-/** What was new has its id by now, and is edited on. */
+/** Moves the draft of a new entity to its id after creation. */
 export function moveDraft(kind: Kind, id: string): void {
   const draft = drafts.get(`${kind} `);
   drafts.delete(`${kind} `);
@@ -166,7 +165,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // The router has decoded it already, and there was a percent sign in it.
+    // The router has already decoded an id that contains a percent sign.
     return text;
   }
 }

@@ -15,12 +15,12 @@ import { openRing, withCorner, withCornerAfter, withoutCorner } from './corners.
 interface CornerTableProps {
   readonly draft: EntityDraft<'fences'>;
   readonly region: Fence['region'];
-  /** The corner that was chosen on the map, as ring and index. */
+  /** Corner selected on the map, as ring and index. */
   readonly chosen: readonly [number, number] | undefined;
   readonly onChoose: (corner: readonly [number, number] | undefined) => void;
 }
 
-/** The positions of the region as numbers, heights included. */
+/** Table of the region's positions, including heights. */
 export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProps) {
   const rings = region.type === 'Point' ? [[region.coordinates]] : region.coordinates.map(openRing);
   const isLocal = draft.value.value.crs != null && draft.value.value.crs !== 'EPSG:4326';

@@ -2,7 +2,7 @@ import type { Fence } from '../../../model/fence.ts';
 
 type Region = Fence['region'];
 
-/** A region with one of its positions moved; both ends of a ring are one corner. */
+/** Moves a position of a region; the first and the last one of a ring are the same corner. */
 export function withCorner(region: Region, [ring, index]: readonly [number, number], to: readonly number[]): Region {
   if (region.type === 'Point') return { type: 'Point', coordinates: [...to] };
   const coordinates = region.coordinates.map((positions, i) => {
@@ -15,7 +15,7 @@ export function withCorner(region: Region, [ring, index]: readonly [number, numb
   return { type: 'Polygon', coordinates };
 }
 
-/** A polygon with a new corner half way to the next one, also in height. */
+/** Inserts a corner halfway to the next one, also in height. */
 export function withCornerAfter(region: Region, [ring, index]: readonly [number, number]): Region {
   if (region.type === 'Point') return region;
   const coordinates = region.coordinates.map((positions, i) => {
@@ -29,7 +29,7 @@ export function withCornerAfter(region: Region, [ring, index]: readonly [number,
   return { type: 'Polygon', coordinates };
 }
 
-/** A square around a position of a plane, for whoever writes corners instead of drawing them. */
+/** Square around a position of a plane; start for users who enter corners instead of drawing them. */
 export function squareAround([x = 0, y = 0]: readonly number[], [halfX, halfY]: readonly [number, number]): Region {
   const corner = (east: number, north: number): number[] => [rounded(x + east * halfX), rounded(y + north * halfY)];
   return {
@@ -38,12 +38,12 @@ export function squareAround([x = 0, y = 0]: readonly number[], [halfX, halfY]: 
   };
 }
 
-/** A tenth of a millimeter, in degrees as well as in meters. */
+/** Rounds to about a tenth of a millimeter; works for degrees and meters. */
 function rounded(value: number): number {
   return Number(value.toFixed(9));
 }
 
-/** A region without one of its corners, which stays closed. */
+/** Removes a corner; the ring stays closed. */
 export function withoutCorner(region: Region, [ring, index]: readonly [number, number]): Region {
   if (region.type === 'Point') return region;
   const coordinates = region.coordinates.map((positions, i) => {
@@ -54,7 +54,7 @@ export function withoutCorner(region: Region, [ring, index]: readonly [number, n
   return { type: 'Polygon', coordinates };
 }
 
-/** The positions without the last one, where that closes the ring. */
+/** Positions without the closing one. */
 export function openRing(positions: readonly number[][]): readonly number[][] {
   return positions.length > 1 && equalPlace(positions[0], positions.at(-1)) ? positions.slice(0, -1) : positions;
 }

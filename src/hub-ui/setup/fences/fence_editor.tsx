@@ -34,7 +34,7 @@ const FIELDS = [...FENCE_TIMING, 'name', 'foreign_id', 'floor', 'region', 'radiu
   'properties',
 ]);
 
-/** Creates and edits a fence. */
+/** Editor of a fence. */
 export function FenceEditor({ id }: { readonly id: string | undefined }) {
   const editor = useEditor('fences', { id, stored: useFenceAsKept(id), first: FIRST });
   const [tool, setTool] = useState<FenceTools['tool']>(id === undefined ? 'polygon' : 'edit');
@@ -87,7 +87,7 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
   );
 }
 
-/** Copies the fence as it is kept: to another floor, or to a grid of its like. */
+/** Button that copies the saved fence to another floor or a grid. */
 function CopyButton({ id }: { readonly id: string }) {
   const [isOpen, setOpen] = useState(false);
   if (!can('CREATE', '/fences')) return null;
@@ -136,7 +136,7 @@ const HINTS = {
   none: t('Choose how to draw the fence.'),
 } as const;
 
-/** What a drawn shape makes of a fence. Heights of the region that it replaces stay. */
+/** Change of a fence by a drawn shape; heights of the replaced region are preserved. */
 function changeBy(shape: DrawnShape, { region }: Draft<'fences'>, plane: Plane): Draft<'fences'> {
   const before = region === undefined ? [] : region.type === 'Point' ? [region.coordinates] : region.coordinates.flat();
   if (shape.kind === 'circle') {
@@ -147,7 +147,7 @@ function changeBy(shape: DrawnShape, { region }: Draft<'fences'>, plane: Plane):
   return { region: { type: 'Polygon', coordinates: [[...ring, ...ring.slice(0, 1)]] } };
 }
 
-/** A region in the meters of a UTM plane is shown as the hub has it, and edited as numbers. */
+/** Map of a region in a UTM plane: read-only, since such regions are edited as numbers. */
 function ElsewhereMap({ draft }: { readonly draft: EntityDraft<'fences'> }) {
   const selected = useMemo(() => ({ fences: draft.kept.value?.id }), [draft.kept.value]);
   return (

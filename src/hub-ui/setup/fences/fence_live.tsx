@@ -18,7 +18,7 @@ interface Happening {
   readonly heardMs: number;
 }
 
-/** What enters and leaves the fence while it is being set up: whether the values do what they should. */
+/** Live entries and exits of the edited fence, to check its settings. */
 export function FenceLive({ id }: { readonly id: string }) {
   const [happenings, setHappenings] = useState<readonly Happening[]>([]);
   const trackables = useEntities('trackables');

@@ -6,7 +6,7 @@ import { zoneNamed } from '../../hub/zone_lookup.ts';
 import { EARTH, type Plane, planeOfZone, viewParams } from '../../map/plane/plane.ts';
 import { useStored } from '../editor/use_editor.ts';
 
-/** The plane that a region is drawn in; undefined for one that no map here can show, such as that of a UTM code. */
+/** Plane of a region on the map; undefined for planes without a map, such as UTM. */
 export function usePlaneOf({ crs, zone_id: name }: Draft<'fences'>): Plane | undefined {
   const zones = useEntities('zones');
   const zone = zoneNamed(zones.values(), name);
@@ -16,7 +16,7 @@ export function usePlaneOf({ crs, zone_id: name }: Draft<'fences'>): Plane | und
   }, [crs, zone]);
 }
 
-/** A draft as a fence that can be drawn; undefined while it has no region. */
+/** Drawable fence of a draft; undefined while it has no region. */
 export function drawableFence(draft: Draft<'fences'>): Fence | undefined {
   const { region } = draft;
   if (region === undefined) return undefined;
@@ -25,8 +25,8 @@ export function drawableFence(draft: Draft<'fences'>): Fence | undefined {
 }
 
 /**
- * A fence in the plane that it is kept in. The hub shows all fences in longitude and latitude: one with a zone was given
- * in the meters of that, and is asked for anew in these.
+ * Fence in the plane in which it was created. The hub returns all fences in geographic coordinates by default, so a fence
+ * with a zone is fetched again in the zone's meters.
  */
 export function useFenceAsKept(id: string | undefined): Fence | undefined {
   const stored = useStored('fences', id);
@@ -39,7 +39,7 @@ export function useFenceAsKept(id: string | undefined): Fence | undefined {
     let isOver = false;
     get<Fence>(entityPath('fences', stored.id), viewParams(planeOfZone(zone))).then(
       (fence) => {
-        // By the name that it was given.
+        // Keep the reference to the zone as stored: an id or a foreign id.
         if (!isOver) setLocal({ of: stored, fence: { ...fence, zone_id: stored.zone_id ?? zone.id } });
       },
       () => {

@@ -19,20 +19,20 @@ import { CornerTable } from './corner_table.tsx';
 import { squareAround } from './corners.ts';
 import { usePlaneOf } from './fence_plane.ts';
 
-/** What the map and the form of a fence share. */
+/** State shared by the map and the form of a fence. */
 export interface FenceTools {
   readonly draft: EntityDraft<'fences'>;
-  /** What is drawn next, or whether what is there is edited. */
+  /** Active tool: draw a shape, or edit the existing one. */
   readonly tool: 'polygon' | 'circle' | 'edit';
   readonly onTool: (tool: FenceTools['tool']) => void;
-  /** The corner that was chosen in the table, as ring and index. */
+  /** Corner selected in the table, as ring and index. */
   readonly chosen: readonly [number, number] | undefined;
   readonly onChoose: (corner: readonly [number, number] | undefined) => void;
   readonly isSnapping: boolean;
   readonly onSnapping: (isOn: boolean) => void;
 }
 
-/** The shape of a fence: how it is drawn, in which plane, and its corners as numbers. */
+/** Form section for the shape of a fence: tools, plane, table of corners. */
 export function FenceShape(tools: FenceTools) {
   const { draft, tool, onTool, isSnapping, onSnapping } = tools;
   const { region } = draft.value.value;
@@ -77,7 +77,7 @@ export function FenceShape(tools: FenceTools) {
   );
 }
 
-/** Takes the outline of a zone. */
+/** Select that copies the outline of a zone. */
 function FromZone({ draft, onTool }: FenceTools) {
   const zones = [...useEntities('zones').values()];
   if (zones.length === 0) return null;
@@ -105,7 +105,7 @@ function FromZone({ draft, onTool }: FenceTools) {
   );
 }
 
-/** Ten meters by ten, in the middle of the first zone that the plane shows. */
+/** Square of 10 m by 10 m in the middle of the first zone of the plane. */
 function squareIn(plane: Plane, zones: Iterable<Zone>): Fence['region'] {
   let middle: MapPoint = [0, 0];
   for (const zone of zones) {
@@ -124,7 +124,7 @@ function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }
 
-/** The plane that the region is given in. Another plane means other numbers: only a region that is drawn anew changes it. */
+/** Select for the plane of the region. The plane changes with the next drawn shape, since coordinates are not converted. */
 function PlaneFields({ draft, onTool }: FenceTools) {
   const zones = [...useEntities('zones').values()].filter((zone) => zone.ground_control_points != null);
   const { crs, zone_id: zoneId, region } = draft.value.value;

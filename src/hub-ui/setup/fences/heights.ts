@@ -3,9 +3,8 @@ import { fromMap, type MapPoint, type Plane, type Position, toMap } from '../../
 type Ring = readonly Position[];
 
 /**
- * Positions of a ring whose vertices were moved, added or removed on the map. A vertex that stands where one stood
- * keeps that position to the last digit. A moved one keeps its height, and one that was added between two others gets a
- * height between theirs: what is drawn is flat, and must not make flat what is not.
+ * Positions of a ring after vertices were moved, added or removed on the map, which has no heights. Unmoved vertices keep
+ * their exact position, moved ones their height. Added ones get an interpolated height.
  */
 export function carried(before: Ring, drawn: readonly MapPoint[], plane: Plane): number[][] {
   const known = new Map(before.map((position) => [keyOf(toMap(plane, position)), position]));
@@ -21,7 +20,7 @@ export function carried(before: Ring, drawn: readonly MapPoint[], plane: Plane):
   });
 }
 
-/** A shape that was drawn anew: each corner gets the height of the nearest one of the shape that it replaces. */
+/** Positions of a new shape: each corner gets the height of the nearest corner of the replaced shape. */
 export function replacing(before: Ring, drawn: readonly MapPoint[], plane: Plane): number[][] {
   const old = before.map((position) => ({ at: toMap(plane, position), height: position[2] }));
   return drawn.map((point) => {
@@ -32,7 +31,7 @@ export function replacing(before: Ring, drawn: readonly MapPoint[], plane: Plane
   });
 }
 
-/** Between the nearest known vertices before and after, by how far away they are. */
+/** Interpolates between the nearest vertices with a height before and after, by distance. */
 function heightBetween(
   found: readonly (Position | undefined)[],
   drawn: readonly MapPoint[],
@@ -60,7 +59,7 @@ function apart(a: MapPoint, b: MapPoint): number {
   return Math.hypot(a[0] - b[0], a[1] - b[1]);
 }
 
-/** Nearer than a tenth of a millimeter is the same place. */
+/** Key of a point; points closer than a tenth of a millimeter are equal. */
 function keyOf([x, y]: MapPoint): string {
   return `${Math.round(x * 1e4)} ${Math.round(y * 1e4)}`;
 }

@@ -22,14 +22,14 @@ type Region = Fence['region'];
 
 interface RegionProps {
   readonly fence: Fence;
-  /** The vertex that is chosen in the table, as ring and index. */
+  /** Vertex selected in the table, as ring and index. */
   readonly chosen: readonly [number, number] | undefined;
-  /** Off while something is drawn anew. */
+  /** False while a new shape is drawn. */
   readonly isEditable: boolean;
   readonly onChange: (change: { readonly region: Region; readonly radius?: number }) => void;
 }
 
-/** The region that is being edited: corners are dragged, edges are pulled, Alt and a click takes a corner away. */
+/** Editable region: drag corners or edges; Alt-click removes a corner. */
 export function RegionLayer({ fence, chosen, isEditable, onChange }: RegionProps) {
   const { map, plane } = useMap();
   const colors = palette();
@@ -64,7 +64,7 @@ export function RegionLayer({ fence, chosen, isEditable, onChange }: RegionProps
   const told = useRef({ fence, onChange });
   told.current = { fence, onChange };
   const isPolygon = fence.region.type === 'Polygon';
-  // Before the tool is seen: whoever sees it may use it at once.
+  // Before paint, so that the tool works as soon as it is visible.
   useLayoutEffect(() => {
     if (!isEditable || !isPolygon || features.length === 0) return;
     const modify = new Modify({
@@ -90,7 +90,7 @@ export function RegionLayer({ fence, chosen, isEditable, onChange }: RegionProps
   return isEditable && !isPolygon ? <CircleHandles fence={fence} onChange={onChange} /> : null;
 }
 
-/** A round fence is moved by its middle, and made larger by its edge. */
+/** Handles of a circle: the center moves it, the edge resizes it. */
 function CircleHandles({ fence, onChange }: Pick<RegionProps, 'fence' | 'onChange'>) {
   const { plane } = useMap();
   const { region, radius } = fence;
@@ -112,7 +112,7 @@ function CircleHandles({ fence, onChange }: Pick<RegionProps, 'fence' | 'onChang
   return <PointsLayer points={handles} onMove={move} />;
 }
 
-/** Meters from the center of a circle to a point on its edge, to the centimeter. */
+/** Radius of a circle in meters, rounded to centimeters. */
 export function radiusBetween(center: MapPoint, edge: MapPoint, plane: Plane): number {
   const meters = Math.hypot(edge[0] - center[0], edge[1] - center[1]) / unitsPerMeter(plane, center);
   return Math.max(0.01, Math.round(meters * 100) / 100);

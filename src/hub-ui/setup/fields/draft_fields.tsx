@@ -15,24 +15,24 @@ import styles from './draft_fields.module.css';
 
 interface DraftFieldProps {
   readonly draft: AnyDraft;
-  /** Name of the member, which is what messages of the hub name. */
+  /** Name of the member, as in errors of the hub. */
   readonly field: string;
   readonly label: string;
   readonly help?: ComponentChildren;
   readonly onFocus?: () => void;
 }
 
-/** The value of a member of a draft; null counts as absent. */
+/** Value of a member of a draft; null counts as absent. */
 export function memberOf<T>(draft: AnyDraft, field: string): T | undefined {
   return ((draft.value.value as Readonly<Record<string, unknown>>)[field] ?? undefined) as T | undefined;
 }
 
-/** What is wrong with a member, or with a part of it: as can be seen here, or as the hub says. */
+/** Problem of a member or a part of it, found by the page or by the hub. */
 export function problemOf(draft: AnyDraft, field: string): string | undefined {
   return problemIn(draft.found.value, field) ?? errorAt(draft.error.value, field);
 }
 
-/** The path of what is wrong within a member, such as `region.coordinates[0][2]`. */
+/** Paths of all problems, such as `region.coordinates[0][2]`. */
 export function problemPlaces(draft: AnyDraft): readonly string[] {
   const told = draft.error.value instanceof RequestError ? draft.error.value.field : undefined;
   return [...draft.found.value.keys(), ...(told === undefined ? [] : [told])];
@@ -85,7 +85,7 @@ export function DraftNumber({
   );
 }
 
-/** One of some values; the empty one stands for absent. */
+/** Select for a member; the empty value means absent. */
 export function DraftSelect({
   draft,
   field,
@@ -106,8 +106,8 @@ export function DraftSelect({
 }
 
 /**
- * A duration of the API, in milliseconds with -1 for ever, edited in seconds. Empty is absent: the value of whoever
- * comes next counts.
+ * Input in seconds for a duration, which the API has in milliseconds, -1 for forever. Empty means absent: the next level
+ * of configuration applies.
  */
 export function DraftDuration({ draft, field, label, help, onFocus }: DraftFieldProps) {
   const value = memberOf<number>(draft, field);
@@ -143,7 +143,7 @@ export function DraftDuration({ draft, field, label, help, onFocus }: DraftField
   );
 }
 
-/** While it is there, a draft with a text that cannot be sent is not saved. */
+/** Reports an input that cannot be sent while mounted, which blocks saving. */
 export function useProblem(draft: AnyDraft, { field, problem }: { field: string; problem: string | undefined }): void {
   useLayoutEffect(() => {
     draft.blame(field, problem);
@@ -151,7 +151,7 @@ export function useProblem(draft: AnyDraft, { field, problem }: { field: string;
   }, [draft, field, problem]);
 }
 
-/** A value that is written as text in a notation of its own. */
+/** Text area for a value with its own notation. */
 export function DraftWritten<T>({
   draft,
   field,
@@ -163,7 +163,7 @@ export function DraftWritten<T>({
 }: DraftFieldProps & {
   readonly value: T;
   readonly notation: Notation<T>;
-  /** What is wrong with a text that the notation cannot read, as a sentence. */
+  /** Error sentence for text that the notation cannot parse. */
   readonly unreadable: (text: string) => string;
   readonly onRead: (value: T) => void;
   readonly rows?: number;
@@ -198,7 +198,7 @@ function isObject(value: unknown): value is Properties {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Why a text is no properties. */
+/** Error sentence for text that is not a valid object of properties. */
 function whyNoProperties(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
@@ -213,7 +213,7 @@ function whyNoProperties(text: string): string {
   }
 }
 
-/** Properties as JSON. Members in `hidden` are kept, and not shown: an image would be megabytes of text. */
+/** JSON editor for properties. Members in `hidden` are preserved but not displayed, such as images of some megabytes. */
 export function DraftProperties({
   draft,
   hidden = [],

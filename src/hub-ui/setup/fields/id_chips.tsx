@@ -18,14 +18,14 @@ const OFFERED_MAX = 200;
 
 interface IdChipsProps {
   readonly draft: AnyDraft;
-  /** Name of the member: a list of ids. */
+  /** Name of the member, a list of ids. */
   readonly field: string;
   readonly kind: Kind;
   readonly icon: IconName;
   readonly help: string;
 }
 
-/** A list of ids of other entities: those that the hub knows are offered, others may be written. */
+/** Editor for a list of entity ids: suggests existing ones, accepts others. */
 export function IdChips({ draft, field, kind, icon, help }: IdChipsProps) {
   const known: ReadonlyMap<string, Entities[Kind]> = useEntities(kind);
   const [text, setText] = useState('');

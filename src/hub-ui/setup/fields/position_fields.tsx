@@ -11,16 +11,16 @@ import type { Position } from '../../map/plane/plane.ts';
 import { memberOf, problemOf, useProblem } from './draft_fields.tsx';
 import styles from './position_fields.module.css';
 
-/** What the numbers of a position are called. */
+/** Labels of coordinates. */
 const NAMES = {
   earth: { x: t('Longitude'), y: t('Latitude'), z: t('Height'), unit: undefined },
   zone: { x: 'x', y: 'y', z: 'z', unit: 'm' },
 } as const;
 
-/** Of a position that may be known in part. */
+/** Coordinates of a possibly incomplete position. */
 type Numbers = readonly (number | undefined)[];
 
-/** A member that is a position, as its two or three numbers. */
+/** Inputs for the two or three coordinates of a member. */
 export function PointFields({
   draft,
   field,
@@ -75,7 +75,7 @@ export function PointFields({
   );
 }
 
-/** Two inputs for x and y; a z stays with them. */
+/** Table cells with inputs for x and y; z is preserved. */
 export function PositionCells({
   position,
   labels,
@@ -107,7 +107,7 @@ export function PositionCells({
   );
 }
 
-/** A position moved to another place in the plane; its height stays. */
+/** Moves a position in the plane; preserves the height. */
 export function movedTo(position: Position, [x, y]: readonly [number, number]): number[] {
   return [x, y, ...position.slice(2)];
 }

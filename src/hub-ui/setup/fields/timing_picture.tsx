@@ -10,13 +10,13 @@ export type TimingPart =
   | 'silence';
 
 interface PictureProps {
-  /** What the user is about to change. */
+  /** Part in focus. */
   readonly part: TimingPart | undefined;
-  /** What is set: meters or milliseconds. */
+  /** Value in meters or milliseconds; undefined if not set. */
   readonly valueAt: (part: TimingPart) => number | undefined;
 }
 
-/** Along the way of somebody who comes from the left, crosses the fence and goes silent: where each value counts. */
+/** Ranges in which each value applies, along a path that crosses the fence from the left and then goes silent. */
 const SPANS: readonly {
   readonly part: TimingPart;
   readonly from: number;
@@ -29,7 +29,7 @@ const SPANS: readonly {
   { part: 'exitDelay', from: 276, to: 326, label: t('exit delay') },
 ];
 
-/** A fence from above with its two bands, and somebody's way through it. */
+/** Diagram of a fence with its two bands, and a path through it. */
 export function TimingPicture({ part, valueAt }: PictureProps) {
   const state = (own: TimingPart): string => {
     if (own === part) return 'chosen';

@@ -13,7 +13,7 @@ interface TimingField {
   readonly part: TimingPart;
   readonly label: string;
   readonly unit: 'm' | 's';
-  /** What it does, for the picture's caption. */
+  /** Explanation, as the caption of the picture. */
   readonly text: string;
 }
 
@@ -79,10 +79,10 @@ const SILENCE: TimingField = {
   text: t('How long something inside may be silent before that counts as an exit. Empty or 0: forever.'),
 };
 
-/** The members of a fence that this section shows. */
+/** Members of a fence in this section. */
 export const FENCE_TIMING: readonly string[] = [...ENTRY, ...EXIT, SILENCE].map(({ name }) => name);
 
-/** Those of trackables and providers, which have no entry tolerance of their own. */
+/** Members of trackables and providers, which have no entry tolerance. */
 export const OBJECT_TIMING: readonly string[] = [
   'fence_timeout',
   ...FENCE_TIMING.filter((name) => name !== 'entry_tolerance'),
@@ -94,10 +94,10 @@ const OVERRIDES = {
   provider: t('What is set here applies instead of what the trackable and the fences say.'),
 } as const;
 
-/** When somebody counts as inside: tolerances and timeouts, with a picture of what they mean. */
+/** Form section for tolerances, delays and timeouts, with a diagram. */
 export function TimingSection({ draft, of }: { readonly draft: AnyDraft; readonly of: keyof typeof OVERRIDES }) {
   const [part, setPart] = useState<TimingPart>();
-  // Of the two names of the timeout of an object, the newer one counts where both are set.
+  // The timeout of an object has two names; the newer one takes precedence.
   const isOld =
     of === 'fence' || (memberOf(draft, 'fence_timeout') === undefined && memberOf(draft, 'timeout') !== undefined);
   const silence = isOld ? SILENCE : { ...SILENCE, name: 'fence_timeout' };

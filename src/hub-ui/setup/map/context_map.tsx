@@ -24,27 +24,27 @@ import { GoToPlace } from './go_to_position.tsx';
 
 const NONE: readonly Fence[] = [];
 
-/** Levels of zoom by which one looks at more than what is edited: where it is can be seen by what is around it. */
+/** Zoom levels to zoom out from the edited entity, to show its surroundings. */
 const ROOM_AROUND = 0.5;
 
-/** A smaller zoom shows half a continent: nobody has chosen a place yet. */
+/** Smallest zoom that counts as a chosen location; below it the map shows half a continent. */
 const PLACE_ZOOM_MIN = 8;
 
 /**
- * Where somebody has looked last on the earth: the maps of the set-up begin there, so that a place that was gone to is not
- * lost with the next tool. Undefined until there is one.
+ * Last view of a geographic map. The maps of the setup pages start there, so that changing the tool keeps the location.
+ * Undefined until the user has moved to one.
  */
 export const placeLookedAt = signal<Look | undefined>(undefined);
 
 interface ContextMapProps {
   readonly plane: Plane;
   readonly label: string;
-  /** Whether all there is is looked at first, not the place that was looked at last. */
+  /** Whether the initial view shows all entities instead of the last view. */
   readonly isOverview?: boolean;
-  /** What is being edited: it is looked at first, and shown by the children instead of as one among others. */
+  /** Edited zone: the initial view shows it, and the children draw it instead of the layer of zones. */
   readonly zone?: Zone | undefined;
   readonly fence?: Fence | undefined;
-  /** What is on other floors is left out; everything is shown when undefined. */
+  /** Floor to show; undefined for all floors. */
   readonly floor?: number | undefined;
   readonly selected?: {
     readonly zones?: string | undefined;
@@ -54,7 +54,7 @@ interface ContextMapProps {
   readonly children?: ComponentChildren;
 }
 
-/** A map with the site around what is being edited. */
+/** Map of the site around the edited entity. */
 export function ContextMap({ plane, label, children, ...rest }: ContextMapProps) {
   const isEarth = plane.kind === 'earth';
   const remember = (look: Look): void => {
@@ -68,7 +68,7 @@ export function ContextMap({ plane, label, children, ...rest }: ContextMapProps)
   );
 }
 
-/** Whether the map shows an entity by this name. Case and spaces around it do not matter. */
+/** Whether an entity has this name, ignoring case and surrounding spaces. */
 function isNamed(entity: Zone | Fence, name: string): boolean {
   return labelOf(entity).toLowerCase() === name.trim().toLowerCase();
 }

@@ -18,12 +18,12 @@ import { palette } from '../../map/view/palette.ts';
 
 const NONE: readonly Fence[] = [];
 
-/** What the user draws with the next clicks. */
+/** Shape that the user has drawn. */
 export type DrawnShape =
   | { readonly kind: 'polygon'; readonly corners: readonly MapPoint[] }
   | { readonly kind: 'circle'; readonly center: MapPoint; readonly edge: MapPoint };
 
-/** Lets the user draw a shape on the map: corner by corner, or from the center out. Escape takes back the last corner. */
+/** Drawing tool: polygons corner by corner, circles from the center. Escape removes the last corner. */
 export function DrawArea({
   kind,
   onDrawn,
@@ -35,7 +35,7 @@ export function DrawArea({
   const { selected, halo } = palette();
   const told = useRef(onDrawn);
   told.current = onDrawn;
-  // Before the tool is seen: whoever sees it may use it at once.
+  // Before paint, so that the tool works as soon as it is visible.
   useLayoutEffect(() => {
     const style = [
       new Style({ stroke: new Stroke({ color: halo, width: 6 }), fill: new Fill({ color: `${selected}22` }) }),
@@ -68,7 +68,7 @@ export function DrawArea({
   return null;
 }
 
-/** While it is there, drawing and dragging catch on corners and edges of zones and of other fences. */
+/** Snaps drawing and dragging to corners and edges of zones and other fences while mounted. */
 export function SnapToSite({
   exceptFence,
   exceptZone,
@@ -90,7 +90,7 @@ export function SnapToSite({
   useEffect(() => {
     const snap = new Snap({ source, pixelTolerance: 10 });
     map.addInteraction(snap);
-    // The last interaction gets an event first: a tool that is chosen later must not come before this one.
+    // OpenLayers offers events to the last interaction first: snapping must stay after tools that are added later.
     const interactions = map.getInteractions();
     const keepLast = (): void => {
       if (interactions.item(interactions.getLength() - 1) === snap) return;

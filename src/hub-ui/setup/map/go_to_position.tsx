@@ -12,7 +12,7 @@ import { type ReadPosition, readPosition, unknownPlace } from './read_position.t
 
 const POSITION_ZOOM = 19;
 
-/** The levels of zoom at which a place of the world map is shown. */
+/** Zoom levels for cities and countries of the world map. */
 const PLACE_ZOOM = { city: 11, country: 5 } as const;
 
 interface Reached {
@@ -21,8 +21,8 @@ interface Reached {
 }
 
 /**
- * Moves the map to a position or to something that it names. `extentNamed` finds entities of the site by their name. On an
- * empty map there is no other way to find a place.
+ * Search field that moves the map to a position or a named place. `extentNamed` finds entities of the site by name. On an
+ * empty map it is the only way to find a place.
  */
 export function GoToPlace({ extentNamed }: { readonly extentNamed: (name: string) => Extent | undefined }) {
   const { map, plane } = useMap();
@@ -77,7 +77,7 @@ export function GoToPlace({ extentNamed }: { readonly extentNamed: (name: string
   );
 }
 
-/** The position that the map has moved to, with its numbers by name: a wrong order shows, and one click swaps it. */
+/** Labeled position that the map has moved to, with a button that swaps longitude and latitude. */
 function Shown({
   position: { longitude, latitude, canSwap },
   onSwap,

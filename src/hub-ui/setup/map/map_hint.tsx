@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import styles from './map_hint.module.css';
 
-/** What to do on the map below. */
+/** Instruction above a map. */
 export function MapHint({ children }: { readonly children: ComponentChildren }) {
   return (
     <p class={styles.hint} role="status">

@@ -16,13 +16,13 @@ import { useVectorLayer, Z } from '../../map/view/vector_layer.ts';
 export interface PlacedPoint {
   readonly at: MapPoint;
   readonly label: string;
-  /** A point whose counterpart is still missing. */
+  /** Whether its counterpart is missing. */
   readonly isPending?: boolean;
 }
 
 const HIT_PIXELS = 12;
 
-/** Numbered points that can be dragged. A click beside them places a new one, where that is wanted. */
+/** Layer of numbered, draggable points. With `onPlace`, a click elsewhere adds a point. */
 export function PointsLayer({
   points,
   selected,
@@ -36,7 +36,7 @@ export function PointsLayer({
   readonly onMove: (index: number, to: MapPoint) => void;
   readonly onSelect?: ((index: number) => void) | undefined;
   readonly onPlace?: ((at: MapPoint) => void) | undefined;
-  /** Only to be looked at. */
+  /** Read-only. */
   readonly isFixed?: boolean;
 }) {
   const { map } = useMap();
@@ -70,7 +70,7 @@ export function PointsLayer({
   const source = useVectorLayer(features, style, Z.edit + 1);
   const told = useRef({ onMove, onSelect, onPlace });
   told.current = { onMove, onSelect, onPlace };
-  // Before the tool is seen: whoever sees it may use it at once.
+  // Before paint, so that the tool works as soon as it is visible.
   useLayoutEffect(() => {
     if (isFixed) return;
     const isOurs = (feature: unknown): boolean => source.getFeatures().includes(feature as Feature);

@@ -1,6 +1,6 @@
 import { t } from '../../languages/language.ts';
 
-/** The latitude at which the map ends. */
+/** Largest latitude of the map. */
 export const LATITUDE_MAX = 85;
 
 const EXAMPLE = t('Enter a longitude and a latitude, such as 8.68, 50.11, or the name of a place on the map.');
@@ -24,13 +24,13 @@ const PARTS = String.raw`([+-]?\d+(?:[.,]\d+)?)(?:\s*°)?(?:\s*(\d+(?:[.,]\d+)?)
 const BETWEEN = String.raw`\s*[,;]?\s*`;
 const DIRECTION_BEFORE = new RegExp(`^([NSEW])\\s*${PARTS}${BETWEEN}([NSEW])\\s*${PARTS}$`);
 const DIRECTION_AFTER = new RegExp(`^${PARTS}\\s*([NSEW])${BETWEEN}${PARTS}\\s*([NSEW])$`);
-/** Degree signs tell the two angles apart. */
+/** Two angles, separated by their degree signs. */
 const NO_DIRECTION = new RegExp(`^(?=[^°]*°[^°]*°)${PARTS}${BETWEEN}${PARTS}$`);
 
 /**
- * Reads a position as people write it: decimal degrees with a point or a comma, degrees with minutes and seconds, in
- * either order. Directions (N, S, E, W) and the range of latitudes decide the order; otherwise the longitude is first, as
- * on the map. Returns undefined if the text is no position, and a sentence if its numbers are none.
+ * Parses a position in common notations: decimal degrees with point or comma, degrees with minutes and seconds, in either
+ * order. Directions (N, S, E, W) and the range of latitudes decide the order; otherwise longitude comes first, as on the
+ * map. Returns undefined for other text, and an error sentence for numbers that are not a position.
  */
 export function readPosition(text: string): ReadPosition | string | undefined {
   if (text.length > LENGTH_MAX) return undefined;
@@ -45,12 +45,12 @@ export function readPosition(text: string): ReadPosition | string | undefined {
   return `${count === 1 ? t('This is one number') : t('These are {count} numbers', { count })}. ${EXAMPLE}`;
 }
 
-/** The sentence for a text that is neither a position nor a name. */
+/** Error sentence for text that is neither a position nor a known name. */
 export function unknownPlace(text: string): string {
   return t('“{text}” is neither a position nor a name on the map. {example}', { text: text.trim(), example: EXAMPLE });
 }
 
-/** The text with one kind of minus, degree sign, minute mark and second mark each. */
+/** Normalizes minus signs, degree signs, minute and second marks. */
 function normalized(text: string): string {
   return text
     .trim()
@@ -103,7 +103,7 @@ function ofAngles(first: Angle, second: Angle): ReadPosition | string | undefine
   return inRange({ longitude: longitude.degrees, latitude: latitude.degrees, canSwap: false });
 }
 
-/** The longitude first, unless only the other order is possible. */
+/** Position with the longitude first, unless only the other order is possible. */
 function ordered(first: number, second: number): ReadPosition | string {
   const canSwap = Math.abs(first) <= LATITUDE_MAX && Math.abs(second) <= LATITUDE_MAX;
   const isLatitudeFirst = Math.abs(second) > 90 && Math.abs(first) <= LATITUDE_MAX;

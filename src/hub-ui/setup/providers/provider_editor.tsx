@@ -30,7 +30,7 @@ export const PROVIDER_TYPES: readonly { readonly value: LocationProvider['type']
   { value: 'unknown', label: t('Unknown') },
 ];
 
-/** Creates and edits a location provider. */
+/** Editor of a location provider. */
 export function ProviderEditor({ id }: { readonly id: string | undefined }) {
   const editor = useEditor('providers', { id, stored: useStored('providers', id), first: FIRST });
   const trackables = useEntities('trackables');

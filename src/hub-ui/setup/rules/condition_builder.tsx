@@ -46,17 +46,17 @@ const JOINS: readonly { value: Conditions['join']; label: string }[] = [
   { value: 'any', label: t('Any holds') },
 ];
 
-/** What a condition begins as. */
+/** Initial condition. */
 export const FIRST_CONDITION: Condition = { property: 'type', by: '=', value: 'uwb' };
 
-/** A rule put together of properties, operators and values. */
+/** Form that builds a rule from properties, operators and values. */
 export function ConditionBuilder({
   conditions,
   offered,
   onChange,
 }: {
   readonly conditions: Conditions;
-  /** Values that live locations have, by property. */
+  /** Values in live locations, by property, as suggestions. */
   readonly offered: ReadonlyMap<Property, readonly string[]>;
   readonly onChange: (conditions: Conditions) => void;
 }) {

@@ -14,7 +14,7 @@ import { type Candidate, type Ranked, ranked, type Why } from './winner.ts';
 
 const EVERY_MS = 2_000;
 
-/** Which location of a trackable with several providers counts now, and why, with all that it could be. */
+/** Explains which location of a trackable with several providers wins, with all candidates. */
 export function WhyHere({ id }: { readonly id: string }) {
   const trackable = storeOf('trackables').items.value.get(id);
   const found = useRanked(id, trackable);
@@ -65,7 +65,7 @@ function whyText(why: Why, winner: Candidate | undefined): string {
   }
 }
 
-/** Looked at again and again, since locations grow old. */
+/** Polls the ranking: it changes with the age of locations. */
 function useRanked(id: string, trackable: Trackable | undefined): Ranked | undefined {
   const [found, setFound] = useState<Ranked>();
   const own = trackable?.locating_rules;

@@ -2,15 +2,15 @@ import { type Comparison, type Expression, PROPERTIES, type Property, parseRule 
 import { t } from '../../languages/language.ts';
 
 /**
- * Expressions of locating rules as the builder shows them: conditions of one property each, of which all or any must hold.
- * What an expression has beyond that, such as brackets or sums, is written as a text.
+ * Expressions of locating rules as the builder displays them: conditions on one property each, joined by AND or by OR. Other
+ * expressions, such as those with brackets or sums, are edited as text.
  */
 export type Operator = Comparison | 'LIKE' | 'NOT LIKE' | 'IS NULL' | 'IS NOT NULL';
 
 export interface Condition {
   readonly property: Property;
   readonly by: Operator;
-  /** As it is written, without quotes. */
+  /** As typed, without quotes. */
   readonly value: string;
 }
 
@@ -22,19 +22,19 @@ export interface Conditions {
 export const TEXT_PROPERTIES: ReadonlySet<Property> = new Set(['provider_id', 'type', 'source']);
 export const ALL_PROPERTIES = PROPERTIES;
 
-/** The operators that make sense of a property. */
+/** Operators that apply to a property. */
 export function operatorsOf(property: Property): readonly Operator[] {
   return TEXT_PROPERTIES.has(property)
     ? ['=', '!=', 'LIKE', 'NOT LIKE', 'IS NULL', 'IS NOT NULL']
     : ['=', '!=', '<', '<=', '>', '>=', 'IS NULL', 'IS NOT NULL'];
 }
 
-/** Whether an operator compares with a value. */
+/** Whether an operator takes a value. */
 export function hasValue(by: Operator): boolean {
   return by !== 'IS NULL' && by !== 'IS NOT NULL';
 }
 
-/** An expression as conditions; undefined where it is not valid, or more than that. */
+/** Parses an expression to conditions; undefined if it is invalid or more complex. */
 export function conditionsOf(expression: string): Conditions | undefined {
   let parsed: Expression;
   try {
@@ -49,12 +49,12 @@ export function conditionsOf(expression: string): Conditions | undefined {
   return { join: parsed.kind === 'any' ? 'any' : 'all', list: list as readonly Condition[] };
 }
 
-/** The expression that says the same. */
+/** Expression of conditions. */
 export function expressionOf({ join, list }: Conditions): string {
   return list.map(conditionText).join(join === 'all' ? ' AND ' : ' OR ');
 }
 
-/** What is wrong with the value of a condition; undefined where nothing is. */
+/** Problem with the value of a condition; undefined if it is valid. */
 export function problemOf({ property, by, value }: Condition): string | undefined {
   if (!hasValue(by)) return undefined;
   if (value.trim() === '') return t('Say what to compare with');
@@ -78,7 +78,7 @@ function conditionOf(term: Expression): Condition | undefined {
   const value = literalOf(term.right);
   if (property === undefined || value === undefined) return undefined;
   const by: Operator = term.kind === 'compare' ? term.by : term.wanted ? 'LIKE' : 'NOT LIKE';
-  // Another kind of value than the property has would be written otherwise.
+  // The builder would change the type of any other value.
   const fits = TEXT_PROPERTIES.has(property) ? typeof value === 'string' : typeof value === 'number';
   return fits && operatorsOf(property).includes(by) ? { property, by, value: String(value) } : undefined;
 }

@@ -17,7 +17,7 @@ type Rules = readonly LocatingRule[];
 
 const SHOWN_MAX = 20;
 
-/** What rules make of the trackables that are in several places now, beside what those that are kept make of them. */
+/** Card with the effect of edited rules, compared to the saved ones, on trackables with several live locations. */
 export function RuleEffect({ rules, kept }: { readonly rules: Rules; readonly kept: Rules }) {
   const trackables = useEntities('trackables');
   const live = useLive();
@@ -72,7 +72,7 @@ function By({ winner: { rule } }: { readonly winner: Candidate }) {
   return rule === undefined ? <span class={typography.faint}>{t('the newest')}</span> : <code>{rule}</code>;
 }
 
-/** Trackables that follow the rules of the hub, with their locations where there are several. */
+/** Trackables without rules of their own that have several live locations. */
 function severalOf(trackables: readonly Trackable[], live: readonly Location[]) {
   const byProvider = new Map(live.map((location) => [location.provider_id, location]));
   return trackables.flatMap((trackable) => {

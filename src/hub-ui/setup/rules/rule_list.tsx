@@ -36,7 +36,7 @@ const OFFERED_MAX = 1_000;
 const VALIDATOR = '/validator/rules/locating';
 const PATIENCE_MS = 250;
 
-/** Locating rules, each checked by the hub while it is written. */
+/** Editor of locating rules; the hub validates each while the user types. */
 export function RuleList({
   rules,
   root,
@@ -45,14 +45,14 @@ export function RuleList({
   onChange,
 }: {
   readonly rules: readonly LocatingRule[];
-  /** What messages of the hub call the list. */
+  /** Name of the list in errors of the hub. */
   readonly root: string;
   readonly error: unknown;
-  /** Whether what can stand in a rule is seen without asking. */
+  /** Whether the help is initially open. */
   readonly showsHelp?: boolean;
   readonly onChange: (rules: readonly LocatingRule[], step?: string) => void;
 }) {
-  // Where nothing holds the priority is 0: a rule with that would decide nothing.
+  // Without a match the priority is 0: a rule with priority 0 would have no effect.
   const highest = Math.max(0, ...rules.map(({ priority }) => priority));
   const live = useLive();
   return (
@@ -94,7 +94,7 @@ function RuleRow({
 }: {
   readonly rule: LocatingRule;
   readonly number: number;
-  /** Where all is now; undefined until that is known. */
+  /** Live locations; undefined until loaded. */
   readonly live: readonly Location[] | undefined;
   readonly error: string | undefined;
   readonly priorityError: string | undefined;
@@ -155,7 +155,7 @@ function RuleRow({
   );
 }
 
-/** The expression as it is kept, with the place that is wrong in it. */
+/** Text input for the expression, with a mark at the error. */
 function RuleText({
   number,
   expression,
@@ -192,7 +192,7 @@ function RuleText({
   );
 }
 
-/** Of how many live locations the rule holds. */
+/** Number of live locations that match the rule. */
 function Matches({
   expression,
   live,
@@ -212,7 +212,7 @@ function Matches({
   );
 }
 
-/** Values that the live locations have, so that nobody has to know them by heart. */
+/** Values in the live locations, by property, as suggestions. */
 function valuesOf(live: readonly Location[] | undefined): ReadonlyMap<Condition['property'], readonly string[]> {
   const nowMs = Date.now();
   const facts = (live ?? []).slice(0, OFFERED_MAX).map((location) => factsOf(location, nowMs));
@@ -231,7 +231,7 @@ interface Validity {
 
 const UNKNOWN: Validity = { isValid: false, problem: undefined };
 
-/** What the hub's validator says of an expression, soon after it was changed. */
+/** Validates an expression on the hub, debounced. */
 function useValidity(expression: string): Validity {
   const [found, setFound] = useState<Validity & { readonly of: string }>();
   useEffect(() => {
@@ -244,7 +244,7 @@ function useValidity(expression: string): Validity {
       request('POST', VALIDATOR, { body: { expression }, signal: asking.signal }).then(
         () => say(undefined),
         (error: unknown) => {
-          // Whether it is valid is not known where the hub cannot be asked.
+          // Without an answer of the hub, validity is unknown.
           if (error instanceof RequestError && error.status === 400) say(error.reason);
         },
       );
@@ -255,7 +255,7 @@ function useValidity(expression: string): Validity {
     };
   }, [expression]);
   if (found?.of === expression) return found;
-  // While somebody types on, what was wrong may be still: better than a message that flickers.
+  // Keep the last problem while the user types, so that the message does not flicker.
   return expression.trim() === '' ? UNKNOWN : { isValid: false, problem: found?.problem };
 }
 
@@ -290,7 +290,7 @@ function RuleHelp({ isOpen }: { readonly isOpen: boolean }) {
   );
 }
 
-/** Words of the language of rules, one after the other. */
+/** Keywords of the rule language, formatted as code. */
 function codes(...words: readonly string[]) {
   return words.map((word, i) => (
     <Fragment key={word}>

@@ -21,12 +21,12 @@ import { RuleList } from './rule_list.tsx';
 const PATH = '/trackables/rules/locating';
 
 const PLACE = { kind: 'rules', id: '' } as const;
-/** How long somebody goes on writing before it is kept. */
+/** Debounce interval for storing the draft. */
 const KEEP_AFTER_MS = 300;
 
 type Rules = readonly LocatingRule[];
 
-/** The locating rules of the hub, for all trackables without their own. */
+/** Page with the locating rules of the hub, which apply to all trackables without their own. */
 export function RulesPage() {
   const [kept, setKept] = useState<Rules>();
   const [steps, setSteps] = useState<readonly Rules[]>([]);
@@ -39,7 +39,7 @@ export function RulesPage() {
   const isBeingChanged = useRef(false);
   isBeingChanged.current = isChanged;
   const isConnected = connection.value.state === 'connected';
-  /** What somebody else has made of them, until the user has chosen. */
+  /** Rules saved by another user, until the user has resolved the conflict. */
   const [theirs, setTheirs] = useState<Rules>();
   const [offered, setOffered] = useState(() => keptDraft(PLACE, Date.now()));
   useEffect(() => {
@@ -53,7 +53,7 @@ export function RulesPage() {
     let isOver = false;
     get<Rules>(PATH).then(
       (found) => {
-        // What somebody has written while it was on its way is not to be lost.
+        // Do not overwrite what the user has typed in the meantime.
         if (isOver || isBeingChanged.current) return;
         setKept(found);
         setSteps([found]);
@@ -178,7 +178,7 @@ function ReadOnlyRules({ rules }: { readonly rules: Rules }) {
   );
 }
 
-/** The rules that another user has saved in the meantime; the form keeps those of this user. */
+/** Notice with the rules that another user has saved in the meantime; the form still has those of this user. */
 function TheirRules({
   rules,
   onTake,

@@ -5,7 +5,7 @@ import { get } from '../../hub/rest.ts';
 
 const LIVE_MS = 5_000;
 
-/** Where all is now, for previews; undefined until that is known, and where the user may not see it. */
+/** Polls the live locations for previews; undefined until loaded, and without permission. */
 export function useLive(): readonly Location[] | undefined {
   const [live, setLive] = useState<readonly Location[]>();
   useEffect(() => {

@@ -4,26 +4,26 @@ import { parseRule } from '../../../core/rules/parse.ts';
 import type { Location } from '../../../model/location.ts';
 import type { LocatingRule } from '../../../model/rule.ts';
 
-/** A location of a trackable, with what the rules make of it. */
+/** Location of a trackable, with its priority by the rules. */
 export interface Candidate {
   readonly location: Location;
   readonly facts: RuleFacts;
   readonly priority: number;
-  /** The expression that has given it that priority; undefined where no rule holds. */
+  /** Expression of the matching rule; undefined if none matches. */
   readonly rule: string | undefined;
   readonly isWinner: boolean;
 }
 
-/** Why a location counts. */
+/** Why a location wins. */
 export type Why = 'only' | 'rule' | 'newest' | 'newest_of_equals';
 
 export interface Ranked {
-  /** The one that counts first, then by priority, then the newest. */
+  /** The winner first, then by priority, then newest first. */
   readonly candidates: readonly Candidate[];
   readonly why: Why | undefined;
 }
 
-/** What rules say of a location. */
+/** Properties of a location that rules can test. */
 export function factsOf(location: Location, nowMs: number): RuleFacts {
   const { provider_id, provider_type, source, accuracy, floor, speed } = location;
   const atMs = Date.parse(location.timestamp_generated ?? '');
@@ -33,7 +33,7 @@ export function factsOf(location: Location, nowMs: number): RuleFacts {
   };
 }
 
-/** Whether an expression holds of a location; undefined where it is not valid. */
+/** Whether a location matches an expression; undefined if the expression is invalid. */
 export function holdsOf(expression: string, facts: RuleFacts): boolean | undefined {
   try {
     return truth(compileExpression(parseRule(expression))(facts)) === true;
@@ -42,7 +42,7 @@ export function holdsOf(expression: string, facts: RuleFacts): boolean | undefin
   }
 }
 
-/** Which of a trackable's locations counts by some rules, as the hub decides it. */
+/** Ranks the locations of a trackable by rules, with the algorithm of the hub. */
 export function ranked(locations: readonly Location[], rules: readonly LocatingRule[], nowMs: number): Ranked {
   const byPriority = rules.toSorted((one, other) => other.priority - one.priority);
   const all = locations.map((location) => {

@@ -25,7 +25,7 @@ const FIELDS = [...OBJECT_TIMING, 'name', 'type', 'location_providers', 'geometr
   'properties',
 ]);
 
-/** Creates and edits a trackable. */
+/** Editor of a trackable. */
 export function TrackableEditor({ id }: { readonly id: string | undefined }) {
   const editor = useEditor('trackables', { id, stored: useStored('trackables', id), first: FIRST });
   const others = useEntities('trackables');

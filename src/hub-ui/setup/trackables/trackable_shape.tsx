@@ -20,7 +20,7 @@ const FORMS: readonly { readonly value: Form; readonly label: string }[] = [
   { value: 'polygon', label: t('Polygon') },
 ];
 
-/** How large a trackable is: a circle, or a polygon that turns with its course. */
+/** Form section for the extent of a trackable: a circle, or a polygon that turns with its course. */
 export function TrackableShape({ draft }: { readonly draft: EntityDraft<'trackables'> }) {
   const { geometry, radius } = draft.value.value;
   const corners = cornersOf(geometry);
@@ -28,7 +28,7 @@ export function TrackableShape({ draft }: { readonly draft: EntityDraft<'trackab
   const [picked, setPicked] = useState<Form | undefined>(
     size === undefined && corners.length > 0 ? 'polygon' : undefined,
   );
-  // While a number is written it may be missing, and corners may be those of a rectangle: the form stays as picked.
+  // Keep the selected form: a number may be missing while typing, and corners may happen to be a rectangle.
   const flat: Form = radius == null && picked !== 'round' ? 'none' : 'round';
   const form: Form = geometry == null ? flat : picked === 'polygon' || size === undefined ? 'polygon' : 'rectangle';
   const change = (next: Form): void => {
@@ -76,7 +76,7 @@ export function TrackableShape({ draft }: { readonly draft: EntityDraft<'trackab
   );
 }
 
-/** A line of x and y for each corner. */
+/** Notation with one x, y line per corner. */
 const CORNERS: Notation<number[][]> = {
   write: (corners) => corners.map((corner) => corner.join(', ')).join('\n'),
   read(text) {
@@ -89,7 +89,7 @@ const CORNERS: Notation<number[][]> = {
   },
 };
 
-/** The corners as text. */
+/** Text area for the corners. */
 function CornersField({ draft }: { readonly draft: EntityDraft<'trackables'> }) {
   const { geometry } = draft.value.value;
   const change = (corners: number[][]): void => {
@@ -111,7 +111,7 @@ function CornersField({ draft }: { readonly draft: EntityDraft<'trackables'> }) 
   );
 }
 
-/** From above, with the direction of travel upwards. */
+/** Drawing of the shape from above; the direction of travel is up. */
 function ShapePicture({ corners, radius }: { readonly corners: readonly number[][]; readonly radius: number }) {
   const reach = Math.max(0.5, radius, ...corners.flat().map(Math.abs)) * 1.35;
   return (
@@ -137,7 +137,7 @@ function cornersOf(geometry: Trackable['geometry']): number[][] {
   return isClosed ? ring.slice(0, -1) : ring;
 }
 
-/** Length along the course and width across, of a rectangle around the position; undefined for any other polygon. */
+/** Length along the course and width across it, of a rectangle around the position; undefined for other polygons. */
 function rectangleSize(corners: readonly number[][]): readonly [number, number] | undefined {
   if (corners.length !== 4 || corners.some((corner) => corner.length > 2)) return undefined;
   const xs = corners.map(([x = 0]) => Math.abs(x));

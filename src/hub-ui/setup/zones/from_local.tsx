@@ -19,8 +19,8 @@ interface Reference {
 }
 
 /**
- * Places a zone by what was measured on site: its extent, or its corners in meters, around a reference point whose place
- * on the earth is known. The hub does the calculation.
+ * Form that georeferences a zone by its extent or corners in meters, relative to a point with known longitude and latitude.
+ * The hub computes the control points.
  */
 export function FromLocal({
   draft,
@@ -151,7 +151,7 @@ interface Measured {
   readonly reference: Reference;
 }
 
-/** What is missing or wrong, all at once. */
+/** All problems of the form. */
 function problemsOf({
   way,
   size,

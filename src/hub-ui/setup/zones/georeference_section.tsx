@@ -19,7 +19,7 @@ import { pairsOf, rowsOf } from './pairs.ts';
 import { PLACINGS, type Placing, placingOf } from './zone_georeference.ts';
 import type { ZoneTools } from './zone_tools.ts';
 
-/** The position of a zone, on the map. */
+/** Position of a zone on the map. */
 export const positionAt = {
   points(position: Point | null | undefined): PlacedPoint[] {
     return position == null ? [] : [{ at: toMap(EARTH, position.coordinates), label: '' }];
@@ -30,7 +30,7 @@ export const positionAt = {
   },
 };
 
-/** Where on the earth the zone is, and by what that is known. */
+/** Form section for the georeference of a zone. */
 export function PlaceSection(props: ZoneTools) {
   const { draft } = props;
   const value = draft.value.value;

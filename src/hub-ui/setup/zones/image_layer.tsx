@@ -5,15 +5,15 @@ import toolStyles from '../../map/view/map_tools.module.css';
 import { ZoomButtons } from '../../map/view/map_tools.tsx';
 import { useMap } from '../../map/view/map_view.tsx';
 
-/** A plan with its size in pixels. */
+/** Floor plan with its size in pixels. */
 export interface PlanImage {
-  /** A data URL. */
+  /** Data URL. */
   readonly url: string;
   readonly width: number;
   readonly height: number;
 }
 
-/** The pixels of an image as a plane: columns to the right, rows downwards from zero. */
+/** Layer of an image in its pixel plane: columns to the right, rows down from zero. */
 export function ImageLayer({ image: { url } }: { readonly image: PlanImage }) {
   const { map } = useMap();
   useEffect(() => {
@@ -41,7 +41,7 @@ export function ImageLayer({ image: { url } }: { readonly image: PlanImage }) {
   return null;
 }
 
-/** Shows an extent as soon as the map has a size, and the buttons that zoom and show it again. */
+/** Fits an extent as soon as the map has a size, and adds buttons to zoom and to fit it again. */
 export function FitExtent({ extent }: { readonly extent: readonly number[] }) {
   const fit = useFitExtent(extent);
   return (
@@ -51,7 +51,7 @@ export function FitExtent({ extent }: { readonly extent: readonly number[] }) {
   );
 }
 
-/** Shows an extent as soon as the map has a size; returns what shows it again. */
+/** Fits an extent as soon as the map has a size; returns a function that fits it again. */
 function useFitExtent(extent: readonly number[]): () => void {
   const { map } = useMap();
   const latest = useRef(extent);

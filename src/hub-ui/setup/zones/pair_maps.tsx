@@ -18,19 +18,18 @@ import type { Pair } from './pairs.ts';
 interface PairMapsProps {
   readonly zone: Zone;
   readonly pairs: readonly Pair[];
-  /** The plan whose pixels are placed; the zone's own meters where there is none. */
+  /** Plan to georeference; undefined for the zone's own meters. */
   readonly image?: PlanImage | undefined;
   readonly selected: number | undefined;
   readonly onSelect: (index: number | undefined) => void;
   readonly onChange: (pairs: readonly Pair[]) => void;
 }
 
-/** A click that waits for its counterpart on the other map. */
+/** Point that waits for its counterpart on the other map. */
 type Waiting = { readonly on: 'earth' | 'own'; readonly at: Position };
 
 /**
- * The map and the plan side by side. A click on the one and a click on the other make a pair, in either order; points of
- * both can be dragged.
+ * Map and plan side by side. One click on each, in either order, makes a pair of control points; points can be dragged.
  */
 export function PairMaps(props: PairMapsProps) {
   const { zone, pairs, image, selected, onSelect, onChange } = props;
@@ -83,7 +82,7 @@ interface SideProps {
   readonly move: (on: Waiting['on'], index: number, to: [number, number]) => void;
 }
 
-/** The points on one of the two maps. */
+/** Points on one of the two maps. */
 function Side({ on, rowsAreDown, pairs, waiting, selected, onSelect, place, move }: SideProps) {
   const { plane } = useMap();
   const points = useMemo(() => {
@@ -110,7 +109,7 @@ function upright([x, y]: MapPoint, rowsAreDown: boolean): MapPoint {
   return rowsAreDown ? [x, -y] : [x, y];
 }
 
-/** The other plane: the meters of the zone with its plan in them, or the pixels of the plan alone. */
+/** Map of the other plane: the zone's meters with its plan, or the pixels of the plan. */
 function OwnMap({
   zone,
   image,
@@ -135,7 +134,7 @@ function OwnMap({
   );
 }
 
-/** Of the points; some room to click in where there are none. */
+/** Extent of the points with a margin; a default without points. */
 function extentOf(pairs: readonly Pair[]): number[] {
   if (pairs.length === 0) return [-5, -5, 55, 35];
   const xs = pairs.map(({ own: [x = 0] }) => x);

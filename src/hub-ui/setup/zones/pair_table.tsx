@@ -9,7 +9,7 @@ import positionStyles from '../fields/position_fields.module.css';
 import { PositionCells } from '../fields/position_fields.tsx';
 import { meanResidual, type Pair, residualsOf, residualText } from './pairs.ts';
 
-/** The points as numbers, with how well they fit: for whoever knows them, and for whoever uses no pointer. */
+/** Table of control points with residuals, for exact coordinates and for use without a pointer. */
 export function PairTable({
   pairs,
   columns,
@@ -19,10 +19,10 @@ export function PairTable({
   onChange,
 }: {
   readonly pairs: readonly Pair[];
-  /** What the two numbers of the other plane are called. */
+  /** Labels of the coordinates in the other plane. */
   readonly columns: readonly [string, string];
   readonly selected: number | undefined;
-  /** What the hub says of a row of the API's list. */
+  /** Error of the hub for a row of the API's list. */
   readonly problemAt?: (row: number) => string | undefined;
   readonly onSelect: (index: number | undefined) => void;
   readonly onChange: (pairs: readonly Pair[], step?: string) => void;

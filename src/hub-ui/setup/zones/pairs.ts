@@ -2,14 +2,14 @@ import { fixedText } from '../../languages/numbers.ts';
 import { type ControlPoints, placeOnEarth } from '../../map/plane/georeference.ts';
 import { EARTH, fromMap, type MapPoint, mapX, mapY, type Position, unitsPerMeter } from '../../map/plane/plane.ts';
 
-/** A point that is known on the earth and in another plane: a zone's meters, or columns and rows of an image. */
+/** Control point: longitude and latitude, and the coordinates in a zone's meters or an image's pixels. */
 export interface Pair {
-  /** Longitude, latitude, perhaps a height. */
+  /** Longitude, latitude and optional height. */
   readonly earth: Position;
   readonly own: Position;
 }
 
-/** Ground control points as the API has them: rows in pairs. */
+/** Converts the API's control points, pairs of rows. */
 export function pairsOf(rows: ControlPoints | null | undefined): Pair[] {
   const pairs: Pair[] = [];
   for (let i = 0; i + 1 < (rows?.length ?? 0); i += 2) pairs.push({ earth: rows?.[i] ?? [], own: rows?.[i + 1] ?? [] });
@@ -21,8 +21,8 @@ export function rowsOf(pairs: readonly Pair[]): number[][] {
 }
 
 /**
- * How far each point is from where the best fit of all of them puts it, in meters on the earth; undefined when they do
- * not decide a fit. Rows of an image go down where y goes up, which changes nothing of how well points fit.
+ * Residual of each point to the best fit of all, in meters on the ground; undefined if the points do not determine a fit.
+ * The downward row axis of images does not affect residuals.
  */
 export function residualsOf(pairs: readonly Pair[]): readonly number[] | undefined {
   const fit = placeOnEarth(rowsOf(pairs));
@@ -34,14 +34,14 @@ export function residualsOf(pairs: readonly Pair[]): readonly number[] | undefin
   });
 }
 
-/** The root of the mean of the squares. */
+/** Root mean square. */
 export function meanResidual(residuals: readonly number[]): number {
   return Math.sqrt(residuals.reduce((sum, meters) => sum + meters * meters, 0) / Math.max(1, residuals.length));
 }
 
 /**
- * Control points of an area that was drawn on the map: its own meters begin at the first corner, and their x axis goes
- * along the first edge. Whoever measured otherwise changes the meters afterwards.
+ * Control points of an area drawn on the map: the first corner is the origin of its meters, the first edge their x axis.
+ * Users with other measurements edit the meters afterwards.
  */
 export function pairsOfArea(corners: readonly MapPoint[]): Pair[] {
   const [[x0, y0] = [0, 0], [x1, y1] = [1, 0]] = corners;
@@ -58,11 +58,11 @@ export function pairsOfArea(corners: readonly MapPoint[]): Pair[] {
 }
 
 function centimeters(meters: number): number {
-  // Not -0, which JSON would make 0 and a comparison would tell apart.
+  // Avoid -0: JSON makes it 0, and Object.is distinguishes them.
   return Math.round(meters * 100) / 100 + 0;
 }
 
-/** A residual for people. */
+/** Formats a residual. */
 export function residualText(meters: number): string {
   if (meters < 0.0005) return '0 mm';
   if (meters < 1) return `${fixedText(meters * 100, meters < 0.1 ? 1 : 0)} cm`;

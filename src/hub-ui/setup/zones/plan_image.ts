@@ -5,19 +5,19 @@ import type { PlanImage } from './image_layer.tsx';
 import { svgSize } from './svg_size.ts';
 
 const SIDE_MAX_PIXELS = 3000;
-/** Parts of the full size that are tried, the largest first. */
+/** Scales to try, largest first. */
 const SCALES = [1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.125];
 const ENCODINGS = [
   ['image/png', undefined],
   ['image/webp', 0.85],
   ['image/webp', 0.6],
 ] as const;
-/** Room for control points that are added later. */
+/** Reserve for control points that are added later. */
 const RESERVED_BYTES = 8192;
 
 /**
- * Reads a file as a plan that fits into the properties of its zone: the hub takes a bounded number of bytes for all of
- * them. Rejects for a file that is no image.
+ * Reads an image file and scales it to fit into the properties of its zone, whose total size the hub limits. Rejects if the
+ * file is not an image.
  */
 export async function readPlan(file: Blob, otherProperties: object): Promise<PlanImage> {
   const others = new TextEncoder().encode(JSON.stringify(otherProperties)).length;
@@ -29,14 +29,14 @@ export async function readPlan(file: Blob, otherProperties: object): Promise<Pla
     const drawn = redraw(bitmap, scale * part);
     for (const [type, quality] of ENCODINGS) {
       const image = drawn.toDataURL(type, quality);
-      // A data URL has characters of one byte.
+      // Data URLs are ASCII: one byte per character.
       if (image.length <= maxBytes) return { url: image, width: drawn.width, height: drawn.height };
     }
   }
   throw new Error(t('The image is too large to be sent with the zone'));
 }
 
-/** An SVG with a size in pixels: it may have none of its own, and browsers then draw it at 300 by 150. */
+/** Adds a size in pixels to an SVG without one, which browsers would draw at 300 by 150. */
 async function sizedSvg(file: Blob): Promise<Blob> {
   const document = new DOMParser().parseFromString(await file.text(), 'image/svg+xml');
   const svg = document.documentElement;
@@ -53,7 +53,7 @@ async function sizedSvg(file: Blob): Promise<Blob> {
   return new Blob([new XMLSerializer().serializeToString(document)], { type: file.type });
 }
 
-/** The size of a plan, once it is known. */
+/** Size of a plan; undefined until loaded. */
 export function usePlanImage(url: string | undefined): PlanImage | undefined {
   const [image, setImage] = useState<PlanImage>();
   useEffect(() => {

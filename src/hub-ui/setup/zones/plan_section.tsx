@@ -19,19 +19,19 @@ import { type PlanCorners, PlanStart } from './plan_start.tsx';
 import { drawable } from './zone_georeference.ts';
 import type { ZoneTools } from './zone_tools.ts';
 
-/** The change that gives the plan of a zone other control points. */
+/** Change that sets the control points of a zone's plan. */
 export function withPlanPairs(zone: Draft<'zones'>, pairs: readonly Pair[]): Draft<'zones'> {
   const plan = zone.properties?.['floor_plan'] as object | undefined;
   return { properties: { ...zone.properties, floor_plan: { ...plan, ground_control_points: rowsOf(pairs) } } };
 }
 
-/** The image of the floor: chosen, and placed by points that can be seen on it and on the map. */
+/** Form section for the floor plan: select an image, and georeference it by points on both maps. */
 export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneTools) {
   const value = draft.value.value;
   const plan = floorPlanOf(drawable(value));
   const input = useRef<HTMLInputElement>(null);
   const choosing = useRef<HTMLButtonElement>(null);
-  // Whoever comes with a plan finds where it goes.
+  // With `start=plan` in the URL, focus the button for the image.
   useEffect(() => {
     if (urlParam('start') === 'plan') choosing.current?.focus();
   }, []);
@@ -123,7 +123,7 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
   );
 }
 
-/** The control points of a zone that is as large as its plan; undefined while nothing says where that is. */
+/** Control points of a zone with the extent of its plan; undefined while the plan is not georeferenced. */
 function areaOf(zone: Zone, { width, height }: PlanImage): number[][] | undefined {
   const plan = floorPlanOf(zone);
   const placed = plan && placePlan(zone, plan, EARTH);
@@ -137,7 +137,7 @@ function areaOf(zone: Zone, { width, height }: PlanImage): number[][] | undefine
   return rowsOf(pairsOfArea(corners.map((corner) => placed.toMap(corner))));
 }
 
-/** A first guess where the zone is placed already: the image fills the rectangle around its points. */
+/** Initial guess in a georeferenced zone: the image fills the bounding box of the control points. */
 function firstRows({ ground_control_points: rows }: Draft<'zones'>, width: number, height: number): number[][] {
   const placed = rows == null ? undefined : placeOnEarth(rows);
   if (rows == null || placed === undefined) return [];

@@ -13,7 +13,7 @@ import { placeLookedAt } from '../map/context_map.tsx';
 import type { PlanImage } from './image_layer.tsx';
 import { type Pair, pairsOf } from './pairs.ts';
 
-/** The corners of a plan: pairs with its columns and rows, and with meters from its lower left. */
+/** Control points at the corners of a plan: in pixels, and in meters from the lower left. */
 export interface PlanCorners {
   readonly ofPlan: readonly Pair[];
   readonly ofZone: readonly Pair[];
@@ -27,8 +27,7 @@ interface Known {
 }
 
 /**
- * Lays a plan on the earth by what everybody knows of a building, without a point in sight: where its middle is, how wide
- * it is and how it is turned. The hub does the calculation.
+ * Form that georeferences a plan by its center, width and rotation, without control points. The hub computes the corners.
  */
 export function PlanStart({
   draft,
@@ -131,7 +130,7 @@ export function PlanStart({
   );
 }
 
-/** What counts where nothing is written: the middle of the map. */
+/** Formats the default of an empty input: the center of the map. */
 function degrees(value: number | undefined): string {
   return value === undefined ? '' : value.toFixed(6);
 }

@@ -1,11 +1,11 @@
-/** Attributes of the root of an SVG document; empty if it does not have them. */
+/** Attributes of the root of an SVG document; undefined if absent. */
 interface SvgAttributes {
   readonly width: string | undefined;
   readonly height: string | undefined;
   readonly viewBox: string | undefined;
 }
 
-/** Pixels of the units of CSS that do not depend on fonts or on what is around the image. */
+/** Pixels per absolute CSS unit. */
 const PIXELS: Readonly<Record<string, number>> = {
   '': 1,
   px: 1,
@@ -18,8 +18,8 @@ const PIXELS: Readonly<Record<string, number>> = {
 };
 
 /**
- * The size of an SVG document in pixels. A side without a length follows from the aspect of the view box, which is the
- * size if no side has one. Returns undefined if the document has neither.
+ * Size of an SVG document in pixels. A side without a length follows from the aspect ratio of the view box; without any
+ * length, the view box is the size. Returns undefined if the document has neither.
  */
 export function svgSize({ width: w = '', height: h = '', viewBox = '' }: SvgAttributes) {
   const [width, height] = [pixelsOf(w), pixelsOf(h)];
@@ -35,7 +35,7 @@ export function svgSize({ width: w = '', height: h = '', viewBox = '' }: SvgAttr
   return { width: boxWidth, height: boxHeight };
 }
 
-/** Undefined for a share of the surroundings, such as `100%`, and for no positive length. */
+/** Undefined for relative lengths such as `100%`, and unless positive. */
 function pixelsOf(length: string): number | undefined {
   const [, number = '', unit = ''] = /^\+?(\d*\.?\d+(?:e[-+]?\d+)?)([a-z]*)$/i.exec(length.trim()) ?? [];
   const pixels = Number(number) * (PIXELS[unit.toLowerCase()] ?? Number.NaN);

@@ -40,7 +40,7 @@ const FIELDS = ['name', 'foreign_id', 'type', 'floor', 'description', 'building'
   ],
 );
 
-/** Creates and edits a zone. */
+/** Editor of a zone. */
 export function ZoneEditor({ id }: { readonly id: string | undefined }) {
   const editor = useEditor('zones', { id, stored: useStored('zones', id), first: FIRST });
   const [tool, setTool] = useState<ZoneTool>(() =>
@@ -90,7 +90,7 @@ export function ZoneEditor({ id }: { readonly id: string | undefined }) {
   );
 }
 
-/** The map of a zone: what can be done on it depends on the tool. */
+/** Map of a zone, for the active tool. */
 function ZoneMap({ draft, tool, onTool, selected, onSelect, mayChange }: ZoneTools & { readonly mayChange: boolean }) {
   const value = draft.value.value;
   const zone = useMemo(() => drawable(value), [value]);
@@ -143,7 +143,7 @@ function ZoneMap({ draft, tool, onTool, selected, onSelect, mayChange }: ZoneToo
   );
 }
 
-/** The one position of a proximity or benchmark zone: set by a click, and moved by dragging. */
+/** Position of a proximity or benchmark zone; a click sets it, a drag moves it. */
 function PositionPoint({ draft, zone }: { readonly draft: EntityDraft<'zones'>; readonly zone: Zone }) {
   const { position } = zone;
   const points = useMemo(() => positionAt.points(position), [position]);

@@ -4,7 +4,7 @@ import { t } from '../../languages/language.ts';
 
 export type Placing = 'gcp' | 'proximity' | 'benchmark' | 'none';
 
-/** How a zone is placed on the earth: as it says, else as the hub takes it from its type. */
+/** Method by which a zone is georeferenced: its own setting, else the hub's default for the type. */
 export function placingOf(zone: Draft<'zones'>): Placing {
   if (zone.transformation_type != null) return zone.transformation_type;
   if (zone.type === 'rfid' || zone.type === 'ibeacon') return 'proximity';
@@ -13,7 +13,7 @@ export function placingOf(zone: Draft<'zones'>): Placing {
   return zone.type === 'none' ? 'none' : 'gcp';
 }
 
-/** A draft as a zone that can be drawn: what the hub would add is added. */
+/** Drawable zone of a draft, with the defaults of the hub. */
 export function drawable(draft: Draft<'zones'>): Zone {
   const placing = placingOf(draft);
   const { position, ground_control_points: rows, ...rest } = draft;
@@ -26,7 +26,7 @@ export function drawable(draft: Draft<'zones'>): Zone {
   } as Zone;
 }
 
-/** Kinds of zones for people. */
+/** Labeled types of zones. */
 export const ZONE_TYPES: readonly { readonly value: Zone['type']; readonly label: string }[] = [
   { value: 'uwb', label: 'UWB' },
   { value: 'ble-aoa', label: t('Bluetooth, angle of arrival') },
