@@ -60,7 +60,7 @@ const VIEWS: readonly View[] = [
   { path: 'alerts/rules', seen: 'No rules yet', act: click('New rule') },
   { path: 'events', seen: 'Nothing has happened yet' },
   { path: 'events/occupancy', seen: (say) => new RegExp(`^1 ${say('inside')}`) },
-  { path: 'operations', seen: 'Up for' },
+  { path: 'operations', seen: 'Uptime' },
   { path: 'operations/sources', seen: 'Active' },
   { path: 'operations/sessions', seen: 'location_updates' },
   { path: 'operations/usage', seen: 'Configured' },
@@ -83,7 +83,7 @@ const VIEWS: readonly View[] = [
   { path: 'lists/fences', seen: 'Dock A', act: askToDelete },
   {
     path: 'lists/fences?q=nowhere',
-    seen: (say) => new RegExp(say('None of the {kind} matches', { kind: say('fences') })),
+    seen: (say) => new RegExp(say('No {kind} match the search', { kind: say('fences') })),
   },
   { path: `lists/trackables?json=${FORKLIFT.id}`, seen: 'Edit as JSON' },
   { path: 'lists', seen: 'Forklift 7', act: click('Export') },
@@ -118,7 +118,7 @@ async function changeMany(page: Page, say: Say): Promise<void> {
 async function copyGrid(page: Page, say: Say): Promise<void> {
   await click('Copy')(page, say);
   await click('Grid or row')(page, say);
-  await page.getByRole('list', { name: say('What is made') }).waitFor();
+  await page.getByRole('list', { name: say('Copies to create') }).waitFor();
 }
 
 async function conflict(page: Page, say: Say): Promise<void> {
@@ -132,7 +132,7 @@ async function leaveUnsaved(page: Page, say: Say): Promise<void> {
   page.once('dialog', (question) => void question.accept());
   await page.getByLabel(say('Name'), { exact: true }).fill('Cellar B');
   await page.reload();
-  const left = say('You left changes here that are not saved, written {ago}.', { ago: '' });
+  const left = say('You have unsaved changes, made {ago}.', { ago: '' });
   await page.getByText(left.slice(0, left.indexOf(','))).waitFor();
 }
 

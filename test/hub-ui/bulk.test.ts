@@ -18,12 +18,12 @@ test('Many are changed at once from a list: seen before, done, and taken back by
   await dialog.getByLabel('Field', { exact: true }).selectOption('Floor');
   await dialog.getByLabel('New value').fill('3');
   await dialog.getByText('2 of 3 fences change').waitFor();
-  await dialog.getByText('1 are so already').waitFor();
-  await dialog.getByRole('button', { name: 'Another field' }).click();
+  await dialog.getByText('1 unchanged').waitFor();
+  await dialog.getByRole('button', { name: 'Add field' }).click();
   await dialog.getByLabel('Field', { exact: true }).nth(1).selectOption('Exit delay');
   await dialog.getByLabel('New value').nth(1).fill('7');
   await dialog.getByText('3 of 3 fences change').waitFor();
-  const lines = await dialog.getByRole('list', { name: 'What changes' }).getByRole('listitem').allInnerTexts();
+  const lines = await dialog.getByRole('list', { name: 'Changes' }).getByRole('listitem').allInnerTexts();
   assert.ok(
     lines.some((line) => /Gate\s+Exit delay\s+5 s → 7 s/.test(line)),
     lines.join('\n'),
@@ -36,7 +36,7 @@ test('Many are changed at once from a list: seen before, done, and taken back by
   };
   assert.deepEqual(await kept(DOCK.id), [3, 7_000, DOCK.region], 'what is not changed is as it was kept');
   await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByText('3 fences as before').waitFor();
+  await page.getByText('3 fences restored').waitFor();
   assert.deepEqual(await kept(DOCK.id), [0, undefined, DOCK.region]);
   assert.deepEqual(await kept('gate'), [3, 5_000, 'elsewhere']);
 
@@ -45,7 +45,7 @@ test('Many are changed at once from a list: seen before, done, and taken back by
   await dialog.getByLabel('From floor').selectOption('0');
   await dialog.getByLabel('To floor').fill('1');
   await dialog.getByLabel('Names').fill('{name}, upstairs');
-  await dialog.getByLabel('The zones of the floor').check();
+  await dialog.getByLabel('Also copy the zones of the floor').check();
   await dialog.getByRole('listitem').filter({ hasText: 'Dock A, upstairs' }).waitFor();
   await dialog.getByRole('listitem').filter({ hasText: 'North, upstairs' }).waitFor();
   await dialog.getByRole('button', { name: 'Make 3 copies' }).click();

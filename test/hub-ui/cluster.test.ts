@@ -87,10 +87,10 @@ test('Pages go on with another hub when an owner dies, and show who owns the obj
   // Both are connected with the first hub, there being no other one yet.
   const b = await start('b');
   await untilHolds(operations, () => isUp('b'));
-  await operations.getByText('Of one hub of the cluster').waitFor();
+  await operations.getByText('From one hub of the cluster').waitFor();
   for (const name of ['a', 'b']) {
     await hubRow(operations, name).getByText('Owner').waitFor();
-    await hubRow(operations, name).getByText('Heard').waitFor();
+    await hubRow(operations, name).getByText('Active').waitFor();
     await hubRow(operations, name).getByText('0 records').waitFor();
     await hubRow(operations, name).getByText('128 of 256').waitFor();
   }
@@ -162,6 +162,6 @@ test('A hub that is alone shows nothing of a cluster', { skip }, async (t) => {
   ensureBuilt();
   const hub = await HubProcess.start(newFolder(atEnd), {}, atEnd);
   const page = await openPage(t, `${new URL(hub.base).origin}/hub-ui/operations`);
-  await page.getByText('Up for').waitFor();
+  await page.getByText('Uptime').waitFor();
   assert.equal(await clusterCard(page).count(), 0);
 });

@@ -29,7 +29,7 @@ test('Two people who change one fence choose field by field, and neither loses w
   await saveOf(sam).click();
   await sam.getByText('Dock Sam is saved').waitFor();
 
-  const news = kim.getByRole('status').filter({ hasText: 'Somebody else has changed this fence' });
+  const news = kim.getByRole('status').filter({ hasText: 'Another user has changed this fence' });
   await news.getByRole('group', { name: 'Name' }).getByRole('radio', { name: 'theirs: Dock Sam' }).waitFor();
   await kim.getByText('Choose whose values to keep').waitFor();
   assert.ok(await saveOf(kim).isDisabled(), 'nothing is saved before somebody has chosen');

@@ -138,7 +138,7 @@ test('A file with latitude before longitude is noticed by the site of the hub, o
   assert.equal(looksSwapped(readGeoJson(collection(feature({}))), site), false);
   assert.deepEqual(swapped.swapped?.().layers[0]?.shapes[0]?.geometry.coordinates, [RING]);
   const korea = readGeoJson(JSON.stringify({ type: 'Point', coordinates: [37.5, 127] }));
-  assert.match(korea.unusable[0]?.why ?? '', /but latitude and longitude/);
+  assert.match(korea.unusable[0]?.why ?? '', /has latitude before longitude/);
   assert.equal(looksSwapped(korea, []), true);
 });
 

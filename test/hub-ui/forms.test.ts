@@ -20,7 +20,7 @@ for (const [path, place] of [
   ['exit_delay', 'Exit delay'],
   ['region.coordinates[0][2]', 'Shape, corner 3'],
   ['ground_control_points[3]', 'Control points, point 2'],
-  ['global_reference.coordinates[0]', 'Place on the earth, longitude or x'],
+  ['global_reference.coordinates[0]', 'Geographic position, longitude or x'],
   ['properties.load', 'Properties, load'],
 ] as const) {
   test(`placeOf tells where ${path} is`, () => assert.equal(placeOf(path), place));
@@ -72,7 +72,7 @@ test('What only the hub knows stands at its field as a sentence', { skip }, asyn
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { mayFail: true });
   const foreignId = page.getByLabel('Foreign id');
-  await page.getByLabel('Save it incomplete, without a place on the earth').check();
+  await page.getByLabel('Save incomplete, without a geographic position').check();
   await foreignId.fill('hall');
   await page.getByRole('button', { name: 'Create zone' }).click();
   await page.getByText('This must differ from ids and foreign ids of other zones; it is "hall"').waitFor();
@@ -119,7 +119,7 @@ test('What somebody else has made of a field stays in sight while one scrolls', 
   const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`);
   await page.getByLabel('Name', { exact: true }).fill('Dock C');
   await hub.put(`/fences/${DOCK.id}`, { ...DOCK, name: 'Dock D', exit_delay: 4_000 });
-  const news = page.getByRole('status').filter({ hasText: 'Somebody else has changed this fence' });
+  const news = page.getByRole('status').filter({ hasText: 'Another user has changed this fence' });
   await news.getByText('theirs: Dock D').waitFor();
   await news.getByText('yours: Dock C').waitFor();
   await news.getByText('theirs: 4 s').waitFor();

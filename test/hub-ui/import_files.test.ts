@@ -44,8 +44,8 @@ test('Drawings and tables become a site, and what does not fit of them is named 
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
   await dialog.getByText('Fence 2, Bow tie, Shape').waitFor();
   assert.deepEqual(await violationsIn(page), []);
-  await dialog.getByRole('button', { name: 'Leave out what does not fit' }).click();
-  await dialog.getByText('1 entity is left out.').waitFor();
+  await dialog.getByRole('button', { name: 'Skip invalid entities' }).click();
+  await dialog.getByText('1 entity is skipped.').waitFor();
   await make(dialog, 'Make 3 changes', /3 created/);
   assert.deepEqual(await names('fences'), ['Charger', 'Dock 1']);
   assert.deepEqual(await names('zones'), ['Hall', 'Yard']);
@@ -125,7 +125,7 @@ test('A drawing is placed by two of its points, which are clicked or entered', {
     assert.deepEqual(await violationsIn(page), []);
     await compare.click();
     if (theme === 'light') await make(dialog, 'Make 4 changes', /4 created/);
-    else await dialog.getByText('hall.dxf has nothing that the hub does not have.').waitFor();
+    else await dialog.getByText('hall.dxf contains no changes.').waitFor();
   }
   const { body } = await hub.get(`/fences/summary?crs=local&zone_id=${HALL.id}`);
   const column = body.find(({ name }: { name: string }) => name === 'COLUMNS 1');
@@ -136,9 +136,9 @@ test('Folders of KML within folders are layers, whose placemarks keep what they 
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`);
   const dialog = await open(page, 'folders.kml');
-  await dialog.getByText('An image on the ground is loaded in the form of its zone.').waitFor();
+  await dialog.getByText('Load the image of a ground overlay as the floor plan of a zone.').waitFor();
   await dialog.getByText('It has no geometry.').waitFor();
-  await dialog.getByText('What is in another file is not read.').waitFor();
+  await dialog.getByText('Linked files are not read.').waitFor();
   assert.equal(await dialog.getByLabel('Labs becomes').inputValue(), 'fences');
   assert.equal(await dialog.getByLabel('Ground floor becomes').inputValue(), 'fences');
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
@@ -199,21 +199,21 @@ test('An import shows each member that it changes, and deletes values only by ch
   await changes.getByRole('row', { name: 'Cart Radius 1.5 2.5', exact: true }).waitFor();
   await changes.getByRole('row', { name: 'Cart Property crew "red" "blue"', exact: true }).waitFor();
   assert.equal(await changes.getByRole('row').count(), 3, 'and a row of headings');
-  const choice = dialog.getByLabel('Delete values that the file does not have: 1');
+  const choice = dialog.getByLabel('Delete values that are missing in the file: 1');
   assert.equal(await choice.isChecked(), false);
-  await make(dialog, 'Make 1 change', /1 changed, 0 deleted/);
+  await make(dialog, 'Apply 1 change', /1 changed, 0 deleted/);
   const changed = { ...CART, radius: 2.5, properties: { crew: 'blue', load_kg: 12 } };
   assert.deepEqual(await cart(), changed);
 
   dialog = await open(page, 'carts.csv', table);
   await compare(dialog);
-  await dialog.getByText('carts.csv has nothing that the hub does not have.').waitFor();
+  await dialog.getByText('carts.csv contains no changes.').waitFor();
   await choice.check();
-  const deleted = dialog.getByRole('region', { name: 'Values that the file does not have' });
+  const deleted = dialog.getByRole('region', { name: 'Values that are missing in the file' });
   await deleted.getByRole('row', { name: 'Cart Timeout without positions 60000 deleted', exact: true }).waitFor();
   assert.equal(await deleted.getByRole('row').count(), 2);
   assert.deepEqual(await violationsIn(page), []);
-  await make(dialog, 'Make 1 change', /1 changed, 0 deleted/);
+  await make(dialog, 'Apply 1 change', /1 changed, 0 deleted/);
   const { fence_timeout: _deleted, ...rest } = changed;
   assert.deepEqual(await cart(), rest);
 });
@@ -231,7 +231,7 @@ test('A number that can be read in two ways waits for the user, who sees what it
   await dialog.getByText('60.000, that is 60000', { exact: true }).waitFor();
   assert.deepEqual(await violationsIn(page), []);
   await compare(dialog);
-  await dialog.getByText('carts.csv has nothing that the hub does not have.').waitFor();
+  await dialog.getByText('carts.csv contains no changes.').waitFor();
 });
 
 test('Two rows with the same tag, and rows without a name, are warned about', { skip }, async (t) => {
@@ -285,7 +285,7 @@ test('An export of the page is no change when it is imported, in any format and 
         .waitFor();
       if ((await compared.count()) === 0) await compare(dialog);
       await compared.waitFor();
-      assert.match(await compared.innerText(), /has nothing/, await dialog.innerText());
+      assert.match(await compared.innerText(), /contains no changes/, await dialog.innerText());
       assert.equal(await dialog.getByLabel(/^Delete values/).count(), 0);
       await dialog.getByRole('button', { name: 'Cancel' }).click();
     }

@@ -172,9 +172,7 @@ test('KML without usable coordinates is refused with the reason', () => {
   const whyNot = (text: string) => readKml(text).unusable.map(({ where, why }) => `${where}: ${why}`);
   assert.deepEqual(whyNot(point('8,50 9,51')), ['Feature 1, P: A point has more than one position.']);
   assert.deepEqual(whyNot(point('8;50')), ['Feature 1, P: Its coordinates contain ";".']);
-  assert.deepEqual(whyNot(point('50.1,128.6')), [
-    'Feature 1, P: 50.1, 128.6 is no longitude and latitude, but latitude and longitude.',
-  ]);
+  assert.deepEqual(whyNot(point('50.1,128.6')), ['Feature 1, P: 50.1, 128.6 has latitude before longitude.']);
   assert.deepEqual(whyNot(documentOf('<Placemark><gx:Track/></Placemark>')), [
     'Feature 1: Geometries of the type Track cannot be used.',
   ]);
@@ -186,7 +184,7 @@ test('readKmz reads doc.kml, or the first KML file, of an archive', () => {
   assert.equal(nameIn(zipSync({ 'other.kml': kml('Other'), 'doc.kml': kml('Main'), 'a.png': kml('') })), 'Main');
   assert.equal(nameIn(zipSync({ 'files/a.png': kml(''), 'Site.KML': kml('Site') })), 'Site');
   assert.throws(() => readKmz(zipSync({ 'a.png': kml('') })), { message: /KMZ file.*no KML file/ });
-  assert.throws(() => readKmz(strToU8('PK no archive, but long enough')), { message: /KMZ file.*no zip archive/ });
+  assert.throws(() => readKmz(strToU8('PK no archive, but long enough')), { message: /KMZ file.*not a zip archive/ });
 });
 
 test('readXml returns names without known prefixes, and text with its blanks', () => {

@@ -56,14 +56,14 @@ test('Search, order and pages go together, and the address brings them back', { 
 
   // An id is found as a whole, and not by its end.
   await search.fill('000000000042');
-  await page.getByText('None of the trackables matches').waitFor();
+  await page.getByText('No trackables match the search').waitFor();
   await search.fill('00000000-0000-4000-8000-000000000042');
   await untilNames(page, ['Cart 42']);
   await search.fill('kim');
   await untilNames(page, ['Forklift 7']);
   await page.getByRole('tab', { name: /fences 0/ }).waitFor();
   await search.fill('nothing has this');
-  await page.getByText('None of the trackables matches').waitFor();
+  await page.getByText('No trackables match the search').waitFor();
   await page.getByRole('button', { name: 'Clear the search' }).click();
   await page.getByText('1 to 25 of 61').waitFor();
 });
@@ -203,7 +203,7 @@ test('Everything goes into one file, and comes back from it the same', { skip },
   await dialog.getByRole('row', { name: /Alert rules 1 0 0 0/ }).waitFor();
   await dialog.getByRole('row', { name: /Saved views 1 0 0 0/ }).waitFor();
   await dialog.getByRole('button', { name: 'Make 38 changes' }).click();
-  await dialog.getByText('All of it is in the hub: 38 created, 0 changed, 0 deleted.').waitFor();
+  await dialog.getByText('Import complete: 38 created, 0 changed, 0 deleted.').waitFor();
   assert.deepEqual(await everything(hub), before);
   assert.deepEqual(await defined(), definedBefore);
   await dialog.getByRole('button', { name: 'Close' }).last().click();
@@ -217,9 +217,9 @@ test('Everything goes into one file, and comes back from it the same', { skip },
   await dialog.getByRole('row', { name: /trackables 1 0 30 1/ }).waitFor();
   await dialog.getByRole('row', { name: /providers 0 1 0 0/ }).waitFor();
   await dialog.getByRole('row', { name: /Alert rules 0 0 1 1/ }).waitFor();
-  await dialog.getByLabel('Delete what is only in the hub: 2').check();
+  await dialog.getByLabel('Delete entities that are only in the hub: 2').check();
   await dialog.getByRole('button', { name: 'Make 4 changes' }).click();
-  await dialog.getByText('All of it is in the hub: 1 created, 1 changed, 2 deleted.').waitFor();
+  await dialog.getByText('Import complete: 1 created, 1 changed, 2 deleted.').waitFor();
   assert.deepEqual(await everything(hub), before);
   assert.deepEqual(await defined(), definedBefore);
 });
@@ -240,10 +240,10 @@ test('A file that is wrong says where, and what fits of it is imported', { skip 
   await choose(page, JSON.stringify({ ...head, trackables: [bad, good] }));
   await dialog.getByText('Trackable 1, Bad, Radius:').waitFor();
   assert.equal(await dialog.getByRole('button', { name: 'Make' }).isDisabled(), true);
-  await dialog.getByRole('button', { name: 'Leave out what does not fit' }).click();
-  await dialog.getByText('1 entity is left out.').waitFor();
-  await dialog.getByRole('button', { name: 'Make 1 change' }).click();
-  await dialog.getByText('All of it is in the hub: 1 created, 0 changed, 0 deleted.').waitFor();
+  await dialog.getByRole('button', { name: 'Skip invalid entities' }).click();
+  await dialog.getByText('1 entity is skipped.').waitFor();
+  await dialog.getByRole('button', { name: 'Apply 1 change' }).click();
+  await dialog.getByText('Import complete: 1 created, 0 changed, 0 deleted.').waitFor();
   assert.equal((await hub.get(`/trackables/${good.id}`)).body.name, 'Good');
 });
 

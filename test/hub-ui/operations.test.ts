@@ -47,7 +47,7 @@ test('Operations show rates, sources, sessions, usage, the license and the way t
   const version = (await hub.get('/version')).body;
   // The browser itself writes of the key that is refused.
   const page = await openPage(t, `${hub.origin}/hub-ui/operations`, { mayFail: true });
-  await page.getByText('Up for').waitFor();
+  await page.getByText('Uptime').waitFor();
   await page.getByText(version.hub_version, { exact: true }).waitFor();
   const locations = page.getByRole('figure', { name: 'Locations' });
   let x = 10;
@@ -59,7 +59,7 @@ test('Operations show rates, sources, sessions, usage, the license and the way t
     .getByRole('figure', { name: 'Delay of the hub' })
     .getByText(/Median [\d.]+ ms/)
     .waitFor();
-  await page.getByText('What the hub runs with, without secrets').click();
+  await page.getByText('Current configuration, without secrets').click();
   await page.locator('pre', { hasText: 'db_flush_interval' }).waitFor();
 
   const tab = (name: string) => page.getByRole('tab', { name });
@@ -88,13 +88,13 @@ test('Operations show rates, sources, sessions, usage, the license and the way t
 
   await tab('License').click();
   await page.getByLabel('New key').fill('no-such-key');
-  await page.getByRole('button', { name: 'Set the key' }).click();
+  await page.getByRole('button', { name: 'Set license key' }).click();
   const { body } = await hub.put('/license/key', { license_key: 'no-such-key' });
   await page.getByText(partsOf(body.message).reason).waitFor();
   assert.equal(await page.getByLabel('New key').inputValue(), 'no-such-key', 'what was typed stays');
   await page.getByRole('button', { name: 'Start a trial' }).click();
   await page.getByText('Trial started').waitFor();
-  await page.getByText('Grace until').waitFor();
+  await page.getByText('Grace period until').waitFor();
 
   for (const [name, path] of [
     ['REST API', '/hub/docs'],

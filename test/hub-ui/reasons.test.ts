@@ -70,7 +70,7 @@ for (const [path, place] of [
   ['region.coordinates[1][0][1]', 'Form, Ecke 1 von Loch 1'],
   ['region.type', 'Form, Typ'],
   ['ground_control_points[3]', 'Passpunkte, Punkt 2'],
-  ['global_reference.coordinates[0]', 'Platz auf der Erde, Länge oder x'],
+  ['global_reference.coordinates[0]', 'Geografische Position, Länge oder x'],
   ['anchor_ids[4]', 'Anker, Nummer 5'],
   ['locating_rules[0].expression', 'Regeln, Nummer 1, Ausdruck'],
   ['properties.load', 'Eigenschaften, load'],
@@ -81,7 +81,7 @@ for (const [path, place] of [
 test('A failure that names no field is told in German, too', () => {
   assert.equal(
     errorText(new Error('Cannot import: the hub has failed')),
-    'Importieren nicht möglich: Der Hub hat versagt.',
+    'Importieren nicht möglich: Der Hub ist ausgefallen.',
   );
   assert.equal(
     errorText(new Error('radius: must be a number, found "a"')),

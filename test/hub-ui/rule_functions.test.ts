@@ -37,7 +37,7 @@ for (const expression of [
 
 test('a value is missing, or no number, at its place', () => {
   assert.equal(problemOf({ property: 'accuracy', by: '<', value: 'far' }), 'This must be a number');
-  assert.equal(problemOf({ property: 'type', by: '=', value: ' ' }), 'Say what to compare with');
+  assert.equal(problemOf({ property: 'type', by: '=', value: ' ' }), 'Enter a value to compare with');
   assert.equal(problemOf({ property: 'accuracy', by: '<', value: '0.5' }), undefined);
   assert.equal(problemOf({ property: 'accuracy', by: 'IS NULL', value: '' }), undefined);
 });

@@ -130,14 +130,14 @@ test('A fence that is kept in a UTM plane changes its plane only after a questio
   const east = Number(await longitude.inputValue()) + 0.0001;
   await longitude.fill(String(east));
   await page.getByRole('button', { name: 'Save' }).click();
-  const question = page.getByRole('dialog', { name: 'Keep it in another plane?' });
+  const question = page.getByRole('dialog', { name: 'Change the coordinate system?' });
   await question.getByText('was given in EPSG:32632').waitFor();
   await question.getByRole('button', { name: 'Cancel' }).click();
   await page.getByText('It is kept in EPSG:32632').waitFor();
   assert.deepEqual(await inUtm(), ring);
 
   await page.getByRole('button', { name: 'Save' }).click();
-  await question.getByRole('button', { name: 'Save it so' }).click();
+  await question.getByRole('button', { name: 'Save and change' }).click();
   await page.getByText('Yard is saved').waitFor();
   const kept = (await hub.get(`/fences/${fence.id}`)).body.region.coordinates[0];
   assert.equal(kept[2][0], east);
@@ -194,9 +194,9 @@ test('A change of somebody else is shown, and not undone unasked', { skip }, asy
   await untilHolds(page, async () => (await name.inputValue()) === 'Dock B');
   await name.fill('Dock C');
   await hub.put(`/fences/${DOCK.id}`, { ...DOCK, name: 'Dock D' });
-  await page.getByText('Somebody else has changed this fence').waitFor();
+  await page.getByText('Another user has changed this fence').waitFor();
   assert.equal(await name.inputValue(), 'Dock C');
-  await page.getByRole('button', { name: 'Take theirs' }).click();
+  await page.getByRole('button', { name: 'Use theirs' }).click();
   await page.getByRole('heading', { name: 'Dock D' }).waitFor();
 });
 

@@ -105,7 +105,7 @@ test('The rules of the hub are built, tried on live locations, taken back and sa
   }
   const page = await openPage(t, `${hub.origin}/hub-ui/rules`, { mayFail: true });
   await page.getByRole('button', { name: 'Add rule' }).click();
-  await page.getByText('Holds of 1 of 2 live locations').waitFor();
+  await page.getByText('Matches 1 of 2 live locations').waitFor();
   await page.getByLabel('Property 1').selectOption('Accuracy in meters');
   await page.getByLabel('Operator 1').selectOption('is above');
   await page.getByLabel('Value 1').fill('far');
@@ -127,7 +127,7 @@ test('The rules of the hub are built, tried on live locations, taken back and sa
   assert.deepEqual(kept, [{ expression: 'accuracy > 1', priority: 1 }]);
   await page.goto(`${hub.origin}/hub-ui/?sel=trackables:${FORKLIFT.id}`);
   const why = page.getByRole('region', { name: 'Which location counts' });
-  await why.getByText('Its rule has the highest priority of all that hold, 1.').waitFor();
+  await why.getByText('Its rule has the highest priority of all matching rules: 1.').waitFor();
   await why.getByRole('listitem').filter({ hasText: 'counts' }).filter({ hasText: 'tag-1' }).waitFor();
   assert.equal(await why.getByRole('listitem').count(), 2);
 });

@@ -23,7 +23,7 @@ async function create(page: Page, kind: string): Promise<void> {
 
 /** What each kind needs to be created, beside its properties. */
 const KINDS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
-  zone: (page) => page.getByLabel('Save it incomplete, without a place on the earth').check(),
+  zone: (page) => page.getByLabel('Save incomplete, without a geographic position').check(),
   fence: (page) => page.getByRole('button', { name: 'Enter corners' }).click(),
   trackable: (page) => type(page, 'Name', 'Cart 7'),
   provider: (page) => type(page, 'Id', 'tag-7'),

@@ -209,7 +209,7 @@ test('On an empty hub a floor plan comes first: it is put where the map has gone
   const world = new TestMap(page, 'Map: points on the earth');
   await isAt(page, world, earth(30, 20));
   await world.goTo(earth(50, 30));
-  await page.getByRole('button', { name: 'Put it there' }).click();
+  await page.getByRole('button', { name: 'Place image' }).click();
   await page.getByText('Enter a width above 0 m.').waitFor();
   await page.getByLabel('Width of the image').fill('60');
   await page.getByLabel('Turned by').fill('90');
@@ -218,7 +218,7 @@ test('On an empty hub a floor plan comes first: it is put where the map has gone
     await untilHolds(page, () => create.isDisabled());
     await route.continue();
   });
-  await page.getByRole('button', { name: 'Put it there' }).click();
+  await page.getByRole('button', { name: 'Place image' }).click();
   await create.click();
   await page.getByText('Hall 3 is saved').waitFor();
   const [{ ground_control_points: rows, properties }] = (await hub.get('/zones/summary')).body;
@@ -263,7 +263,7 @@ test('On an empty hub a floor plan is placed by clicks, and its zone by it', { s
     await plan.click({ position: { x: width / 2 + right, y: height / 2 + 25 } });
     await page.getByText('Click a point here').waitFor();
   }
-  await page.getByRole('button', { name: 'Place it by its plan' }).click();
+  await page.getByRole('button', { name: 'Place the zone by its plan' }).click();
   await page.getByRole('button', { name: 'Create zone' }).click();
   await page.getByText(/ is saved$/).waitFor();
   const [{ ground_control_points: rows }] = (await hub.get('/zones/summary')).body;

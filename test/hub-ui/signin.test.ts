@@ -133,7 +133,7 @@ test('Who may import some kinds imports these, and is told of which others that 
   };
   const fences = [{ ...DOCK, name: 'Dock, new' }];
   await open({ fences, zones: [{ ...HALL, name: 'Hall, new' }] });
-  const reason = 'This needs more than you are allowed to: create any zones, change any zones.';
+  const reason = 'You lack the permissions: create any zones, change any zones.';
   assert.equal(await whyOff(dialog.getByRole('button', { name: 'Make 2 changes' })), reason);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   const rule = { id: 'r', name: 'Dock', kind: 'entry' };
@@ -150,11 +150,11 @@ test('Who may import some kinds imports these, and is told of which others that 
     'change any alert rules',
     'change any saved views',
   ];
-  const why = `This needs more than you are allowed to: ${others.join(', ')}, change the locating rules.`;
+  const why = `You lack the permissions: ${others.join(', ')}, change the locating rules.`;
   assert.equal(await whyOff(dialog.getByRole('button', { name: 'Make 4 changes' })), why);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await open({ fences });
-  await dialog.getByRole('button', { name: 'Make 1 change' }).click();
+  await dialog.getByRole('button', { name: 'Apply 1 change' }).click();
   await dialog
     .getByText(/finished|1 changed/i)
     .first()

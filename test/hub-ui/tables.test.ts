@@ -57,7 +57,7 @@ test('A table of carts becomes trackables with the members that it has; what can
   ]);
   assert.deepEqual(notesOf(document), [
     'Row 4, Cart 3: Radius cannot be "wide": it becomes the property Radius.',
-    'Row 4, Cart 3: The id "no-uuid" is no UUID: a UUID is made of it, and it becomes a property.',
+    'Row 4, Cart 3: The id "no-uuid" is not a UUID. A UUID is derived from it, and the id becomes a property.',
   ]);
   assert.deepEqual(document.scopes?.get('trackables'), [
     ...['/id', '/name', '/location_providers', '/radius', '/properties/Cost centre'],
@@ -100,8 +100,8 @@ test('readCsv numbers rows as spreadsheets do, and refuses what is no table', ()
     ['', /The file is empty/],
     ['a,,c\n1,2,3', /Column 2 has no heading/],
     ['a,b\n1,2\n1,2,3', /Row 3 has more fields than there are headings/],
-    ['a,b\n"1,2', /Row 2 has a quote that does not end/],
-    ['a,b\n"1" or 2,3', /Row 2 has text behind a quoted field/],
+    ['a,b\n"1,2', /Row 2 has an unterminated quote/],
+    ['a,b\n"1" or 2,3', /Row 2 has text after a quoted field/],
   ];
   for (const [source, message] of wrong) assert.throws(() => readCsv(source), { message });
   assert.equal(csvText({ columns: ['a'], rows: [['-1']] }), 'a\r\n-1\r\n');
@@ -277,8 +277,8 @@ test('Rows without a name, or with the tag of another trackable, are warned abou
   const cart = { id: UUID_A, type: 'omlox', name: 'Cart', location_providers: ['tag-9'] } as const;
   const hub: HubEntities = new Map([['trackables', new Map([[UUID_A, cart]])]]) as never;
   assert.deepEqual(notesOf(document), [
-    'Row 3: It has neither id nor name: its row number decides which trackable it is.',
-    'Row 5, Pump 1: A row before has the same name, and no id either: this is another trackable.',
+    'Row 3: It has neither id nor name. The row number identifies the trackable.',
+    'Row 5, Pump 1: An earlier row without an id has the same name. This row becomes another trackable.',
   ]);
   assert.deepEqual(
     warningsOf(document, hub).map(({ where, what }) => `${where}: ${what}`),

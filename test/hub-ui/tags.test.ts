@@ -93,13 +93,13 @@ test('Who looks after tags sees which are silent and which are nobody’s, and a
     .getByText(/^\d+(\.\d)?\/s$/)
     .waitFor();
 
-  await page.getByLabel('Not heard for').selectOption('5 min');
+  await page.getByLabel('Not seen for').selectOption('5 min');
   await untilHolds(page, async () => (await shown()) === 2);
   await page.reload();
   await row('tag-old').waitFor();
-  assert.equal(await page.getByLabel('Not heard for').inputValue(), '300');
+  assert.equal(await page.getByLabel('Not seen for').inputValue(), '300');
   assert.equal(await shown(), 2);
-  await page.getByLabel('Not heard for').selectOption('any time');
+  await page.getByLabel('Not seen for').selectOption('any time');
   await page.getByLabel('Unassigned', { exact: true }).check();
   await untilHolds(page, async () => (await shown()) === 3);
 
@@ -116,7 +116,7 @@ test('Who looks after tags sees which are silent and which are nobody’s, and a
   await row('tag-9').waitFor({ state: 'detached' });
   assert.deepEqual((await hub.get(`/trackables/${FORKLIFT.id}`)).body.location_providers, ['tag-1', 'tag-9']);
 
-  await page.getByRole('link', { name: 'Unassigned ones on the map' }).click();
+  await page.getByRole('link', { name: 'Show unassigned on the map' }).click();
   await page.getByText('1 unassigned provider, 1 silent').waitFor();
   await page.getByRole('button', { name: 'Layers' }).click();
   assert.ok(await page.getByLabel('Unassigned providers').isChecked());

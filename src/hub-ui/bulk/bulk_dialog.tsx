@@ -98,7 +98,7 @@ export function BulkDialog<K extends Kind>({ kind, entities, onClose }: BulkDial
             icon="plus"
             onClick={() => setLines([...lines, lineOf(nextField(fields, lines), (lines.at(-1)?.key ?? 0) + 1)])}
           >
-            {t('Another field')}
+            {t('Add field')}
           </Button>
         </div>
         {isUnderWay && (
@@ -178,7 +178,7 @@ function LineFields({
         <TrackableField name={line.name} onInput={(name) => onChange({ name })} />
       )}
       {onRemove !== undefined && (
-        <IconButton class={styles.remove} icon="trash" label={t('Leave this field')} onClick={onRemove} />
+        <IconButton class={styles.remove} icon="trash" label={t('Remove field')} onClick={onRemove} />
       )}
     </div>
   );
@@ -261,7 +261,7 @@ function Preview({
   readonly total: number;
   readonly kind: Kind;
 }) {
-  if (plan === undefined) return <p class={typography.faint}>{t('Say what to set to see what changes.')}</p>;
+  if (plan === undefined) return <p class={typography.faint}>{t('Enter a value to preview the changes.')}</p>;
   const same = total - plan.changed;
   return (
     <section aria-label={t('Preview')}>
@@ -273,11 +273,11 @@ function Preview({
             kind: kindsText(kind),
           })}
         </strong>
-        {same > 0 && <span class={typography.faint}>{t('{count} are so already', { count: countText(same) })}</span>}
+        {same > 0 && <span class={typography.faint}>{t('{count} unchanged', { count: countText(same) })}</span>}
       </p>
       {plan.rows.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reachable
-        <ul class={styles.preview} tabIndex={0} aria-label={t('What changes')}>
+        <ul class={styles.preview} tabIndex={0} aria-label={t('Changes')}>
           {plan.rows.slice(0, SHOWN_MAX).map((row) => (
             <PreviewLine key={`${row.id} ${row.path.join(' ')}`} row={row} />
           ))}

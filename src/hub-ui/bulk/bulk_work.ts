@@ -64,12 +64,12 @@ export function undoingWrites(done: readonly Write[], what: string): ToastAction
   const act = async (): Promise<void> => {
     const { failures } = await sendWrites(undone(done), quietly());
     if (failures.length === 0) {
-      toast(t('{what} as before', { what }));
+      toast(t('{what} restored', { what }));
       return;
     }
     const left = failures.map(({ item }) => undone([item])[0] as Write);
     toast(
-      t('{what} could not be taken back. {reason}', {
+      t('{what} could not be undone. {reason}', {
         what: countedText(left.length, 'change'),
         reason: failures[0]?.reason ?? '',
       }),
@@ -85,11 +85,11 @@ export function undoingCreations(created: readonly { readonly kind: Kind; readon
   const act = async (): Promise<void> => {
     const failures = await runAll([...created].reverse(), ({ kind, id }) => deleteEntity(kind, id), quietly());
     const [first] = failures;
-    if (first === undefined) toast(t('What was made is gone again'));
+    if (first === undefined) toast(t('Copies deleted'));
     else {
       const text = countedText(failures.length, SINGULAR[first.item.kind]);
       toast(
-        t('{what} could not be taken away. {reason}', { what: text, reason: first.reason }),
+        t('{what} could not be deleted. {reason}', { what: text, reason: first.reason }),
         'danger',
         undoingCreations(failures.map(({ item }) => item)),
       );

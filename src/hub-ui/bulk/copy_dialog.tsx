@@ -37,7 +37,7 @@ import styles from './copy_dialog.module.css';
 const COPIES_MAX = 2_000;
 const NAMED_MAX = 100;
 const PATTERN_HELP = t(
-  'In it {name} is the old name, {floor} the floor, {n} a number, {row} and {column} the place in a grid.',
+  'Pattern: {name} is the old name, {floor} the floor, {n} a number, {row} and {column} the position in the grid.',
   { name: '{name}', floor: '{floor}', n: '{n}', row: '{row}', column: '{column}' },
 );
 
@@ -63,7 +63,7 @@ export function CopyDialog({ ids, onClose }: CopyDialogProps) {
   const [only] = fences ?? [];
   const choice = fences?.length === 1 && (
     <Choice
-      label={t('What to make')}
+      label={t('Copies')}
       value={mode}
       onChange={setMode}
       options={[
@@ -168,7 +168,7 @@ function FloorCopies({
       <TextField label={t('Names')} help={PATTERN_HELP} value={pattern} onInput={setPattern} />
       {given === undefined && can('CREATE', '/zones') && (
         <Check
-          label={t('The zones of the floor, too, with their plans and anchors')}
+          label={t('Also copy the zones of the floor, with plans and anchors')}
           checked={hasZones}
           onChange={setHasZones}
         />
@@ -221,7 +221,7 @@ function GridCopies({ fence, ...frame }: CopiesProps & { readonly fence: Fence }
         <NumberField
           label={t('Turned by')}
           unit="°"
-          help={t('Along the longest edge of the fence, unless you change it.')}
+          help={t('By default, along the longest edge of the fence.')}
           value={angle}
           onInput={setAngle}
         />
@@ -276,7 +276,7 @@ function CopyFrame({
   const create = async (options: WorkOptions): Promise<readonly NamedFailure[]> => {
     const { created, failures: failed } = await make(options);
     if (created.length > 0)
-      toast(t('{count} made', { count: countText(created.length) }), 'ok', undoingCreations(created));
+      toast(t('{count} created', { count: countText(created.length) }), 'ok', undoingCreations(created));
     return failed;
   };
   return (
@@ -288,7 +288,7 @@ function CopyFrame({
         <>
           <Button onClick={onClose}>{isUnderWay ? t('Stop') : t('Cancel')}</Button>
           <Button kind="main" disabled={isUnderWay || copies.length === 0} onClick={() => void run(create)}>
-            {copies.length === 1 ? t('Make 1 copy') : t('Make {count} copies', { count: countText(copies.length) })}
+            {copies.length === 1 ? t('Create 1 copy') : t('Create {count} copies', { count: countText(copies.length) })}
           </Button>
         </>
       }
@@ -298,7 +298,7 @@ function CopyFrame({
         {children}
         {isUnderWay && <Progress label={t('Copying')} done={count} total={copies.length} />}
         <Failures
-          title={t('{count} could not be made', { count: countText(failures.length) })}
+          title={t('{count} could not be created', { count: countText(failures.length) })}
           rows={failures.map(({ label, reason }) => [label, reason])}
         />
         <div class={styles.outcome}>
@@ -307,7 +307,7 @@ function CopyFrame({
             <p class={typography.faint}>{t('There is nothing to copy.')}</p>
           ) : (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reachable
-            <ul class={styles.names} tabIndex={0} aria-label={t('What is made')}>
+            <ul class={styles.names} tabIndex={0} aria-label={t('Copies to create')}>
               {copies.slice(0, NAMED_MAX).map(({ name }, index) => (
                 <li key={index} class={typography.cut}>
                   {name}

@@ -99,10 +99,10 @@ function fieldAt(text: string, { at, separator, number }: Where): { readonly val
   }
   let close = text.indexOf('"', start + 1);
   while (close !== -1 && text.charAt(close + 1) === '"') close = text.indexOf('"', close + 2);
-  if (close === -1) throw new Error(t('Row {number} has a quote that does not end', { number }));
+  if (close === -1) throw new Error(t('Row {number} has an unterminated quote', { number }));
   let end = close + 1;
   while (isBlank(text.charAt(end), separator)) end++;
-  if (!isEnd(text.charAt(end))) throw new Error(t('Row {number} has text behind a quoted field', { number }));
+  if (!isEnd(text.charAt(end))) throw new Error(t('Row {number} has text after a quoted field', { number }));
   return { value: text.slice(start + 1, close).replaceAll('""', '"'), end };
 }
 

@@ -34,13 +34,13 @@ const NOTHING_ELSE = { name: undefined, floor: undefined, properties: {} };
  * for files that are not DXF.
  */
 export function readDxf(text: string): Drawing {
-  if (text.startsWith('AutoCAD Binary DXF')) throw new Error(t('The file is binary DXF: save it as text'));
+  if (text.startsWith('AutoCAD Binary DXF')) throw new Error(t('The file is binary DXF: save it as ASCII DXF'));
   const { sections, types, count, layerStates } = partsOf(text);
   const parsed = parsedFrom(sections);
   const units = parsed.header.insUnits ?? 0;
   const perUnit = METERS[units];
-  if (perUnit === undefined) throw new Error(t('$INSUNITS: {units} is no unit of length that can be read', { units }));
-  if (count === 0) throw new Error(t('The file has no entities, as a drawing in DXF has'));
+  if (perUnit === undefined) throw new Error(t('$INSUNITS: {units} is not a supported unit of length', { units }));
+  if (count === 0) throw new Error(t('The file contains no DXF entities'));
   const layers = new Layers();
   const others = new Others();
   const drawable = drawableOf(withoutHiddenInsertions(parsed, { layerStates, others }), others);
@@ -60,7 +60,7 @@ export function readDxf(text: string): Drawing {
   const known = new Set([parsed, ...parsed.blocks].flatMap(({ entities }) => entities.map(({ type }) => type)));
   for (const [type, times] of types) if (!known.has(type)) others.add(type, { times });
   others.refuseIn(layers);
-  if (units === 0) layers.refuse('$INSUNITS', t('The drawing has no units: it is taken as drawn in meters.'));
+  if (units === 0) layers.refuse('$INSUNITS', t('The drawing declares no units. Meters are assumed.'));
   return layers.drawing('meters');
 }
 
@@ -87,7 +87,7 @@ function whyNot(type: string): string {
     case 'HATCH':
       return t('A hatching has no outline of its own.');
     default:
-      return t('It is no closed area.');
+      return t('It is not a closed area.');
   }
 }
 
@@ -150,7 +150,7 @@ function partsOf(text: string) {
   for (let i = 0; i + 1 < lines.length; i += 2) {
     const code = Number(lines[i]);
     if (!Number.isInteger(code)) {
-      throw new Error(t('Line {number} of the file is no group code, as DXF has', { number: i + 1 }));
+      throw new Error(t('The file is not DXF: line {number} is not a group code', { number: i + 1 }));
     }
     const value = unescapeDxf((lines[i + 1] ?? '').trim());
     if (code === 0 && value === 'SECTION') section = (lines[i + 3] ?? '').trim();
@@ -222,7 +222,9 @@ function drawableOf(parsed: Parsed, others: Others): Parsed {
   const counts = new Map<string, number>();
   const count = entities.reduce((sum, entity) => sum + countOf(entity, { blocks, counts }), 0);
   if (count > ENTITIES_MAX) {
-    throw new Error(t('The drawing has {count} entities with those of its blocks; 200,000 can be read', { count }));
+    throw new Error(
+      t('The drawing has {count} entities, including those of blocks; the maximum is 200,000', { count }),
+    );
   }
   return { ...parsed, blocks: [...blocks.values()], entities };
 }
@@ -252,7 +254,7 @@ function countOf({ type, block = '', rowCount = 1, columnCount = 1 }: Entity, co
     count = entities.reduce((sum, entity) => sum + countOf(entity, counted), 1);
     counts.set(block, count);
   }
-  if (Number.isNaN(count)) throw new Error(t('The block {name} is a part of itself', { name: block }));
+  if (Number.isNaN(count)) throw new Error(t('The block {name} contains itself', { name: block }));
   return count * Math.max(1, rowCount * columnCount);
 }
 

@@ -125,7 +125,7 @@ function usable({ type, coordinates }: Json, reading: PositionReading): Shape['g
     return t('Geometries of the type {type} cannot be used.', { type: String(type) });
   const found: (readonly Position[])[] = [];
   for (const ring of rings) {
-    if (!Array.isArray(ring)) return t('Its coordinates are no list.');
+    if (!Array.isArray(ring)) return t('Its coordinates are not a list.');
     const positions: Position[] = [];
     for (const each of ring) {
       const at = positionOf(each, reading);
@@ -138,7 +138,7 @@ function usable({ type, coordinates }: Json, reading: PositionReading): Shape['g
       return t('A line that is not closed has no area.');
     }
     const closed = closedRing(positions);
-    if (closed === undefined) return t('It has less than three corners.');
+    if (closed === undefined) return t('It has fewer than three corners.');
     found.push(closed);
   }
   return { type: 'Polygon', coordinates: found };
@@ -153,8 +153,8 @@ function positionOf(value: unknown, { isSwapped, withHeight }: PositionReading):
   const position = withHeight ? [longitude, latitude, ...heights.slice(0, 1)] : [longitude, latitude];
   if (isOnEarth(longitude, latitude)) return position;
   return isOnEarth(latitude, longitude)
-    ? t('{longitude}, {latitude} is no longitude and latitude, but latitude and longitude.', { longitude, latitude })
-    : t('{longitude}, {latitude} is no longitude and latitude.', { longitude, latitude });
+    ? t('{longitude}, {latitude} has latitude before longitude.', { longitude, latitude })
+    : t('{longitude}, {latitude} is not a longitude and latitude.', { longitude, latitude });
 }
 
 function isOnEarth(longitude: number, latitude: number): boolean {

@@ -8,7 +8,7 @@ import { unzip } from './zip.ts';
 /** Reads an archive of the Indoor Mapping Data Format: one layer per file; floors come from the levels. */
 export function readImdf(archive: Uint8Array): Drawing {
   const files = unzip(archive, (name) => /(^|\/)[^/.][^/]*\.geojson$/i.test(name));
-  if (files.length === 0) throw new Error(t('The archive has no GeoJSON in it, as IMDF has'));
+  if (files.length === 0) throw new Error(t('The archive contains no GeoJSON, so it is not IMDF'));
   const collections = files.map(({ name, bytes }) => {
     const kind = name.replace(/^.*\//, '').replace(/\.geojson$/i, '');
     const collection = objectOf(parsed(decodeText(bytes).text));

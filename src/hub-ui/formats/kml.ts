@@ -66,11 +66,11 @@ class KmlDocument {
       case 'GroundOverlay':
         this.#others.push({
           where: name || 'Overlay',
-          why: t('An image on the ground is loaded in the form of its zone.'),
+          why: t('Load the image of a ground overlay as the floor plan of a zone.'),
         });
         return;
       case 'NetworkLink':
-        this.#others.push({ where: name || 'NetworkLink', why: t('What is in another file is not read.') });
+        this.#others.push({ where: name || 'NetworkLink', why: t('Linked files are not read.') });
         return;
       case 'Schema':
         this.#addSchema(element);

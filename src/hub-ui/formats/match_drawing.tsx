@@ -104,7 +104,7 @@ export function MatchDrawing({
           <Check label={t('Swap longitude and latitude')} checked={drawing !== read} onChange={swap} />
         </Notice>
       )}
-      <p class={typography.soft}>{t('Say what each layer becomes. What has a floor of its own keeps it.')}</p>
+      <p class={typography.soft}>{t('Select what each layer becomes. Shapes with their own floor keep it.')}</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
       <section class={tableStyles.box} aria-label={t('Layers')} tabIndex={0}>
         <table class={tableStyles.table}>
@@ -133,7 +133,7 @@ export function MatchDrawing({
       </section>
       {isInMeters && zones.length === 0 && (
         <Notice tone="warn">
-          {t('The file does not say where it is on the earth: create a zone first, whose meters it has.')}
+          {t('The file is not georeferenced. First create a zone with the coordinates of the file.')}
         </Notice>
       )}
       {isInMeters && zone !== undefined && (

@@ -54,7 +54,7 @@ export function MatchTable({
   return (
     <div class={flow.stack}>
       <p class={typography.soft}>
-        {t('{count} rows. Say what they become, and what each column means.', { count: countText(rows.length) })}
+        {t('{count} rows. Select what they become, and the meaning of each column.', { count: countText(rows.length) })}
       </p>
       {notes.map((note) => (
         <Notice key={note} tone="warn">
@@ -103,16 +103,11 @@ export function MatchTable({
       {(isUndecided || chosenSign !== undefined) && (
         <>
           <Notice tone="warn">
-            {t('How are numbers written? {numbers} can be read in two ways.', {
+            {t('Select the number format: {numbers} is ambiguous.', {
               numbers: detected.undecided.join(' / '),
             })}
           </Notice>
-          <Choice
-            label={t('Numbers are written as')}
-            value={chosenSign}
-            options={SIGNS}
-            onChange={(value) => setSign(value)}
-          />
+          <Choice label={t('Number format')} value={chosenSign} options={SIGNS} onChange={(value) => setSign(value)} />
         </>
       )}
       {problem !== undefined && <Notice tone="danger">{problem}</Notice>}

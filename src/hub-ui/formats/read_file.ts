@@ -20,7 +20,7 @@ const LARGE_BYTES = 100_000_000;
 /** Reads a file by its extension. Readers of rare formats are loaded on demand. Throws an Error with the reason. */
 export async function readFile(file: File): Promise<FileContents> {
   if (file.size > LARGE_BYTES)
-    throw new Error(t('The file has {count} bytes; 100,000,000 can be read', { count: file.size }));
+    throw new Error(t('The file has {count} bytes; the maximum is 100,000,000', { count: file.size }));
   const bytes = new Uint8Array(await file.arrayBuffer());
   const ending = /\.(\w+)$/.exec(file.name)?.[1]?.toLowerCase();
   switch (ending) {

@@ -165,7 +165,10 @@ class RowIds {
     if (this.#matching.kind === 'providers') return { id: id ?? '', parent: undefined, kept: [], about: undefined };
     const kept: [string, string][] = [];
     if (id !== undefined && !isUuid(id)) {
-      kept.push(['id', t('The id "{id}" is no UUID: a UUID is made of it, and it becomes a property.', { id })]);
+      kept.push([
+        'id',
+        t('The id "{id}" is not a UUID. A UUID is derived from it, and the id becomes a property.', { id }),
+      ]);
     }
     const isLost = parent !== undefined && !isUuid(parent) && !this.#named.has(parent);
     if (isLost) {
@@ -184,13 +187,13 @@ class RowIds {
   #anonymous(name: string | undefined, number: number): Pick<RowIdentity, 'id' | 'about'> {
     const key = `${this.#matching.name} ${name ?? number}`;
     if (name === undefined) {
-      const about = t('It has neither id nor name: its row number decides which trackable it is.');
+      const about = t('It has neither id nor name. The row number identifies the trackable.');
       return { id: stableId(key), about };
     }
     const count = (this.#counts.get(key) ?? 0) + 1;
     this.#counts.set(key, count);
     if (count === 1) return { id: stableId(key), about: undefined };
-    const about = t('A row before has the same name, and no id either: this is another trackable.');
+    const about = t('An earlier row without an id has the same name. This row becomes another trackable.');
     return { id: stableId(`${key} ${count}`), about };
   }
 }

@@ -38,7 +38,7 @@ export function unzip(archive: Uint8Array, isWanted: (name: string) => boolean):
     const isOfLibrary = cause instanceof RangeError || (cause instanceof Error && 'code' in cause);
     if (!isOfLibrary) throw cause;
     const isNone = listed === 0 && 'code' in cause && cause.code === FlateErrorCode.InvalidZipData;
-    throw new Error(isNone ? t('The file is no zip archive') : t('The archive is damaged'), { cause });
+    throw new Error(isNone ? t('The file is not a zip archive') : t('The archive is damaged'), { cause });
   }
 }
 
@@ -47,10 +47,10 @@ function checkSizes(files: readonly UnzipFileInfo[]): void {
   let total = 0;
   for (const { size, originalSize, compression: method } of files) {
     if (method !== STORED && method !== DEFLATED) {
-      throw new Error(t('The archive is packed by method {method}, which cannot be read', { method }));
+      throw new Error(t('The archive uses the unsupported compression method {method}', { method }));
     }
     total += Math.max(size, originalSize);
-    if (total > UNPACKED_MAX) throw new Error(t('The archive has more than 200,000,000 bytes in it'));
+    if (total > UNPACKED_MAX) throw new Error(t('The archive unpacks to more than 200,000,000 bytes'));
   }
 }
 

@@ -24,7 +24,7 @@ import { SpanSelect } from './span_select.tsx';
 /** Page with the flows between fences: counts and travel times. */
 export function FlowsPage() {
   return (
-    <Page title={t('Flows')} lead={t('Which fence things went to next, how often, and how long it took them.')}>
+    <Page title={t('Flows')} lead={t('Movements between fences: how many, and how long they took.')}>
       {settings.value.history ? <Flows /> : <NotRecorded />}
     </Page>
   );
@@ -33,7 +33,7 @@ export function FlowsPage() {
 function NotRecorded() {
   return (
     <Empty icon="clock" title={t('This hub records no history')}>
-      <p>{tParts('With the setting {setting} it does, from then on.', { setting: <code>history: true</code> })}</p>
+      <p>{tParts('Set {setting} to start recording.', { setting: <code>history: true</code> })}</p>
     </Empty>
   );
 }
@@ -53,7 +53,7 @@ function Flows() {
       <Told
         asked={asked}
         isEmpty={({ flows }) => flows.length === 0}
-        nothing={t('Nothing went from one fence to another during this time.')}
+        nothing={t('No movements between fences during this time.')}
       >
         {({ flows }) => (
           <Matrix
@@ -99,7 +99,7 @@ function Matrix({ flows, nameOf }: { readonly flows: readonly Flow[]; readonly n
         <table class={styles.matrix}>
           <caption class={typography.hidden}>
             {t(
-              'Rows are the fences that things came from, columns those that they went to next. Each cell says how often, and the median of the time on the way.',
+              'Rows are origins, columns are destinations. Each cell has the number of movements and their median duration.',
             )}
           </caption>
           <thead>

@@ -114,8 +114,8 @@ function Strip({
         <p class={typography.soft}>
           {t(
             hasMore
-              ? 'The list has the first {listed} of more than {visits} visits. Later ones are not in the strip either.'
-              : 'The list has the first {listed} of {visits} visits.',
+              ? 'The list shows the first {listed} of more than {visits} visits. Later ones are missing in the strip, too.'
+              : 'The list shows the first {listed} of {visits} visits.',
             { listed: LISTED_MAX, visits: countText(visits.length) },
           )}
         </p>

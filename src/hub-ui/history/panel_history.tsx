@@ -34,7 +34,7 @@ function PastFacts({ selection: { kind, id } }: { readonly selection: Selection 
   const index = objects?.indexOf(id);
   if (atMs === undefined || state === 'loading') return <p class={typography.soft}>…</p>;
   if (objects === undefined || index === undefined || objects.gone[index] === 1) {
-    return <p class={typography.soft}>{t('Nothing was heard of it around {time}.', { time: clockText(atMs) })}</p>;
+    return <p class={typography.soft}>{t('No position around {time}.', { time: clockText(atMs) })}</p>;
   }
   const [x, y] = fromMap(objects.plane, [objects.x[index] ?? 0, objects.y[index] ?? 0]);
   const isEarth = objects.plane.kind === 'earth';

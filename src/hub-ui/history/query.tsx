@@ -84,8 +84,6 @@ export function Failed({ problem, onAgain }: { readonly problem: string; readonl
 }
 
 export function Incomplete() {
-  const text = t(
-    'Some files of this time cannot be read, or a hub has not answered: what they recorded is missing here.',
-  );
+  const text = t('Some files of this time cannot be read, or a hub has not answered: their data are missing here.');
   return <Notice tone="warn">{text}</Notice>;
 }

@@ -222,7 +222,7 @@ function Standing() {
     : isEmpty
       ? t('Nothing was recorded at this time')
       : isCut
-        ? t('More moved than can be shown')
+        ? t('Too many objects to show all')
         : state === 'loading'
           ? t('Loading …')
           : '';

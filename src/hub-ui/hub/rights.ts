@@ -66,5 +66,5 @@ function pathOf(operation: Operation, name: Listed): string {
 
 function whyNot(missing: readonly string[]): string | undefined {
   if (missing.length === 0) return undefined;
-  return t('This needs more than you are allowed to: {missing}.', { missing: missing.join(', ') });
+  return t('You lack the permissions: {missing}.', { missing: missing.join(', ') });
 }

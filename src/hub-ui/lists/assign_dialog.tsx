@@ -39,7 +39,7 @@ export function AssignDialog({
       <div class={flow.stack}>
         <TextField
           label={t('Trackable')}
-          help={t('Search one that is there, or write the name of a new one.')}
+          help={t('Search for an existing trackable, or enter the name of a new one.')}
           value={text}
           onInput={setText}
         />
@@ -61,7 +61,7 @@ export function AssignDialog({
             ))}
           </ul>
         ) : (
-          <p class={typography.faint}>{t('No trackable of this name that you may change')}</p>
+          <p class={typography.faint}>{t('No trackable with this name that you may change')}</p>
         )}
       </div>
     </Dialog>
@@ -119,7 +119,7 @@ async function assignToNew(providerId: string, name: string): Promise<void> {
   try {
     const { id } = await createEntity('trackables', { type: 'omlox', name, location_providers: [providerId] });
     const act = (): void => void deleteEntity('trackables', id).catch(toastError);
-    toast(t('{provider} is assigned to {name}, which is new', { provider: providerId, name }), 'ok', {
+    toast(t('{provider} is assigned to the new trackable {name}', { provider: providerId, name }), 'ok', {
       label: t('Undo'),
       act,
     });

@@ -86,9 +86,7 @@ export function EntityDialog<K extends Kind>({
       <div class={flow.stack}>
         <div class={flow.row}>
           <Choice label={t('Show as')} value={view} options={VIEWS} onChange={setView} />
-          {view === 'curl' && (
-            <Choice label={t('What the command does')} value={verb} options={VERBS} onChange={setVerb} />
-          )}
+          {view === 'curl' && <Choice label={t('Action')} value={verb} options={VERBS} onChange={setVerb} />}
         </div>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
         <pre class={jsonStyles.box} tabIndex={0}>
@@ -166,9 +164,7 @@ function JsonEditor<E extends object>({
         {both.length > 0 && (
           <div role="status">
             <Notice tone="warn">
-              <p>
-                {t('Somebody else has changed this in the meantime. Choose which value to keep, and save it again.')}
-              </p>
+              <p>{t('Another user has changed this in the meantime. Choose which values to keep, then save again.')}</p>
               {both.map((change) => (
                 <WhoseValue key={keyOf(change.path)} change={change} onChoose={(whose) => choose(change, whose)} />
               ))}

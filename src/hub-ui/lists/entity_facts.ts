@@ -31,7 +31,7 @@ function tagFacts<K extends HeardKind>(kind: K): readonly Fact<K>[] {
   return [
     {
       key: 'heard',
-      title: t('Last heard'),
+      title: t('Last seen'),
       isLive: true,
       isNarrow: true,
       value: agoMs,

@@ -22,19 +22,19 @@ const FORMATS = {
   json: {
     label: t('Hub'),
     kinds: KINDS,
-    about: t('Can be imported here or into another hub, also by the command line.'),
+    about: t('To import into this or another hub, here or on the command line.'),
   },
   geojson: {
     label: 'GeoJSON',
     kinds: ['zones', 'fences'],
-    about: t('For maps and GIS. Imported again, it keeps its ids.'),
+    about: t('For maps and GIS. Importing it again preserves ids.'),
   },
   kml: {
     label: 'KML',
     kinds: ['zones', 'fences'],
-    about: t('For Google Earth and other maps. Imported again, it keeps its ids.'),
+    about: t('For Google Earth and other maps. Importing it again preserves ids.'),
   },
-  csv: { label: 'CSV', kinds: ['trackables', 'providers'], about: t('For spreadsheets: a file for each kind.') },
+  csv: { label: 'CSV', kinds: ['trackables', 'providers'], about: t('For spreadsheets: one file per kind.') },
 } as const satisfies Readonly<Record<string, { label: string; kinds: readonly Kind[]; about: string }>>;
 type Format = keyof typeof FORMATS;
 const OPTIONS = (Object.keys(FORMATS) as Format[]).map((value) => ({ value, label: FORMATS[value].label }));

@@ -140,7 +140,7 @@ function Begin({ plan, document, deletes, onBegin }: Checked & { readonly onBegi
   const isNothing = changes === 0 || plan.state !== 'done';
   return (
     <Button kind="main" icon="upload" disabled={isNothing} off={off} onClick={onBegin}>
-      {changes === 1 ? t('Make 1 change') : t('Make {count} changes', { count: countText(changes) })}
+      {changes === 1 ? t('Apply 1 change') : t('Apply {count} changes', { count: countText(changes) })}
     </Button>
   );
 }
@@ -157,7 +157,7 @@ function Running() {
   return (
     <>
       <ImportProgress job={job} />
-      <p class={typography.soft}>{t('It goes on when this page is left. The lists tell how far it is.')}</p>
+      <p class={typography.soft}>{t('You may leave this page. The lists show the progress.')}</p>
     </>
   );
 }
@@ -189,8 +189,8 @@ function Choosing({
         }}
       >
         <strong>{t('Choose a file')}</strong>
-        <span class={typography.soft}>{t('or drop it here. Nothing changes before you have seen what would.')}</span>
-        <span class={typography.faint}>{t('An export of a hub, GeoJSON, KML, KMZ, IMDF, DXF or CSV')}</span>
+        <span class={typography.soft}>{t('or drop it here. You see all changes before they are made.')}</span>
+        <span class={typography.faint}>{t('Hub export, GeoJSON, KML, KMZ, IMDF, DXF or CSV')}</span>
         <input
           type="file"
           class={typography.hidden}

@@ -57,12 +57,9 @@ export function Preview({
   return (
     <>
       <p class={typography.soft}>
-        {tParts(
-          changesOf(plan) === 0 ? '{file} has nothing that the hub does not have.' : '{file} compared with the hub:',
-          {
-            file: <strong>{name}</strong>,
-          },
-        )}
+        {tParts(changesOf(plan) === 0 ? '{file} contains no changes.' : '{file} compared with the hub:', {
+          file: <strong>{name}</strong>,
+        })}
       </p>
       <div class={tableStyles.box}>
         <table class={tableStyles.table} aria-label={t('Preview')}>
@@ -107,12 +104,12 @@ export function Preview({
           </tbody>
         </table>
       </div>
-      <Disclosure title={t('Changes of members: {count}', { count: countText(count) })} isOpen={count > 0}>
+      <Disclosure title={t('Changed members: {count}', { count: countText(count) })} isOpen={count > 0}>
         <MemberChanges label={t('Changes')} {...{ changes, count, document, hub }} />
       </Disclosure>
       {plan.rules === 'changed' && <p class={typography.soft}>{t('The locating rules of the hub are replaced.')}</p>}
-      {leftOut === 1 && <Notice>{t('1 entity is left out.')}</Notice>}
-      {leftOut > 1 && <Notice>{t('{count} entities are left out.', { count: countText(leftOut) })}</Notice>}
+      {leftOut === 1 && <Notice>{t('1 entity is skipped.')}</Notice>}
+      {leftOut > 1 && <Notice>{t('{count} entities are skipped.', { count: countText(leftOut) })}</Notice>}
       {notes.map((note) => (
         <Notice key={note} tone="warn">
           {note}
@@ -123,16 +120,16 @@ export function Preview({
       {missingCount > 0 && (
         <>
           <Check
-            label={t('Delete values that the file does not have: {count}', { count: countText(missingCount) })}
+            label={t('Delete values that are missing in the file: {count}', { count: countText(missingCount) })}
             checked={deletes.members}
             onChange={(members) => onDelete({ ...deletes, members })}
           />
           <Disclosure
-            title={deletes.members ? t('Values that are deleted') : t('Values that the file does not have')}
+            title={deletes.members ? t('Values that are deleted') : t('Values that are missing in the file')}
             isOpen={deletes.members}
           >
             <MemberChanges
-              label={t('Values that the file does not have')}
+              label={t('Values that are missing in the file')}
               changes={plan.missing ?? []}
               count={missingCount}
               {...{ document, hub }}
@@ -142,7 +139,7 @@ export function Preview({
       )}
       {isWhole && allMissing > 0 && (
         <Check
-          label={t('Delete what is only in the hub: {count}', { count: countText(allMissing) })}
+          label={t('Delete entities that are only in the hub: {count}', { count: countText(allMissing) })}
           checked={deletes.others}
           onChange={(others) => onDelete({ ...deletes, others })}
         />

@@ -41,7 +41,7 @@ export function ImportProblems({
           {count > SHOWN && <li>{t('{count} more', { count: countText(count - SHOWN) })}</li>}
         </ul>
         <div>
-          <Button onClick={onLeaveOut}>{t('Leave out what does not fit')}</Button>
+          <Button onClick={onLeaveOut}>{t('Skip invalid entities')}</Button>
         </div>
       </div>
     </Notice>

@@ -57,7 +57,7 @@ export function ImportResult({ job }: { readonly job: Import }) {
   if (state === 'done') {
     return (
       <p>
-        {t('All of it is in the hub: {created} created, {changed} changed, {deleted} deleted.', {
+        {t('Import complete: {created} created, {changed} changed, {deleted} deleted.', {
           created: countText(sum('created')),
           changed: countText(sum('changed')),
           deleted: countText(sum('deleted')),
@@ -67,12 +67,12 @@ export function ImportResult({ job }: { readonly job: Import }) {
   }
   if (state === 'cancelled') return <p>{t('The import was stopped. Nothing has changed.')}</p>;
   if (state === 'refused') {
-    const text = t('The hub has changed meanwhile, and {count} fields do not fit any more. Nothing was imported.', {
+    const text = t('The hub has changed in the meantime: {count} fields are no longer valid. Nothing was imported.', {
       count: countText(problems),
     });
     return <Notice tone="danger">{text}</Notice>;
   }
   if (state === 'failed')
     return <Notice tone="danger">{t('{error}. Nothing has changed.', { error: error ?? '' })}</Notice>;
-  return <Notice tone="warn">{t('The hub was started anew meanwhile: look whether the import is there.')}</Notice>;
+  return <Notice tone="warn">{t('The hub was restarted in the meantime. Check whether the import was made.')}</Notice>;
 }

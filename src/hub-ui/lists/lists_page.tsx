@@ -124,16 +124,18 @@ function Body<K extends Kind>({
   if (items.value.size === 0) return <Nothing kind={kind} />;
   if (matching.length > 0 && found.length === 0) {
     return (
-      <Empty icon="check" title={t('Nothing to worry about')}>
-        <p>{t('None of the {kind} is left by the filter.', { kind: kindsText(kind) })}</p>
+      <Empty icon="check" title={t('Nothing found')}>
+        <p>{t('No {kind} match the filter.', { kind: kindsText(kind) })}</p>
         <Button onClick={() => setUrlParams(NO_FILTER)}>{t('Clear the filter')}</Button>
       </Empty>
     );
   }
   if (found.length === 0) {
     return (
-      <Empty icon="search" title={t('None of the {kind} matches', { kind: kindsText(kind) })}>
-        <p>{t('The search looks for words in names, ids, foreign ids and properties that begin like yours.')}</p>
+      <Empty icon="search" title={t('No {kind} match the search', { kind: kindsText(kind) })}>
+        <p>
+          {t('The search finds words in names, ids, foreign ids and properties that start with your search terms.')}
+        </p>
         <Button onClick={() => setUrlParams({ q: undefined })}>{t('Clear the search')}</Button>
       </Empty>
     );
@@ -142,11 +144,11 @@ function Body<K extends Kind>({
 }
 
 const ABOUT: Readonly<Record<Kind, string>> = {
-  zones: t('A zone is the area of one locating system, and says where its meters are on the earth.'),
-  fences: t('A fence is an area: the hub reports whatever enters or leaves it.'),
-  trackables: t('A trackable is a thing that is located through its providers.'),
+  zones: t('A zone is the area of a locating system, and georeferences its coordinates.'),
+  fences: t('A fence is an area: the hub reports objects that enter or leave it.'),
+  trackables: t('A trackable is an object that its providers locate.'),
   providers: t('A provider is a source of positions, such as a tag. The hub creates it with its first position.'),
-  anchors: t('An anchor is a fixed device by which a locating system measures.'),
+  anchors: t('An anchor is a fixed device of a locating system.'),
 };
 
 function Nothing({ kind }: { readonly kind: Kind }) {

@@ -62,7 +62,7 @@ export function TagFilterBar({ kind }: { readonly kind: HeardKind }) {
   return (
     <div class={styles.bar}>
       <label class={styles.silent}>
-        <span class={typography.soft}>{t('Not heard for')}</span>
+        <span class={typography.soft}>{t('Not seen for')}</span>
         <select
           class={fieldStyles.input}
           value={seconds === undefined ? '' : String(seconds)}
@@ -85,7 +85,7 @@ export function TagFilterBar({ kind }: { readonly kind: HeardKind }) {
       <span class={flow.space} />
       {kind === 'providers' && isUnassigned && (
         <ButtonLink kind="quiet" icon="map" href="/?layers=unassigned,zones,fences,plans,labels,tails,clusters">
-          {t('Unassigned ones on the map')}
+          {t('Show unassigned on the map')}
         </ButtonLink>
       )}
     </div>

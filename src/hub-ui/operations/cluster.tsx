@@ -38,7 +38,11 @@ export function Cluster({ system: { value: system, atMs, problem } }: Asked) {
   if (problem !== undefined) {
     return (
       <Card title={t('Cluster')}>
-        <Headline tone="neutral" label={t('Unknown')} meaning={t('Only a hub can say how the cluster is.')} />
+        <Headline
+          tone="neutral"
+          label={t('Unknown')}
+          meaning={t('The state of the cluster is unknown while no hub answers.')}
+        />
       </Card>
     );
   }
@@ -67,7 +71,9 @@ function Standing(cluster: ClusterHealth) {
       <div>
         <Headline tone={problem === undefined ? tone : 'warn'} label={label} meaning={meaningOf(cluster)} />
         {problem !== undefined && (
-          <Notice tone="warn">{t('This hub serves nobody now: {problem}', { problem: saidText(problem) })}</Notice>
+          <Notice tone="warn">
+            {t('This hub does not handle requests now: {problem}', { problem: saidText(problem) })}
+          </Notice>
         )}
       </div>
       <Facts
@@ -80,10 +86,10 @@ function Standing(cluster: ClusterHealth) {
       />
       <Facts
         rows={[
-          [t('Objects'), cluster.settled === false ? t('are being handed over') : t('at their owners')],
+          [t('Objects'), cluster.settled === false ? t('are migrating') : t('at their owners')],
           [t('Waiting for the journal'), bytesText(cluster.journal_waiting_bytes)],
           [t('Takeovers by this hub'), countText(cluster.takeovers)],
-          [t('The last one took'), lastMs === undefined ? undefined : spanText(lastMs)],
+          [t('Last takeover took'), lastMs === undefined ? undefined : spanText(lastMs)],
         ]}
       />
     </div>
@@ -99,7 +105,7 @@ function ownedBy({ members }: ClusterHealth, incarnation: string): number | unde
 
 function ownersText({ owner, members }: ClusterHealth): string {
   const owners = members.filter(({ partitions = 0 }) => partitions > 0);
-  if (owner !== undefined || owners.length < 2) return owner ?? 'nobody';
+  if (owner !== undefined || owners.length < 2) return owner ?? t('no hub');
   return t('{count} of {total} hubs', { count: owners.length, total: members.length });
 }
 
@@ -120,11 +126,12 @@ function meaningOf(cluster: ClusterHealth): string {
     case 'joining':
       return t('This hub is joining its cluster.');
     case 'out':
-      return t('The other hubs go on without this one.');
+      return t('The other hubs continue without this one.');
     case 'standby':
-      if (owner !== undefined) return t('This hub hands locations to {owner}, and takes over if it has to.', { owner });
+      if (owner !== undefined)
+        return t('This hub forwards locations to {owner}, and takes over if {owner} fails.', { owner });
       return members.filter(({ partitions = 0 }) => partitions > 0).length > 1
-        ? t('This hub hands locations to their owners, and takes over if it has to.')
+        ? t('This hub forwards locations to their owners, and takes over if one fails.')
         : t('No hub owns the objects now. Locations wait until one has taken over.');
   }
 }
@@ -183,7 +190,7 @@ const COLUMNS: readonly Column<Row>[] = [
     title: t('State'),
     cell: ({ isSuspected }) => (
       <Badge tone={isSuspected ? 'warn' : 'ok'} dot>
-        {isSuspected ? t('Suspected') : t('Heard')}
+        {isSuspected ? t('Suspected') : t('Active')}
       </Badge>
     ),
   },

@@ -64,7 +64,7 @@ function LicenseFacts({ info, lease, onChanged }: Known & Changed) {
     const title = t('Remove the license?');
     const text = t('This removes the key that was set here, and the trial. The hub keeps working as before.');
     if (!(await confirm({ title, text, action: t('Remove') }))) return;
-    await act(() => request('DELETE', '/license/lease'), t('Given up'));
+    await act(() => request('DELETE', '/license/lease'), t('License removed'));
   };
   return (
     <Card title={t('License')}>
@@ -74,11 +74,11 @@ function LicenseFacts({ info, lease, onChanged }: Known & Changed) {
         <Facts
           rows={[
             [t('Trial'), info.trial_info && saidText(info.trial_info)],
-            [t('Given to'), lease?.customer_email],
+            [t('Licensee'), lease?.customer_email],
             [t('Ends'), lease && longDayText(Date.parse(lease.lease_end_timestamp))],
-            [t('Grace until'), lease && longDayText(Date.parse(lease.grace_period_timestamp))],
+            [t('Grace period until'), lease && longDayText(Date.parse(lease.grace_period_timestamp))],
             [t('For development'), info.development_info],
-            [t('Says'), info.custom_info],
+            [t('Further information'), info.custom_info],
             [t('Hub id'), lease && <code key="id">{lease.hub_instance_id}</code>],
           ]}
         />
@@ -124,7 +124,7 @@ function KeyForm({ onChanged }: Changed) {
       >
         <AreaField
           label={t('New key')}
-          help={t('A key that somebody has given you. It is verified, and shown; nothing depends on it.')}
+          help={t('A license key for this hub. It is verified and displayed; no feature depends on it.')}
           mono
           value={key}
           onInput={setKey}
@@ -132,7 +132,7 @@ function KeyForm({ onChanged }: Changed) {
         />
         <div class={`${flow.row} ${flow.end}`}>
           <Button kind="main" type="submit" disabled={key.trim() === ''}>
-            {t('Set the key')}
+            {t('Set license key')}
           </Button>
         </div>
       </form>

@@ -44,9 +44,9 @@ export function Overview() {
 
 const MEANINGS = {
   connecting: t('The page is connecting to the hub for the first time.'),
-  connected: t('The hub answers. What the page shows is what is there now.'),
-  stale: t('The hub has not answered for a few seconds. What the page shows may be out of date.'),
-  reconnecting: t('The connection is lost. What the page shows is out of date.'),
+  connected: t('The hub answers. The page is up to date.'),
+  stale: t('The hub has not answered for a few seconds. The page may be out of date.'),
+  reconnecting: t('The connection is lost. The page is out of date.'),
 } as const;
 
 function ConnectionCard() {
@@ -88,7 +88,7 @@ function HubCard({ system: { value: system, problem } }: { readonly system: Poll
         <Headline
           tone="warn"
           label={t('Not serving')}
-          meaning={t('The other hubs take the requests now: see Cluster.')}
+          meaning={t('The other hubs handle the requests now: see Cluster.')}
         />
       ) : (
         <Headline
@@ -99,7 +99,7 @@ function HubCard({ system: { value: system, problem } }: { readonly system: Poll
       )}
       <Facts
         rows={[
-          [t('Up for'), system && isUp ? durationText(system.uptime * 1_000) : undefined],
+          [t('Uptime'), system && isUp ? durationText(system.uptime * 1_000) : undefined],
           [t('Version'), version?.hub_version ?? settings.value.hub_version],
           [t('omlox API'), version?.api_version],
           [
@@ -115,7 +115,7 @@ function HubCard({ system: { value: system, problem } }: { readonly system: Poll
 }
 
 function labelOf(problem: Problem | undefined): string {
-  if (problem === undefined) return t('Asking');
+  if (problem === undefined) return t('Checking');
   return problem.isForbidden ? t('No access') : t('No answer');
 }
 
@@ -134,10 +134,10 @@ function DatabaseCard({ system: { value: system, problem } }: { readonly system:
           !isKnown
             ? problem?.isForbidden
               ? problem.text
-              : t('Only the hub can say how its database is.')
+              : t('The state of the database is unknown while the hub does not answer.')
             : isFailing
-              ? t('What the hub is told now may be lost in a restart.')
-              : t('What the hub is told reaches its database.')
+              ? t('New data may be lost in a restart.')
+              : t('The hub writes all data to its database.')
         }
       />
       <Facts
@@ -162,7 +162,7 @@ function Configuration({ text }: { readonly text: string }) {
       }
     >
       <details>
-        <summary>{t('What the hub runs with, without secrets')}</summary>
+        <summary>{t('Current configuration, without secrets')}</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
         <pre class={jsonStyles.box} tabIndex={0}>
           {text}

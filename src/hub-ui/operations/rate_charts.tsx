@@ -34,7 +34,7 @@ export function RateCharts() {
         <Choice label={t('Time')} value={minutes} options={WINDOWS} onChange={(window) => setUrlParams({ window })} />
       </div>
       {samples.value.at(-1)?.values.has('hub_cluster_members') && (
-        <p class={typography.soft}>{t('Of one hub of the cluster, for as long as it answers.')}</p>
+        <p class={typography.soft}>{t('From one hub of the cluster, as long as it answers.')}</p>
       )}
       <ProblemNotice problem={metricsProblem.value} />
       <div class={styles.charts}>
@@ -90,7 +90,7 @@ function MetricCharts({ range }: Ranged) {
     <>
       <ChartCard title={t('Locations')} {...shared} lines={charts.locations} format={rateText} />
       <ChartCard title={t('Events')} {...shared} lines={charts.events} format={rateText} />
-      <ChartCard title={t('Motions and what is sent')} {...shared} lines={charts.sent} format={rateText} />
+      <ChartCard title={t('Motions and sent messages')} {...shared} lines={charts.sent} format={rateText} />
       <ChartCard title={t('Delay of the hub')} {...shared} lines={charts.delay} format={millisecondsText} />
       <ChartCard
         title={t('Waiting for a thread')}
@@ -119,13 +119,13 @@ function PageCharts({ range }: Ranged) {
   return (
     <>
       <ChartCard
-        title={t('From this page to the hub and back')}
+        title={t('Round-trip time to the hub')}
         times={times}
         range={range}
         lines={trip}
         format={millisecondsText}
       />
-      <ChartCard title={t('What this page receives')} times={times} range={range} lines={bytes} format={perSecond} />
+      <ChartCard title={t('Received by this page')} times={times} range={range} lines={bytes} format={perSecond} />
     </>
   );
 }

@@ -88,7 +88,7 @@ function Shown({
           rows={[
             [t('Clients'), countText(health?.number_of_clients ?? 0)],
             [t('Subscriptions'), countText(health?.number_of_subscribers ?? 0)],
-            [t('Waiting to be taken'), waitingBytes == null ? undefined : bytesText(waitingBytes)],
+            [t('Waiting in send queues'), waitingBytes == null ? undefined : bytesText(waitingBytes)],
           ]}
         />
         <p class={`${typography.faint} ${styles.note}`}>{t('This page is one of the clients.')}</p>

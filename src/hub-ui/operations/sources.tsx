@@ -47,10 +47,10 @@ export function Sources() {
     <>
       <ProblemNotice problem={ofZones.problem ?? ofOthers.problem} />
       <SourceTable title={t('Zones')} param="zonesort" rows={zoneRows} isKnown={ofZones.value !== undefined}>
-        {tParts('Create a {zone} to see here what comes from it.', { zone: <Link href="/zones">{t('zone')}</Link> })}
+        {tParts('Create a {zone} to see its updates here.', { zone: <Link href="/zones">{t('zone')}</Link> })}
       </SourceTable>
       <SourceTable title={t('Sources')} param="sort" rows={otherRows} isKnown={ofOthers.value !== undefined}>
-        {t('Locations name what they come from. None has come in since the hub was started.')}
+        {t('Sources appear with the first location that names them. None has arrived since the hub was started.')}
       </SourceTable>
     </>
   );
@@ -75,7 +75,7 @@ function rowsOf({ value = [], atMs, before }: Polled<readonly HealthSource[]>, n
 function stateOf({ agoMs, reconnects, connection_established: established }: Row): { label: string; tone: Tone } {
   // Only streams have a connection of their own that can be down.
   if (reconnects !== undefined && established === undefined) return { label: t('Disconnected'), tone: 'danger' };
-  if (agoMs === Number.POSITIVE_INFINITY) return { label: t('Never heard'), tone: 'neutral' };
+  if (agoMs === Number.POSITIVE_INFINITY) return { label: t('Never seen'), tone: 'neutral' };
   return agoMs > QUIET_MS ? { label: t('Quiet'), tone: 'warn' } : { label: t('Active'), tone: 'ok' };
 }
 

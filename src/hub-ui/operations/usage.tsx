@@ -108,7 +108,7 @@ function MonthCards({ month }: { readonly month: Consumption }) {
                 active: countText(config.locationproviders_no_active),
               }),
             ],
-            [t('Hub has run'), durationText(statistics.uptime * 1_000)],
+            [t('Uptime'), durationText(statistics.uptime * 1_000)],
             [t('Hub id'), <code key="id">{statistics.instance_id}</code>],
           ]}
         />
@@ -139,7 +139,7 @@ const shown = (value: number | undefined) =>
 
 const COLUMNS: readonly Column<Row>[] = [
   { key: 'name', title: t('What'), cell: ({ name }) => name },
-  { key: 'processed', title: t('There were'), isNumber: true, cell: ({ processed }) => shown(processed) },
+  { key: 'processed', title: t('Processed'), isNumber: true, cell: ({ processed }) => shown(processed) },
   { key: 'sent', title: t('Sent'), isNumber: true, cell: ({ sent }) => shown(sent) },
   { key: 'geojson', title: t('As GeoJSON'), isNumber: true, cell: ({ geojson }) => shown(geojson) },
 ];

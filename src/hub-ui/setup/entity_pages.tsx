@@ -25,9 +25,9 @@ const PAGES: { readonly [K in Kind]: EntityPage<K> } = {
   zones: {
     title: t('Zones'),
     icon: 'zone',
-    lead: t('The areas of locating systems, each with its own meters, placed on the earth.'),
+    lead: t('The areas of locating systems, each with its own georeferenced coordinates.'),
     first: t(
-      'Start with the area of one locating system: lay its floor plan on the map, draw it, or click points that you know on the earth and in its meters.',
+      'Start with the area of a locating system: place its floor plan on the map, draw it, or click points with known coordinates.',
     ),
     about: aboutZone,
     isOnMap: true,
@@ -36,8 +36,8 @@ const PAGES: { readonly [K in Kind]: EntityPage<K> } = {
   anchors: {
     title: t('Anchors'),
     icon: 'anchor',
-    lead: t('Fixed devices by which locating systems measure.'),
-    first: t('Anchors that are known on the earth and in the meters of their zone help to place it.'),
+    lead: t('Fixed devices of locating systems.'),
+    first: t('Anchors with geographic and local positions help to georeference their zone.'),
     about: (anchor) => <AboutAnchor anchor={anchor} />,
     isOnMap: true,
     Editor: AnchorEditor,
@@ -45,8 +45,8 @@ const PAGES: { readonly [K in Kind]: EntityPage<K> } = {
   fences: {
     title: t('Fences'),
     icon: 'fence',
-    lead: t('Areas: the hub reports what enters and leaves them.'),
-    first: t('Draw an area, and the hub reports whatever enters or leaves it.'),
+    lead: t('Areas whose entries and exits the hub reports.'),
+    first: t('Draw an area, and the hub reports objects that enter or leave it.'),
     about: aboutFence,
     isOnMap: true,
     Editor: FenceEditor,
@@ -54,8 +54,8 @@ const PAGES: { readonly [K in Kind]: EntityPage<K> } = {
   trackables: {
     title: t('Trackables'),
     icon: 'trackable',
-    lead: t('Things that are located through their providers: vehicles, tools, people.'),
-    first: t('Create one for each thing that you want to find, and assign the tags that it carries.'),
+    lead: t('Objects that their providers locate: vehicles, tools, people.'),
+    first: t('Create one for each object to locate, and assign its tags.'),
     about: aboutTrackable,
     isOnMap: false,
     Editor: TrackableEditor,
@@ -63,7 +63,7 @@ const PAGES: { readonly [K in Kind]: EntityPage<K> } = {
   providers: {
     title: t('Providers'),
     icon: 'provider',
-    lead: t('Sources of positions: tags, phones, readers. The first position of one creates it.'),
+    lead: t('Sources of positions: tags, phones, readers. The hub creates them with their first position.'),
     first: t('They appear with their first position. You can also create one beforehand.'),
     about: aboutProvider,
     isOnMap: false,
@@ -94,7 +94,7 @@ function AboutAnchor({ anchor }: { readonly anchor: Anchor }) {
   const zone = zoneNamed(useEntities('zones').values(), name);
   const known = [local != null && t('in meters'), earth != null && t('on the earth')].filter(Boolean);
   return (
-    <>{`${zone === undefined ? (name ?? t('no zone')) : labelOf(zone)} · ${known.join(', ') || t('no place yet')}`}</>
+    <>{`${zone === undefined ? (name ?? t('no zone')) : labelOf(zone)} · ${known.join(', ') || t('no position yet')}`}</>
   );
 }
 

@@ -114,7 +114,7 @@ function IndexList<K extends Kind>({
           {can('CREATE', `/${kind}`) && (
             <ButtonLink href={`/${kind}/new`} kind="main" icon="plus">
               {unsaved.has('')
-                ? t('Go on with the new {kind}', { kind: kindText(kind) })
+                ? t('Continue with the new {kind}', { kind: kindText(kind) })
                 : t('New {kind}', { kind: kindText(kind) })}
             </ButtonLink>
           )}
@@ -134,12 +134,10 @@ function IndexList<K extends Kind>({
         {problem.value !== undefined && <Notice tone="danger">{problem.value}</Notice>}
         {state.value === 'ready' && items.size === 0 && (
           <Empty icon={icon} title={t('No {kind} yet', { kind: kindsText(kind) })}>
-            <p>{can('CREATE', `/${kind}`) ? first : t('Somebody with the right to do so has to add them.')}</p>
+            <p>{can('CREATE', `/${kind}`) ? first : t('You are not allowed to create them.')}</p>
           </Empty>
         )}
-        {items.size > 0 && found.length === 0 && (
-          <p class={typography.faint}>{t('Nothing has “{text}” in it', { text })}</p>
-        )}
+        {items.size > 0 && found.length === 0 && <p class={typography.faint}>{t('No match for “{text}”', { text })}</p>}
         <ul class={styles.list}>
           {found.slice(0, most).map((entity) => (
             <IndexRow
@@ -153,7 +151,7 @@ function IndexList<K extends Kind>({
         </ul>
         {found.length > most && (
           <Button onClick={() => setMost(most + SHOWN_STEP)}>
-            {t('Show more, {count} are left', { count: countText(found.length - most) })}
+            {t('Show more ({count} left)', { count: countText(found.length - most) })}
           </Button>
         )}
       </div>

@@ -143,7 +143,7 @@ function MovingFacts({ selection }: { readonly selection: Selection }) {
       <Facts
         rows={[
           idRow(selection.id),
-          [t('Last heard'), <LastHeard key="heard" location={location} />],
+          [t('Last seen'), <LastHeard key="heard" location={location} />],
           [t('Battery'), batteryText(location?.properties, entity?.properties)],
           ...relativesOf(selection, entity),
           ...(location == null ? [] : placeRows(location, selection)),

@@ -82,7 +82,7 @@ export function SearchBox({ onFound }: { readonly onFound: (selection: Selection
             </div>
           ))}
           {found.length === 0 && (
-            <p class={`${styles.found} ${typography.faint}`}>{t('Nothing has “{text}” in it', { text })}</p>
+            <p class={`${styles.found} ${typography.faint}`}>{t('No match for “{text}”', { text })}</p>
           )}
         </div>
       )}

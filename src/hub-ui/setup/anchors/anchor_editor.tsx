@@ -63,13 +63,7 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
       <Card title={t('General')}>
         <div class={flow.stack}>
           {stored === undefined ? (
-            <DraftText
-              draft={draft}
-              field="id"
-              label={t('Id')}
-              isRequired
-              help={t('What its locating system calls it.')}
-            />
+            <DraftText draft={draft} field="id" label={t('Id')} isRequired help={t('Its id in the locating system.')} />
           ) : (
             <p class={fieldStyles.help}>
               {t('Id')} <code>{stored.id}</code>
@@ -80,7 +74,7 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
             draft={draft}
             field="zone_id"
             label={t('Zone')}
-            help={t('The zone whose meters its local position is in.')}
+            help={t('The zone of its local position.')}
             options={[
               { value: '', label: t('None') },
               ...[...zones.values()].map((each) => ({
@@ -105,13 +99,13 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
             <PointFields draft={draft} field="local_position" plane="zone" isRemovable />
           </fieldset>
           <p class={fieldStyles.help}>
-            {t('Known in both, it helps to place')}{' '}
+            {t('With both positions, it helps to georeference')}{' '}
             {zone === undefined ? (
               t('a zone')
             ) : (
               <Link href={`/zones/${encodeURIComponent(zone.id)}`}>{labelOf(zone)}</Link>
             )}{' '}
-            {t('that names it among its anchors.')}
+            {t('that lists it as an anchor.')}
           </p>
         </div>
       </Card>

@@ -46,7 +46,7 @@ export function EditorFoot<K extends Kind>({
   };
   const remove = async (): Promise<void> => {
     if (kept === undefined) return;
-    const text = t('{name} is deleted, and all subscribers are told. {undo}', { name, undo: undoNote(kind) });
+    const text = t('This deletes {name} and notifies all subscribers. {undo}', { name, undo: undoNote(kind) });
     if (!(await confirm({ title: t('Delete this {kind}?', { kind: kindText(kind) }), text, action: t('Delete') })))
       return;
     try {
@@ -103,13 +103,13 @@ function whyNot<K extends Kind>({ draft, stored, overtakenBy: theirs }: Editor<K
 function mayChangePlane(kind: Kind, kept: string, crs: string | null | undefined): Promise<boolean> {
   const drawn = crs === 'local' ? t('the meters of its zone') : t('longitude and latitude');
   return confirm({
-    title: t('Keep it in another plane?'),
-    text: t('This {kind} was given in {kept}, and has been drawn in {drawn}. If you save it, it is kept in {drawn}.', {
+    title: t('Change the coordinate system?'),
+    text: t('This {kind} is stored in {stored}, but was drawn in {drawn}. Saving stores it in {drawn}.', {
       kind: kindText(kind),
-      kept: kept === 'local' ? t('the meters of a zone') : kept,
+      stored: kept === 'local' ? t('the meters of a zone') : kept,
       drawn,
     }),
-    action: t('Save it so'),
+    action: t('Save and change'),
     kind: 'main',
   });
 }

@@ -89,7 +89,7 @@ function OtherError({ error, fields }: { readonly error: unknown; readonly field
   return (
     <Notice tone="danger">
       <p>{errorText(error)}</p>
-      {isLost && <p>{t('What you have changed is kept in this browser until you save it.')}</p>}
+      {isLost && <p>{t('This browser stores your changes until you save them.')}</p>}
     </Notice>
   );
 }

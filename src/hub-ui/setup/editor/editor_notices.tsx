@@ -34,11 +34,11 @@ export function OvertakenNotice<K extends Kind>({ kind, draft, theirs }: Overtak
   return (
     <div class={layoutStyles.news} role="status">
       <Notice tone="warn">
-        <p>{t('Somebody else has changed this {kind} in the meantime.', { kind: kindText(kind) })}</p>
+        <p>{t('Another user has changed this {kind} in the meantime.', { kind: kindText(kind) })}</p>
         {both.length > 0 && (
           <>
             <p class={typography.soft}>
-              {t('You have both changed these fields. Choose which value to keep of each.')}
+              {t('You have both changed these fields. Choose which value to keep for each.')}
             </p>
             {both.map((change) => (
               <WhoseValue key={keyOf(change.path)} change={change} onChoose={(whose) => draft.choose(change, whose)} />
@@ -47,7 +47,7 @@ export function OvertakenNotice<K extends Kind>({ kind, draft, theirs }: Overtak
         )}
         {others.length > 0 && (
           <>
-            <p class={typography.soft}>{t('They have also changed what you have not. That stays when you save.')}</p>
+            <p class={typography.soft}>{t('They have also changed other fields. Saving preserves these changes.')}</p>
             <dl class={styles.changes}>
               {others.map(({ path, theirs: their }) => (
                 <div key={keyOf(path)}>
@@ -61,7 +61,7 @@ export function OvertakenNotice<K extends Kind>({ kind, draft, theirs }: Overtak
           </>
         )}
         <div class={flow.row}>
-          <Button onClick={() => draft.follow(theirs)}>{t('Take theirs')}</Button>
+          <Button onClick={() => draft.follow(theirs)}>{t('Use theirs')}</Button>
           {both.length > 0 && <Button onClick={keepMine}>{t('Keep yours')}</Button>}
         </div>
       </Notice>
@@ -108,7 +108,7 @@ export function OfferedNotice({
   return (
     <div class={layoutStyles.news} role="status">
       <Notice>
-        <p>{t('You left changes here that are not saved, written {ago}.', { ago: ago(nowMs - offered.atMs) })}</p>
+        <p>{t('You have unsaved changes, made {ago}.', { ago: ago(nowMs - offered.atMs) })}</p>
         <dl class={`${styles.changes} ${typography.soft}`}>
           {Object.entries(offered.changes).map(([name, { is }]) => (
             <div key={name}>

@@ -37,7 +37,7 @@ export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProp
   return (
     <Disclosure
       title={t('{rings} as numbers', {
-        rings: region.type === 'Point' ? t('Middle') : t('{count} corners', { count: rings.flat().length }),
+        rings: region.type === 'Point' ? t('Center') : t('{count} corners', { count: rings.flat().length }),
       })}
       isOpen={wrong.some((place) => place.startsWith('region.'))}
     >
@@ -106,7 +106,7 @@ export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProp
       </section>
       {region.type === 'Polygon' && (
         <Button icon="plus" onClick={addCorner}>
-          {chosen === undefined ? t('Add corner') : t('Add corner after {chosen}', { chosen: chosen[1] + 1 })}
+          {chosen === undefined ? t('Add corner') : t('Add corner after {number}', { number: chosen[1] + 1 })}
         </Button>
       )}
     </Disclosure>

@@ -130,9 +130,9 @@ function FenceMap(props: FenceTools & { readonly mayChange: boolean }) {
 
 const HINTS = {
   polygon: t('Click the corners. Double-click, or click the first one, to finish. Escape removes the last one.'),
-  circle: t('Click the middle, then the edge.'),
+  circle: t('Click the center, then the edge.'),
   Polygon: t('Drag corners or edges. Alt-click removes a corner.'),
-  Point: t('Drag the middle or the edge.'),
+  Point: t('Drag the center or the edge.'),
   none: t('Choose how to draw the fence.'),
 } as const;
 
@@ -153,7 +153,7 @@ function ElsewhereMap({ draft }: { readonly draft: EntityDraft<'fences'> }) {
   return (
     <ContextMap plane={EARTH} label={t('Map of the fence')} selected={selected}>
       <MapHint>
-        {t('This region is given in {crs}: change it in the table. The map follows when it is saved.', {
+        {t('This region is in {crs}. Edit it in the table; the map updates when you save.', {
           crs: draft.value.value.crs ?? t('another plane'),
         })}
       </MapHint>

@@ -147,9 +147,7 @@ function PlaneFields({ draft, onTool }: FenceTools) {
   return (
     <SelectField
       label={t('Given in')}
-      help={t(
-        'In the meters of a zone, the fence moves along when the zone is placed again. After a change, draw the fence again.',
-      )}
+      help={t('In the meters of a zone, the fence moves with the zone. If you change this, draw the fence again.')}
       error={problemOf(draft, 'crs') ?? problemOf(draft, 'zone_id')}
       value={chosen}
       options={[

@@ -83,7 +83,7 @@ export function IdChips({ draft, field, kind, icon, help }: IdChipsProps) {
             <li key={`${id} ${ids.indexOf(id) === i}`} class={styles.chip}>
               <Icon name={icon} width={14} height={14} />
               {known.has(id) ? <Link href={editorPath(kind, id)}>{id}</Link> : <span>{id}</span>}
-              {!known.has(id) && <span class={typography.faint}>{t('not heard of')}</span>}
+              {!known.has(id) && <span class={typography.faint}>{t('unknown id')}</span>}
               <button type="button" aria-label={t('Remove {id}', { id })} onClick={() => remove(i)}>
                 <Icon name="close" width={12} height={12} />
               </button>

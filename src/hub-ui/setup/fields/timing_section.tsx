@@ -24,7 +24,7 @@ const ENTRY: readonly TimingField[] = [
     label: t('Entry tolerance'),
     unit: 'm',
     text: t(
-      'A band inside the edge. Something in it has not entered yet, so that a wavering position does not enter and leave all the time.',
+      'A band inside the edge. Objects in it have not entered yet, so that noisy positions cause no repeated entries and exits.',
     ),
   },
   {
@@ -32,7 +32,7 @@ const ENTRY: readonly TimingField[] = [
     part: 'entryToleranceTimeout',
     label: t('Entry tolerance timeout'),
     unit: 's',
-    text: t('How long something may be in the band of the entry tolerance before it counts as an entry after all.'),
+    text: t('How long an object may stay in the band of the entry tolerance before this counts as an entry.'),
   },
   {
     name: 'entry_delay',
@@ -40,7 +40,7 @@ const ENTRY: readonly TimingField[] = [
     label: t('Entry delay'),
     unit: 's',
     text: t(
-      'How long something has to stay inside before the entry is reported. If it leaves earlier, it was never inside.',
+      'How long an object must stay inside before the entry is reported. If it leaves earlier, there is no entry.',
     ),
   },
 ];
@@ -51,14 +51,14 @@ const EXIT: readonly TimingField[] = [
     part: 'exitTolerance',
     label: t('Exit tolerance'),
     unit: 'm',
-    text: t('A band outside the edge. Something that was inside and is in it now has not left yet.'),
+    text: t('A band outside the edge. Objects that were inside and are now in it have not left yet.'),
   },
   {
     name: 'tolerance_timeout',
     part: 'toleranceTimeout',
     label: t('Exit tolerance timeout'),
     unit: 's',
-    text: t('How long something may be in the band of the exit tolerance before it counts as an exit after all.'),
+    text: t('How long an object may stay in the band of the exit tolerance before this counts as an exit.'),
   },
   {
     name: 'exit_delay',
@@ -66,7 +66,7 @@ const EXIT: readonly TimingField[] = [
     label: t('Exit delay'),
     unit: 's',
     text: t(
-      'How long something has to stay outside before the exit is reported. If it comes back earlier, it never left.',
+      'How long an object must stay outside before the exit is reported. If it returns earlier, there is no exit.',
     ),
   },
 ];
@@ -76,7 +76,7 @@ const SILENCE: TimingField = {
   part: 'silence',
   label: t('Timeout without positions'),
   unit: 's',
-  text: t('How long something inside may be silent before that counts as an exit. Empty or 0: forever.'),
+  text: t('How long an object inside may be silent before this counts as an exit. Empty or 0: forever.'),
 };
 
 /** Members of a fence in this section. */
@@ -89,9 +89,9 @@ export const OBJECT_TIMING: readonly string[] = [
 ];
 
 const OVERRIDES = {
-  fence: t('A trackable or provider that sets one of these overrides it for itself.'),
-  trackable: t('What is set here applies instead of what the fences say.'),
-  provider: t('What is set here applies instead of what the trackable and the fences say.'),
+  fence: t('Trackables and providers can override these values.'),
+  trackable: t('Values set here override those of the fences.'),
+  provider: t('Values set here override those of the trackable and the fences.'),
 } as const;
 
 /** Form section for tolerances, delays and timeouts, with a diagram. */

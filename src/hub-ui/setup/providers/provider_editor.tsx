@@ -52,7 +52,7 @@ export function ProviderEditor({ id }: { readonly id: string | undefined }) {
               field="id"
               label={t('Id')}
               isRequired
-              help={t('What it reports as its id, for example a MAC address.')}
+              help={t('The id that it reports, for example a MAC address.')}
             />
           ) : (
             <p class={fieldStyles.help}>

@@ -53,13 +53,13 @@ function CandidateRow({ candidate: { location, facts, priority, rule, isWinner }
 function whyText(why: Why, winner: Candidate | undefined): string {
   switch (why) {
     case 'only':
-      return t('It is the only location that there is.');
+      return t('It is the only location.');
     case 'rule':
       return winner?.rule === undefined
-        ? t('No rule with a priority above 0 holds of it, nor of another.')
-        : t('Its rule has the highest priority of all that hold, {priority}.', { priority: winner.priority });
+        ? t('No rule with a priority above 0 matches any location.')
+        : t('Its rule has the highest priority of all matching rules: {priority}.', { priority: winner.priority });
     case 'newest':
-      return t('No rule with a priority above 0 holds, so the newest counts.');
+      return t('No rule with a priority above 0 matches, so the newest location counts.');
     case 'newest_of_equals':
       return t('Several have priority {priority}, so the newest of them counts.', { priority: winner?.priority ?? 0 });
   }

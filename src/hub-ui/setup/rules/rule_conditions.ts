@@ -57,7 +57,7 @@ export function expressionOf({ join, list }: Conditions): string {
 /** Problem with the value of a condition; undefined if it is valid. */
 export function problemOf({ property, by, value }: Condition): string | undefined {
   if (!hasValue(by)) return undefined;
-  if (value.trim() === '') return t('Say what to compare with');
+  if (value.trim() === '') return t('Enter a value to compare with');
   if (TEXT_PROPERTIES.has(property)) return undefined;
   return Number.isFinite(Number(value)) ? undefined : t('This must be a number');
 }

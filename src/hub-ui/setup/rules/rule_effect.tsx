@@ -32,11 +32,9 @@ export function RuleEffect({ rules, kept }: { readonly rules: Rules; readonly ke
   const others = rows.filter(({ isOther }) => isOther).length;
   const shown = rows.toSorted((one, other) => Number(other.isOther) - Number(one.isOther)).slice(0, SHOWN_MAX);
   return (
-    <Card title={t('What they decide now')} flush={rows.length > 0}>
+    <Card title={t('Effect of the rules')} flush={rows.length > 0}>
       {rows.length === 0 ? (
-        <p class={typography.soft}>
-          {t('No trackable without rules of its own has several live locations at this moment.')}
-        </p>
+        <p class={typography.soft}>{t('Currently, no trackable without its own rules has several live locations.')}</p>
       ) : (
         <>
           <Table
@@ -57,7 +55,7 @@ export function RuleEffect({ rules, kept }: { readonly rules: Rules; readonly ke
             ]}
           />
           <p class={styles.foot}>
-            {t('Trackables with several live locations: {count}. Elsewhere when these rules are saved: {others}.', {
+            {t('Trackables with several live locations: {count}. Affected by these rules: {others}.', {
               count: countText(rows.length),
               others: countText(others),
             })}

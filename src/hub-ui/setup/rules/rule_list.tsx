@@ -130,7 +130,7 @@ function RuleRow({
             onChange={(expression) => onChange({ ...rule, expression }, 'expression')}
           />
         ) : conditions === undefined ? (
-          <p class={typography.soft}>{t('This rule says more than the builder can show. Write it as a text.')}</p>
+          <p class={typography.soft}>{t('The builder cannot display this rule. Edit it as text.')}</p>
         ) : (
           <>
             <ConditionBuilder conditions={conditions} offered={valuesOf(live)} onChange={build} />
@@ -207,7 +207,7 @@ function Matches({
   const count = held.filter((holds) => holds === true).length;
   return (
     <span class={typography.faint}>
-      {t('Holds of {count} of {total} live locations', { count: countText(count), total: countText(live.length) })}
+      {t('Matches {count} of {total} live locations', { count: countText(count), total: countText(live.length) })}
     </span>
   );
 }
@@ -271,7 +271,7 @@ function RuleHelp({ isOpen }: { readonly isOpen: boolean }) {
         </p>
         <p>
           {tParts(
-            'Compared by {operators}, joined by {words}. Of all locations of a trackable, the one that matches the rule with the highest priority counts.',
+            'Operators: {operators}, joined by {words}. Of all locations of a trackable, the one that matches the rule with the highest priority counts.',
             {
               operators: codes('=', '!=', '<', '<=', '>', '>=', 'LIKE', 'IS NULL'),
               words: codes('AND', 'OR', 'NOT'),

@@ -132,7 +132,7 @@ export function RulesPage() {
           title={
             rules.length === 0
               ? t('No rules: the newest location counts')
-              : t('The match of the highest priority counts')
+              : t('The matching rule with the highest priority counts')
           }
           actions={
             mayChange ? (
@@ -191,10 +191,10 @@ function TheirRules({
   return (
     <div role="status">
       <Notice tone="warn">
-        <p>{t('Somebody else has changed the rules in the meantime. Yours stand below, and theirs are:')}</p>
+        <p>{t('Another user has changed the rules in the meantime. Your rules are below; theirs are:')}</p>
         <ReadOnlyRules rules={rules} />
         <div class={flow.row}>
-          <Button onClick={onTake}>{t('Take theirs')}</Button>
+          <Button onClick={onTake}>{t('Use theirs')}</Button>
           <Button onClick={onKeep}>{t('Keep yours')}</Button>
         </div>
       </Notice>

@@ -69,8 +69,8 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
               value={collides == null ? '' : String(collides)}
               options={[
                 { value: '', label: t('As set for the hub') },
-                { value: 'true', label: t('Takes part') },
-                { value: 'false', label: t('Is left out') },
+                { value: 'true', label: t('Included') },
+                { value: 'false', label: t('Excluded') },
               ]}
               onChange={(value) => draft.change({ calculate_collisions: value === '' ? undefined : value === 'true' })}
             />
@@ -83,7 +83,7 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
           field="location_providers"
           kind="providers"
           icon="provider"
-          help={t('The id that a tag, phone or reader reports. Unknown ones wait for their first position.')}
+          help={t('The id that a tag, phone or reader reports. Unknown ids wait for their first position.')}
         />
       </Card>
       <TrackableShape draft={draft} />

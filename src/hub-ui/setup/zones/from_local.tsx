@@ -133,7 +133,7 @@ export function FromLocal({
           />
         </div>
         <p class={fieldStyles.help}>
-          {t('The place of the first corner, and how far the y axis is turned clockwise from north.')}
+          {t('Position of the first corner, and the clockwise angle of the y axis from north.')}
         </p>
         {error !== undefined && fields.every((field) => errorAt(error, field) === undefined) && (
           <Notice tone="danger">{errorText(error)}</Notice>

@@ -42,7 +42,7 @@ export function PlaceSection(props: ZoneTools) {
   const { help } = PLACINGS.find((each) => each.value === placing) ?? { help: '' };
   const problem = problemOf(draft, 'transformation_type');
   return (
-    <Card title={t('Place on the earth')}>
+    <Card title={t('Geographic position')}>
       <div class={flow.stack}>
         <Choice label={t('Placed by')} value={placing} options={PLACINGS} onChange={change} />
         <p class={fieldStyles.help}>{help}</p>
@@ -55,7 +55,7 @@ export function PlaceSection(props: ZoneTools) {
         {placing === 'proximity' && <ProximityPlace {...props} />}
         {placing === 'benchmark' && <BenchmarkPlace {...props} />}
         <Check
-          label={t('Save it incomplete, without a place on the earth')}
+          label={t('Save incomplete, without a geographic position')}
           checked={value.incomplete_configuration === true}
           onChange={(on) => draft.change({ incomplete_configuration: on ? true : undefined })}
         />
@@ -100,7 +100,7 @@ function ControlPointsPlace({ draft, tool, onTool, selected, onSelect }: ZoneToo
         field="anchor_ids"
         kind="anchors"
         icon="anchor"
-        help={t('Anchors that are known on the earth and in the zone place the zone instead of its points.')}
+        help={t('Anchors with geographic and local positions georeference the zone instead of its points.')}
       />
     </>
   );
@@ -119,13 +119,13 @@ function ProximityPlace({ draft }: ZoneTools) {
   return (
     <>
       <PointFields draft={draft} field="position" plane="earth" />
-      <DraftNumber draft={draft} field="radius" label={t('Radius')} unit="m" min={0} help={t('How far it reaches.')} />
+      <DraftNumber draft={draft} field="radius" label={t('Radius')} unit="m" min={0} help={t('Its detection range.')} />
       <DraftSelect
         draft={draft}
         field="parent"
         label={t('Carried by')}
-        help={t('A reader on a forklift goes where the forklift goes.')}
-        options={[{ value: '', label: t('Nothing: it stays where it is') }, ...carriers]}
+        help={t('For example a reader on a forklift.')}
+        options={[{ value: '', label: t('Nothing (fixed position)') }, ...carriers]}
       />
     </>
   );

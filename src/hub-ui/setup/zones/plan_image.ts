@@ -33,7 +33,7 @@ export async function readPlan(file: Blob, otherProperties: object): Promise<Pla
       if (image.length <= maxBytes) return { url: image, width: drawn.width, height: drawn.height };
     }
   }
-  throw new Error(t('The image is too large to be sent with the zone'));
+  throw new Error(t('The image is too large to store with the zone'));
 }
 
 /** Adds a size in pixels to an SVG without one, which browsers would draw at 300 by 150. */

@@ -80,7 +80,7 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
           }}
         />
         {plan === undefined && (
-          <p class={fieldStyles.help}>{t('An image of the floor, which every map then shows where it belongs.')}</p>
+          <p class={fieldStyles.help}>{t('An image of the floor, which all maps show in its position.')}</p>
         )}
         <div class={flow.row}>
           <Button icon="upload" innerRef={choosing} onClick={() => input.current?.click()}>
@@ -106,7 +106,9 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
         {area !== undefined && (
           <Notice tone="info">
             <p>{t('The zone itself is not placed yet.')}</p>
-            <Button onClick={() => draft.change({ ground_control_points: area })}>{t('Place it by its plan')}</Button>
+            <Button onClick={() => draft.change({ ground_control_points: area })}>
+              {t('Place the zone by its plan')}
+            </Button>
           </Notice>
         )}
         {plan !== undefined && tool === 'plan' && (

@@ -85,19 +85,19 @@ export function PlanStart({
     <div class={flow.stack}>
       <p class={fieldStyles.help}>
         {t(
-          'Say where its middle is, how wide it is, and how far its top is turned clockwise from north. Or click points on the map, each with the same point on the plan.',
+          'Enter the center, the width, and the clockwise rotation of the top from north. Or click pairs of points on the map and on the plan.',
         )}
       </p>
       <div class={fieldStyles.fields}>
         <NumberField
-          label={t('Longitude of its middle')}
+          label={t('Longitude of the center')}
           placeholder={degrees(middleX)}
           value={known.longitude}
           error={placeProblem}
           onInput={(value) => set({ longitude: value })}
         />
         <NumberField
-          label={t('Latitude of its middle')}
+          label={t('Latitude of the center')}
           placeholder={degrees(middleY)}
           value={known.latitude}
           onInput={(value) => set({ latitude: value })}
@@ -123,7 +123,7 @@ export function PlanStart({
       )}
       <div class={flow.row}>
         <Button kind="main" onClick={() => void place()}>
-          {t('Put it there')}
+          {t('Place image')}
         </Button>
       </div>
     </div>

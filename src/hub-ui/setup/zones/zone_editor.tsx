@@ -67,7 +67,7 @@ export function ZoneEditor({ id }: { readonly id: string | undefined }) {
             draft={draft}
             field="foreign_id"
             label={t('Foreign id')}
-            help={t('What the locating system calls it: the source of its positions.')}
+            help={t('Its id in the locating system, as in the source of locations.')}
           />
         </div>
       </Card>
@@ -133,7 +133,7 @@ function ZoneMap({ draft, tool, onTool, selected, onSelect, mayChange }: ZoneToo
           />
           <MapHint>
             {t(
-              'Click the corners; double click ends. The meters of the zone begin at the first corner, and their x axis goes along the first edge.',
+              'Click the corners; double-click to finish. The first corner is the origin of the zone, and the first edge its x axis.',
             )}
           </MapHint>
         </>

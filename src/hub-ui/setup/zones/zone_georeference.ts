@@ -46,13 +46,13 @@ export const PLACINGS: readonly { readonly value: Placing; readonly label: strin
   {
     value: 'gcp',
     label: t('Control points'),
-    help: t('Points that are known on the earth and in the meters of the zone.'),
+    help: t('Points with geographic and local coordinates.'),
   },
-  { value: 'proximity', label: t('One position'), help: t('What the reader or beacon detects is near it.') },
+  { value: 'proximity', label: t('One position'), help: t('Objects that the reader or beacon detects are near it.') },
   {
     value: 'benchmark',
     label: t('Benchmark'),
-    help: t('An origin on a UTM or UPS plane, and how the axes are turned.'),
+    help: t('An origin in a UTM or UPS plane, and the rotation of the axes.'),
   },
   { value: 'none', label: t('Nowhere'), help: t('Positions stay in the meters of the zone.') },
 ];
