@@ -1,20 +1,20 @@
 import initGeos from 'geos-wasm';
 
 /**
- * The part of GEOS that the hub uses. One instance serves the whole thread. Its memory is manual: every polygon that
- * was prepared must be destroyed.
+ * The part of GEOS that the hub uses. One instance serves the whole thread. Its memory is managed manually: every
+ * prepared polygon must be destroyed.
  */
 export interface Geos {
   /** Prepares a polygon of closed rings x, y, x, y …: the exterior, then the holes. */
   prepare(rings: readonly Float64Array[]): PreparedPolygon;
   /** Whether the point is inside the polygon or on its edge. */
   covers(polygon: PreparedPolygon, x: number, y: number): boolean;
-  /** Whether the polygon of one closed ring, moved by `dx`, shares a point with the polygon. */
+  /** Whether the polygon of one closed ring, shifted by `dx`, shares a point with the polygon. */
   intersects(polygon: PreparedPolygon, ring: Float64Array, dx: number): boolean;
   destroy(polygon: PreparedPolygon): void;
-  /** Why GEOS calls the polygon invalid, and where; undefined for a valid polygon. */
+  /** Returns why GEOS calls the polygon invalid, and where; undefined for a valid polygon. */
   whyInvalid(rings: readonly Float64Array[]): Invalidity | undefined;
-  /** Polygons prepared and not yet destroyed. */
+  /** Number of polygons prepared and not yet destroyed. */
   preparedCount(): number;
   /** Size of the memory of GEOS in bytes. */
   memoryBytes(): number;
@@ -34,13 +34,15 @@ export interface Invalidity {
 
 let opened: Promise<Geos> | undefined;
 
-/** Starts GEOS, once per thread. */
+/** Opens GEOS, once per thread. */
 export function openGeos(): Promise<Geos> {
   opened ??= start();
   return opened;
 }
 
-/** The raw functions; all take the context first. They return 0, NULL or 2 on failure and report why to a handler. */
+/**
+ * Raw functions; all take the context first. They return 0, NULL or 2 on failure and report the reason to a handler.
+ */
 interface Raw {
   readonly _ctx: number;
   readonly Module: {
@@ -155,7 +157,7 @@ class OpenGeos implements Geos {
     return answer === 1 ? (this.#module.HEAPF64[at >> 3] as number) : Number.NaN;
   }
 
-  /** Address of a new polygon. GEOS takes over rings and holes that are handed to it, also when it then fails. */
+  /** Returns the address of a new polygon. GEOS owns the rings and holes passed to it, even if it then fails. */
   #polygon(rings: readonly Float64Array[], dx: number): number {
     const module = this.#module;
     const made: number[] = [];
@@ -180,7 +182,7 @@ class OpenGeos implements Geos {
   #ring(ring: Float64Array, dx: number): number {
     const module = this.#module;
     const buffer = module._malloc(ring.length * 8);
-    // Asking for memory may have replaced the heap's views: read HEAPF64 only now.
+    // Allocation may have replaced the heap's views: read HEAPF64 only now.
     const heap = module.HEAPF64;
     const start = buffer >> 3;
     heap.set(ring, start);

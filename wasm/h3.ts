@@ -1,9 +1,9 @@
 import { cellToLatLng, h3IndexToSplitLong, latLngToCell } from 'h3-js';
 
-/** The finest resolution of H3: cells of about half a metre. */
+/** Finest resolution of H3: cells of about half a meter. */
 export const FINEST_RESOLUTION = 15;
 
-/** A path has the base cell and one digit for each resolution from 1 to FINEST_RESOLUTION. */
+/** A path consists of the base cell and one digit for each resolution from 1 to FINEST_RESOLUTION. */
 export const PATH_LENGTH = FINEST_RESOLUTION + 1;
 
 /** Number of base cells, and of the digits below a cell. */
@@ -11,8 +11,8 @@ export const BASE_CELLS = 122;
 export const DIGITS = 7;
 
 /**
- * Writes the path of the finest H3 cell at a place into `path`, from `offset` on: the base cell, then the digits of the
- * cells below it. Cells that share the beginning of their paths are close to each other.
+ * Writes the path of the finest H3 cell at a position into `path`, from `offset`: the base cell, then the digits of the
+ * cells below it. Cells with a common prefix are close to each other.
  */
 export function writeCellPath({ lon, lat }: { lon: number; lat: number }, path: Uint8Array, offset: number): void {
   const [low, high] = h3IndexToSplitLong(latLngToCell(lat, lon, FINEST_RESOLUTION));
@@ -25,12 +25,12 @@ export function writeCellPath({ lon, lat }: { lon: number; lat: number }, path: 
   }
 }
 
-/** The index of the cell of a resolution at a place. */
+/** Returns the index of the cell at a position, at a resolution. */
 export function cellAt({ lon, lat }: { lon: number; lat: number }, resolution: number): string {
   return latLngToCell(lat, lon, resolution);
 }
 
-/** The middle of a cell. */
+/** Returns the center of a cell. */
 export function centreOf(cell: string): { readonly lon: number; readonly lat: number } {
   const [lat, lon] = cellToLatLng(cell);
   return { lon, lat };

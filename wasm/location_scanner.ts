@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 const MODULE = new WebAssembly.Module(readFileSync(new URL('location_scanner/scanner.wasm', import.meta.url)));
 
 const QUOTE = 0x22;
-/** Bytes of an id that a path may name. */
+/** Maximum bytes of an id in a path. */
 const PATH_MAX = 0x7f00;
 
 interface Exports {
@@ -25,28 +25,28 @@ interface Exports {
 }
 
 export interface ScannerBounds {
-  /** Bytes of ids, sources and times. */
+  /** Maximum bytes of ids, sources and times. */
   readonly nameBytes: number;
-  /** Bytes of the properties of a location. */
+  /** Maximum bytes of the properties of a location. */
   readonly propertiesBytes: number;
 }
 
 /**
- * Reads JSON of locations from its bytes, in WebAssembly: checks it against the Location schema and writes the records of
- * src/core/location/record.ts, in one pass. What is unusual is left to the parser: escapes and exponents, other projections,
- * names twice, and everything that is wrong, for the parser says what.
+ * Scanner of JSON locations in WebAssembly: validates the bytes against the Location schema and writes the records of
+ * src/core/location/record.ts, in one pass. Everything unusual is left to the parser: escapes and exponents, other
+ * projections, duplicate names, and everything invalid, which the parser explains.
  */
 export class LocationScanner {
-  /** The memory in which the records are. */
+  /** Memory of the records. */
   readonly bytes: Buffer;
   readonly view: DataView;
-  /** Where the records begin. */
+  /** Offset of the first record. */
   readonly start: number;
   readonly #exports: Exports;
   readonly #input: number;
   readonly #inputMax: number;
   readonly #path: number;
-  /** The id that was put there last, and how many bytes it has with its quotes. */
+  /** The id last written to PATH, and its length in bytes with quotes. */
   #pathId = '';
   #pathLength = 0;
 
@@ -57,7 +57,7 @@ export class LocationScanner {
       value = Number(text);
       return String(value) === text;
     };
-    // Named after the files that ask.
+    // Named after the importing files.
     const json = { isShortest, valueOfShortest: () => value };
     const location = {
       writeTime: (at: number, ms: number) => void this.bytes.write(new Date(ms).toISOString(), at, 'latin1'),
@@ -74,7 +74,10 @@ export class LocationScanner {
     this.#exports.setUp(nameBytes, propertiesBytes);
   }
 
-  /** Reads a list. Returns how many locations it has, whose records are there until the next call; -1 for the parser. */
+  /**
+   * Scans a list. Returns the number of its locations, whose records are valid until the next call; -1 if the parser
+   * must read it.
+   */
   // hot
   list(body: Uint8Array, receivedMs: number): number {
     if (body.length > this.#inputMax) return -1;
@@ -82,7 +85,7 @@ export class LocationScanner {
     return this.#exports.readList(body.length, receivedMs);
   }
 
-  /** Reads a message of a WebSocket that publishes locations, as list does. */
+  /** Scans a WebSocket message that publishes locations, like `list`. */
   // hot
   message(frame: Uint8Array, receivedMs: number): number {
     if (frame.length > this.#inputMax) return -1;
@@ -90,7 +93,7 @@ export class LocationScanner {
     return this.#exports.readMessage(frame.length, receivedMs);
   }
 
-  /** Reads one location of a provider. Returns 1, or -1 as list does. */
+  /** Scans one location of a provider. Returns 1, or -1 like `list`. */
   // hot
   one(body: Uint8Array, receivedMs: number, providerId: string): number {
     if (body.length > this.#inputMax) return -1;
@@ -99,36 +102,36 @@ export class LocationScanner {
     return this.#exports.readOne(body.length, receivedMs, this.#pathLength);
   }
 
-  /** Where the records end. */
+  /** Offset after the last record. */
   get end(): number {
     return this.#exports.recordsEnd();
   }
 
-  /** How many names may have numbers. */
+  /** Maximum number of names with numbers. */
   readonly namesMax: number;
 
-  /** How many names have numbers, which begin at 0. */
+  /** Number of names with numbers, which start at 0. */
   get nameCount(): number {
     return this.#exports.nameCount();
   }
 
-  /** Whether there was no room for a name, so that numbers should begin anew. */
+  /** Whether a name found no room, so that the numbers should be reset. */
   get areNamesFull(): boolean {
     return this.#exports.areNamesFull() !== 0;
   }
 
-  /** The name of a number. */
+  /** Returns the name of a number. */
   nameOf(number: number): string {
     const at = this.#exports.placeOfName(number);
     return this.bytes.toString('utf8', at + 4, at + 4 + this.view.getUint32(at, true));
   }
 
-  /** Takes all numbers from their names. */
+  /** Resets all numbers. */
   forgetNames(): void {
     this.#exports.forgetNames();
   }
 
-  /** Puts an id where the scanner finds it; false for one that is not ASCII, is too long, or has escapes in JSON. */
+  /** Writes an id to PATH; returns false for an id that is not ASCII, is too long, or needs escapes in JSON. */
   #setPath(id: string): boolean {
     if (id.length > PATH_MAX || Buffer.byteLength(id) !== id.length || JSON.stringify(id).length !== id.length + 2) {
       return false;

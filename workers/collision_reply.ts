@@ -22,16 +22,16 @@ import {
 } from '../src/wire/messages.ts';
 import { namedEventId } from './event_ids.ts';
 
-/** Another hub, as the stage knows it. */
+/** Another hub in the collision stage. */
 interface Other {
-  /** Its shards work at their own pace as well. */
+  /** Merges the motions of its shards, which run at their own pace. */
   readonly merge: WatermarkMerge;
   watermark: number;
-  /** Motions of items before this one were run by the worker before. The hub may send them again. */
+  /** Motions of items before this one were run by the former worker. The hub may send them again. */
   fromSeq: number;
 }
 
-/** The collision stage as its worker runs it: brings the motions of all shards, of all hubs, into one order first. */
+/** The collision stage in its worker: merges the motions of all shards of all hubs into one order first. */
 export class Collisions {
   readonly #zones = new ZoneTable();
   readonly #merge = new WatermarkMerge();
@@ -67,7 +67,7 @@ export class Collisions {
     return { ...outcome, waiting: this.#waiting, finished: this.#finished(watermark) };
   }
 
-  /** What comes next of all hubs. */
+  /** Returns the next motions of all hubs. */
   #ofAll(own: readonly Motion[], others: SeveralHubs | undefined): readonly Motion[] {
     if (others !== undefined) this.#self = others.self;
     this.#hubs.add(this.#self, own);
@@ -119,7 +119,7 @@ export class Collisions {
     const finished = done.flatMap(unpackMotions);
     for (const packed of motions) {
       const own = unpackMotions(packed);
-      // A part of what a shard has brought at once may be finished.
+      // A part of one shard's motions may be finished.
       finished.push(...own.filter(({ seq }) => seq < fromSeq));
       this.#merge.add(own.filter(({ seq }) => seq >= fromSeq));
     }
@@ -133,7 +133,7 @@ export class Collisions {
       this.#add(known, other.motions);
       ahead.push(...known.merge.motions);
     }
-    // Of a trackable that has moved from hub to hub the last counts.
+    // For a trackable that has migrated between hubs the last motion counts.
     if (news.length > 0) finished.sort((a, b) => a.receivedMs - b.receivedMs);
     this.#stage.restore({ ...known, nowMs, done: finished, ahead });
   }
@@ -145,7 +145,7 @@ function unpacked(packs: readonly Uint8Array[], timed: (motion: Motion) => Motio
   return packs.flatMap((packed) => unpackMotions(packed).map(timed));
 }
 
-/** Converts the times of another hub's motions to those of this hub. No motion was received later than now. */
+/** Returns a conversion of another hub's motions to times of this hub. No motion was received later than now. */
 function timesOf(
   { setBacks, behindMs }: Omit<RemoteHubMotions, 'motions'>,
   nowMs: number,

@@ -6,8 +6,8 @@ import type { HubClient, Reply } from '../src/cli/hub_client.ts';
 import type { DemoTask, FromDemoThread, ToDemoThread } from '../src/model/demo.ts';
 
 /**
- * A thread that is the demo inside the hub: a client of the public API, whose requests go by its port. It removes what it
- * has made when it is told to stop.
+ * Thread of the demo inside the hub: a client of the public API, which uses its port. It deletes what it has created
+ * when it is stopped.
  */
 const { task } = workerData as DemoTask;
 const SEED = 1;

@@ -1,13 +1,13 @@
-// hot: run for each event of a fence or a collision
+// hot: runs for each event of a fence or a collision
 
 import { createHash, randomFillSync } from 'node:crypto';
 
 const RANDOM_BYTES = 16;
-/** For how many ids random bytes are drawn at once. */
+/** Number of ids for which random bytes are drawn at once. */
 const IDS = 128;
-/** The offset in the text of the two digits of each random byte, between the dashes. */
+/** Offset in the string of the two digits of each random byte, between the dashes. */
 const PLACES = Uint8Array.of(0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34);
-/** 00 to ff, as bytes: the first digit in the lower one. */
+/** 00 to ff as bytes: the first digit in the lower one. */
 const TWO_DIGITS = Uint16Array.from({ length: 256 }, (_, byte) => {
   return Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16LE();
 });
@@ -18,8 +18,8 @@ const text = Buffer.alloc(36, '-');
 const view = new DataView(text.buffer, text.byteOffset);
 
 /**
- * A random UUID, like randomUUID of Node, but as a flat text. Node's is a tree of some twenty texts, and to join these when
- * the event is written takes longer than everything done here, and leaves more garbage.
+ * Returns a random UUID, like Node's randomUUID, but as a flat string. Node's is a rope of some twenty strings;
+ * flattening it when the event is written takes longer than everything done here, and creates more garbage.
  */
 export function newEventId(): string {
   if (used === random.length) {
@@ -34,7 +34,7 @@ export function newEventId(): string {
   return text.toString('latin1');
 }
 
-/** The UUID of a name, of version 8: whoever makes one of the same name gets the same. */
+/** Returns the UUID of a name, of version 8: equal names give equal ids. */
 export function namedEventId(name: string): string {
   const digits = createHash('sha256').update(name).digest('hex');
   const variant = ((Number.parseInt(digits.charAt(16), 16) & 0x3) | 0x8).toString(16);

@@ -4,7 +4,7 @@ import { Recorder } from '../src/history/recorder.ts';
 import { endInOrder } from '../src/history/thread_end.ts';
 import { every, openClock } from '../src/time/clock.ts';
 
-/** The thread that writes the history. */
+/** Thread that writes the history. */
 const tell = (message: FromRecorder): void => parentPort?.postMessage(message);
 const { now, elapsed } = openClock();
 const recorder = new Recorder(workerData as RecorderSettings, { now, elapsed, tell, every });

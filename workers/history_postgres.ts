@@ -5,11 +5,11 @@ import { PostgresCopy, type PostgresSettings } from '../src/history/postgres_cop
 import { endInOrder } from '../src/history/thread_end.ts';
 import { every, openClock } from '../src/time/clock.ts';
 
-/** The thread that copies the history into a PostgreSQL database. */
+/** Thread that copies the history into a PostgreSQL database. */
 const settings = workerData as PostgresSettings;
 const { now } = openClock();
 const duck = await Duck.open({ memoryMb: 256, spillFolder: undefined });
-/** Files of one turn: then others may be merged, and removed. */
+/** Files of one turn; between turns others may be merged and removed. */
 const FILES_AT_ONCE = 50;
 let copy: PostgresCopy | undefined;
 let failure: Error | undefined;

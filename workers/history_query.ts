@@ -7,7 +7,7 @@ import { Unanswerable } from '../src/history/queries/question.ts';
 import { endInOrder } from '../src/history/thread_end.ts';
 import { every } from '../src/time/clock.ts';
 
-/** A thread that answers questions about the past, one after the other. */
+/** Thread that answers history queries, one after the other. */
 const { memoryMb, flight } = workerData as QuerySettings;
 shareFlight(flight);
 const duck = await Duck.open({ memoryMb, spillFolder: undefined });

@@ -3,38 +3,40 @@ import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 
 const MIB = 2 ** 20;
 
-/** So much more than there was at least, or half as much again, is likely to be garbage. */
+/** Memory that has grown by this much over the minimum, or by half, is probably garbage. */
 const GROWN_BYTES = 48 * MIB;
-/** In so many looks in a row: what comes and goes is left to the engine, which does most of the work beside this thread. */
+/**
+ * Number of consecutive checks with that growth: short peaks are left to the engine, which works mostly in parallel.
+ */
 const LOOKS = 3;
-/** After so many looks it is collected again where much was left, and after twice as many the next time. */
+/** Checks after which a collection that left much is repeated; doubled each time. */
 const AGAIN_LOOKS = 4;
-/** What is left, with each look, of how busy the thread was: a flood is over when it does half of that. */
+/** Decay of the remembered load per check: a flood is over when the thread does half of that. */
 const REMEMBERED = 0.95;
-/** The part of its time that a thread works at most while it rests: then a pause is noticed by nobody. */
+/** Maximum load of an idle thread: a pause is not noticeable then. */
 const RESTING = 0.1;
-/** While it works more than that, up to this part, a pause is noticed by some: so much must be gained by it. */
+/** Maximum load of a calm thread, in which a pause is noticeable: it must gain at least WORTH_BYTES. */
 const CALM = 0.5;
 const WORTH_BYTES = 384 * MIB;
 
 export interface MemoryWatchOptions {
   /** Collects this thread's garbage at once. */
   readonly collect: () => void;
-  /** Bytes that are in use, or are garbage that has outlived its youth. */
+  /** Returns the bytes in use, including old garbage. */
   readonly inUse?: () => number;
-  /** Bytes that the engine has taken for young objects. A collection gives back what a flood needed. */
+  /** Returns the bytes of the engine's young generation. A collection returns what a flood needed. */
   readonly young?: () => number;
-  /** The part of its time that this thread has worked since the last call. */
+  /** Returns the load of this thread since the last call. */
   readonly busy?: () => number;
 }
 
 /**
- * Gives memory back after a flood. The engine collects old garbage when it needs the room: a thread that has held
- * hundreds of megabytes for clients that have left would keep them until the next flood. So where much more is in use than
- * there has been at least, garbage is collected, once the thread rests, or is calm where that is worth it: a collection of
- * all garbage takes 30 to 60 ms. So is it where the young generation has become much larger and the work that it was for is
- * over: the engine leaves it as large as it was. What is left by a collection may be needed, or held by a flood that is not
- * over yet: so where that is much, it is tried again, ever more seldom.
+ * Returns memory after a flood of work. The engine collects old garbage only when it needs the room: a thread that held
+ * hundreds of megabytes for clients that have left would keep them until the next flood. So garbage is collected when
+ * much more memory is in use than the minimum, once the thread is idle, or calm if that gains enough: a full collection
+ * takes 30 to 60 ms. The same applies when the young generation has grown much and its work is over, since the engine
+ * does not shrink it. Memory that a collection leaves may be needed, or held by a flood that is not over: if it is
+ * much, the collection is repeated, at growing intervals.
  */
 export class MemoryWatch {
   readonly #collect: () => void;
@@ -46,7 +48,7 @@ export class MemoryWatch {
   #looksGrown = 0;
   #lowest: number;
   #busiest = 0;
-  /** Looks until it is collected again; undefined where nothing is to be expected of that. */
+  /** Checks until the collection is repeated; undefined if that is pointless. */
   #againIn: number | undefined;
   #againLooks = AGAIN_LOOKS;
 
@@ -60,7 +62,7 @@ export class MemoryWatch {
     this.#leastYoung = young();
   }
 
-  /** To be called every few seconds: it takes some 20 µs where there is nothing to do. */
+  /** Checks the memory. Call it every few seconds; it takes some 20 µs if there is nothing to do. */
   look(): void {
     const inUse = this.#inUse();
     const busy = this.#busy();
@@ -109,14 +111,14 @@ function busySince(): () => number {
   };
 }
 
-/** What part of its time a thread works that waits outside of its event loop. */
+/** Load of a thread that waits outside its event loop. */
 export class BusyMeter {
   readonly #elapsed: () => number;
   #sinceMs: number;
   #begunMs = 0;
   #workedMs = 0;
 
-  /** `elapsed`: milliseconds since some moment. */
+  /** `elapsed`: monotonic milliseconds. */
   constructor(elapsed: () => number) {
     this.#elapsed = elapsed;
     this.#sinceMs = elapsed();
@@ -130,7 +132,7 @@ export class BusyMeter {
     this.#workedMs += this.#elapsed() - this.#begunMs;
   }
 
-  /** Of the time since the last call, without the work that has begun and not ended. */
+  /** Returns the load since the last call, without work that has begun and not finished. */
   part(): number {
     const nowMs = this.#elapsed();
     const part = this.#workedMs / (nowMs - this.#sinceMs);

@@ -11,14 +11,14 @@ import { BusyMeter, MemoryWatch } from './memory_watch.ts';
 import { shardReply } from './shard_reply.ts';
 import { warmShard } from './warm_shard.ts';
 
-/** One shard of the hub: unpacks a batch, steps, and packs the outcome. */
+/** One shard of the hub: unpacks a batch, runs a step, and packs the outcome. */
 const { shared, isCold, ...settings } = workerData as ShardSettings & { readonly shared: SharedMemory };
 const shard = openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId: newEventId });
 const collectGarbage = garbageCollector();
-/** It waits for tasks outside of its event loop, which knows not how busy it is. */
+/** The thread waits for tasks outside its event loop, which therefore does not measure its load. */
 const busy = new BusyMeter(openClock().elapsed);
 const memory = new MemoryWatch({ collect: collectGarbage, busy: () => busy.part(), young: () => 0 });
-/** Between two looks at the memory, while the shard does not rest. */
+/** Interval of memory checks while the shard is not idle. */
 const LOOK_MS = 3000;
 let lookedMs = 0;
 let tasks = 0;

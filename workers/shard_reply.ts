@@ -17,7 +17,7 @@ import {
 const NOTHING = lend(new Uint8Array(0));
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: -3 } };
 
-/** Has a shard step, and says what crosses back. `bytes` is the batch as it has crossed. Good until the next step. */
+/** Runs a step of a shard and returns the reply. `bytes` is the batch as received. Valid until the next step. */
 export function shardReply(
   shard: Shard,
   batch: StepBatch & Pick<LaneBatch, 'recordedWith'>,
@@ -35,7 +35,7 @@ export function shardReply(
   };
 }
 
-/** What has left for another hub, as that one is to have it. */
+/** Returns released state as the record for another hub. */
 function releasedRecord(
   { nowMs, setBacks = NO_CLOCK_STEPS }: StepBatch,
   { id, sequence, config, effects }: ReleasedState,
@@ -45,7 +45,7 @@ function releasedRecord(
   return { id, record: lend(zstdCompressSync(packed, FASTEST)) };
 }
 
-/** The record of a step, unless it has changed nothing. */
+/** Returns the record of a step; undefined if it has changed nothing. */
 function recordOf(
   { nowMs, items, setBacks = NO_CLOCK_STEPS }: StepBatch,
   bytes: Borrowed,
@@ -64,6 +64,6 @@ function recordOf(
 
 function packedMotions(motions: readonly Motion[]): PackedMotions | undefined {
   const last = motions.at(-1);
-  // As a Buffer: other bytes are copied when they are unpacked.
+  // A Buffer is unpacked without a copy, unlike other bytes.
   return last && { packed: lend(Buffer.from(pack(motions).buffer)), lastSeq: last.seq };
 }

@@ -12,7 +12,7 @@ import {
 } from '../src/wire/store_messages.ts';
 import { garbageCollector } from './garbage.ts';
 
-/** The thread that owns the database: the front thread never waits for the disk. */
+/** Thread that owns the database: the main thread never waits for the disk. */
 let store: SqliteStore | undefined;
 const collectGarbage = garbageCollector();
 let isWorking = false;
@@ -30,11 +30,11 @@ parentPort?.on('message', (request: StoreRequest) => {
   answer(() => serve(request));
   // After the answer, which does not wait for it.
   if (request.ask === 'commit' && !isWorking) workOn();
-  // All that was read and packed.
+  // Garbage of everything read and packed.
   if (request.ask === 'load') collectGarbage();
 });
 
-/** Piece by piece, between requests. */
+/** Works in pieces, between requests. */
 function workOn(): void {
   isWorking = true;
   setImmediate(() => {

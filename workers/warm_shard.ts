@@ -8,7 +8,7 @@ import type { Topic, Variant } from '../src/model/topics.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
 import { packForNow, packInto } from '../src/wire/messages.ts';
 
-/** Enough for the engine to compile what is hot, in some 100 ms. */
+/** Enough for the engine to compile hot code, in some 100 ms. */
 const ROUNDS = 60;
 const PER_ROUND = 50;
 const ID = 'made up';
@@ -47,9 +47,9 @@ const WORLD: readonly Item[] = [
 ];
 
 /**
- * Lets locations that are made up go in and out of fences in a shard of their own, which is thrown away. Otherwise the
- * first batch of a worker would take some fifty times as long as later ones, and the next ones ten times, since the engine
- * compiles what it runs for the first time, and again what it runs often. `index` is one without fences.
+ * Warms up a worker: moves synthetic locations in and out of fences in a temporary shard. Otherwise the first batch of
+ * a worker would take some fifty times as long as later ones, and the next ones ten times, since the engine compiles
+ * code on first use and again when it is hot. `index` is one without fences.
  */
 export function warmShard(index: FenceIndex): void {
   const shard = openShard({ index, newBuffer: newRecordBuffer, newId: () => ID, ...SETTINGS });
@@ -61,7 +61,7 @@ export function warmShard(index: FenceIndex): void {
     packForNow(motions);
     packInto(area, { outcome, events, motions: undefined });
   }
-  // What a fence has in the memory of GEOS is not collected as garbage.
+  // Memory of fences in GEOS is not garbage-collected.
   shard.step({
     nowMs: ROUNDS,
     items: FENCES.map((id) => ({ ...AT_START, kind: 'fence', id, entity: undefined })),
@@ -69,7 +69,7 @@ export function warmShard(index: FenceIndex): void {
   });
 }
 
-/** A location in the fences in one round, and far away in the next. */
+/** Returns a location that is in the fences in one round and far away in the next. */
 function itemOf(providerId: string, atMs: number): Item {
   const location: Location = {
     position: { type: 'Point', coordinates: [atMs % 2 === 0 ? 9.1 : 9, 50] },

@@ -4,12 +4,12 @@ import { newRecordBuffer } from '../src/wire/location_record.ts';
 import { pack, unpackMotions } from '../src/wire/messages.ts';
 
 const ROUNDS = 4;
-/** Closed, around the two places. */
+/** Closed ring around both positions. */
 const RING = Float64Array.from([9, 50, 9.0001, 50, 9.0001, 50.0001, 9, 50.0001, 9, 50]);
 
 /**
- * Lets motions that are made up meet and part in a stage of their own, which is thrown away. Otherwise the first batch of
- * a worker would take some fifty times as long as later ones, since the engine compiles what it runs for the first time.
+ * Warms up a worker: lets synthetic motions meet and separate in a temporary stage. Otherwise the first batch of a
+ * worker would take some fifty times as long as later ones, since the engine compiles code on first use.
  */
 export function warmStage(): void {
   const stage = openCollisionStage({
@@ -26,7 +26,7 @@ export function warmStage(): void {
   }
 }
 
-/** The circles are near one another in one round, and apart in the next. */
+/** Returns a motion that is near the other one in one round and apart in the next. */
 function motionOf(id: string, atMs: number): TrackableMotion {
   const isPolygon = id === 'polygon';
   return {

@@ -228,7 +228,6 @@ export class ClusterRpc {
   /** Counts a malformed message. Only the first one is logged, since others will be of the same kind. */
   #misfit(error: Error): void {
     this.#misfits++;
-    if (this.#misfits === 1)
-      this.#options.notice(`Rejected a remote procedure call of another hub: ${error.message}`);
+    if (this.#misfits === 1) this.#options.notice(`Rejected a remote procedure call of another hub: ${error.message}`);
   }
 }

@@ -184,6 +184,8 @@ export class Keeping {
     }
     if (bytes === 0) notice('The journal has room again', 'info');
     else
-      notice(`The journal is full, and no locations are accepted until it is trimmed; it is enlarged to ${size} bytes for pending steps`);
+      notice(
+        `The journal is full, and no locations are accepted until it is trimmed; it is enlarged to ${size} bytes for pending steps`,
+      );
   }
 }

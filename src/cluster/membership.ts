@@ -648,7 +648,8 @@ class Notices {
       if (still.has(incarnation)) continue;
       this.#suspected.delete(incarnation);
       const member = all.get(incarnation);
-      if (member && nowMs - member.heardAtMs < suspectMs) this.#notice(`Hub ${shown(member)} sends heartbeats again`, 'info');
+      if (member && nowMs - member.heardAtMs < suspectMs)
+        this.#notice(`Hub ${shown(member)} sends heartbeats again`, 'info');
     }
   }
 

@@ -2,15 +2,15 @@ import { metresTo, type SurfacePoint } from '../core/geo/ecef.ts';
 import { LEAST_RADIUS, metresPerLatitude, metresPerLongitude } from '../core/geo/ellipsoid.ts';
 
 /**
- * The edges of a polygon, straight in longitude and latitude, and the shortest distance from a place to them.
+ * Edges of a polygon, straight in longitude and latitude, and the shortest distance from a position to them.
  *
- * Edges are cut into pieces of at most 5°, sixteen pieces to a block. In the plane that is flat at the place (metres
- * per degree as they are there) distances are cheap. Whatever is within `d` metres on the earth is within
- * `d * stretch` in that plane, because metres per degree change only so much within `d`; so blocks and pieces further
- * off in the plane are skipped without losing the nearest. The few that stay are measured on the ellipsoid.
+ * Edges are cut into pieces of at most 5°, sixteen pieces to a block. In the plane that is flat at the position (with
+ * its meters per degree) distances are cheap. Everything within `d` meters on the earth is within `d * stretch` in that
+ * plane, because meters per degree change only that much within `d`. So blocks and pieces farther away in the plane are
+ * skipped without losing the nearest. The few that remain are measured on the ellipsoid.
  */
 export class EdgeChain {
-  /** Per piece: longitude and latitude of its ends. Longitudes are turned so that the middle is within ±180. */
+  /** Per piece: longitude and latitude of its ends. Longitudes are shifted so that the middle is within ±180. */
   readonly #pieces: Float64Array;
   /** Per block: middle longitude, half width, south, north. */
   readonly #blocks: Float64Array;
@@ -21,8 +21,8 @@ export class EdgeChain {
   }
 
   /**
-   * Metres from the place to the nearest edge, when that is at most `ceilingMetres`; Infinity when it is not. Off by
-   * less than 1 mm per 100 m nearby and 1 % far away.
+   * Returns the distance in meters to the nearest edge if it is at most `ceilingMetres`, otherwise Infinity. The error
+   * is less than 1 mm per 100 m nearby and 1 % far away.
    */
   // hot
   nearest(place: SurfacePoint, ceilingMetres: number): number {
@@ -57,7 +57,7 @@ export class EdgeChain {
     return found;
   }
 
-  /** The piece that is nearest in the flat plane. */
+  /** Returns the piece that is nearest in the flat plane. */
   // hot
   #flattest(place: SurfacePoint): number {
     const pieces = this.#pieces;
@@ -80,8 +80,8 @@ export class EdgeChain {
 }
 
 /**
- * Ratio of a distance in the flat plane at a place to the distance on the earth, at most, within `metres` of it. The
- * cosine of the latitude falls by no more than the angle; curvatures change by less than 1.35 % per radian.
+ * Returns the maximum ratio of a distance in the flat plane at a position to the distance on the earth, within `metres`
+ * of it. The cosine of the latitude decreases by at most the angle; curvatures change by less than 1.35 % per radian.
  */
 // hot
 function stretch(place: SurfacePoint, metres: number): number {
@@ -92,7 +92,7 @@ function stretch(place: SurfacePoint, metres: number): number {
 
 // hot
 function squaredReach(place: SurfacePoint, metres: number): number {
-  // A nanometre for the rounding of coordinates.
+  // A nanometer for the rounding of coordinates.
   const reach = metres * stretch(place, metres) + 1e-9;
   return reach * reach;
 }
@@ -106,7 +106,7 @@ function blockSquared(place: SurfacePoint, blocks: Float64Array, block: number):
   return dx * dx + dy * dy;
 }
 
-/** Square of the distance between place and piece in the flat plane. */
+/** Returns the squared distance between position and piece in the flat plane. */
 // hot
 function flatSquared(place: SurfacePoint, pieces: Float64Array, piece: number): number {
   let ax = pieces[piece]! - place.lon;
@@ -130,7 +130,10 @@ function flatSquared(place: SurfacePoint, pieces: Float64Array, piece: number): 
   return x * x + y * y;
 }
 
-/** Metres on the ellipsoid between place and piece. May return a greater number when they exceed `ceiling`. */
+/**
+ * Returns the distance between position and piece on the ellipsoid in meters. May return a larger number if it exceeds
+ * `ceiling`.
+ */
 // hot
 function measure(place: SurfacePoint, pieces: Float64Array, piece: number, ceiling: number): number {
   const distortion = stretch(place, Math.sqrt(flatSquared(place, pieces, piece)));
@@ -144,7 +147,7 @@ function measure(place: SurfacePoint, pieces: Float64Array, piece: number, ceili
   else if (ax + lonStep / 2 < -180) ax += 360;
   const ay = lat - place.lat;
   let t = foot(ax, ay, lonStep, latStep, place.metresPerLat / place.metresPerLon);
-  // The nearest point is found anew with the metres per degree halfway to it, until that changes nothing that counts.
+  // Recompute the nearest point with the meters per degree halfway to it until the change is negligible.
   for (let round = 0; distortion > 1.001 && round < 3; round++) {
     const halfway = place.lat + (ay + t * latStep) / 2;
     t = foot(ax, ay, lonStep, latStep, metresPerLatitude(halfway) / metresPerLongitude(halfway));
@@ -152,7 +155,9 @@ function measure(place: SurfacePoint, pieces: Float64Array, piece: number, ceili
   return metresTo(place, lon + t * lonStep, lat + t * latStep);
 }
 
-/** Where on the line from a (relative to the place) the place's perpendicular meets it, from 0 to 1. */
+/**
+ * Returns the foot of the perpendicular from the position on the line from a (relative to the position), from 0 to 1.
+ */
 // hot
 function foot(ax: number, ay: number, dx: number, dy: number, latPerLon: number): number {
   const square = latPerLon * latPerLon;
@@ -163,14 +168,14 @@ function foot(ax: number, ay: number, dx: number, dy: number, latPerLon: number)
 }
 
 /**
- * The same where the flat plane says nothing: around the poles and far away. Golden-section search; where the distance
- * has no minimum inside the piece one of the ends is nearest.
+ * Returns the distance where the flat plane is useless: around the poles and far away. Golden-section search; if the
+ * distance has no minimum inside the piece, one of the ends is nearest.
  */
 function search(place: SurfacePoint, pieces: Float64Array, piece: number, ceiling: number): number {
   const [lon, lat, toLon, toLat] = pieces.subarray(piece, piece + 4) as unknown as [number, number, number, number];
   const at = (t: number): number => metresTo(place, lon + t * (toLon - lon), lat + t * (toLat - lat));
   const ends = Math.min(at(0), at(1));
-  // No point of the piece is further from its ends than half its length: 1° is at most 112 km.
+  // No point of the piece is farther from its ends than half its length: 1° is at most 112 km.
   if (ends - (Math.abs(toLon - lon) + Math.abs(toLat - lat)) * 56_000 > ceiling) return ends;
   let low = 0;
   let high = 1;
@@ -195,8 +200,8 @@ function search(place: SurfacePoint, pieces: Float64Array, piece: number, ceilin
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 /**
- * Edges of closed rings lon, lat, lon, lat …, cut into pieces of at most 5°: per piece longitude and latitude of its two
- * ends. Longitudes are turned so that the middle of the piece is within ±180.
+ * Cuts the edges of closed rings lon, lat, lon, lat … into pieces of at most 5°: per piece longitude and latitude of
+ * its two ends. Longitudes are shifted so that the middle of the piece is within ±180.
  */
 function cutEdges(rings: readonly Float64Array[]): Float64Array {
   const pieces: number[] = [];
@@ -237,7 +242,7 @@ function blockBoxes(pieces: Float64Array): Float64Array {
   return blocks;
 }
 
-/** Pieces in a block, but for the last one. */
+/** Pieces of a block, except the last one. */
 const BLOCK_PIECES = 16;
 
 const PIECE_DEGREES = 5;

@@ -9,8 +9,8 @@ import { CircleShape, PolygonShape, type Shape } from './shapes.ts';
 import { ChangeLog, finestLevel, type Tile, TileCache, tileAt, tileSpot } from './tiles.ts';
 
 /**
- * The fences of a thread. Candidates come from tiles that objects share (tiles.ts), filled from a tree over H3 cells
- * (fence_tree.ts); bounding boxes come before the exact tests with GEOS and on the ellipsoid (shapes.ts).
+ * Opens the fence index of a thread. Candidates come from tiles that objects share (tiles.ts), filled from a tree over
+ * H3 cells (fence_tree.ts); bounding boxes precede the exact tests with GEOS and on the ellipsoid (shapes.ts).
  */
 export async function openFenceIndex(): Promise<FenceIndex> {
   return new OpenFenceIndex(await openGeos());
@@ -89,7 +89,7 @@ class OpenFenceIndex implements FenceIndex {
     return fence.shape.depthMetres(footprint, this.#place);
   }
 
-  /** The box around a footprint, good until the next one. That of a point is no new object. */
+  /** Returns the box around a footprint, valid until the next call. For a point it allocates nothing. */
   // hot
   #boxAround(footprint: Footprint): LonLatBox {
     const { lon, lat, radiusMetres, ring } = footprint;
@@ -101,7 +101,7 @@ class OpenFenceIndex implements FenceIndex {
     return box;
   }
 
-  /** Whether the boxes of fence and footprint overlap. That of a point or circle is found on the way, in numbers. */
+  /** Whether the boxes of fence and footprint overlap. The box of a point or circle is computed inline. */
   // hot
   #isNear(slot: number, footprint: Footprint): boolean {
     if (footprint.ring !== undefined)
@@ -119,7 +119,10 @@ class OpenFenceIndex implements FenceIndex {
     return furthest >= 90 || apart <= boxes[at + 1]! + margin / Math.cos(furthest * RADIANS);
   }
 
-  /** The tile for a footprint: the last one when it still holds, else one a level coarser, as fine as is useful. */
+  /**
+   * Returns the tile of a footprint: the last one while it is valid, otherwise one at most one level coarser, as fine
+   * as useful.
+   */
   #look(last: Tile | undefined, footprint: Footprint): Tile {
     if (last?.holds(footprint) && this.#changes.untouched(last, last.version)) {
       last.version = this.#changes.version;
@@ -162,10 +165,10 @@ class OpenFenceIndex implements FenceIndex {
 }
 
 /**
- * Tiles are made smaller until they have fewer fences than this, plus twice those that are at the very place: fences
- * on top of each other cannot be told apart by smaller tiles.
+ * Tiles are subdivided until they have fewer fences than this plus twice those at the position itself: smaller tiles do
+ * not separate fences on top of each other.
  */
 const ROOMY = 12;
 
-/** At most about 40 MB of tiles. */
+/** About 40 MB of tiles at most. */
 const TILE_WEIGHT = 131_072;

@@ -2,23 +2,23 @@ import { BASE_CELLS, DIGITS, FINEST_RESOLUTION, PATH_LENGTH, writeCellPath } fro
 import { type Ball, ballOfBox, type LonLatBox } from './lon_lat_box.ts';
 
 /**
- * The fences by place: the prefilter, a tree over H3 cells.
+ * Prefilter of fences by position: a tree over H3 cells.
  *
- * A fence belongs to one cell, that of its middle, at a resolution at which cells are larger than the fence or at a
- * coarser one: a cell is divided into its children only once it holds more than LEAF_SLOTS fences. H3 groups fences
- * that are close, and that is all that is asked of it. Its children do not nest in their parents, and fences reach
- * over the edges of cells; so every node keeps a ball around all that is below it, and a search follows the balls.
- * Nothing is missed, whatever the shape of cells, around poles and pentagons too.
+ * A fence belongs to one cell, that of its middle, at a resolution at which cells are larger than the fence, or
+ * coarser: a cell is divided into its children only once it has more than LEAF_SLOTS fences. H3 only serves to group
+ * nearby fences. Children do not nest in their parents, and fences extend over the edges of cells; so every node stores
+ * a ball around everything below it, and a search follows the balls. Nothing is missed, whatever the shape of cells,
+ * including at poles and pentagons.
  */
 export class FenceTree {
   readonly #roots: (Node | undefined)[] = new Array(BASE_CELLS).fill(undefined);
   readonly #nodes: (Node | undefined)[] = [];
-  /** Position of a slot in its node. */
+  /** Index of a slot in its node. */
   #places = new Int32Array(64);
   #paths = new Uint8Array(64 * PATH_LENGTH);
-  /** Four per slot: x, y, z and radius of the ball around the fence. */
+  /** Four numbers per slot: x, y, z and radius of the ball around the fence. */
   #balls = new Float64Array(64 * 4);
-  /** Four per slot: middle longitude, half width, south, north. */
+  /** Four numbers per slot: middle longitude, half width, south, north. */
   #boxes = new Float64Array(64 * 4);
 
   /** Four numbers per slot: middle longitude, half width, south and north of its box. Replaced when slots are added. */
@@ -42,12 +42,12 @@ export class FenceTree {
     this.#place(slot, node, finestResolution(ball.radius));
   }
 
-  /** Unknown slots are ignored. */
+  /** Removes a slot; unknown slots are ignored. */
   remove(slot: number): void {
     const node = this.#nodes[slot];
     if (node === undefined) return;
     this.#nodes[slot] = undefined;
-    // The box of nothing overlaps nothing.
+    // An empty box overlaps nothing.
     this.#boxes.set([0, -1, Infinity, -Infinity], slot * 4);
     this.#take(slot, node);
     for (let empty: Node | undefined = node; empty?.isEmpty(); empty = empty.parent) {
@@ -57,8 +57,8 @@ export class FenceTree {
   }
 
   /**
-   * Writes the slots whose boxes overlap the box into `found`, in no order, and returns how many there are. Gives up at
-   * `limit` and returns it: the box has at least that many.
+   * Writes the slots whose boxes overlap the box into `found`, unordered, and returns their number. Stops at `limit`
+   * and returns it: there are at least that many.
    */
   search(box: LonLatBox, found: number[], limit: number): number {
     const ball = ballOfBox(box);
@@ -80,7 +80,7 @@ export class FenceTree {
     return found.length;
   }
 
-  /** Writes those of the slots whose boxes overlap the box into `found`, in their order, and returns how many there are. */
+  /** Writes those of the slots whose boxes overlap the box into `found`, in order, and returns their number. */
   // hot
   overlapping(slots: Int32Array, box: LonLatBox, found: Int32Array): number {
     let count = 0;
@@ -99,7 +99,7 @@ export class FenceTree {
     }
   }
 
-  /** Puts a slot into the node or below it; the balls on the way grow around it. */
+  /** Inserts a slot into the node or below it; the balls on the path grow around it. */
   #place(slot: number, from: Node, finest: number): void {
     let node = from;
     for (;;) {
@@ -111,7 +111,7 @@ export class FenceTree {
     if (node.children === undefined && node.slots.length > LEAF_SLOTS) this.#divide(node);
   }
 
-  /** Hands the fences of a leaf that are small enough down to its children. */
+  /** Moves the fences of a leaf that are small enough to its children. */
   #divide(node: Node): void {
     if (node.resolution >= FINEST_RESOLUTION) return;
     const movable = node.slots.filter((slot) => finestResolution(this.#balls[slot * 4 + 3]!) > node.resolution);
@@ -166,17 +166,20 @@ function enlarged<T extends Int32Array | Uint8Array | Float64Array>(before: T, a
   return after;
 }
 
-/** The finest resolution at which cells are larger than a fence; cells get smaller by the square root of 7. */
+/**
+ * Returns the finest resolution at which cells are larger than a fence; each resolution is smaller by the square root
+ * of 7.
+ */
 function finestResolution(radius: number): number {
   if (radius <= 0) return FINEST_RESOLUTION;
   const resolution = Math.floor(Math.log(COARSEST_EDGE / (2 * radius)) / Math.log(Math.sqrt(DIGITS)));
   return Math.max(0, Math.min(FINEST_RESOLUTION, resolution));
 }
 
-/** Mean length of the edges of base cells, the radius of the earth being 1. */
+/** Mean length of the edges of base cells, relative to the radius of the earth. */
 const COARSEST_EDGE = 0.2;
 
-/** Whether the box of a slot, four numbers of the boxes, overlaps another one. */
+/** Whether the box of a slot, four of the numbers, overlaps another box. */
 // hot
 function overlaps(boxes: Float64Array, slot: number, { lon, halfWidth, south, north }: LonLatBox): boolean {
   const at = slot * 4;
@@ -194,7 +197,7 @@ class Node {
   readonly #x: number;
   readonly #y: number;
   readonly #z: number;
-  /** Grows only: the ball of a removed fence stays inside until the node is empty and goes. */
+  /** Only grows: the ball of a removed fence stays inside until the node is empty and removed. */
   #radius: number;
 
   constructor(parent: Node | undefined, digit: number, { x, y, z, radius }: Ball) {

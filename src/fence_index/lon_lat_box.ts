@@ -3,8 +3,8 @@ import { DEGREES_PER_METRE, RADIANS } from '../core/geo/ellipsoid.ts';
 import { wrapLongitude } from '../core/geo/longitude.ts';
 
 /**
- * A box in longitude and latitude around something on the earth. Its longitudes are given by their middle and half
- * width, so that the antimeridian is no special case; the half width of a box that has all longitudes is Infinity.
+ * A box in longitude and latitude. Its longitudes are given by middle and half width, so the antimeridian is not a
+ * special case; the half width of a box with all longitudes is Infinity.
  */
 export interface LonLatBox {
   /** Within ±180. */
@@ -14,13 +14,13 @@ export interface LonLatBox {
   north: number;
 }
 
-/** Distance in metres up to which a point outside an edge counts as on the edge, at least. */
+/** Minimum distance in meters up to which a point outside an edge counts as on the edge. */
 export const LEAST_SLACK_METRES = 1e-6;
 
-/** Rounding of coordinates, in degrees: about a nanometre times a hundred. */
+/** Rounding of coordinates in degrees: about 100 nanometers. */
 const ROUNDING_DEGREES = 1e-12;
 
-/** The box around a region and its slack. */
+/** Returns the box around a region and its slack. */
 export function boxOfRegion(region: Region): LonLatBox {
   if (region.kind === 'circle') {
     const { lon, lat } = region;
@@ -29,14 +29,14 @@ export function boxOfRegion(region: Region): LonLatBox {
   return widened(boxOfRings(region.rings), Math.max(region.slackMetres, LEAST_SLACK_METRES));
 }
 
-/** The box around a footprint. */
+/** Returns the box around a footprint. */
 export function boxOfFootprint({ lon, lat, radiusMetres, ring }: Footprint): LonLatBox {
   const box =
     ring === undefined ? { lon: wrapLongitude(lon), halfWidth: 0, south: lat, north: lat } : boxOfRings([ring]);
   return widened(box, radiusMetres);
 }
 
-/** The smallest box around rings of lon, lat, lon, lat …, which may have any unwrapped longitudes. */
+/** Returns the smallest box around rings of lon, lat, lon, lat …, with any unwrapped longitudes. */
 export function boxOfRings(rings: readonly Float64Array[]): LonLatBox {
   let [west, east, south, north] = [Infinity, -Infinity, Infinity, -Infinity];
   for (const ring of rings) {
@@ -51,9 +51,9 @@ export function boxOfRings(rings: readonly Float64Array[]): LonLatBox {
 }
 
 /**
- * A box around everything within `metres` of the box. A path of that length changes the latitude by at most
- * `metres * DEGREES_PER_METRE`, and the longitude by that over the cosine of the latitude furthest from the equator. A
- * box that touches a pole has all longitudes, because the pole has.
+ * Returns a box around everything within `metres` of the box. A path of that length changes the latitude by at most
+ * `metres * DEGREES_PER_METRE`, and the longitude by that over the cosine of the latitude farthest from the equator. A
+ * box that touches a pole has all longitudes, as the pole does.
  */
 export function widened(box: LonLatBox, metres: number): LonLatBox {
   const margin = metres * DEGREES_PER_METRE + ROUNDING_DEGREES;
@@ -71,7 +71,7 @@ export function overlap(a: LonLatBox, b: LonLatBox): boolean {
   return Math.min(apart, 360 - apart) <= a.halfWidth + b.halfWidth;
 }
 
-/** Whether a place, its longitude within ±180, is in the box. */
+/** Whether a position, its longitude within ±180, is in the box. */
 export function contains(box: LonLatBox, { lon, lat }: { readonly lon: number; readonly lat: number }): boolean {
   if (lat < box.south || lat > box.north) return false;
   const apart = Math.abs(lon - box.lon);
@@ -79,8 +79,8 @@ export function contains(box: LonLatBox, { lon, lat }: { readonly lon: number; r
 }
 
 /**
- * A ball in space (the earth being the unit sphere) around a box: centre and radius. Latitudes are taken as angles at
- * the centre of the earth; all that counts is that everybody does so.
+ * A ball in space around a box, with the earth as the unit sphere: center and radius. Latitudes are used as angles at
+ * the center of the earth; only consistency matters.
  */
 export interface Ball {
   readonly x: number;
@@ -89,7 +89,10 @@ export interface Ball {
   readonly radius: number;
 }
 
-/** The ball around a box. A box wider than half the earth gets the ball around its pole's cap, or the whole earth. */
+/**
+ * Returns the ball around a box. A box wider than half the earth gets the ball around its polar cap, or the whole
+ * earth.
+ */
 export function ballOfBox(box: LonLatBox): Ball {
   const south = Math.max(-90, box.south);
   const north = Math.min(90, box.north);
@@ -99,7 +102,7 @@ export function ballOfBox(box: LonLatBox): Ball {
   }
   const lat = ((south + north) / 2) * RADIANS;
   const lon = box.lon * RADIANS;
-  // On a half of the earth the corners are furthest from the middle.
+  // On one half of the earth the corners are farthest from the middle.
   const radius = Math.max(corner(lat, south * RADIANS, box.halfWidth), corner(lat, north * RADIANS, box.halfWidth));
   return { x: Math.cos(lat) * Math.cos(lon), y: Math.cos(lat) * Math.sin(lon), z: Math.sin(lat), radius };
 }

@@ -6,7 +6,7 @@ import type { Fence } from '../model/fence.ts';
 import type { Polygon } from '../model/geojson.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
 
-/** The checks, by GEOS. */
+/** Opens the checks based on GEOS. */
 export async function openShapeChecks(): Promise<ShapeChecks> {
   const geos = await openGeos();
   return {
@@ -45,7 +45,7 @@ const BOUNDS = [
   ['latitude', 90],
 ] as const;
 
-/** Whether there is nothing to explain. hot: once per position */
+/** Whether the position has no problem. hot: once per position */
 function isFine(position: readonly number[], geographic: boolean): boolean {
   for (let axis = 0; axis < position.length; axis++) {
     const value = position[axis] as number;
@@ -70,7 +70,7 @@ function explainPosition(
   return undefined;
 }
 
-/** Within a hole "outside the fence" and "near its edge" contradict each other. */
+/** Within a hole, "outside the fence" and "near its edge" contradict each other. */
 function explainTolerance(fence: Fence): string | undefined {
   if (fence.region.type !== 'Polygon' || fence.region.coordinates.length < 2) return undefined;
   for (const name of ['exit_tolerance', 'entry_tolerance'] as const) {
@@ -104,7 +104,7 @@ function explainRings(coordinates: Polygon['coordinates'], { path, geographic, g
   return `${path}: must be a valid polygon, found ${invalid.reason} at [${rounded(invalid.x)}, ${rounded(invalid.y)}]`;
 }
 
-/** Whether all points are on one line. GEOS would call that a self-intersection. */
+/** Whether all points are collinear. GEOS would report a self-intersection. */
 function isFlat(ring: Float64Array): boolean {
   const [x, y] = [ring[0] as number, ring[1] as number];
   let [dx, dy] = [0, 0];
@@ -121,7 +121,7 @@ function rounded(coordinate: number): number {
   return Number(coordinate.toFixed(9));
 }
 
-/** How many, up to three. */
+/** Returns the number of different points, up to three. */
 function differentPoints(ring: Float64Array): number {
   const points = new Set<string>();
   for (let i = 0; i < ring.length && points.size < 3; i += 2) points.add(`${ring[i]} ${ring[i + 1]}`);

@@ -6,7 +6,7 @@ import { ringCovers } from '../core/geo/rings.ts';
 import { EdgeChain } from './edge_chain.ts';
 import { boxOfRings, contains, LEAST_SLACK_METRES, widened } from './lon_lat_box.ts';
 
-/** The exact tests of a region against a footprint, whose position `place` is. */
+/** Exact tests of a region against a footprint, whose position is `place`. */
 export interface Shape {
   touches(footprint: Footprint, place: SurfacePoint): boolean;
   distanceMetres(footprint: Footprint, place: SurfacePoint): number;
@@ -16,7 +16,7 @@ export interface Shape {
 
 type Circle = Extract<Region, { kind: 'circle' }>;
 
-/** A circle on the ellipsoid: all places whose geodesic distance from the centre is at most the radius. */
+/** A circle on the ellipsoid: all positions whose geodesic distance from the center is at most the radius. */
 export class CircleShape implements Shape {
   readonly #centre = new SurfacePoint();
   readonly #radiusMetres: number;
@@ -57,7 +57,10 @@ export class CircleShape implements Shape {
 
   destroy(): void {}
 
-  /** Metres from the centre, to 1 µm. Between its bounds, chord and longest arc, the geodesic is found only if need be. */
+  /**
+   * Returns the distance from the center in meters, to 1 µm. The geodesic is computed only if its bounds, chord and
+   * longest arc, do not decide.
+   */
   #toPlace(place: SurfacePoint): number {
     const chord = chordMetres(place, this.#centre);
     return longestArcMetres(chord) - chord < 1e-6 ? chord : this.#geodesic(place);
@@ -72,14 +75,15 @@ export class CircleShape implements Shape {
   }
 }
 
-/** Rounding of chords of places on the earth, generously. */
+/** Upper bound of the rounding of chords. */
 const ROUNDING_METRES = 1e-8;
 
 type Polygon = Extract<Region, { kind: 'polygon' }>;
 
 /**
- * A polygon with edges straight in longitude and latitude. GEOS says what is inside; distances are those to the edges.
- * Both are made when the polygon is first tested, because most fences of a hub are never near an object of this thread.
+ * A polygon with edges straight in longitude and latitude. GEOS decides what is inside; distances are those to the
+ * edges. Both structures are created at the first test, because most fences of a hub are never near an object of this
+ * thread.
  */
 export class PolygonShape implements Shape {
   readonly #region: Polygon;
@@ -127,13 +131,13 @@ export class PolygonShape implements Shape {
     this.#prepared = undefined;
   }
 
-  /** Metres from the nearest edge, negative outside. */
+  /** Returns the distance to the nearest edge in meters, negative outside. */
   #depth(place: SurfacePoint): number {
     const metres = this.#edgeChain().nearest(place, Infinity);
     return this.#covers(place) ? metres : -metres;
   }
 
-  /** Whether the place, at any of the longitudes that name it, is inside or on the edge. */
+  /** Whether the position, at any of its equivalent longitudes, is inside or on the edge. */
   // hot
   #covers({ lon, lat }: SurfacePoint): boolean {
     const polygon = this.#polygon();
@@ -155,8 +159,8 @@ export class PolygonShape implements Shape {
   }
 
   /**
-   * Metres between the edges of polygon and ring, which do not cross; Infinity when that is more than the ceiling. Two
-   * edges that do not cross are nearest to each other at an end of one of them.
+   * Returns the distance in meters between the edges of polygon and ring, which do not cross; Infinity if it exceeds
+   * the ceiling. Two edges that do not cross are nearest to each other at an end of one of them.
    */
   #toRing(ring: Float64Array, ceilingMetres: number): number {
     let best = ceilingMetres;
@@ -190,7 +194,7 @@ export class PolygonShape implements Shape {
   }
 }
 
-/** Least and greatest longitude of a ring, unwrapped. */
+/** Returns least and greatest longitude of a ring, unwrapped. */
 function bounds(ring: Float64Array): [west: number, east: number] {
   let [west, east] = [Infinity, -Infinity];
   for (let i = 0; i < ring.length; i += 2) {

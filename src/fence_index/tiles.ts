@@ -4,9 +4,9 @@ import { wrapLongitude } from '../core/geo/longitude.ts';
 import { type LonLatBox, overlap } from './lon_lat_box.ts';
 
 /**
- * Tiles divide the earth, at each level into rows of 180°/2^level and each row into columns about as wide. A tile has
- * the fences of a box that is larger than the tile itself by a quarter on each side, so objects that wander at its
- * border do not change tiles all the time, and objects with an extent find room in it.
+ * Tiles divide the earth, at each level into rows of 180°/2^level and each row into columns of about that width. A tile
+ * has the fences of a box that extends a quarter of the tile beyond it on each side, so objects that move around its
+ * border do not change tiles all the time, and objects with an extent fit in.
  */
 export class Tile implements Nearby, LonLatBox {
   readonly level: number;
@@ -14,10 +14,10 @@ export class Tile implements Nearby, LonLatBox {
   readonly halfWidth: number;
   readonly south: number;
   readonly north: number;
-  /** State of the index that `slots` was last known to hold for. */
+  /** Version of the index for which `slots` was last confirmed. */
   version = -1;
   slots: Int32Array = NO_SLOTS;
-  /** Whether `slots` is filled. It is not where so many fences are near that smaller tiles are better. */
+  /** Whether `slots` is filled. It is not if so many fences are near that smaller tiles are better. */
   filled = false;
   readonly #lonPerMetre: number;
 
@@ -44,8 +44,8 @@ export class Tile implements Nearby, LonLatBox {
 }
 
 /**
- * The tiles that objects were in lately, by their key. Bounded: half of the room is for new tiles, and when it is full
- * the older half is forgotten. A tile that is asked for again counts as new.
+ * Cache of recently used tiles, by key. Half of its capacity is for new tiles; when that is full, the older half is
+ * dropped. A tile that is used again counts as new.
  */
 export class TileCache {
   readonly #halfWeight: number;
@@ -53,7 +53,7 @@ export class TileCache {
   #old = new Map<number, Tile>();
   #weight = 0;
 
-  /** `weight` is the number of tiles, plus one for every sixteen slots in them, that may be kept. */
+  /** `weight`: maximum number of tiles, plus one for every sixteen slots in them. */
   constructor(weight: number) {
     this.#halfWeight = weight / 2;
   }
@@ -78,8 +78,8 @@ export class TileCache {
 }
 
 /**
- * The latest changes of fences, as the boxes that they concern. A tile looked up before them still holds when none of
- * them overlaps it, so one changed fence does not cost every object a new search.
+ * Log of the latest fence changes, as boxes. A tile filled before them is still valid if none of them overlaps it, so
+ * one changed fence does not cost every object a new search.
  */
 export class ChangeLog {
   readonly #boxes: LonLatBox[] = [];
@@ -94,7 +94,7 @@ export class ChangeLog {
     this.#boxes[this.#version++ % REMEMBERED] = box;
   }
 
-  /** Whether nothing has changed in the box since a version. False when that is too long ago to say. */
+  /** Whether nothing has changed in the box since a version. False if the log does not reach back that far. */
   untouched(box: LonLatBox, since: number): boolean {
     if (this.#version - since > REMEMBERED) return false;
     for (let change = since; change < this.#version; change++) {
@@ -106,17 +106,17 @@ export class ChangeLog {
 
 const REMEMBERED = 64;
 
-/** The finest level: rows of 1.2 m. */
+/** Finest level: rows of 1.2 m. */
 export const FINEST_LEVEL = 24;
 
-/** The finest level at which tiles have room for a reach. */
+/** Returns the finest level at which tiles have room for a reach. */
 export function finestLevel(reachMetres: number): number {
   if (!(reachMetres > 0)) return FINEST_LEVEL;
   const level = Math.floor(Math.log2((180 * MARGIN) / (reachMetres * REACH_DEGREES)));
   return Math.max(0, Math.min(FINEST_LEVEL, level));
 }
 
-/** Where a place is at a level. The key tells all tiles of all levels apart. */
+/** Row and column of a position at a level. The key is unique among all tiles of all levels. */
 export interface TileSpot {
   readonly key: number;
   readonly row: number;
@@ -129,12 +129,12 @@ export function tileSpot(level: number, lon: number, lat: number): TileSpot {
   const row = Math.max(0, Math.min(rows - 1, Math.floor(((lat + 90) / 180) * rows)));
   const columns = columnsOf(level, row);
   const column = Math.min(columns - 1, Math.floor(((wrapLongitude(lon) + 180) / 360) * columns));
-  // No row has more than 2 * rows columns, so a level has at most 2 * rows² tiles; 4^level of them, summed up, is this.
+  // A row has at most 2 * rows columns, so a level has at most 2 * rows² tiles; this is their sum over 4^level.
   const offset = (2 * (rows * rows - 1)) / 3;
   return { key: offset + row * 2 * rows + column, row, column, columns };
 }
 
-/** The tile at a spot, still without fences. */
+/** Returns the tile of a spot, without fences. */
 export function tileAt(level: number, { row, column, columns }: TileSpot): Tile {
   if (level === 0) return new Tile(0, { lon: 0, halfWidth: Infinity, south: -Infinity, north: Infinity });
   const { south, north } = rowBounds(level, row);
@@ -147,12 +147,12 @@ export function tileAt(level: number, { row, column, columns }: TileSpot): Tile 
 /** Share of a tile by which its box is larger on each side. */
 const MARGIN = 0.25;
 
-/** Degrees of latitude per metre of reach, 0.1 % to be safe against another formula for the reach. */
+/** Degrees of latitude per meter of reach, with 0.1 % margin for another formula of the reach. */
 const REACH_DEGREES = DEGREES_PER_METRE * 1.001;
 
 const NO_SLOTS = new Int32Array(0);
 
-/** Columns are at least as wide as rows are high, also at the end of the box nearest to the pole. */
+/** Columns are at least as wide as rows are high, even at the end of the box nearest to the pole. */
 function columnsOf(level: number, row: number): number {
   const { south, north } = rowBounds(level, row);
   const furthest = Math.max(-south, north);

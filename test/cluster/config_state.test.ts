@@ -503,11 +503,7 @@ const DAMAGED: readonly [what: string, parts: readonly Uint8Array[], message: st
   ['the state twice', [...HEAD, ...HEAD], `${PART}: kind must be texts, but is "state"`],
   ['no msgpack', [...HEAD, Uint8Array.of(0x92)], `${PART}: 1 bytes are not msgpack`],
   ['an unknown kind', [...HEAD, texts(['thing', 'a', '', false])], /message 2 .*: rows must be a list.*"thing"/],
-  [
-    'a text without its end',
-    [...HEAD, texts(['zone', 'a', '{', true])],
-    `${PART}: the JSON of zone "a" is incomplete`,
-  ],
+  ['a text without its end', [...HEAD, texts(['zone', 'a', '{', true])], `${PART}: the JSON of zone "a" is incomplete`],
   [
     'another text within one',
     [...HEAD, texts(['zone', 'a', '{', true]), texts(['zone', 'b', '}', false])],

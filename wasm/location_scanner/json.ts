@@ -1,9 +1,9 @@
 /**
- * JSON as it stands in bytes. Each function begins at a place and returns the place behind what it has read, or FAIL for
- * what is no JSON, and for JSON that is unusual: escapes, exponents, minus zero, names that an object would put elsewhere.
- * What is unusual is for the parser to read.
+ * JSON scanner on bytes. Each function starts at an offset and returns the offset after what it has read, or FAIL. It
+ * fails for invalid JSON and for unusual JSON, which the parser reads: escapes, exponents, minus zero, names that an
+ * object would reorder.
  *
- * Behind the input stand eight zeros, which end everything: nothing here looks further.
+ * Eight zeros after the input terminate everything: no function reads further.
  */
 export const FAIL: usize = 0;
 
@@ -19,16 +19,16 @@ export const OPEN_ARRAY: u32 = 0x5b;
 export const CLOSE_ARRAY: u32 = 0x5d;
 export const OPEN_OBJECT: u32 = 0x7b;
 export const CLOSE_OBJECT: u32 = 0x7d;
-/** `E` and `e` with the bit of lower case set. */
+/** `E` and `e` with the lower-case bit set. */
 const EXPONENT: u32 = 0x65;
 export const LOWER_CASE: u32 = 0x20;
 
-/** Words, as little-endian numbers. */
+/** Words as little-endian numbers. */
 export const TRUE: u32 = 0x65757274;
 const ALSE: u32 = 0x65736c61;
 export const NULL: u32 = 0x6c6c756e;
 
-/** Digits that a double always holds. */
+/** Number of digits that a double always holds exactly. */
 const EXACT_DIGITS: i32 = 15;
 /** Smaller numbers are written with an exponent. */
 const PLAIN_MIN: f64 = 1e-6;
@@ -36,22 +36,22 @@ const POWERS_OF_TEN: usize = memory.data<f64>([
   1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 ]);
 
-/** A number of fewer characters is finite. */
+/** A number with fewer characters is finite. */
 const NUMBER_MAX: usize = 300;
 
-/** Members of an object of which it is seen that no two have the same name. */
+/** Maximum members of an object that are checked for duplicate names. */
 const NAMES_MAX: i32 = 16;
 const DEPTH_MAX: i32 = 8;
-/** Places of the names of the objects that are open. */
+/** Offsets of the names of the open objects. */
 const openNames: usize = memory.data(DEPTH_MAX * NAMES_MAX * 8, 8);
 
-/** The number that was read last, and where its shortest text ends. */
+/** The last number, and the end of its shortest form. */
 export let numberValue: f64 = 0;
 export let numberEnd: usize = 0;
-/** How long the name of a member is that was read last, and the byte that was found behind a value. */
+/** Length of the last member name, and the byte after the last value. */
 export let nameLength: i32 = 0;
 export let separator: u32 = 0;
-/** Whether a byte beyond ASCII was read since that was forgotten, and whether a blank was. */
+/** Whether a non-ASCII byte, or a blank, was read since the last reset. */
 export let sawUnicode: bool = false;
 export let sawBlank: bool = false;
 
@@ -63,11 +63,11 @@ export function forgetBlank(): void {
   sawBlank = false;
 }
 
-/** Whether a number of many digits is the shortest text of its value, and which value that is: for the engine to say. */
+/** Whether a number with many digits is the shortest form of its value, and that value: computed by the host. */
 declare function isShortest(at: usize, length: i32): bool;
 declare function valueOfShortest(): f64;
 
-/** Behind blanks. */
+/** Returns the offset after blanks. */
 export function skipBlanks(at: usize): usize {
   return load<u8>(at) > 0x20 ? at : skipMoreBlanks(at);
 }
@@ -83,7 +83,7 @@ export function isBlank(byte: u32): bool {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** A text in quotes, in UTF-8, without escapes and control characters: the parser says which texts may have these. */
+/** Skips a string in quotes, in UTF-8, without escapes and control characters, which the parser handles. */
 export function skipText(start: usize): usize {
   let at = start + 1;
   let byte: u32 = load<u8>(at);
@@ -99,7 +99,7 @@ export function skipText(start: usize): usize {
   return at + 1;
 }
 
-/** The name of a member; its value begins there. */
+/** Skips the name of a member; returns the offset of its value. */
 export function skipName(start: usize): usize {
   if (<u32>load<u8>(start) !== QUOTE) return FAIL;
   let at = skipText(start);
@@ -109,14 +109,17 @@ export function skipName(start: usize): usize {
   return <u32>load<u8>(at) === COLON ? skipBlanks(at + 1) : FAIL;
 }
 
-/** What separates a value from the next one, which begins there, or ends the list or the object. */
+/** Skips the separator after a value; returns the offset of the next value, or of the end of the list or object. */
 export function skipSeparator(start: usize): usize {
   const at = skipBlanks(start);
   separator = load<u8>(at);
   return separator === COMMA ? skipBlanks(at + 1) : at + 1;
 }
 
-/** One character of several bytes: no control character, neither overlong, nor a surrogate, nor beyond the last one. */
+/**
+ * Skips one multi-byte character: not a control character, not overlong, not a surrogate, not beyond the last code
+ * point.
+ */
 function skipUnicode(at: usize, first: u32): usize {
   sawUnicode = true;
   const second: u32 = load<u8>(at + 1);
@@ -137,14 +140,15 @@ function isNext(byte: u32): bool {
   return (byte & 0xc0) === 0x80;
 }
 
-/** The digit that stands there; more than 9 where none does. */
+/** Returns the digit at the offset; more than 9 for another character. */
 function digitAt(at: usize): u32 {
   return <u32>load<u8>(at) - ZERO;
 }
 
 /**
- * A number, with its value and where its shortest text ends: zeros at the end of a fraction are none of it. Fifteen digits
- * over a power of ten are the double that is meant, since both are held exactly and a division is rounded once.
+ * Reads a number, with its value and the end of its shortest form, which excludes trailing zeros of a fraction. Fifteen
+ * digits divided by a power of ten give the correctly rounded double, since both are exact and the division rounds
+ * once.
  */
 export function readNumber(start: usize): usize {
   let at = start;
@@ -204,7 +208,7 @@ function readLong(start: usize, end: usize, at: usize): usize {
   return at;
 }
 
-/** A number that is kept digit by digit. */
+/** Skips a number that is stored digit by digit. */
 function skipNumber(start: usize): usize {
   let at = start;
   const isNegative = <u32>load<u8>(at) === MINUS;
@@ -233,13 +237,13 @@ function isZero(start: usize, end: usize): bool {
   return at === end;
 }
 
-/** `true` or `false`. */
+/** Skips `true` or `false`. */
 export function skipBoolean(at: usize): usize {
   if (load<u32>(at) === TRUE) return at + 4;
   return load<u32>(at + 1) === ALSE && load<u8>(at) === 0x66 ? at + 5 : FAIL;
 }
 
-/** Any value, nested no deeper than a few levels. */
+/** Skips any value that is nested at most a few levels. */
 export function skipValue(at: usize, depth: i32 = 0): usize {
   const byte: u32 = load<u8>(at);
   if (byte === QUOTE) return skipText(at);
@@ -262,7 +266,7 @@ function skipArray(start: usize, depth: i32): usize {
   return separator === CLOSE_ARRAY ? at : FAIL;
 }
 
-/** An object whose members have different names, and stand in it in the order in which JSON.stringify puts them. */
+/** Skips an object whose members have different names, in the order of JSON.stringify. */
 export function skipObject(start: usize, depth: i32 = 0): usize {
   if (depth === DEPTH_MAX) return FAIL;
   let at = skipBlanks(start + 1);
@@ -281,7 +285,7 @@ export function skipObject(start: usize, depth: i32 = 0): usize {
   return separator === CLOSE_OBJECT ? at : FAIL;
 }
 
-/** Notes a name, unless it is there already, would be put before others (`10`), or is `__proto__`. */
+/** Records a name. Fails if it is a duplicate, would be reordered (`10`), or is `__proto__`. */
 function isNewName(at: usize, length: i32, names: usize, count: i32): bool {
   if (digitAt(at) <= 9 || load<u16>(at) === 0x5f5f) return false;
   for (let i = 0; i < count; i++) {
@@ -294,7 +298,7 @@ function isNewName(at: usize, length: i32, names: usize, count: i32): bool {
   return true;
 }
 
-/** Copies a value without the blanks in it, and returns where the copy ends. */
+/** Copies a value without its blanks and returns the offset after the copy. */
 export function copyCompact(to: usize, from: usize, end: usize): usize {
   let at = to;
   let isInText = false;

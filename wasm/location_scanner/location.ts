@@ -29,11 +29,11 @@ import { NO_NAME, numberOf } from './names';
 import { readTime } from './time';
 
 /**
- * Locations in a JSON text, checked against the Location schema, written as records (src/core/location/record.ts). What
- * is not an ordinary location in EPSG:4326 is a FAIL: the parser says what it is, and what is wrong with it.
+ * Scanner of locations: validates JSON against the Location schema and writes records (src/core/location/record.ts).
+ * Everything but an ordinary location in EPSG:4326 is a FAIL, which the parser handles and explains.
  */
 
-/** Members in the order of a record's text, then those that are no part of it. */
+/** Members in the order of a record's JSON, then those that are not part of it. */
 const SOURCE = 0;
 const TYPE = 1;
 const ID = 2;
@@ -58,34 +58,34 @@ const UNKNOWN = 18;
 const NEEDED: u32 = (1 << POSITION) | (1 << TYPE) | (1 << CRS);
 const ALL_OF_TEXT: u32 = (1 << TEXT_MEMBERS) - 1;
 
-/** Where the values of members are, and how long they are. */
+/** Offsets and lengths of the values of members. */
 const values: usize = memory.data(TEXT_MEMBERS * 8 + 8, 8);
-/** Values of those that are numbers. */
+/** Values of the numeric members. */
 const numbers: usize = memory.data(TEXT_MEMBERS * 8, 8);
-/** Coordinates, then where their texts are and how long these are. */
+/** Coordinates; then offsets and lengths of their JSON. */
 const coordinates: usize = memory.data(3 * 8, 8);
 const coordinateTexts: usize = memory.data(3 * 8, 8);
 let coordinateCount = 0;
 
-/** The name of each member, in 24 bytes; and what stands before its value in a record's text, 31 bytes and their number. */
+/** Name of each member, in 24 bytes; and the JSON before its value in a record, 31 bytes and their number. */
 const NAME_BYTES: usize = 24;
 const names: usize = memory.data(UNKNOWN * 24, 8);
 const heads: usize = memory.data(TEXT_MEMBERS * 32, 8);
 const pointHead: usize = memory.data(64, 8);
 let pointHeadLength = 0;
 
-/** Texts that are longer are for the parser, as are properties of more bytes. */
+/** Longer strings, and larger properties, are left to the parser. */
 let nameMax = 0;
 let propertiesMax = 0;
 
-/** A record: see src/core/location/record.ts. */
+/** Layout of a record: see src/core/location/record.ts. */
 const HEAD_BYTES: usize = 96;
 const R_SIZE: usize = 0;
 const R_ID_SIZE: usize = 4;
 const R_TYPE: usize = 12;
 const R_FLAGS: usize = 13;
 const R_POSITION_SIZE: usize = 14;
-/** In the place of its number, which the hub gives it: the numbers of the names of its provider and its source. */
+/** Overlays the item number, which the hub sets: the numbers of the names of provider and source. */
 const R_ID_NUMBER: usize = 16;
 const R_SOURCE_NUMBER: usize = 20;
 const R_RECEIVED: usize = 24;
@@ -105,22 +105,22 @@ const F_FROM_ELLIPSOID: u8 = 8;
 const F_ASCII: u8 = 16 | 32;
 const F_SENT_TIME: u8 = 64;
 
-/** The time of receipt as a text in quotes, which stands for timestamp_generated where there is none. */
+/** The time of receipt as a JSON string, the default of timestamp_generated. */
 const TIME_LENGTH = 26;
 const receivedText: usize = memory.data(TIME_LENGTH + 8, 8);
 let receivedTextMs: f64 = NaN;
 
-/** Writes a time as RFC 3339 with milliseconds, 24 characters: for the engine to say. */
+/** Writes a time as RFC 3339 with milliseconds, 24 characters: implemented by the host. */
 declare function writeTime(at: usize, ms: f64): void;
 
-/** Room for the records of a text. */
+/** Memory for the records of one input. */
 const OUT: usize = 0x100000;
 const OUT_END: usize = 0x900000;
-/** What a record takes beside its values. */
+/** Maximum bytes of a record besides its values. */
 const RECORD_MAX: usize = 1024;
 let out: usize = OUT;
 
-/** Says what is to be known before the first location. */
+/** Sets the limits before the first location. */
 export function setUp(longestName: i32, longestProperties: i32): void {
   nameMax = longestName;
   propertiesMax = longestProperties;
@@ -164,14 +164,14 @@ export function beginRecords(): void {
   out = OUT;
 }
 
-/** Where the records end. */
+/** Returns the offset after the last record. */
 export function recordsEnd(): usize {
   return out;
 }
 
 /**
- * Reads a location and writes its record. `path` is the id that the path of the request names, as a text in quotes; it
- * has no bytes where there is none.
+ * Reads a location and writes its record. `path` is the provider id of the request's path, in quotes; its length is 0
+ * if there is none.
  */
 export function readLocation(start: usize, receivedMs: f64, path: usize, pathLength: i32): usize {
   if (<u32>load<u8>(start) !== OPEN_OBJECT) return FAIL;
@@ -186,7 +186,7 @@ export function readLocation(start: usize, receivedMs: f64, path: usize, pathLen
     if (at === FAIL) return FAIL;
     const member = memberOf(name + 1, nameLength);
     if (member === UNKNOWN) {
-      // What it is called does not matter: it goes nowhere.
+      // The name does not matter: the member is dropped.
       at = skipValue(at);
     } else {
       const bit: u32 = 1 << member;
@@ -201,7 +201,7 @@ export function readLocation(start: usize, receivedMs: f64, path: usize, pathLen
         at = readMember(member, value);
         if (at === FAIL) return FAIL;
         if (member === PROPERTIES) isSpaced = sawBlank;
-        // An empty name stands for none.
+        // An empty name counts as absent.
         if (!((member === SOURCE || member === ID || member === CRS) && at - value === 2)) known |= bit;
       }
     }
@@ -270,7 +270,7 @@ function readMember(member: i32, at: usize): usize {
   return end;
 }
 
-/** A GeoJSON point with two or three coordinates and nothing else. */
+/** Reads a GeoJSON point with two or three coordinates and nothing else. */
 function readPosition(start: usize): usize {
   if (<u32>load<u8>(start) !== OPEN_OBJECT) return FAIL;
   let hasType = false;
@@ -354,7 +354,7 @@ function writeRecord(known: u32, receivedMs: f64, isSpaced: bool): bool {
   const source = isSame(SOURCE, ID) ? id : numberOf(valueOf(SOURCE) + 1, lengthOf(SOURCE) - 2);
   if (id === NO_NAME || source === NO_NAME) return false;
   store<u32>(record + R_ID_SIZE, <u32>idBytes);
-  // Index of source and crs: the hub writes them where the record goes.
+  // Indexes of source and crs: set by the hub when the record is copied.
   store<u32>(record + 8, 0);
   store<u8>(record + R_TYPE, <u8>type);
   store<u8>(record + R_FLAGS, flags);
@@ -402,7 +402,7 @@ function writePosition(start: usize): usize {
   return at + 3;
 }
 
-/** Copies a short text, eight bytes at a time: what is behind it is written over by what comes next. */
+/** Copies a short string, eight bytes at a time: the excess is overwritten by the next bytes. */
 function copy(to: usize, from: usize, length: i32): usize {
   if (length > 64) memory.copy(to, from, length);
   else {
@@ -421,7 +421,7 @@ function timeOf(member: i32): f64 {
   return readTime(valueOf(member) + 1, valueOf(member) + length - 1);
 }
 
-/** Whether two members are the same text, or just as long and of the same bytes. */
+/** Whether two members have the same value: the same bytes of the same length. */
 function isSame(one: i32, other: i32): bool {
   if (valueOf(one) === valueOf(other)) return true;
   return lengthOf(one) === lengthOf(other) && memory.compare(valueOf(one), valueOf(other), lengthOf(one)) === 0;
@@ -432,14 +432,14 @@ function isWgs84(at: usize, length: i32): bool {
   return length === 11 && load<u64>(at + 1) === 0x3233343a47535045 && load<u16>(at + 9) === 0x2236;
 }
 
-/** The flag of "floor" or "wgs84"; 0 for anything else. */
+/** Returns the flag of "floor" or "wgs84"; 0 for anything else. */
 function refOf(at: usize, length: i32): u8 {
   if (length !== 7 || load<u8>(at + 6) !== 0x22) return 0;
   if (load<u32>(at + 1) === 0x6f6f6c66 && load<u8>(at + 5) === 0x72) return F_FROM_FLOOR;
   return load<u32>(at + 1) === 0x38736777 && load<u8>(at + 5) === 0x34 ? F_FROM_ELLIPSOID : 0;
 }
 
-/** The place of a provider type among PROVIDER_TYPES; -1 for anything else. */
+/** Returns the index of a provider type in PROVIDER_TYPES; -1 for anything else. */
 function typeOf(at: usize, length: i32): i32 {
   const word = load<u32>(at);
   switch (length) {
@@ -461,7 +461,7 @@ function typeOf(at: usize, length: i32): i32 {
   }
 }
 
-/** The member of a name; UNKNOWN for anything else. */
+/** Returns the member of a name; UNKNOWN for anything else. */
 function memberOf(at: usize, length: i32): i32 {
   switch (length) {
     case 3:
@@ -492,13 +492,13 @@ function memberOf(at: usize, length: i32): i32 {
   }
 }
 
-/** The one of two members of names of that length that is meant, if any. */
+/** Returns which of two members with names of that length it is, if any. */
 function isOr(one: i32, other: i32, at: usize, length: i32): i32 {
   if (isNamed(one, at, length)) return one;
   return other !== UNKNOWN && isNamed(other, at, length) ? other : UNKNOWN;
 }
 
-/** Whether that is the name of a member, of as many bytes. */
+/** Whether that is the name of a member. */
 function isNamed(member: i32, at: usize, length: i32): bool {
   const name = names + <usize>member * NAME_BYTES;
   if (length < 8) return (load<u64>(at) & (((<u64>1) << ((<u64>length) << 3)) - 1)) === load<u64>(name);

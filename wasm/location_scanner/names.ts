@@ -1,17 +1,16 @@
 /**
- * Names as numbers: ids of providers and names of sources, in a hash table with open addressing (FNV-1a over words). Who
- * gets a number can look up by it what it knows of the name, and need not make a text of it. A full table is to be emptied,
- * and all numbers begin anew.
+ * Names as numbers: ids of providers and names of sources, in a hash table with open addressing (FNV-1a over words).
+ * The host caches facts by number and need not create a string. A full table must be reset, which restarts the numbers.
  */
 
-/** In the memory: places of the table, and behind it the bytes of the names, each behind its number of bytes. */
+/** In memory: the slots of the table, then the names, each after its number of bytes. */
 const TABLE: usize = 0x900000;
 const SLOTS: u32 = 1 << 18;
 const SLOT_BYTES: usize = 8;
 export const NAMES_MAX: u32 = 1 << 17;
-/** A search takes no more steps, whatever names somebody has made up. */
+/** Maximum steps of a search, even for maliciously chosen names. */
 const PROBES_MAX: i32 = 128;
-/** Where the bytes of each name are, by its number. */
+/** Offsets of the names, by number. */
 const PLACES: usize = TABLE + <usize>SLOTS * SLOT_BYTES;
 const BYTES: usize = PLACES + <usize>NAMES_MAX * 4;
 const BYTES_END: usize = 0x1000000;
@@ -22,7 +21,7 @@ let count: u32 = 0;
 let used: usize = BYTES;
 let isFull: bool = false;
 
-/** The number of a name; NO_NAME where it has none and there is no room for more. */
+/** Returns the number of a name; NO_NAME if it has none and there is no room. */
 export function numberOf(at: usize, length: i32): u32 {
   const hash = hashOf(at, length);
   let slot = hash & (SLOTS - 1);
@@ -49,17 +48,17 @@ export function numberOf(at: usize, length: i32): u32 {
   return count - 1;
 }
 
-/** Whether there was no room for a name. */
+/** Whether a name found no room. */
 export function areNamesFull(): bool {
   return isFull;
 }
 
-/** How many names have a number. */
+/** Number of names. */
 export function nameCount(): u32 {
   return count;
 }
 
-/** Where a name is: its number of bytes, as a word, then these. */
+/** Returns the offset of a name: its number of bytes, as a word, then the bytes. */
 export function placeOfName(number: u32): usize {
   return load<u32>(PLACES + <usize>number * 4);
 }
@@ -102,7 +101,7 @@ function hashOf(at: usize, length: i32): u32 {
   return hash ^ (hash >>> 16);
 }
 
-/** The last bytes of a name, fewer than four. Bytes behind it are read, and left out. */
+/** Returns the last bytes of a name, fewer than four. Bytes after it are read and masked out. */
 function rest(at: usize, length: i32): u32 {
   return load<u32>(at) & (((<u32>1) << ((<u32>length) << 3)) - 1);
 }

@@ -14,27 +14,26 @@ import {
 import { beginRecords, readLocation, recordsEnd, setUp } from './location';
 
 /**
- * Reads bodies of locations: see location.ts. Compiled to WebAssembly by `npm run build:wasm`; src/ has the interface.
+ * Scans bodies of locations: see location.ts. Compiled to WebAssembly by `npm run build:wasm`; src/ has the interface.
  *
- * The memory, in bytes: what the compiler keeps, then the id of the path, the text that is read, the records that are
- * made of it, and the names.
+ * Memory layout: the compiler's data, then the id of the path, the input, its records, and the names.
  */
 
-/** Where the text is put, and how long it may be. */
+/** Offset and maximum length of the input. */
 export const INPUT: usize = 0x10000;
 export const INPUT_MAX: i32 = 0x80000;
-/** Where the id of a request's path is put, in quotes. */
+/** Offset of the id in the request's path, in quotes. */
 export const PATH: usize = 0x8000;
-/** Where the records begin. */
+/** Offset of the first record. */
 export const RECORDS: usize = 0x100000;
 
 export { areNamesFull, forgetNames, NAMES_MAX, nameCount, placeOfName } from './names';
 export { recordsEnd, setUp };
 
-/** How many locations were read since that was set to zero. */
+/** Number of locations since it was reset. */
 let count = 0;
 
-/** Reads a list of locations. Returns how many there are; -1 where it is for the parser to read. */
+/** Reads a list of locations. Returns their number; -1 if the parser must read it. */
 export function readList(length: i32, receivedMs: f64): i32 {
   beginRecords();
   const end = endOf(length);
@@ -44,8 +43,8 @@ export function readList(length: i32, receivedMs: f64): i32 {
 }
 
 /**
- * Reads a message of a WebSocket that publishes locations, which has an event, a topic, a payload and nothing else, in any
- * order. Returns as readList does.
+ * Reads a WebSocket message that publishes locations, with event, topic and payload in any order and nothing else.
+ * Returns as readList does.
  */
 export function readMessage(length: i32, receivedMs: f64): i32 {
   beginRecords();
@@ -85,7 +84,7 @@ function isText(at: usize, text: string): bool {
   return true;
 }
 
-/** Reads a list, and returns what is behind it. */
+/** Reads a list and returns the offset after it. */
 function readItems(start: usize, receivedMs: f64): usize {
   if (<u32>load<u8>(start) !== OPEN_ARRAY) return FAIL;
   let at = skipBlanks(start + 1);
@@ -99,7 +98,7 @@ function readItems(start: usize, receivedMs: f64): usize {
   return separator === CLOSE_ARRAY ? at : FAIL;
 }
 
-/** Reads one location, of the provider whose id is at PATH, in quotes. Returns 1, or -1 as readList does. */
+/** Reads one location of the provider whose id is at PATH, in quotes. Returns 1, or -1 as readList does. */
 export function readOne(length: i32, receivedMs: f64, pathLength: i32): i32 {
   beginRecords();
   const end = endOf(length);
@@ -107,7 +106,7 @@ export function readOne(length: i32, receivedMs: f64, pathLength: i32): i32 {
   return at !== FAIL && skipBlanks(at) === end ? 1 : -1;
 }
 
-/** What is behind the text ends it. */
+/** Terminates the input and returns its end. */
 function endOf(length: i32): usize {
   const end = INPUT + <usize>length;
   store<u64>(end, 0);

@@ -3,7 +3,7 @@
 const DAY_MS: f64 = 86_400_000;
 const FIRST_MS: f64 = -62_167_219_200_000;
 const END_MS: f64 = 253_402_300_800_000;
-/** Digits of a fraction that count. */
+/** Significant digits of a fraction. */
 const FRACTION_DIGITS = 12;
 const NO_NUMBER: i32 = 1000;
 
@@ -14,8 +14,8 @@ let lastDay: u32 = 0;
 let lastDayMs: f64 = 0;
 
 /**
- * Milliseconds since 1970 of the date and time between two indexes; NaN where there is none, and for leap seconds and lower
- * case: these texts are not handed out as they are, see readableTime there.
+ * Returns milliseconds since 1970 of the date and time between two offsets; NaN for an invalid one, and for leap
+ * seconds and lower case, which are not published as sent: see readableTime there.
  */
 export function readTime(at: usize, end: usize): f64 {
   if (end - at < 20 || !isKnownDay(at)) return NaN;
@@ -48,7 +48,7 @@ export function readTime(at: usize, end: usize): f64 {
   return timeMs >= FIRST_MS && timeMs < END_MS ? timeMs : NaN;
 }
 
-/** Milliseconds that the local time is ahead of UTC; NaN unless Z or an offset ends the time. */
+/** Returns the milliseconds by which local time is ahead of UTC; NaN unless Z or an offset ends the time. */
 function readOffset(at: usize, end: usize): f64 {
   const sign = load<u8>(at);
   if (sign === 0x5a) return end === at + 1 ? 0 : NaN;
@@ -61,7 +61,7 @@ function readOffset(at: usize, end: usize): f64 {
   return sign === 0x2d ? -offsetMs : NaN;
 }
 
-/** Whether a date stands there; it is in lastDayMs then. */
+/** Whether a valid date is at the offset; then lastDayMs is set to it. */
 function isKnownDay(at: usize): bool {
   const year = load<u32>(at);
   const month = load<u32>(at + 4);
@@ -96,7 +96,10 @@ function daysInMonth(year: i32, month: i32): i32 {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Days of the Gregorian calendar, continued backwards to year 0, which begins in March here: its leap day is the last. */
+/**
+ * Returns the days of the Gregorian calendar, extended backwards to year 0. Years begin in March here, so the leap day
+ * is the last.
+ */
 function daysSince1970(year: i32, month: i32, day: i32): i32 {
   const marchYear = (month <= 2 ? year - 1 : year) + 400;
   const monthFromMarch = (month + 9) % 12;
