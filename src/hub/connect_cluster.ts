@@ -37,7 +37,7 @@ export async function connectCluster({ config, log, clock }: ClusterDeps): Promi
   if (settings === undefined) return undefined;
   const [{ openCluster }, { openNatsBus }] = await Promise.all([
     import('../cluster/cluster.ts'),
-    import('../cluster/nats_bus.ts'),
+    import('../cluster/nats/nats_bus.ts'),
   ]);
   const { bus, ...rest } = settings;
   const notice = (text: string, level: 'info' | 'warn' = 'warn'): void => log[level](text);

@@ -1,6 +1,6 @@
 import { openSources, type Sources } from '../adapters/sources.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Places } from '../cluster/routes.ts';
+import type { Places } from '../cluster/routing/location_router.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf, historySettings } from '../config/settings.ts';
 import { PROVIDER_NAME, recordSize, shiftRecord } from '../core/location/record.ts';

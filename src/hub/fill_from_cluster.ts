@@ -1,4 +1,4 @@
-import type { LeftBehind } from '../cluster/acquisition.ts';
+import type { LeftBehind } from '../cluster/migration/acquire.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import type { EntityWrite } from '../core/entity_write.ts';

@@ -28,7 +28,7 @@ export interface Question {
 
 /** Hubs of a cluster, this one included, and what they answer. */
 export interface AllHubs {
-  /** Answers others from now on; see Answers in cluster/gather.ts. */
+  /** Answers others from now on; see Answers in cluster/rpc/member_query.ts. */
   open(answers: {
     answer(question: { readonly ask: string; readonly about: string }): unknown;
     problem(question: { readonly ask: string }, value: unknown): string | undefined;

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Bus, Message } from '../../src/cluster/bus.ts';
+import type { Bus, Message } from '../../src/cluster/nats/bus.ts';
 import {
   type Checkpoints,
   type CheckpointsOptions,
   makeStateStream,
   openCheckpoints,
-} from '../../src/cluster/checkpoints.ts';
-import { NotedRows } from '../../src/cluster/noted_rows.ts';
-import { packState, unpackState } from '../../src/cluster/state_message.ts';
+} from '../../src/cluster/state/checkpoints.ts';
+import { NotedRows } from '../../src/cluster/state/row_buffer.ts';
+import { packState, unpackState } from '../../src/cluster/state/state_message.ts';
 import type { CollisionRow } from '../../src/core/collision/row.ts';
 import type { StoredRow, LastKnownRow } from '../../src/core/item.ts';
 import { PackedRows } from '../../src/core/row_bytes.ts';

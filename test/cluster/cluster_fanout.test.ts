@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Topic } from '../../src/model/topics.ts';
-import { check, FanOutWorld, Listener, OBJECTS, type TestHub } from './fan_out_world.ts';
+import { check, FanOutWorld, Listener, OBJECTS, type TestHub } from './fanout_world.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { ClusterRpc } from '../../src/cluster/cluster_rpc.ts';
-import { packRpcMessage, readRpcMessage } from '../../src/cluster/rpc_message.ts';
+import { ClusterRpc } from '../../src/cluster/rpc/cluster_rpc.ts';
+import { packRpcMessage, readRpcMessage } from '../../src/cluster/rpc/rpc_message.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { begin, client, openRpc } from '../rpc/world.ts';
 import { down, up } from './contract.ts';

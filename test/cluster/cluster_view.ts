@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { openConfigLog } from '../../src/cluster/config_log.ts';
-import { restored } from '../../src/cluster/config_parts.ts';
-import { applied, EMPTY_STATE, isSettled } from '../../src/cluster/config_state.ts';
-import { openNatsBus } from '../../src/cluster/nats_bus.ts';
+import { openConfigLog } from '../../src/cluster/config/config_log.ts';
+import { restored } from '../../src/cluster/config/snapshot_messages.ts';
+import { applied, EMPTY_STATE, isSettled } from '../../src/cluster/config/config_state.ts';
+import { openNatsBus } from '../../src/cluster/nats/nats_bus.ts';
 import { schedule } from '../../src/time/clock.ts';
 
 /** What the configuration log says of a cluster. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { changesIn, settingsIn } from '../../src/cluster/config_changes.ts';
-import { type AppliedRecord, type ConfigLog, openConfigLog } from '../../src/cluster/config_log.ts';
-import { restored, snapshotParts } from '../../src/cluster/config_parts.ts';
-import { type ConfigBody, type EntityChange, unpackRecord } from '../../src/cluster/config_record.ts';
-import { applied, EMPTY_STATE } from '../../src/cluster/config_state.ts';
+import { changesIn, settingsIn } from '../../src/cluster/config/config_changes.ts';
+import { type AppliedRecord, type ConfigLog, openConfigLog } from '../../src/cluster/config/config_log.ts';
+import { restored, snapshotParts } from '../../src/cluster/config/snapshot_messages.ts';
+import { type ConfigBody, type EntityChange, unpackRecord } from '../../src/cluster/config/config_record.ts';
+import { applied, EMPTY_STATE } from '../../src/cluster/config/config_state.ts';
 import { writtenChange } from '../../src/entities/change.ts';
 import { type Change, Entities, type Kind } from '../../src/entities/entities.ts';
 import { isSilent } from '../../src/entities/left_behind.ts';

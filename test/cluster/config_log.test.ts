@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Packr } from 'msgpackr';
-import type { Bus, StreamState } from '../../src/cluster/bus.ts';
+import type { Bus, StreamState } from '../../src/cluster/nats/bus.ts';
 import {
   type AppliedRecord,
   type ConfigAppended,
   type ConfigLog,
   type ConfigLogOptions,
   openConfigLog,
-} from '../../src/cluster/config_log.ts';
-import { type ConfigBody, packRecord, unpackRecord } from '../../src/cluster/config_record.ts';
+} from '../../src/cluster/config/config_log.ts';
+import { type ConfigBody, packRecord, unpackRecord } from '../../src/cluster/config/config_record.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { schedule } from '../../src/time/clock.ts';
 import { type Dice, diceOf } from '../support/dice.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Packr } from 'msgpackr';
-import { type EntityText, restored, snapshotParts } from '../../src/cluster/config_parts.ts';
+import { type EntityText, restored, snapshotParts } from '../../src/cluster/config/snapshot_messages.ts';
 import {
   type ConfigBody,
   type ConfigRecord,
   type ObjectMove,
   packRecord,
   unpackRecord,
-} from '../../src/cluster/config_record.ts';
+} from '../../src/cluster/config/config_record.ts';
 import {
   acquisitions,
   applied,
@@ -20,9 +20,9 @@ import {
   partitionMap,
   serving,
   toDelete,
-} from '../../src/cluster/config_state.ts';
-import { afterLeave, firstMap, type PartitionMap } from '../../src/cluster/map.ts';
-import { Ownership } from '../../src/cluster/ownership.ts';
+} from '../../src/cluster/config/config_state.ts';
+import { afterLeave, firstMap, type PartitionMap } from '../../src/cluster/membership/partition_map.ts';
+import { Ownership } from '../../src/cluster/routing/ownership.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { PARTITIONS } from '../../src/shards/affinity.ts';
 import { type Dice, diceOf } from '../support/dice.ts';

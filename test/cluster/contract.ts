@@ -8,7 +8,7 @@ import {
   type Message,
   PAYLOAD_BYTES_MAX,
   type StreamSettings,
-} from '../../src/cluster/bus.ts';
+} from '../../src/cluster/nats/bus.ts';
 import { copied, look } from '../../src/model/borrowed.ts';
 
 /** Members of one cluster, each with a network that can be made worse. */

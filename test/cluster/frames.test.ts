@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import type { Bus } from '../../src/cluster/bus.ts';
-import { BlockPacker, FrameFormatError, FrameWriter, readFrame } from '../../src/cluster/event_frame.ts';
-import type { AnnouncedEvent } from '../../src/cluster/fan_out_message.ts';
-import { packAnnounced } from '../../src/cluster/fan_out_message.ts';
-import { FramesIn } from '../../src/cluster/frames_in.ts';
-import { FramesOut } from '../../src/cluster/frames_out.ts';
+import type { Bus } from '../../src/cluster/nats/bus.ts';
+import { BlockPacker, FrameFormatError, FrameWriter, readFrame } from '../../src/cluster/fanout/event_frame.ts';
+import type { AnnouncedEvent } from '../../src/cluster/fanout/fanout_message.ts';
+import { packAnnounced } from '../../src/cluster/fanout/fanout_message.ts';
+import { FramesIn } from '../../src/cluster/fanout/frames_in.ts';
+import { FramesOut } from '../../src/cluster/fanout/frames_out.ts';
 import { Batch } from '../../src/fanout/batch.ts';
 import { lend, look } from '../../src/model/borrowed.ts';
 import { type EventBatch, joined } from '../../src/model/event_batch.ts';

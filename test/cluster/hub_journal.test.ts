@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Bus, StreamSettings } from '../../src/cluster/bus.ts';
+import type { Bus, StreamSettings } from '../../src/cluster/nats/bus.ts';
 import {
   HubJournal,
   type JournalEnded,
   type JournalPlaces,
   readJournal,
   sealJournal,
-} from '../../src/cluster/hub_journal.ts';
-import { journalMessage, sealMessage } from '../../src/cluster/journal_message.ts';
+} from '../../src/cluster/journal/hub_journal.ts';
+import { journalMessage, sealMessage } from '../../src/cluster/journal/journal_message.ts';
 import { diceOf } from '../support/dice.ts';
 import { textOf, up, utf8 } from './contract.ts';
 import { recordsMessage } from './journal_messages.ts';

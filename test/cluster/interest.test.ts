@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Packr } from 'msgpackr';
-import { type InterestMessage, packInterest, readInterest } from '../../src/cluster/fan_out_message.ts';
-import { Interest } from '../../src/cluster/interest.ts';
+import { type InterestMessage, packInterest, readInterest } from '../../src/cluster/fanout/fanout_message.ts';
+import { Interest } from '../../src/cluster/fanout/interest.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import type { Variant } from '../../src/model/topics.ts';
 import { up } from './contract.ts';

@@ -1,4 +1,4 @@
-import { RecordsMessage } from '../../src/cluster/journal_message.ts';
+import { RecordsMessage } from '../../src/cluster/journal/journal_message.ts';
 
 /** A message of a journal with records, in bytes of its own. */
 export function recordsMessage(number: number, records: readonly Uint8Array[]): Uint8Array {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { firstMap, type PartitionMap } from '../../src/cluster/map.ts';
+import { firstMap, type PartitionMap } from '../../src/cluster/membership/partition_map.ts';
 import {
   accusation,
   appliedByAll,
@@ -19,7 +19,7 @@ import {
   type Step,
   suspects,
   told,
-} from '../../src/cluster/members.ts';
+} from '../../src/cluster/membership/members.ts';
 
 const SUSPECT_MS = 2000;
 

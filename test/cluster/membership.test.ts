@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Bus } from '../../src/cluster/bus.ts';
-import { applied, EMPTY_STATE, isSettled } from '../../src/cluster/config_state.ts';
-import { MOVES_MAX, type PartitionMap } from '../../src/cluster/map.ts';
+import type { Bus } from '../../src/cluster/nats/bus.ts';
+import { applied, EMPTY_STATE, isSettled } from '../../src/cluster/config/config_state.ts';
+import { MOVES_MAX, type PartitionMap } from '../../src/cluster/membership/partition_map.ts';
 import { openClock, schedule } from '../../src/time/clock.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { up, utf8 } from './contract.ts';

@@ -1,6 +1,6 @@
 import type { Cluster } from '../../src/cluster/cluster.ts';
-import { ClusterFanout } from '../../src/cluster/cluster_fanout.ts';
-import { ClusterMotions } from '../../src/cluster/cluster_motions.ts';
+import { ClusterFanout } from '../../src/cluster/fanout/cluster_fanout.ts';
+import { ClusterMotions } from '../../src/cluster/collisions/cluster_motions.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { CollisionRow } from '../../src/core/collision/row.ts';
 import { accept } from '../../src/core/location/accepted.ts';

@@ -8,9 +8,9 @@ import {
   packStandRequest,
   readMotionsMessage,
   readStandRequest,
-} from '../../src/cluster/motion_message.ts';
-import { MotionsIn, SILENT_MS } from '../../src/cluster/motions_in.ts';
-import { MotionsOut, type Passed } from '../../src/cluster/motions_out.ts';
+} from '../../src/cluster/collisions/motion_message.ts';
+import { MotionsIn, SILENT_MS } from '../../src/cluster/collisions/motions_in.ts';
+import { MotionsOut, type Passed } from '../../src/cluster/collisions/motions_out.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { type PackedMotions, pack, unpackMotions } from '../../src/wire/messages.ts';
 import { moved } from '../core/collision_motions.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Bus } from '../../src/cluster/bus.ts';
-import { ClusterFanout } from '../../src/cluster/cluster_fanout.ts';
-import { readFrame } from '../../src/cluster/event_frame.ts';
+import type { Bus } from '../../src/cluster/nats/bus.ts';
+import { ClusterFanout } from '../../src/cluster/fanout/cluster_fanout.ts';
+import { readFrame } from '../../src/cluster/fanout/event_frame.ts';
 import type { Subscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';

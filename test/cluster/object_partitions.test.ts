@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ObjectPartitions } from '../../src/cluster/object_partitions.ts';
+import { ObjectPartitions } from '../../src/cluster/config/object_partitions.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
 
 const TRACKABLES = ['t0', 't1', 't2', 't3', 't4'];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Item } from '../../src/core/item.ts';
 import { fence, itemOf, locationAt, type ShardCommand, T0 } from '../support/shard_harness.ts';
 import { checkTakeovers } from './simulation/check.ts';
-import type { KeptStep } from './simulation/kept_steps.ts';
+import type { KeptStep } from './simulation/journaled_steps.ts';
 import { Oracle } from './simulation/oracle.ts';
 import { timelinesOf } from './simulation/timelines.ts';
 

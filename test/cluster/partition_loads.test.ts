@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PartitionLoads } from '../../src/cluster/partition_loads.ts';
+import { PartitionLoads } from '../../src/cluster/routing/partition_loads.ts';
 import { diceOf } from '../support/dice.ts';
 
 /** Loads of providers that are named after their partitions. */

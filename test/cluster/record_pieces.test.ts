@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { piecesOf, recordsOf } from '../../src/cluster/record_pieces.ts';
+import { piecesOf, recordsOf } from '../../src/cluster/journal/record_pieces.ts';
 
 const records = fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 8 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { RecordedLocations, type StepLeft } from '../../src/cluster/steps_left.ts';
+import { RecordedLocations, type StepLeft } from '../../src/cluster/journal/journal_recovery.ts';
 import { copied } from '../../src/model/borrowed.ts';
 import { eventTime } from '../../src/model/clock_steps.ts';
 import { type LaneItem, LocationPacker, locationsOf } from '../../src/wire/location_record.ts';

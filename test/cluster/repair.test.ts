@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Answer, Asking } from '../../src/cluster/bus.ts';
-import { packSentAgain, readAgain } from '../../src/cluster/fan_out_message.ts';
-import { Repair } from '../../src/cluster/repair.ts';
+import type { Answer, Asking } from '../../src/cluster/nats/bus.ts';
+import { packSentAgain, readAgain } from '../../src/cluster/fanout/fanout_message.ts';
+import { Repair } from '../../src/cluster/fanout/repair.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NatsServer } from '../../bench/process/nats_server.ts';
-import { type Bus, BusError, type StreamSettings } from '../../src/cluster/bus.ts';
-import { openNatsBus } from '../../src/cluster/nats_bus.ts';
+import { type Bus, BusError, type StreamSettings } from '../../src/cluster/nats/bus.ts';
+import { openNatsBus } from '../../src/cluster/nats/nats_bus.ts';
 import { look } from '../../src/model/borrowed.ts';
 import { readAll, textOf, utf8 } from './contract.ts';
 import { testNats } from './test_nats.ts';

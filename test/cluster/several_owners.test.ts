@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Packr } from 'msgpackr';
-import { unpackAsk, unpackForward, unpackReply } from '../../src/cluster/door_message.ts';
-import { Parcel, ParcelBuffers } from '../../src/cluster/parcel.ts';
-import { RemoteShards } from '../../src/cluster/remote_shards.ts';
-import type { Router } from '../../src/cluster/router.ts';
+import { unpackAsk, unpackForward, unpackReply } from '../../src/cluster/rpc/owner_protocol.ts';
+import { Parcel, ParcelBuffers } from '../../src/cluster/rpc/request_buffer.ts';
+import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
+import type { Router } from '../../src/cluster/rpc/owner_client.ts';
 import { recordIdIn, recordSize } from '../../src/core/location/record.ts';
 import type { HubError } from '../../src/errors.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { PARTITIONS, partitionOf } from '../../src/shards/affinity.ts';
 import { type CountedRun, recordsIn } from '../../src/wire/received_run.ts';
 import { diceOf } from '../support/dice.ts';
-import { locationOf, type ServingRecord, T0, TestHub, takenOf } from './door_world.ts';
+import { locationOf, type ServingRecord, T0, TestHub, takenOf } from './owner_server_world.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Bus, StreamSettings } from '../../src/cluster/bus.ts';
+import type { Bus, StreamSettings } from '../../src/cluster/nats/bus.ts';
 import { look } from '../../src/model/borrowed.ts';
 import { readAll, textOf, up, utf8 } from './contract.ts';
 import { SimulatedCluster } from './simulated_bus.ts';

@@ -16,8 +16,8 @@ import {
   type StreamSettings,
   type StreamState,
   type Subscription,
-} from '../../src/cluster/bus.ts';
-import { checkBatch, checkMessage, checkSubject, checkSubjects } from '../../src/cluster/message_checks.ts';
+} from '../../src/cluster/nats/bus.ts';
+import { checkBatch, checkMessage, checkSubject, checkSubjects } from '../../src/cluster/nats/message_checks.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { type Member, SimulatedNetwork } from './simulated_network.ts';
 import { type Entry, fits, type SimulatedStream } from './simulated_stream.ts';

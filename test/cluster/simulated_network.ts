@@ -1,4 +1,4 @@
-import type { StreamSettings } from '../../src/cluster/bus.ts';
+import type { StreamSettings } from '../../src/cluster/nats/bus.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import type { SimulatedClock } from './simulated_clock.ts';
 import { SimulatedStream } from './simulated_stream.ts';

@@ -1,4 +1,4 @@
-import type { Appended, Expectation, StoredMessage, StreamSettings, StreamState } from '../../src/cluster/bus.ts';
+import type { Appended, Expectation, StoredMessage, StreamSettings, StreamState } from '../../src/cluster/nats/bus.ts';
 
 /** How much a message takes besides its bytes. */
 const MESSAGE_BYTES = 50;

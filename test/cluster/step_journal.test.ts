@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
-import { sealJournal } from '../../src/cluster/hub_journal.ts';
-import { journalPlaces, journalStreams } from '../../src/cluster/journal_places.ts';
-import { Pulse } from '../../src/cluster/pulse.ts';
-import { StepJournal } from '../../src/cluster/step_journal.ts';
-import { readSteps } from '../../src/cluster/steps_left.ts';
+import { sealJournal } from '../../src/cluster/journal/hub_journal.ts';
+import { journalPlaces, journalStreams } from '../../src/cluster/journal/journal_streams.ts';
+import { Pulse } from '../../src/cluster/membership/journal_probe.ts';
+import { StepJournal } from '../../src/cluster/journal/step_journal.ts';
+import { readSteps } from '../../src/cluster/journal/journal_recovery.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { packReleased, packStep } from '../../src/wire/journal_record.ts';
 import type { ShardReply } from '../../src/wire/messages.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Bus } from '../../src/cluster/bus.ts';
+import type { Bus } from '../../src/cluster/nats/bus.ts';
 import { StreamApi } from '../../src/cluster/nats/stream_api.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { utf8 } from './contract.ts';

@@ -2,7 +2,7 @@ import { after, before, type TestContext } from 'node:test';
 import { natsProgram } from '../../bench/process/nats_program.ts';
 import { NatsServers, type NatsServersOptions } from '../../bench/process/nats_server.ts';
 import type { BusSettings } from '../../src/cluster/nats/frames.ts';
-import { type NatsBus, openNatsBus } from '../../src/cluster/nats_bus.ts';
+import { type NatsBus, openNatsBus } from '../../src/cluster/nats/nats_bus.ts';
 import type { BusWorld } from './contract.ts';
 import { NatsProxy } from './nats_proxy.ts';
 

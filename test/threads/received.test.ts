@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { RemoteShards } from '../../src/cluster/remote_shards.ts';
-import type { Router } from '../../src/cluster/router.ts';
+import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
+import type { Router } from '../../src/cluster/rpc/owner_client.ts';
 import { accept } from '../../src/core/location/accepted.ts';
 import type { CountedRun } from '../../src/wire/received_run.ts';
 import { T0 } from '../support/shard_harness.ts';

@@ -100,7 +100,7 @@ export const AREAS: readonly Area[] = [
       'src/store',
       'src/history',
       'src/fence_index/shape_checks.ts',
-      'src/cluster/kept_config.ts',
+      'src/cluster/config/offline_config.ts',
     ]),
   },
   { path: 'src/cli', mayImport: ['src/model', 'src/config/load.ts', 'src/config/npm_options.ts'] },

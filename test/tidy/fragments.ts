@@ -16,7 +16,7 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/cli/replay/deliver.ts': 'one step of a replay',
   'src/cli/replay/pace.ts': 'one step of a replay',
   'src/cli/tail.ts': 'a command',
-  'src/cluster/message_checks.ts': 'what no bus takes, that of simulations included',
+  'src/cluster/nats/message_checks.ts': 'what no bus takes, that of simulations included',
   'src/config/claims.ts': 'the rule of one setting',
   'src/config/proxies.ts': 'the rules of two settings about proxies',
   'src/core/handlers': 'one kind of item each',

@@ -1,7 +1,7 @@
-import { unpackForward } from '../../src/cluster/door_message.ts';
-import { Parcel, ParcelBuffers } from '../../src/cluster/parcel.ts';
-import { RemoteShards } from '../../src/cluster/remote_shards.ts';
-import type { Router } from '../../src/cluster/router.ts';
+import { unpackForward } from '../../src/cluster/rpc/owner_protocol.ts';
+import { Parcel, ParcelBuffers } from '../../src/cluster/rpc/request_buffer.ts';
+import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
+import type { Router } from '../../src/cluster/rpc/owner_client.ts';
 import { recordSize } from '../../src/core/location/record.ts';
 import type { ScannedBody } from '../../src/core/location/scanned_body.ts';
 import type { LaneItem, LocationPacker } from '../../src/wire/location_record.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { KeptConfig } from '../../cluster/kept_config.ts';
+import type { KeptConfig } from '../../cluster/config/offline_config.ts';
 import type { StoredState } from '../../core/entity_write.ts';
 import type { EntityDocument } from '../../entities/import_document.ts';
 import { openShapeChecks } from '../../fence_index/shape_checks.ts';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { KeptConfig } from '../../cluster/kept_config.ts';
+import type { KeptConfig } from '../../cluster/config/offline_config.ts';
 import { loadConfig, readConfigFile } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import { clusterSettings, historyFolder } from '../../config/settings.ts';
@@ -28,7 +28,7 @@ export async function clusterHere(): Promise<KeptConfig | undefined> {
   const settings = clusterSettings(configHere(), hostname());
   if (settings === undefined) return undefined;
   const { bus, name, replicas, storage, hubName } = settings;
-  const { openKeptConfig } = await import('../../cluster/kept_config.ts');
+  const { openKeptConfig } = await import('../../cluster/config/offline_config.ts');
   return openKeptConfig({ bus, name, replicas, storage, by: hubName, elapsed: () => performance.now() });
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { look } from '../../model/borrowed.ts';
 import { openClock } from '../../time/clock.ts';
-import { PAYLOAD_BYTES_MAX } from '../bus.ts';
+import { PAYLOAD_BYTES_MAX } from './bus.ts';
 import { Connection, type Received } from './connection.ts';
 import { Consumer } from './consumer.ts';
 import { type FrameFields, FrameReader, FrameWriter } from './frame_ring.ts';

@@ -1,5 +1,5 @@
 import { look } from '../../model/borrowed.ts';
-import { type Bus, BusError, type StoredMessage, type StreamSettings, type StreamState } from '../bus.ts';
+import { type Bus, BusError, type StoredMessage, type StreamSettings, type StreamState } from './bus.ts';
 
 /** Servers must agree before they create or delete a stream, which takes a while. */
 const TIMEOUT_MS = 5000;

@@ -1,6 +1,6 @@
-import type { ConfigBody } from '../../../src/cluster/config_record.ts';
+import type { ConfigBody } from '../../../src/cluster/config/config_record.ts';
 import type { SentLocation } from './clients.ts';
-import { departuresIn, type KeptStep } from './kept_steps.ts';
+import { departuresIn, type KeptStep } from './journaled_steps.ts';
 import type { Heard } from './listener.ts';
 import { LogOwners } from './log_owners.ts';
 import { type Oracle, type Told, toldOf } from './oracle.ts';

@@ -1,4 +1,4 @@
-import { changesIn } from '../../../src/cluster/config_changes.ts';
+import { changesIn } from '../../../src/cluster/config/config_changes.ts';
 import { HubError } from '../../../src/errors.ts';
 import type { Dice } from '../../support/dice.ts';
 import { iso, T0 } from '../../support/shard_harness.ts';

@@ -1,7 +1,7 @@
-import { changesIn } from '../../../src/cluster/config_changes.ts';
-import type { ConfigBody } from '../../../src/cluster/config_record.ts';
-import { applied, type ConfigState, EMPTY_STATE, isSettled } from '../../../src/cluster/config_state.ts';
-import { ObjectPartitions } from '../../../src/cluster/object_partitions.ts';
+import { changesIn } from '../../../src/cluster/config/config_changes.ts';
+import type { ConfigBody } from '../../../src/cluster/config/config_record.ts';
+import { applied, type ConfigState, EMPTY_STATE, isSettled } from '../../../src/cluster/config/config_state.ts';
+import { ObjectPartitions } from '../../../src/cluster/config/object_partitions.ts';
 import type { ObjectIds } from '../../../src/core/item.ts';
 import type { ObjectKind } from '../../../src/model/id.ts';
 

@@ -15,7 +15,7 @@ import {
 import { newRecordBuffer } from '../../../src/wire/location_record.ts';
 import type { ShardSettings } from '../../../src/wire/messages.ts';
 import { eventsOf, T0, VARIANTS } from '../../support/shard_harness.ts';
-import { arrivalsIn, departuresIn, type EntityItem, isRepeated, type KeptStep, keyOf } from './kept_steps.ts';
+import { arrivalsIn, departuresIn, type EntityItem, isRepeated, type KeptStep, keyOf } from './journaled_steps.ts';
 import type { Takeover, Timeline } from './timelines.ts';
 
 /** Something that subscribers are told. */

@@ -4,7 +4,7 @@ import { SimulatedClock } from '../simulated_clock.ts';
 import { checkEvents, checkIds, checkLocations, checkOwners, checkTakeovers, type ProcessedLocation } from './check.ts';
 import { ALL, Clients } from './clients.ts';
 import { type HubPlace, reuseScanners, SimulatedHub } from './hub.ts';
-import { type KeptStep, keptSteps, type TimedRan } from './kept_steps.ts';
+import { type KeptStep, keptSteps, type TimedRan } from './journaled_steps.ts';
 import { type Heard, Listener } from './listener.ts';
 import { ownersAt } from './log_owners.ts';
 import { Oracle } from './oracle.ts';

@@ -1,5 +1,13 @@
 import type { Item } from '../../../src/core/item.ts';
-import { arrivalsIn, departuresIn, type EntityItem, isEntity, isRepeated, type KeptStep, keyOf } from './kept_steps.ts';
+import {
+  arrivalsIn,
+  departuresIn,
+  type EntityItem,
+  isEntity,
+  isRepeated,
+  type KeptStep,
+  keyOf,
+} from './journaled_steps.ts';
 import type { OwnerAt } from './log_owners.ts';
 
 /**

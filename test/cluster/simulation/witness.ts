@@ -1,8 +1,8 @@
 import { zstdDecompressSync } from 'node:zlib';
-import type { StreamSettings } from '../../../src/cluster/bus.ts';
-import { type ConfigBody, unpackRecord } from '../../../src/cluster/config_record.ts';
-import { journalMessage } from '../../../src/cluster/journal_message.ts';
-import { recordsOf } from '../../../src/cluster/record_pieces.ts';
+import type { StreamSettings } from '../../../src/cluster/nats/bus.ts';
+import { type ConfigBody, unpackRecord } from '../../../src/cluster/config/config_record.ts';
+import { journalMessage } from '../../../src/cluster/journal/journal_message.ts';
+import { recordsOf } from '../../../src/cluster/journal/record_pieces.ts';
 import { lend } from '../../../src/model/borrowed.ts';
 import { unpackJournalRecord } from '../../../src/wire/journal_record.ts';
 import { SimulatedCluster } from '../simulated_bus.ts';

@@ -1,4 +1,4 @@
-import { ObjectPartitions, type Regrouped } from '../../../src/cluster/object_partitions.ts';
+import { ObjectPartitions, type Regrouped } from '../../../src/cluster/config/object_partitions.ts';
 import type { LastKnownRow, ObjectIds, PastStep } from '../../../src/core/item.ts';
 import { look } from '../../../src/model/borrowed.ts';
 import type { ObjectKind } from '../../../src/model/id.ts';

@@ -8,7 +8,7 @@ import { beginFault, type FaultKind, readsWhatIsWritten, serving, shuffledFaults
 import { HubSeat, IS_OUT, type LogLine } from './hub_seat.ts';
 import { Movers } from './movers.ts';
 import { Probes } from './probes.ts';
-import { Told } from './told.ts';
+import { Told } from './delivered.ts';
 import { Watch } from './watch.ts';
 
 /** Clients that send one request after the other, besides what moves. */

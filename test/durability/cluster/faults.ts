@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { NatsServer, NatsServers } from '../../../bench/process/nats_server.ts';
-import { PROTOCOLS } from '../../../src/cluster/protocols.ts';
+import { PROTOCOLS } from '../../../src/cluster/config/protocols.ts';
 import { locationOf } from '../hub_process.ts';
 import type { HubSeat, LogLine } from './hub_seat.ts';
 
@@ -117,7 +117,7 @@ async function wayBack(seat: HubSeat, release: string, buried: Place['buried']):
 
 /** Whether a release can read the protocol version that hubs of this one write once all of them have it. */
 export async function readsWhatIsWritten(release: string): Promise<boolean> {
-  const path = join(release, 'src/cluster/protocols.ts');
+  const path = join(release, 'src/cluster/config/protocols.ts');
   if (!existsSync(path)) return false;
   const found = (await import(pathToFileURL(path).href)) as { readonly PROTOCOLS: readonly number[] };
   return found.PROTOCOLS.includes(PROTOCOLS.at(-1) as number);

@@ -1,0 +1,337 @@
+import { PARTITIONS } from '../../shards/affinity.ts';
+import { settingsIn } from './config_changes.ts';
+import type { ConfigBody, ConfigRecord, MAP, ObjectMove } from './config_record.ts';
+import { misfit, type Valued } from './field_checks.ts';
+import type { PartitionMap } from '../membership/partition_map.ts';
+import type { Serving } from '../routing/ownership.ts';
+
+/**
+ * Replicated state of the cluster besides entities. It follows from the records of the configuration log alone, so it is the
+ * same on all hubs at the same record.
+ *
+ *   record          change
+ *   --------------  ----------------------------------------------------------------------------------------------
+ *   change          settings
+ *   regroup         settings; its objects start to migrate to the owners of their new partitions
+ *   arrived         those of these objects stop migrating whose new partitions the record names, and the hub owns by
+ *                   the map
+ *   join            adds the member as the last one
+ *   map             the map, unless it was made without knowing the last one: its epoch must be higher. Members that
+ *                   lose a partition become sources of it
+ *   expel, leave    removes the member, which becomes a source of the partitions that it owned; the map, as above
+ *   took            the other member is no longer a source of the partitions that the writer owns by the map
+ *   took (nothing)  forgets a removed member that is no source
+ *   protocol        the version that all members write: it never falls
+ *
+ * A *source* of a partition may have state of its objects: a member has released it when it applied the record, and a
+ * removed member has it in its journal. The owner acquires it from the sources in the order in which these have lost the
+ * partition, and appends `took` for each. Until no source is left the partition is open:
+ *
+ *   the owner of a partition      its previous owner is          sources of the partition
+ *   ----------------------------  -----------------------------  --------------------------------------------------------
+ *   gets it by a map              a member                       that member
+ *   gets it by a removal          removed                        the removed one
+ *   is removed before its `took`  removed, and a source now      those that it was to acquire it from, then itself
+ *   is a source itself            a member that was removed      itself, since it gets back what it has released, then the
+ *                                 before its `took`              other
+ *
+ * A source that is removed remains one: its journal has what it had released. A `took` of a hub that has lost the partition
+ * in the meantime has no effect: the current owner is still reading. When a removed member is no source any more, its
+ * journal is not needed, and its streams are deleted. The hub that has deleted them appends a `took` without partitions, and
+ * with that the member is forgotten. So a hub that fails between the two leaves no stream behind.
+ *
+ * A migrating object goes from the owner of its old partition to the owner of its new one, whichever hubs these are at that
+ * time: the successor of an owner takes its part.
+ */
+export interface ConfigState {
+  /** JSON by name. */
+  readonly settings: ReadonlyMap<string, string>;
+  /** By member id, in the order of their joins. */
+  readonly members: ReadonlyMap<string, ConfigMember>;
+  readonly map: PartitionMap | undefined;
+  /** By member id, in the order of their removal. */
+  readonly dead: ReadonlyMap<string, DeadMember>;
+  /** In the order in which they lost the partitions. */
+  readonly sources: readonly Source[];
+  /** In the order of the records. */
+  readonly onTheWay: readonly Regrouped[];
+  /** Protocol version that all members write. */
+  readonly protocol: number;
+  /** Sequence of the last record that has changed ownership. */
+  readonly version: number;
+}
+
+export interface ConfigMember {
+  readonly incarnation: string;
+  readonly name: string;
+  /** Protocol versions that it reads and writes. */
+  readonly protocols: readonly number[];
+  /** Digest of the settings that must be equal. */
+  readonly digest: string;
+  /** Sequence of its `join`. */
+  readonly index: number;
+}
+
+/** A member that was expelled or has left. */
+export type DeadMember = Pick<ConfigMember, 'incarnation' | 'index'>;
+
+/** Partitions that a hub has lost and that their new owners have not acquired from it yet. */
+export interface Source {
+  /** Its member id. */
+  readonly of: string;
+  /** Sequence of the record at which it released them; 0 if it held them when it was removed. */
+  readonly released: number;
+  /** In ascending order, each in only one of the sources of a member. */
+  readonly partitions: readonly number[];
+}
+
+/** Objects of a `regroup` that are still migrating. */
+export interface Regrouped {
+  readonly sequence: number;
+  readonly objects: readonly ObjectMove[];
+}
+
+/** Partitions and objects that a member must acquire now. */
+export interface Acquisitions {
+  /** To be acquired in this order. */
+  readonly partitions: readonly TakeOver[];
+  readonly objects: readonly Arrival[];
+}
+
+/** Partitions that it owns, and one source of them: possibly itself, for partitions that it has released and got back. */
+export interface TakeOver extends Source {
+  /** Whether the source is a member, which answers with what it has released; otherwise its journal is read. */
+  readonly isMember: boolean;
+}
+
+/** Objects that migrate to it. */
+export interface Arrival extends Regrouped {
+  /** Member that owns their old partitions, possibly itself; undefined while there is none. */
+  readonly from: string | undefined;
+}
+
+export const EMPTY_STATE: ConfigState = {
+  settings: new Map(),
+  members: new Map(),
+  map: undefined,
+  dead: new Map(),
+  sources: [],
+  onTheWay: [],
+  protocol: 1,
+  version: 0,
+};
+
+/** State after a record. Throws a ConfigRecordError if the record contradicts itself. */
+export function applied(state: ConfigState, record: ConfigRecord): ConfigState {
+  const next = after(state, record);
+  return servesAlike(state, next) ? next : { ...next, version: record.sequence };
+}
+
+/** Ownership that follows from the state. */
+export function serving(state: ConfigState): Serving {
+  const objects = state.onTheWay.flatMap((each) => each.objects);
+  return {
+    version: state.version,
+    map: state.map,
+    // Objects connected with migrating ones wait for them, and have the same partition.
+    open: new Set([...openPartitions(state), ...objects.map(([, , , to]) => to)]),
+    onTheWay: new Set(objects.map(([kind, id]) => `${kind} ${id}`)),
+  };
+}
+
+/** Whether nothing is migrating, so that the next move may begin. */
+export function isSettled({ members, map, sources, onTheWay }: ConfigState): boolean {
+  if (sources.length > 0 || onTheWay.length > 0) return false;
+  return map?.owners.every((owner) => members.has(owner)) ?? false;
+}
+
+/** Partitions and objects that a member must acquire. Those without an owner among the members wait for a map. */
+export function acquisitions({ members, map, sources, onTheWay }: ConfigState, self: string): Acquisitions {
+  const owns = (partition: number): boolean => members.has(self) && map?.owners[partition] === self;
+  const fromOwner = ([, , partition]: ObjectMove): string | undefined => {
+    const owner = map?.owners[partition] ?? NOBODY;
+    return members.has(owner) ? owner : undefined;
+  };
+  return {
+    partitions: sources
+      .map((source) => ({ ...source, partitions: source.partitions.filter(owns), isMember: members.has(source.of) }))
+      .filter(({ partitions }) => partitions.length > 0),
+    objects: onTheWay.flatMap(({ sequence, objects }) => {
+      const own = objects.filter(([, , , to]) => owns(to));
+      return [...Map.groupBy(own, fromOwner)].map(([from, theirs]) => ({ sequence, from, objects: theirs }));
+    }),
+  };
+}
+
+/**
+ * Removed members whose journals no member needs any more. Their streams are to be deleted, and then the members are forgotten.
+ */
+export function toDelete({ dead, sources }: ConfigState): readonly DeadMember[] {
+  const read = new Set(sources.map(({ of }) => of));
+  return [...dead.values()].filter(({ incarnation }) => !read.has(incarnation));
+}
+
+/** Partitions whose state a hub may have, in ascending order. */
+export function leftOf({ sources }: ConfigState, incarnation: string): readonly number[] {
+  const own = sources.filter(({ of }) => of === incarnation);
+  return own.flatMap(({ partitions }) => partitions).toSorted((one, other) => one - other);
+}
+
+/** Partition map as in records. Without a map nothing is owned. */
+export type MapFields = Valued<typeof MAP>;
+
+export function mapFields(map: PartitionMap | undefined): MapFields {
+  const { epoch, owners, collisions } = map ?? NO_MAP;
+  const members = [...new Set([...owners, collisions])].filter((owner) => owner !== NOBODY);
+  const places = new Map(members.map((member, place) => [member, place]));
+  const placeOf = (owner: string): number => places.get(owner) ?? -1;
+  return { epoch, members, owners: owners.map(placeOf), collisionOwner: placeOf(collisions) };
+}
+
+/** Partition map of a record; undefined for none. Throws a ConfigRecordError if an owner is not one of its members. */
+export function partitionMap({ epoch, members, owners, collisionOwner }: MapFields): PartitionMap | undefined {
+  if (epoch === NO_MAP.epoch) return undefined;
+  const ownerAt = (place: number, field: string): string => {
+    const owner = place === -1 ? NOBODY : members[place];
+    if (owner === undefined) throw misfit('Cannot read a partition map', field, place, `-1 or below ${members.length}`);
+    return owner;
+  };
+  return {
+    epoch,
+    owners: owners.map((place, partition) => ownerAt(place, `owners[${partition}]`)),
+    collisions: ownerAt(collisionOwner, 'collisionOwner'),
+  };
+}
+
+const NOBODY = '';
+const NO_MAP: PartitionMap = { epoch: 0, owners: new Array<string>(PARTITIONS).fill(NOBODY), collisions: NOBODY };
+
+function after(state: ConfigState, { sequence, body }: ConfigRecord): ConfigState {
+  switch (body.kind) {
+    case 'change':
+      return withSettings(state, body);
+    case 'regroup':
+      return onRegroup(withSettings(state, body), body, sequence);
+    case 'arrived':
+      return onArrived(state, body);
+    case 'ensure':
+      return state;
+    case 'join':
+      return onJoin(state, body, sequence);
+    case 'map':
+      return mapped(state, body, sequence);
+    case 'expel':
+    case 'leave':
+      return mapped(onEnd(state, body.incarnation), body, sequence);
+    case 'took':
+      return onTook(state, body);
+    case 'protocol':
+      return { ...state, protocol: Math.max(state.protocol, body.version) };
+  }
+}
+
+function withSettings(state: ConfigState, body: ConfigBody): ConfigState {
+  const changed = settingsIn(body);
+  if (changed.length === 0) return state;
+  const settings = new Map(state.settings);
+  for (const [name, text] of changed) {
+    if (text === null) settings.delete(name);
+    else settings.set(name, text);
+  }
+  return { ...state, settings };
+}
+
+function onRegroup(state: ConfigState, { objects }: ConfigBody<'regroup'>, sequence: number): ConfigState {
+  if (objects.length === 0) return state;
+  return { ...state, onTheWay: [...state.onTheWay, { sequence, objects }] };
+}
+
+/** Leaves out partitions that it has got since and not acquired yet, such as those of a member removed in the meantime. */
+function onArrived(state: ConfigState, { by, sequence, partitions }: ConfigBody<'arrived'>): ConfigState {
+  if (!state.members.has(by)) return state;
+  const isStillAway = ([, , , to]: ObjectMove): boolean => !partitions.includes(to) || state.map?.owners[to] !== by;
+  const found = state.onTheWay.find((each) => each.sequence === sequence);
+  if (found === undefined || found.objects.every(isStillAway)) return state;
+  const onTheWay = state.onTheWay
+    .map((each) => (each === found ? { sequence, objects: each.objects.filter(isStillAway) } : each))
+    .filter(({ objects }) => objects.length > 0);
+  return { ...state, onTheWay };
+}
+
+/** A member id joins once, and does not come back. */
+function onJoin(state: ConfigState, { kind: _join, ...joined }: ConfigBody<'join'>, index: number): ConfigState {
+  if (state.members.has(joined.incarnation) || state.dead.has(joined.incarnation)) return state;
+  return { ...state, members: new Map(state.members).set(joined.incarnation, { ...joined, index }) };
+}
+
+function onEnd(state: ConfigState, incarnation: string): ConfigState {
+  const member = state.members.get(incarnation);
+  if (member === undefined) return state;
+  const members = new Map(state.members);
+  members.delete(incarnation);
+  const dead = new Map(state.dead).set(incarnation, { incarnation, index: member.index });
+  const owned = partitionsIn(state.map, (owner) => owner === incarnation);
+  return { ...withSource(state, { of: incarnation, released: 0, partitions: owned }), members, dead };
+}
+
+function mapped(state: ConfigState, fields: MapFields, sequence: number): ConfigState {
+  const map = partitionMap(fields);
+  if (map === undefined || map.epoch <= (state.map?.epoch ?? 0)) return state;
+  const next: ConfigState = { ...state, map };
+  const lost = partitionsIn(state.map, (owner, partition) => owner !== map.owners[partition]);
+  const byLoser = Map.groupBy(lost, (partition) => state.map?.owners[partition] ?? NOBODY);
+  return [...byLoser]
+    .filter(([loser]) => state.members.has(loser))
+    .reduce((before, [of, partitions]) => withSource(before, { of, released: sequence, partitions }), next);
+}
+
+/** Adds a source, except for partitions that it is a source of already. */
+function withSource(state: ConfigState, source: Source): ConfigState {
+  const already = new Set(leftOf(state, source.of));
+  const partitions = source.partitions.filter((partition) => !already.has(partition));
+  if (partitions.length === 0) return state;
+  return { ...state, sources: [...state.sources, { ...source, partitions }] };
+}
+
+function onTook(state: ConfigState, { by, of, partitions }: ConfigBody<'took'>): ConfigState {
+  if (partitions.length === 0) return forgotten(state, of);
+  if (!state.members.has(by)) return state;
+  const taken = new Set(partitions.filter((partition) => state.map?.owners[partition] === by));
+  const isTaken = (source: Source): boolean => source.of === of && source.partitions.some((each) => taken.has(each));
+  if (!state.sources.some(isTaken)) return state;
+  const sources = state.sources
+    .map((source) => {
+      return isTaken(source) ? { ...source, partitions: source.partitions.filter((each) => !taken.has(each)) } : source;
+    })
+    .filter((source) => source.partitions.length > 0);
+  return { ...state, sources };
+}
+
+function forgotten(state: ConfigState, incarnation: string): ConfigState {
+  if (!toDelete(state).some((member) => member.incarnation === incarnation)) return state;
+  const dead = new Map(state.dead);
+  dead.delete(incarnation);
+  return { ...state, dead };
+}
+
+/** Unserved partitions, in ascending order. */
+function openPartitions({ members, map, sources }: ConfigState): ReadonlySet<number> {
+  const unowned = partitionsIn(map, (owner) => !members.has(owner));
+  const all = [...unowned, ...sources.flatMap(({ partitions }) => partitions)];
+  return new Set(all.toSorted((one, other) => one - other));
+}
+
+function servesAlike(state: ConfigState, next: ConfigState): boolean {
+  if (state.map !== next.map || state.onTheWay !== next.onTheWay) return false;
+  if (state.sources === next.sources && state.members === next.members) return true;
+  const { open } = serving(state);
+  const { open: nextOpen } = serving(next);
+  return open.size === nextOpen.size && open.isSubsetOf(nextOpen);
+}
+
+function partitionsIn(
+  map: PartitionMap | undefined,
+  isMeant: (owner: string, partition: number) => boolean,
+): readonly number[] {
+  return (map?.owners ?? []).flatMap((owner, partition) => (isMeant(owner, partition) ? [partition] : []));
+}

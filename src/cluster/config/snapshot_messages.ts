@@ -1,0 +1,202 @@
+import type { StoredKind } from '../../core/entity_write.ts';
+import { lend } from '../../model/borrowed.ts';
+import { ENTITY_KIND, MAP, OBJECT_MOVES, type ObjectMove, PROTOCOL } from './config_record.ts';
+import {
+  COUNT,
+  ConfigRecordError,
+  check,
+  FLAG,
+  listOf,
+  misfit,
+  PARTITION,
+  packed,
+  rowOf,
+  type Shape,
+  TEXT,
+  unpacked,
+  type Valued,
+} from './field_checks.ts';
+import { type ConfigState, mapFields, partitionMap, type Source } from './config_state.ts';
+
+/** An entity as JSON. */
+export interface EntityText {
+  readonly kind: Exclude<StoredKind, 'setting'>;
+  readonly id: string;
+  readonly text: string;
+}
+
+/**
+ * Packs the state and all entities, of which each kind is in order of creation, into messages of less than 4 MB: msgpack of
+ * `[version, 'state', …]` with the fields of STATE, and then of `[version, 'texts', rows]`, settings first. A string that is
+ * too long for a row continues in the next one. The version is that of the protocol, and an unknown one is rejected.
+ */
+export function snapshotParts(state: ConfigState, entities: Iterable<EntityText>): readonly Uint8Array[] {
+  const version = state.protocol;
+  const fields: Readonly<Record<string, unknown>> = fieldsOf(state);
+  const parts = [packed([version, 'state', ...Object.keys(STATE).map((field) => fields[field])])];
+  let rows: TextRow[] = [];
+  let bytes = 0;
+  for (const row of textRows(state.settings, entities)) {
+    const size = ROW_BYTES + Buffer.byteLength(row[1]) + Buffer.byteLength(row[2]);
+    if (bytes + size > TEXTS_BYTES_MAX && rows.length > 0) {
+      parts.push(packed([version, 'texts', rows]));
+      rows = [];
+      bytes = 0;
+    }
+    rows.push(row);
+    bytes += size;
+  }
+  if (rows.length > 0) parts.push(packed([version, 'texts', rows]));
+  return parts;
+}
+
+/**
+ * Restores the state from the messages of `snapshotParts`. Throws a ConfigRecordError that names the malformed message.
+ * `sequence`: the last record that they include.
+ */
+export function restored(parts: readonly Uint8Array[]): {
+  readonly state: ConfigState;
+  readonly entities: readonly EntityText[];
+} {
+  const fields = stateFields(parts[0]);
+  const settings = new Map<string, string>();
+  const entities: EntityText[] = [];
+  let begun: TextRow | undefined;
+  for (const [place, part] of parts.entries()) {
+    if (place === 0) continue;
+    const what = whatOf(place);
+    for (const [kind, id, piece, goesOn] of textsOf(part, what)) {
+      if (begun !== undefined && (begun[0] !== kind || begun[1] !== id)) throw incomplete(what, begun);
+      const text: string = (begun?.[2] ?? '') + piece;
+      begun = goesOn ? [kind, id, text, true] : undefined;
+      if (goesOn) continue;
+      if (kind === 'setting') settings.set(id, text);
+      else entities.push({ kind, id, text });
+    }
+  }
+  if (begun !== undefined) throw incomplete(whatOf(parts.length - 1), begun);
+  return { state: { ...stateOf(fields), settings }, entities };
+}
+
+/** Size of the rows of a message, which has some bytes more. */
+const TEXTS_BYTES_MAX = 3_900_000;
+/** Most bytes of a row without its strings. */
+const ROW_BYTES = 24;
+/** Characters of a piece, which may be three bytes each. */
+const PIECE_MAX = 1_000_000;
+
+type MemberRow = readonly [
+  incarnation: string,
+  name: string,
+  protocols: readonly number[],
+  digest: string,
+  index: number,
+];
+type DeadRow = readonly [incarnation: string, index: number];
+type SourceRow = readonly [of: string, released: number, partitions: readonly number[]];
+type RegroupedRow = readonly [sequence: number, objects: readonly ObjectMove[]];
+type TextRow = readonly [kind: StoredKind, id: string, piece: string, goesOn: boolean];
+
+const STATE = {
+  protocol: COUNT,
+  joined: listOf(rowOf<MemberRow>(TEXT, TEXT, listOf(COUNT), TEXT, COUNT)),
+  dead: listOf(rowOf<DeadRow>(TEXT, COUNT)),
+  ...MAP,
+  sources: listOf(rowOf<SourceRow>(TEXT, COUNT, listOf(PARTITION))),
+  onTheWay: listOf(rowOf<RegroupedRow>(COUNT, OBJECT_MOVES)),
+  version: COUNT,
+} as const;
+const TEXTS = listOf(rowOf<TextRow>(ENTITY_KIND, TEXT, TEXT, FLAG));
+
+function* textRows(settings: ReadonlyMap<string, string>, entities: Iterable<EntityText>): Generator<TextRow> {
+  for (const [name, text] of settings) yield* pieces('setting', name, text);
+  for (const { kind, id, text } of entities) yield* pieces(kind, id, text);
+}
+
+function* pieces(kind: StoredKind, id: string, text: string): Generator<TextRow> {
+  let start = 0;
+  while (text.length - start > PIECE_MAX) {
+    const end = start + PIECE_MAX;
+    // A surrogate pair stays in one piece.
+    const cut = isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
+    yield [kind, id, text.slice(start, cut), true];
+    start = cut;
+  }
+  yield [kind, id, text.slice(start), false];
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code < 0xdc00;
+}
+
+type StateFields = Valued<typeof STATE>;
+
+function fieldsOf(state: ConfigState): StateFields {
+  const { members, dead, protocol, sources, onTheWay, version } = state;
+  return {
+    protocol,
+    joined: [...members.values()].map(({ incarnation, name, protocols, digest, index }) => {
+      return [incarnation, name, protocols, digest, index];
+    }),
+    dead: [...dead.values()].map(({ incarnation, index }) => [incarnation, index]),
+    ...mapFields(state.map),
+    sources: sources.map(({ of, released, partitions }) => [of, released, partitions]),
+    onTheWay: onTheWay.map((each) => [each.sequence, each.objects]),
+    version,
+  };
+}
+
+function stateOf(fields: StateFields): Omit<ConfigState, 'settings'> {
+  const { joined, dead, sources, onTheWay, version } = fields;
+  const members = joined.map(([incarnation, name, protocols, digest, index]) => {
+    return { incarnation, name, protocols, digest, index };
+  });
+  return {
+    members: new Map(members.map((member) => [member.incarnation, member])),
+    map: partitionMap(fields),
+    dead: new Map(dead.map(([incarnation, index]) => [incarnation, { incarnation, index }])),
+    sources: sources.map(([of, released, partitions]): Source => ({ of, released, partitions })),
+    onTheWay: onTheWay.map(([sequence, objects]) => ({ sequence, objects })),
+    protocol: fields.protocol,
+    version,
+  };
+}
+
+function stateFields(part: Uint8Array | undefined): StateFields {
+  const what = whatOf(0);
+  if (part === undefined) throw new ConfigRecordError(`${what}: it is missing`);
+  const { values } = contentOf(part, what, 'state');
+  const fields: Record<string, unknown> = {};
+  for (const [place, [field, shape]] of Object.entries<Shape<unknown>>(STATE).entries()) {
+    check(what, field, values[place], shape);
+    fields[field] = values[place];
+  }
+  return fields as unknown as StateFields;
+}
+
+function textsOf(part: Uint8Array, what: string): readonly TextRow[] {
+  const [rows] = contentOf(part, what, 'texts').values;
+  check(what, 'rows', rows, TEXTS);
+  return rows as readonly TextRow[];
+}
+
+interface Content {
+  readonly version: number;
+  /** Values after version and kind. */
+  readonly values: readonly unknown[];
+}
+
+function contentOf(part: Uint8Array, what: string, wanted: 'state' | 'texts'): Content {
+  const [version, kind, ...values] = unpacked(what, lend(part));
+  check(what, 'version', version, PROTOCOL);
+  if (kind !== wanted) throw misfit(what, 'kind', kind, wanted);
+  return { version: version as number, values };
+}
+
+function whatOf(place: number): string {
+  return `Cannot read message ${place + 1} of the configuration's snapshot`;
+}
+
+function incomplete(what: string, [kind, id]: TextRow): ConfigRecordError {
+  return new ConfigRecordError(`${what}: the JSON of ${kind} ${JSON.stringify(id)} is incomplete`);
+}

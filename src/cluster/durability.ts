@@ -1,0 +1,191 @@
+import type { CollisionRow } from '../core/collision/row.ts';
+import type { StoredRow, LastKnownRow } from '../core/item.ts';
+import { HubError } from '../errors.ts';
+import type { ObjectKind } from '../model/id.ts';
+import type { TaskScheduler } from '../time/turns.ts';
+import type { ShardReply } from '../wire/messages.ts';
+import { type Applicant, checkStreams, isForGood } from './membership/admission.ts';
+import { BusError } from './nats/bus.ts';
+import { type Checkpoints, type CheckpointsOptions, makeStateStream, openCheckpoints } from './state/checkpoints.ts';
+import { journalStreams } from './journal/journal_streams.ts';
+import { StepJournal } from './journal/step_journal.ts';
+
+export interface KeptStreams extends Applicant {
+  /** Size of each journal stream. */
+  readonly journalBytesMax: number;
+  /** Monotonic time in milliseconds. */
+  elapsed(): number;
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
+  schedule(delayMs: number, callback: () => void): () => void;
+}
+
+export interface KeepingOptions extends KeptStreams {
+  readonly shards: number;
+  /** Whether reads may be stale while this hub is cut off. */
+  readonly reads: 'latest' | 'any';
+  readonly turns: TaskScheduler;
+}
+
+/** What the storage needs to know about objects and this hub. */
+export interface Keeper extends Required<Pick<CheckpointsOptions, 'partitionOf' | 'isOwn' | 'isSettled'>> {
+  /** Whether this hub is a member, and is not closed. */
+  isServing(): boolean;
+  /** Whether the shards have adopted state: their changes are journaled from then on. */
+  hasState(): boolean;
+  /** Whether state is still being acquired. */
+  isAcquiring(): boolean;
+  /** Tests whether the shards have an object, or had it until others acquired it; undefined while there are no shards. */
+  arrived(): ((kind: ObjectKind, id: string) => boolean) | undefined;
+  /** Nothing can be stored any more. */
+  out(error: Error): void;
+}
+
+/** Time that NATS servers may take after their start to elect leaders. */
+const READY_MS = 15_000;
+/** Pause before streams that could not be created are tried again. */
+const AGAIN_MS = 500;
+
+/** Creates the streams. Servers that have just started have no leader for a while, so failures are retried. */
+export async function openStreams(options: KeptStreams): Promise<void> {
+  const { incarnation, elapsed, schedule } = options;
+  for (const untilMs = elapsed() + READY_MS; ; ) {
+    try {
+      await checkStreams(options);
+      await makeJournal(options, incarnation);
+      await makeStateStream(options);
+      return;
+    } catch (error) {
+      if (!(error instanceof BusError) || isForGood(error) || elapsed() >= untilMs) throw error;
+      await new Promise<void>((resolve) => void schedule(AGAIN_MS, resolve));
+    }
+  }
+}
+
+/** Creates the streams of a member's journal. */
+export async function makeJournal(options: KeptStreams, incarnation: string): Promise<void> {
+  const { bus, name, replicas, storage, journalBytesMax: bytesMax } = options;
+  for (const stream of journalStreams(name, incarnation)) {
+    await bus.makeStream({ ...stream, replicas, storage, bytesMax });
+  }
+}
+
+/**
+ * Durable data of this hub in NATS, for its successors: the steps of its shards in its journal, and their rows in the state,
+ * which replace the beginning of the journal. If another hub has taken over either, this hub is out.
+ */
+export class Keeping {
+  readonly journal: StepJournal;
+  readonly checkpoints: Checkpoints;
+  readonly #options: KeepingOptions;
+  readonly #keeper: Keeper;
+
+  constructor(options: KeepingOptions, keeper: Keeper) {
+    const { bus, name, incarnation, shards, reads, schedule, elapsed } = options;
+    const { partitionOf, isOwn, isSettled } = keeper;
+    this.#options = options;
+    this.#keeper = keeper;
+    this.checkpoints = openCheckpoints({ ...options, partitionOf, isOwn, isSettled });
+    this.journal = new StepJournal({
+      ...{ bus, name, incarnation, shards, reads, schedule, elapsed },
+      widen: (bytes) => this.#widenJournal(bytes),
+      writeState: () => this.writeState(),
+      isAcquiring: () => keeper.isAcquiring(),
+      ended: (error) => keeper.out(error),
+    });
+  }
+
+  /** Journals the changes of a step, see StepJournal. Changes made before this hub has the state are not part of the state. */
+  step(shard: number, reply: ShardReply): Promise<void> | undefined {
+    // Without the record, only that no other hub had taken over before is ensured.
+    const { record: _, config: _config, ...heard } = reply;
+    return this.journal.keep(shard, this.#keeper.hasState() ? reply : heard)?.catch((cause: unknown) => {
+      throw new HubError('HUB_UNAVAILABLE', 'Cannot keep locations: this hub is out of its cluster', { cause });
+    });
+  }
+
+  /**
+   * Takes rows that the shards have flushed, in wall-clock time. Bytes are copied. Before this hub has the state the rows are
+   * incomplete: an object that moves between shards then has a location in neither.
+   */
+  noteRows(rows: Iterable<StoredRow>): void {
+    if (this.#keeper.hasState()) this.checkpoints.note(rows as Iterable<LastKnownRow>);
+  }
+
+  /** Writes colliding pairs. Resolves when they are stored. */
+  async pairs(rows: Iterable<StoredRow>): Promise<void> {
+    await this.#written(this.checkpoints.noteCollisions(rows as Iterable<CollisionRow>));
+  }
+
+  /**
+   * Last row of each object that the shards have, in wall-clock time: none before they have adopted state. `hasAdopted` tests
+   * objects that they have although the log does not say so yet.
+   */
+  async rows(hasAdopted: (kind: ObjectKind, id: string) => boolean): Promise<readonly LastKnownRow[]> {
+    if (!this.#keeper.hasState()) return [];
+    const rows: LastKnownRow[] = [];
+    for await (const part of this.checkpoints.rows()) {
+      for (const row of part) if (row.kind !== 'collision') rows.push(row);
+    }
+    const isHere = this.#keeper.arrived();
+    return rows.filter(({ kind, id }) => isHere?.(kind, id) === true || hasAdopted(kind, id));
+  }
+
+  /** A flush of a shard begins, see StepJournal. */
+  roundBegun(): number {
+    return this.journal.roundBegun();
+  }
+
+  /** All rows of a flush were passed to `noteRows`. Never rejects. */
+  async roundOver(shard: number, begunAt: number): Promise<void> {
+    const { isServing } = this.#keeper;
+    if (!isServing()) return;
+    try {
+      await this.journal.roundOver(shard, begunAt);
+    } catch (error) {
+      // The next flush covers the same steps, and more.
+      if (isServing()) this.#options.notice(`Cannot trim the journal: ${(error as Error).message}`);
+    }
+  }
+
+  /** Trims the barriers of an idle hub. */
+  trimIdle(): void {
+    if (!this.#keeper.isServing()) return;
+    // The next call retries.
+    this.journal.trimIdle().catch(() => undefined);
+  }
+
+  /** Writes all flushed rows to the state. */
+  writeState(): Promise<void> {
+    return this.#written(this.checkpoints.write());
+  }
+
+  /** See Checkpoints. Never rejects. */
+  async tidy(): Promise<void> {
+    await this.checkpoints.tidy().catch((error: unknown) => {
+      if (this.checkpoints.failure !== undefined) this.#keeper.out(this.checkpoints.failure);
+      else this.#options.notice(`Cannot tidy the state: ${(error as Error).message}`);
+    });
+  }
+
+  async #written(written: Promise<void>): Promise<void> {
+    try {
+      await written;
+    } catch (error) {
+      if (this.checkpoints.failure !== undefined) this.#keeper.out(this.checkpoints.failure);
+      throw error;
+    }
+  }
+
+  async #widenJournal(bytes: number): Promise<void> {
+    const { bus, name, incarnation, replicas, storage, journalBytesMax, notice } = this.#options;
+    const size = journalBytesMax + bytes;
+    for (const stream of journalStreams(name, incarnation)) {
+      await bus.alterStream({ ...stream, replicas, storage, bytesMax: size });
+    }
+    if (bytes === 0) notice('The journal has room again', 'info');
+    else
+      notice(
+        `The journal is full, and no locations are accepted until it is trimmed; it is enlarged to ${size} bytes for pending steps`,
+      );
+  }
+}

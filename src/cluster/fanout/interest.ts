@@ -1,0 +1,226 @@
+import { HubError } from '../../errors.ts';
+import type { Variant } from '../../model/topics.ts';
+import type { Bus, Message, Subscription } from '../nats/bus.ts';
+import { FrameFormatError } from './event_frame.ts';
+import { packAnswer, packInterest, readAnswer, readInterest, type SentSoFar } from './fanout_message.ts';
+
+/**
+ * Exchange of interest: each hub publishes to all others the variants that its subscriptions need.
+ *
+ * One message lists all variants of a hub, with a number that rises with each change. It goes to each member as a request, one
+ * at a time and at most every TELL_EVERY_MS, until the member has acknowledged the last number. It is repeated after a change,
+ * after a missing answer, and after a lost connection. So lost messages do no harm, and a new member is handled like any other.
+ *
+ * An acknowledgement states how much its sender has sent to this hub, and to all, before it.
+ */
+export interface InterestOptions {
+  readonly bus: Bus;
+  /** Name of the cluster, with which all subjects begin. */
+  readonly name: string;
+  /** Member id of this hub. */
+  readonly self: string;
+  /** Variants that this hub needs. */
+  wanted(): readonly Variant[];
+  /** Sets the variants that another hub needs; none once it is removed. */
+  wants(member: string, variants: readonly Variant[]): void;
+  sentTo(member: string): SentSoFar;
+  /** A member has acknowledged the interest, after it had sent that much. */
+  heardBy(member: string, sent: SentSoFar): void;
+  /** Reports a malformed message. */
+  misfit(error: unknown): void;
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
+  schedule(delayMs: number, callback: () => void): () => void;
+}
+
+const TELL_EVERY_MS = 20;
+const ANSWER_MS = 500;
+/** Pause before a member is sent the interest again that has not acknowledged it, or does not know this hub yet. */
+const AGAIN_MS = 50;
+/** Time that a subscription may wait until all members have acknowledged it. */
+const TOLD_MS = 6000;
+
+interface Member {
+  readonly incarnation: string;
+  /** Last number of this hub that it has acknowledged; 0 for none, or none that still counts. */
+  heard: number;
+  isAsked: boolean;
+  /** Last number received from it; 0 for nothing yet. */
+  said: number;
+}
+
+interface Waiter {
+  isDone(): boolean;
+  resolve(): void;
+  reject(error: HubError): void;
+}
+
+export class Interest {
+  readonly #options: InterestOptions;
+  readonly #listening: Subscription;
+  readonly #members = new Map<string, Member>();
+  readonly #waiters = new Set<Waiter>();
+  #number = 1;
+  #message: Uint8Array | undefined;
+  /** Set while the interest was sent a moment ago: whether it must be sent again. */
+  #pause: { isDue: boolean } | undefined;
+  #isClosed = false;
+
+  constructor(options: InterestOptions) {
+    this.#options = options;
+    const { bus, name, self } = options;
+    this.#listening = bus.subscribe(`${name}.interest.${self}`, (message) => this.#hear(message));
+  }
+
+  /** Resolves when the interest of others arrives. */
+  get ready(): Promise<void> {
+    return this.#listening.ready;
+  }
+
+  /** The variants that this hub needs have changed. */
+  changed(): void {
+    this.#number++;
+    this.#message = undefined;
+    this.#tell();
+  }
+
+  /** Adds a member. */
+  joined(incarnation: string): void {
+    this.#members.set(incarnation, { incarnation, heard: 0, isAsked: false, said: 0 });
+    this.#tell();
+  }
+
+  gone(incarnation: string): void {
+    const member = this.#members.get(incarnation);
+    this.#members.delete(incarnation);
+    if (member !== undefined && member.said > 0) this.#options.wants(incarnation, []);
+    this.#settle();
+  }
+
+  /** The connection is lost: the interest is sent to all again. */
+  down(): void {
+    for (const member of this.#members.values()) member.heard = 0;
+    this.#tell();
+  }
+
+  /**
+   * Resolves when every other member has acknowledged the current interest; undefined if that is so already. Rejects with
+   * HUB_UNAVAILABLE if it takes too long.
+   */
+  told(): Promise<void> | undefined {
+    const number = this.#number;
+    const isDone = (): boolean => this.#all(({ heard }) => heard >= number);
+    if (isDone()) return undefined;
+    return this.#until(isDone, TOLD_MS);
+  }
+
+  /**
+   * Resolves when every other member has sent its interest. A new owner awaits it before it owns anything. Members that never
+   * send it are expelled; rejects with HUB_UNAVAILABLE when this is closed.
+   */
+  async allHeard(): Promise<void> {
+    const isDone = (): boolean => this.#all(({ said }) => said > 0);
+    if (!isDone()) await this.#until(isDone);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#listening.end();
+    for (const waiter of this.#waiters) waiter.reject(unavailable('this hub is no member any more'));
+    this.#waiters.clear();
+  }
+
+  #all(holds: (member: Member) => boolean): boolean {
+    return [...this.#members.values()].every(holds);
+  }
+
+  #until(isDone: () => boolean, withinMs?: number): Promise<void> {
+    if (this.#isClosed) return Promise.reject(unavailable('this hub is no member any more'));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiter: Waiter = { isDone, resolve, reject };
+    this.#waiters.add(waiter);
+    if (withinMs === undefined) return promise;
+    const cancel = this.#options.schedule(withinMs, () => {
+      this.#waiters.delete(waiter);
+      reject(unavailable(`not all hubs have heard of it in ${withinMs} ms`));
+    });
+    return promise.finally(cancel);
+  }
+
+  #settle(): void {
+    for (const waiter of this.#waiters) {
+      if (!waiter.isDone()) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve();
+    }
+  }
+
+  #tell(): void {
+    if (this.#isClosed) return;
+    if (this.#pause !== undefined) {
+      this.#pause.isDue = true;
+      return;
+    }
+    const late = [...this.#members.values()].filter(({ heard, isAsked }) => heard < this.#number && !isAsked);
+    if (late.length === 0) return;
+    const pause = { isDue: false };
+    this.#pause = pause;
+    this.#options.schedule(TELL_EVERY_MS, () => {
+      this.#pause = undefined;
+      if (pause.isDue) this.#tell();
+    });
+    for (const member of late) void this.#ask(member);
+  }
+
+  /** Never rejects. */
+  async #ask(member: Member): Promise<void> {
+    const { bus, name, self, wanted, schedule } = this.#options;
+    member.isAsked = true;
+    const number = this.#number;
+    this.#message ??= packInterest({ from: self, number, variants: wanted() });
+    const subject = `${name}.interest.${member.incarnation}`;
+    let hasHeard = false;
+    try {
+      await bus.request(subject, this.#message, {
+        timeoutMs: ANSWER_MS,
+        // At the moment of arrival: everything sent before the answer has arrived, and nothing that is sent after it.
+        read: (bytes) => {
+          const sent = readAnswer(bytes);
+          if (sent === undefined || this.#members.get(member.incarnation) !== member) return;
+          hasHeard = true;
+          member.heard = number;
+          this.#options.heardBy(member.incarnation, sent);
+        },
+      });
+    } catch (error) {
+      // Any other error is a temporary failure of the bus.
+      if (error instanceof FrameFormatError) this.#options.misfit(error);
+    }
+    const goOn = (): void => {
+      member.isAsked = false;
+      this.#tell();
+    };
+    if (hasHeard) goOn();
+    else if (!this.#isClosed && this.#members.get(member.incarnation) === member) schedule(AGAIN_MS, goOn);
+    this.#settle();
+  }
+
+  #hear({ bytes, reply }: Message): void {
+    try {
+      const { from, number, variants } = readInterest(bytes);
+      const { bus, wants, sentTo } = this.#options;
+      const member = this.#members.get(from);
+      if (member !== undefined && number > member.said) {
+        member.said = number;
+        wants(from, variants);
+        this.#settle();
+      }
+      if (reply !== '') bus.publish(reply, packAnswer(member && sentTo(from)));
+    } catch (error) {
+      this.#options.misfit(error);
+    }
+  }
+}
+
+function unavailable(why: string): HubError {
+  return new HubError('HUB_UNAVAILABLE', `Cannot subscribe: ${why}`);
+}

@@ -1,0 +1,252 @@
+import { zstdDecompressSync } from 'node:zlib';
+import { effectsIn } from '../../core/effects.ts';
+import { objectOfFenceEvent } from '../../core/fence/fence_event.ts';
+import type { ReceivedLocation } from '../../core/location/received.ts';
+import type { ObjectKind } from '../../model/id.ts';
+import { wallClockOfEventTime } from '../../model/clock_steps.ts';
+import { type JournalRecord, type PackedStep, unpackJournalRecord } from '../../wire/journal_record.ts';
+import { asBuffer, locationsOf } from '../../wire/location_record.ts';
+import { locationsIn } from '../../wire/messages.ts';
+import type { CountedRun } from '../../wire/received_run.ts';
+import type { Bus } from '../nats/bus.ts';
+import type { FenceEventLeft } from '../fanout/fanout_message.ts';
+import { isSentBefore, readJournal } from './hub_journal.ts';
+import { JournalFormatError, type JournalRecords } from './journal_message.ts';
+import { journalPlaces, journalStreams } from './journal_streams.ts';
+import { recordsIn } from './record_pieces.ts';
+
+/** A step in the journal of a removed member, or the state of objects released with one. */
+export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' | 'released' }, 'endMs' | 'step'> &
+  Partial<Pick<JournalRecord & { readonly kind: 'step' }, 'fenceEvents'>> &
+  Dated;
+
+/** Latest wall-clock time at which a record was stored; long after the end of its step, if nothing could be stored. */
+interface Dated {
+  /** Infinity if the journal does not say. */
+  readonly keptByMs: number;
+}
+
+/** Contents of the journal of a removed member. */
+export interface JournalLeft {
+  /** Steps that are not in the state. */
+  readonly steps: readonly StepLeft[];
+  /** Steps that are in the state, as far as they remain. */
+  readonly earlier: readonly StepLeft[];
+  /** Objects, as "kind id", that it had released when it was removed, by the sequence of the record. */
+  readonly departed: ReadonlyMap<string, number>;
+  /** The same of objects that previous owners had released, and that it has not received since. */
+  readonly relayed: ReadonlyMap<string, number>;
+  /** State that it had released, or previous owners. */
+  readonly released: readonly (JournalRecord & { readonly kind: 'released' })[];
+  /** Last record of the configuration log that the steps and earlier ones reflect; 0 if unknown. */
+  readonly config: number;
+}
+
+export interface DeadIncarnation {
+  readonly bus: Bus;
+  /** Name of the cluster. */
+  readonly name: string;
+  readonly incarnation: string;
+}
+
+/**
+ * Reads the steps of a removed member, in order, into memory. The journal is trimmed some time after a record has stated which
+ * messages are not needed: so the steps that are not in the state follow the last such record, wherever the journal begins.
+ * Rejects with a BusError if it cannot be read, and with a JournalFormatError if it is not sealed, or a message is missing.
+ */
+export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Promise<JournalLeft> {
+  const places = journalPlaces(name, incarnation);
+  const journal = places[0].subject;
+  const { messages, isSealed } = await readJournal(bus, places);
+  if (!isSealed) throw new JournalFormatError(`Cannot take over journal "${journal}": it is not sealed`);
+  const numbers = [...messages.keys()].sort((a, b) => a - b);
+  // Trimming may leave one stream longer than the other. A record never spans a gap.
+  const runs = numbers.reduce<number[][]>((before, number) => {
+    const run = before.at(-1);
+    if (run?.at(-1) === number - 1) run.push(number);
+    else before.push([number]);
+    return before;
+  }, []);
+  const all = runs.flatMap((run, i) => dated(run, messages, i === runs.length - 1));
+  const upTo = all.reduce((most, record) => Math.max(most, record.kind === 'done' ? record.upTo : -1), -1);
+  const last = numbers.at(-1) ?? -1;
+  for (let number = upTo + 1; number <= last; number++) {
+    if (!messages.has(number)) throw new JournalFormatError(`Message ${number} of journal "${journal}" is missing`);
+  }
+  const behind = runs.map(
+    (run) =>
+      recordsIn(run.flatMap((number) => (number > upTo ? [[number, messages.get(number) ?? []] as const] : []))).length,
+  );
+  const earlier = all.length - behind.reduce((sum, count) => sum + count, 0);
+  return {
+    steps: stepsIn(all.slice(earlier)),
+    earlier: stepsIn(all.slice(0, earlier)),
+    ...departuresIn(all),
+    released: all.filter((record) => record.kind === 'released'),
+    config: all.reduce((latest, record) => Math.max(latest, record.config), 0),
+  };
+}
+
+/** Deletes the streams of a member; they may be deleted already. */
+export async function dropIncarnation(bus: Bus, name: string, incarnation: string): Promise<void> {
+  for (const stream of journalStreams(name, incarnation)) await bus.deleteStream(stream.name);
+}
+
+/**
+ * Reads the records of consecutive messages, and when they were stored at the latest. Messages are sent sequentially: a message
+ * was stored before the next one was sent, and later steps are in messages after that one. `isLast`: if other ranges follow,
+ * none of it is needed, and each record counts as stored when its step ended.
+ */
+function dated(run: readonly number[], messages: JournalMessages, isLast: boolean): (JournalRecord & Dated)[] {
+  const kept = recordsIn(run.map((number) => [number, messages.get(number) ?? []]));
+  const records = kept.map(({ record, number }) => ({ number, ...unpacked(record) }));
+  const steps = Map.groupBy(records, ({ kind, number }) => (kind === 'step' ? number : undefined));
+  const keptByMs = new Map<number, number>();
+  let [nextMs, sentMs] = [Infinity, Infinity];
+  for (const at of isLast ? run.toReversed() : []) {
+    const [step] = steps.get(at) ?? [];
+    if (step?.kind === 'step') nextMs = step.endMs;
+    if (isSentBefore(messages.get(at - 1), messages.get(at))) sentMs = nextMs;
+    keptByMs.set(at - 2, sentMs);
+  }
+  return records.map(({ number, ...record }) => {
+    const atOnceMs = isLast || record.kind === 'done' ? Infinity : record.endMs;
+    return { ...record, keptByMs: keptByMs.get(number) ?? atOnceMs };
+  });
+}
+
+type JournalMessages = ReadonlyMap<number, JournalRecords>;
+
+/** Relayed state says nothing about the member's own objects. */
+function stepsIn(records: readonly (JournalRecord & Dated)[]): StepLeft[] {
+  return records.filter((record) => record.kind !== 'done').filter((step) => step.kind === 'step' || !step.isRelayed);
+}
+
+/** A step that adopts an object mentions it, even if the object leaves with the same step. */
+function departuresIn(records: readonly JournalRecord[]): Pick<JournalLeft, 'departed' | 'relayed'> {
+  const departed = new Map<string, number>();
+  const relayed = new Map<string, number>();
+  for (const record of records) {
+    if (record.kind === 'released') {
+      const left = record.isRelayed ? relayed : departed;
+      for (const { kind, id } of effectsIn(asBuffer(record.step.effects))) left.set(`${kind} ${id}`, record.sequence);
+    }
+    if (record.kind !== 'step' || departed.size + relayed.size === 0) continue;
+    for (const { kind, id, place } of effectsIn(asBuffer(record.step.effects))) {
+      if (place.at === 'elsewhere') continue;
+      departed.delete(`${kind} ${id}`);
+      relayed.delete(`${kind} ${id}`);
+    }
+  }
+  return { departed, relayed };
+}
+
+/** Objects that steps mention. */
+export function statedIn(steps: readonly PackedStep[]): Readonly<Record<ObjectKind, ReadonlySet<string>>> {
+  const objects = { provider: new Set<string>(), trackable: new Set<string>() };
+  for (const step of steps) {
+    let isNamedByLocation = false;
+    for (const { kind, id } of effectsIn(asBuffer(step.effects))) {
+      if (id === undefined) isNamedByLocation = true;
+      else objects[kind].add(id);
+    }
+    if (isNamedByLocation) for (const { providerId } of locationsIn(step)) objects.provider.add(providerId);
+  }
+  return objects;
+}
+
+function unpacked(record: Uint8Array): JournalRecord {
+  return unpackJournalRecord(zstdDecompressSync(record));
+}
+
+/** Events that were journaled in the last seconds of an owner may not have reached all subscribers. */
+const UNTOLD_MS = 5000;
+
+/**
+ * Last journaled fence events of a removed member, in order, for redelivery, since it is unknown which subscribers received
+ * them. Before an object's new owner starts, every hub has received the old owner's events for it. `isPending`: whether an
+ * object, as "kind id", that was released because of a record has not arrived.
+ */
+export function lastFenceEvents(
+  of: string,
+  { earlier, steps, released }: Pick<JournalLeft, 'earlier' | 'steps' | 'released'>,
+  isPending: (name: string, sequence: number) => boolean,
+): FenceEventLeft[] {
+  const all = [...earlier, ...steps];
+  const latestMs = all.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
+  const own = released.filter(({ isRelayed }) => !isRelayed);
+  const sequences = new Map<unknown, number>(own.map((record) => [record, record.sequence]));
+  const left = new Set<FenceEventLeft>();
+  let told = new Set<string>();
+  let leftMs = Number.NaN;
+  const drop = (): void => {
+    if (told.size === 0) return;
+    for (const each of left) if (told.has(objectOfFenceEvent(each.event[0]).join(' '))) left.delete(each);
+    told = new Set();
+  };
+  for (const record of all.filter(({ keptByMs }) => keptByMs >= latestMs - UNTOLD_MS)) {
+    const { endMs, step, fenceEvents = [] } = record;
+    const sequence = sequences.get(record);
+    // A release precedes the step that it belongs to, which ends at the same time, and has no record without changes.
+    if (endMs !== leftMs) drop();
+    if (sequence !== undefined) {
+      leftMs = endMs;
+      for (const { kind, id } of effectsIn(asBuffer(step.effects))) {
+        if (!isPending(`${kind} ${id}`, sequence)) told.add(`${kind} ${id}`);
+      }
+      continue;
+    }
+    for (const event of fenceEvents) left.add({ event, recordedMs: endMs, of });
+    drop();
+  }
+  drop();
+  return [...left];
+}
+
+/** Unanswered locations were recorded in the last seconds of their owner, since requests are repeated until then. */
+const LATEST_MS = 10_000;
+
+/**
+ * Locations that previous owners have recorded last. An ingress hub that got no answer sends them to the next owner, where they
+ * count as processed.
+ *
+ * A location is identified by its content and its event time. Of two that agree in all of that the second changes nothing, so
+ * it does not matter which of them was recorded.
+ */
+export class RecordedLocations {
+  readonly #steps: readonly StepLeft[];
+  /** Made at the first lookup, which is rare. */
+  #keys: Set<string> | undefined;
+
+  constructor(steps: readonly StepLeft[]) {
+    const latestMs = steps.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
+    this.#steps = steps.filter(({ endMs }) => endMs >= latestMs - LATEST_MS);
+  }
+
+  /** Runs, in wall-clock time, without recorded locations. Unchanged runs are not copied. */
+  without(runs: readonly CountedRun[]): readonly CountedRun[] {
+    this.#keys ??= this.#keysOfAll();
+    const keys = this.#keys;
+    return runs.flatMap((run) => {
+      const locations = locationsOf(run);
+      const left = locations.filter((location) => !keys.has(keyOf(location, location.generatedMs)));
+      if (left.length === locations.length) return [run];
+      const bytes = Buffer.concat(left.map((location) => location.bytes));
+      return left.length === 0 ? [] : [{ names: run.names, bytes, count: left.length }];
+    });
+  }
+
+  #keysOfAll(): Set<string> {
+    const keys = new Set<string>();
+    for (const { step } of this.#steps) {
+      for (const location of locationsIn(step)) {
+        keys.add(keyOf(location, wallClockOfEventTime(location.generatedMs, step.setBacks ?? [])));
+      }
+    }
+    return keys;
+  }
+}
+
+function keyOf({ source, crs, content }: ReceivedLocation, generatedMs: number): string {
+  return `${generatedMs} ${crs} ${content} ${source}`;
+}

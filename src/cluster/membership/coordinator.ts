@@ -1,0 +1,110 @@
+import { afterImbalance, afterJoin, afterLeave, firstMap, type PartitionMap } from './partition_map.ts';
+import { firstMember, heirs, loads, type Members, suspects } from './members.ts';
+
+/**
+ * Coordinator: the records that one member appends for all. It is the first member that it does not suspect itself. If two
+ * members both consider themselves the first, one of them is overtaken, since each append must be the next record, and
+ * looks again.
+ *
+ *   record           while                                                               at a time
+ *   ---------------  ------------------------------------------------------------------  -----------------------------------
+ *   missing map      there is no map, or it names a hub that is no member                all unowned partitions
+ *   protocol         all members support the next version                                one version
+ *   filling map      a member has less than its share since a join or a removal          8 partitions to one member
+ *   balancing map    loads have differed by more than a fifth for a minute, and total    8 partitions
+ *                    at least 1,000 locations per second
+ *
+ * The last two wait until several members may own partitions, no member is suspected, and earlier moves have completed: so
+ * little waits for its new owner, and from only one migration. The minute starts again with each map.
+ */
+export type Upkeep =
+  | { readonly is: 'map'; readonly map: PartitionMap }
+  | { readonly is: 'protocol'; readonly version: number };
+
+/** Time since which loads have differed with the map of that epoch. */
+export interface Uneven {
+  readonly epoch: number;
+  readonly sinceMs: number;
+}
+
+const UNEVEN_MS = 60_000;
+/** Smaller total loads, in locations per second, are not worth a move. */
+const LOAD_MIN = 1000;
+
+/** Record that this hub must append next; undefined if there is none, or if another hub must. */
+export function upkeep(members: Members, nowMs: number, uneven?: Uneven): Upkeep | undefined {
+  const { self, connection } = members;
+  if (connection.at === 'down' || heirs(members, suspects(members, nowMs))[0] !== self) return undefined;
+  const missing = missingMap(members, nowMs);
+  if (missing !== undefined) return { is: 'map', map: missing };
+  const version = nextProtocol(members);
+  if (version !== undefined) return { is: 'protocol', version };
+  const map = isQuiet(members, nowMs) ? (fillingMap(members) ?? balancingMap(members, nowMs, uneven)) : undefined;
+  return map && { is: 'map', map };
+}
+
+/** Whether loads differ now, and since when; `before`: the previous result. Call it with each heartbeat. */
+export function unevenSince(members: Members, nowMs: number, before: Uneven | undefined): Uneven | undefined {
+  const { self, map } = members;
+  const isWatching = firstMember(members)?.incarnation === self && members.ownersMax > 1;
+  if (map === undefined || !isWatching || balanced(members) === undefined) return undefined;
+  return before?.epoch === map.epoch ? before : { epoch: map.epoch, sinceMs: nowMs };
+}
+
+/** Map without this hub, which leaves; undefined if no other member can own its partitions. */
+export function mapWithoutSelf(members: Members, nowMs: number): PartitionMap | undefined {
+  const { self, map } = members;
+  const others = heirs(members, suspects(members, nowMs)).filter((incarnation) => incarnation !== self);
+  if (map === undefined || others.length === 0) return undefined;
+  return afterLeave(map, { gone: self, members: others, ownersMax: members.ownersMax });
+}
+
+function missingMap(members: Members, nowMs: number): PartitionMap | undefined {
+  const { map, all } = members;
+  const candidates = { members: heirs(members, suspects(members, nowMs)), ownersMax: members.ownersMax };
+  if (map === undefined) return firstMap(candidates);
+  const gone = [...new Set([...map.owners, map.collisions])].filter((owner) => !all.has(owner));
+  if (gone.length === 0) return undefined;
+  const next = gone.reduce((before, each) => afterLeave(before, { gone: each, ...candidates }), map);
+  return { ...next, epoch: map.epoch + 1 };
+}
+
+/** The version after the current one, if all members support it. */
+function nextProtocol({ all, protocol }: Members): number | undefined {
+  const next = protocol + 1;
+  const isSpoken = [...all.values()].every(({ protocols }) => protocols.includes(next));
+  return isSpoken ? next : undefined;
+}
+
+/** Whether partitions may be moved between live members. */
+function isQuiet(members: Members, nowMs: number): boolean {
+  const { all, isSettled } = members;
+  return isSettled && members.ownersMax > 1 && heirs(members, suspects(members, nowMs)).length === all.size;
+}
+
+/** The member with fewest partitions is first, so that members that fill at the same time do so evenly. */
+function fillingMap(members: Members): PartitionMap | undefined {
+  const { all, map } = members;
+  if (map === undefined) return undefined;
+  const counts = Map.groupBy(map.owners, (owner) => owner);
+  const countOf = (incarnation: string): number => counts.get(incarnation)?.length ?? 0;
+  const filling = [...all.values()].filter(({ isFilling }) => isFilling).map(({ incarnation }) => incarnation);
+  for (const joined of filling.toSorted((one, other) => countOf(one) - countOf(other))) {
+    const next = afterJoin(map, { joined, members: all.keys(), ownersMax: members.ownersMax });
+    if (next !== undefined) return next;
+  }
+  return undefined;
+}
+
+function balancingMap(members: Members, nowMs: number, uneven: Uneven | undefined): PartitionMap | undefined {
+  const { map } = members;
+  if (uneven === undefined || uneven.epoch !== map?.epoch || nowMs < uneven.sinceMs + UNEVEN_MS) return undefined;
+  return balanced(members);
+}
+
+function balanced(members: Members): PartitionMap | undefined {
+  const { map, all } = members;
+  const measured = loads(members);
+  if (map === undefined || measured.reduce((sum, load) => sum + load, 0) < LOAD_MIN) return undefined;
+  return afterImbalance(map, { loads: measured, members: all.keys(), ownersMax: members.ownersMax });
+}

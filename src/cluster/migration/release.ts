@@ -1,0 +1,228 @@
+import type { ObjectIds } from '../../core/item.ts';
+import type { ObjectKind } from '../../model/id.ts';
+import type { ReleasedStep } from '../../wire/journal_record.ts';
+import type { Checkpoints } from '../state/checkpoints.ts';
+import type { SentBefore } from '../fanout/cluster_fanout.ts';
+import type { ConfigRecord, ObjectMove } from '../config/config_record.ts';
+import type { ConfigState } from '../config/config_state.ts';
+import type { Notice } from '../notice.ts';
+import type { StepJournal } from '../journal/step_journal.ts';
+import type { JournalLeft } from '../journal/journal_recovery.ts';
+
+/** State of objects that this hub has released to another owner because of a record. */
+export interface Released extends SentBefore {
+  /** Steps that contain all of it. */
+  readonly steps: readonly ReleasedStep[];
+  /** Wall-clock time of the last step. */
+  readonly endMs: number;
+  /** Objects, as "kind id", that a previous owner has released: this hub's shards never had them. */
+  readonly relayed: readonly string[];
+}
+
+export interface ReleasesOptions {
+  /** Member id of this hub. */
+  readonly incarnation: string;
+  readonly journal: Pick<StepJournal, 'hold' | 'letGo' | 'keepReleased'>;
+  readonly checkpoints: Pick<Checkpoints, 'misplacedIn' | 'release' | 'note'>;
+  /** State after the last applied record. */
+  state(): ConfigState;
+  /** Whether an object is in a partition of this hub. */
+  isOwn(kind: ObjectKind, id: string): boolean;
+  /** Whether this hub is a member, and is not closed. */
+  isServing(): boolean;
+  /** All objects of some partitions, and those migrating away from there. */
+  objectsIn(partitions: ReadonlySet<number>): ObjectIds;
+  /** Partitions of this hub whose objects its shards do not have yet. */
+  unadopted(): ReadonlySet<number>;
+  /**
+   * Has the shards release objects, after all earlier input. Resolves when that is journaled, and earlier events are published.
+   */
+  release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]>;
+  /** Has the shards flush rows of objects, and writes them to the state. */
+  writeAnew(objects: ObjectIds): Promise<void>;
+  /** Numbers of the last event frames sent to each hub. */
+  sentBefore(): SentBefore;
+  /** Resolves with the next record, when this hub has acquired something, or after a while. */
+  changed(): Promise<void>;
+  /** Wall-clock time in milliseconds. */
+  now(): number;
+  readonly notice: Notice;
+}
+
+interface Begun {
+  readonly objects: ObjectIds;
+  readonly released: Promise<Released>;
+}
+
+/**
+ * Releases of objects to other owners while this hub is a member. The journal has the same content for a successor, until it
+ * has arrived.
+ *
+ *   released state                     when                             how
+ *   ---------------------------------  -------------------------------  -----------------------------------------------------
+ *   partitions that a map has moved    the map is applied               the shards release it; then this hub stops writing to
+ *   to others                                                           their state
+ *   objects that were assigned to      the record is applied; for a     the shards release it
+ *   others, from its partitions        successor, after their adoption
+ *   state that a failed owner had      its journal is read              this hub journals it unchanged
+ *   released
+ */
+export class Releases {
+  readonly #options: ReleasesOptions;
+  /** By the sequence of the record. */
+  readonly #begun = new Map<number, Begun[]>();
+  /** Migrating objects that this hub has released, as "sequence kind id". */
+  readonly #passedOn = new Set<string>();
+
+  constructor(options: ReleasesOptions) {
+    this.#options = options;
+  }
+
+  /** Whether an object was released because of a record, by this hub or by a removed one that it succeeds. */
+  isReleased(sequence: number, kind: ObjectKind, id: string): boolean {
+    return this.#passedOn.has(`${sequence} ${kind} ${id}`);
+  }
+
+  /** Has the shards release the objects that a record takes from this hub, before they are notified of it. */
+  apply({ sequence, body }: ConfigRecord, before: ConfigState): void {
+    const { incarnation, state, isServing, objectsIn } = this.#options;
+    if (body.kind === 'regroup') {
+      this.passOn(sequence, body.objects);
+      return;
+    }
+    const owners = state().map?.owners ?? [];
+    const lost = new Set(
+      (before.map?.owners ?? []).flatMap((owner, partition) => {
+        return owner === incarnation && owners[partition] !== incarnation ? [partition] : [];
+      }),
+    );
+    // No member requests state of a removed member: successors read its journal.
+    if (lost.size > 0 && isServing() && state().members.has(incarnation)) {
+      this.#begin(sequence, objectsIn(lost), [...lost]);
+    }
+  }
+
+  /** Has the shards release objects that they have, if the old partition is this hub's and the new one is not. */
+  passOn(sequence: number, objects: readonly ObjectMove[]): void {
+    const { incarnation, state, unadopted, isServing } = this.#options;
+    const owners = state().map?.owners ?? [];
+    const open = unadopted();
+    const leaving = objects.filter(([kind, id, from, to]) => {
+      const isLeaving = owners[from] === incarnation && owners[to] !== incarnation && !open.has(from);
+      return isLeaving && !this.isReleased(sequence, kind, id);
+    });
+    if (leaving.length === 0 || !isServing()) return;
+    for (const [kind, id] of leaving) this.#passedOn.add(`${sequence} ${kind} ${id}`);
+    this.#begin(sequence, objectsOf(leaving), []);
+  }
+
+  /** The shards release objects after all earlier input. `partitions`: those that are handed over as a whole. */
+  #begin(sequence: number, objects: ObjectIds, partitions: readonly number[]): void {
+    const { journal, release, sentBefore, now, notice } = this.#options;
+    journal.hold(sequence);
+    const steps = release(objects, sequence);
+    const finish = async (): Promise<Released> => {
+      const made = await steps;
+      const endMs = now();
+      await this.#releaseState(partitions);
+      return { steps: made, endMs, ...sentBefore(), relayed: [] };
+    };
+    const released = finish();
+    released.catch((error: unknown) => notice(`Cannot hand objects over: ${(error as Error).message}`));
+    this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), { objects, released }]);
+  }
+
+  /** Takes over what a previous owner has released and has not arrived. Resolves when this hub has journaled it as well. */
+  async relay(sequence: number, released: JournalLeft['released'], names: readonly string[]): Promise<void> {
+    const { journal, sentBefore } = this.#options;
+    journal.hold(sequence);
+    await Promise.all(released.map((each) => journal.keepReleased({ ...each, sequence })));
+    const steps = released.map(({ step, config }) => ({ ...step, config }));
+    const endMs = Math.max(0, ...released.map((each) => each.endMs));
+    const relayed = {
+      objects: objectsOf(names.map(namedBy)),
+      released: Promise.resolve({ steps, endMs, ...sentBefore(), relayed: names }),
+    };
+    this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), relayed]);
+    for (const name of names) this.#passedOn.add(`${sequence} ${name}`);
+  }
+
+  /**
+   * State that this hub has released because of an applied record, once it is complete. Rejects if it could not be journaled.
+   */
+  async of(sequence: number): Promise<Released> {
+    const { isServing, changed } = this.#options;
+    while (this.#isPending(sequence) && isServing()) await changed();
+    const all = await Promise.all((this.#begun.get(sequence) ?? []).map(({ released }) => released));
+    return {
+      steps: all.flatMap(({ steps }) => steps),
+      endMs: Math.max(0, ...all.map(({ endMs }) => endMs)),
+      sent: Object.assign({}, ...all.map(({ sent }) => sent)),
+      behind: Object.assign({}, ...all.map(({ behind }) => behind)),
+      relayed: all.flatMap(({ relayed }) => relayed),
+    };
+  }
+
+  /** Drops released state that has arrived. `isWanted`: whether a hub may still request the state of a record. */
+  forget(isWanted: (sequence: number) => boolean): void {
+    const { state, journal, checkpoints, isOwn } = this.#options;
+    if (state().onTheWay.length === 0) this.#passedOn.clear();
+    for (const [sequence, begun] of this.#begun) {
+      if (isWanted(sequence)) continue;
+      this.#begun.delete(sequence);
+      journal.letGo(sequence);
+      // Objects that have come back have their own rows.
+      const away = begun.flatMap(({ objects }) => namesOf(objects)).filter((name) => !isOwn(...name));
+      checkpoints.note(away.map(([kind, id]) => ({ kind, id, gone: true })));
+    }
+  }
+
+  /** Whether this hub has yet to release objects because of a record, as a successor that is still reading a journal. */
+  #isPending(sequence: number): boolean {
+    const { incarnation, state } = this.#options;
+    const { onTheWay, map } = state();
+    const objects = onTheWay.flatMap((each) => (each.sequence === sequence ? each.objects : []));
+    return objects.some(([kind, id, from, to]) => {
+      const isHeir = map?.owners[from] === incarnation && map.owners[to] !== incarnation;
+      return isHeir && !this.isReleased(sequence, kind, id);
+    });
+  }
+
+  /** Hands partitions over in the state, without rows that are still this hub's. */
+  async #releaseState(partitions: readonly number[]): Promise<void> {
+    if (partitions.length === 0) return;
+    const { checkpoints, writeAnew } = this.#options;
+    const misplaced = await checkpoints.misplacedIn(partitions);
+    if (misplaced.length > 0) await writeAnew(objectsOf(misplaced));
+    await checkpoints.release(partitions);
+  }
+}
+
+/** Whether an answer of another hub contains released state. */
+export function isReleased(value: unknown): value is Released {
+  const { steps, endMs, sent, behind = {}, relayed } = (value ?? {}) as Partial<Record<keyof Released, unknown>>;
+  const isStep = (step: unknown): boolean => {
+    const { batch, effects, config } = (step ?? {}) as Partial<Record<keyof ReleasedStep, unknown>>;
+    return batch instanceof Uint8Array && effects instanceof Uint8Array && typeof config === 'number';
+  };
+  const isShaped = Array.isArray(steps) && Array.isArray(relayed) && typeof endMs === 'number';
+  return isShaped && steps.every(isStep) && typeof sent === 'object' && typeof behind === 'object';
+}
+
+/** Names of objects: kind and id of each. */
+export function namesOf({ providers, trackables }: ObjectIds): readonly (readonly [kind: ObjectKind, id: string])[] {
+  return [...providers.map((id) => ['provider', id] as const), ...trackables.map((id) => ['trackable', id] as const)];
+}
+
+/** Object of a name "kind id". */
+export function namedBy(name: string): readonly [kind: ObjectKind, id: string] {
+  const end = name.indexOf(' ');
+  return [name.slice(0, end) as ObjectKind, name.slice(end + 1)];
+}
+
+export function objectsOf(names: Iterable<readonly [kind: ObjectKind, id: string, ...rest: unknown[]]>): ObjectIds {
+  const providers: string[] = [];
+  const trackables: string[] = [];
+  for (const [kind, id] of names) (kind === 'provider' ? providers : trackables).push(id);
+  return { providers, trackables };
+}

@@ -1,0 +1,427 @@
+import { recordIdIn, recordSize } from '../../core/location/record.ts';
+import { HubError } from '../../errors.ts';
+import { type CountedRun, recordsIn } from '../../wire/received_run.ts';
+import type { OwnerCalls, OwnerCallsOptions } from '../rpc/owner_calls.ts';
+import { Parcel, ParcelBuffers } from '../rpc/request_buffer.ts';
+
+/**
+ * Locations in transit to the owners of their providers: a queue for each owner, including this hub, and one for unserved
+ * providers. One request of a queue is in flight, and locations that arrive meanwhile make up the next one, so requests grow
+ * with the load.
+ *
+ * The locations of a provider are in one queue at any time, in order of arrival. When another hub serves it, all of them move
+ * to the end of another queue:
+ *
+ *     the provider is served by      but has locations in flight to    its other locations wait
+ *     -----------------------------  --------------------------------  -----------------------------------------------
+ *     a hub                          no other hub                      in the queue of that hub
+ *     no hub                         no hub                            in the queue of unserved providers
+ *     another hub, or no hub         one that served it before         in the queue of unserved providers, until the
+ *                                                                      outcome of those in flight is known
+ *
+ * A request in flight is returned when its hub does not serve all of it, or is no member any more: then it is split and routed
+ * again, ahead of the rest. A removed member may have recorded its locations, so the request names that member to the next hub,
+ * which drops those that were recorded (journal_recovery.ts).
+ */
+export interface LocationQueuesOptions extends OwnerCallsOptions {
+  readonly calls: OwnerCalls;
+  /** Time that locations may wait until they are processed. */
+  readonly holdMs: number;
+  /** Number of locations that may wait. */
+  readonly capacity: number;
+  /** Number of the next request of this hub. */
+  nextNumber(): number;
+}
+
+/** Records that may wait. One more body may arrive. */
+const WAITING_BYTES_MAX = 64 << 20;
+/** A location gives up at most this much of its time to share a request. */
+const TOGETHER_MS = 500;
+
+const CANNOT_PROCESS = 'Cannot process locations';
+const SOME_PROCESSED = '; some of them are processed';
+const NOBODY = undefined;
+
+/** A request in a queue. */
+interface Waiting {
+  readonly parcel: Parcel;
+  readonly untilMs: number;
+  /** Removed members that may have recorded some of it, separated by spaces; empty for none. */
+  readonly triedBy: string;
+  readonly done: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+  readonly stopExpiry: () => void;
+}
+
+interface Queue {
+  /** Member id of the hub that serves its providers. */
+  readonly server: string | undefined;
+  /** The first is in flight while there is a request; the last is filled until it is sent. */
+  readonly waiting: Waiting[];
+  /** Set while the first is in flight. */
+  inFlight: InFlight | undefined;
+  isSending: boolean;
+}
+
+interface InFlight {
+  /** Last ownership version by which its hub served all of it. */
+  version: number;
+  /** Whether its hub does not serve all of it any more. */
+  isTorn: boolean;
+  /** Whether the shards of this hub have it. */
+  isHandedOver: boolean;
+}
+
+/** Outcome of a request. `returned`: it must be routed again; `isInDoubt`: it may be processed nevertheless. */
+type End =
+  | { readonly at: 'done' }
+  | { readonly at: 'failed'; readonly error: unknown }
+  | { readonly at: 'returned'; readonly isInDoubt: boolean };
+
+export class LocationQueues {
+  readonly #options: LocationQueuesOptions;
+  readonly #buffers = new ParcelBuffers();
+  readonly #queues = new Map<string | undefined, Queue>();
+  /** Providers that are not served by the hub to which their locations are in flight. */
+  #held: ReadonlySet<string> = new Set();
+  /** Ownership version by which everything is routed. */
+  #version: number;
+  #waiting = 0;
+  #waitingBytes = 0;
+  #forwarded = 0;
+  #isClosed = false;
+  /** Holds the locations handed over since `kept` was last called. */
+  readonly #handedOver = new Set<Waiting>();
+
+  constructor(options: LocationQueuesOptions) {
+    this.#options = options;
+    this.#version = options.ownership.version;
+  }
+
+  /** Number and bytes of waiting locations, and number of processed ones. */
+  get gauges(): { readonly waiting: number; readonly waitingBytes: number; readonly forwarded: number } {
+    return { waiting: this.#waiting, waitingBytes: this.#waitingBytes, forwarded: this.#forwarded };
+  }
+
+  hasCapacity(count: number): boolean {
+    return this.#waiting + count <= this.#options.capacity && this.#waitingBytes < WAITING_BYTES_MAX;
+  }
+
+  /**
+   * Whether all waiting locations of this hub are with its shards, so that direct input to these comes after all earlier
+   * locations.
+   */
+  isClear(): boolean {
+    if (this.#waiting === 0) return true;
+    this.changed();
+    if (this.#held.size > 0 || this.#lengthOf(NOBODY) > 0) return false;
+    const own = this.#queues.get(this.#options.incarnation);
+    return own === undefined || own.waiting.length === (own.inFlight?.isHandedOver === true ? 1 : 0);
+  }
+
+  /** Copies records of locations into the queues of their providers' owners. Their times are wall-clock times. */
+  // hot
+  run(run: CountedRun): void {
+    this.#begin();
+    const { ownership } = this.#options;
+    if (ownership.isWhole && ownership.servers.length === 1) this.runTo(ownership.servers[0], run);
+    else this.#split(run, (server, part) => this.#put(server, part));
+  }
+
+  /** The same for locations that are all served by one hub, or by none. */
+  // hot
+  runTo(server: string | undefined, run: CountedRun): void {
+    this.#begin();
+    if (this.#held.size === 0) this.#put(server, run);
+    else this.#split(run, (each, part) => this.#put(each, part));
+  }
+
+  /** See Router.kept. */
+  // hot
+  kept(): Promise<void> | undefined {
+    if (this.#handedOver.size === 0) return undefined;
+    const own = Array.from(this.#handedOver, ({ done }) => done);
+    this.#handedOver.clear();
+    return own.length === 1 ? own[0] : allDone(own);
+  }
+
+  /** Resolves when every request with locations that wait now has succeeded or failed. */
+  async allTried(): Promise<void> {
+    await Promise.allSettled([...this.#queues.values()].flatMap(donesOf));
+  }
+
+  /** The same for every queue that may have locations of the providers. */
+  async tried(providers: readonly string[]): Promise<void> {
+    this.changed();
+    const servers = new Set(providers.map((id) => this.#serverOf(id))).add(NOBODY);
+    const queues = [...this.#queues.values()].filter(({ server, inFlight }) => {
+      return servers.has(server) || inFlight?.isTorn === true;
+    });
+    await Promise.allSettled(queues.flatMap(donesOf));
+  }
+
+  /** Follows a change of ownership. */
+  changed(): void {
+    if (this.#version !== this.#options.ownership.version) this.#routeAll();
+  }
+
+  /** Closes it and rejects waiting requests. A request in flight ends with its call. */
+  close(): void {
+    this.#isClosed = true;
+    for (const waiting of this.#takeOut()) this.#fail(waiting, this.#late(waiting));
+  }
+
+  #begin(): void {
+    if (this.#isClosed) throw closingError();
+    this.changed();
+  }
+
+  /** Routes all requests that are not in flight again, and a returned one before them. */
+  #routeAll(returned?: Waiting, triedBy = ''): void {
+    this.#version = this.#options.ownership.version;
+    this.#held = this.#findHeld();
+    // All requests are taken out first, so that no provider is in two queues.
+    const others = this.#takeOut();
+    if (returned !== undefined) this.#route(returned, triedBy);
+    for (const waiting of others) this.#route(waiting, waiting.triedBy);
+    for (const [server, { waiting, isSending }] of this.#queues) {
+      if (waiting.length === 0 && !isSending) this.#queues.delete(server);
+    }
+  }
+
+  #takeOut(): Waiting[] {
+    return [...this.#queues.values()].flatMap(({ waiting, inFlight }) =>
+      waiting.splice(inFlight === undefined ? 0 : 1),
+    );
+  }
+
+  /** Providers in flight to hubs that do not serve them any more. */
+  #findHeld(): ReadonlySet<string> {
+    const held = new Set<string>();
+    for (const { server, waiting, inFlight } of this.#queues.values()) {
+      const [first] = waiting;
+      if (inFlight === undefined || first === undefined) continue;
+      inFlight.isTorn = false;
+      for (const { bytes } of first.parcel.runs()) {
+        const records = recordsIn(bytes);
+        for (let at = 0; at < bytes.length; at += recordSize(records, at)) {
+          const id = recordIdIn(records, at);
+          if (this.#options.ownership.serverOf('provider', id) === server) continue;
+          held.add(id);
+          inFlight.isTorn = true;
+        }
+      }
+      if (!inFlight.isTorn) inFlight.version = this.#version;
+    }
+    return held;
+  }
+
+  #serverOf(provider: string): string | undefined {
+    return this.#held.has(provider) ? NOBODY : this.#options.ownership.serverOf('provider', provider);
+  }
+
+  /** Splits a run between records for different hubs. */
+  #split({ names, bytes, count }: CountedRun, put: (server: string | undefined, run: CountedRun) => void): void {
+    const records = recordsIn(bytes);
+    let [from, many, last] = [0, 0, this.#serverOf(recordIdIn(records, 0))];
+    for (let at = recordSize(records, 0); at < bytes.length; at += recordSize(records, at)) {
+      many++;
+      const server = this.#serverOf(recordIdIn(records, at));
+      if (server === last) continue;
+      put(last, { names, bytes: bytes.subarray(from, at), count: many });
+      count -= many;
+      [from, many, last] = [at, 0, server];
+    }
+    put(last, { names, bytes: from === 0 ? bytes : bytes.subarray(from), count });
+  }
+
+  // hot
+  #put(server: string | undefined, run: CountedRun): void {
+    const { elapsed, holdMs } = this.#options;
+    const queue = this.#queueOf(server);
+    this.#fill(queue, run, { untilMs: elapsed() + holdMs, triedBy: '' }, this.#handedOver);
+    this.#waiting += run.count;
+    this.#waitingBytes += run.bytes.length;
+    this.#wake(queue);
+  }
+
+  /** Copies a run to the end of a queue. Adds the requests that now carry it to `filled`. */
+  // hot
+  #fill(queue: Queue, run: CountedRun, kind: Pick<Waiting, 'untilMs' | 'triedBy'>, filled: Set<Waiting>): void {
+    let left = run.count;
+    let last = queue.waiting.at(-1);
+    if (last === undefined || !this.#isOpen(queue, last, kind)) last = this.#add(queue, kind);
+    for (let from = 0; ; last = this.#add(queue, kind)) {
+      const { to, taken } = last.parcel.take(from === 0 ? run : { ...run, count: left }, from);
+      if (taken > 0) filled.add(last);
+      left -= taken;
+      from = to;
+      if (from >= run.bytes.length) return;
+    }
+  }
+
+  #isOpen({ waiting, inFlight }: Queue, last: Waiting, kind: Pick<Waiting, 'untilMs' | 'triedBy'>): boolean {
+    if (inFlight !== undefined && waiting.length === 1) return false;
+    const soonerMs = kind.untilMs - last.untilMs;
+    const isAlike = last.triedBy === kind.triedBy && soonerMs >= 0 && soonerMs <= TOGETHER_MS;
+    return isAlike && !last.parcel.isFull;
+  }
+
+  #add(queue: Queue, { untilMs, triedBy }: Pick<Waiting, 'untilMs' | 'triedBy'>): Waiting {
+    const { elapsed, schedule } = this.#options;
+    const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+    // Each caller handles the rejection itself.
+    done.catch(() => undefined);
+    const stopExpiry = schedule(untilMs - elapsed(), () => this.#expire(waiting));
+    const parcel = new Parcel(this.#buffers);
+    const waiting: Waiting = { parcel, untilMs, triedBy, done, resolve, reject, stopExpiry };
+    queue.waiting.push(waiting);
+    return waiting;
+  }
+
+  /** Rejects a waiting request that has run out of time. A request in flight ends with its call. */
+  #expire(waiting: Waiting): void {
+    for (const queue of this.#queues.values()) {
+      const at = queue.waiting.indexOf(waiting);
+      if (at === -1 || (at === 0 && queue.inFlight !== undefined)) continue;
+      queue.waiting.splice(at, 1);
+      this.#fail(waiting, this.#late(waiting));
+    }
+  }
+
+  /** Puts a request that was taken out of a queue at the ends of the right queues. */
+  #route(from: Waiting, triedBy: string): void {
+    const { parcel, untilMs } = from;
+    if (this.#options.elapsed() >= untilMs) {
+      this.#fail(from, this.#late({ triedBy }));
+      return;
+    }
+    const parts: [server: string | undefined, run: CountedRun][] = [];
+    for (const run of parcel.runs()) this.#split(run, (server, part) => parts.push([server, part]));
+    const servers = new Set(parts.map(([server]) => server));
+    const [only] = servers;
+    if (servers.size === 1 && triedBy === from.triedBy) this.#queueOf(only).waiting.push(from);
+    else {
+      const all = new Set<Waiting>();
+      for (const [server, run] of parts) this.#fill(this.#queueOf(server), run, { untilMs, triedBy }, all);
+      from.stopExpiry();
+      parcel.end();
+      // Its callers get the outcome of its parts.
+      allDone([...all].map(({ done }) => done)).then(from.resolve, from.reject);
+    }
+    for (const server of servers) this.#wake(this.#queueOf(server));
+  }
+
+  #queueOf(server: string | undefined): Queue {
+    const found = this.#queues.get(server);
+    if (found !== undefined) return found;
+    const queue: Queue = { server, waiting: [], inFlight: undefined, isSending: false };
+    this.#queues.set(server, queue);
+    return queue;
+  }
+
+  #wake(queue: Queue): void {
+    const { server } = queue;
+    if (queue.isSending || server === NOBODY || queue.waiting.length === 0) return;
+    queue.isSending = true;
+    // Locations of the current turn of the event loop share one request.
+    queueMicrotask(() => void this.#sendAll(queue, server));
+  }
+
+  /** Sends one after the other. */
+  async #sendAll(queue: Queue, server: string): Promise<void> {
+    for (let [first] = queue.waiting; first !== undefined; [first] = queue.waiting) {
+      const inFlight: InFlight = { version: this.#version, isTorn: false, isHandedOver: false };
+      queue.inFlight = inFlight;
+      const end = await this.#send(first, { server, inFlight });
+      queue.inFlight = undefined;
+      queue.waiting.shift();
+      if (end.at === 'done') this.#succeed(first);
+      if (end.at === 'failed') this.#fail(first, end.error);
+      if (end.at === 'returned')
+        this.#routeAll(first, end.isInDoubt ? `${first.triedBy} ${server}`.trim() : first.triedBy);
+      else if (inFlight.isTorn) this.#routeAll();
+    }
+    queue.isSending = false;
+  }
+
+  /** Sends a request until it has an outcome, or must be routed again. */
+  async #send(
+    { parcel, untilMs, triedBy }: Waiting,
+    { server, inFlight }: { readonly server: string; readonly inFlight: InFlight },
+  ): Promise<End> {
+    const { calls, incarnation: door, applied, nextNumber } = this.#options;
+    const number = nextNumber();
+    const hubs = triedBy === '' ? [] : triedBy.split(' ');
+    let isInDoubt = false;
+    const message = (): Uint8Array => {
+      return parcel.message({ applied: applied(), door, number, triedBy: hubs, version: inFlight.version });
+    };
+    const handedOver = (): void => {
+      inFlight.isHandedOver = true;
+    };
+    try {
+      for (;;) {
+        const call = { subject: 'in', what: CANNOT_PROCESS, untilMs, isInDoubt: triedBy !== '' || isInDoubt } as const;
+        const called = await calls.call(server, { ...call, message, handedOver });
+        if (called.at === 'done') return { at: 'done' };
+        if (called.at !== 'moved' && called.at !== 'lost') {
+          throw new HubError('HUB_INTERNAL', `${CANNOT_PROCESS}: their owner has answered "${called.at}"`);
+        }
+        // A hub that has taken a request repeats its answer.
+        isInDoubt = called.isInDoubt || (called.at === 'lost' && isInDoubt);
+        await calls.follow(called, { version: inFlight.version, untilMs });
+        this.changed();
+        if (called.at === 'lost' || inFlight.isTorn) return { at: 'returned', isInDoubt };
+      }
+    } catch (error) {
+      return { at: 'failed', error };
+    }
+  }
+
+  #succeed(waiting: Waiting): void {
+    this.#forwarded += waiting.parcel.count;
+    this.#end(waiting);
+    waiting.resolve();
+  }
+
+  #fail(waiting: Waiting, error: unknown): void {
+    this.#end(waiting);
+    waiting.reject(error);
+  }
+
+  #end({ parcel, stopExpiry }: Waiting): void {
+    stopExpiry();
+    this.#waiting -= parcel.count;
+    this.#waitingBytes -= parcel.bytes;
+    parcel.end();
+  }
+
+  #late({ triedBy }: Pick<Waiting, 'triedBy'>): HubError {
+    return this.#options.calls.late(CANNOT_PROCESS, { isInDoubt: triedBy !== '' });
+  }
+
+  #lengthOf(server: string | undefined): number {
+    return this.#queues.get(server)?.waiting.length ?? 0;
+  }
+}
+
+function donesOf({ waiting }: Queue): readonly Promise<void>[] {
+  return waiting.map(({ done }) => done);
+}
+
+/** Resolves when all have. If only some fail, the error says that the others are processed. */
+export async function allDone(all: readonly Promise<void>[]): Promise<void> {
+  const ends = await Promise.allSettled(all);
+  const failed = ends.find(({ status }) => status === 'rejected');
+  if (failed?.status !== 'rejected') return;
+  const { reason } = failed;
+  const isPlain = !(reason instanceof HubError) || reason.message.endsWith(SOME_PROCESSED);
+  if (isPlain || ends.every(({ status }) => status === 'rejected')) throw reason;
+  throw new HubError(reason.code, `${reason.message}${SOME_PROCESSED}`, { cause: reason });
+}
+
+function closingError(): HubError {
+  return new HubError('HUB_UNAVAILABLE', `${CANNOT_PROCESS}: this hub is closing`);
+}

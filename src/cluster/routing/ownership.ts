@@ -1,0 +1,77 @@
+import type { ObjectKind } from '../../model/id.ts';
+import type { PartitionMap } from '../membership/partition_map.ts';
+
+/**
+ * Ownership of objects. It follows from the configuration log, so all hubs agree on it at the same record.
+ *
+ *   an object is served by            when
+ *   --------------------------------  ------------------------------------------------------------------------------
+ *   the owner of its partition        its state has arrived there
+ *   no hub: requests wait             its partition is open: its previous owner has failed or has yet to hand it over, or
+ *                                     objects are migrating to it from another one
+ *
+ * The partition of an object follows from its assignments (shards/affinity.ts).
+ */
+export interface Serving {
+  /** Sequence of the last record that has changed ownership. */
+  readonly version: number;
+  /** Undefined while nothing is owned. */
+  readonly map: PartitionMap | undefined;
+  /** Partitions whose state has not arrived at their owner. */
+  readonly open: ReadonlySet<number>;
+  /**
+   * Objects, as "kind id", whose state has not arrived at the owner of their partition. That partition is open too, except for
+   * a trackable which was deleted since: its partition is the one of its id again, and another hub may serve that.
+   */
+  readonly onTheWay: ReadonlySet<string>;
+}
+
+const NOTHING: Serving = { version: 0, map: undefined, open: new Set(), onTheWay: new Set() };
+
+/** Ownership at the last applied record. */
+export class Ownership {
+  readonly #partitionOf: (kind: ObjectKind, id: string) => number;
+  #serving = NOTHING;
+  #servers: readonly string[] = [];
+  #isWhole = false;
+
+  /** `partitionOf`: the partition of an object by the applied configuration. */
+  constructor(partitionOf: (kind: ObjectKind, id: string) => number) {
+    this.#partitionOf = partitionOf;
+  }
+
+  /** Applies a change. */
+  set(serving: Serving): void {
+    const { map, open, onTheWay } = serving;
+    this.#serving = serving;
+    const served = (map?.owners ?? []).filter((owner, partition) => owner !== '' && !open.has(partition));
+    this.#servers = [...new Set(served)].toSorted();
+    this.#isWhole = map !== undefined && served.length === map.owners.length && onTheWay.size === 0;
+  }
+
+  get version(): number {
+    return this.#serving.version;
+  }
+
+  /** Member ids of the hubs that serve something, in the same order everywhere. */
+  get servers(): readonly string[] {
+    return this.#servers;
+  }
+
+  /** Whether every partition and object is served. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /**
+   * Member id of the hub that serves an object; undefined while none does. Hot path: with a single server nothing is looked up.
+   */
+  serverOf(kind: ObjectKind, id: string): string | undefined {
+    const { map, open, onTheWay } = this.#serving;
+    if (map === undefined) return undefined;
+    if (this.#isWhole && this.#servers.length === 1) return this.#servers[0];
+    const partition = this.#partitionOf(kind, id);
+    if (open.has(partition) || (onTheWay.size > 0 && onTheWay.has(`${kind} ${id}`))) return undefined;
+    return map.owners[partition] || undefined;
+  }
+}

@@ -1,0 +1,304 @@
+import { HubError } from '../../errors.ts';
+import type { Borrowed } from '../../model/borrowed.ts';
+import type { Bus, Message, Subscription } from '../nats/bus.ts';
+import { COUNT, check, packed, TEXT, unpacked } from '../config/field_checks.ts';
+import { packReply, unpackAnswer, unpackReply } from './owner_protocol.ts';
+import { HeldAnswers } from './pending_answers.ts';
+import type { Notice } from '../notice.ts';
+
+/**
+ * Queries to all members about their own state, which only each of them knows.
+ *
+ * A query is a request to each member, on `<name>.gather.<incarnation>`: msgpack of [version, sender, number, part, kind,
+ * subject]. Each part of an answer that is larger than a message is requested separately (pending_answers.ts). All of that has
+ * ANSWER_MS, unless the caller allows more: then a member that is still working replies so at least every ANSWER_MS. A member
+ * that does not answer in time is left out, and logged once until it answers again. A member that has left is no longer waited
+ * for.
+ *
+ * The same query runs once at a time. Callers that repeat it meanwhile share the next round, so no caller gets an answer made
+ * before its call.
+ */
+export interface GatherOptions {
+  readonly bus: Bus;
+  /** Name of the cluster, with which all subjects begin. */
+  readonly name: string;
+  /** Member id of this hub. */
+  readonly incarnation: string;
+  /** The same after a restart. */
+  readonly hubName: string;
+  /** All members, in the order of their joins. */
+  members(): readonly Asked[];
+  readonly notice: Notice;
+  /** Monotonic time in milliseconds. */
+  elapsed(): number;
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
+  schedule(delayMs: number, callback: () => void): () => void;
+}
+
+interface Asked {
+  readonly incarnation: string;
+  readonly name: string;
+}
+
+export interface Question {
+  readonly ask: string;
+  /** What the query is about; empty if it needs no subject. */
+  readonly about: string;
+}
+
+/** Answer of a hub: lists, objects and plain values. */
+export interface Answered {
+  /** Name of the hub. */
+  readonly hub: string;
+  readonly value: unknown;
+}
+
+/** Answers of all hubs. */
+export interface Gathered {
+  /** In the order of the joins. */
+  readonly answered: readonly Answered[];
+  /** Names of the members that have not answered. */
+  readonly missing: readonly string[];
+}
+
+/** Answers of this hub, and checks of those of others. */
+export interface Answers {
+  /** The answer, or a promise of it. Throws, or rejects with, an Error for an unknown query. */
+  answer(question: Question): unknown;
+  /** Reason why the answer of another hub cannot be used; undefined if it can. */
+  problem(question: Question, value: unknown): string | undefined;
+}
+
+const VERSION = 1;
+const ANSWER_MS = 500;
+/** Time for one request of a query that may take longer. A member at work replies after half of that. */
+const REQUEST_MS = 1000;
+/** Parts have a mebibyte each. */
+const PARTS_MAX = 64;
+/** Most different queries in progress. */
+const ROUNDS_MAX = 1000;
+
+/** A query, and the time for its answers. */
+interface Asking {
+  readonly question: Question;
+  readonly answerMs: number;
+  /** Whether this hub is left out. */
+  readonly ofOthers: boolean;
+}
+
+/** A query in progress, and the callers that share the round after it. */
+interface Round {
+  readonly gathered: Promise<Gathered>;
+  next: Promise<Gathered> | undefined;
+}
+
+/** A member whose answer is pending. */
+interface Waiting {
+  readonly incarnation: string;
+  giveUp(): void;
+}
+
+export class Gather {
+  readonly #options: GatherOptions;
+  readonly #held: HeldAnswers;
+  readonly #rounds = new Map<string, Round>();
+  readonly #waiting = new Set<Waiting>();
+  /** Members whose silence was logged. */
+  readonly #silent = new Set<string>();
+  #answers: Answers | undefined;
+  /** Answers to certain kinds of queries, by `ask`. */
+  readonly #answersTo = new Map<string, Answers>();
+  #listening: Subscription | undefined;
+  #number = 0;
+  #isClosed = false;
+
+  constructor(options: GatherOptions) {
+    this.#options = options;
+    this.#held = new HeldAnswers({ schedule: options.schedule });
+  }
+
+  /** Starts to answer other hubs. */
+  open(answers: Answers): void {
+    const { bus, name, incarnation } = this.#options;
+    this.#answers = answers;
+    this.#listening = bus.subscribe(`${name}.gather.${incarnation}`, (message) => this.#hear(message));
+  }
+
+  /** Registers answers to one kind of query. */
+  serve(ask: string, answers: Answers): void {
+    this.#answersTo.set(ask, answers);
+  }
+
+  /** Resolves when queries of others arrive. */
+  get ready(): Promise<void> {
+    return this.#listening?.ready ?? Promise.resolve();
+  }
+
+  /**
+   * Answers of all hubs, this one included, in the order of the joins. Rejects with HUB_UNAVAILABLE if too many queries are in
+   * progress.
+   */
+  async ask(question: Question): Promise<readonly Answered[]> {
+    return (await this.#askOnce({ question, answerMs: ANSWER_MS, ofOthers: false })).answered;
+  }
+
+  /** Queries the other hubs with a longer timeout. */
+  askOthers(question: Question, answerMs: number): Promise<Gathered> {
+    return this.#askOnce({ question, answerMs, ofOthers: true });
+  }
+
+  #askOnce(asking: Asking): Promise<Gathered> {
+    const { ask, about } = asking.question;
+    const key = `${ask} ${about}`;
+    const round = this.#rounds.get(key);
+    const begin = (): Promise<Gathered> => this.#begin(key, asking);
+    if (round === undefined) return begin();
+    round.next ??= round.gathered.then(begin, begin);
+    return round.next;
+  }
+
+  /** Removes a member: its answers are no longer waited for, and parts held for it are dropped. */
+  gone(incarnation: string): void {
+    this.#silent.delete(incarnation);
+    this.#held.forgetDoor(incarnation);
+    for (const waiting of [...this.#waiting]) if (waiting.incarnation === incarnation) waiting.giveUp();
+  }
+
+  /** Closes it: callers get the answers received so far. */
+  close(): void {
+    this.#isClosed = true;
+    this.#listening?.end();
+    this.#held.close();
+    for (const waiting of [...this.#waiting]) waiting.giveUp();
+  }
+
+  #begin(key: string, asking: Asking): Promise<Gathered> {
+    if (this.#rounds.size >= ROUNDS_MAX) {
+      const why = `${ROUNDS_MAX} questions to all hubs are under way`;
+      return Promise.reject(new HubError('HUB_UNAVAILABLE', `Cannot ask all hubs: ${why}`));
+    }
+    const round: Round = { gathered: this.#all(asking), next: undefined };
+    this.#rounds.set(key, round);
+    const end = (): void => {
+      if (this.#rounds.get(key) === round) this.#rounds.delete(key);
+    };
+    round.gathered.then(end, end);
+    return round.gathered;
+  }
+
+  async #all(asking: Asking): Promise<Gathered> {
+    const { incarnation: self, hubName: name, members } = this.#options;
+    const all = members();
+    const { question, ofOthers } = asking;
+    const others = all.filter(({ incarnation }) => incarnation !== self);
+    const isMember = others.length < all.length;
+    const asked = ofOthers ? others : isMember ? all : [...all, { incarnation: self, name }];
+    const ownAnswer = async () => ({ hub: name, value: await this.#answersFor(question)?.answer(question) });
+    const each = await Promise.all(
+      asked.map((member) => (member.incarnation === self ? ownAnswer() : this.#of(member, asking))),
+    );
+    return {
+      answered: each.filter((one) => one !== undefined),
+      missing: asked.filter((_, i) => each[i] === undefined).map((member) => member.name),
+    };
+  }
+
+  #answersFor({ ask }: Question): Answers | undefined {
+    return this.#answersTo.get(ask) ?? this.#answers;
+  }
+
+  /** Answer of a member; undefined if it does not answer. Never rejects. */
+  async #of(member: Asked, asking: Asking): Promise<Answered | undefined> {
+    const { schedule } = this.#options;
+    if (this.#isClosed) return undefined;
+    const { promise: over, resolve } = Promise.withResolvers<undefined>();
+    const waiting: Waiting = { incarnation: member.incarnation, giveUp: () => resolve(undefined) };
+    this.#waiting.add(waiting);
+    let isLate = false;
+    const { answerMs } = asking;
+    const cancel = schedule(answerMs, () => {
+      isLate = true;
+      resolve(undefined);
+    });
+    const asked = this.#answer(member, asking, () => !this.#waiting.has(waiting)).catch((error: Error) => error);
+    const answer = await Promise.race([asked, over]);
+    cancel();
+    this.#waiting.delete(waiting);
+    if (isLate) return this.#leftOut(member, `has not answered within ${answerMs} ms`);
+    if (answer instanceof Error) return this.#leftOut(member, answer.message);
+    if (answer !== undefined) this.#silent.delete(member.incarnation);
+    return answer;
+  }
+
+  #leftOut({ incarnation, name }: Asked, why: string): undefined {
+    if (this.#silent.has(incarnation)) return;
+    this.#silent.add(incarnation);
+    this.#options.notice(`Cluster totals exclude hub "${name}" (${incarnation}): it ${why}`);
+  }
+
+  /** The whole answer of a member. Rejects with the rest of a sentence about it. */
+  async #answer(member: Asked, { question, answerMs }: Asking, isOver: () => boolean): Promise<Answered | undefined> {
+    const { bus, name, incarnation, elapsed } = this.#options;
+    const untilMs = elapsed() + answerMs;
+    const number = ++this.#number;
+    const parts: Uint8Array[] = [];
+    for (let count = 1; parts.length < count; ) {
+      const bytes = packed([VERSION, incarnation, number, parts.length, question.ask, question.about]);
+      const timeoutMs = Math.max(1, Math.min(REQUEST_MS, untilMs - elapsed()));
+      const subject = `${name}.gather.${member.incarnation}`;
+      const answer = await bus.request(subject, bytes, { timeoutMs, read: unpackReply });
+      if (isOver()) return undefined;
+      if (answer.at !== 'answered') throw new Error('does not answer');
+      const reply = answer.value;
+      // The member is still working: the request is repeated at once, until there is an answer or time is up.
+      if (reply.at === 'working') continue;
+      if (reply.at === 'failed') throw new Error(`cannot answer: ${reply.error.message}`);
+      if (reply.at !== 'part') throw new Error(`has answered "${reply.at}"`);
+      if (reply.parts > PARTS_MAX)
+        throw new Error(`has answered ${reply.parts} MiB, and at most ${PARTS_MAX} are read`);
+      parts.push(reply.bytes);
+      count = reply.parts;
+    }
+    const value = unpackAnswer(parts);
+    const problem = this.#answersFor(question)?.problem(question, value);
+    if (problem !== undefined) throw new Error(`has answered what this version cannot read: ${problem}`);
+    return { hub: member.name, value };
+  }
+
+  #hear({ bytes, reply }: Message): void {
+    if (reply === '') return;
+    // The message is lent until the first wait.
+    void this.#reply(bytes).then((answer) => {
+      if (!this.#isClosed) this.#options.bus.publish(reply, answer);
+    });
+  }
+
+  /** Reply to a query. Never rejects. */
+  async #reply(bytes: Borrowed): Promise<Uint8Array> {
+    try {
+      const { question, ...head } = readQuestion(bytes);
+      const make = async (): Promise<unknown> => this.#answersFor(question)?.answer(question);
+      return packReply(await this.#held.reply(head, make));
+    } catch (error) {
+      return packReply({ at: 'failed', error: new HubError('HUB_INTERNAL', (error as Error).message) });
+    }
+  }
+}
+
+interface AskedPart {
+  readonly door: string;
+  readonly number: number;
+  readonly part: number;
+  readonly question: Question;
+}
+
+/** Throws a ConfigRecordError if it is malformed or of another version. */
+function readQuestion(bytes: Borrowed): AskedPart {
+  const what = 'Cannot read a question';
+  const [version, door, number, part, ask, about] = unpacked(what, bytes);
+  check(what, 'version', version, { what: `${VERSION}`, fits: (value) => value === VERSION });
+  for (const [field, value] of Object.entries({ door, ask, about })) check(what, field, value, TEXT);
+  for (const [field, value] of Object.entries({ number, part })) check(what, field, value, COUNT);
+  const question = { ask: ask as string, about: about as string };
+  return { door: door as string, number: number as number, part: part as number, question };
+}

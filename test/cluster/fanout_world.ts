@@ -1,0 +1,405 @@
+import assert from 'node:assert/strict';
+import type { Bus } from '../../src/cluster/nats/bus.ts';
+import { ClusterFanout, type SentBefore } from '../../src/cluster/fanout/cluster_fanout.ts';
+import type { FenceEventLeft } from '../../src/cluster/fanout/fanout_message.ts';
+import { filteredVariant } from '../../src/core/variant_filter.ts';
+import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
+import { Fanout } from '../../src/fanout/fanout.ts';
+import { compileFilter } from '../../src/fanout/filter.ts';
+import { announceFenceEventAgain } from '../../src/fanout/front_events.ts';
+import { look } from '../../src/model/borrowed.ts';
+import { NO_FIELDS } from '../../src/model/event_batch.ts';
+import type { SerializedEvent, FilterFields, Topic, Variant } from '../../src/model/topics.ts';
+import { type Dice, diceOf } from '../support/dice.ts';
+import { batchesOf } from '../support/event_batches.ts';
+import { textOf, up, utf8 } from './contract.ts';
+import type { SimulatedCluster } from './simulated_bus.ts';
+
+/** A record of the configuration, as far as it concerns events. */
+type Entry =
+  | { readonly is: 'join'; readonly hub: string }
+  | { readonly is: 'owner'; readonly hub: string; readonly gone?: string }
+  | { readonly is: 'owners'; readonly hubs: readonly string[] }
+  | { readonly is: 'gone'; readonly hub: string };
+
+export const OBJECTS = ['a', 'b', 'c', 'd'] as const;
+const VIEWS = ['EPSG:4326', 'local'];
+const STREAM = { name: 'hub_CONFIG', subjects: ['hub.cfg'], replicas: 1, storage: 'file' } as const;
+
+/** A subscription that notes what comes after it was answered, as a connection would have sent it. */
+export class Listener implements Subscriber {
+  readonly hub: TestHub;
+  readonly topic: Topic;
+  /** The one object that it wants; undefined: all. */
+  readonly object: string | undefined;
+  state: 'asked' | 'open' | 'refused' | 'closed' = 'asked';
+  /** Numbers by object, or by the door of a proximity. */
+  readonly got = new Map<string, number[]>();
+  /** The last number of each when it was answered. */
+  since: ReadonlyMap<string, number> = new Map();
+  readonly #id: number;
+  readonly #askedMs: number;
+  /** How long it took until it was answered. */
+  waitedMs = 0;
+
+  constructor(hub: TestHub, { topic, crs, object }: { topic: Topic; crs: string; object: string | undefined }) {
+    this.hub = hub;
+    this.topic = topic;
+    this.object = object;
+    const filter = object === undefined ? undefined : compileFilter(topic, { provider_id: object });
+    this.#askedMs = hub.world.cluster.clock.nowMs;
+    this.#id = hub.fanout.subscribe(this, { topic, view: { crs }, filter });
+    const told = hub.shared.told();
+    if (told === undefined) this.#open();
+    else
+      told.then(
+        () => this.#open(),
+        () => this.#end('refused'),
+      );
+  }
+
+  deliver(_id: number, { texts }: Batch): void {
+    if (this.state !== 'open') return;
+    for (const text of texts) {
+      const { of, n } = JSON.parse(text) as { of: string; n: number };
+      const own = this.got.get(of) ?? [];
+      this.got.set(of, own);
+      own.push(n);
+    }
+  }
+
+  missed(): void {
+    if (this.state === 'open') this.#end('closed');
+  }
+
+  #open(): void {
+    if (this.state !== 'asked') return;
+    this.state = 'open';
+    const { world } = this.hub;
+    this.waitedMs = world.cluster.clock.nowMs - this.#askedMs;
+    this.since = new Map(this.topic === 'proximity_updates' ? world.announced : world.published);
+  }
+
+  #end(state: 'refused' | 'closed'): void {
+    this.state = state;
+    this.hub.fanout.unsubscribe(this.#id);
+  }
+}
+
+/** A hub of which there is nothing but its fan-out. */
+export class TestHub {
+  readonly name: string;
+  readonly world: FanOutWorld;
+  readonly bus: Bus;
+  readonly fanout: Fanout;
+  readonly shared: ClusterFanout;
+  readonly listeners: Listener[] = [];
+  readonly notices: string[] = [];
+  /** What its shards render. */
+  variants: readonly Variant[] = [];
+  isOwner = false;
+  isOver = false;
+  #isMember = false;
+
+  constructor(world: FanOutWorld, name: string) {
+    this.world = world;
+    this.name = name;
+    const { cluster } = world;
+    this.bus = cluster.bus(name);
+    this.fanout = new Fanout({
+      variantsChanged: (variants) => {
+        this.variants = variants;
+      },
+      interestChanged: () => this.shared.interestChanged(),
+      now: () => cluster.clock.nowMs,
+      forward: (events, to) => this.shared.forward(events, to),
+    });
+    const proximity = (text: string): void => {
+      const { of } = JSON.parse(text) as { of: string };
+      this.fanout.announce('proximity_updates', [of], () => text);
+    };
+    this.shared = new ClusterFanout({
+      bus: this.bus,
+      name: 'hub',
+      self: name,
+      fanout: this.fanout,
+      announce: {
+        proximity,
+        fenceEvent: () => assert.fail('nobody has sent one'),
+        fenceEventAgain: (recorded, isNew) =>
+          announceFenceEventAgain(this.fanout, { ...recorded, fence: undefined, zones: () => undefined }, isNew),
+      },
+      notice: (text) => this.notices.push(text),
+      schedule: (delayMs, callback) => cluster.schedule(name, delayMs, callback),
+    });
+  }
+
+  /** Joins, and follows the log. */
+  async start(): Promise<void> {
+    await this.shared.ready();
+    this.bus.follow(STREAM.name, { subjects: STREAM.subjects, fromSequence: 1 }, ({ bytes, sequence }) => {
+      this.#apply(JSON.parse(textOf(look(bytes))) as Entry, sequence);
+    });
+  }
+
+  /**
+   * Publishes the next event of some objects, as a shard does that was told of the variants. All are recorded before;
+   * `dies`: and then it is killed.
+   */
+  step(objects: readonly string[], { dies = false } = {}): void {
+    const { published, recorded, cluster } = this.world;
+    const own = recorded.get(this.name) ?? [];
+    recorded.set(this.name, own);
+    const events: SerializedEvent[] = [];
+    for (const of of objects) {
+      const n = (published.get(of) ?? 0) + 1;
+      published.set(of, n);
+      const text = JSON.stringify({ id: `${of} ${n}`, of, n });
+      own.push({ of: this.name, recordedMs: cluster.clock.nowMs, event: [fenceFieldsOf(of), text] });
+      for (const { id, topic, unfiltered, wants } of this.variants.map(filteredVariant)) {
+        const fields = topic === 'fence_events' ? fenceFieldsOf(of) : [of, 'source'];
+        if (wants?.(fields) !== false)
+          events.push({ variant: id, fields: unfiltered === true ? NO_FIELDS : fields, text });
+      }
+    }
+    if (dies) this.end();
+    else this.fanout.publish(batchesOf(events));
+  }
+
+  /** Takes a proximity at its door. */
+  announce(): void {
+    const { announced } = this.world;
+    const n = (announced.get(this.name) ?? 0) + 1;
+    announced.set(this.name, n);
+    const text = JSON.stringify({ of: this.name, n });
+    this.fanout.announce('proximity_updates', [this.name], () => text);
+    this.shared.announce('proximity', text);
+  }
+
+  listen(dice: Dice): Listener {
+    const topic = (['location_updates', 'fence_events', 'proximity_updates'] as const)[dice(3)] ?? 'fence_events';
+    const isFiltered = topic !== 'proximity_updates' && dice(2) === 0;
+    const object = isFiltered ? OBJECTS[dice(OBJECTS.length)] : undefined;
+    const listener = new Listener(this, { topic, object, crs: VIEWS[dice(VIEWS.length)] ?? 'local' });
+    this.listeners.push(listener);
+    return listener;
+  }
+
+  end(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.isOwner = false;
+    this.shared.close();
+    this.world.cluster.kill(this.name);
+  }
+
+  #apply(entry: Entry, sequence: number): void {
+    if (this.isOver) return;
+    if (entry.is === 'join') this.#join(entry.hub);
+    const gone = entry.is === 'gone' ? entry.hub : entry.is === 'owner' ? entry.gone : undefined;
+    if (gone === this.name) {
+      this.end();
+      return;
+    }
+    if (gone !== undefined) this.shared.gone(gone);
+    if (entry.is === 'owner') this.#own([entry.hub], sequence);
+    if (entry.is === 'owners') this.#own(entry.hubs, sequence);
+    this.shared.applied(sequence);
+  }
+
+  #join(hub: string): void {
+    this.shared.joined(hub, { isNew: this.#isMember });
+    this.#isMember ||= hub === this.name;
+  }
+
+  #own(owners: readonly string[], sequence: number): void {
+    this.shared.owners(owners);
+    if (!owners.includes(this.name)) return;
+    this.shared.tookAfter(sequence);
+    this.shared.allHeard().then(
+      () => {
+        this.isOwner = !this.isOver;
+        if (this.isOwner) this.shared.announceAgain(this.world.takeUntold());
+      },
+      () => undefined,
+    );
+  }
+}
+
+/** Hubs that share their events over a simulated bus, and what they have published. */
+export class FanOutWorld {
+  readonly cluster: SimulatedCluster;
+  readonly dice: Dice;
+  /** The last number of each object, and of each door. */
+  readonly published = new Map<string, number>();
+  readonly announced = new Map<string, number>();
+  readonly hubs: TestHub[] = [];
+  /** The fence events of each hub, as in its journal. */
+  readonly recorded = new Map<string, FenceEventLeft[]>();
+  /** Owners that are gone, and have no heir yet that has told their fence events. */
+  readonly #untold = new Set<string>();
+  /** Whoever may let out events: a former owner cannot, as its lanes are sealed. */
+  owner: string | undefined;
+  /** Where there are several owners, who publishes events of which object; of those on their way nobody does. */
+  homes: Map<string, string> | undefined;
+  readonly #driver: Bus;
+  #last = 0;
+
+  constructor(cluster: SimulatedCluster, seed: number) {
+    this.cluster = cluster;
+    this.dice = diceOf(seed);
+    this.#driver = cluster.bus('driver');
+  }
+
+  get living(): readonly TestHub[] {
+    return this.hubs.filter(({ isOver }) => !isOver);
+  }
+
+  async start(): Promise<void> {
+    await up(this.#driver);
+    await this.#driver.makeStream(STREAM);
+  }
+
+  async join(): Promise<TestHub> {
+    const hub = new TestHub(this, `h${this.hubs.length + 1}`);
+    this.hubs.push(hub);
+    await hub.start();
+    await this.#append({ is: 'join', hub: hub.name });
+    return hub;
+  }
+
+  async own(hub: TestHub, gone?: TestHub): Promise<void> {
+    this.owner = undefined;
+    if (gone !== undefined) this.#untold.add(gone.name);
+    await this.#append({ is: 'owner', hub: hub.name, ...(gone && { gone: gone.name }) });
+    this.owner = hub.name;
+  }
+
+  /** The last fence events of owners that are gone. */
+  takeUntold(): FenceEventLeft[] {
+    const events = [...this.#untold].flatMap((name) => {
+      const all = this.recorded.get(name) ?? [];
+      return all.filter(({ recordedMs }) => recordedMs > (all.at(-1)?.recordedMs ?? 0) - 5000);
+    });
+    this.#untold.clear();
+    return events;
+  }
+
+  /** The owner records what happens to some objects, and dies before it has told anybody; another hub takes over. */
+  async dieInStep(objects: readonly string[]): Promise<void> {
+    const hub = this.living.find(({ name, isOwner }) => name === this.owner && isOwner);
+    if (hub === undefined) return;
+    hub.step(objects, { dies: true });
+    await this.cluster.clock.wait(this.dice(1000));
+    await this.expel(hub);
+  }
+
+  /** All hubs own something from now on, and objects can move from one to the other. */
+  async share(): Promise<void> {
+    await this.#append({ is: 'owners', hubs: this.living.map(({ name }) => name) });
+    const first = this.owner ?? '';
+    this.owner = undefined;
+    await this.cluster.clock.wait(200);
+    this.homes = new Map(OBJECTS.map((object) => [object, first]));
+  }
+
+  /** An object gets another owner. */
+  move(object: string, to: TestHub): void {
+    const homes = this.homes ?? new Map<string, string>();
+    const from = this.living.find(({ name }) => name === homes.get(object));
+    if (from === undefined || from === to) return;
+    homes.delete(object);
+    const adopt = async (before: SentBefore): Promise<void> => {
+      await to.shared.tookBehind(from.name, before);
+      homes.set(object, to.name);
+      // At once, if it can: so it comes as early as it may. Or it goes on as it is.
+      if (this.dice(3) > 0) this.step([object]);
+      else this.move(object, this.living[this.dice(this.living.length)] as TestHub);
+    };
+    this.cluster.schedule(from.name, 0, () => {
+      const before = from.shared.sentBefore();
+      this.cluster.schedule(to.name, this.dice(3), () => void adopt(before));
+    });
+  }
+
+  /** Expels a hub; another one gets what it has owned. */
+  async expel(gone: TestHub): Promise<void> {
+    const others = this.living.filter((hub) => hub !== gone);
+    const next = others[this.dice(others.length)];
+    if (this.owner === gone.name && next !== undefined) await this.own(next, gone);
+    else await this.#append({ is: 'gone', hub: gone.name });
+  }
+
+  /** The owner leaves in order; another one gets what it has owned. */
+  async leave(): Promise<void> {
+    const leaving = this.living.find(({ name }) => name === this.owner);
+    const others = this.living.filter((hub) => hub !== leaving);
+    const next = others[this.dice(others.length)];
+    if (leaving === undefined || next === undefined) return;
+    this.owner = undefined;
+    this.cluster.schedule(leaving.name, 0, () => leaving.isOver || leaving.shared.leaving());
+    await this.cluster.clock.wait(10);
+    await this.own(next, leaving);
+  }
+
+  /** The owner publishes, if it can. */
+  step(objects: readonly string[]): void {
+    if (this.homes !== undefined) {
+      for (const hub of this.living) this.#stepAt(hub, objects);
+      return;
+    }
+    const owner = this.living.find(({ name, isOwner }) => name === this.owner && isOwner);
+    if (owner?.bus.isUp === true) this.cluster.schedule(owner.name, 0, () => this.#stepOf(owner, objects));
+  }
+
+  #stepAt(hub: TestHub, objects: readonly string[]): void {
+    const own = (): string[] => objects.filter((object) => this.homes?.get(object) === hub.name);
+    if (hub.bus.isUp && own().length > 0) this.cluster.schedule(hub.name, 0, () => hub.step(own()));
+  }
+
+  #stepOf(owner: TestHub, objects: readonly string[]): void {
+    if (owner.isOwner && owner.name === this.owner && owner.bus.isUp) owner.step(objects);
+  }
+
+  async #append(entry: Entry): Promise<void> {
+    this.#last++;
+    const appended = await this.#driver.append({
+      ...{ stream: STREAM.name, subject: 'hub.cfg', timeoutMs: 5000 },
+      bytes: utf8(JSON.stringify(entry)),
+    });
+    assert.deepEqual(appended, { at: 'kept', sequence: this.#last });
+  }
+}
+
+function fenceFieldsOf(object: string): FilterFields {
+  return ['f', undefined, object, undefined, 'region_entry'];
+}
+
+/** Each got, of each object, numbers one behind the other; and, if it is still there, all up to the last. */
+export function check(world: FanOutWorld): { open: number; closed: number; refused: number } {
+  const found = { open: 0, closed: 0, refused: 0 };
+  for (const hub of world.hubs) {
+    for (const { topic, state, got, since, object } of hub.listeners) {
+      const lasts = topic === 'proximity_updates' ? world.announced : world.published;
+      for (const [of, last] of lasts) {
+        const what = `${topic} of ${of} at ${hub.name}, ${state}`;
+        const numbers = got.get(of) ?? [];
+        const [first = 1 + (since.get(of) ?? 0)] = numbers;
+        assert.deepEqual(
+          numbers,
+          Array.from(numbers, (_, i) => first + i),
+          what,
+        );
+        assert.ok(first <= 1 + (since.get(of) ?? 0), `${what}: ${first} behind ${since.get(of)}`);
+        const isThere = topic !== 'proximity_updates' || world.living.some(({ name }) => name === of);
+        const isWanted = object === undefined || object === of;
+        if (state === 'open' && !hub.isOver && isThere && isWanted)
+          assert.equal(first + numbers.length - 1, last, what);
+      }
+      if (state === 'open' && !hub.isOver) found.open++;
+      if (state === 'closed') found.closed++;
+      if (state === 'refused') found.refused++;
+    }
+  }
+  return found;
+}

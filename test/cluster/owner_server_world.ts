@@ -1,0 +1,201 @@
+import { type Door, type DoorOptions, openDoor } from '../../src/cluster/rpc/owner_server.ts';
+import { Ownership } from '../../src/cluster/routing/ownership.ts';
+import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
+import { openRouter, type Router, type RouterOptions } from '../../src/cluster/rpc/owner_client.ts';
+import type { QueryResult, Query } from '../../src/core/item.ts';
+import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
+import { ReceivedLocation } from '../../src/core/location/received.ts';
+import { HubError } from '../../src/errors.ts';
+import { PARTITIONS, partitionOf } from '../../src/shards/affinity.ts';
+import { type CountedRun, recordsIn } from '../../src/wire/received_run.ts';
+import type { SimulatedCluster } from './simulated_bus.ts';
+
+export const T0 = Date.UTC(2026, 0, 1);
+
+/** Of a provider, with a text by which it is known again. */
+export function locationOf(provider: string, text: string): AcceptedLocation {
+  return {
+    provider_id: provider,
+    source: 'zone',
+    provider_type: 'uwb',
+    crs: 'EPSG:4326',
+    coordinates: [8, 50],
+    associated: null,
+    accuracy: null,
+    floor: null,
+    elevation_ref: null,
+    speed: null,
+    course: null,
+    hasSentTime: false,
+    positionText: '',
+    text,
+  };
+}
+
+/** A location that an owner has taken. */
+export interface Taken {
+  readonly provider: string;
+  readonly text: string;
+}
+
+export function takenOf({ names, bytes }: CountedRun): Taken[] {
+  const taken: Taken[] = [];
+  const records = recordsIn(bytes);
+  for (let at = 0; at < bytes.length; ) {
+    const location = new ReceivedLocation(records, at, names);
+    taken.push({ provider: location.providerId, text: location.text });
+    at += location.recordBytes;
+  }
+  return taken;
+}
+
+/** What of a hub a test sets. */
+interface Given {
+  readonly cluster: SimulatedCluster;
+  readonly hub: string;
+  readonly holdMs?: number;
+  readonly capacity?: number;
+  /** How long the shards need. */
+  readonly stepMs?: () => number;
+  /** Told of each location when it is kept. */
+  readonly kept?: (taken: Taken, hub: string) => void;
+}
+
+/** A record of the configuration log that says who serves what. */
+export interface ServingRecord {
+  /** The hub that owns each partition; an empty text for nobody. Fewer than there are partitions go round. */
+  readonly owners: readonly string[];
+  readonly open?: readonly number[];
+  readonly onTheWay?: readonly string[];
+  /** Hubs that are no members any more. */
+  readonly gone?: readonly string[];
+}
+
+/** A hub with a router and a door, whose shards note what they are told. Its incarnation is its name. */
+export class TestHub {
+  readonly hub: string;
+  readonly router: Router;
+  readonly door: Door;
+  readonly shards: RemoteShards;
+  readonly taken: Taken[] = [];
+  readonly forgotten: string[] = [];
+  /** Locations that were taken before the first deletion. */
+  takenBefore = 0;
+  readonly notices: string[] = [];
+  readonly asked: Query[] = [];
+  /** What this hub has applied. */
+  applied = 0;
+  readonly ownership = new Ownership((_, id) => partitionOf(id));
+  #gone: readonly string[] = [];
+  /** Whether another hub has sealed its lanes: nothing that it takes is kept any more. */
+  isSealed = false;
+  isFull = false;
+  /** Locations that are being taken. */
+  taking = 0;
+  answer: (query: Query) => Promise<readonly QueryResult[]> = async ({ ask }) => [{ ids: [ask] }];
+  unrecorded: DoorOptions['unrecorded'] = async (runs) => runs;
+  readonly #kept: Given['kept'];
+  #last: Promise<void> = Promise.resolve();
+  readonly #marks = new Set<() => void>();
+  readonly #schedule: (delayMs: number, callback: () => void) => () => void;
+
+  constructor({ cluster, hub, holdMs = 6000, capacity = 100_000, stepMs = () => 2, kept }: Given) {
+    this.#kept = kept;
+    this.hub = hub;
+    const bus = cluster.bus(hub);
+    const { elapsed } = cluster.clock;
+    const schedule = (ms: number, callback: () => void) => cluster.schedule(hub, ms, callback);
+    this.#schedule = schedule;
+    const shared = { bus, name: 'hub', incarnation: hub, schedule, applied: () => this.applied };
+    const reached = (sequence: number, timeoutMs: number) => this.#reached(sequence, timeoutMs);
+    const { ownership } = this;
+    const doorOptions: DoorOptions = {
+      ...{ ...shared, reached, ownership, isServing: () => !this.isSealed },
+      unrecorded: (runs, by) => this.unrecorded(runs, by),
+      hasCapacity: () => !this.isFull,
+      take: (runs) => this.#take(runs, stepMs()),
+      ask: (query) => {
+        this.asked.push(query);
+        return this.answer(query);
+      },
+      forget: async (ids) => {
+        if (this.forgotten.length === 0) this.takenBefore = this.taken.length;
+        this.forgotten.push(...ids);
+      },
+      released: () => Promise.reject(new Error('Nothing is released here')),
+      settled: () => this.#later(stepMs()),
+      notice: (text) => this.notices.push(text),
+    };
+    this.door = openDoor(doorOptions);
+    const routerOptions: RouterOptions = { ...shared, reached, elapsed, holdMs, capacity } as RouterOptions;
+    const isMember = (incarnation: string): boolean => !this.#gone.includes(incarnation);
+    this.router = openRouter({ ...routerOptions, ownership, isMember, ownDoor: this.door });
+    this.shards = new RemoteShards(this.router);
+  }
+
+  /** Hands a location to the owner, as ingest does, and resolves when it is kept. */
+  send(provider: string, text: string): Promise<void> {
+    this.shards.location(locationOf(provider, text), { generatedMs: T0, receivedMs: T0 });
+    return this.shards.kept() ?? Promise.reject(new Error('Nothing waits'));
+  }
+
+  /** Applies a configuration record that names who owns everything; whoever did before is no member any more. */
+  apply(sequence: number, owner: string | undefined): void {
+    const gone = this.ownership.servers.filter((before) => before !== owner);
+    this.applyServing(sequence, { owners: [owner ?? ''], gone });
+  }
+
+  /** Applies one that says who serves what. */
+  applyServing(sequence: number, { owners, open = [], onTheWay = [], gone = [] }: ServingRecord): void {
+    if (sequence <= this.applied) return;
+    this.applied = sequence;
+    this.#gone = gone;
+    const all = Array.from({ length: PARTITIONS }, (_, partition) => owners[partition % owners.length] ?? '');
+    const map = { epoch: sequence, owners: all, collisions: '' };
+    this.ownership.set({ version: sequence, map, open: new Set(open), onTheWay: new Set(onTheWay) });
+    for (const mark of this.#marks) mark();
+    this.router.ownershipChanged();
+  }
+
+  /** Resolves when all that was taken so far is done. */
+  get drained(): Promise<void> {
+    return this.#last.catch(() => undefined);
+  }
+
+  async #take(runs: readonly CountedRun[], stepMs: number): Promise<void> {
+    const taken = runs.flatMap(takenOf);
+    this.taking += taken.length;
+    // As a lane does: in the order in which they came.
+    this.#last = Promise.all([this.#last, this.#later(stepMs)]).then(() => undefined);
+    await this.#last;
+    this.taking -= taken.length;
+    // What was sealed is not kept.
+    if (this.isSealed) throw new HubError('HUB_UNAVAILABLE', 'Cannot keep a step: the lane is sealed');
+    this.taken.push(...taken);
+    for (const each of taken) this.#kept?.(each, this.hub);
+  }
+
+  #later(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#schedule(ms, resolve));
+  }
+
+  #reached(sequence: number, timeoutMs: number): Promise<void> {
+    if (this.applied >= sequence) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        this.#marks.delete(mark);
+        cancel();
+      };
+      const mark = (): void => {
+        if (this.applied < sequence) return;
+        end();
+        resolve();
+      };
+      const cancel = this.#schedule(timeoutMs, () => {
+        end();
+        reject(new HubError('HUB_UNAVAILABLE', `Cannot wait for configuration record ${sequence}`));
+      });
+      this.#marks.add(mark);
+    });
+  }
+}

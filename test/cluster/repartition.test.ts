@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ConfigBody } from '../../src/cluster/config/config_record.ts';
+import { applied, type ConfigState, EMPTY_STATE, serving } from '../../src/cluster/config/config_state.ts';
+import { ObjectPartitions } from '../../src/cluster/config/object_partitions.ts';
+import { Ownership } from '../../src/cluster/routing/ownership.ts';
+import { changeRecord } from '../../src/cluster/config/repartition.ts';
+import { PARTITIONS, partitionOf } from '../../src/shards/affinity.ts';
+
+/** The trackable with one provider. */
+const CART: ConfigBody<'change'>['changes'] = [
+  ['trackable', 'cart', JSON.stringify({ id: 'cart', location_providers: ['tag'] }), false],
+];
+
+/** Partition by partition in turn, but that of `tag` is with the first hub and that of `cart` with the last. */
+function owners(members: number): number[] {
+  const all = Array.from({ length: PARTITIONS }, (_, partition) => partition % members);
+  all[partitionOf('tag')] = 0;
+  all[partitionOf('cart')] = members - 1;
+  return all;
+}
+
+function stateAfter(...bodies: readonly ConfigBody[]): ConfigState {
+  return bodies.reduce((state, body, at) => applied(state, { sequence: at + 1, id: `${at}`, body }), EMPTY_STATE);
+}
+
+function joined(...members: readonly string[]): ConfigBody[] {
+  return members.map((incarnation) => ({
+    ...{ kind: 'join', incarnation, name: incarnation, protocols: [1], digest: '' },
+  }));
+}
+
+const BOTH = ['a', 'b'];
+const MAP = { kind: 'map', epoch: 1, members: BOTH, owners: owners(2), collisionOwner: 0 } as const;
+const TWO: ConfigBody[] = [...joined(...BOTH), MAP];
+const GONE: ConfigBody = { ...MAP, kind: 'expel', incarnation: 'b', epoch: 2, owners: owners(1), members: ['a'] };
+
+const CASES: readonly (readonly [what: string, bodies: readonly ConfigBody[], kind: string | undefined])[] = [
+  ['where no hub runs', [], 'change'],
+  ['where one hub owns both', [...joined('a'), { ...MAP, members: ['a', 'a'] }], 'change'],
+  ['where two hubs do', TWO, 'regroup'],
+  ['while something is to be taken over', [...TWO, GONE], undefined],
+];
+
+for (const [what, bodies, kind] of CASES) {
+  test(`A provider that is assigned, ${what}: ${kind ?? 'it waits'}`, () => {
+    const record = changeRecord('test', CART, { state: stateAfter(...bodies), partitions: new ObjectPartitions() });
+    assert.equal(record?.kind, kind);
+    if (record?.kind !== 'regroup') return;
+    assert.deepEqual(record.objects, [['provider', 'tag', partitionOf('tag'), partitionOf('cart')]]);
+  });
+}
+
+test('A change that connects nothing waits for nothing', () => {
+  const state = stateAfter(...TWO, GONE);
+  const name: ConfigBody<'change'>['changes'] = [['fence', 'f', '{"id":"f"}', false]];
+  assert.equal(changeRecord('test', name, { state, partitions: new ObjectPartitions() })?.kind, 'change');
+});
+
+test('A trackable that is deleted on its way, and made anew, is served by nobody until it would have arrived', () => {
+  const partitions = new ObjectPartitions();
+  const ownership = new Ownership((kind, id) => partitions.partitionOf(kind, id));
+  let state = stateAfter(...TWO);
+  const tag = (entity: object | undefined): void => {
+    const text = entity === undefined ? null : JSON.stringify(entity);
+    const record = changeRecord('test', [['trackable', 'tag', text, false]], { state, partitions });
+    state = applied(state, { sequence: state.version + 1, id: 'tag', body: record as ConfigBody });
+    partitions.apply([{ kind: 'trackable', id: 'tag', text }]);
+    ownership.set(serving(state));
+  };
+  tag({ id: 'tag' });
+  assert.equal(ownership.serverOf('trackable', 'tag'), 'a');
+  tag({ id: 'tag', parent: 'cart' });
+  // Nothing else moves with it, so this needs not wait. Its partition is one of those that are served.
+  for (const entity of [undefined, { id: 'tag' }]) {
+    tag(entity);
+    assert.equal(serving(state).open.has(partitions.partitionOf('trackable', 'tag')), false);
+    assert.equal(ownership.serverOf('trackable', 'tag'), undefined);
+  }
+  const [{ sequence = 0 } = {}] = state.onTheWay;
+  const to = [partitionOf('cart')];
+  state = applied(state, { sequence: 99, id: 'arrived', body: { kind: 'arrived', by: 'b', sequence, partitions: to } });
+  ownership.set(serving(state));
+  assert.equal(ownership.serverOf('trackable', 'tag'), 'a');
+});
