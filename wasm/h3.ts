@@ -31,7 +31,7 @@ export function cellAt({ lon, lat }: { lon: number; lat: number }, resolution: n
 }
 
 /** Returns the center of a cell. */
-export function centreOf(cell: string): { readonly lon: number; readonly lat: number } {
+export function centerOf(cell: string): { readonly lon: number; readonly lat: number } {
   const [lat, lon] = cellToLatLng(cell);
   return { lon, lat };
 }

@@ -31,7 +31,7 @@ export const GEOMETRY: readonly Kernel[] = [
       const random = randomFrom(7);
       for (let slot = 0; slot < FENCES; slot++) {
         const [east, north] = [SIDE_METRES * random(), SIDE_METRES * random()];
-        index.set(slot, { kind: 'polygon', rings: [ringAround(east, north, 16)], slackMetres: 0 } satisfies Region);
+        index.set(slot, { kind: 'polygon', rings: [ringAround(east, north, 16)], slackMeters: 0 } satisfies Region);
       }
       const walkers = new Walkers(WALKERS, { sideMetres: SIDE_METRES, stepMetres: 1.4, seed: 1 });
       const near: (Nearby | undefined)[] = [];
@@ -74,5 +74,5 @@ function ringAround(east: number, north: number, vertices: number): Float64Array
 
 function pointAt(lon: number, lat: number): Footprint {
   const at = { lon: lon / UNITS_PER_DEGREE, lat: lat / UNITS_PER_DEGREE };
-  return { ...at, radiusMetres: 0, ring: undefined, reachMetres: 0 };
+  return { ...at, radiusMetres: 0, ring: undefined, reachMeters: 0 };
 }

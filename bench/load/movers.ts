@@ -18,17 +18,17 @@ export interface Mover {
   moveBack?(provider: number): void;
 }
 
-/** A place so many metres to the east and north of the corner, in units. */
-export function unitsAt(eastMetres: number, northMetres: number): readonly [lon: number, lat: number] {
+/** A place so many meters to the east and north of the corner, in units. */
+export function unitsAt(eastMeters: number, northMeters: number): readonly [lon: number, lat: number] {
   return [
-    Math.round(CORNER.lon * UNITS_PER_DEGREE + eastMetres * UNITS_PER_METRE_EAST),
-    Math.round(CORNER.lat * UNITS_PER_DEGREE + northMetres * UNITS_PER_METRE_NORTH),
+    Math.round(CORNER.lon * UNITS_PER_DEGREE + eastMeters * UNITS_PER_METRE_EAST),
+    Math.round(CORNER.lat * UNITS_PER_DEGREE + northMeters * UNITS_PER_METRE_NORTH),
   ];
 }
 
 /** The same in degrees. */
-export function degreesAt(eastMetres: number, northMetres: number): [lon: number, lat: number] {
-  const [lon, lat] = unitsAt(eastMetres, northMetres);
+export function degreesAt(eastMeters: number, northMeters: number): [lon: number, lat: number] {
+  const [lon, lat] = unitsAt(eastMeters, northMeters);
   return [lon / UNITS_PER_DEGREE, lat / UNITS_PER_DEGREE];
 }
 
@@ -113,7 +113,7 @@ export class Flippers implements Mover {
   }
 }
 
-/** Metres to the east and north of the i-th of `count` places on a square grid. */
+/** Meters to the east and north of the i-th of `count` places on a square grid. */
 export function gridPlace(i: number, count: number, spacingMetres: number): [east: number, north: number] {
   const columns = Math.ceil(Math.sqrt(count));
   return [(i % columns) * spacingMetres, Math.floor(i / columns) * spacingMetres];

@@ -1,7 +1,7 @@
 import { BenchHub } from './hub.ts';
 import { Rest } from './rest.ts';
 
-/** A fence as the hub takes it: a polygon, or a point with a radius in metres. Degrees, longitude first. */
+/** A fence as the hub takes it: a polygon, or a point with a radius in meters. Degrees, longitude first. */
 export interface FenceBody {
   readonly name: string;
   readonly region:

@@ -5,7 +5,7 @@ import type { Asked, Profile } from './profile.ts';
 import { type FencedScene, polygonFences, SITE_FENCES, sideFor } from './site.ts';
 
 const PROVIDERS = 10_000;
-const STEP_METRES = 1.4;
+const STEP_METERS = 1.4;
 
 interface Sent {
   readonly way: Way;
@@ -23,7 +23,7 @@ export function crowdScene(sent: Sent, asked: Asked): FencedScene {
   // A provider belongs to one connection.
   const connections = Math.min(sent.connections, Math.ceil(providers / sent.perMessage));
   return {
-    plan: { kind: 'walk', sideMetres, stepMetres: STEP_METRES, ...sent, providers, connections },
+    plan: { kind: 'walk', sideMetres, stepMetres: STEP_METERS, ...sent, providers, connections },
     fences: () => polygonFences({ count, vertices: 16, sideMetres, radiusMetres: [15, 25] }),
   };
 }

@@ -1,5 +1,5 @@
 import { localPlane } from '../core/fence/fence_plane.ts';
-import { DEGREES, type CoordinateSpace, METRES, subdivideRings } from '../core/fence/subdivide.ts';
+import { DEGREES, type CoordinateSpace, METERS, subdivideRings } from '../core/fence/subdivide.ts';
 import type { PlaneTransform } from '../core/geo/crs.ts';
 import type { StoredFence } from '../model/fence.ts';
 import type { Trackable } from '../model/trackable.ts';
@@ -22,14 +22,14 @@ function subdividedFence(fence: StoredFence, known: Known): StoredFence {
 function subdividedTrackable(trackable: Trackable): Trackable {
   const { geometry } = trackable;
   if (geometry == null) return trackable;
-  return { ...trackable, geometry: { ...geometry, coordinates: subdivideRings(geometry.coordinates, METRES) } };
+  return { ...trackable, geometry: { ...geometry, coordinates: subdivideRings(geometry.coordinates, METERS) } };
 }
 
 function frameOf(fence: StoredFence, known: Known): CoordinateSpace {
   const crs = fence.crs ?? 'EPSG:4326';
   if (crs === 'EPSG:4326') return DEGREES;
   const plane = crs === 'local' ? localPlane(fence, (name) => known.zoneBy(name)) : undefined;
-  return plane === undefined ? METRES : planeFrame(plane);
+  return plane === undefined ? METERS : planeFrame(plane);
 }
 
 /** The unit of a zone's plane depends on its points: lengths are measured on the earth. */
@@ -39,5 +39,5 @@ function planeFrame(plane: PlaneTransform): CoordinateSpace {
     plane.toWgs84(x, y, out);
     return out;
   };
-  return { geographic: false, metres: (from, to) => DEGREES.metres(lonLat(from), lonLat(to)) };
+  return { geographic: false, meters: (from, to) => DEGREES.meters(lonLat(from), lonLat(to)) };
 }

@@ -1,5 +1,5 @@
-import { metresTo, type SurfacePoint } from '../core/geo/ecef.ts';
-import { LEAST_RADIUS, metresPerLatitude, metresPerLongitude } from '../core/geo/ellipsoid.ts';
+import { metersTo, type SurfacePoint } from '../core/geo/ecef.ts';
+import { LEAST_RADIUS, metersPerLatitude, metersPerLongitude } from '../core/geo/ellipsoid.ts';
 
 /**
  * Edges of a polygon, straight in longitude and latitude, and the shortest distance from a position to them.
@@ -21,22 +21,22 @@ export class EdgeChain {
   }
 
   /**
-   * Returns the distance in meters to the nearest edge if it is at most `ceilingMetres`, otherwise Infinity. The error
+   * Returns the distance in meters to the nearest edge if it is at most `ceilingMeters`, otherwise Infinity. The error
    * is less than 1 mm per 100 m nearby and 1 % far away.
    */
   // hot
-  nearest(place: SurfacePoint, ceilingMetres: number): number {
+  nearest(place: SurfacePoint, ceilingMeters: number): number {
     place.resolve();
     const pieces = this.#pieces;
     const blocks = this.#blocks;
-    let best = ceilingMetres;
+    let best = ceilingMeters;
     let found = Number.POSITIVE_INFINITY;
     if (best === Number.POSITIVE_INFINITY) {
       best = measure(place, pieces, this.#flattest(place), best);
       found = best;
     }
     let reach = squaredReach(place, best);
-    let latReach = Math.sqrt(reach) / place.metresPerLat;
+    let latReach = Math.sqrt(reach) / place.metersPerLat;
     for (let block = 0; block < blocks.length; block += 4) {
       if (blockSquared(place, blocks, block) > reach) continue;
       const first = block * BLOCK_PIECES;
@@ -46,12 +46,12 @@ export class EdgeChain {
         const toLat = pieces[piece + 3]! - place.lat;
         if ((fromLat > latReach && toLat > latReach) || (fromLat < -latReach && toLat < -latReach)) continue;
         if (flatSquared(place, pieces, piece) > reach) continue;
-        const metres = measure(place, pieces, piece, best);
-        if (metres > best) continue;
-        best = metres;
-        found = metres;
+        const meters = measure(place, pieces, piece, best);
+        if (meters > best) continue;
+        best = meters;
+        found = meters;
         reach = squaredReach(place, best);
-        latReach = Math.sqrt(reach) / place.metresPerLat;
+        latReach = Math.sqrt(reach) / place.metersPerLat;
       }
     }
     return found;
@@ -80,20 +80,20 @@ export class EdgeChain {
 }
 
 /**
- * Returns the maximum ratio of a distance in the flat plane at a position to the distance on the earth, within `metres`
+ * Returns the maximum ratio of a distance in the flat plane at a position to the distance on the earth, within `meters`
  * of it. The cosine of the latitude decreases by at most the angle; curvatures change by less than 1.35 % per radian.
  */
 // hot
-function stretch(place: SurfacePoint, metres: number): number {
-  const angle = metres / LEAST_RADIUS;
+function stretch(place: SurfacePoint, meters: number): number {
+  const angle = meters / LEAST_RADIUS;
   if (angle >= place.cosLat) return Number.POSITIVE_INFINITY;
   return (place.cosLat / (place.cosLat - angle)) * (1 + 0.0135 * angle) + 1e-9;
 }
 
 // hot
-function squaredReach(place: SurfacePoint, metres: number): number {
+function squaredReach(place: SurfacePoint, meters: number): number {
   // A nanometer for the rounding of coordinates.
-  const reach = metres * stretch(place, metres) + 1e-9;
+  const reach = meters * stretch(place, meters) + 1e-9;
   return reach * reach;
 }
 
@@ -101,8 +101,8 @@ function squaredReach(place: SurfacePoint, metres: number): number {
 function blockSquared(place: SurfacePoint, blocks: Float64Array, block: number): number {
   let lon = Math.abs(place.lon - blocks[block]!);
   if (lon > 180) lon = 360 - lon;
-  const dx = Math.max(0, lon - blocks[block + 1]!) * place.metresPerLon;
-  const dy = Math.max(0, blocks[block + 2]! - place.lat, place.lat - blocks[block + 3]!) * place.metresPerLat;
+  const dx = Math.max(0, lon - blocks[block + 1]!) * place.metersPerLon;
+  const dy = Math.max(0, blocks[block + 2]! - place.lat, place.lat - blocks[block + 3]!) * place.metersPerLat;
   return dx * dx + dy * dy;
 }
 
@@ -118,10 +118,10 @@ function flatSquared(place: SurfacePoint, pieces: Float64Array, piece: number): 
     ax += 360;
     bx += 360;
   }
-  ax *= place.metresPerLon;
-  const dx = bx * place.metresPerLon - ax;
-  const ay = (pieces[piece + 1]! - place.lat) * place.metresPerLat;
-  const dy = (pieces[piece + 3]! - place.lat) * place.metresPerLat - ay;
+  ax *= place.metersPerLon;
+  const dx = bx * place.metersPerLon - ax;
+  const ay = (pieces[piece + 1]! - place.lat) * place.metersPerLat;
+  const dy = (pieces[piece + 3]! - place.lat) * place.metersPerLat - ay;
   const length = dx * dx + dy * dy;
   let t = length === 0 ? 0 : -(ax * dx + ay * dy) / length;
   t = t < 0 ? 0 : t > 1 ? 1 : t;
@@ -146,13 +146,13 @@ function measure(place: SurfacePoint, pieces: Float64Array, piece: number, ceili
   if (ax + lonStep / 2 > 180) ax -= 360;
   else if (ax + lonStep / 2 < -180) ax += 360;
   const ay = lat - place.lat;
-  let t = foot(ax, ay, lonStep, latStep, place.metresPerLat / place.metresPerLon);
+  let t = foot(ax, ay, lonStep, latStep, place.metersPerLat / place.metersPerLon);
   // Recompute the nearest point with the meters per degree halfway to it until the change is negligible.
   for (let round = 0; distortion > 1.001 && round < 3; round++) {
     const halfway = place.lat + (ay + t * latStep) / 2;
-    t = foot(ax, ay, lonStep, latStep, metresPerLatitude(halfway) / metresPerLongitude(halfway));
+    t = foot(ax, ay, lonStep, latStep, metersPerLatitude(halfway) / metersPerLongitude(halfway));
   }
-  return metresTo(place, lon + t * lonStep, lat + t * latStep);
+  return metersTo(place, lon + t * lonStep, lat + t * latStep);
 }
 
 /**
@@ -173,7 +173,7 @@ function foot(ax: number, ay: number, dx: number, dy: number, latPerLon: number)
  */
 function search(place: SurfacePoint, pieces: Float64Array, piece: number, ceiling: number): number {
   const [lon, lat, toLon, toLat] = pieces.subarray(piece, piece + 4) as unknown as [number, number, number, number];
-  const at = (t: number): number => metresTo(place, lon + t * (toLon - lon), lat + t * (toLat - lat));
+  const at = (t: number): number => metersTo(place, lon + t * (toLon - lon), lat + t * (toLat - lat));
   const ends = Math.min(at(0), at(1));
   // No point of the piece is farther from its ends than half its length: 1° is at most 112 km.
   if (ends - (Math.abs(toLon - lon) + Math.abs(toLat - lat)) * 56_000 > ceiling) return ends;

@@ -1,7 +1,7 @@
 import { type Geos, openGeos } from '../../wasm/geos.ts';
 import type { FenceIndex, Footprint, Nearby, Region } from '../core/fence/fence_index.ts';
 import { SurfacePoint } from '../core/geo/ecef.ts';
-import { DEGREES_PER_METRE, RADIANS } from '../core/geo/ellipsoid.ts';
+import { DEGREES_PER_METER, RADIANS } from '../core/geo/ellipsoid.ts';
 import { wrapLongitude } from '../core/geo/longitude.ts';
 import { FenceTree } from './fence_tree.ts';
 import { boxOfFootprint, boxOfRegion, type LonLatBox, overlap } from './lon_lat_box.ts';
@@ -74,19 +74,19 @@ class OpenFenceIndex implements FenceIndex {
   }
 
   /** Infinity for an unknown slot. */
-  distanceMetres(slot: number, footprint: Footprint): number {
+  distanceMeters(slot: number, footprint: Footprint): number {
     const fence = this.#fences[slot];
     if (fence === undefined) return Number.POSITIVE_INFINITY;
     this.#place.set(footprint.lon, footprint.lat);
-    return fence.shape.distanceMetres(footprint, this.#place);
+    return fence.shape.distanceMeters(footprint, this.#place);
   }
 
   /** -Infinity for an unknown slot. */
-  depthMetres(slot: number, footprint: Footprint): number {
+  depthMeters(slot: number, footprint: Footprint): number {
     const fence = this.#fences[slot];
     if (fence === undefined) return Number.NEGATIVE_INFINITY;
     this.#place.set(footprint.lon, footprint.lat);
-    return fence.shape.depthMetres(footprint, this.#place);
+    return fence.shape.depthMeters(footprint, this.#place);
   }
 
   /** Returns the box around a footprint, valid until the next call. For a point it allocates nothing. */
@@ -109,7 +109,7 @@ class OpenFenceIndex implements FenceIndex {
     const { boxes } = this.#tree;
     const at = slot * 4;
     const { lat, radiusMetres } = footprint;
-    const margin = radiusMetres * DEGREES_PER_METRE;
+    const margin = radiusMetres * DEGREES_PER_METER;
     if (lat + margin < boxes[at + 2]! || lat - margin > boxes[at + 3]!) return false;
     let apart = Math.abs(wrapLongitude(footprint.lon) - boxes[at]!);
     if (apart > 180) apart = 360 - apart;
@@ -128,7 +128,7 @@ class OpenFenceIndex implements FenceIndex {
       last.version = this.#changes.version;
       return last;
     }
-    const finest = finestLevel(footprint.reachMetres);
+    const finest = finestLevel(footprint.reachMeters);
     const { lon, lat } = footprint;
     let crowd = -1;
     for (let level = Math.max(0, Math.min(finest, (last?.level ?? 0) - 1)); ; level++) {

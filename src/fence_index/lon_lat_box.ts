@@ -1,5 +1,5 @@
 import type { Footprint, Region } from '../core/fence/fence_index.ts';
-import { DEGREES_PER_METRE, RADIANS } from '../core/geo/ellipsoid.ts';
+import { DEGREES_PER_METER, RADIANS } from '../core/geo/ellipsoid.ts';
 import { wrapLongitude } from '../core/geo/longitude.ts';
 
 /**
@@ -15,7 +15,7 @@ export interface LonLatBox {
 }
 
 /** Minimum distance in meters up to which a point outside an edge counts as on the edge. */
-export const LEAST_SLACK_METRES = 1e-6;
+export const LEAST_SLACK_METERS = 1e-6;
 
 /** Rounding of coordinates in degrees: about 100 nanometers. */
 const ROUNDING_DEGREES = 1e-12;
@@ -24,9 +24,9 @@ const ROUNDING_DEGREES = 1e-12;
 export function boxOfRegion(region: Region): LonLatBox {
   if (region.kind === 'circle') {
     const { lon, lat } = region;
-    return widened({ lon, halfWidth: 0, south: lat, north: lat }, region.radiusMetres + LEAST_SLACK_METRES);
+    return widened({ lon, halfWidth: 0, south: lat, north: lat }, region.radiusMetres + LEAST_SLACK_METERS);
   }
-  return widened(boxOfRings(region.rings), Math.max(region.slackMetres, LEAST_SLACK_METRES));
+  return widened(boxOfRings(region.rings), Math.max(region.slackMeters, LEAST_SLACK_METERS));
 }
 
 /** Returns the box around a footprint. */
@@ -51,12 +51,12 @@ export function boxOfRings(rings: readonly Float64Array[]): LonLatBox {
 }
 
 /**
- * Returns a box around everything within `metres` of the box. A path of that length changes the latitude by at most
- * `metres * DEGREES_PER_METRE`, and the longitude by that over the cosine of the latitude farthest from the equator. A
+ * Returns a box around everything within `meters` of the box. A path of that length changes the latitude by at most
+ * `meters * DEGREES_PER_METER`, and the longitude by that over the cosine of the latitude farthest from the equator. A
  * box that touches a pole has all longitudes, as the pole does.
  */
-export function widened(box: LonLatBox, metres: number): LonLatBox {
-  const margin = metres * DEGREES_PER_METRE + ROUNDING_DEGREES;
+export function widened(box: LonLatBox, meters: number): LonLatBox {
+  const margin = meters * DEGREES_PER_METER + ROUNDING_DEGREES;
   const south = box.south - margin;
   const north = box.north + margin;
   const furthest = Math.max(-south, north);

@@ -1,16 +1,16 @@
 import type { Geos, PreparedPolygon } from '../../wasm/geos.ts';
 import type { Footprint, Region } from '../core/fence/fence_index.ts';
-import { chordMetres, longestArcMetres, SurfacePoint } from '../core/geo/ecef.ts';
-import { geodesicMetres } from '../core/geo/geodesic.ts';
+import { chordMeters, longestArcMeters, SurfacePoint } from '../core/geo/ecef.ts';
+import { geodesicMeters } from '../core/geo/geodesic.ts';
 import { ringCovers } from '../core/geo/rings.ts';
 import { EdgeChain } from './edge_chain.ts';
-import { boxOfRings, contains, LEAST_SLACK_METRES, widened } from './lon_lat_box.ts';
+import { boxOfRings, contains, LEAST_SLACK_METERS, widened } from './lon_lat_box.ts';
 
 /** Exact tests of a region against a footprint, whose position is `place`. */
 export interface Shape {
   touches(footprint: Footprint, place: SurfacePoint): boolean;
-  distanceMetres(footprint: Footprint, place: SurfacePoint): number;
-  depthMetres(footprint: Footprint, place: SurfacePoint): number;
+  distanceMeters(footprint: Footprint, place: SurfacePoint): number;
+  depthMeters(footprint: Footprint, place: SurfacePoint): number;
   destroy(): void;
 }
 
@@ -18,41 +18,41 @@ type Circle = Extract<Region, { kind: 'circle' }>;
 
 /** A circle on the ellipsoid: all positions whose geodesic distance from the center is at most the radius. */
 export class CircleShape implements Shape {
-  readonly #centre = new SurfacePoint();
+  readonly #center = new SurfacePoint();
   readonly #radiusMetres: number;
 
   constructor({ lon, lat, radiusMetres }: Circle) {
-    this.#centre.set(lon, lat);
+    this.#center.set(lon, lat);
     this.#radiusMetres = radiusMetres;
   }
 
   // hot
   touches(footprint: Footprint, place: SurfacePoint): boolean {
     if (footprint.ring !== undefined) {
-      return this.#toRing(footprint.ring) <= this.#radiusMetres + LEAST_SLACK_METRES;
+      return this.#toRing(footprint.ring) <= this.#radiusMetres + LEAST_SLACK_METERS;
     }
-    const limit = this.#radiusMetres + footprint.radiusMetres + LEAST_SLACK_METRES;
-    const chord = chordMetres(place, this.#centre);
-    if (chord > limit + ROUNDING_METRES) return false;
-    if (longestArcMetres(chord) + ROUNDING_METRES <= limit) return true;
+    const limit = this.#radiusMetres + footprint.radiusMetres + LEAST_SLACK_METERS;
+    const chord = chordMeters(place, this.#center);
+    if (chord > limit + ROUNDING_METERS) return false;
+    if (longestArcMeters(chord) + ROUNDING_METERS <= limit) return true;
     return this.#geodesic(place) <= limit;
   }
 
-  distanceMetres(footprint: Footprint, place: SurfacePoint): number {
+  distanceMeters(footprint: Footprint, place: SurfacePoint): number {
     const apart = footprint.ring === undefined ? this.#toPlace(place) : this.#toRing(footprint.ring);
-    const metres = apart - this.#radiusMetres - footprint.radiusMetres;
-    return this.touches(footprint, place) ? 0 : Math.max(metres, LEAST_SLACK_METRES);
+    const meters = apart - this.#radiusMetres - footprint.radiusMetres;
+    return this.touches(footprint, place) ? 0 : Math.max(meters, LEAST_SLACK_METERS);
   }
 
-  depthMetres(footprint: Footprint, place: SurfacePoint): number {
+  depthMeters(footprint: Footprint, place: SurfacePoint): number {
     let nearest = this.#toPlace(place);
     const { ring } = footprint;
     for (let i = 0; ring !== undefined && i < ring.length; i += 2) {
       vertex.set(ring[i]!, ring[i + 1]!);
       nearest = Math.min(nearest, this.#toPlace(vertex));
     }
-    const metres = this.#radiusMetres - nearest + footprint.radiusMetres;
-    return this.touches(footprint, place) ? Math.max(metres, 0) : Math.min(metres, -LEAST_SLACK_METRES);
+    const meters = this.#radiusMetres - nearest + footprint.radiusMetres;
+    return this.touches(footprint, place) ? Math.max(meters, 0) : Math.min(meters, -LEAST_SLACK_METERS);
   }
 
   destroy(): void {}
@@ -62,21 +62,21 @@ export class CircleShape implements Shape {
    * longest arc, do not decide.
    */
   #toPlace(place: SurfacePoint): number {
-    const chord = chordMetres(place, this.#centre);
-    return longestArcMetres(chord) - chord < 1e-6 ? chord : this.#geodesic(place);
+    const chord = chordMeters(place, this.#center);
+    return longestArcMeters(chord) - chord < 1e-6 ? chord : this.#geodesic(place);
   }
 
   #geodesic({ lon, lat }: SurfacePoint): number {
-    return geodesicMetres(lon, lat, this.#centre.lon, this.#centre.lat);
+    return geodesicMeters(lon, lat, this.#center.lon, this.#center.lat);
   }
 
   #toRing(ring: Float64Array): number {
-    return ringCovers(ring, this.#centre) ? 0 : new EdgeChain([ring]).nearest(this.#centre, Number.POSITIVE_INFINITY);
+    return ringCovers(ring, this.#center) ? 0 : new EdgeChain([ring]).nearest(this.#center, Number.POSITIVE_INFINITY);
   }
 }
 
 /** Upper bound of the rounding of chords. */
-const ROUNDING_METRES = 1e-8;
+const ROUNDING_METERS = 1e-8;
 
 type Polygon = Extract<Region, { kind: 'polygon' }>;
 
@@ -88,7 +88,7 @@ type Polygon = Extract<Region, { kind: 'polygon' }>;
 export class PolygonShape implements Shape {
   readonly #region: Polygon;
   readonly #geos: Geos;
-  readonly #slackMetres: number;
+  readonly #slackMeters: number;
   readonly #west: number;
   readonly #east: number;
   #prepared: PreparedPolygon | undefined;
@@ -97,7 +97,7 @@ export class PolygonShape implements Shape {
   constructor(region: Polygon, geos: Geos) {
     this.#region = region;
     this.#geos = geos;
-    this.#slackMetres = Math.max(region.slackMetres, LEAST_SLACK_METRES);
+    this.#slackMeters = Math.max(region.slackMeters, LEAST_SLACK_METERS);
     [this.#west, this.#east] = bounds(region.rings[0]!);
   }
 
@@ -105,17 +105,17 @@ export class PolygonShape implements Shape {
   touches(footprint: Footprint, place: SurfacePoint): boolean {
     if (footprint.ring !== undefined) return this.#touchesRing(footprint.ring);
     if (this.#covers(place)) return true;
-    const ceiling = footprint.radiusMetres + this.#slackMetres;
+    const ceiling = footprint.radiusMetres + this.#slackMeters;
     return this.#edgeChain().nearest(place, ceiling) <= ceiling;
   }
 
-  distanceMetres(footprint: Footprint, place: SurfacePoint): number {
+  distanceMeters(footprint: Footprint, place: SurfacePoint): number {
     if (this.touches(footprint, place)) return 0;
-    if (footprint.ring !== undefined) return Math.max(this.#toRing(footprint.ring, Infinity), LEAST_SLACK_METRES);
+    if (footprint.ring !== undefined) return Math.max(this.#toRing(footprint.ring, Infinity), LEAST_SLACK_METERS);
     return this.#edgeChain().nearest(place, Infinity) - footprint.radiusMetres;
   }
 
-  depthMetres(footprint: Footprint, place: SurfacePoint): number {
+  depthMeters(footprint: Footprint, place: SurfacePoint): number {
     let deepest = this.#depth(place) + footprint.radiusMetres;
     const { ring } = footprint;
     for (let i = 0; ring !== undefined && i < ring.length; i += 2) {
@@ -123,7 +123,7 @@ export class PolygonShape implements Shape {
       deepest = Math.max(deepest, this.#depth(vertex));
     }
     if (this.touches(footprint, place)) return Math.max(deepest, 0);
-    return Math.min(deepest, -LEAST_SLACK_METRES);
+    return Math.min(deepest, -LEAST_SLACK_METERS);
   }
 
   destroy(): void {
@@ -133,8 +133,8 @@ export class PolygonShape implements Shape {
 
   /** Returns the distance to the nearest edge in meters, negative outside. */
   #depth(place: SurfacePoint): number {
-    const metres = this.#edgeChain().nearest(place, Infinity);
-    return this.#covers(place) ? metres : -metres;
+    const meters = this.#edgeChain().nearest(place, Infinity);
+    return this.#covers(place) ? meters : -meters;
   }
 
   /** Whether the position, at any of its equivalent longitudes, is inside or on the edge. */
@@ -155,15 +155,15 @@ export class PolygonShape implements Shape {
     for (let turn = first; west + turn <= this.#east + 1e-9; turn += 360) {
       if (this.#geos.intersects(polygon, ring, turn)) return true;
     }
-    return this.#toRing(ring, this.#slackMetres) <= this.#slackMetres;
+    return this.#toRing(ring, this.#slackMeters) <= this.#slackMeters;
   }
 
   /**
    * Returns the distance in meters between the edges of polygon and ring, which do not cross; Infinity if it exceeds
    * the ceiling. Two edges that do not cross are nearest to each other at an end of one of them.
    */
-  #toRing(ring: Float64Array, ceilingMetres: number): number {
-    let best = ceilingMetres;
+  #toRing(ring: Float64Array, ceilingMeters: number): number {
+    let best = ceilingMeters;
     let found = Number.POSITIVE_INFINITY;
     for (let i = 0; i < ring.length; i += 2) {
       vertex.set(ring[i]!, ring[i + 1]!);

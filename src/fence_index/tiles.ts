@@ -1,5 +1,5 @@
 import type { Footprint, Nearby } from '../core/fence/fence_index.ts';
-import { DEGREES_PER_METRE, RADIANS } from '../core/geo/ellipsoid.ts';
+import { DEGREES_PER_METER, RADIANS } from '../core/geo/ellipsoid.ts';
 import { wrapLongitude } from '../core/geo/longitude.ts';
 import { type LonLatBox, overlap } from './lon_lat_box.ts';
 
@@ -19,7 +19,7 @@ export class Tile implements Nearby, LonLatBox {
   slots: Int32Array = NO_SLOTS;
   /** Whether `slots` is filled. It is not if so many fences are near that smaller tiles are better. */
   filled = false;
-  readonly #lonPerMetre: number;
+  readonly #lonPerMeter: number;
 
   constructor(level: number, { lon, halfWidth, south, north }: LonLatBox) {
     this.level = level;
@@ -28,18 +28,18 @@ export class Tile implements Nearby, LonLatBox {
     this.south = south;
     this.north = north;
     const furthest = Math.max(-south, north);
-    this.#lonPerMetre = halfWidth === Infinity ? 0 : REACH_DEGREES / Math.cos(furthest * RADIANS);
+    this.#lonPerMeter = halfWidth === Infinity ? 0 : REACH_DEGREES / Math.cos(furthest * RADIANS);
   }
 
   /** Whether the whole footprint is in the box. */
   // hot
   holds(footprint: Footprint): boolean {
-    const { lat, reachMetres } = footprint;
-    const margin = reachMetres * REACH_DEGREES;
+    const { lat, reachMeters } = footprint;
+    const margin = reachMeters * REACH_DEGREES;
     if (lat - margin < this.south || lat + margin > this.north) return false;
     let apart = Math.abs(footprint.lon - this.lon);
     if (apart > 180) apart = Math.abs(360 - apart);
-    return apart + reachMetres * this.#lonPerMetre <= this.halfWidth;
+    return apart + reachMeters * this.#lonPerMeter <= this.halfWidth;
   }
 }
 
@@ -110,9 +110,9 @@ const REMEMBERED = 64;
 export const FINEST_LEVEL = 24;
 
 /** Returns the finest level at which tiles have room for a reach. */
-export function finestLevel(reachMetres: number): number {
-  if (!(reachMetres > 0)) return FINEST_LEVEL;
-  const level = Math.floor(Math.log2((180 * MARGIN) / (reachMetres * REACH_DEGREES)));
+export function finestLevel(reachMeters: number): number {
+  if (!(reachMeters > 0)) return FINEST_LEVEL;
+  const level = Math.floor(Math.log2((180 * MARGIN) / (reachMeters * REACH_DEGREES)));
   return Math.max(0, Math.min(FINEST_LEVEL, level));
 }
 
@@ -148,7 +148,7 @@ export function tileAt(level: number, { row, column, columns }: TileSpot): Tile 
 const MARGIN = 0.25;
 
 /** Degrees of latitude per meter of reach, with 0.1 % margin for another formula of the reach. */
-const REACH_DEGREES = DEGREES_PER_METRE * 1.001;
+const REACH_DEGREES = DEGREES_PER_METER * 1.001;
 
 const NO_SLOTS = new Int32Array(0);
 

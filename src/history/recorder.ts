@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { geodesicMetres } from '../core/geo/geodesic.ts';
+import { geodesicMeters } from '../core/geo/geodesic.ts';
 import { namesIn, type PositionSection, type PositionTopic, sectionsIn } from '../core/history_rows.ts';
 import { HISTORY_TOPICS, type HistoryTopic, recordedSince } from '../model/history.ts';
 import { parseJson } from '../model/json.ts';
@@ -112,7 +112,7 @@ export class Recorder {
     const { minIntervalMs, minDistanceMetres } = settings;
     const isThinned = minIntervalMs > 0 || minDistanceMetres > 0;
     const thinning = () =>
-      isThinned ? new Thinning({ minIntervalMs, minDistanceMetres, metres: geodesicMetres }) : undefined;
+      isThinned ? new Thinning({ minIntervalMs, minDistanceMetres, metres: geodesicMeters }) : undefined;
     this.#thinning = { locations: thinning(), motions: thinning() };
   }
 

@@ -1,4 +1,4 @@
-import { zoneSquareMetres } from '../core/zone/outline.ts';
+import { zoneSquareMeters } from '../core/zone/outline.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { type StoredFence, publicFence } from '../model/fence.ts';
 import type { ProviderType } from '../model/location.ts';
@@ -76,7 +76,7 @@ export function snapshotOf(configured: Configured, active: ReadonlySet<string>):
   );
   return {
     fences: fences.map(publicFence),
-    zones: zones.map((zone) => ({ ...zone, sqm: zoneSquareMetres(zone) })),
+    zones: zones.map((zone) => ({ ...zone, sqm: zoneSquareMeters(zone) })),
     trackables_no: trackables.length,
     trackables_no_active: activeTrackables.length,
     locationproviders_no: providers.length,

@@ -15,7 +15,7 @@ import { HEARTBEAT_MS, type Clock, openClock } from '../../src/time/clock.ts';
 import { TaskScheduler } from '../../src/time/turns.ts';
 import { diceOf } from '../support/dice.ts';
 import { T0 } from '../support/shard_harness.ts';
-import { metres, trackable } from '../threads/running_shards.ts';
+import { meters, trackable } from '../threads/running_shards.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import type { SimulatedClock } from './simulated_clock.ts';
 import { openSimulatedThreads } from './simulation/thread.ts';
@@ -228,7 +228,7 @@ export class MotionHub implements Subscriber {
   moves(id: string, east: number): void {
     const nowMs = this.clock.running();
     const value = {
-      position: { type: 'Point' as const, coordinates: metres(east, 0) },
+      position: { type: 'Point' as const, coordinates: meters(east, 0) },
       provider_type: 'uwb' as const,
       timestamp_generated: new Date(this.clock.now()).toISOString(),
     };

@@ -126,7 +126,7 @@ suite('contact', () => {
     const of = (one: Parameters<typeof moved>[2], other: Parameters<typeof moved>[2]) => {
       const forth = holdingOf(bodyOf(moved('a', 0, one)), bodyOf(moved('b', 0, other)));
       assert.deepEqual(holdingOf(bodyOf(moved('a', 0, other)), bodyOf(moved('b', 0, one))), forth);
-      return [forth.toleranceMetres, forth.toleranceTimeoutMs, forth.exitDelayMs];
+      return [forth.toleranceMeters, forth.toleranceTimeoutMs, forth.exitDelayMs];
     };
     assert.deepEqual(of({}, {}), [0, NEVER, 0]);
     assert.deepEqual(of({ exitToleranceMetres: 2 }, { exitToleranceMetres: 3 }), [5, NEVER, 0]);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { Body } from '../../src/core/collision/body.ts';
-import { collect, move, newGrid, putIn, startSearch, TOUCH_METRES, takeOut } from '../../src/core/collision/grid.ts';
+import { collect, move, newGrid, putIn, startSearch, TOUCH_METERS, takeOut } from '../../src/core/collision/grid.ts';
 import { bodyOf, moved, ORIGIN, placeAt } from './collision_motions.ts';
 
-/** Ways that a body may be told to be: gone, or somewhere within `spread` metres of a place, with some reach. */
+/** Ways that a body may be told to be: gone, or somewhere within `spread` meters of a place, with some reach. */
 const places = fc.constantFrom(
   ORIGIN,
   { lon: 180, lat: 12 },
@@ -46,9 +46,9 @@ function expected(body: Body, bodies: Iterable<Body>): string[] {
   const found: string[] = [];
   for (const other of bodies) {
     if (other === body) continue;
-    if (other.reachMetres === 0 && body.reachMetres === 0) continue;
+    if (other.reachMeters === 0 && body.reachMeters === 0) continue;
     const distance = Math.hypot(other.x - body.x, other.y - body.y, other.z - body.z);
-    if (distance <= other.reachMetres + body.reachMetres + TOUCH_METRES) found.push(other.motion.id);
+    if (distance <= other.reachMeters + body.reachMeters + TOUCH_METERS) found.push(other.motion.id);
   }
   return found.sort();
 }
@@ -57,10 +57,10 @@ suite('collision grid', () => {
   test('finds what all pairs find, whatever the sizes and places, while bodies come, move, grow and go', () => {
     let pairs = 0;
     fc.assert(
-      fc.property(scene, ({ origin, spread: metres, changes }) => {
+      fc.property(scene, ({ origin, spread: meters, changes }) => {
         const bodies = new Map<string, Body>();
         const grid = newGrid(bodies);
-        for (const [number, east, north, reachMetres, leaves] of changes) {
+        for (const [number, east, north, reachMeters, leaves] of changes) {
           const id = String(number);
           const known = bodies.get(id);
           if (leaves) {
@@ -69,12 +69,12 @@ suite('collision grid', () => {
             continue;
           }
           const target = bodyOf(
-            moved(id, 0, { ...placeAt(east * metres, north * metres, origin), radiusMetres: reachMetres }),
+            moved(id, 0, { ...placeAt(east * meters, north * meters, origin), radiusMetres: reachMeters }),
           );
           const body = known ?? target;
           bodies.set(id, body);
           if (known === undefined) putIn(grid, body);
-          else move(grid, body, Float64Array.of(target.x, target.y, target.z), reachMetres);
+          else move(grid, body, Float64Array.of(target.x, target.y, target.z), reachMeters);
           const found: Body[] = [];
           startSearch(grid, body);
           collect(grid, body, found);

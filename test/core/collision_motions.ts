@@ -5,14 +5,14 @@ import type { Motion, TrackableMotion } from '../../src/core/motion/motion.ts';
 /** Where the plane of the tests touches the earth, unless told otherwise. */
 export const ORIGIN = { lon: 8.68, lat: 50.11 };
 
-/** Longitude and latitude of the place some metres to the east and north of an origin, by the exact geodesic. */
+/** Longitude and latitude of the place some meters to the east and north of an origin, by the exact geodesic. */
 export function placeAt(east: number, north: number, origin = ORIGIN): { lon: number; lat: number } {
   const out: [number, number] = [0, 0];
   destination(origin.lon, origin.lat, (Math.atan2(east, north) * 180) / Math.PI, Math.hypot(east, north), out);
   return { lon: out[0], lat: out[1] };
 }
 
-/** A closed ring of vertices given in metres around an origin. */
+/** A closed ring of vertices given in meters around an origin. */
 export function ringAt(vertices: readonly (readonly [number, number])[], origin = ORIGIN): Float64Array {
   const closed = [...vertices, vertices[0] as readonly [number, number]];
   return Float64Array.from(
@@ -65,7 +65,7 @@ export function bodyOf(motion: TrackableMotion): Body {
   body.x = site.space[0] as number;
   body.y = site.space[1] as number;
   body.z = site.space[2] as number;
-  body.reachMetres = site.reachMetres;
+  body.reachMeters = site.reachMeters;
   body.ring = site.ring;
   return body;
 }

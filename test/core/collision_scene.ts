@@ -49,7 +49,7 @@ export function brief(event: SerializedEvent): string {
   return `${collision_type.replace('collision_', '')} ${collisions.map(({ id }) => id).join(' ')} ${time}`;
 }
 
-/** A circle of 1 m, some metres to the east of the origin. */
+/** A circle of 1 m, some meters to the east of the origin. */
 export function disc(id: string, atMs: number, east: number, more: Partial<TrackableMotion> = {}): TrackableMotion {
   return moved(id, atMs, { ...placeAt(east, 0), radiusMetres: 1, ...more });
 }

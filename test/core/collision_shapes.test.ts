@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { Body } from '../../src/core/collision/body.ts';
-import { gapMetres, overlap } from '../../src/core/collision/shapes.ts';
-import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
+import { gapMeters, overlap } from '../../src/core/collision/shapes.ts';
+import { geodesicMeters } from '../../src/core/geo/geodesic.ts';
 import { bodyOf, moved, ORIGIN, placeAt, ringAt } from './collision_motions.ts';
 
 type Vertices = readonly (readonly [number, number])[];
@@ -34,7 +34,7 @@ function near(found: number, expected: number, tolerance = 1e-3): void {
   assert.ok(Math.abs(found - expected) <= tolerance, `${found} is not ${expected}`);
 }
 
-suite('gapMetres', () => {
+suite('gapMeters', () => {
   for (const origin of ORIGINS) {
     const CASES: readonly (readonly [name: string, a: Body, b: Body, gap: number])[] = [
       ['circles apart', circle(0, 0, 3, origin), circle(30, 40, 7, origin), 40],
@@ -55,9 +55,9 @@ suite('gapMetres', () => {
     ];
     for (const [name, a, b, gap] of CASES) {
       test(`${name}: ${gap} m at ${origin.lon} ${origin.lat}`, () => {
-        near(gapMetres(a, b, 1000), gap);
-        near(gapMetres(b, a, 1000), gap);
-        if (gap === 0 && !name.includes('share an edge')) assert.equal(gapMetres(a, b, 0), 0);
+        near(gapMeters(a, b, 1000), gap);
+        near(gapMeters(b, a, 1000), gap);
+        if (gap === 0 && !name.includes('share an edge')) assert.equal(gapMeters(a, b, 0), 0);
       });
     }
   }
@@ -69,21 +69,21 @@ suite('gapMetres', () => {
       [24, 4],
     ]);
     const trailer = bodyOf(moved('trailer', 0, { ring }));
-    near(gapMetres(trailer, circle(0, 0, 5), 100), 15);
-    assert.equal(gapMetres(trailer, circle(23, 1, 0.5), 0), 0);
+    near(gapMeters(trailer, circle(0, 0, 5), 100), 15);
+    assert.equal(gapMeters(trailer, circle(23, 1, 0.5), 0), 0);
   });
 
   test('of circles far apart follows the ground', () => {
     const far = { lon: ORIGIN.lon + 3, lat: ORIGIN.lat + 2 };
-    const ground = geodesicMetres(ORIGIN.lon, ORIGIN.lat, far.lon, far.lat);
+    const ground = geodesicMeters(ORIGIN.lon, ORIGIN.lat, far.lon, far.lat);
     const a = bodyOf(moved('a', 0, { radiusMetres: 1000 }));
     const b = bodyOf(moved('b', 0, { ...far, radiusMetres: 500 }));
-    near(gapMetres(a, b, 1e6) / (ground - 1500), 1, 5e-3);
+    near(gapMeters(a, b, 1e6) / (ground - 1500), 1, 5e-3);
   });
 
   test('gives Infinity beyond the limit', () => {
-    assert.equal(gapMetres(circle(0, 0, 1), circle(10, 0, 1), 7.9), Number.POSITIVE_INFINITY);
-    near(gapMetres(circle(0, 0, 1), circle(10, 0, 1), 8.1), 8);
+    assert.equal(gapMeters(circle(0, 0, 1), circle(10, 0, 1), 7.9), Number.POSITIVE_INFINITY);
+    near(gapMeters(circle(0, 0, 1), circle(10, 0, 1), 8.1), 8);
   });
 
   test('is zero for polygons exactly when points of one, sampled, are in or on the other', () => {
@@ -94,7 +94,7 @@ suite('gapMetres', () => {
     let touching = 0;
     fc.assert(
       fc.property(triangle, triangle, (one, other) => {
-        const gap = gapMetres(polygon(one), polygon(other), 1000);
+        const gap = gapMeters(polygon(one), polygon(other), 1000);
         const sampled = sampledGap(one, other);
         if (gap === 0) touching++;
         // Samples lie at most 0.3 m apart, so they can only be farther away, and by no more than that.
@@ -136,7 +136,7 @@ function inTriangle([x, y]: readonly [number, number], vertices: Vertices): bool
 }
 
 suite('overlap', () => {
-  /** Metres to the east and north of the origin, by exact distances, in any order. */
+  /** Meters to the east and north of the origin, by exact distances, in any order. */
   function assertPlaces(
     found: readonly (readonly [number, number])[],
     expected: Vertices,
@@ -146,7 +146,7 @@ suite('overlap', () => {
     assert.equal(found.length, expected.length);
     const wanted = expected.map(([east, north]) => placeAt(east, north, origin));
     for (const { lon, lat } of wanted) {
-      const nearest = Math.min(...found.map(([x, y]) => geodesicMetres(lon, lat, x, y)));
+      const nearest = Math.min(...found.map(([x, y]) => geodesicMeters(lon, lat, x, y)));
       assert.ok(nearest <= tolerance, `${nearest} m from ${lon} ${lat}`);
     }
   }
@@ -206,7 +206,7 @@ suite('overlap', () => {
     const places = overlap(circle(1, 0, 30), polygon(SQUARE));
     assert.equal(places.length, 2);
     const [[x, y], [u, v]] = places as [[number, number], [number, number]];
-    near(geodesicMetres(x, y, u, v), Math.sqrt(200));
+    near(geodesicMeters(x, y, u, v), Math.sqrt(200));
   });
 
   test('of a corner that touches an edge is a point', () => {

@@ -11,8 +11,8 @@ import {
   displayProjection,
   WGS84,
 } from '../../src/core/geo/crs.ts';
-import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
-import { roundDegrees, roundMetres } from '../../src/core/geo/rounding.ts';
+import { geodesicMeters } from '../../src/core/geo/geodesic.ts';
+import { roundDegrees, roundMeters } from '../../src/core/geo/rounding.ts';
 import { uniform } from '../support/uniform.ts';
 
 const VECTORS = new URL('../../../shared/data/crs/utm_ups_vectors.json', import.meta.url);
@@ -90,7 +90,7 @@ describe('projection', () => {
       const away = Math.hypot(out[0] - x, out[1] - y);
       assert.ok(away < 0.001, `${crs} ${lon} ${lat}: ${away} m away`);
       plane(crs).toWgs84(x, y, out);
-      const back = geodesicMetres(out[0], out[1], lon, lat);
+      const back = geodesicMeters(out[0], out[1], lon, lat);
       assert.ok(back < 0.001, `${crs} ${x} ${y}: ${back} m away`);
     }
   });
@@ -157,7 +157,7 @@ describe('projection', () => {
       const [x, y] = out;
       assert.ok(there.covers(x, y), `${code} ${lon} ${lat}: ${out}`);
       there.toWgs84(x, y, out);
-      const away = geodesicMetres(lon, lat, out[0], out[1]);
+      const away = geodesicMeters(lon, lat, out[0], out[1]);
       assert.ok(away < 0.001, `${code} ${lon} ${lat}: ${away} m away`);
     });
     fc.assert(property, { seed: 32632, numRuns: 4000 });
@@ -195,13 +195,13 @@ describe('planeAround', () => {
   }
 });
 
-describe('roundDegrees and roundMetres', () => {
-  it('keep a tenth of a millimetre and make short texts', () => {
+describe('roundDegrees and roundMeters', () => {
+  it('keep a tenth of a millimeter and make short texts', () => {
     assert.equal(String(roundDegrees(8.682310000049)), '8.68231');
     assert.equal(roundDegrees(8.6823100005), 8.682310001);
-    assert.equal(String(roundMetres(1.2300000049)), '1.23');
+    assert.equal(String(roundMeters(1.2300000049)), '1.23');
     assert.ok(Object.is(roundDegrees(-1e-12), 0));
-    assert.ok(Object.is(roundMetres(-1e-12), 0));
-    assert.equal(roundMetres(Number.NaN), Number.NaN);
+    assert.ok(Object.is(roundMeters(-1e-12), 0));
+    assert.equal(roundMeters(Number.NaN), Number.NaN);
   });
 });

@@ -102,10 +102,10 @@ test('A number is written as JSON writes it', () => {
     return Math.round(value * scale) / scale;
   });
   const tiny = fc.integer({ min: -200_000, max: 200_000 }).map((value) => value / 1e10);
-  const metres = fc.integer({ min: -(2 ** 40), max: 2 ** 40 }).map((value) => value / 1e4);
+  const meters = fc.integer({ min: -(2 ** 40), max: 2 ** 40 }).map((value) => value / 1e4);
   const double = fc.double({ noNaN: true, noDefaultInfinity: true });
   fc.assert(
-    fc.property(fc.oneof(units, small, degrees, rounded, tiny, metres, double), (value) => {
+    fc.property(fc.oneof(units, small, degrees, rounded, tiny, meters, double), (value) => {
       assert.equal(written(value), JSON.stringify(value));
     }),
     { numRuns: 100_000, seed: 1 },

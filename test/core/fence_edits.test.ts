@@ -20,7 +20,7 @@ import { brief, briefMotions } from './brief.ts';
 const IN = [5, 5] as const;
 const OUT = [50, 5] as const;
 const DOCK = square({ id: 'dock' });
-/** Ten metres square, from x = 45 on. */
+/** Ten meters square, from x = 45 on. */
 const MOVED: Fence['region'] = {
   type: 'Polygon',
   coordinates: [
@@ -40,15 +40,15 @@ async function open(more: Partial<Fence> = {}): Promise<ShardHarness> {
   return harness;
 }
 
-/** The hall, so many metres further east. */
-function hallMoved(metres: number): Zone {
+/** The hall, so many meters further east. */
+function hallMoved(meters: number): Zone {
   const rows = (HALL.ground_control_points as number[][]).map((row, i) =>
-    i % 2 === 0 ? row : [(row[0] as number) - metres, row[1] as number],
+    i % 2 === 0 ? row : [(row[0] as number) - meters, row[1] as number],
   );
   return { ...HALL, ground_control_points: rows };
 }
 
-/** A location that has its place on the earth where the hall has these metres, sent at second 1. */
+/** A location that has its place on the earth where the hall has these meters, sent at second 1. */
 function onEarth([x, y]: readonly [number, number], more: Partial<Location> = {}): ShardCommand {
   return locationAt(1, 9 + (x / 100) * 0.001394785, 50 + (y / 100) * 0.000898919, more);
 }
@@ -162,7 +162,7 @@ describe('a fence in the plane of a zone', () => {
     assert.deepEqual(news(harness), ['exit dock tag 1-5', 'entry dock other 5', 'exit dock cart 1-5']);
   });
 
-  test('moves with its zone together with what was located in the metres of that zone', async () => {
+  test('moves with its zone together with what was located in the meters of that zone', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN), inHall(1, OUT, { provider_id: 'other' }));
     news(harness);

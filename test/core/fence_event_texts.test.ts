@@ -126,7 +126,7 @@ describe('a fence event as GeoJSON', () => {
     );
   });
 
-  test('has the region in a projection, rounded to a tenth of a millimetre', async () => {
+  test('has the region in a projection, rounded to a tenth of a millimeter', async () => {
     const feature = await featureIn({ crs: 'EPSG:32632' });
     const [, , [x = 0, y = 0] = []] = feature?.geometry.coordinates[0] ?? [];
     assert.ok(Math.abs(x - 500_010) < 0.02, String(x));

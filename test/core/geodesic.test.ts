@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { destination, distanceAndBearing, geodesicMetres, initialBearing } from '../../src/core/geo/geodesic.ts';
+import { destination, distanceAndBearing, geodesicMeters, initialBearing } from '../../src/core/geo/geodesic.ts';
 import { uniform } from '../support/uniform.ts';
 
 const SEED = { seed: 6378137, numRuns: 2000 };
@@ -9,13 +9,13 @@ const longitude = uniform(-180, 180);
 const latitude = uniform(-90, 90);
 const bearing = uniform(0, 359.999);
 /** From 10 cm to 1000 km, as many short as long. */
-const metres = uniform(-1, 6).map((exponent) => 10 ** exponent);
+const meters = uniform(-1, 6).map((exponent) => 10 ** exponent);
 
 const angleBetween = (a: number, b: number): number => Math.abs(((a - b + 540) % 360) - 180);
 
 describe('geodesic', () => {
   it('knows the published distance between Wellington and Salamanca, and its bearing', () => {
-    assert.ok(Math.abs(geodesicMetres(174.81, -41.32, -5.5, 40.96) - 19959679.267) < 0.001);
+    assert.ok(Math.abs(geodesicMeters(174.81, -41.32, -5.5, 40.96) - 19959679.267) < 0.001);
     assert.ok(Math.abs(initialBearing(174.81, -41.32, -5.5, 40.96) - 161.067669986) < 1e-8);
   });
 
@@ -29,20 +29,20 @@ describe('geodesic', () => {
 
   it('finds the destination that lies at the distance and bearing', () => {
     const out: [number, number] = [0, 0];
-    const property = fc.property(longitude, latitude, bearing, metres, (lon, lat, degrees, distance) => {
+    const property = fc.property(longitude, latitude, bearing, meters, (lon, lat, degrees, distance) => {
       destination(lon, lat, degrees, distance, out);
       assert.ok(Math.abs(out[0]) <= 180 && Math.abs(out[1]) <= 90);
-      assert.ok(Math.abs(geodesicMetres(lon, lat, out[0], out[1]) - distance) < 1e-6);
+      assert.ok(Math.abs(geodesicMeters(lon, lat, out[0], out[1]) - distance) < 1e-6);
     });
     fc.assert(property, SEED);
   });
 
   it('measures distance and bearing together as exactly as apart', () => {
     const out: [number, number] = [0, 0];
-    const property = fc.property(longitude, latitude, bearing, metres, (lon, lat, degrees, distance) => {
+    const property = fc.property(longitude, latitude, bearing, meters, (lon, lat, degrees, distance) => {
       destination(lon, lat, degrees, distance, out);
       const [toLon, toLat] = out;
-      const exact = geodesicMetres(lon, lat, toLon, toLat);
+      const exact = geodesicMeters(lon, lat, toLon, toLat);
       distanceAndBearing(lon, lat, toLon, toLat, out);
       assert.ok(Math.abs(out[0] - exact) <= 2e-7 * exact + 1e-8, `${out[0]} m, not ${exact} m`);
       // Of very short ways the texts of the coordinates decide the bearing.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
+import { geodesicMeters } from '../../src/core/geo/geodesic.ts';
 import { checkGroundControlPoints } from '../../src/core/zone/zone_transform.ts';
 import { toWgs84, transformOf, UNIT_SQUARE, zoneOf } from './zone_rows.ts';
 
@@ -86,7 +86,7 @@ describe('checkGroundControlPoints', () => {
     ];
     assert.equal(checkGroundControlPoints(across), undefined);
     const [lon, lat] = toWgs84(transformOf(zoneOf(across)), 5, 0);
-    assert.ok(geodesicMetres(lon, lat, 180, 0.0001) < 0.01);
+    assert.ok(geodesicMeters(lon, lat, 180, 0.0001) < 0.01);
     const around = [
       [0, 89.9999],
       [0, -1],

@@ -41,11 +41,11 @@ function places(harness: ShardHarness): [crs: string, coordinates: number[]][] {
   });
 }
 
-/** The halls are placed on the earth to within a millimetre. */
-function assertNear(found: readonly number[] | undefined, expected: readonly number[], metres = 0.001): void {
+/** The halls are placed on the earth to within a millimeter. */
+function assertNear(found: readonly number[] | undefined, expected: readonly number[], meters = 0.001): void {
   assert.equal(found?.length, expected.length);
   for (const [i, value] of expected.entries()) {
-    assert.ok(Math.abs((found?.[i] as number) - value) <= metres, `${found} is not ${expected}`);
+    assert.ok(Math.abs((found?.[i] as number) - value) <= meters, `${found} is not ${expected}`);
   }
 }
 
@@ -86,14 +86,14 @@ describe('a location goes out', () => {
     assert.deepEqual(places(harness), [['EPSG:4326', [9.123456789012, -50.98765432101]]]);
   });
 
-  test('in a projection, to a tenth of a millimetre', async () => {
+  test('in a projection, to a tenth of a millimeter', async () => {
     const harness = await openView({ crs: 'EPSG:32632' });
     harness.tell(1, inHall(1, [1.5, 2.5]));
     const [crs, coordinates] = places(harness)[0] as [string, number[]];
     const [easting, northing] = coordinates as [number, number];
     assert.equal(crs, 'EPSG:32632');
     assert.ok(Math.abs(easting - 500_001.5) < 0.001, String(easting));
-    for (const metres of [easting, northing]) assert.equal(metres, Math.round(metres * 1e4) / 1e4);
+    for (const meters of [easting, northing]) assert.equal(meters, Math.round(meters * 1e4) / 1e4);
   });
 
   test('in the plane of the zone that the view names', async () => {
@@ -155,7 +155,7 @@ describe('a location goes out', () => {
 });
 
 describe('a location in local coordinates', () => {
-  test('goes along with the plane of its zone, and has no metres without it', async () => {
+  test('goes along with the plane of its zone, and has no meters without it', async () => {
     const harness = await openView({ crs: 'EPSG:4326' });
     const ask = (): unknown => harness.ask(9, { ask: 'provider_location', id: 'tag', view: { crs: 'local' } });
     harness.tell(1, inHall(1, [30, 10]));

@@ -28,7 +28,7 @@ const settings: fc.Arbitrary<Setting> = fc.record({
   })),
 });
 
-/** What happens next: the object is seen so many metres outside the fence's eastern edge, or time passes. */
+/** What happens next: the object is seen so many meters outside the fence's eastern edge, or time passes. */
 const happenings = fc.record({
   afterMs: fc.constantFrom(0, 100, 499, 500, 501, 1000, 1500, 2500, 6000),
   lagMs: fc.constantFrom(0, 0, 0, 300, -2000),

@@ -40,7 +40,7 @@ export class MembershipModel {
     this.#setting = setting;
   }
 
-  /** The object is seen so many metres outside of the fence, or inside where that is negative. */
+  /** The object is seen so many meters outside of the fence, or inside where that is negative. */
   see(nowMs: number, eventTimeMs: number, metresOutside: number): void {
     this.wait(nowMs);
     this.#lastSeenMs = nowMs;

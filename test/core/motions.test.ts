@@ -24,7 +24,7 @@ async function motionOf({ more = {}, view = { crs: 'local' }, course }: Setting)
   return harness.heard.motions[0] as TrackableMotion;
 }
 
-/** Metres east and north of (50, 50), rounded to centimetres. */
+/** Meters east and north of (50, 50), rounded to centimeters. */
 function ring(motion: TrackableMotion): string[] {
   const { coordinates } = motion.geometry as Polygon;
   return (coordinates[0] ?? []).map(([x = 0, y = 0]) => [x - 50, y - 50].map((v) => v.toFixed(2)).join(' '));
@@ -35,7 +35,7 @@ function distances(motion: TrackableMotion): number[] {
   return (coordinates[0] ?? []).map(([x = 0, y = 0]) => Math.hypot(x - 50, y - 50));
 }
 
-/** Two metres long and one wide, its front towards the north. */
+/** Two meters long and one wide, its front towards the north. */
 const CART: Polygon = {
   type: 'Polygon',
   coordinates: [
@@ -96,7 +96,7 @@ describe('the shape of a motion is', () => {
     const vertices = (motion.geometry as Polygon).coordinates[0] as number[][];
     assert.equal(vertices.length, 65);
     assert.deepEqual(vertices[0], vertices[64]);
-    for (const metres of distances(motion)) assert.ok(Math.abs(metres - 3) < 0.001, String(metres));
+    for (const meters of distances(motion)) assert.ok(Math.abs(meters - 3) < 0.001, String(meters));
     const area = vertices.slice(1).reduce((sum, [x = 0, y = 0], i) => {
       const [fromX = 0, fromY = 0] = vertices[i] as number[];
       return sum + (fromX * y - x * fromY) / 2;

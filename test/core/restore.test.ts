@@ -61,7 +61,7 @@ describe('after a restart', () => {
     assert.deepEqual(next.ask(101, { ask: 'trackable_motions', view: { crs: 'EPSG:4326' } }), before);
     const { texts } = next.ask(101, { ask: 'provider_locations', view: { crs: 'local' } }) as { texts: string[] };
     const { position, timestamp_generated: time } = JSON.parse(texts[0] as string);
-    for (const metres of position.coordinates) assert.ok(Math.abs(metres - 5) < 0.001, String(metres));
+    for (const meters of position.coordinates) assert.ok(Math.abs(meters - 5) < 0.001, String(meters));
     assert.equal(time, iso(1));
   });
 

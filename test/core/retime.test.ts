@@ -15,7 +15,7 @@ import {
 import { brief } from './brief.ts';
 
 const IN = [5, 5] as const;
-/** One metre outside, and far away. */
+/** One meter outside, and far away. */
 const NEAR = [11, 5] as const;
 const OUT = [50, 5] as const;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { geodesicMetres, initialBearing } from '../../src/core/geo/geodesic.ts';
+import { geodesicMeters, initialBearing } from '../../src/core/geo/geodesic.ts';
 import { circlePolygon, footprintOf, ringPolygon, rotatedRing } from '../../src/core/motion/shape.ts';
 import type { Polygon } from '../../src/model/geojson.ts';
 import { uniform } from '../support/uniform.ts';
@@ -11,7 +11,7 @@ const longitude = uniform(-180, 180);
 const latitude = fc.oneof(uniform(-90, 90), fc.constantFrom(-90, -89.99999, 0, 84, 89.99999, 90));
 const course = uniform(0, 360);
 /** From 10 cm to 100 km. */
-const metres = uniform(-1, 5).map((exponent) => 10 ** exponent);
+const meters = uniform(-1, 5).map((exponent) => 10 ** exponent);
 
 /** Nose 4 m ahead, tail 2 m behind, 1 m to the right and 3 m to the left; clockwise and open. */
 const ARROW: Polygon = {
@@ -45,14 +45,14 @@ function pairs(ring: Float64Array): number[][] {
 
 describe('circlePolygon', () => {
   it('has 64 closed segments on the circle to 1 cm per 100 m, anywhere on the earth', () => {
-    const property = fc.property(longitude, latitude, metres, (lon, lat, radius) => {
+    const property = fc.property(longitude, latitude, meters, (lon, lat, radius) => {
       const [ring = []] = circlePolygon(lon, lat, radius).coordinates;
       assert.equal(ring.length, 65);
       assert.deepEqual(ring[64], ring[0]);
       assert.equal(new Set(ring.map(String)).size, 64);
       for (const [x = Number.NaN, y = Number.NaN] of ring) {
         assert.ok(Math.abs(x) <= 180 && Math.abs(y) <= 90, `${x} ${y}`);
-        const found = geodesicMetres(lon, lat, x, y);
+        const found = geodesicMeters(lon, lat, x, y);
         assert.ok(Math.abs(found - radius) <= radius * 1e-4, `${found} m, not ${radius} m`);
       }
     });
@@ -83,7 +83,7 @@ describe('rotatedRing', () => {
   const ring = (degrees: number): number[][] => pairs(rotatedRing(ARROW, 9, 50, degrees));
   const has = (degrees: number, bearing: number, distance: number): boolean =>
     ring(degrees).some(([lon = 0, lat = 0]) => {
-      if (Math.abs(geodesicMetres(9, 50, lon, lat) - distance) > 1e-3) return false;
+      if (Math.abs(geodesicMeters(9, 50, lon, lat) - distance) > 1e-3) return false;
       return angleBetween(initialBearing(9, 50, lon, lat), bearing) < 0.01;
     });
 
@@ -111,7 +111,7 @@ describe('rotatedRing', () => {
   it('keeps the form of the polygon anywhere on the earth, unwrapped around its place', () => {
     const property = fc.property(longitude, latitude, course, (lon, lat, degrees) => {
       const found = pairs(rotatedRing(ARROW, lon, lat, degrees));
-      const lengths = found.map(([x = 0, y = 0]) => geodesicMetres(lon, lat, x, y)).sort((a, b) => a - b);
+      const lengths = found.map(([x = 0, y = 0]) => geodesicMeters(lon, lat, x, y)).sort((a, b) => a - b);
       const expected = [1, 2, 3, 4, 4].sort((a, b) => a - b);
       // The closing vertex repeats whichever vertex comes first.
       const distinct = lengths.filter((length, i) => i === 0 || length - (lengths[i - 1] as number) > 0.5);
@@ -135,13 +135,13 @@ describe('rotatedRing', () => {
 
 describe('footprintOf', () => {
   it('is a point without radius and polygon, and with radius 0', () => {
-    const point = { lon: 9, lat: 50, radiusMetres: 0, ring: undefined, reachMetres: 0 };
+    const point = { lon: 9, lat: 50, radiusMetres: 0, ring: undefined, reachMeters: 0 };
     assert.deepEqual(footprintOf({}, 9, 50, 30), point);
     assert.deepEqual(footprintOf({ radius: 0, geometry: null }, 9, 50, undefined), point);
   });
 
   it('is a circle with a radius, whatever the polygon', () => {
-    const circle = { lon: 9, lat: 50, radiusMetres: 1.5, ring: undefined, reachMetres: 1.5 };
+    const circle = { lon: 9, lat: 50, radiusMetres: 1.5, ring: undefined, reachMeters: 1.5 };
     assert.deepEqual(footprintOf({ radius: 1.5, geometry: ARROW }, 9, 50, 30), circle);
   });
 
@@ -160,15 +160,15 @@ describe('footprintOf', () => {
       (lon, lat, degrees, scale, along) => {
         const [vertices = []] = ARROW.coordinates;
         const geometry: Polygon = { type: 'Polygon', coordinates: [vertices.map((v) => v.map((x) => x * scale))] };
-        const { ring, reachMetres } = footprintOf({ geometry }, lon, lat, degrees);
-        assert.ok(ring !== undefined && reachMetres < 4.1 * scale);
+        const { ring, reachMeters } = footprintOf({ geometry }, lon, lat, degrees);
+        assert.ok(ring !== undefined && reachMeters < 4.1 * scale);
         const found = pairs(ring);
         for (let i = 1; i < found.length; i++) {
           const [x0 = 0, y0 = 0] = found[i - 1] ?? [];
           const [x1 = 0, y1 = 0] = found[i] ?? [];
           const x = x0 + (x1 - x0) * along;
           const y = y0 + (y1 - y0) * along;
-          assert.ok(geodesicMetres(lon, lat, x, y) <= reachMetres);
+          assert.ok(geodesicMeters(lon, lat, x, y) <= reachMeters);
         }
       },
     );

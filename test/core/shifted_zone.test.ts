@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
+import { geodesicMeters } from '../../src/core/geo/geodesic.ts';
 import { shiftedControlPoints } from '../../src/core/zone/control_points.ts';
 import { HALL } from '../support/hall.ts';
 
@@ -14,14 +14,14 @@ function latitudes(max: number) {
   return fc.double({ min: -max, max, noNaN: true });
 }
 
-function metres(a: number[] | undefined, b: number[] | undefined): number {
+function meters(a: number[] | undefined, b: number[] | undefined): number {
   const [lon1 = 0, lat1 = 0] = a ?? [];
   const [lon2 = 0, lat2 = 0] = b ?? [];
-  return geodesicMetres(lon1, lat1, lon2, lat2);
+  return geodesicMeters(lon1, lat1, lon2, lat2);
 }
 
 describe('shiftedControlPoints', () => {
-  it('keeps the sides of a hall, and its metres, wherever it goes', () => {
+  it('keeps the sides of a hall, and its meters, wherever it goes', () => {
     fc.assert(
       fc.property(positions, ({ lon, lat }) => {
         const rows = shiftedControlPoints(ROWS, START, [lon, lat]) as number[][];
@@ -31,9 +31,9 @@ describe('shiftedControlPoints', () => {
           [4, 6],
           [6, 0],
         ] as const) {
-          assert.ok(Math.abs(metres(rows[a], rows[b]) - metres(ROWS[a], ROWS[b])) < 0.02);
+          assert.ok(Math.abs(meters(rows[a], rows[b]) - meters(ROWS[a], ROWS[b])) < 0.02);
         }
-        assert.ok(metres(rows[0], [lon, lat]) < 1e-3, 'its corner is where its position is');
+        assert.ok(meters(rows[0], [lon, lat]) < 1e-3, 'its corner is where its position is');
         for (const i of [1, 3, 5, 7]) assert.deepEqual(rows[i], ROWS[i]);
       }),
       { seed: 7 },
@@ -48,7 +48,7 @@ describe('shiftedControlPoints', () => {
       rows = shiftedControlPoints(rows, at, next) as number[][];
       at = next;
     }
-    for (const i of [0, 2, 4, 6]) assert.ok(metres(rows[i], ROWS[i]) < 1e-4);
+    for (const i of [0, 2, 4, 6]) assert.ok(meters(rows[i], ROWS[i]) < 1e-4);
   });
 
   it('goes across the antimeridian, and not to a pole', () => {

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { DEGREES, METRES, subdivideRings } from '../../src/core/fence/subdivide.ts';
-import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
+import { DEGREES, METERS, subdivideRings } from '../../src/core/fence/subdivide.ts';
+import { geodesicMeters } from '../../src/core/geo/geodesic.ts';
 
 type Ring = number[][];
 
-const CASES: readonly (readonly [what: string, frame: typeof METRES, ring: Ring, expected: Ring])[] = [
+const CASES: readonly (readonly [what: string, frame: typeof METERS, ring: Ring, expected: Ring])[] = [
   [
     'leaves edges of 10 m',
-    METRES,
+    METERS,
     [
       [0, 0],
       [10, 0],
@@ -23,7 +23,7 @@ const CASES: readonly (readonly [what: string, frame: typeof METRES, ring: Ring,
   ],
   [
     'divides an edge into equal parts',
-    METRES,
+    METERS,
     [
       [0, 0],
       [24, 0],
@@ -37,7 +37,7 @@ const CASES: readonly (readonly [what: string, frame: typeof METRES, ring: Ring,
   ],
   [
     'interpolates z',
-    METRES,
+    METERS,
     [
       [0, 0, 5],
       [0, 20, 9],
@@ -50,7 +50,7 @@ const CASES: readonly (readonly [what: string, frame: typeof METRES, ring: Ring,
   ],
   [
     'leaves z out where one end has none',
-    METRES,
+    METERS,
     [
       [0, 0, 5],
       [0, 20],
@@ -75,7 +75,7 @@ const CASES: readonly (readonly [what: string, frame: typeof METRES, ring: Ring,
       [-179.9999, 0],
     ],
   ],
-  ['keeps a ring of no positions', METRES, [], []],
+  ['keeps a ring of no positions', METERS, [], []],
 ];
 
 describe('subdivideRings', () => {
@@ -120,7 +120,7 @@ describe('subdivideRings', () => {
           if (lon === ring[next]?.[0] && lat === ring[next]?.[1]) next++;
           if (i === 0) continue;
           const [lon0 = 0, lat0 = 0] = dense[i - 1] ?? [];
-          assert.ok(geodesicMetres(lon0, lat0, lon, lat) <= 10.001);
+          assert.ok(geodesicMeters(lon0, lat0, lon, lat) <= 10.001);
         }
         assert.equal(next, ring.length);
       }),

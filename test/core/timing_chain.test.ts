@@ -28,7 +28,7 @@ describe('effectiveTiming', () => {
       toleranceTimeoutMs: NEVER,
       toleranceTimeoutSet: false,
       exitDelayMs: 0,
-      entryToleranceMetres: 0,
+      entryToleranceMeters: 0,
       entryToleranceTimeoutMs: NEVER,
       entryDelayMs: 0,
     });
@@ -67,8 +67,8 @@ describe('effectiveTiming', () => {
   test('takes entry_tolerance from the fence alone', () => {
     const entry_tolerance = 2;
     const objects = { trackable: { entry_tolerance: 9 } as object, provider: { entry_tolerance: 9 } as object };
-    assert.equal(timing({ fence: { entry_tolerance }, ...objects }).entryToleranceMetres, 2);
-    assert.equal(timing(objects).entryToleranceMetres, 0);
+    assert.equal(timing({ fence: { entry_tolerance }, ...objects }).entryToleranceMeters, 2);
+    assert.equal(timing(objects).entryToleranceMeters, 0);
   });
 
   test('takes the fence timeout for a tolerance timeout that nobody sets', () => {

@@ -106,7 +106,7 @@ const CASES: readonly Case[] = [
     inside: false,
   },
   {
-    name: 'from the z of its centre',
+    name: 'from the z of its center',
     fence: { region: { type: 'Point', coordinates: [5, 5, 10] }, radius: 2, extrusion: 1 },
     z: 11,
     inside: true,
@@ -183,7 +183,7 @@ describe('in a fence', () => {
 
   test('a floor that is raised takes its fences and what is above it along, and leaves what is above the ellipsoid', async () => {
     const harness = await ShardHarness.open();
-    const level = (metres: number) => zone({ ...HALL, wgs84_height: metres });
+    const level = (meters: number) => zone({ ...HALL, wgs84_height: meters });
     harness.tell(0, level(400), fence(square({ id: 'dock', extrusion: 3 })));
     harness.tell(1, inHall(1, [5, 5, 401], { elevation_ref: 'wgs84' }), inHall(1, [5, 5, 1], { provider_id: 'other' }));
     assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock tag 1', 'entry dock other 1']);

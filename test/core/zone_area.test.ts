@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { zoneSquareMetres } from '../../src/core/zone/outline.ts';
+import { zoneSquareMeters } from '../../src/core/zone/outline.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { HALL } from '../support/hall.ts';
 
@@ -21,19 +21,19 @@ function zoneOf(...corners: readonly number[][]): Zone {
 }
 
 const between = ([x = 0, y = 0]: number[], [toX = 0, toY = 0]: number[]) => [(x + toX) / 2, (y + toY) / 2];
-const centre = [(A[0] as number) + 0.0006973925, (A[1] as number) + 0.00044946];
+const center = [(A[0] as number) + 0.0006973925, (A[1] as number) + 0.00044946];
 const east = (corner: number[]) => [180 + (corner[0] as number) - 9.0006973925, corner[1] as number];
 const wrapped = (corner: number[]) =>
   east(corner).map((value, index) => (index === 0 && value > 180 ? value - 360 : value));
 
-describe('zoneSquareMetres is', () => {
-  const rows: readonly (readonly [what: string, zone: Zone, squareMetres: number])[] = [
+describe('zoneSquareMeters is', () => {
+  const rows: readonly (readonly [what: string, zone: Zone, squareMeters: number])[] = [
     ['the area of the polygon of the control points', HALL, 10_000],
     ['the same in the other direction', zoneOf(D, C, B, A), 10_000],
     ['that of a triangle', zoneOf(A, B, C), 5_000],
-    ['that of a polygon with a dent', zoneOf(A, B, C, D, centre), 7_500],
+    ['that of a polygon with a dent', zoneOf(A, B, C, D, center), 7_500],
     ['that of the hull, negative, where edges cross', zoneOf(A, C, B, D), -10_000],
-    ['that of the hull with all corners on it', zoneOf(A, centre, C, B, D), -10_000],
+    ['that of the hull with all corners on it', zoneOf(A, center, C, B, D), -10_000],
     ['that of the hull, negative, where a point lies on another edge', zoneOf(A, B, C, between(A, B), D), -10_000],
     ['that of the hull, negative, where an edge runs back', zoneOf(A, B, between(A, B), C, D), -10_000],
     ['that of the polygon with a point on an edge between its ends', zoneOf(A, between(A, B), B, C, D), 10_000],
@@ -47,10 +47,10 @@ describe('zoneSquareMetres is', () => {
   ];
   for (const [what, zone, wanted] of rows) {
     test(what, () => {
-      const found = zoneSquareMetres(zone);
+      const found = zoneSquareMeters(zone);
       assert.ok(Math.abs(found - wanted) <= Math.abs(wanted) * 2e-3, `${found} is not near ${wanted}`);
       assert.equal(Object.is(found, -0), false);
-      assert.equal(zoneSquareMetres(zone), found, 'and stays the same');
+      assert.equal(zoneSquareMeters(zone), found, 'and stays the same');
     });
   }
 });

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type PlaneTransform, projection } from '../../src/core/geo/crs.ts';
-import { destination, geodesicMetres } from '../../src/core/geo/geodesic.ts';
+import { destination, geodesicMeters } from '../../src/core/geo/geodesic.ts';
 import {
   checkGroundControlPoints,
   keepsPlane,
-  residualsMetres,
+  residualsMeters,
   zoneTransform,
 } from '../../src/core/zone/zone_transform.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { uniform } from '../support/uniform.ts';
 import { fromWgs84, toWgs84, transformOf, UNIT_SQUARE, zoneOf } from './zone_rows.ts';
 
-/** How a random zone lies on the earth: its centre, and a linear map from its plane to metres east and north. */
+/** How a random zone lies on the earth: its center, and a linear map from its plane to meters east and north. */
 const placed = fc.record({
   lon: uniform(-180, 180),
   lat: fc.oneof(uniform(-90, 90), fc.constantFrom(-90, -89.9999, -80, -0.0001, 0, 0.0001, 84, 89.9999, 90)),
@@ -47,13 +47,13 @@ function rowsOf({ lon, lat, turn, scaleX, scaleY, mirrored, originX, size }: Pla
 }
 
 describe('zoneTransform of ground control points', () => {
-  it('fits the unit square onto a field of 65 m by 11 m to millimetres', () => {
+  it('fits the unit square onto a field of 65 m by 11 m to millimeters', () => {
     const zone = zoneOf(UNIT_SQUARE);
-    const residuals = residualsMetres(zone);
+    const residuals = residualsMeters(zone);
     assert.equal(residuals?.length, 4);
     assert.ok(Math.max(...(residuals ?? [])) < 0.003, `${residuals}`);
     const [lon, lat] = toWgs84(transformOf(zone), 1, 1);
-    assert.ok(geodesicMetres(lon, lat, 7.816582, 48.130188) < 0.003);
+    assert.ok(geodesicMeters(lon, lat, 7.816582, 48.130188) < 0.003);
     const [x, y] = fromWgs84(transformOf(zone), 7.816551, 48.130094);
     assert.ok(Math.abs(x - 1) < 1e-4 && Math.abs(y) < 1e-3, `${x} ${y}`);
   });
@@ -67,7 +67,7 @@ describe('zoneTransform of ground control points', () => {
     const [, south] = toWgs84(transform, 10, 20);
     assert.ok(south < north);
     const [lon, lat] = toWgs84(transform, 71.7, 111.2);
-    assert.ok(geodesicMetres(lon, lat, 8.001, 49.999) < 0.01);
+    assert.ok(geodesicMeters(lon, lat, 8.001, 49.999) < 0.01);
   });
 
   it('turns and scales, without mirroring, by two pairs', () => {
@@ -81,10 +81,10 @@ describe('zoneTransform of ground control points', () => {
     );
     const [lon, lat] = toWgs84(transform, 100, 0);
     assert.ok(Math.abs(lon) < 1e-6 && lat < -0.0009, 'x points south where y points east');
-    assert.ok(Math.abs(geodesicMetres(0, 0, lon, lat) - 111.3195) < 0.01);
+    assert.ok(Math.abs(geodesicMeters(0, 0, lon, lat) - 111.3195) < 0.01);
   });
 
-  it('takes points on one line for a similarity, also with errors of a centimetre', () => {
+  it('takes points on one line for a similarity, also with errors of a centimeter', () => {
     const rows = [
       [0, 0],
       [0, 0],
@@ -95,7 +95,7 @@ describe('zoneTransform of ground control points', () => {
     ];
     assert.equal(checkGroundControlPoints(rows), undefined);
     const [lon, lat] = toWgs84(transformOf(zoneOf(rows)), 0, 100);
-    assert.ok(Math.abs(geodesicMetres(0, 0, lon, lat) - 111.3) < 0.2 && lat > 0.0009, `${lon} ${lat}`);
+    assert.ok(Math.abs(geodesicMeters(0, 0, lon, lat) - 111.3) < 0.2 && lat > 0.0009, `${lon} ${lat}`);
   });
 
   it('takes pairs for a similarity where the points of one side alone lie on one line', () => {
@@ -111,18 +111,18 @@ describe('zoneTransform of ground control points', () => {
       const transform = transformOf(zoneOf(rows));
       const origin = toWgs84(transform, 0, 0);
       const [lon, lat] = toWgs84(transform, 100, 0);
-      assert.ok(Math.abs(geodesicMetres(...origin, lon, lat) - 111) < 3 && lat < origin[1] - 0.0009, `${lon} ${lat}`);
+      assert.ok(Math.abs(geodesicMeters(...origin, lon, lat) - 111) < 3 && lat < origin[1] - 0.0009, `${lon} ${lat}`);
     }
   });
 
   it('spreads errors among more than three pairs', () => {
     const rows = UNIT_SQUARE.map((row) => [...row]);
     rows[6] = [7.816551 + 0.00001, 48.130094];
-    const residuals = residualsMetres(zoneOf(rows)) ?? [];
+    const residuals = residualsMeters(zoneOf(rows)) ?? [];
     for (const residual of residuals) assert.ok(Math.abs(residual - 0.744 / 4) < 0.01, `${residuals}`);
   });
 
-  it('brings every position back to a millimetre, anywhere on the earth', () => {
+  it('brings every position back to a millimeter, anywhere on the earth', () => {
     const inside = uniform(-1, 2);
     const property = fc.property(placed, inside, inside, (where, across, up) => {
       const rows = rowsOf(where);
@@ -147,7 +147,7 @@ describe('zoneTransform of ground control points', () => {
       const extent = where.size * Math.max(where.scaleX, where.scaleY);
       for (let i = 0; i < rows.length; i += 2) {
         const [lon, lat] = toWgs84(transform, rows[i + 1]?.[0] as number, rows[i + 1]?.[1] as number);
-        const away = geodesicMetres(lon, lat, rows[i]?.[0] as number, rows[i]?.[1] as number);
+        const away = geodesicMeters(lon, lat, rows[i]?.[0] as number, rows[i]?.[1] as number);
         // A square on the ellipsoid is none in any plane: what is left grows with the square of its size.
         assert.ok(away < 0.001 + extent * 1e-5 + extent ** 2 * 1e-6, `${away} m away, ${extent} m wide`);
       }
@@ -217,7 +217,7 @@ describe('zoneTransform of a benchmark', () => {
   it('has its local origin at the position', () => {
     const zone: Zone = { ...base, local_origin: { type: 'Point', coordinates: [100, 200, 3] }, easting_angle: 30 };
     const [lon, lat] = toWgs84(transformOf(zone), 100, 200);
-    assert.ok(geodesicMetres(lon, lat, 9.5, 50) < 1e-6);
+    assert.ok(geodesicMeters(lon, lat, 9.5, 50) < 1e-6);
   });
 
   it('turns clockwise by the sum of its angles and scales', () => {
@@ -265,9 +265,9 @@ describe('keepsPlane', () => {
   }
 });
 
-describe('residualsMetres', () => {
+describe('residualsMeters', () => {
   it('is undefined for zones that are not fitted', () => {
-    assert.equal(residualsMetres({ id: 'z', type: 'rfid' }), undefined);
-    assert.equal(residualsMetres({ id: 'z', type: 'uwb' }), undefined);
+    assert.equal(residualsMeters({ id: 'z', type: 'rfid' }), undefined);
+    assert.equal(residualsMeters({ id: 'z', type: 'uwb' }), undefined);
   });
 });

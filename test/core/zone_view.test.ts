@@ -72,7 +72,7 @@ describe('viewTransform', () => {
 describe('pointInPlane and polygonInPlane', () => {
   const utm = projection('EPSG:32632') as PlaneTransform;
 
-  it('move positions in rounded metres and keep z', () => {
+  it('move positions in rounded meters and keep z', () => {
     assert.deepEqual(pointInPlane({ type: 'Point', coordinates: [9, 0, 7.125] }, utm), {
       type: 'Point',
       coordinates: [500000, 0, 7.125],

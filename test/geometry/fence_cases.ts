@@ -6,21 +6,21 @@ export interface Case {
   readonly name: string;
   readonly region: Region;
   readonly footprint: Footprint;
-  /** Metres, to 1 mm; 0 means that they touch. */
+  /** Meters, to 1 mm; 0 means that they touch. */
   readonly distance: number;
   readonly depth?: number;
 }
 
 export const HERE = { lon: 8, lat: 50 };
 
-/** A place some metres east and north of HERE, and a box around such metres. */
+/** A place some meters east and north of HERE, and a box around such meters. */
 export function at(x: number, y: number): [number, number] {
   const [dx, dy] = degrees(x, y, HERE.lat);
   return [HERE.lon + dx, HERE.lat + dy];
 }
 /** A box around such places. */
-export function boxAt(west: number, south: number, east: number, north: number, slackMetres = 0): Region {
-  return box(...at(west, south), ...at(east, north), slackMetres);
+export function boxAt(west: number, south: number, east: number, north: number, slackMeters = 0): Region {
+  return box(...at(west, south), ...at(east, north), slackMeters);
 }
 
 export const ten = boxAt(-5, -5, 5, 5);

@@ -22,20 +22,20 @@ for (const [name, open] of IMPLEMENTATIONS) {
           [],
         );
         assert.equal(index.touches(3, footprint), distance === 0);
-        close(index.distanceMetres(3, footprint), distance);
+        close(index.distanceMeters(3, footprint), distance);
         if (distance === 0) assert.deepEqual([...index.near(undefined, footprint).slots], [3]);
-        if (depth !== undefined) close(index.depthMetres(3, footprint), depth);
+        if (depth !== undefined) close(index.depthMeters(3, footprint), depth);
       });
     }
 
-    it('counts the edge of a circle as inside, to the micrometre', async () => {
+    it('counts the edge of a circle as inside, to the micrometer', async () => {
       const index = await open();
       const [lon, lat] = at(400, 300);
       index.set(0, circle(8, 50, 1));
-      const metres = index.distanceMetres(0, point(lon, lat)) + 1;
-      index.set(0, circle(8, 50, metres - 3e-7));
+      const meters = index.distanceMeters(0, point(lon, lat)) + 1;
+      index.set(0, circle(8, 50, meters - 3e-7));
       assert.equal(index.touches(0, point(lon, lat)), true);
-      index.set(0, circle(8, 50, metres - 3e-6));
+      index.set(0, circle(8, 50, meters - 3e-6));
       assert.equal(index.touches(0, point(lon, lat)), false);
     });
 
@@ -74,8 +74,8 @@ for (const [name, open] of IMPLEMENTATIONS) {
     it('has nothing at slots that were never set', async () => {
       const index = await open();
       assert.equal(index.touches(5, point(8, 50)), false);
-      assert.equal(index.distanceMetres(5, point(8, 50)), Number.POSITIVE_INFINITY);
-      assert.equal(index.depthMetres(5, point(8, 50)), Number.NEGATIVE_INFINITY);
+      assert.equal(index.distanceMeters(5, point(8, 50)), Number.POSITIVE_INFINITY);
+      assert.equal(index.depthMeters(5, point(8, 50)), Number.NEGATIVE_INFINITY);
       assert.deepEqual([...index.near(undefined, point(8, 50)).slots], []);
     });
   });
@@ -102,17 +102,17 @@ describe('FenceIndex', () => {
     const [dx, dy] = degrees(70_000, 70_000, 50);
     const far = point(8 + dx, 50 + dy);
     for (const target of [index, reference]) target.set(0, circle(8, 50, 1));
-    const metres = reference.distanceMetres(0, far) + 1;
+    const meters = reference.distanceMeters(0, far) + 1;
     for (const [more, touches] of [
       [1e-5, true],
       [-1e-5, false],
     ] as const) {
-      index.set(0, circle(8, 50, metres + more));
+      index.set(0, circle(8, 50, meters + more));
       assert.equal(index.touches(0, far), touches);
     }
   });
 });
 
 function close(actual: number, expected: number): void {
-  assert.ok(Math.abs(actual - expected) <= 1e-3 + Math.abs(expected) * 1e-4, `${actual} instead of ${expected} metres`);
+  assert.ok(Math.abs(actual - expected) <= 1e-3 + Math.abs(expected) * 1e-4, `${actual} instead of ${expected} meters`);
 }

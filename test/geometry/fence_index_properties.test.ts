@@ -74,8 +74,8 @@ describe('FenceIndex.near', () => {
       [0, 1],
     ] as const) {
       let last: Nearby | undefined;
-      for (let metres = 0; metres < 500; metres++) {
-        const [dx, dy] = degrees(metres * east, metres * north, 60);
+      for (let meters = 0; meters < 500; meters++) {
+        const [dx, dy] = degrees(meters * east, meters * north, 60);
         const footprint = point(8 + dx, 60 + dy, 30);
         last = index.near(last, footprint);
         assertComplete(index, { nearby: last, slots, footprint });
@@ -123,10 +123,10 @@ describe('FenceIndex', () => {
       fc.property(both, ([region, footprint, size]) => {
         index.set(0, region);
         reference.set(0, region);
-        const distance = index.distanceMetres(0, footprint);
-        const depth = index.depthMetres(0, footprint);
-        agree(distance, reference.distanceMetres(0, footprint), size);
-        agree(depth, reference.depthMetres(0, footprint), size);
+        const distance = index.distanceMeters(0, footprint);
+        const depth = index.depthMeters(0, footprint);
+        agree(distance, reference.distanceMeters(0, footprint), size);
+        agree(depth, reference.depthMeters(0, footprint), size);
         assert.equal(index.touches(0, footprint), distance === 0);
         assert.equal(depth >= 0, distance === 0);
       }),
@@ -134,7 +134,7 @@ describe('FenceIndex', () => {
     );
   });
 
-  it('agrees with brute force on distances around the poles and of hundreds of kilometres', async () => {
+  it('agrees with brute force on distances around the poles and of hundreds of kilometers', async () => {
     const index = await openFenceIndex();
     const reference = new ReferenceFenceIndex();
     const arctic = fc.record({
@@ -147,11 +147,11 @@ describe('FenceIndex', () => {
       fc.property(both, ([region, footprint]) => {
         index.set(0, region);
         reference.set(0, region);
-        const [actual, expected] = [index, reference].map((one) => one.distanceMetres(0, footprint)) as [
+        const [actual, expected] = [index, reference].map((one) => one.distanceMeters(0, footprint)) as [
           number,
           number,
         ];
-        assert.ok(Math.abs(actual - expected) <= 5e-6 + 2e-3 * expected, `${actual} instead of ${expected} metres`);
+        assert.ok(Math.abs(actual - expected) <= 5e-6 + 2e-3 * expected, `${actual} instead of ${expected} meters`);
       }),
       { seed: SEED, numRuns: 600 },
     );
@@ -172,10 +172,10 @@ function assertComplete(
   }
 }
 
-/** 1 mm per 100 m nearby, 1 % where hundreds of kilometres are at play. */
+/** 1 mm per 100 m nearby, 1 % where hundreds of kilometers are at play. */
 function agree(actual: number, expected: number, size: number): void {
   assert.ok(Number.isFinite(actual), `${actual} is not finite`);
   const share = size < 1000 && Math.abs(expected) < 2000 ? 1e-5 : 1e-2;
   const difference = Math.abs(actual - expected);
-  assert.ok(difference <= 5e-6 + share * Math.abs(expected), `${actual} instead of ${expected} metres`);
+  assert.ok(difference <= 5e-6 + share * Math.abs(expected), `${actual} instead of ${expected} meters`);
 }

@@ -1,21 +1,21 @@
 import fc from 'fast-check';
 import type { Footprint, Region } from '../../src/core/fence/fence_index.ts';
-import { metresPerLatitude, metresPerLongitude } from '../../src/core/geo/ellipsoid.ts';
+import { metersPerLatitude, metersPerLongitude } from '../../src/core/geo/ellipsoid.ts';
 
 /** Regions, footprints and generators of both for the tests of the fence index. */
 
 export function point(lon: number, lat: number, radiusMetres = 0): Footprint {
-  return { lon, lat, radiusMetres, ring: undefined, reachMetres: radiusMetres };
+  return { lon, lat, radiusMetres, ring: undefined, reachMeters: radiusMetres };
 }
 
-/** A footprint with a ring around its position, its corners given in metres east and north. */
+/** A footprint with a ring around its position, its corners given in meters east and north. */
 export function shaped(lon: number, lat: number, corners: readonly (readonly [number, number])[]): Footprint {
   const ring = [...corners, corners[0] as readonly [number, number]].flatMap(([x, y]) => {
     const [dx, dy] = degrees(x, y, lat);
     return [lon + dx, lat + dy];
   });
-  const reachMetres = Math.max(...corners.map(([x, y]) => Math.hypot(x, y))) * 1.01;
-  return { lon, lat, radiusMetres: 0, ring: Float64Array.from(ring), reachMetres };
+  const reachMeters = Math.max(...corners.map(([x, y]) => Math.hypot(x, y))) * 1.01;
+  return { lon, lat, radiusMetres: 0, ring: Float64Array.from(ring), reachMeters };
 }
 
 export function square(lon: number, lat: number, halfMetres: number): Footprint {
@@ -32,12 +32,12 @@ export function circle(lon: number, lat: number, radiusMetres: number): Region {
   return { kind: 'circle', lon, lat, radiusMetres };
 }
 
-export function polygon(rings: readonly (readonly (readonly [number, number])[])[], slackMetres = 0): Region {
-  return { kind: 'polygon', rings: rings.map((ring) => Float64Array.from(ring.flat())), slackMetres };
+export function polygon(rings: readonly (readonly (readonly [number, number])[])[], slackMeters = 0): Region {
+  return { kind: 'polygon', rings: rings.map((ring) => Float64Array.from(ring.flat())), slackMeters };
 }
 
-export function box(west: number, south: number, east: number, north: number, slackMetres = 0): Region {
-  return polygon([corners(west, south, east, north)], slackMetres);
+export function box(west: number, south: number, east: number, north: number, slackMeters = 0): Region {
+  return polygon([corners(west, south, east, north)], slackMeters);
 }
 
 /** A closed ring, counter-clockwise. */
@@ -51,12 +51,12 @@ export function corners(west: number, south: number, east: number, north: number
   ];
 }
 
-/** Degrees of longitude and latitude for metres east and north. Around the poles longitudes get no wider than at 89.4°. */
+/** Degrees of longitude and latitude for meters east and north. Around the poles longitudes get no wider than at 89.4°. */
 export function degrees(x: number, y: number, lat: number): [number, number] {
-  return [x / metresPerLongitude(Math.min(89.4, Math.abs(lat))), y / metresPerLatitude(lat)];
+  return [x / metersPerLongitude(Math.min(89.4, Math.abs(lat))), y / metersPerLatitude(lat)];
 }
 
-/** Half a metre to thousands of kilometres, each order of magnitude as often. */
+/** Half a meter to thousands of kilometers, each order of magnitude as often. */
 export const anySize = fc.double({ min: -0.3, max: 6.5, noNaN: true }).map((exponent) => 10 ** exponent);
 
 const somewhere = fc.record({
@@ -85,14 +85,14 @@ const share = fc.double({ min: -1, max: 1, noNaN: true });
 
 /** A region of about the size of the spot, around it or close by. */
 export function regionAt(spot: Spot): fc.Arbitrary<Region> {
-  const centre = fc.tuple(share, share).map(([x, y]) => moved(spot, x, y));
+  const center = fc.tuple(share, share).map(([x, y]) => moved(spot, x, y));
   const round = fc
-    .tuple(centre, fc.double({ min: 0.05, max: 1, noNaN: true }))
+    .tuple(center, fc.double({ min: 0.05, max: 1, noNaN: true }))
     .map(([{ lon, lat }, scale]) => circle(wrapped(lon), lat, Math.max(0.5, spot.size * scale)));
   const star = fc
-    .tuple(centre, fc.array(fc.double({ min: 0.3, max: 1, noNaN: true }), { minLength: 3, maxLength: 9 }))
+    .tuple(center, fc.array(fc.double({ min: 0.3, max: 1, noNaN: true }), { minLength: 3, maxLength: 9 }))
     .map(([{ lon, lat }, radii]) => polygon([starRing(lon, lat, { radii, size: spot.size })]));
-  const rectangle = fc.tuple(centre, fc.double({ min: 0.05, max: 1, noNaN: true })).map(([{ lon, lat }, scale]) => {
+  const rectangle = fc.tuple(center, fc.double({ min: 0.05, max: 1, noNaN: true })).map(([{ lon, lat }, scale]) => {
     const [dx, dy] = degrees(spot.size * scale, spot.size, lat);
     const half = Math.min(180, dx);
     return box(lon - half, clampLat(lat - dy), lon + half, clampLat(lat + dy));

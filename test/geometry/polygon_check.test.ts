@@ -23,7 +23,7 @@ describe('the check of a polygon in a plane', () => {
   }
 
   for (const [what, ring] of [
-    ['metres beyond any longitude', '0 0, 900 0, 900 900'],
+    ['meters beyond any longitude', '0 0, 900 0, 900 900'],
     ['a ring in the other direction', '900 900, 900 0, 0 0'],
     ['a dent', '0 0, 4 0, 2 1, 4 4, 0 4, 0 0'],
   ] as const) {

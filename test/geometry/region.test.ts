@@ -229,7 +229,7 @@ describe('compileRegion', () => {
         plane(utm32),
       );
       assert.ok(region?.kind === 'polygon');
-      assert.ok(region.slackMetres <= 2e-4, `${region.slackMetres} m of slack`);
+      assert.ok(region.slackMeters <= 2e-4, `${region.slackMeters} m of slack`);
       index.set(0, region);
       for (let i = 0; i <= 200; i++) {
         const along = south + (size * (i + 0.5)) / 202;
@@ -263,7 +263,7 @@ describe('compileRegion', () => {
     assert.ok(region?.kind === 'polygon');
     const points = region.rings.reduce((sum, ring) => sum + ring.length / 2, 0);
     assert.ok(points <= 20_001 && points > 5000, `${points} points`);
-    assert.ok(region.slackMetres > 2e-4 && region.slackMetres < 0.1, `${region.slackMetres} m of slack`);
+    assert.ok(region.slackMeters > 2e-4 && region.slackMeters < 0.1, `${region.slackMeters} m of slack`);
   });
 
   it('takes mirrored planes and planes over the antimeridian and the pole', async () => {

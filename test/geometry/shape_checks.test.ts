@@ -277,7 +277,7 @@ describe('the region check', () => {
       ),
     ],
     [
-      'half a metre',
+      'half a meter',
       polygonal([
         [
           [8, 50],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
+import { geodesicMeters } from '../../src/core/geo/geodesic.ts';
 import { type Stay, staysOf } from '../../src/history/queries/stays.ts';
 import { diceOf } from '../support/dice.ts';
 
@@ -20,7 +20,7 @@ function slowStaysOf({ times, lons, lats }: Places, { radiusMetres, minStopMs, m
     while (
       end < times.length &&
       at(times, end) - at(times, end - 1) <= maxGapMs &&
-      geodesicMetres(at(lons, first), at(lats, first), at(lons, end), at(lats, end)) <= radiusMetres
+      geodesicMeters(at(lons, first), at(lats, first), at(lons, end), at(lats, end)) <= radiusMetres
     ) {
       end++;
     }

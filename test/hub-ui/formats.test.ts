@@ -506,14 +506,21 @@ test('readDxf refuses what would have no end, or is damaged', () => {
   const cases: readonly [readonly string[], readonly string[], RegExp][] = [
     [block('A', ...insert('A')), insert('A'), /The block A contains itself/],
     [[...block('A', ...insert('B')), ...block('B', ...insert('A'))], insert('A'), /contains itself/],
-    [[...block('B'), ...block('A', ...many)], insert('A'), /1,?\d+ entities, including those of blocks; the maximum is 200,000/],
+    [
+      [...block('B'), ...block('A', ...many)],
+      insert('A'),
+      /1,?\d+ entities, including those of blocks; the maximum is 200,000/,
+    ],
     [[], ['0 LWPOLYLINE', '20 1'], /The drawing is damaged: /],
   ];
   for (const [blocks, entities, message] of cases) {
     const text = IN_METERS + section('BLOCKS', blocks) + section('ENTITIES', entities);
     assert.throws(() => readDxf(text), { message });
   }
-  assert.throws(() => readDxf(section('HEADER', ['9 $INSUNITS', '70 8'])), /\$INSUNITS: 8 is not a supported unit of length/);
+  assert.throws(
+    () => readDxf(section('HEADER', ['9 $INSUNITS', '70 8'])),
+    /\$INSUNITS: 8 is not a supported unit of length/,
+  );
   assert.throws(() => readDxf(IN_METERS), /The file contains no DXF entities/);
 });
 

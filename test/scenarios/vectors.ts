@@ -4,7 +4,7 @@ import type { Trackable } from '../../src/model/trackable.ts';
 
 /**
  * What a fence makes of an object's movements: setups, observations and the events that must follow. The fence is a
- * square of 10 m. Times are seconds from the start of the vector, places metres east of the fence's eastern edge:
+ * square of 10 m. Times are seconds from the start of the vector, places meters east of the fence's eastern edge:
  * negative inside. The last observation is followed by silence.
  */
 export interface Vector {

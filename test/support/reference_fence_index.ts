@@ -26,17 +26,17 @@ export class ReferenceFenceIndex implements FenceIndex {
   }
 
   touches(slot: number, footprint: Footprint): boolean {
-    return this.distanceMetres(slot, footprint) === 0;
+    return this.distanceMeters(slot, footprint) === 0;
   }
 
-  distanceMetres(slot: number, footprint: Footprint): number {
+  distanceMeters(slot: number, footprint: Footprint): number {
     const region = this.#regions.get(slot);
     if (region === undefined) return Number.POSITIVE_INFINITY;
     const metres = gap(region, footprint) - footprint.radiusMetres;
     return metres <= slackOf(region) ? 0 : metres;
   }
 
-  depthMetres(slot: number, footprint: Footprint): number {
+  depthMeters(slot: number, footprint: Footprint): number {
     const region = this.#regions.get(slot);
     if (region === undefined) return Number.NEGATIVE_INFINITY;
     const places: Lonlat[] = [[footprint.lon, footprint.lat], ...pairs(footprint.ring ?? new Float64Array(0))];
@@ -55,7 +55,7 @@ function metres(a: Lonlat, b: Lonlat): number {
 }
 
 function slackOf(region: Region): number {
-  return region.kind === 'circle' ? 1e-6 : Math.max(region.slackMetres, 1e-6);
+  return region.kind === 'circle' ? 1e-6 : Math.max(region.slackMeters, 1e-6);
 }
 
 /** Metres between the region and the footprint without its radius. */

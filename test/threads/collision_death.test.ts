@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { CollisionRow } from '../../src/core/collision/row.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
-import { metres, RunningShards, trackable } from './running_shards.ts';
+import { meters, RunningShards, trackable } from './running_shards.ts';
 
 const CARTS = 6;
 
@@ -60,7 +60,7 @@ async function play(running: RunningShards, { steps, fromSecond, kills, more }: 
   let deaths = 0;
   for (const { cart, east, after } of steps) {
     running.second++;
-    running.location(`tag ${cart}`, metres(east, 0));
+    running.location(`tag ${cart}`, meters(east, 0));
     if (after === 'go on') continue;
     if (after === 'delete') {
       running.tell({ kind: 'trackable', id: `cart ${cart}`, entity: undefined });
@@ -124,12 +124,12 @@ test('Whenever the collision worker is killed, the timers of pairs that are held
 test('A new collision worker knows who collides, and where everybody stands', async (t) => {
   const running = open(2);
   t.after(() => running.close());
-  for (const [index, east] of [0, 3, 50, 70].entries()) running.location(`tag ${index}`, metres(east, 0));
+  for (const [index, east] of [0, 3, 50, 70].entries()) running.location(`tag ${index}`, meters(east, 0));
   await running.settle();
   await running.collisions.kill();
   running.second = 10;
-  running.location('tag 2', metres(68, 0));
-  running.location('tag 1', metres(9, 0));
+  running.location('tag 2', meters(68, 0));
+  running.location('tag 1', meters(9, 0));
   await running.settle();
   assert.deepEqual(
     collisionsOf(running).map((collision) => collision.replaceAll(/2026-03-01T12:00:|\.000Z/g, '')),
@@ -145,8 +145,8 @@ test('A new collision worker knows who collides, and where everybody stands', as
 test('A collision worker that is killed again and again while it is told what the last one knew loses nothing', async (t) => {
   const running = open(1);
   t.after(() => running.close());
-  running.location('tag 0', metres(0, 0));
-  running.location('tag 1', metres(3, 0));
+  running.location('tag 0', meters(0, 0));
+  running.location('tag 1', meters(3, 0));
   await running.settle();
   await running.collisions.kill();
   let kills = 2;
@@ -154,7 +154,7 @@ test('A collision worker that is killed again and again while it is told what th
     if (kills-- > 0) void running.collisions.kill();
   };
   running.second = 5;
-  running.location('tag 1', metres(30, 0));
+  running.location('tag 1', meters(30, 0));
   await running.settle();
   assert.deepEqual(
     collisionsOf(running).map((collision) => collision.split(' ')[0]),
@@ -177,10 +177,10 @@ test('A start and an end of a collision are told once they are kept, in the orde
   const move = async (east: number) => {
     running.second++;
     const before = running.collisions.lane.batches;
-    running.location('tag 1', metres(east, 0));
+    running.location('tag 1', meters(east, 0));
     while (running.collisions.lane.batches === before) await new Promise((resolve) => setImmediate(resolve));
   };
-  running.location('tag 0', metres(0, 0));
+  running.location('tag 0', meters(0, 0));
   await running.settle();
   await move(3);
   assert.equal(kept.at(-1)?.gone, undefined);
@@ -199,8 +199,8 @@ test('A start and an end of a collision are told once they are kept, in the orde
 test('A collision is told at once where it cannot be kept', async (t) => {
   const running = open(1, { keeping: () => Promise.reject(new Error('the disk is full')) });
   t.after(() => running.close());
-  running.location('tag 0', metres(0, 0));
-  running.location('tag 1', metres(3, 0));
+  running.location('tag 0', meters(0, 0));
+  running.location('tag 1', meters(3, 0));
   await running.shards.settled().catch(() => undefined);
   await running.collisions.settled();
   assert.equal(collisionsOf(running).length, 1);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { fenceAround, metres, RunningShards, trackable } from './running_shards.ts';
+import { fenceAround, meters, RunningShards, trackable } from './running_shards.ts';
 
 const TIMEOUT = { timeout: 10_000 };
 
@@ -11,7 +11,7 @@ test('No deadline fires before a location that was received earlier and still wa
   running.tell(fenceAround('fence', [0, 0], 20, TIMEOUT));
   for (const second of [0, 8, 16, 24]) {
     running.second = second;
-    running.location('tag', metres(0, 0));
+    running.location('tag', meters(0, 0));
   }
   // All of them wait while time goes on.
   running.second = 100;
@@ -23,12 +23,12 @@ test('No deadline fires before a location that was received earlier and still wa
 
 test('No deadline fires before a location that stands in line while objects move', async () => {
   const before = running.crossings().length;
-  for (let index = 0; index < 8; index++) running.location(`tag ${index}`, metres(0, 0));
+  for (let index = 0; index < 8; index++) running.location(`tag ${index}`, meters(0, 0));
   await running.settle();
   running.second = 108;
   // Some of them move, and the locations of all wait for that.
   for (let index = 0; index < 8; index++) running.tell(trackable(`trackable ${index}`, [`tag ${index}`]));
-  for (let index = 0; index < 8; index++) running.location(`tag ${index}`, metres(0, 0));
+  for (let index = 0; index < 8; index++) running.location(`tag ${index}`, meters(0, 0));
   running.second = 112;
   for (const { lane } of running.shards.lanes) lane.wake();
   await running.settle();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { StoredRow } from '../../src/core/item.ts';
 import type { Topic } from '../../src/model/topics.ts';
 import { T0 } from '../support/shard_harness.ts';
-import { fenceAround, metres, RunningShards, type Told, trackable } from './running_shards.ts';
+import { fenceAround, meters, RunningShards, type Told, trackable } from './running_shards.ts';
 
 test('kept resolves when the rows of all that came before it are kept, however many batches that takes', async (t) => {
   const kept = new Map<string, StoredRow>();
@@ -17,15 +17,15 @@ test('kept resolves when the rows of all that came before it are kept, however m
   });
   t.after(() => running.close());
   for (let round = 0; round < 5; round++) {
-    for (let index = 0; index < 30; index++) running.location(`tag ${index}`, metres(round, index));
+    for (let index = 0; index < 30; index++) running.location(`tag ${index}`, meters(round, index));
     const done = running.shards.kept();
     // These may or may not be kept by then.
-    for (let index = 0; index < 30; index++) running.location(`later ${index}`, metres(round, index));
+    for (let index = 0; index < 30; index++) running.location(`later ${index}`, meters(round, index));
     await done;
     for (let index = 0; index < 30; index++) {
       const row = kept.get(`tag ${index}`);
       assert.ok(row?.kind === 'provider' && row.gone !== true);
-      assert.deepEqual(coordinatesOf(row.location), metres(round, index));
+      assert.deepEqual(coordinatesOf(row.location), meters(round, index));
     }
   }
 });
@@ -33,7 +33,7 @@ test('kept resolves when the rows of all that came before it are kept, however m
 test('kept rejects when rows cannot be kept', async (t) => {
   const running = new RunningShards({ shards: 1, keeping: () => Promise.reject(new Error('the disk is full')) });
   t.after(() => running.close());
-  running.location('tag', metres(0, 0));
+  running.location('tag', meters(0, 0));
   await assert.rejects(running.shards.kept(), { message: 'the disk is full' });
 });
 
@@ -47,7 +47,7 @@ test('A shard without changes hands out no rows', async (t) => {
     },
   });
   t.after(() => running.close());
-  running.location('tag', metres(0, 0));
+  running.location('tag', meters(0, 0));
   await running.shards.kept();
   assert.equal(commits, 1);
   await running.shards.kept();
@@ -62,11 +62,11 @@ test('What a new shard says of an object waits for what the old one has said of 
   t.after(() => running.close());
   running.tell(fenceAround('fence', [0, 0], 20));
   const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
-  for (const id of ids) running.location(id, metres(0, 0));
+  for (const id of ids) running.location(id, meters(0, 0));
   for (const id of ids) {
     running.tell(trackable(`carrier of ${id}`, [id]));
     running.second++;
-    running.location(id, metres(1, 0));
+    running.location(id, meters(1, 0));
   }
   const of = (topic: Topic): readonly Told[] => running.events.filter((event) => event.topic === topic);
   const settled = running.settle();
@@ -80,7 +80,7 @@ test('What a new shard says of an object waits for what the old one has said of 
     const places = of('location_updates').filter(isOwn);
     assert.deepEqual(
       places.map(({ position }) => (position as { coordinates: unknown }).coordinates),
-      [metres(0, 0), metres(1, 0)],
+      [meters(0, 0), meters(1, 0)],
     );
     assert.equal(of('fence_events').filter(isOwn).length, 1);
   }
@@ -89,7 +89,7 @@ test('What a new shard says of an object waits for what the old one has said of 
 test('Overdue exits of a restart still wait for their time when a worker dies meanwhile', async (t) => {
   const running = new RunningShards({ shards: 1 });
   t.after(() => running.close());
-  const [lon, lat] = metres(0, 0);
+  const [lon, lat] = meters(0, 0);
   const location = { position: { type: 'Point', coordinates: [lon, lat] }, source: 'tag', provider_type: 'uwb' };
   const text = JSON.stringify({ ...location, provider_id: 'tag', crs: 'EPSG:4326' });
   const row: StoredRow = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { EntityCommand } from '../../src/shards/shard_commands.ts';
-import { metres, provider, RunningShards, trackable } from './running_shards.ts';
+import { meters, provider, RunningShards, trackable } from './running_shards.ts';
 
 const BY_PROVIDERS = 'com.hdm.hub.zone.autozoneupdate.providers';
 const BY_TRACKABLES = 'com.hdm.hub.zone.autozoneupdate.trackables';
@@ -32,7 +32,7 @@ test('Zones end where the last location has taken them, however many shards ther
         running.tell(reader('b', { [BY_PROVIDERS]: ['tag 1', 'tag 2', 'tag 3'] }));
         for (const { tag, east, cut } of steps) {
           running.second++;
-          running.location(`tag ${tag}`, metres(east, 0));
+          running.location(`tag ${tag}`, meters(east, 0));
           if (cut && shards > 1) await new Promise((resolve) => setImmediate(resolve));
         }
         await running.settle();
@@ -43,7 +43,7 @@ test('Zones end where the last location has taken them, however many shards ther
       const last = (tags: readonly number[]) => steps.findLast(({ tag }) => tags.includes(tag));
       const expected = { a: last([0, 1]), b: last([1, 2, 3]) };
       for (const [id, found] of Object.entries(expected)) {
-        assert.deepEqual(ends[0]?.[id], found && metres(found.east, 0));
+        assert.deepEqual(ends[0]?.[id], found && meters(found.east, 0));
       }
     }),
     { numRuns: 2, seed: 7, endOnFailure: true },
@@ -54,16 +54,16 @@ test('A new worker knows which zones follow what, and tells nothing twice', asyn
   const running = new RunningShards({ shards: 1 });
   t.after(() => running.close());
   running.tell(provider('tag'), reader('a', { [BY_PROVIDERS]: ['tag'] }));
-  running.location('tag', metres(1, 0));
+  running.location('tag', meters(1, 0));
   await running.settle();
   await running.shards.lanes[0]?.kill();
   await running.settle();
   assert.equal(running.zoneMoves.length, 1);
-  running.location('tag', metres(2, 0));
+  running.location('tag', meters(2, 0));
   await running.settle();
   assert.equal(running.counts.workerRestarts, 1);
   assert.deepEqual(
     running.zoneMoves.map(({ position }) => position),
-    [metres(1, 0), metres(2, 0)],
+    [meters(1, 0), meters(2, 0)],
   );
 });

@@ -4,7 +4,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import type { Query } from '../../src/core/item.ts';
 import { lend, look } from '../../src/model/borrowed.ts';
 import { unpackJournalRecord } from '../../src/wire/journal_record.ts';
-import { fenceAround, type LocationOptions, metres, provider, RunningShards, trackable } from './running_shards.ts';
+import { fenceAround, type LocationOptions, meters, provider, RunningShards, trackable } from './running_shards.ts';
 
 const running = new RunningShards({ shards: 1 });
 after(() => running.close());
@@ -21,9 +21,9 @@ test('A location that makes its worker throw is given up alone, counted, and fai
   running.tell(ZONE, fenceAround('fence', [0, 0], 20), provider('tag 1'), trackable('cart', ['tag 1']));
   for (let index = 0; index < 6; index++) {
     running.second++;
-    if (index === 3) running.location('bad', metres(0, 0), POISON);
-    running.location('tag 1', metres(index % 2 === 0 ? 0 : 100, index));
-    running.location('tag 2', metres(0, index));
+    if (index === 3) running.location('bad', meters(0, 0), POISON);
+    running.location('tag 1', meters(index % 2 === 0 ? 0 : 100, index));
+    running.location('tag 2', meters(0, index));
   }
   await assert.rejects(running.shards.settled(), { code: 'HUB_INTERNAL' });
   assert.deepEqual(
@@ -44,7 +44,7 @@ test('A change that makes its worker throw is given up, and not told to the next
   const restarts = running.counts.workerRestarts;
   const region = { type: 'Polygon', coordinates: 'nowhere' };
   running.tell({ kind: 'fence', id: 'bad', entity: { id: 'bad', region } } as never);
-  running.location('tag 1', metres(0, 50));
+  running.location('tag 1', meters(0, 50));
   await running.shards.settled().catch(() => undefined);
   assert.deepEqual(
     running.lost.slice(1).map((item) => item.kind),
@@ -52,8 +52,8 @@ test('A change that makes its worker throw is given up, and not told to the next
   );
   const restartsOfPoison = running.counts.workerRestarts - restarts;
   for (const shard of running.shards.lanes) await shard.kill();
-  running.location('tag 1', metres(0, 60));
-  running.location('tag 2', metres(0, 60));
+  running.location('tag 1', meters(0, 60));
+  running.location('tag 2', meters(0, 60));
   await running.settle();
   assert.equal(running.lost.length, 2);
   assert.equal(running.counts.workerRestarts, restarts + restartsOfPoison + 1);
@@ -73,8 +73,8 @@ test('Motions that the collision worker cannot read are dropped, and the next wo
   await alone.settle();
   alone.collisions.addShardMotions({ packed: lend(new Uint8Array([0xc1])), lastSeq: 1 });
   await assert.rejects(alone.collisions.settled());
-  alone.location('a', metres(0, 0));
-  alone.location('b', metres(1, 0));
+  alone.location('a', meters(0, 0));
+  alone.location('b', meters(1, 0));
   await alone.settle();
   assert.deepEqual(
     alone.events.filter(({ topic }) => topic === 'collision_events').map((event) => event['collision_type']),
@@ -87,16 +87,16 @@ test('A shard goes on without its rows when the store cannot hand them out', asy
   const alone = new RunningShards({ shards: 1, rows });
   t.after(() => alone.close());
   alone.tell(provider('tag'));
-  alone.location('tag', metres(1, 1));
+  alone.location('tag', meters(1, 1));
   await alone.settle();
   await alone.shards.lanes[0]?.kill();
   const [location] = (await alone.read({ ask: 'provider_location', id: 'tag' })) ?? [];
-  assert.deepEqual((location as { position: { coordinates: unknown } }).position.coordinates, metres(1, 1));
+  assert.deepEqual((location as { position: { coordinates: unknown } }).position.coordinates, meters(1, 1));
 });
 
 test('A closed shard lane rejects what it runs and starts no worker', async () => {
   const alone = new RunningShards({ shards: 1 });
-  alone.location('tag', metres(0, 0));
+  alone.location('tag', meters(0, 0));
   const settled = alone.shards.settled();
   await Promise.all([assert.rejects(settled), alone.close()]);
   assert.deepEqual([alone.counts.workerRestarts, alone.lost], [0, []]);
@@ -114,9 +114,9 @@ test('A location that makes its worker throw is in no record, and those around i
   });
   try {
     recorded.tell(ZONE, provider('tag 1'), trackable('cart', ['tag 1']));
-    recorded.location('tag 1', metres(0, 0));
-    recorded.location('bad', metres(0, 0), POISON);
-    recorded.location('tag 2', metres(0, 1));
+    recorded.location('tag 1', meters(0, 0));
+    recorded.location('bad', meters(0, 0), POISON);
+    recorded.location('tag 2', meters(0, 1));
     await assert.rejects(recorded.shards.settled(), { code: 'HUB_INTERNAL' });
     const all = records.join();
     assert.deepEqual(

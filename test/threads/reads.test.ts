@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { fenceAround, metres, provider, RunningShards, trackable } from './running_shards.ts';
+import { fenceAround, meters, provider, RunningShards, trackable } from './running_shards.ts';
 
 const running = new RunningShards({ shards: 3, batchMax: 7 });
 after(() => running.close());
@@ -13,12 +13,12 @@ test('A read sees every location and change that came before it, and none that c
     running.second++;
     for (let index = 0; index < 5; index++) {
       const east = (round + index) % 3 === 0 ? 0 : 100 + round;
-      running.location(`tag ${index}`, metres(east, 0));
+      running.location(`tag ${index}`, meters(east, 0));
       reads.push(
         running.read({ ask: 'provider_location', id: `tag ${index}` }).then((found) => coordinatesOf(found?.[0])),
         running.read({ ask: 'provider_fences', id: `tag ${index}`, spatial: false }),
       );
-      expected.push(metres(east, 0), east === 0 ? ['fence'] : []);
+      expected.push(meters(east, 0), east === 0 ? ['fence'] : []);
     }
   }
   assert.deepEqual(await Promise.all(reads), expected);
@@ -27,18 +27,18 @@ test('A read sees every location and change that came before it, and none that c
 test('A read sees what came before it while objects move between shards', async () => {
   for (let round = 0; round < 12; round++) {
     running.second++;
-    running.location('tag', metres(round, 0));
+    running.location('tag', meters(round, 0));
     // Each name is another key, and so most of them live in another shard than the one before.
     running.tell(trackable(`trackable ${round}`, ['tag']));
     if (round > 0) running.tell({ kind: 'trackable', id: `trackable ${round - 1}`, entity: undefined });
-    running.location('tag', metres(round, 50));
+    running.location('tag', meters(round, 50));
     const [location, motion, gone] = await Promise.all([
       running.read({ ask: 'provider_location', id: 'tag' }),
       running.read({ ask: 'trackable_motion', id: `trackable ${round}` }),
       running.read({ ask: 'trackable_motion', id: `trackable ${round - 1}` }),
     ]);
-    assert.deepEqual(coordinatesOf(location?.[0]), metres(round, 50));
-    assert.deepEqual(coordinatesOf((motion?.[0] as { location: unknown } | undefined)?.location), metres(round, 50));
+    assert.deepEqual(coordinatesOf(location?.[0]), meters(round, 50));
+    assert.deepEqual(coordinatesOf((motion?.[0] as { location: unknown } | undefined)?.location), meters(round, 50));
     assert.equal(gone, undefined);
   }
 });
@@ -48,12 +48,12 @@ test('A provider keeps its event time, memberships and timers when it moves to a
   const ids = ['a', 'b', 'c', 'd', 'e'];
   running.tell(fenceAround('slow', [1000, 0], 20, { exit_delay: 60_000 }));
   running.second = start + 10;
-  for (const id of ids) running.location(id, metres(1000, 0));
+  for (const id of ids) running.location(id, meters(1000, 0));
   running.second = start + 20;
   for (const id of ids) {
-    running.location(id, metres(1100, 0));
+    running.location(id, meters(1100, 0));
     running.tell(provider(id), trackable(`carrier of ${id}`, [id]));
-    running.location(id, metres(1000, 0), { generated: start + 15 });
+    running.location(id, meters(1000, 0), { generated: start + 15 });
   }
   await running.settle();
   assert.equal(running.counts.outdated, 5);
@@ -70,9 +70,9 @@ test('A provider keeps its event time, memberships and timers when it moves to a
 test('settled waits for what stands in line while objects move', async () => {
   const before = running.counts.processed;
   for (let index = 0; index < 20; index++) {
-    running.location(`lamp ${index}`, metres(index, 0));
+    running.location(`lamp ${index}`, meters(index, 0));
     running.tell(trackable(`post ${index}`, [`lamp ${index}`]));
-    running.location(`lamp ${index}`, metres(index, 10));
+    running.location(`lamp ${index}`, meters(index, 10));
   }
   await running.shards.settled();
   assert.equal(running.counts.processed - before, 40);

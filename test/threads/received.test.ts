@@ -5,7 +5,7 @@ import type { Router } from '../../src/cluster/rpc/owner_client.ts';
 import { accept } from '../../src/core/location/accepted.ts';
 import type { CountedRun } from '../../src/wire/received_run.ts';
 import { T0 } from '../support/shard_harness.ts';
-import { fenceAround, metres, provider, RunningShards, trackable } from './running_shards.ts';
+import { fenceAround, meters, provider, RunningShards, trackable } from './running_shards.ts';
 
 const PROVIDERS = Array.from({ length: 12 }, (_, i) => `tag ${i}`);
 
@@ -45,7 +45,7 @@ function runsOf(places: readonly Place[]): CountedRun[] {
 test('Locations of another hub are processed like those of this one, also while objects move from shard to shard', async (context) => {
   const [here, there] = [site(context), site(context)];
   for (let second = 0; second < 4; second++) {
-    const places = PROVIDERS.map((id, i): Place => ({ id, at: metres((second * 7 + i) % 25, 0), second }));
+    const places = PROVIDERS.map((id, i): Place => ({ id, at: meters((second * 7 + i) % 25, 0), second }));
     for (const { running, assign } of [here, there]) {
       running.second = second;
       if (second === 2) assign();
@@ -72,7 +72,7 @@ test('A provider that was located before the shards were told of it is handed ov
   for (const { shards } of hubs) await shards.adopt(nothing, 0);
   from.tell(provider('known'));
   const ids = ['known', 'not told yet'];
-  for (const run of runsOf(ids.map((id) => ({ id, at: metres(1, 0), second: 0 })))) {
+  for (const run of runsOf(ids.map((id) => ({ id, at: meters(1, 0), second: 0 })))) {
     from.shards.received(run, { receivedMs: T0, eventTime: (ms) => ms });
   }
   const objects = from.shards.objects();
@@ -94,7 +94,7 @@ for (const shards of [1, 3]) {
     context.after(() => running.close());
     running.tell(...PROVIDERS.map((id) => provider(id)));
     running.elsewhere = new Set(PROVIDERS.filter((_, index) => index % 3 === 1));
-    running.body(...PROVIDERS.map((id, index) => [id, metres(index, 0)] as const));
+    running.body(...PROVIDERS.map((id, index) => [id, meters(index, 0)] as const));
     await running.settle();
     const known = await Promise.all(PROVIDERS.map((id) => running.read({ ask: 'provider_location', id })));
     assert.deepEqual(

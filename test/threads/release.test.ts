@@ -12,7 +12,7 @@ import { type JournalRecord, unpackJournalRecord } from '../../src/wire/journal_
 import { asBuffer } from '../../src/wire/location_record.ts';
 import { T0 } from '../support/shard_harness.ts';
 import { crossingsOf } from './crossings.ts';
-import { fenceAround, metres, provider, RunningShards, trackable } from './running_shards.ts';
+import { fenceAround, meters, provider, RunningShards, trackable } from './running_shards.ts';
 
 const TIMERS = { tolerance_timeout: 4000, exit_delay: 3000, entry_delay: 2000, timeout: 9000 };
 const ENTITIES: readonly EntityCommand[] = [
@@ -73,7 +73,7 @@ test('objects that go to and fro between hubs cross fences as in a hub alone, al
           if ('tag' in each) {
             const id = `tag ${each.tag}`;
             const owner = hubs[at(PARTITIONS.partitionOf('provider', id))] as SharingHub;
-            for (const { running } of [owner, alone]) running.location(id, metres(each.east, 0));
+            for (const { running } of [owner, alone]) running.location(id, meters(each.east, 0));
           } else if ('to' in each) {
             const [from, to] = [hubs[1 - each.to], hubs[each.to]] as [SharingHub, SharingHub];
             const isMoved = (partition: number): boolean => {
@@ -114,7 +114,7 @@ test('what has left is recorded before its step, with the sequence of the record
   const hub = new SharingHub(1);
   try {
     const { running, records } = hub;
-    running.location('tag 0', metres(0, 0));
+    running.location('tag 0', meters(0, 0));
     await running.settle();
     const objects = { providers: ['tag 0', 'tag 1'], trackables: ['cart 0'] };
     const left = await running.shards.release(objects, 42);
@@ -132,7 +132,7 @@ test('what has left is recorded before its step, with the sequence of the record
 test('a hub that is out hands nothing over', async () => {
   const hub = new SharingHub(1);
   try {
-    hub.running.location('tag 0', metres(0, 0));
+    hub.running.location('tag 0', meters(0, 0));
     await hub.running.settle();
     hub.isOut = true;
     await assert.rejects(hub.running.shards.release({ providers: ['tag 0'], trackables: ['cart 0'] }, 42), /out of/);
@@ -145,13 +145,13 @@ test('rows and steps of objects that are not meant are left alone, and those of 
   const [from, to] = [new SharingHub(1), new SharingHub(2)];
   try {
     const rows: LastKnownRow[] = [0, 1].map((tag) => {
-      const [lon, lat] = metres(0, 0);
+      const [lon, lat] = meters(0, 0);
       const position = { type: 'Point', coordinates: [lon, lat] };
       const location = { position, source: 'test', provider_type: 'uwb', provider_id: `tag ${tag}`, crs: 'EPSG:4326' };
       const head = { kind: 'provider' as const, id: `tag ${tag}`, receivedMs: T0, eventTimeMs: T0 };
       return { ...head, location: JSON.stringify(location), memberships: [['plain', T0]] };
     });
-    for (const tag of [2, 3]) from.running.location(`tag ${tag}`, metres(0, 0));
+    for (const tag of [2, 3]) from.running.location(`tag ${tag}`, meters(0, 0));
     const steps = await from.running.shards.release({ providers: ['tag 2', 'tag 3'], trackables: [] }, 1);
     const objects = { providers: ['tag 1', 'tag 3'], trackables: [] };
     await to.running.shards.adopt({ rows, steps, config: 1, objects }, 0);
@@ -173,7 +173,7 @@ test('rows and steps of objects that are not meant are left alone, and those of 
 test('a provider that nobody has configured yet is among those of steps, and goes on to the next hub', async () => {
   const [first, second] = [new SharingHub(1), new SharingHub(2)];
   try {
-    for (const id of ['tag 0', 'a stranger']) first.running.location(id, metres(0, 0));
+    for (const id of ['tag 0', 'a stranger']) first.running.location(id, meters(0, 0));
     await first.running.settle();
     const steps = first.records.flatMap((record) => (record.kind === 'step' ? [record.step] : []));
     const located = statedIn(steps).provider;
@@ -204,8 +204,8 @@ test('objects whose rows are wanted anew have them in the next round', async () 
   });
   try {
     running.tell(...ENTITIES);
-    running.location('tag 0', metres(100, 0));
-    running.location('tag 1', metres(100, 0));
+    running.location('tag 0', meters(100, 0));
+    running.location('tag 1', meters(100, 0));
     await running.shards.kept();
     rows.length = 0;
     await running.shards.touchAll({ providers: ['tag 0', 'tag 2'], trackables: ['cart 0'] });

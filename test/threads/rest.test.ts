@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { metres, provider, RunningShards } from './running_shards.ts';
+import { meters, provider, RunningShards } from './running_shards.ts';
 
 const running = new RunningShards({ shards: 1 });
 // A question for a thread's memory does not keep the process.
@@ -15,7 +15,7 @@ test('A worker that has nothing to do after much work gives memory back, and kno
   running.tell(...Array.from({ length: 100 }, (_, index) => provider(`tag ${index}`)));
   for (let round = 0; round < 200; round++) {
     running.second++;
-    for (let index = 0; index < 100; index++) running.location(`tag ${index}`, metres(round, index));
+    for (let index = 0; index < 100; index++) running.location(`tag ${index}`, meters(round, index));
     await running.shards.settled();
   }
   await running.shards.kept();
@@ -23,7 +23,7 @@ test('A worker that has nothing to do after much work gives memory back, and kno
   for (let flushes = 0; flushes < 10; flushes++) lane?.flushInBackground();
   await running.shards.settled();
   const [location] = (await running.read({ ask: 'provider_location', id: 'tag 7' })) ?? [];
-  assert.deepEqual((location as { position: object }).position, { type: 'Point', coordinates: [...metres(199, 7)] });
+  assert.deepEqual((location as { position: object }).position, { type: 'Point', coordinates: [...meters(199, 7)] });
   const tidied = await lane?.memory();
   assert.ok(tidied && before && tidied.heapUsedBytes < before.heapUsedBytes, `${before?.heapUsedBytes} bytes before`);
 });

@@ -214,12 +214,12 @@ export class RunningShards {
 export type LocationOptions = Partial<Location> & { readonly generated?: number };
 type WithoutView<T> = T extends unknown ? Omit<T, 'view'> : never;
 
-/** A place some metres to the east and north of 9° E, 50° N. */
-export function metres(east: number, north: number): [lon: number, lat: number] {
+/** A place some meters to the east and north of 9° E, 50° N. */
+export function meters(east: number, north: number): [lon: number, lat: number] {
   return [9 + east / 71_695.6, 50 + north / 111_229];
 }
 
-/** A fence: the square around a place, with its sides in metres. */
+/** A fence: the square around a place, with its sides in meters. */
 export function fenceAround(
   id: string,
   [east, north]: readonly [number, number],
@@ -228,11 +228,11 @@ export function fenceAround(
 ): EntityCommand {
   const half = side / 2;
   const ring = [
-    metres(east - half, north - half),
-    metres(east + half, north - half),
-    metres(east + half, north + half),
-    metres(east - half, north + half),
-    metres(east - half, north - half),
+    meters(east - half, north - half),
+    meters(east + half, north - half),
+    meters(east + half, north + half),
+    meters(east - half, north + half),
+    meters(east - half, north - half),
   ];
   const region = { type: 'Polygon' as const, coordinates: [ring] };
   return { kind: 'fence', id, entity: { id, region, crs: 'EPSG:4326', ...more } };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import type { EntityCommand } from '../../src/shards/shard_commands.ts';
-import { fenceAround, metres, provider, RunningShards, type Told, trackable } from './running_shards.ts';
+import { fenceAround, meters, provider, RunningShards, type Told, trackable } from './running_shards.ts';
 
 /**
  * The same random input for one, two and three shards: whatever the number, the events of every object must be the
@@ -13,7 +13,7 @@ const CARTS = ['cart 1', 'cart 2', 'cart 3', 'cart 4'];
 
 const tag = fc.constantFrom(...TAGS);
 const cart = fc.constantFrom(...CARTS);
-/** Metres to the east: in the fence, at its edge, in the tolerance, far away. */
+/** Meters to the east: in the fence, at its edge, in the tolerance, far away. */
 const place = fc.tuple(fc.constantFrom(0, 8, 11, 40, 43), fc.constantFrom(0, 3));
 
 const step = fc.oneof(
@@ -55,7 +55,7 @@ async function play(running: RunningShards, steps: readonly Step[], prefix: stri
   for (const now of steps) {
     switch (now.do) {
       case 'move':
-        running.location(name(now.tag), metres(...now.place), { generated: running.second - now.late });
+        running.location(name(now.tag), meters(...now.place), { generated: running.second - now.late });
         break;
       case 'assign': {
         const tags = now.tags.map(name);

@@ -8,7 +8,7 @@ import { look } from '../../src/model/borrowed.ts';
 import type { EntityCommand } from '../../src/shards/shard_commands.ts';
 import { unpackJournalRecord } from '../../src/wire/journal_record.ts';
 import { crossingsOf } from './crossings.ts';
-import { fenceAround, metres, provider, RunningShards, trackable } from './running_shards.ts';
+import { fenceAround, meters, provider, RunningShards, trackable } from './running_shards.ts';
 
 const TIMERS = { tolerance_timeout: 4000, exit_delay: 3000, entry_delay: 2000, timeout: 9000 };
 const ENTITIES: readonly EntityCommand[] = [
@@ -63,7 +63,7 @@ type Command = typeof command extends fc.Arbitrary<infer Each> ? Each : never;
 async function run(running: RunningShards, commands: readonly Command[]): Promise<void> {
   for (const each of commands) {
     running.second++;
-    if ('tag' in each) running.location(`tag ${each.tag}`, metres(each.east, 0));
+    if ('tag' in each) running.location(`tag ${each.tag}`, meters(each.east, 0));
     else running.tell(trackable(`cart ${each.cart}`, each.providers));
     await running.settle();
   }
@@ -88,7 +88,7 @@ test('shards that take over from those of another hub, fewer or more, go on as t
         const half = Math.floor(first.length / 2);
         for (const [index, each] of first.entries()) {
           old.running.second++;
-          if ('tag' in each) old.running.location(`tag ${each.tag}`, metres(each.east, 0));
+          if ('tag' in each) old.running.location(`tag ${each.tag}`, meters(each.east, 0));
           else old.running.tell(trackable(`cart ${each.cart}`, each.providers));
           await old.running.settle();
           if (hasRows && index === half) await old.running.shards.kept();

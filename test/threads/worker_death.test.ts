@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fenceAround, metres, provider, RunningShards, type Told, trackable } from './running_shards.ts';
+import { fenceAround, meters, provider, RunningShards, type Told, trackable } from './running_shards.ts';
 
-const INSIDE = metres(0, 0);
-const OUTSIDE = metres(100, 0);
+const INSIDE = meters(0, 0);
+const OUTSIDE = meters(100, 0);
 
 function coordinatesOf(location: unknown): unknown {
   return (location as { position: { coordinates: unknown } } | undefined)?.position.coordinates;
@@ -42,7 +42,7 @@ test('A worker killed in mid-load loses no location, repeats no event and keeps 
       for (let tag = 0; tag < 4; tag++) running.tell(trackable(`cart ${tag}`, [`tag ${tag}`]));
       for (const [index, { tag, isInside, others, after }] of steps.entries()) {
         running.second++;
-        const place = isInside ? metres(0, index / 100) : metres(100, index / 100);
+        const place = isInside ? meters(0, index / 100) : meters(100, index / 100);
         const names = [tag, ...others].map((number) => `tag ${number}`);
         if (others.length === 0) running.location(`tag ${tag}`, place);
         else running.body(...names.map((name) => [name, place] as const));
@@ -101,12 +101,12 @@ test('A new worker knows entities, memberships, fence timeouts and what moved si
   running.location('tag', INSIDE);
   await running.settle();
   running.second = 20;
-  running.location('tag', metres(1, 0));
+  running.location('tag', meters(1, 0));
   await running.settle();
   await shard?.kill();
   running.second = 40;
   await running.settle();
-  assert.deepEqual(coordinatesOf((await running.read({ ask: 'provider_location', id: 'tag' }))?.[0]), metres(1, 0));
+  assert.deepEqual(coordinatesOf((await running.read({ ask: 'provider_location', id: 'tag' }))?.[0]), meters(1, 0));
   const fences = await running.read({ ask: 'trackable_fences', id: 'cart', spatial: false });
   assert.deepEqual(fences, ['fence'], 'its timeout counts from the last location');
   assert.equal(running.crossings().length, 2);
@@ -207,16 +207,16 @@ test('Objects that have moved to another shard survive the death of both workers
   await running.settle();
   running.second = 1;
   // Since the rows of their entries.
-  for (const [index, id] of ids.entries()) running.location(id, metres(1, index));
+  for (const [index, id] of ids.entries()) running.location(id, meters(1, index));
   await running.settle();
   for (const id of ids) running.tell(trackable(`carrier of ${id}`, [id]));
   await running.settle();
   await Promise.all(running.shards.lanes.map((shard) => shard.kill()));
   for (const [index, id] of ids.entries()) {
     const found = await running.read({ ask: 'provider_location', id });
-    assert.deepEqual(coordinatesOf(found?.[0]), metres(1, index));
+    assert.deepEqual(coordinatesOf(found?.[0]), meters(1, index));
   }
-  for (const id of ids) running.location(id, metres(2, 0));
+  for (const id of ids) running.location(id, meters(2, 0));
   for (const id of ids) running.location(id, OUTSIDE);
   await running.settle();
   assertAlternate(running.crossings());

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { checkZoneOutline, checkZonePlace } from '../../auth/admitted.ts';
 import { WGS84 } from '../../core/geo/crs.ts';
-import { roundDegrees, roundMetres } from '../../core/geo/rounding.ts';
+import { roundDegrees, roundMeters } from '../../core/geo/rounding.ts';
 import { feature } from '../../core/zone/view.ts';
 import { zoneTransform } from '../../core/zone/zone_transform.ts';
 import { bodyObject } from '../../entities/body.ts';
@@ -111,7 +111,7 @@ function simpleTransform(zone: Zone, body: unknown): SimpleTransform {
   if (!Number.isFinite(out[0]) || !Number.isFinite(out[1])) {
     throw bad(`position.coordinates: must lie within reach of zone ${show(zone.id)}, found ${show([x, y])}`);
   }
-  const coordinates = out.map(toWgs84 ? roundDegrees : roundMetres);
+  const coordinates = out.map(toWgs84 ? roundDegrees : roundMeters);
   if (z !== undefined) coordinates.push(z);
   return { position: { type: 'Point', coordinates }, source: zone.id, crs: toWgs84 ? 'EPSG:4326' : 'local' };
 }

@@ -62,7 +62,7 @@ export function newBody(motion: TrackableMotion): Body {
     x: 0,
     y: 0,
     z: 0,
-    reachMetres: 0,
+    reachMeters: 0,
     level: 0,
     seenIn: 0,
     ring: undefined,
@@ -119,12 +119,12 @@ export function otherOf(contact: Contact, body: Body): Body {
 export interface CollisionSite {
   readonly space: Float64Array;
   /** Maximum distance of any separate of the shape from the position; 0 for a point. */
-  reachMetres: number;
+  reachMeters: number;
   ring: Float64Array | undefined;
 }
 
 export function newSite(): CollisionSite {
-  return { space: new Float64Array(3), reachMetres: 0, ring: undefined };
+  return { space: new Float64Array(3), reachMeters: 0, ring: undefined };
 }
 
 /** Computes the site of a motion. Reuses the memory of the body's last ring if it fits. */
@@ -132,7 +132,7 @@ export function locate(motion: TrackableMotion, reuse: Float64Array | undefined,
   toEcef(motion.lon, motion.lat, out.space, 0);
   const { ring } = motion;
   out.ring = undefined;
-  out.reachMetres = motion.radiusMetres;
+  out.reachMeters = motion.radiusMetres;
   if (ring === undefined) return;
   const points = ring.length >> 1;
   const space = reuse?.length === 3 * points ? reuse : new Float64Array(3 * points);
@@ -145,5 +145,5 @@ export function locate(motion: TrackableMotion, reuse: Float64Array | undefined,
     reachSquared = Math.max(reachSquared, dx * dx + dy * dy + dz * dz);
   }
   out.ring = space;
-  out.reachMetres = Math.sqrt(reachSquared);
+  out.reachMeters = Math.sqrt(reachSquared);
 }

@@ -3,8 +3,8 @@ import { wallClockOfEventTime } from '../../model/clock_steps.ts';
 import { formatTime } from '../../model/time.ts';
 import type { FilterFields } from '../../model/topics.ts';
 import type { EventWriter } from '../event_writer.ts';
-import { geodesicMetres } from '../geo/geodesic.ts';
-import { roundDegrees, roundMetres } from '../geo/rounding.ts';
+import { geodesicMeters } from '../geo/geodesic.ts';
+import { roundDegrees, roundMeters } from '../geo/rounding.ts';
 import { asciiBytes, NUMBER_BYTES_MAX, put, putNumber, UTF8_MAX } from '../json_bytes.ts';
 import type { RecordBuffer } from '../location/record.ts';
 import { OUT_OF_PLANE, type OutputPlane, POINT_BYTES_MAX, putPoint, putPosition } from '../motion/shape_bytes.ts';
@@ -50,7 +50,7 @@ export function writeCollision(
   ];
   const head = headOf(announcement, (ms) => formatTime(wallClockOfEventTime(ms, setBacks)));
   const places = overlapOf(mover, other);
-  const metres = geodesicMetres(mover.motion.lon, mover.motion.lat, other.motion.lon, other.motion.lat);
+  const meters = geodesicMeters(mover.motion.lon, mover.motion.lat, other.motion.lon, other.motion.lat);
   for (const [index, { variant, plane }] of renderings.entries()) {
     if (plane === undefined || variant.wants?.(fields) === false) continue;
     const bodyBytes = texts.prepare(mover, other, { index, plane });
@@ -64,7 +64,7 @@ export function writeCollision(
     at = texts.copy(other, index, bytes, at);
     at = putArea(event, at, places, plane);
     at = put(bytes, at, DISTANCE);
-    at = putNumber(event, at, roundMetres(metres));
+    at = putNumber(event, at, roundMeters(meters));
     bytes[at++] = CLOSING_BRACE;
     event.end(at);
   }

@@ -18,7 +18,7 @@ export interface Celled {
   x: number;
   y: number;
   z: number;
-  reachMetres: number;
+  reachMeters: number;
   level: number;
   /** Number of the last search that visited the body. */
   seenIn: number;
@@ -36,14 +36,14 @@ export interface CollisionGrid<B extends Celled> {
 
 interface Level<B> {
   readonly level: number;
-  readonly cellMetres: number;
+  readonly cellMeters: number;
   count: number;
   readonly natives: Map<number, B[]>;
   readonly smaller: Map<number, B[]>;
 }
 
 /** Shapes closer than this touch: coordinates in degrees are not more precise. */
-export const TOUCH_METRES = 1e-6;
+export const TOUCH_METERS = 1e-6;
 
 const POINT = -1;
 const SPARE_MAX = 64;
@@ -59,12 +59,12 @@ export function newGrid<B extends Celled>(bodies: ReadonlyMap<string, B>): Colli
 
 /** Inserts a body, which must be in `bodies` already. */
 export function putIn<B extends Celled>(grid: CollisionGrid<B>, body: B): void {
-  body.level = levelOf(body.reachMetres);
+  body.level = levelOf(body.reachMeters);
   if (body.level !== POINT && !grid.levels.some(({ level }) => level === body.level)) openLevel(grid, body.level);
   for (const level of grid.levels) {
     if (level.level < body.level) continue;
     if (level.level === body.level) level.count++;
-    add(grid, homeOf(level, body), nameOf(body, level.cellMetres), body);
+    add(grid, homeOf(level, body), nameOf(body, level.cellMeters), body);
   }
 }
 
@@ -73,20 +73,20 @@ export function takeOut<B extends Celled>(grid: CollisionGrid<B>, body: B): void
   for (const level of grid.levels) {
     if (level.level < body.level) continue;
     if (level.level === body.level) level.count--;
-    remove(grid, homeOf(level, body), nameOf(body, level.cellMetres), body);
+    remove(grid, homeOf(level, body), nameOf(body, level.cellMeters), body);
   }
   if (grid.levels.some(({ count }) => count === 0)) grid.levels = grid.levels.filter(({ count }) => count > 0);
 }
 
 /** Moves a body: cheap while it stays in its cubes. */
-export function move<B extends Celled>(grid: CollisionGrid<B>, body: B, to: Float64Array, reachMetres: number): void {
-  const resized = levelOf(reachMetres) !== body.level;
+export function move<B extends Celled>(grid: CollisionGrid<B>, body: B, to: Float64Array, reachMeters: number): void {
+  const resized = levelOf(reachMeters) !== body.level;
   if (resized) takeOut(grid, body);
   const { x, y, z } = body;
   body.x = to[0]!;
   body.y = to[1]!;
   body.z = to[2]!;
-  body.reachMetres = reachMetres;
+  body.reachMeters = reachMeters;
   if (resized) {
     putIn(grid, body);
     return;
@@ -94,8 +94,8 @@ export function move<B extends Celled>(grid: CollisionGrid<B>, body: B, to: Floa
   for (let i = 0; i < grid.levels.length; i++) {
     const level = grid.levels[i]!;
     if (level.level < body.level) continue;
-    const before = name(cell(x, level.cellMetres), cell(y, level.cellMetres), cell(z, level.cellMetres));
-    const after = nameOf(body, level.cellMetres);
+    const before = name(cell(x, level.cellMeters), cell(y, level.cellMeters), cell(z, level.cellMeters));
+    const after = nameOf(body, level.cellMeters);
     if (before === after) continue;
     remove(grid, homeOf(level, body), before, body);
     add(grid, homeOf(level, body), after, body);
@@ -114,13 +114,13 @@ export function collect<B extends Celled>(grid: CollisionGrid<B>, body: B, found
   for (let i = 0; i < grid.levels.length; i++) {
     const level = grid.levels[i]!;
     if (level.level < body.level) continue;
-    const range = body.reachMetres + level.cellMetres / CELL_PER_REACH + 2 * TOUCH_METRES;
-    const toX = cell(body.x + range, level.cellMetres);
-    const toY = cell(body.y + range, level.cellMetres);
-    const toZ = cell(body.z + range, level.cellMetres);
-    const fromY = cell(body.y - range, level.cellMetres);
-    const fromZ = cell(body.z - range, level.cellMetres);
-    for (let x = cell(body.x - range, level.cellMetres); x <= toX; x++) {
+    const range = body.reachMeters + level.cellMeters / CELL_PER_REACH + 2 * TOUCH_METERS;
+    const toX = cell(body.x + range, level.cellMeters);
+    const toY = cell(body.y + range, level.cellMeters);
+    const toZ = cell(body.z + range, level.cellMeters);
+    const fromY = cell(body.y - range, level.cellMeters);
+    const fromZ = cell(body.z - range, level.cellMeters);
+    for (let x = cell(body.x - range, level.cellMeters); x <= toX; x++) {
       for (let y = fromY; y <= toY; y++) {
         for (let z = fromZ; z <= toZ; z++) {
           const key = name(x, y, z);
@@ -137,13 +137,13 @@ export function collect<B extends Celled>(grid: CollisionGrid<B>, body: B, found
 
 function pick<B extends Celled>(search: number, body: B, bucket: readonly B[], found: B[]): void {
   const { x, y, z } = body;
-  const reach = body.reachMetres + TOUCH_METRES;
+  const reach = body.reachMeters + TOUCH_METERS;
   for (let i = 0; i < bucket.length; i++) {
     const other = bucket[i]!;
     const dx = other.x - x;
     const dy = other.y - y;
     const dz = other.z - z;
-    const range = reach + other.reachMetres;
+    const range = reach + other.reachMeters;
     if (dx * dx + dy * dy + dz * dz > range * range) continue;
     if (other.seenIn === search) continue;
     other.seenIn = search;
@@ -154,32 +154,32 @@ function pick<B extends Celled>(search: number, body: B, bucket: readonly B[], f
 function openLevel<B extends Celled>(grid: CollisionGrid<B>, number: number): void {
   const opened: Level<B> = {
     level: number,
-    cellMetres: CELL_PER_REACH * REACH_OF_LEVEL_0 * 2 ** number,
+    cellMeters: CELL_PER_REACH * REACH_OF_LEVEL_0 * 2 ** number,
     count: 0,
     natives: new Map(),
     smaller: new Map(),
   };
   for (const body of grid.bodies.values()) {
-    if (body.level < number) add(grid, opened.smaller, nameOf(body, opened.cellMetres), body);
+    if (body.level < number) add(grid, opened.smaller, nameOf(body, opened.cellMeters), body);
   }
   grid.levels = [...grid.levels, opened].sort((a, b) => a.level - b.level);
 }
 
-function levelOf(reachMetres: number): number {
-  if (reachMetres <= 0) return POINT;
-  return Math.max(0, Math.ceil(Math.log2(reachMetres / REACH_OF_LEVEL_0)));
+function levelOf(reachMeters: number): number {
+  if (reachMeters <= 0) return POINT;
+  return Math.max(0, Math.ceil(Math.log2(reachMeters / REACH_OF_LEVEL_0)));
 }
 
 function homeOf<B extends Celled>(level: Level<B>, body: B): Map<number, B[]> {
   return level.level === body.level ? level.natives : level.smaller;
 }
 
-function nameOf(body: Celled, cellMetres: number): number {
-  return name(cell(body.x, cellMetres), cell(body.y, cellMetres), cell(body.z, cellMetres));
+function nameOf(body: Celled, cellMeters: number): number {
+  return name(cell(body.x, cellMeters), cell(body.y, cellMeters), cell(body.z, cellMeters));
 }
 
-function cell(coordinate: number, cellMetres: number): number {
-  return Math.floor(coordinate / cellMetres);
+function cell(coordinate: number, cellMeters: number): number {
+  return Math.floor(coordinate / cellMeters);
 }
 
 /** Hash of a cube, with the primes of Teschner et al., "Optimized Spatial Hashing for Collision Detection" (2003). */

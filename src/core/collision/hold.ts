@@ -24,7 +24,7 @@ export type PairArea = CollisionHold['at'];
 /** Values that hold two trackables together. Timeouts and delays are the larger of the two. */
 export interface Holding {
   /** Sum of the two exit tolerances: each extends its own trackable. */
-  readonly toleranceMetres: number;
+  readonly toleranceMeters: number;
   /** Infinity if neither sets one. */
   readonly toleranceTimeoutMs: number;
   readonly exitDelayMs: number;
@@ -39,7 +39,7 @@ interface Held {
 
 export function holdingOf(a: Held, b: Held): Holding {
   return {
-    toleranceMetres: a.motion.exitToleranceMetres + b.motion.exitToleranceMetres,
+    toleranceMeters: a.motion.exitToleranceMetres + b.motion.exitToleranceMetres,
     toleranceTimeoutMs: longer(a.motion.toleranceTimeoutMs, b.motion.toleranceTimeoutMs) ?? Number.POSITIVE_INFINITY,
     exitDelayMs: longer(a.motion.exitDelayMs, b.motion.exitDelayMs) ?? 0,
   };

@@ -2,14 +2,14 @@
 import type { TrackableMotion } from '../motion/motion.ts';
 import type { Body } from './body.ts';
 import type { PairArea } from './hold.ts';
-import { gapMetres } from './shapes.ts';
+import { gapMeters } from './shapes.ts';
 
 /**
  * Whether two trackables can collide at all: both take part, at least one has an extent, and neither carries the other
  * nor shares a provider with it, which would put them at the same position forever.
  */
 export function mayCollide(a: Body, b: Body): boolean {
-  if (a.reachMetres <= 0 && b.reachMetres <= 0) return false;
+  if (a.reachMeters <= 0 && b.reachMeters <= 0) return false;
   const one = a.motion;
   const other = b.motion;
   if (!one.collides || !other.collides) return false;
@@ -21,11 +21,11 @@ export function mayCollide(a: Body, b: Body): boolean {
 }
 
 /** Returns the area of a pair: touching, apart by at most the tolerance, or out of reach. */
-export function areaOf(a: Body, b: Body, toleranceMetres: number): PairArea {
+export function areaOf(a: Body, b: Body, toleranceMeters: number): PairArea {
   if (!shareHeight(a.motion, b.motion)) return 'out';
-  const gap = gapMetres(a, b, toleranceMetres);
+  const gap = gapMeters(a, b, toleranceMeters);
   if (gap === 0) return 'touching';
-  return gap <= toleranceMetres ? 'near' : 'out';
+  return gap <= toleranceMeters ? 'near' : 'out';
 }
 
 /**
@@ -36,14 +36,14 @@ function shareHeight(a: TrackableMotion, b: TrackableMotion): boolean {
   if (a.floor !== b.floor) return false;
   if (a.z === undefined || b.z === undefined) return true;
   if (a.extrusion === undefined || b.extrusion === undefined) return true;
-  const apart = apartMetres(a, b);
+  const apart = apartMeters(a, b);
   if (apart === undefined) return true;
   const z = a.z + apart;
   return z <= b.z + b.extrusion && b.z <= z + a.extrusion;
 }
 
 /** Returns how far the reference of `a` lies above that of `b`, in meters; undefined if unknown. */
-function apartMetres(a: TrackableMotion, b: TrackableMotion): number | undefined {
+function apartMeters(a: TrackableMotion, b: TrackableMotion): number | undefined {
   if (a.elevationRef === b.elevationRef) return 0;
   const [onFloor, other] = a.elevationRef === 'wgs84' ? [b, a] : [a, b];
   const level = onFloor.levelMetres ?? other.levelMetres;

@@ -128,5 +128,5 @@ function holdOf(contact: Contact, nowMs: number): CollisionHold {
   const { a, b, hold } = contact;
   if (!mayCollide(a, b)) return { at: 'out', toleranceEndMs: nowMs, delayEndMs: nowMs };
   const holding = holdingOf(a, b);
-  return observe(hold, areaOf(a, b, holding.toleranceMetres), holding, nowMs);
+  return observe(hold, areaOf(a, b, holding.toleranceMeters), holding, nowMs);
 }

@@ -20,7 +20,7 @@ export function contains(ring: Float64Array, x: number, y: number): boolean {
  * Returns the distance of a point to the nearest edge, also from inside. `nearest`, if given, receives the nearest
  * point.
  */
-export function edgeMetres(ring: Float64Array, x: number, y: number, nearest?: [number, number]): number {
+export function edgeMeters(ring: Float64Array, x: number, y: number, nearest?: [number, number]): number {
   let best = Number.POSITIVE_INFINITY;
   for (let i = 2; i < ring.length; i += 2) {
     const x0 = ring[i - 2]!;
@@ -44,21 +44,21 @@ export function edgeMetres(ring: Float64Array, x: number, y: number, nearest?: [
 }
 
 /** Returns the distance between two rings; 0 if they touch or overlap. */
-export function ringGapMetres(a: Float64Array, b: Float64Array): number {
+export function ringGapMeters(a: Float64Array, b: Float64Array): number {
   if (contains(a, b[0]!, b[1]!) || contains(b, a[0]!, a[1]!)) return 0;
   if (crossings(a, b, 1).length > 0) return 0;
   // Rings that do not cross are nearest at a vertex of one of them.
-  return Math.min(vertexMetres(a, b), vertexMetres(b, a));
+  return Math.min(vertexMeters(a, b), vertexMeters(b, a));
 }
 
 /**
  * Returns the distance of the vertices of `of` to the nearest edge of `ring`. `nearest` receives the point on the edge.
  */
-export function vertexMetres(ring: Float64Array, of: Float64Array, nearest?: [number, number]): number {
+export function vertexMeters(ring: Float64Array, of: Float64Array, nearest?: [number, number]): number {
   const found: [number, number] = [0, 0];
   let best = Number.POSITIVE_INFINITY;
   for (let i = 2; i < of.length; i += 2) {
-    const distance = edgeMetres(ring, of[i]!, of[i + 1]!, found);
+    const distance = edgeMeters(ring, of[i]!, of[i + 1]!, found);
     if (distance >= best) continue;
     best = distance;
     if (nearest !== undefined) {

@@ -1,20 +1,20 @@
 // hot: runs for each pair of neighbors, see bench/kernel/collisions.bench.ts
 
-import { groundMetres } from '../geo/ecef.ts';
+import { groundMeters } from '../geo/ecef.ts';
 import { fromPlane, ontoPlane, type TangentPlane, tangentPlaneAt } from '../geo/tangent_plane.ts';
 import type { Body } from './body.ts';
-import { TOUCH_METRES } from './grid.ts';
-import { contains, crossings, edgeMetres, ringGapMetres, vertexMetres, widest } from './rings.ts';
+import { TOUCH_METERS } from './grid.ts';
+import { contains, crossings, edgeMeters, ringGapMeters, vertexMeters, widest } from './rings.ts';
 
 /**
  * Returns the distance in meters between the shapes of two bodies, 0 if they touch or overlap. Exact to a millimeter
- * within a few hundred meters. Returns Infinity for bodies that are certainly farther apart than `limitMetres`.
+ * within a few hundred meters. Returns Infinity for bodies that are certainly farther apart than `limitMeters`.
  */
-export function gapMetres(a: Body, b: Body, limitMetres: number): number {
-  const straight = straightMetres(a, b);
-  if (straight - a.reachMetres - b.reachMetres > limitMetres + TOUCH_METRES) return Number.POSITIVE_INFINITY;
+export function gapMeters(a: Body, b: Body, limitMeters: number): number {
+  const straight = straightMeters(a, b);
+  if (straight - a.reachMeters - b.reachMeters > limitMeters + TOUCH_METERS) return Number.POSITIVE_INFINITY;
   const gap = a.ring === undefined && b.ring === undefined ? discGap(a, b, straight) : ringedGap(a, b);
-  return gap <= TOUCH_METRES ? 0 : gap;
+  return gap <= TOUCH_METERS ? 0 : gap;
 }
 
 /**
@@ -23,20 +23,20 @@ export function gapMetres(a: Body, b: Body, limitMetres: number): number {
  * or one is a point, one point.
  */
 export function overlap(a: Body, b: Body): readonly (readonly [lon: number, lat: number])[] {
-  if (a.reachMetres <= 0) return [[a.motion.lon, a.motion.lat]];
-  if (b.reachMetres <= 0) return [[b.motion.lon, b.motion.lat]];
+  if (a.reachMeters <= 0) return [[a.motion.lon, a.motion.lat]];
+  if (b.reachMeters <= 0) return [[b.motion.lon, b.motion.lat]];
   const plane = planeOf(a);
   const line = a.ring === undefined && b.ring === undefined ? discOverlap(a, b, plane) : ringOverlap(a, b, plane);
   const places = [fromPlane(plane, line[0]!, line[1]!)];
-  const lengthMetres = Math.hypot(line[2]! - line[0]!, line[3]! - line[1]!);
-  if (lengthMetres > TOUCH_METRES) places.push(fromPlane(plane, line[2]!, line[3]!));
+  const lengthMeters = Math.hypot(line[2]! - line[0]!, line[3]! - line[1]!);
+  if (lengthMeters > TOUCH_METERS) places.push(fromPlane(plane, line[2]!, line[3]!));
   return places;
 }
 
 /** x, y, x, y of the ends of a line. */
 type Line = readonly [number, number, number, number];
 
-function straightMetres(a: Body, b: Body): number {
+function straightMeters(a: Body, b: Body): number {
   const dx = a.x - b.x;
   const dy = a.y - b.y;
   const dz = a.z - b.z;
@@ -48,18 +48,18 @@ function planeOf(body: Body): TangentPlane {
 }
 
 function discGap(a: Body, b: Body, straight: number): number {
-  return groundMetres(straight) - a.reachMetres - b.reachMetres;
+  return groundMeters(straight) - a.reachMeters - b.reachMeters;
 }
 
 function ringedGap(a: Body, b: Body): number {
   const plane = planeOf(a);
   if (a.ring !== undefined && b.ring !== undefined) {
-    return ringGapMetres(ontoPlane(plane, a.ring), ontoPlane(plane, b.ring));
+    return ringGapMeters(ontoPlane(plane, a.ring), ontoPlane(plane, b.ring));
   }
   const [disc, ringed] = a.ring === undefined ? [a, b] : [b, a];
   const ring = ontoPlane(plane, ringed.ring!);
   const [x, y] = centerOn(plane, disc);
-  return contains(ring, x, y) ? 0 : edgeMetres(ring, x, y) - disc.reachMetres;
+  return contains(ring, x, y) ? 0 : edgeMeters(ring, x, y) - disc.reachMeters;
 }
 
 function centerOn(plane: TangentPlane, body: Body): [number, number] {
@@ -72,15 +72,15 @@ function discOverlap(a: Body, b: Body, plane: TangentPlane): Line {
   const [x, y] = centerOn(plane, b);
   const distance = Math.hypot(x, y);
   const [towardsX, towardsY] = distance > 0 ? [x / distance, y / distance] : [1, 0];
-  const ra = a.reachMetres;
-  const rb = b.reachMetres;
+  const ra = a.reachMeters;
+  const rb = b.reachMeters;
   if (distance <= Math.abs(ra - rb)) {
-    const [centreX, centreY, r] = ra < rb ? [0, 0, ra] : [x, y, rb];
-    return [centreX - r * towardsX, centreY - r * towardsY, centreX + r * towardsX, centreY + r * towardsY];
+    const [centerX, centerY, r] = ra < rb ? [0, 0, ra] : [x, y, rb];
+    return [centerX - r * towardsX, centerY - r * towardsY, centerX + r * towardsX, centerY + r * towardsY];
   }
   const along = Math.min(ra, (distance * distance + ra * ra - rb * rb) / (2 * distance));
   // Circles that touch within tolerance have a chord of up to a millimeter, which is ignored.
-  const half = ra + rb - distance <= TOUCH_METRES ? 0 : Math.sqrt(Math.max(0, ra * ra - along * along));
+  const half = ra + rb - distance <= TOUCH_METERS ? 0 : Math.sqrt(Math.max(0, ra * ra - along * along));
   const middleX = along * towardsX;
   const middleY = along * towardsY;
   return [middleX + half * towardsY, middleY - half * towardsX, middleX - half * towardsY, middleY + half * towardsX];
@@ -99,7 +99,7 @@ function ringOverlap(a: Body, b: Body, plane: TangentPlane): Line {
   if (contains(one, other[0]!, other[1]!)) return widest(other);
   const point: [number, number] = [0, 0];
   const back: [number, number] = [0, 0];
-  const [x, y] = vertexMetres(one, other, point) <= vertexMetres(other, one, back) ? point : back;
+  const [x, y] = vertexMeters(one, other, point) <= vertexMeters(other, one, back) ? point : back;
   return [x, y, x, y];
 }
 
@@ -111,8 +111,8 @@ function outline(body: Body, plane: TangentPlane): Float64Array {
   const ring = new Float64Array(2 * CIRCLE_SEGMENTS + 2);
   for (let i = 0; i <= CIRCLE_SEGMENTS; i++) {
     const angle = (2 * Math.PI * (i % CIRCLE_SEGMENTS)) / CIRCLE_SEGMENTS;
-    ring[2 * i] = x + body.reachMetres * Math.cos(angle);
-    ring[2 * i + 1] = y + body.reachMetres * Math.sin(angle);
+    ring[2 * i] = x + body.reachMeters * Math.cos(angle);
+    ring[2 * i + 1] = y + body.reachMeters * Math.sin(angle);
   }
   return ring;
 }

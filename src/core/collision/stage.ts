@@ -191,7 +191,7 @@ function standAt(run: Run, motion: TrackableMotion): Body {
   for (const contact of body.contacts) {
     const other = otherOf(contact, body);
     const holding = holdingOf(body, other);
-    const area = mayCollide(body, other) ? areaOf(body, other, holding.toleranceMetres) : 'out';
+    const area = mayCollide(body, other) ? areaOf(body, other, holding.toleranceMeters) : 'out';
     const { hold } = contact;
     contact.hold = observe(hold, area, holding, motion.receivedMs);
     if (contact.hold !== hold) run.held.add(contact);
@@ -224,7 +224,7 @@ function reassess(run: Run, body: Body, search: number): void {
     }
     const holding = holdingOf(body, other);
     const { hold } = contact;
-    contact.hold = observe(hold, areaOf(body, other, holding.toleranceMetres), holding, receivedMs);
+    contact.hold = observe(hold, areaOf(body, other, holding.toleranceMeters), holding, receivedMs);
     if (contact.hold !== hold) run.held.add(contact);
     if (other.hasMoved) contact.heldMs = 0;
     const endMs = dueMs(contact);

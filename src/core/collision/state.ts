@@ -78,7 +78,7 @@ export function putAt(state: CollisionState, motion: TrackableMotion): Body {
   body.ring = SITE.ring;
   body.jsonRound = 0;
   if (known === undefined) appear(state, body);
-  else move(state.grid, body, SITE.space, SITE.reachMetres);
+  else move(state.grid, body, SITE.space, SITE.reachMeters);
   return body;
 }
 
@@ -86,7 +86,7 @@ function appear(state: CollisionState, body: Body): void {
   body.x = SITE.space[0]!;
   body.y = SITE.space[1]!;
   body.z = SITE.space[2]!;
-  body.reachMetres = SITE.reachMetres;
+  body.reachMeters = SITE.reachMeters;
   state.bodies.set(body.motion.id, body);
   putIn(state.grid, body);
 }

@@ -24,12 +24,12 @@ export interface FenceIndex {
   /** Whether the footprint is inside or touches the region; a region's edge counts as inside. */
   touches(slot: number, footprint: Footprint): boolean;
   /** Returns the shortest distance in meters between footprint and region; 0 if they touch. */
-  distanceMetres(slot: number, footprint: Footprint): number;
+  distanceMeters(slot: number, footprint: Footprint): number;
   /**
    * Returns how deep the footprint is inside the region, in meters: the distance from its position to the nearest edge
    * (negative outside) plus its radius. For a ring, the maximum over its position and vertices.
    */
-  depthMetres(slot: number, footprint: Footprint): number;
+  depthMeters(slot: number, footprint: Footprint): number;
 }
 
 /** Region of a fence on the earth. */
@@ -40,7 +40,7 @@ export type Region =
       /** Closed rings of lon, lat, lon, lat …: the exterior counter-clockwise, then the holes. */
       readonly rings: readonly Float64Array[];
       /** Distance outside the edge within which a point counts as on the edge. */
-      readonly slackMetres: number;
+      readonly slackMeters: number;
     };
 
 /** The extent of an object on the earth: a point, a circle around it, or a ring of vertices. */
@@ -52,7 +52,7 @@ export interface Footprint {
   /** Closed ring of lon, lat, lon, lat …, counter-clockwise, unwrapped around `lon`; undefined for point and circle. */
   readonly ring: Float64Array | undefined;
   /** Maximum distance of any part of the footprint from its position. */
-  readonly reachMetres: number;
+  readonly reachMeters: number;
 }
 
 /** Candidate fences of an object. The index decides how long they are valid. */

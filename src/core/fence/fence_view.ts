@@ -3,7 +3,7 @@ import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type PlaneTransform, projection, rangeProblem, displayProjection } from '../geo/crs.ts';
 import { wrapLongitude } from '../geo/longitude.ts';
-import { roundDegrees, roundMetres } from '../geo/rounding.ts';
+import { roundDegrees, roundMeters } from '../geo/rounding.ts';
 import { type Convert, pointInPlane, polygonInPlane } from '../zone/view.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 import { localPlane } from './fence_plane.ts';
@@ -50,7 +50,7 @@ export function fenceRangeProblem({ crs }: View, fence: StoredFence, zoneBy: Zon
 }
 
 function converter(from: PlaneTransform, to: PlaneTransform, crs: string): Convert {
-  const round = crs === 'EPSG:4326' ? roundDegrees : roundMetres;
+  const round = crs === 'EPSG:4326' ? roundDegrees : roundMeters;
   return (x, y, out) => {
     from.toWgs84(x, y, out);
     // Regions across the antimeridian have longitudes beyond ±180.

@@ -3,7 +3,7 @@ import { CHANGED_MEMBERS, type FenceState, type FenceMember, type ShardState, ty
 import type { FenceIndex, Footprint, Nearby } from './fence_index.ts';
 import { type FenceArea, deadlineMs, expire, isSameButTimeout, observe } from './membership.ts';
 import { effectiveTiming, type OwnTiming, type Timing, UNSET } from './timing.ts';
-import { type Height, verticalDepthMetres, verticalGapMetres } from './vertical.ts';
+import { type Height, verticalDepthMeters, verticalGapMeters } from './vertical.ts';
 
 /** An observation of an object, as fences evaluate it. */
 export interface FenceObservation extends Height {
@@ -70,10 +70,10 @@ export function observeFences(
     const slot = state.near[i] as number;
     if (metInObservation[slot] === mark) continue;
     const fence = state.slots[slot];
-    if (fence === undefined || verticalGapMetres(fence.vertical, seen) > 0) continue;
+    if (fence === undefined || verticalGapMeters(fence.vertical, seen) > 0) continue;
     if (!index.touches(slot, seen.footprint)) continue;
     const timing = timingIn(fence, seen.timing);
-    const area = timing.entryToleranceMetres === 0 ? 'deep' : insideArea(index, fence, seen, timing);
+    const area = timing.entryToleranceMeters === 0 ? 'deep' : insideArea(index, fence, seen, timing);
     const membership = observe(undefined, { area, timing, nowMs, eventTimeMs });
     if (membership === undefined) continue;
     object.changes |= CHANGED_MEMBERS;
@@ -211,12 +211,12 @@ function before(a: FenceMember, b: FenceMember): boolean {
 export function areaOf(index: FenceIndex, fence: FenceState, seen: FenceObservation, timing: Timing): FenceArea {
   const { slot, vertical } = fence;
   const { exitToleranceMetres } = timing;
-  const vertically = verticalGapMetres(vertical, seen);
+  const vertically = verticalGapMeters(vertical, seen);
   if (fence.region === undefined || vertically > exitToleranceMetres) return 'out';
   const touches = index.touches(slot, seen.footprint);
   if (touches && vertically === 0) return insideArea(index, fence, seen, timing);
   if (exitToleranceMetres === 0) return 'out';
-  const horizontal = touches ? 0 : index.distanceMetres(slot, seen.footprint);
+  const horizontal = touches ? 0 : index.distanceMeters(slot, seen.footprint);
   return Math.hypot(horizontal, vertically) <= exitToleranceMetres ? 'tolerance' : 'out';
 }
 
@@ -226,10 +226,10 @@ function insideArea(
   seen: FenceObservation,
   timing: Timing,
 ): FenceArea {
-  const { entryToleranceMetres } = timing;
-  if (entryToleranceMetres === 0) return 'deep';
-  const depth = Math.min(verticalDepthMetres(vertical, seen), index.depthMetres(slot, seen.footprint));
-  return depth >= entryToleranceMetres ? 'deep' : 'band';
+  const { entryToleranceMeters } = timing;
+  if (entryToleranceMeters === 0) return 'deep';
+  const depth = Math.min(verticalDepthMeters(vertical, seen), index.depthMeters(slot, seen.footprint));
+  return depth >= entryToleranceMeters ? 'deep' : 'band';
 }
 
 function nextMark(state: ShardState): number {

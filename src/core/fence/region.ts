@@ -20,8 +20,8 @@ export function compileRegion(fence: Fence, toWgs84: ToWgs84 | undefined): Regio
       ? region.rings.map((ring) => flatRingOf(ring, region.size, geographic))
       : region.coordinates.map((ring) => flatRing(ring, geographic));
   if (toWgs84 === undefined) return polygon(plane, 0);
-  const { rings, deviationMetres } = densifyRings(plane, toWgs84);
-  return polygon(rings, 2 * deviationMetres);
+  const { rings, deviationMeters } = densifyRings(plane, toWgs84);
+  return polygon(rings, 2 * deviationMeters);
 }
 
 /** Whether two regions are equal: both undefined, or with the same numbers. */
@@ -30,7 +30,7 @@ export function sameRegion(a: Region | undefined, b: Region | undefined): boolea
   if (a.kind === 'circle') {
     return b.kind === 'circle' && a.lon === b.lon && a.lat === b.lat && a.radiusMetres === b.radiusMetres;
   }
-  if (b.kind === 'circle' || a.slackMetres !== b.slackMetres || a.rings.length !== b.rings.length) return false;
+  if (b.kind === 'circle' || a.slackMeters !== b.slackMeters || a.rings.length !== b.rings.length) return false;
   return a.rings.every((ring, i) => sameRing(ring, b.rings[i] as Float64Array));
 }
 
@@ -51,7 +51,7 @@ function circle(
   return { kind: 'circle', lon: wrapLongitude(lon), lat, radiusMetres: radius };
 }
 
-function polygon(rings: readonly Float64Array[], slackMetres: number): Region | undefined {
+function polygon(rings: readonly Float64Array[], slackMeters: number): Region | undefined {
   // A closed ring with three different points has four positions, eight numbers.
   if (rings.length === 0 || rings.some((ring) => ring.length < 8)) return undefined;
   for (const ring of rings) {
@@ -61,7 +61,7 @@ function polygon(rings: readonly Float64Array[], slackMetres: number): Region | 
   }
   // A plane may be mirrored, so the winding order is fixed here, on the earth.
   const directed = alignHoles(rings).map((ring, i) => (signedArea(ring) < 0 === (i === 0) ? reversed(ring) : ring));
-  return { kind: 'polygon', rings: directed, slackMetres };
+  return { kind: 'polygon', rings: directed, slackMeters };
 }
 
 function isOnEarth(lon: number, lat: number): boolean {

@@ -1,10 +1,10 @@
-import { metresPerLatitude, metresPerLongitude } from '../geo/ellipsoid.ts';
+import { metersPerLatitude, metersPerLongitude } from '../geo/ellipsoid.ts';
 import { edgeTurn, wrapLongitude } from '../geo/longitude.ts';
 
 type Ring = number[][];
 
 /** Target distance between consecutive positions, and maximum number of positions created for it. */
-const STEP_METRES = 10;
+const STEP_METERS = 10;
 const POSITIONS_MAX = 10_000;
 
 /** Coordinate space of rings. */
@@ -12,23 +12,23 @@ export interface CoordinateSpace {
   /** Whether x and y are longitude and latitude. */
   readonly geographic: boolean;
   /** Returns the length in meters of the straight edge between two positions. */
-  metres(from: readonly number[], to: readonly number[]): number;
+  meters(from: readonly number[], to: readonly number[]): number;
 }
 
 /** Coordinates in meters. */
-export const METRES: CoordinateSpace = {
+export const METERS: CoordinateSpace = {
   geographic: false,
-  metres: ([x1 = 0, y1 = 0], [x2 = 0, y2 = 0]) => Math.hypot(x2 - x1, y2 - y1),
+  meters: ([x1 = 0, y1 = 0], [x2 = 0, y2 = 0]) => Math.hypot(x2 - x1, y2 - y1),
 };
 
 /** Longitude and latitude. `meters` never underestimates an edge. */
 export const DEGREES: CoordinateSpace = {
   geographic: true,
-  metres([lon1 = 0, lat1 = 0], [lon2 = 0, lat2 = 0]) {
+  meters([lon1 = 0, lat1 = 0], [lon2 = 0, lat2 = 0]) {
     const crossesEquator = lat1 * lat2 <= 0;
     const [least, most] = [Math.min(Math.abs(lat1), Math.abs(lat2)), Math.max(Math.abs(lat1), Math.abs(lat2))];
-    const east = eastward([lon1, lat1], [lon2, lat2]) * metresPerLongitude(crossesEquator ? 0 : least);
-    return Math.hypot(east, (lat2 - lat1) * metresPerLatitude(most));
+    const east = eastward([lon1, lat1], [lon2, lat2]) * metersPerLongitude(crossesEquator ? 0 : least);
+    return Math.hypot(east, (lat2 - lat1) * metersPerLatitude(most));
   },
 };
 
@@ -38,12 +38,12 @@ export const DEGREES: CoordinateSpace = {
  */
 export function subdivideRings(rings: readonly Ring[], space: CoordinateSpace): Ring[] {
   let pieces = 0;
-  for (const edge of edgesOf(rings)) pieces += Math.ceil(space.metres(...edge) / STEP_METRES);
-  const step = STEP_METRES * Math.max(1, pieces / POSITIONS_MAX);
+  for (const edge of edgesOf(rings)) pieces += Math.ceil(space.meters(...edge) / STEP_METERS);
+  const step = STEP_METERS * Math.max(1, pieces / POSITIONS_MAX);
   return rings.map((ring) => {
     const dense: Ring = ring.slice(0, 1);
     for (const [from, to] of edgesOf([ring])) {
-      const parts = Math.ceil(space.metres(from, to) / step);
+      const parts = Math.ceil(space.meters(from, to) / step);
       for (let part = 1; part < parts; part++) dense.push(between(from, to, part / parts, space));
       dense.push(to);
     }

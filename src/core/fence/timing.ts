@@ -20,7 +20,7 @@ export interface Timing {
    */
   readonly toleranceTimeoutSet: boolean;
   readonly exitDelayMs: number;
-  readonly entryToleranceMetres: number;
+  readonly entryToleranceMeters: number;
   /** Time within the entry tolerance after which an object enters. */
   readonly entryToleranceTimeoutMs: number;
   readonly entryDelayMs: number;
@@ -97,7 +97,7 @@ export function effectiveTiming(fence: OwnTiming, provider: OwnTiming, trackable
     toleranceTimeoutMs: toleranceTimeout === undefined ? fenceTimeoutMs : milliseconds(toleranceTimeout),
     toleranceTimeoutSet: toleranceTimeout !== undefined,
     exitDelayMs: milliseconds(provider.exitDelay ?? trackable.exitDelay ?? fence.exitDelay ?? 0),
-    entryToleranceMetres: fence.entryTolerance ?? 0,
+    entryToleranceMeters: fence.entryTolerance ?? 0,
     entryToleranceTimeoutMs: milliseconds(
       provider.entryToleranceTimeout ?? trackable.entryToleranceTimeout ?? fence.entryToleranceTimeout ?? -1,
     ),

@@ -4,8 +4,8 @@ import { CompactPolygon } from './compact_polygon.ts';
 /** Floor and height range that a fence covers. Missing bounds are infinite. */
 export interface Vertical {
   readonly floor: number | undefined;
-  readonly fromMetres: number;
-  readonly toMetres: number;
+  readonly fromMeters: number;
+  readonly toMeters: number;
   readonly elevationRef: string;
   /** Height of the floor of the fence's zone above the ellipsoid, if the zone defines it. */
   readonly levelMetres: number | undefined;
@@ -31,8 +31,8 @@ export function verticalOf(fence: Fence, levelMetres: number | undefined): Verti
   const from = extrusion === undefined ? Number.NEGATIVE_INFINITY : baseOf(fence);
   return {
     floor: fence.floor ?? undefined,
-    fromMetres: from,
-    toMetres: extrusion === undefined ? Number.POSITIVE_INFINITY : from + extrusion,
+    fromMeters: from,
+    toMeters: extrusion === undefined ? Number.POSITIVE_INFINITY : from + extrusion,
     elevationRef: fence.elevation_ref ?? 'floor',
     levelMetres,
   };
@@ -40,7 +40,7 @@ export function verticalOf(fence: Fence, levelMetres: number | undefined): Verti
 
 export function sameVertical(a: Vertical, b: Vertical): boolean {
   if (a.floor !== b.floor || a.elevationRef !== b.elevationRef || a.levelMetres !== b.levelMetres) return false;
-  return a.fromMetres === b.fromMetres && a.toMetres === b.toMetres;
+  return a.fromMeters === b.fromMeters && a.toMeters === b.toMeters;
 }
 
 /**
@@ -48,20 +48,20 @@ export function sameVertical(a: Vertical, b: Vertical): boolean {
  * floor. The height is ignored if it is unknown, or if the zones do not relate its reference to the fence's.
  */
 // hot
-export function verticalGapMetres(vertical: Vertical, at: Height): number {
+export function verticalGapMeters(vertical: Vertical, at: Height): number {
   if (vertical.floor !== undefined && vertical.floor !== at.floor) return Number.POSITIVE_INFINITY;
-  if (vertical.fromMetres === Number.NEGATIVE_INFINITY) return 0;
+  if (vertical.fromMeters === Number.NEGATIVE_INFINITY) return 0;
   const z = heightIn(vertical, at);
   if (z === undefined) return 0;
-  return Math.max(vertical.fromMetres - z, z - vertical.toMetres, 0);
+  return Math.max(vertical.fromMeters - z, z - vertical.toMeters, 0);
 }
 
 /** Returns how far within the fence's heights a location is, in meters: Infinity if heights do not apply. */
-export function verticalDepthMetres(vertical: Vertical, at: Height): number {
-  if (vertical.fromMetres === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY;
+export function verticalDepthMeters(vertical: Vertical, at: Height): number {
+  if (vertical.fromMeters === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY;
   const z = heightIn(vertical, at);
   if (z === undefined) return Number.POSITIVE_INFINITY;
-  return Math.min(z - vertical.fromMetres, vertical.toMetres - z);
+  return Math.min(z - vertical.fromMeters, vertical.toMeters - z);
 }
 
 /**

@@ -39,11 +39,11 @@ const DEGREE = RADIANS;
  */
 const UTM_SAFE_DEGREES = 60;
 const UTM_SAFE_SINE = Math.sin(UTM_SAFE_DEGREES * DEGREE);
-const UTM_REACH_METRES = 8_000_000;
+const UTM_REACH_METERS = 8_000_000;
 /** From the equator across a pole to the equator on the other side. */
-const UTM_NORTHING_METRES = 20_000_000;
+const UTM_NORTHING_METERS = 20_000_000;
 /** Reaches 26 degrees into the other hemisphere. */
-const UPS_REACH_METRES = 20_000_000;
+const UPS_REACH_METERS = 20_000_000;
 
 /** Whether clients may use it as a crs. */
 export function isCrs(text: string): boolean {
@@ -175,7 +175,7 @@ function utmPlane(zone: number, south: boolean): PlaneTransform {
   const meridian = meridianOf(zone);
   const equatorNorthing = south ? 10_000_000 : 0;
   const covers = (x: number, y: number): boolean =>
-    Math.abs(x - 500_000) <= UTM_REACH_METRES && Math.abs(y - equatorNorthing) <= UTM_NORTHING_METRES;
+    Math.abs(x - 500_000) <= UTM_REACH_METERS && Math.abs(y - equatorNorthing) <= UTM_NORTHING_METERS;
   return planeOf(utm, { covers, takes: (lon, lat) => isSafe(wrapLongitude(lon - meridian), lat) });
 }
 
@@ -191,7 +191,7 @@ function polarPlane(south: boolean): PlaneTransform {
     `+proj=stere +lat_0=${pole} +lon_0=0 +k=0.994 +x_0=2000000 +y_0=2000000 +datum=WGS84 +units=m`,
   );
   const covers = (x: number, y: number): boolean =>
-    (x - 2_000_000) ** 2 + (y - 2_000_000) ** 2 <= UPS_REACH_METRES ** 2;
+    (x - 2_000_000) ** 2 + (y - 2_000_000) ** 2 <= UPS_REACH_METERS ** 2;
   return planeOf(ups, { covers, takes: () => true });
 }
 

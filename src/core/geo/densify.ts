@@ -1,10 +1,10 @@
 import type { ToWgs84 } from './crs.ts';
-import { metresPerLatitude, metresPerLongitude } from './ellipsoid.ts';
+import { metersPerLatitude, metersPerLongitude } from './ellipsoid.ts';
 import { shorterTurn } from './longitude.ts';
 import { flatRing } from './rings.ts';
 
 /** Target deviation between an edge and its chords, and maximum number of points of all rings together. */
-const DEVIATION_METRES = 1e-4;
+const DEVIATION_METERS = 1e-4;
 const MAX_POINTS = 20_000;
 const MAX_DEPTH = 30;
 
@@ -16,14 +16,14 @@ const MAX_DEPTH = 30;
 export function densifyRings(
   rings: readonly Float64Array[],
   toWgs84: ToWgs84,
-): { readonly rings: Float64Array[]; readonly deviationMetres: number } {
+): { readonly rings: Float64Array[]; readonly deviationMeters: number } {
   const given = rings.reduce((sum, ring) => sum + ring.length / 2, 0);
   // Each factor of four halves the number of pieces. An infinite deviation adds no point, so the loop ends.
-  for (let deviationMetres = DEVIATION_METRES; ; deviationMetres *= 4) {
-    const limit = deviationMetres > 1e3 ? Number.POSITIVE_INFINITY : deviationMetres;
+  for (let deviationMeters = DEVIATION_METERS; ; deviationMeters *= 4) {
+    const limit = deviationMeters > 1e3 ? Number.POSITIVE_INFINITY : deviationMeters;
     const budget = { points: Math.max(MAX_POINTS - given, MAX_POINTS / 2) };
     const dense = rings.map((ring) => densify(ring, { toWgs84, limit, budget }));
-    if (budget.points >= 0 || limit === Number.POSITIVE_INFINITY) return { rings: dense, deviationMetres };
+    if (budget.points >= 0 || limit === Number.POSITIVE_INFINITY) return { rings: dense, deviationMeters };
   }
 }
 
@@ -79,8 +79,8 @@ function followsChord({ from, to }: { from: Spot; to: Spot }, middle: Spot, task
  * latitude.
  */
 function deviation(from: Spot, to: Spot, at: Spot): number {
-  const scaleX = metresPerLongitude(at.lat);
-  const scaleY = metresPerLatitude(at.lat);
+  const scaleX = metersPerLongitude(at.lat);
+  const scaleY = metersPerLatitude(at.lat);
   const dx = shorterTurn(to.lon - from.lon) * scaleX;
   const dy = (to.lat - from.lat) * scaleY;
   const px = shorterTurn(at.lon - from.lon) * scaleX;

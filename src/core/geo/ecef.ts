@@ -2,7 +2,7 @@ import {
   ECCENTRICITY_SQUARED,
   LEAST_RADIUS,
   MEAN_RADIUS,
-  metresPerLatitude,
+  metersPerLatitude,
   primeVerticalRadius,
   RADIANS,
 } from './ellipsoid.ts';
@@ -40,8 +40,8 @@ export class SurfacePoint {
   y = 0;
   z = 0;
   cosLat = 1;
-  metresPerLon = 0;
-  metresPerLat = 0;
+  metersPerLon = 0;
+  metersPerLat = 0;
   #resolved = false;
 
   /** Sets the point. Longitudes beyond ±180 are wrapped. */
@@ -66,14 +66,14 @@ export class SurfacePoint {
     this.y = radius * cos * Math.sin(lon * DEGREE);
     this.z = radius * (1 - E2) * sin;
     this.cosLat = cos;
-    this.metresPerLon = radius * cos * DEGREE;
-    this.metresPerLat = metresPerLatitude(lat);
+    this.metersPerLon = radius * cos * DEGREE;
+    this.metersPerLat = metersPerLatitude(lat);
   }
 }
 
 /** Returns the length in meters of the chord between two points. */
 // hot
-export function chordMetres(a: SurfacePoint, b: SurfacePoint): number {
+export function chordMeters(a: SurfacePoint, b: SurfacePoint): number {
   a.resolve();
   b.resolve();
   const dx = a.x - b.x;
@@ -88,7 +88,7 @@ export function chordMetres(a: SurfacePoint, b: SurfacePoint): number {
  * The chord itself is the lower bound; at 1 km the two differ by 1 µm.
  */
 // hot
-export function longestArcMetres(chord: number): number {
+export function longestArcMeters(chord: number): number {
   const half = chord / (2 * LEAST_RADIUS);
   return half >= 1 ? Math.PI * LEAST_RADIUS * 1.01 : 2 * LEAST_RADIUS * Math.asin(half);
 }
@@ -98,27 +98,27 @@ export function longestArcMetres(chord: number): number {
  * anywhere.
  */
 // hot
-export function arcMetres(chord: number): number {
+export function arcMeters(chord: number): number {
   const half = chord / (2 * MEAN_RADIUS);
   return half >= 1 ? Math.PI * MEAN_RADIUS : 2 * MEAN_RADIUS * Math.asin(half);
 }
 
 /** Like arcMeters, but returns the chord itself below 1 km, where they differ by 1 µm. */
 // hot
-export function groundMetres(chord: number): number {
-  return chord < 1000 ? chord : arcMetres(chord);
+export function groundMeters(chord: number): number {
+  return chord < 1000 ? chord : arcMeters(chord);
 }
 
 /**
  * Returns the distance along the surface from a point to a longitude and latitude, in meters, as exact as arcMeters.
  */
 // hot
-export function metresTo(point: SurfacePoint, lon: number, lat: number): number {
+export function metersTo(point: SurfacePoint, lon: number, lat: number): number {
   const sin = Math.sin(lat * DEGREE);
   const cos = Math.cos(lat * DEGREE);
   const radius = primeVerticalRadius(sin);
   const dx = radius * cos * Math.cos(lon * DEGREE) - point.x;
   const dy = radius * cos * Math.sin(lon * DEGREE) - point.y;
   const dz = radius * (1 - E2) * sin - point.z;
-  return arcMetres(Math.sqrt(dx * dx + dy * dy + dz * dz));
+  return arcMeters(Math.sqrt(dx * dx + dy * dy + dz * dz));
 }

@@ -17,7 +17,7 @@ export const MEAN_RADIUS = 6_371_008.8;
 export const RADIANS = Math.PI / 180;
 
 /** Upper bound of the degrees of latitude per meter anywhere; divided by cos(lat), also of longitude. */
-export const DEGREES_PER_METRE = 1 / (LEAST_RADIUS * RADIANS);
+export const DEGREES_PER_METER = 1 / (LEAST_RADIUS * RADIANS);
 
 /** Returns the radius of curvature across the meridian, in meters, for the sine of a latitude. */
 // hot
@@ -26,13 +26,13 @@ export function primeVerticalRadius(sinLat: number): number {
 }
 
 /** Returns meters per degree of longitude, along the parallel, at a latitude in degrees. */
-export function metresPerLongitude(lat: number): number {
+export function metersPerLongitude(lat: number): number {
   const sin = Math.sin(lat * RADIANS);
   return (Math.cos(lat * RADIANS) * RADIANS * EQUATOR_RADIUS) / Math.sqrt(1 - ECCENTRICITY_SQUARED * sin * sin);
 }
 
 /** Returns meters per degree of latitude, along the meridian, at a latitude in degrees. */
-export function metresPerLatitude(lat: number): number {
+export function metersPerLatitude(lat: number): number {
   const sin = Math.sin(lat * RADIANS);
   const w = 1 - ECCENTRICITY_SQUARED * sin * sin;
   return (RADIANS * EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) / (w * Math.sqrt(w));

@@ -19,12 +19,12 @@ const { WGS84, DISTANCE, AZIMUTH, LATITUDE, LONGITUDE } = geographic.Geodesic;
  * Reach of the series in meters. Their relative error grows with the square of distance · tan(latitude), so that
  * product is bounded.
  */
-const NEAR_METRES = 10_000;
+const NEAR_METERS = 10_000;
 /** Reach for displacements, which need less accuracy: 2e-5 of the distance. */
-const DISPLACED_METRES = 20_000;
+const DISPLACED_METERS = 20_000;
 
 /** Returns the shortest distance in meters. */
-export function geodesicMetres(lon1: number, lat1: number, lon2: number, lat2: number): number {
+export function geodesicMeters(lon1: number, lat1: number, lon2: number, lat2: number): number {
   return WGS84.Inverse(lat1, lon1, lat2, lon2, DISTANCE).s12 as number;
 }
 
@@ -38,10 +38,10 @@ export function destination(
   lon: number,
   lat: number,
   bearingDegrees: number,
-  metres: number,
+  meters: number,
   out: [number, number],
 ): void {
-  const found = WGS84.Direct(lat, lon, bearingDegrees, metres, LATITUDE | LONGITUDE);
+  const found = WGS84.Direct(lat, lon, bearingDegrees, meters, LATITUDE | LONGITUDE);
   out[0] = found.lon2 as number;
   out[1] = found.lat2 as number;
 }
@@ -66,9 +66,9 @@ export function distanceAndBearing(
   const w = Math.sqrt(1 - E2 * sine * sine);
   const east = ((turn * EQUATOR) / w) * cosine;
   const north = ((lat2 - lat1) * DEGREE * EQUATOR * (1 - E2)) / (w * w * w);
-  const metres = Math.sqrt(east * east + north * north);
-  if (metres <= NEAR_METRES * cosine) {
-    out[0] = metres;
+  const meters = Math.sqrt(east * east + north * north);
+  if (meters <= NEAR_METERS * cosine) {
+    out[0] = meters;
     out[1] = clockwise(Math.atan2(east, north) / DEGREE - (turn * sine) / 2 / DEGREE);
     return;
   }
@@ -102,36 +102,36 @@ export function placeLocal(position: readonly number[], { global, local, clockwi
 }
 
 /** Returns the area in square meters (Karney's) that a ring encloses, in either direction. */
-export function ringSquareMetres(ring: readonly { readonly lon: number; readonly lat: number }[]): number {
+export function ringSquareMeters(ring: readonly { readonly lon: number; readonly lat: number }[]): number {
   const polygon = WGS84.Polygon(false);
   for (const { lon, lat } of ring) polygon.AddPoint(lat, lon);
   return Math.abs(polygon.Compute(false, true).area ?? 0);
 }
 
 /** Writes longitude and latitude of the position displaced by some meters east and north. */
-export type Displace = (eastMetres: number, northMetres: number, out: [number, number]) => void;
+export type Displace = (eastMeters: number, northMeters: number, out: [number, number]) => void;
 
 /**
  * Returns a function that displaces a position by up to `reachMeters`, to within 2e-5 of the length. Longitudes are
  * unwrapped around the position: they may exceed ±180.
  */
-export function displacer(lon: number, lat: number, reachMetres: number): Displace {
+export function displacer(lon: number, lat: number, reachMeters: number): Displace {
   const sine = Math.sin(lat * DEGREE);
   const cosine = Math.cos(lat * DEGREE);
-  if (!(reachMetres <= DISPLACED_METRES * cosine))
+  if (!(reachMeters <= DISPLACED_METERS * cosine))
     return (east, north, out) => displaceExactly(lon, lat, east, north, out);
   const w = Math.sqrt(1 - E2 * sine * sine);
   const acrossRadius = EQUATOR / w;
   const alongRadius = (EQUATOR * (1 - E2)) / (w * w * w);
   const tangent = sine / cosine;
-  const lonPerMetre = 1 / (acrossRadius * cosine * DEGREE);
-  const latPerMetre = 1 / (alongRadius * DEGREE);
+  const lonPerMeter = 1 / (acrossRadius * cosine * DEGREE);
+  const latPerMeter = 1 / (alongRadius * DEGREE);
   // Second order: meridians converge towards the north, and an eastward path bends towards the equator.
   const convergence = tangent / acrossRadius;
-  const bend = (latPerMetre * tangent) / (2 * acrossRadius);
+  const bend = (latPerMeter * tangent) / (2 * acrossRadius);
   return (east, north, out) => {
-    out[0] = lon + east * lonPerMetre * (1 + north * convergence);
-    out[1] = lat + north * latPerMetre - east * east * bend;
+    out[0] = lon + east * lonPerMeter * (1 + north * convergence);
+    out[1] = lat + north * latPerMeter - east * east * bend;
   };
 }
 

@@ -10,6 +10,6 @@ export function roundDegrees(degrees: number): number {
 }
 
 /** Rounds to a tenth of a millimeter, the precision of the rounded degrees. */
-export function roundMetres(metres: number): number {
-  return Math.round(metres * 1e4) / 1e4 + 0;
+export function roundMeters(meters: number): number {
+  return Math.round(meters * 1e4) / 1e4 + 0;
 }

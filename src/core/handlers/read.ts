@@ -1,7 +1,7 @@
 import type { View } from '../../model/topics.ts';
 import { isDetached, namingTrackables } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
-import { verticalGapMetres } from '../fence/vertical.ts';
+import { verticalGapMeters } from '../fence/vertical.ts';
 import { rangeProblem } from '../geo/crs.ts';
 import type { QueryResult, Item, Query } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
@@ -194,5 +194,5 @@ function touchesFence(context: ShardContext, object: ProviderState | TrackableSt
   const { fix } = object;
   if (fix === undefined || fence.region === undefined) return false;
   const seen = object.kind === 'provider' ? observeProvider(state, object, fix, 0) : observeTrackable(object, 0, 0);
-  return verticalGapMetres(fence.vertical, seen) === 0 && index.touches(fence.slot, seen.footprint);
+  return verticalGapMeters(fence.vertical, seen) === 0 && index.touches(fence.slot, seen.footprint);
 }

@@ -95,8 +95,8 @@ export function speedAndCourse(from: Sighting, to: Sighting): Movement {
   if (!(seconds > 0)) return UNKNOWN;
   if (from.lon === to.lon && from.lat === to.lat) return STILL;
   distanceAndBearing(from.lon, from.lat, to.lon, to.lat, scratch);
-  const [metres, course] = scratch;
+  const [meters, course] = scratch;
   // Both longitudes of the antimeridian, and all longitudes of a pole, are the same position.
-  if (metres === 0) return STILL;
-  return { speed: metres / seconds, course };
+  if (meters === 0) return STILL;
+  return { speed: meters / seconds, course };
 }

@@ -22,19 +22,19 @@ export function footprintOf(
 ): Footprint {
   // hot
   const radiusMetres = shape.radius ?? 0;
-  if (radiusMetres > 0) return { lon, lat, radiusMetres, ring: undefined, reachMetres: radiusMetres };
-  if (shape.geometry == null) return { lon, lat, radiusMetres: 0, ring: undefined, reachMetres: 0 };
+  if (radiusMetres > 0) return { lon, lat, radiusMetres, ring: undefined, reachMeters: radiusMetres };
+  if (shape.geometry == null) return { lon, lat, radiusMetres: 0, ring: undefined, reachMeters: 0 };
   const ring = rotatedRing(shape.geometry, lon, lat, courseDegrees ?? 0);
-  return { lon, lat, radiusMetres: 0, ring, reachMetres: reachOnEarth(reachOf(shape.geometry), lat) };
+  return { lon, lat, radiusMetres: 0, ring, reachMeters: reachOnEarth(reachOf(shape.geometry), lat) };
 }
 
 /**
  * Returns an upper bound of the reach: edges straight in longitude and latitude bulge away from the straight line by up
  * to length² · tan(latitude) / 8 earth radii, and vertices are exact to 2e-5.
  */
-function reachOnEarth(metres: number, lat: number): number {
-  const bulge = (metres * metres * Math.abs(Math.tan((lat * Math.PI) / 180))) / (2 * MEAN_RADIUS);
-  return metres * 1.0001 + bulge;
+function reachOnEarth(meters: number, lat: number): number {
+  const bulge = (meters * meters * Math.abs(Math.tan((lat * Math.PI) / 180))) / (2 * MEAN_RADIUS);
+  return meters * 1.0001 + bulge;
 }
 
 /** Shapes of trackables on the earth: a circle, or a polygon rotated by the course. */

@@ -1,6 +1,6 @@
 import type { Anchor } from '../../model/anchor.ts';
 import type { Zone } from '../../model/zone.ts';
-import { metresPerLatitude, metresPerLongitude } from '../geo/ellipsoid.ts';
+import { metersPerLatitude, metersPerLongitude } from '../geo/ellipsoid.ts';
 import { wrapLongitude } from '../geo/longitude.ts';
 import { checkGroundControlPoints } from './zone_transform.ts';
 import { transformationType } from './zone_type.ts';
@@ -51,8 +51,8 @@ export function shiftedControlPoints(rows: readonly Row[], from: Row, to: Row): 
   const [fromLon = 0, fromLat = 0] = from;
   const [toLon = 0, toLat = 0] = to;
   if (Math.abs(fromLat) > LATITUDE_MAX || Math.abs(toLat) > LATITUDE_MAX) return undefined;
-  const eastScale = metresPerLongitude(fromLat) / metresPerLongitude(toLat);
-  const northScale = metresPerLatitude(fromLat) / metresPerLatitude(toLat);
+  const eastScale = metersPerLongitude(fromLat) / metersPerLongitude(toLat);
+  const northScale = metersPerLatitude(fromLat) / metersPerLatitude(toLat);
   const shifted: number[][] = [];
   for (const [index, row] of rows.entries()) {
     if (index % 2 === 1) {

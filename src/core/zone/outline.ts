@@ -1,5 +1,5 @@
 import type { Zone } from '../../model/zone.ts';
-import { ringSquareMetres } from '../geo/geodesic.ts';
+import { ringSquareMeters } from '../geo/geodesic.ts';
 import { wrapLongitude } from '../geo/longitude.ts';
 import { roundDegrees } from '../geo/rounding.ts';
 import { zoneTransform } from './zone_transform.ts';
@@ -148,19 +148,19 @@ const areas = new WeakMap<Zone, number>();
  * ground control points in order, or of the circle of a proximity zone; 0 if neither exists. If the polygon crosses or
  * touches itself, returns the negative area of the points' convex hull.
  */
-export function zoneSquareMetres(zone: Zone): number {
+export function zoneSquareMeters(zone: Zone): number {
   const cached = areas.get(zone);
   if (cached !== undefined) return cached;
-  const area = squareMetres(zone);
+  const area = squareMeters(zone);
   areas.set(zone, area);
   return area;
 }
 
-function squareMetres(zone: Zone): number {
+function squareMeters(zone: Zone): number {
   if (isProximityZone(zone)) return Math.PI * (zone.radius ?? 0) ** 2;
   if (transformationType(zone) !== 'gcp') return 0;
   const corners = cornersOf(zone);
   const hull = convexHull(corners);
   if (hull.length === 0) return 0;
-  return isSimple(corners) ? ringSquareMetres(corners) : -ringSquareMetres(hull);
+  return isSimple(corners) ? ringSquareMeters(corners) : -ringSquareMeters(hull);
 }

@@ -2,7 +2,7 @@ import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type PlaneTransform, displayProjection, WGS84 } from '../geo/crs.ts';
-import { roundMetres } from '../geo/rounding.ts';
+import { roundMeters } from '../geo/rounding.ts';
 import type { ZoneLookup } from './zone_table.ts';
 import { zoneTransform } from './zone_transform.ts';
 
@@ -32,8 +32,8 @@ export function writeInPlane(lon: number, lat: number, plane: PlaneTransform, ou
   plane.fromWgs84(lon, lat, out);
   if (!Number.isFinite(out[0]) || !Number.isFinite(out[1])) return false;
   if (plane === WGS84) return true;
-  out[0] = roundMetres(out[0]);
-  out[1] = roundMetres(out[1]);
+  out[0] = roundMeters(out[0]);
+  out[1] = roundMeters(out[1]);
   return true;
 }
 

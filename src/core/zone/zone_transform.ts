@@ -56,7 +56,7 @@ function planeKey(zone: Zone): string {
 }
 
 /** Returns the distance of each ground control point from its fitted position; undefined for a zone without a fit. */
-export function residualsMetres(zone: Zone): number[] | undefined {
+export function residualsMeters(zone: Zone): number[] | undefined {
   if (transformationType(zone) !== 'gcp') return undefined;
   const { pairs, fit } = fitRows(zone.ground_control_points ?? []);
   if (fit === undefined) return undefined;

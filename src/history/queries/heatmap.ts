@@ -1,4 +1,4 @@
-import { cellAt, centreOf } from '../../../wasm/h3.ts';
+import { cellAt, centerOf } from '../../../wasm/h3.ts';
 import { formatTime } from '../../model/time.ts';
 import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
@@ -122,7 +122,7 @@ async function inH3(duck: Duck, stays: string, asked: HeatmapAsked): Promise<Tol
   const cells = [...sums]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([h3, sum]) => {
-      const { lon, lat } = centreOf(h3);
+      const { lon, lat } = centerOf(h3);
       return { longitude: degrees(lon), latitude: degrees(lat), h3, seconds: sum };
     });
   return told(asked, { grid: 'h3', resolution, cells });

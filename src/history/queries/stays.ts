@@ -1,4 +1,4 @@
-import { geodesicMetres } from '../../core/geo/geodesic.ts';
+import { geodesicMeters } from '../../core/geo/geodesic.ts';
 
 /** Places of an object in the order of their times, as columns. */
 export interface Track {
@@ -42,7 +42,7 @@ export function staysOf(
   const count = times.length;
   const at = (values: ArrayLike<number>, i: number): number => values[i] as number;
   const isFar = (a: number, b: number): boolean =>
-    geodesicMetres(at(lons, a), at(lats, a), at(lons, b), at(lats, b)) > radiusMetres;
+    geodesicMeters(at(lons, a), at(lats, a), at(lons, b), at(lats, b)) > radiusMetres;
   const isCut = (i: number): boolean => i === count || at(times, i) - at(times, i - 1) > maxGapMs;
   /** Between `first` and `needed` there is no cut. */
   let needed = 0;
@@ -80,7 +80,7 @@ export function staysOf(
 export function lengthOf({ lons, lats }: Track, first: number, last: number): number {
   let metres = 0;
   for (let i = first; i < last; i++) {
-    metres += geodesicMetres(lons[i] as number, lats[i] as number, lons[i + 1] as number, lats[i + 1] as number);
+    metres += geodesicMeters(lons[i] as number, lats[i] as number, lons[i + 1] as number, lats[i + 1] as number);
   }
   return metres;
 }

@@ -68,7 +68,7 @@ function tellingOf(
     case 'trackable':
       return { kind: 'trackable', id: step.id, entity: step.entity, force: step.force };
     case 'zone':
-      return step.eastMetres === undefined ? deleted('zone', HALL.id) : hallTold(step.eastMetres);
+      return step.eastMeters === undefined ? deleted('zone', HALL.id) : hallTold(step.eastMeters);
     case 'rules':
       return { kind: 'rules', rules: step.rules };
     case 'wait':
@@ -77,13 +77,13 @@ function tellingOf(
 }
 
 /** Everybody stays near the hall. */
-function within(metres: number): number {
-  return Math.max(-10, Math.min(50, metres));
+function within(meters: number): number {
+  return Math.max(-10, Math.min(50, meters));
 }
 
-function hallTold(eastMetres: number): ShardCommand {
-  // About a metre of longitude at 50 degrees north.
-  const degrees = eastMetres * 1.394785e-5;
+function hallTold(eastMeters: number): ShardCommand {
+  // About a meter of longitude at 50 degrees north.
+  const degrees = eastMeters * 1.394785e-5;
   const rows = (HALL.ground_control_points as number[][]).map((row, i) =>
     i % 2 === 0 ? [(row[0] as number) + degrees, row[1] as number] : row,
   );

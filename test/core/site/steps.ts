@@ -28,7 +28,7 @@ export type Step = { readonly afterMs: number } & (
   | { readonly does: 'fence'; readonly id: string; readonly entity: Fence | undefined }
   | { readonly does: 'trackable'; readonly id: string; readonly entity: Trackable | undefined; readonly force: boolean }
   /** Moves the hall to the east; undefined removes it. */
-  | { readonly does: 'zone'; readonly eastMetres: number | undefined }
+  | { readonly does: 'zone'; readonly eastMeters: number | undefined }
   | { readonly does: 'rules'; readonly rules: LocatingRule[] }
   | { readonly does: 'wait' }
 );
@@ -155,7 +155,7 @@ const happenings: fc.Arbitrary<object> = fc.oneof(
   changes('provider', PROVIDERS, provider),
   changes('fence', FENCES, fence),
   changes('trackable', TRACKABLES, trackable),
-  step('zone', 1, { eastMetres: fc.constantFrom(undefined, 0, 0, 20) }),
+  step('zone', 1, { eastMeters: fc.constantFrom(undefined, 0, 0, 20) }),
   step('rules', 1, { rules }),
 );
 
@@ -187,7 +187,7 @@ const setup = fc
   .map(([fences, providers, trackables]): Step[] => {
     const at = { afterMs: 0 };
     return [
-      { ...at, does: 'zone', eastMetres: 0 },
+      { ...at, does: 'zone', eastMeters: 0 },
       ...fences.map((made) => ({ ...at, does: 'fence' as const, id: made.id, entity: made })),
       ...providers.map((made) => ({ ...at, does: 'provider' as const, id: made.id as ProviderId, entity: made })),
       ...trackables.map((made) => ({ ...at, does: 'trackable' as const, id: made.id, entity: made, force: false })),
