@@ -97,7 +97,7 @@ suite('collision events', () => {
     return { id: 'z', type: 'uwb', ground_control_points: points };
   };
 
-  test('are told once per variant, and not where they cannot be shown', () => {
+  test('are published once per variant, except where they are out of range', () => {
     const variants: Variant[] = [
       WGS84,
       { id: 5, topic: 'collision_events', crs: 'local', zoneId: 'z' },
@@ -120,7 +120,7 @@ suite('collision events', () => {
     assert.ok(Math.abs(Number(end?.[0]) - 150.5) < 0.01, `${end}`);
   });
 
-  test('follow a zone that is placed anew', () => {
+  test('follow a zone that is georeferenced again', () => {
     const zones = new Map([['z', zone(0)]]);
     const stage = openStage([{ ...WGS84, crs: 'local', zoneId: 'z' }], zones);
     stage.step({ nowMs: 2, motions: [disc('a', 1, 10), disc('b', 2, 11)] });
@@ -130,7 +130,7 @@ suite('collision events', () => {
     assert.ok(Math.hypot(x - 50, y - 260) < 0.01, `${x} ${y}`);
   });
 
-  test('are counted but not made when nobody wants them', () => {
+  test('are counted but not rendered without subscribers', () => {
     const stage = openStage([]);
     const motions = [disc('a', 1, 0), disc('b', 2, 0), disc('b', 3, 0)];
     const { rows, ...outcome } = stage.step({ nowMs: 3, motions });

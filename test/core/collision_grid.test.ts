@@ -5,7 +5,7 @@ import type { Body } from '../../src/core/collision/body.ts';
 import { collect, move, newGrid, putIn, startSearch, TOUCH_METERS, takeOut } from '../../src/core/collision/grid.ts';
 import { bodyOf, moved, ORIGIN, placeAt } from './collision_motions.ts';
 
-/** Ways that a body may be told to be: gone, or somewhere within `spread` meters of a place, with some reach. */
+/** States of a body: removed, or within `spread` meters of a position, with some reach. */
 const places = fc.constantFrom(
   ORIGIN,
   { lon: 180, lat: 12 },
@@ -41,7 +41,7 @@ const scene: fc.Arbitrary<Scene> = fc.record({
   ),
 });
 
-/** What the grid must find: all whose reaches meet, but never two points. */
+/** Expected result of the grid: all bodies whose reaches meet, but never two points. */
 function expected(body: Body, bodies: Iterable<Body>): string[] {
   const found: string[] = [];
   for (const other of bodies) {

@@ -2,7 +2,7 @@ import { type Body, locate, newBody, newSite } from '../../src/core/collision/bo
 import { destination } from '../../src/core/geo/geodesic.ts';
 import type { Motion, TrackableMotion } from '../../src/core/motion/motion.ts';
 
-/** Where the plane of the tests touches the earth, unless told otherwise. */
+/** Default tangent point of the plane. */
 export const ORIGIN = { lon: 8.68, lat: 50.11 };
 
 /** Longitude and latitude of the place some meters to the east and north of an origin, by the exact geodesic. */

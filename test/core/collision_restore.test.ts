@@ -134,7 +134,7 @@ suite('a collision stage after another one', () => {
     assert.deepEqual(next.step([disc('a', 12, 0)]), ['start a b 12']);
   });
 
-  test('begins a running tolerance timeout and exit delay anew', () => {
+  test('restarts a running tolerance timeout and exit delay', () => {
     for (const [more, east, atMs] of [
       [TOLERANT, 3, 1000 + 3000],
       [DELAYED, 9, 1000 + 100],
@@ -148,7 +148,7 @@ suite('a collision stage after another one', () => {
     }
   });
 
-  test('holds the end of a pair until both have been heard of, or the time has come', () => {
+  test('defers the end of a pair until both have moved, or until the deadline', () => {
     const held = () => again(before(), { nowMs: 10, heldMs: 500, stands: [A, B, C] });
     const both = held();
     assert.deepEqual(both.step([disc('a', 20, 30)]), [], 'b may have come along');
@@ -181,7 +181,7 @@ suite('a collision stage after another one', () => {
     assert.deepEqual(next.step([disc('c', 600, 0)]), ['start c b 600'], 'nothing is where it was');
   });
 
-  test('leaves to a third what it has found out about a pair that has parted meanwhile', () => {
+  test('passes the hold of a pair that has separated to a third stage', () => {
     const kept = keeping();
     kept.step([A, B]);
     const apart = standing([A, disc('b', 3, 9)]);
@@ -211,7 +211,7 @@ suite('a collision stage after another one', () => {
     assert.deepEqual(next.step([disc('a', 12, -6)]), ['end a b 12']);
   });
 
-  test('runs what the other one had not finished from where everybody was before', () => {
+  test('runs unfinished motions of the other stage from the positions before them', () => {
     const kept = before();
     const unfinished = [disc('c', 20, 2), disc('b', 21, 20), disc('d', 22, 50), gone('a', 23)];
     const stands = [disc('b', 21, 20), disc('c', 20, 2), disc('d', 22, 50)];
@@ -254,13 +254,13 @@ suite('a collision stage after another one', () => {
   });
 });
 
-/** Where everybody is after some motions. */
+/** Returns the positions after some motions. */
 function placesOf(motions: readonly Motion[]): TrackableMotion[] {
   const last = new Map(motions.map((motion) => [motion.id, motion]));
   return [...last.values()].filter((motion) => motion.kind !== 'gone');
 }
 
-test('what stands is not heard of, and what is known stays where it is', () => {
+test('a reported position is not a motion, and a tracked body keeps its position', () => {
   const stage = openStage();
   const stands = { ...disc('a', 1, 0), kind: 'stands' as const };
   assert.deepEqual(stage.step({ nowMs: 1, motions: [stands, disc('b', 2, 5)] }).events, []);

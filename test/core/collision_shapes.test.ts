@@ -42,7 +42,7 @@ suite('gapMeters', () => {
       ['circles that overlap', circle(0, 0, 1, origin), circle(1, 1, 1, origin), 0],
       ['a circle in another', circle(0, 0, 10, origin), circle(1, 1, 1, origin), 0],
       ['a point and a circle', circle(0, 0, 0, origin), circle(100, 0, 99.5, origin), 0.5],
-      ['a circle beside a square', circle(8, 0, 1, origin), polygon(SQUARE, [0, 0], origin), 2],
+      ['a circle next to a square', circle(8, 0, 1, origin), polygon(SQUARE, [0, 0], origin), 2],
       ['a circle at the corner of a square', circle(8, 9, 1, origin), polygon(SQUARE, [0, 0], origin), 4],
       ['a circle in a square', circle(1, 1, 1, origin), polygon(SQUARE, [0, 0], origin), 0],
       ['a square in a circle', circle(1, 1, 30, origin), polygon(SQUARE, [0, 0], origin), 0],

@@ -81,7 +81,7 @@ suite('collision stage', () => {
       ['start b a 2', 'colliding b a 3', 'end b a 13'],
     ],
     [
-      'starts the delay anew after another touch',
+      'restarts the delay after another touch',
       [
         disc('a', 1, 0, { exitDelayMs: 100 }),
         disc('b', 2, 1),
@@ -232,7 +232,7 @@ suite('collision stage', () => {
     assert.deepEqual(run([...motions, moved('a', 3, { ring: triangle })]), ['start b a 2', 'end a b 3']);
   });
 
-  test('forgets who is gone', () => {
+  test('forgets removed trackables', () => {
     const stage = openStage();
     const ring = ringAt([
       [0, 0],

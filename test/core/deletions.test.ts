@@ -132,7 +132,7 @@ describe("deleting a provider's location", () => {
     ]);
   });
 
-  test('does nothing where there is none', async () => {
+  test('does nothing without a parent', async () => {
     const harness = await open();
     assert.deepEqual(gone(harness.tell(3, { kind: 'forget', id: 'other' }, { kind: 'forget', id: 'unknown' })), []);
   });

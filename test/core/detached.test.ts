@@ -47,7 +47,7 @@ function news(harness: ShardHarness): string[] {
   return [...briefMotions(harness.takeMotions()), ...brief(events)];
 }
 
-/** What reads say of the cart. */
+/** Returns the results of reads of the cart. */
 function stateOf(harness: ShardHarness, second: number) {
   const asks = [
     { ask: 'trackable_motion', id: 'cart', view: VIEW },
@@ -166,7 +166,7 @@ describe('a trackable whose provider is removed', () => {
     harness.tell(4, { kind: 'forget', id: 'tag' }, trackable('cart', ['other'], { radius: 1, name: 'Cart' }));
     assert.deepEqual(news(harness), []);
     harness.tell(5, { kind: 'rules', rules: [{ expression: 'floor = 0', priority: 1 }] });
-    // The newly assigned provider is one of those that the trackable has by then.
+    // The newly assigned provider is one of the trackable's by that time.
     assert.deepEqual(news(harness), ['cart by other of 2', 'exit dock cart 1-5']);
   });
 

@@ -53,7 +53,7 @@ async function play(timed: readonly Timed[], cut: Cut): Promise<Played> {
   return played;
 }
 
-/** A shard that is told the entities, then rows, then steps, as one that replaces a dead one. */
+/** A shard that receives the entities, then rows, then steps, like one that replaces a failed one. */
 async function recover(
   entities: readonly Timed['command'][],
   rows: readonly LastKnownRow[],
@@ -139,7 +139,7 @@ test('a shard made from rows of any moment and the effects since goes on as if n
         providerId,
       ];
       assert.deepEqual(stateOf(recovered.shard.state, shortly, false), stateOf(harness.shard.state, shortly, false));
-      // A row does not tell that, and the collision stage need not hear of it.
+      // A row does not contain that, and the collision stage does not need it.
       for (const { id, colliding } of harness.shard.state.trackables.values()) {
         (recovered.shard.state.trackables.get(id) as TrackableState).colliding = colliding;
       }
@@ -208,7 +208,7 @@ for (const { what, from, to } of [
       provider('p'),
       trackable('t', ['p']),
     ];
-    /** What happens at these wall-clock seconds at a hub. */
+    /** Actions at these wall-clock seconds at a hub. */
     const made = async (setBacks: readonly ClockStep[]) => {
       const harness = await ShardHarness.open();
       harness.setBacks = setBacks;
@@ -309,7 +309,7 @@ const CASES: readonly {
   readonly told: readonly (readonly [second: number, ...commands: ShardCommand[]])[];
 }[] = [
   {
-    what: 'a zone that has got another name',
+    what: 'a renamed zone',
     told: [
       [1, zone({ ...HALL, foreign_id: 'one', wgs84_height: 7 })],
       [2, inHall(2, [5, 5], { ...P, source: 'one' })],

@@ -40,7 +40,7 @@ async function open(more: Partial<Fence> = {}): Promise<ShardHarness> {
   return harness;
 }
 
-/** The hall, so many meters further east. */
+/** The hall, shifted east by some meters. */
 function hallMoved(meters: number): Zone {
   const rows = (HALL.ground_control_points as number[][]).map((row, i) =>
     i % 2 === 0 ? row : [(row[0] as number) - meters, row[1] as number],
@@ -129,7 +129,7 @@ describe('a changed fence', () => {
     assert.deepEqual(news(harness), ['entry dock tag 1', 'entry dock cart 1']);
   });
 
-  test('that covers the same is no observation: nobody enters anew, and no timeout is postponed', async () => {
+  test('to the same region is not an observation: no object enters again, and no timeout is postponed', async () => {
     const harness = await open({ timeout: 10_000 });
     harness.tell(1, inHall(1, IN));
     news(harness);
@@ -232,7 +232,7 @@ describe('a fence in the plane of a zone', () => {
     });
   }
 
-  test('is nowhere when the foreign id that it names goes to nobody', async () => {
+  test('has no position when the foreign id that it names is removed', async () => {
     const harness = await open({ zone_id: 'hall' });
     harness.tell(1, inHall(1, IN));
     news(harness);

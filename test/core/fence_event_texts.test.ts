@@ -175,5 +175,5 @@ test('The fence events of a step are in its outcome once, in whatever views they
   const text = harness.events.find(({ variant }) => variant === 1)?.text;
   assert.deepEqual(fenceEvents, [[['dock', undefined, 'tag', undefined, 'region_entry', 'location_provider'], text]]);
   harness.tell(2, { kind: 'variants', variants: [] }, inHall(2, [50, 5]));
-  assert.deepEqual(harness.outcomes.at(-1)?.fenceEvents, [], 'nobody wants them');
+  assert.deepEqual(harness.outcomes.at(-1)?.fenceEvents, [], 'without subscribers');
 });

@@ -11,7 +11,7 @@ import { T0 } from '../support/shard_harness.ts';
 
 const IDS = ['a', 'b', 'c', 'ü', 'a longer one than the others'];
 
-/** A location that can be told from all others by its number. */
+/** A location that its number identifies. */
 function locationOf(id: string, seq: number, textLength: number): Parameters<FixSlab['take']> {
   const position = { type: 'Point' as const, coordinates: [8 + seq / 1e6, 50, seq] };
   const note = 'é'.repeat(textLength);
@@ -79,7 +79,7 @@ test('a fix says the same as long as an object holds it, unless that alone gets 
           if (act.does === 'renew') {
             const location = locationOf(act.id, ++seq, act.length);
             next = fixes.renew(who, ...location);
-            assert.ok(!left.has(next), 'somebody may still look at it');
+            assert.ok(!left.has(next), 'it may still be in use');
             const alone = new FixSlab(newRecordBuffer);
             assert.deepEqual([who.fix, said(next)], [next, said(alone.take(...location))]);
           }

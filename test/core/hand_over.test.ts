@@ -36,7 +36,7 @@ function move(from: ShardHarness, to: ShardHarness, second: number): void {
 }
 
 describe('an object that moves to another shard', () => {
-  test('is heard of by nobody', async () => {
+  test('is not published', async () => {
     const [from, to] = await openTwo();
     from.tell(1, inHall(1, IN));
     const before = from.events.length;
@@ -162,7 +162,7 @@ describe('an object that moves to another shard', () => {
     assert.deepEqual(to.takeFenceEvents(), []);
   });
 
-  test('goes along with the plane of its zone, wherever it is by then', async () => {
+  test('moves with the plane of its zone', async () => {
     const [from, to] = await openTwo();
     const third = 1 / 3;
     from.tell(1, inHall(1, [third, 5]));

@@ -160,7 +160,7 @@ suite('the order of motions of several hubs', () => {
         const merge = new HubMerge();
         const taken: Motion[] = [];
         const passed = HUBS.map(() => 0);
-        // What has come of each hub in any order; a hub says it has passed what comes next.
+        // Motions of each hub in any order; a hub reports progress up to its next motion.
         for (const hub of [...arrivals, ...HUBS.flatMap((_, index) => all.map(() => index)), 0, 1, 2]) {
           const queue = queues[hub] as Motion[];
           const next = queue.shift();

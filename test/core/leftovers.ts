@@ -13,7 +13,7 @@ export function leftovers(state: ShardState): string[] {
   });
 }
 
-/** What is bounded by the greatest number of fences there ever were at one time. */
+/** Members limited by the maximum number of fences at one time. */
 const BOUNDED = ['freeSlots', 'metInObservation', 'near', 'observations'];
 
 function sizeOf(name: string, value: unknown): number {
@@ -23,5 +23,5 @@ function sizeOf(name: string, value: unknown): number {
   if (name === 'changed') return Object.values(value as ShardState['changed']).flat().length;
   if (value instanceof Followers) return value.any ? 1 : 0;
   if (Array.isArray(value)) return value.filter((element) => element !== undefined).length;
-  assert.fail(`The state has a member "${name}" whose size nobody knows`);
+  assert.fail(`The state has a member "${name}" of unknown size`);
 }

@@ -14,12 +14,12 @@ import {
   zone,
 } from '../support/shard_harness.ts';
 
-/** The last location that subscribers have heard of. */
+/** The last published location. */
 function last(harness: ShardHarness): Location {
   return harness.heard.locations.at(-1) as Location;
 }
 
-/** What subscribers hear of one location, in a hall on the second floor. */
+/** Returns the published form of one location, in a hall on the second floor. */
 async function heard(more: Partial<Location>): Promise<Location> {
   const harness = await ShardHarness.open();
   harness.tell(0, zone({ ...HALL, floor: 2 }));

@@ -18,7 +18,7 @@ describe('wrapLongitude', () => {
   ];
   for (const [lon, wrapped] of rows) it(`makes ${wrapped} of ${lon}`, () => assert.equal(wrapLongitude(lon), wrapped));
 
-  it('makes no longitude of what is none', () => {
+  it('keeps NaN', () => {
     for (const lon of [Number.NaN, Number.POSITIVE_INFINITY]) assert.ok(Number.isNaN(wrapLongitude(lon)));
   });
 });

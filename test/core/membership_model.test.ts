@@ -28,7 +28,7 @@ const settings: fc.Arbitrary<Setting> = fc.record({
   })),
 });
 
-/** What happens next: the object is seen so many meters outside the fence's eastern edge, or time passes. */
+/** The next action: the object is located some meters outside the fence's eastern edge, or time passes. */
 const happenings = fc.record({
   afterMs: fc.constantFrom(0, 100, 499, 500, 501, 1000, 1500, 2500, 6000),
   lagMs: fc.constantFrom(0, 0, 0, 300, -2000),
@@ -54,7 +54,7 @@ function modelled(setting: Setting, happens: readonly Happening[]): Crossing[] {
   return model.crossings;
 }
 
-/** What the tag and its cart make of it in a shard. */
+/** Returns the events of the tag and its cart in a shard. */
 async function heard(setting: Setting, happens: readonly Happening[]): Promise<[Crossing[], Crossing[]]> {
   const harness = await ShardHarness.open();
   const { timeout: ofProvider, ...providerValues } = setting.provider;

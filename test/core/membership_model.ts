@@ -3,7 +3,7 @@
  * timer, and without regard to the machine in src/core/fence/membership.ts that it is compared with.
  */
 
-/** What somebody sets, of a fence, a trackable or a provider. */
+/** Timing values of a fence, a trackable or a provider. */
 export interface Values {
   readonly timeout?: number | null | undefined;
   readonly exit_tolerance?: number | null | undefined;
@@ -40,7 +40,7 @@ export class MembershipModel {
     this.#setting = setting;
   }
 
-  /** The object is seen so many meters outside of the fence, or inside where that is negative. */
+  /** Distance of the object from the fence in meters, negative inside. */
   see(nowMs: number, eventTimeMs: number, metresOutside: number): void {
     this.wait(nowMs);
     this.#lastSeenMs = nowMs;

@@ -24,7 +24,7 @@ function reader(id: string, more: Partial<Zone> = {}): Zone {
 const byProviders = (...ids: unknown[]) => ({ properties: { [BY_PROVIDERS]: ids } });
 const byTrackables = (...ids: unknown[]) => ({ properties: { [BY_TRACKABLES]: ids } });
 
-/** Where zones are to go: `zone to position, floor by object`. */
+/** Returns the moves of zones: `zone to position, floor by object`. */
 function goals({ zoneMoves }: HeardOutcome): string[] {
   return zoneMoves.map(({ id, position, floor, by }) => `${id} to ${position}, ${floor} by ${by.kind} ${by.id}`);
 }
@@ -54,7 +54,7 @@ describe('a zone that follows a provider', () => {
     assert.deepEqual(goals(harness.tell(8, inHall(8, [0, 0]))), []);
   });
 
-  test('is told of once in a step, where the last location is', async () => {
+  test('is reported once in a step, at the last location', async () => {
     const harness = await open(reader('r', byProviders('tag', 'own')));
     const items = harness.items(
       1,

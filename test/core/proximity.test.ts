@@ -46,7 +46,7 @@ describe('locationOfProximity', () => {
     assert.ok(!('accuracy' in locationOfProximity({ ...proximity, accuracy: null }, { ...zone, radius: null })));
   });
 
-  it('leaves out what nobody says', () => {
+  it('omits unset members', () => {
     const bare = locationOfProximity({ source: 'z', provider_type: 'rfid' }, { id: 'z', type: 'rfid', position });
     assert.deepEqual(Object.keys(bare).sort(), ['crs', 'position', 'provider_type', 'source']);
   });

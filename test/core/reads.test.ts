@@ -162,7 +162,7 @@ describe('locations and motions', () => {
   });
 });
 
-test('a read sees what was told before it, in the same batch, and nothing that comes after', async () => {
+test('a read sees earlier items of the same batch, and no later ones', async () => {
   const harness = await open();
   const query: Query = { ask: 'fence_providers', id: 'dock', spatial: false };
   const { answers } = harness.tell(

@@ -11,7 +11,7 @@ import { SCENES } from './recorded/scenes.ts';
  */
 const { $comment: _, ...recorded } = JSON.parse(readFileSync(RECORD, 'utf8')) as Recorded;
 
-describe('The events of a scene are those that were recorded, whoever has read the bodies:', () => {
+describe('The events of a scene are the recorded ones, with each reader of bodies:', () => {
   for (const name of Object.keys(SCENES)) {
     test(name, async () => {
       const [scanner, parser] = [await played(name, 'scanner'), await played(name, 'parser')];

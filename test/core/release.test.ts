@@ -26,7 +26,7 @@ function unforced(timed: readonly Timed[]): Timed[] {
 
 const salts = fc.array(fc.nat(3), { minLength: 1, maxLength: 5 });
 
-test('objects that go from hub to hub are told of as if all had been in one shard', async () => {
+test('objects that migrate between hubs have the same events as in one shard', async () => {
   let moves = 0;
   await fc.assert(
     fc.asyncProperty(randomSite(50), fc.integer({ min: 2, max: 3 }), salts, async (steps, count, owners) => {
@@ -82,7 +82,7 @@ test('two heirs that take over some objects each go on as one that takes over al
   );
 });
 
-/** What a change replaces of the fences and zones, or of the rules. */
+/** Fences and zones, or rules, that a change replaces. */
 function sinceOf(before: readonly Timed[], { command }: Timed): ChangesSince | undefined {
   const known = entitiesAfter(before).find((each) => {
     return each.kind === command.kind && 'id' in each && 'id' in command && each.id === command.id;
@@ -106,7 +106,7 @@ test('objects that arrive meet what has changed since as those do that are there
       const at = all[which % all.length] as number;
       const [before, change, after] = [timed.slice(0, at), timed[at] as Timed, timed.slice(at + 1)];
       const since = sinceOf(before, change);
-      // Rows do not say in full where somebody was, so there are few.
+      // Rows do not contain the full position, so there are few.
       const { harness, left } = await died(before, kept % 3 === 0 ? kept % before.length : 0);
       const taker = await ShardHarness.open();
       taker.tell(change.second, ...entitiesAfter([...before, change]));
@@ -131,7 +131,7 @@ test('objects that arrive meet what has changed since as those do that are there
   assert.ok(changes > 250, `only ${changes} changes`);
 });
 
-/** What was said of fences, by object. */
+/** Fence events by object. */
 function fenceEvents(outcomes: ShardHarness['outcomes']): unknown {
   return Object.fromEntries(Object.entries(saidOf(outcomes)).filter(([of]) => of.startsWith('3 ')));
 }
@@ -262,7 +262,7 @@ test('memberships in fences that are gone when objects arrive are so without eve
   from.tell(2, inHall(2, [5, 5], { ...P, source: 'old' }));
   const { released } = from.tell(3, { kind: 'release', id: 1, sequence: 1, config: 0, ...BOTH });
   const steps = released.map(({ effects }) => ({ locations: [], effects: Buffer.from(look(effects)) }));
-  // The zone has another name by now, and stands elsewhere, with one of the fences.
+  // The zone has been renamed and moved, with one of the fences.
   const rows = (HALL.ground_control_points as number[][]).map(([a = 0, b = 0], i) =>
     i % 2 === 0 ? [a + 1, b] : [a, b],
   );

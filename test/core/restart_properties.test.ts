@@ -10,7 +10,7 @@ import { randomSite } from './site/steps.ts';
 const RUNS = { numRuns: 150, seed: 7 };
 const HOLD = 2;
 
-/** What a store has kept of a shard. */
+/** Stored rows of a shard. */
 class Kept {
   readonly #rows = new Map<string, LastKnownRow>();
 

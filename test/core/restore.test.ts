@@ -34,7 +34,7 @@ async function restart(harness: ShardHarness, second: number, more: Partial<Fenc
 }
 
 describe('after a restart', () => {
-  test('members are members, with their entry time, and nobody hears of it', async () => {
+  test('members stay members, with their entry time and without events', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN));
     const next = await restart(harness, 100);

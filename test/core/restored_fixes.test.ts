@@ -6,7 +6,7 @@ import { fence, inHall, provider, ShardHarness, T0, trackable, zone } from '../s
 
 const IN = [5, 5] as const;
 
-/** What a harness has kept of a tag that brought a cart into the dock at second 30. */
+/** Stored rows of a tag that brought a cart into the dock at second 30. */
 async function rowsOfCart(): Promise<readonly LastKnownRow[]> {
   const harness = await ShardHarness.open();
   harness.tell(0, zone(), fence(square({ id: 'dock' })), provider('tag'), trackable('cart', ['tag']));

@@ -54,7 +54,7 @@ test('Rows of one object have one key and one hash, whatever else they say', () 
   );
 });
 
-test('A row with a time that is none is named', () => {
+test('A row with an invalid time is named', () => {
   const bad: StoredRow = {
     kind: 'trackable',
     id: 'cart',

@@ -32,7 +32,7 @@ function brief({ rows }: HeardOutcome): string[] {
 }
 
 describe('rows', () => {
-  test('say where an object was last and when it was heard of, and what it is in since when', async () => {
+  test('contain the last position of an object, its time of receipt, and its memberships with entry times', async () => {
     const harness = await open('urgent');
     const { rows } = harness.tell(5, inHall(2, IN, { accuracy: 1 }));
     const [row] = rows as [LastKnownRow & { gone?: false }];

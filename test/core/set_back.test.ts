@@ -48,7 +48,7 @@ test('A clock goes with the system, ahead and back, while running time goes on',
   assert.deepEqual([clock.now(), clock.running()], [T0 + 9000, T0 + 9000 + 10 * HOUR_MS]);
 });
 
-test('A clock that is set back while nobody looks goes back all the same', () => {
+test('A clock that steps backward between two reads still steps backward', () => {
   const { set, clock } = settable();
   set.elapsedMs = 2 * HOUR_MS;
   set.aheadMs = -HOUR_MS;
@@ -92,7 +92,7 @@ test('Running time stands still while the hub does, once it beats', () => {
   assert.deepEqual([clock.now(), clock.running()], [T0 + 13_500 + HOUR_MS, T0 + 7502]);
 });
 
-test('Running time never falls, the time of day falls with the system alone, and both are found from each other', () => {
+test('Monotonic time never decreases, wall-clock time decreases only with the system, and both convert to each other', () => {
   const step = fc.record({
     passedMs: fc.integer({ min: 0, max: 10_000 }),
     setMs: fc.oneof(
@@ -184,7 +184,7 @@ interface Sent {
 /** When the hub's clock, which is ahead from the start, is set back; undefined: it is right from the start. */
 type Wrong = { readonly aheadMs: number; readonly rightAtMs: number } | undefined;
 
-/** What subscribers are told, with all times as they are told then. */
+/** Published events with their times. */
 async function told(script: readonly Sent[], isTimed: boolean, wrong: Wrong) {
   const harness = await ShardHarness.open();
   const { set, clock } = settable();
@@ -271,7 +271,7 @@ test('A clock that is little ahead changes no event either, and no exit is befor
   );
 });
 
-test('Collisions are told with times of day', () => {
+test('Collisions are published with wall-clock times', () => {
   const stage = openCollisionStage({
     newId: () => 'id',
     namedId: (name) => name,
@@ -329,7 +329,7 @@ test('Rows are kept with times of day, and read with none that lies in the futur
   });
 });
 
-test('The time of day of what was noted before the clock went ahead stays', () => {
+test('Wall-clock times from before the clock went ahead stay', () => {
   const setBacks: Clock['setBacks'] = [{ toMs: T0 + 3000, byMs: 10 * HOUR_MS }];
   assert.equal(wallClockTime(T0 - 1000, setBacks), T0 - 1000);
   assert.equal(wallClockTime(T0 + 1000 + 10 * HOUR_MS, setBacks), T0 + 1000);

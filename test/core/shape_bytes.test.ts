@@ -69,7 +69,7 @@ suite('geometries as bytes', () => {
     );
   });
 
-  test('are none where the plane does not reach', () => {
+  test('are undefined out of reach of the plane', () => {
     const nowhere: OutputPlane = {
       ...(projection('EPSG:32632') as Exclude<OutputPlane, 'wgs84'>),
       fromWgs84: (_x, _y, out) => out.fill(Number.NaN),

@@ -71,7 +71,7 @@ describe('rules', () => {
     assert.equal(harness.heard.locations.length, 2);
   });
 
-  test('are looked at anew with each location: one that has aged loses', async () => {
+  test('are evaluated again with each location: an aged one loses', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', BOTH, { locating_rules: FRESH_UWB_FIRST }));
     harness.tell(1, inHall(1, IN, UWB));
@@ -81,7 +81,7 @@ describe('rules', () => {
     assert.deepEqual(briefMotions(harness.takeMotions()), ['cart by uwb of 1', 'cart by gps of 11']);
   });
 
-  test('are looked at anew when the location is asked for, without a motion', async () => {
+  test('are evaluated again when the location is queried, without a motion', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', BOTH, { locating_rules: FRESH_UWB_FIRST }));
     harness.tell(1, inHall(1, IN, UWB), inHall(1, OUT, { ...GPS, accuracy: 1 }));

@@ -71,7 +71,7 @@ describe('effectiveTiming', () => {
     assert.equal(timing(objects).entryToleranceMeters, 0);
   });
 
-  test('takes the fence timeout for a tolerance timeout that nobody sets', () => {
+  test('takes the fence timeout for a tolerance timeout that is unset', () => {
     assert.equal(timing({ trackable: { fence_timeout: 4000 } }).toleranceTimeoutMs, 4000);
     assert.equal(timing({ trackable: { fence_timeout: 4000 } }).toleranceTimeoutSet, false);
     assert.equal(timing({ fence: { tolerance_timeout: 0 } }).toleranceTimeoutSet, true);

@@ -71,7 +71,7 @@ const CASES: readonly Case[] = [
     inside: true,
   },
   { name: 'an extrusion of 0 is a plane', fence: { extrusion: 0, region: raised(2) }, z: 2, inside: true },
-  { name: 'and nothing beside it', fence: { extrusion: 0, region: raised(2) }, z: 2.001, inside: false },
+  { name: 'and nothing above it', fence: { extrusion: 0, region: raised(2) }, z: 2.001, inside: false },
   { name: 'a location without z fits any height', fence: { extrusion: 0, region: raised(2) }, inside: true },
   {
     name: 'heights from something else fit any',
@@ -142,10 +142,10 @@ describe('in a fence', () => {
       ['above', [5, 5, 4.9], {}, true],
       ['too far above', [5, 5, 5.1], {}, false],
       ['below', [5, 5, -1.9], {}, true],
-      ['beside and above, within', [11.2, 5, 4.2], {}, true],
-      ['beside and above, beyond', [11.5, 5, 4.5], {}, false],
+      ['diagonally above, within', [11.2, 5, 4.2], {}, true],
+      ['diagonally above, beyond', [11.5, 5, 4.5], {}, false],
       ['above a fence without height', [5, 5, 400], { extrusion: null }, true],
-      ['beside a fence without height', [11.5, 5, 400], { extrusion: null }, true],
+      ['next to a fence without height', [11.5, 5, 400], { extrusion: null }, true],
       ['above a plane', [5, 5, 1.5], { extrusion: 0 }, true],
     ] as const) {
       test(`${name}: ${holds ? 'held' : 'not held'}`, async () => {

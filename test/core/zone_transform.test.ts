@@ -148,7 +148,7 @@ describe('zoneTransform of ground control points', () => {
       for (let i = 0; i < rows.length; i += 2) {
         const [lon, lat] = toWgs84(transform, rows[i + 1]?.[0] as number, rows[i + 1]?.[1] as number);
         const away = geodesicMeters(lon, lat, rows[i]?.[0] as number, rows[i]?.[1] as number);
-        // A square on the ellipsoid is none in any plane: what is left grows with the square of its size.
+        // A square on the ellipsoid is not square in any plane: the residual grows with the square of its size.
         assert.ok(away < 0.001 + extent * 1e-5 + extent ** 2 * 1e-6, `${away} m away, ${extent} m wide`);
       }
     });

@@ -1,7 +1,7 @@
 import type { Footprint, Region } from '../../src/core/fence/fence_index.ts';
 import { box, circle, corners, degrees, point, polygon, shaped, square } from './places.ts';
 
-/** What a footprint has to do with a region. */
+/** Expected relation of a footprint to a region. */
 export interface Case {
   readonly name: string;
   readonly region: Region;
@@ -48,7 +48,7 @@ export const CASES: readonly Case[] = [
     depth: -0.02,
   },
   { name: 'a point in a hole', region: holed, footprint: point(...at(0, 4)), distance: 6, depth: -6 },
-  { name: 'a point beside a hole', region: holed, footprint: point(...at(13, 0)), distance: 0, depth: 3 },
+  { name: 'a point next to a hole', region: holed, footprint: point(...at(13, 0)), distance: 0, depth: 3 },
   {
     name: 'a point on the edge of a hole',
     region: polygon([corners(0, 0, 4, 4), corners(1, 1, 2, 2)]),

@@ -8,7 +8,7 @@ import { anySpot, circle, degrees, footprintAt, point, regionAt } from './places
 
 const SEED = 20_260_408;
 
-/** What happens to an index: fences come and go, objects move. */
+/** Actions on an index: fences are set and deleted, objects move. */
 type Step =
   | { readonly kind: 'set'; readonly slot: number; readonly region: Region }
   | { readonly kind: 'delete'; readonly slot: number }

@@ -4,7 +4,7 @@ import { openShapeChecks } from '../../src/fence_index/shape_checks.ts';
 
 const { polygonProblem } = await openShapeChecks();
 
-/** What is wrong with the polygon of one ring, given as `x y` separated by commas. */
+/** Returns the problem of the polygon of one ring, given as `x y` separated by commas. */
 function check(ring: string): string | undefined {
   const positions = ring.split(',').map((position) => position.trim().split(' ').map(Number));
   return polygonProblem({ type: 'Polygon', coordinates: [positions] }, 'geometry');

@@ -165,7 +165,7 @@ describe('compileRegion', () => {
     assert.equal(region.radiusMetres, 12);
   });
 
-  it('has no region where there is none', () => {
+  it('has no region without a radius', () => {
     const at = { type: 'Point' as const, coordinates: [8, 50] };
     assert.equal(compileRegion({ id: 'f', region: at }, undefined), undefined);
     assert.equal(compileRegion({ id: 'f', region: at, radius: 0 }, undefined), undefined);

@@ -138,7 +138,7 @@ describe('checkLocation', () => {
     assert.match(String(check(hidden)), /^(position|provider_type): is required, but is missing$/);
   });
 
-  test('drops what a position has beside type and coordinates', () => {
+  test('drops members of a position other than type and coordinates', () => {
     const position = { ...point(9, 50), bbox: [1, 2, 3, 4] };
     assert.deepEqual(served(accepted({ position }).location), GOOD);
   });

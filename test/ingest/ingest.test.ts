@@ -86,7 +86,7 @@ describe('Ingest', () => {
     await assert.rejects(kept ?? Promise.resolve(), /The disk is full/);
   });
 
-  test('makes a proximity a location at its zone, and tells of it as it came in', () => {
+  test('converts a proximity to a location at its zone, and publishes it as received', () => {
     const { ingest, told, locations } = openIngest();
     ingest.proximities([{ ...PROXIMITY, properties: { battery: 7 } }], { root: 'proximities' });
     assert.deepEqual(told, ['provider card rfid', 'location card 1000 1000', 'proximity card reader']);
@@ -97,7 +97,7 @@ describe('Ingest', () => {
     assert.deepEqual(JSON.parse(`{${location.text}}`).properties, { battery: 7 });
   });
 
-  test('tells of no proximity of a list that it refuses', () => {
+  test('publishes no proximity of a rejected list', () => {
     const { ingest, told } = openIngest();
     const values = [PROXIMITY, { ...PROXIMITY, source: 'door' }];
     const message = 'proximities[1].source: must name a proximity zone, found "door"';

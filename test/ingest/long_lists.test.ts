@@ -7,7 +7,7 @@ import { GOOD_LOCATION } from '../scenarios/bad_locations.ts';
 const LIST = { root: 'locations' };
 const BAD = { ...GOOD_LOCATION, floor: 'top' };
 
-/** An Ingest whose clock ticks with each turn of the event loop, and room for so many locations. */
+/** An Ingest whose clock ticks with each turn of the event loop, and a limited capacity. */
 function openIngest({ room = Number.POSITIVE_INFINITY } = {}) {
   let nowMs = 1000;
   const told: { readonly id: string; readonly receivedMs: number }[] = [];
@@ -48,7 +48,7 @@ describe('A long list', () => {
     assert.deepEqual(ingest.counts, { received: 4500, rejected: 0 });
   });
 
-  test('is taken not at all where one is bad, by whose index it is told', async (t) => {
+  test('is rejected as a whole if one location is invalid, whose index is named', async (t) => {
     const { ingest, told, stop } = openIngest();
     t.after(stop);
     const taking = ingest.locations([...listOf(3210), BAD], LIST);
@@ -73,7 +73,7 @@ describe('A long list', () => {
     assert.deepEqual(ingest.counts, { received: 2501, rejected: 1 });
   });
 
-  test('leaves others their turns, and what it has been promised is theirs no more', async (t) => {
+  test('yields to others, and keeps its promised capacity', async (t) => {
     const { ingest, told, stop } = openIngest({ room: 4000 });
     t.after(stop);
     const long = ingest.locations(listOf(3000), LIST);

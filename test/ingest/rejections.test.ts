@@ -78,7 +78,7 @@ describe('Ingest counts what it rejects', () => {
   });
 });
 
-describe('Ingest tells of each location that has arrived', () => {
+describe('Ingest reports each accepted location', () => {
   test('on which way it came', () => {
     const { ingest, arrived } = openIngest();
     ingest.locations([GOOD_LOCATION], LIST);

@@ -22,7 +22,7 @@ interface Scene {
   readonly capacity?: number;
   readonly pieceBytes?: number;
   readonly isMoving?: boolean;
-  /** What an id was called when it was created. */
+  /** Returns the id as it was created. */
   readonly knownId?: (id: string) => string;
   readonly providersChanged?: () => number;
   /** Whether a provider is still being created. */
@@ -95,7 +95,7 @@ function ordered(told: readonly string[]): string[] {
   return found;
 }
 
-/** What becomes of a body: what is told, and counted, or the error. */
+/** Returns the result of a body: calls and counts, or the error. */
 function outcomeOf(act: (ingest: Ingest) => unknown, scene: Scene = {}) {
   const { ingest, told, arrivals } = openIngest(scene);
   let error: string | undefined;
@@ -248,7 +248,7 @@ describe('The locations of a body', () => {
 });
 
 describe('The locations of a long body', () => {
-  /** What becomes of it, read in pieces of so many bytes; without, as values that are made of the whole. */
+  /** Returns the result, read in pieces of `pieceBytes`; without it, parsed as a whole. */
   async function outcomeOfLong(body: Uint8Array, { pieceBytes, ...scene }: Scene) {
     const { ingest, told } = openIngest({ ...scene, ...(pieceBytes && { pieceBytes }) });
     const whole = async () => {
@@ -276,7 +276,7 @@ describe('The locations of a long body', () => {
       const scene = { isMoving: dice(5) === 0, capacity: dice(20) === 0 ? 3 : 1000 };
       const wanted = await outcomeOfLong(body, scene);
       const found = await outcomeOfLong(body, { ...scene, pieceBytes: 50 + dice(1500) });
-      // The first thing that is wrong is told: of JSON that ends badly that may be a location.
+      // The first problem is reported: in truncated JSON that may be a location.
       const isJson = wanted.error === undefined || /locations\[|capacity|waiting|no list/.test(wanted.error);
       if (isJson) assert.deepEqual(found, wanted, `${seed} ${body}`);
       else assert.deepEqual([found.told, found.error === undefined], [[], false], `${seed} ${body}`);
@@ -362,7 +362,7 @@ function wildMessage(dice: Dice): Uint8Array {
   return Buffer.from(`${blank()}{${texts.join(',')}}${dice(20) === 0 ? '}' : blank()}`, 'latin1');
 }
 
-/** What the message publishes, where all of it is taken; undefined where it is none, or something is refused. */
+/** Returns the values of a message that is accepted as a whole; undefined for any other. */
 function publishedOf(frame: Uint8Array): readonly unknown[] | undefined {
   let message: unknown;
   try {

@@ -12,7 +12,7 @@ const [SIZE, NAMES, FLAGS, NUMBERS] = [0, 8, 13, 16] as const;
 /** Whether id and text are ASCII: the scanner says so only where all of a location is. */
 const ASCII = 16 | 32;
 
-/** The scanner beside the parser and the checks, which say what is right. */
+/** Compares the scanner with the parser and the checks. */
 export class Comparison {
   readonly scanner = new LocationScanner(BOUNDS);
   /** Bodies that the hub accepts, and those of them that the scanner takes. */
@@ -91,7 +91,7 @@ function recordsOf(body: Uint8Array, providerId?: string) {
   return records;
 }
 
-/** What a record says, for whoever looks for a difference. */
+/** Returns a record as an object, for comparison. */
 function partsOf(record: Buffer): unknown {
   const numbers = Array.from({ length: 10 }, (_, i) => record.readDoubleLE(NUMBERS + 8 * i));
   return { head: record.toString('hex', 0, NUMBERS), numbers, text: record.toString('utf8', 96) };

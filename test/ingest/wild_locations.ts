@@ -1,7 +1,7 @@
 import { PROVIDER_TYPES } from '../../src/model/provider_type.ts';
 import type { Dice } from '../support/dice.ts';
 
-/** Bodies of locations as nobody would write them, made by chance: right ones, wrong ones, cut and changed ones. */
+/** Random bodies of locations: valid, invalid, truncated and modified ones. */
 
 const BLANKS = ['', '', '', '', ' ', '\n  ', '\t', '\r\n'];
 const NUMBERS = [

@@ -10,7 +10,7 @@ class Table {
   /** At each outcome: how many batches had begun, and the first item that was not done. */
   readonly seen: { readonly batches: number; readonly first: number | undefined }[] = [];
   readonly failures: { readonly message: string; readonly lost: readonly number[] }[] = [];
-  /** What the outcome of the next batches asks for. */
+  /** Work of the outcomes of the next batches. */
   work: () => Promise<void> | undefined = () => undefined;
   #running: { resolve(items: readonly number[]): void; reject(error: Error): void } | undefined;
   readonly lane: Lane<number, readonly number[]>;
@@ -109,7 +109,7 @@ test('Lane runs what one turn has pushed as one batch, and what arrives meanwhil
   assert.deepEqual(table.outcomes, [[1, 2, 3]]);
 });
 
-test('Lane has room for what fits beside what waits, without what is in flight', async () => {
+test('Lane has capacity besides pending items, not counting those in flight', async () => {
   const table = new Table({ pendingMax: 3 });
   assert.equal(table.lane.hasCapacity(3), true);
   assert.equal(table.lane.hasCapacity(4), false);
@@ -169,7 +169,7 @@ test('settled waits for the work of the outcomes, and for nothing that came late
   assert.equal(settled.state, 'resolved');
 });
 
-test('settled of an idle lane waits for work under way, whose failure somebody else was told of', async () => {
+test('settled of an idle lane waits for work in progress, whose failure another caller got', async () => {
   const table = new Table();
   const commit = Promise.withResolvers<void>();
   table.work = () => commit.promise;
@@ -182,7 +182,7 @@ test('settled of an idle lane waits for work under way, whose failure somebody e
   assert.equal(settled.state, 'resolved');
 });
 
-test('settled of a busy lane waits for work that was under way before', async () => {
+test('settled of a busy lane waits for earlier work in progress', async () => {
   const table = new Table();
   const commit = Promise.withResolvers<void>();
   table.work = () => commit.promise;
@@ -242,7 +242,7 @@ test('An outcome that cannot be taken is reported without lost items, and does n
   assert.deepEqual(table.outcomes, [[1], [2]]);
 });
 
-test('Lane keeps the order and the bounds of batches, runs one at a time, and settles everybody', async () => {
+test('Lane keeps the order and the bounds of batches, runs one at a time, and settles all callers', async () => {
   const action = fc.oneof(
     { weight: 4, arbitrary: fc.record({ do: fc.constant('push' as const), count: fc.integer({ min: 1, max: 7 }) }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('finish' as const, 'settle' as const, 'wake' as const) }) },

@@ -15,7 +15,7 @@ export const READER = { id: 'reader', type: 'rfid', position: { type: 'Point', c
 /** Zones that the bad locations speak of. */
 export const ZONES = [HALL, UNFINISHED, READER] as const;
 
-/** What makes a location bad: a member with a value, as JSON text; undefined takes the member away. */
+/** Changes that make a location invalid: a member with a value as JSON; undefined removes the member. */
 export interface BadLocation {
   readonly set: Readonly<Record<string, string | undefined>>;
   /** The field that the message names, and the value that it shows. */

@@ -14,9 +14,9 @@ export interface Vector {
   readonly trackable?: Partial<Trackable>;
   readonly provider?: Partial<LocationProvider>;
   readonly seen: readonly (readonly [second: number, metresEast: number])[];
-  /** What happens to the provider, in order. */
+  /** Events of the provider, in order. */
   readonly events: readonly Expected[];
-  /** What happens to the trackable; the same where it is not given. */
+  /** Events of the trackable; the same if absent. */
   readonly trackableEvents?: readonly Expected[];
 }
 
@@ -87,7 +87,7 @@ export const VECTORS: readonly Vector[] = [
     events: [{ entry: 1 }, { exit: 9 }],
   },
   {
-    name: 'without any timeout an object may stay in the tolerance for ever',
+    name: 'without any timeout an object may stay in the tolerance forever',
     fence: { exit_tolerance: 2 },
     seen: [
       [1, IN],

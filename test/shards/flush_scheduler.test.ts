@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FlushPacer } from '../../src/shards/flush_scheduler.ts';
 
-/** Plays a round with a batch every `everyMs` that finds so many changed objects at first; tells rows by batch. */
+/** Plays a round with a batch every `everyMs` and that many changed objects at first; returns rows by batch. */
 function round({ changed, everyMs, share = 1 }: { changed: number; everyMs: number; share?: number }): number[] {
   const pacer = new FlushPacer(share);
   const brought: number[] = [];
@@ -24,7 +24,7 @@ test('A round of few rows is over with its first batch', () => {
   assert.deepEqual(round({ changed: 100, everyMs: 10 }), [100]);
 });
 
-test('A round hands out eight rows a millisecond, and its part of that where there are several shards', () => {
+test('A round emits eight rows a millisecond, and its share of that with several shards', () => {
   assert.deepEqual(round({ changed: 500, everyMs: 50 }), [100, 400]);
   assert.deepEqual(round({ changed: 350, everyMs: 100, share: 1 / 8 }), [100, 100, 100, 50]);
 });

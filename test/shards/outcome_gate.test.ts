@@ -28,7 +28,7 @@ interface Step {
   readonly released: Promise<void> | undefined;
 }
 
-/** A gate, the steps that it was given, and the numbers of those that it has let out. */
+/** A gate, its steps, and the numbers of the released ones. */
 function gateOf(areKept: readonly boolean[]) {
   const out: number[] = [];
   const failed: number[] = [];
@@ -50,7 +50,7 @@ function gateOf(areKept: readonly boolean[]) {
   return { gate, out, failed, steps };
 }
 
-test('steps are let out in their order, each when it is kept and those before it are, with the bytes that they had', async () => {
+test('steps are released in order, each after it and all before it are committed, with unchanged bytes', async () => {
   const property = fc.asyncProperty(
     fc.array(fc.boolean(), { minLength: 1, maxLength: 12 }),
     fc.infiniteStream(fc.nat(1000)),
@@ -76,7 +76,7 @@ test('steps are let out in their order, each when it is kept and those before it
   await fc.assert(property, { seed: 3, numRuns: 200 });
 });
 
-test('nothing is let out behind a step that cannot be kept', async () => {
+test('nothing is released after a step that cannot be committed', async () => {
   const { gate, out, failed, steps } = gateOf([true, true, true]);
   const results = Promise.allSettled(steps.map(({ released }) => released));
   steps[2]?.kept?.resolve();

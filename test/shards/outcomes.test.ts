@@ -10,7 +10,7 @@ const row = (id: string): LastKnownRow => {
   return { kind: 'provider', id, receivedMs: 1, eventTimeMs: 1, location: '{}', memberships: [] };
 };
 
-test('whoever waits for a batch hears of it when one of its commits fails, and nobody else does', async () => {
+test('callers that wait for a batch get the failure of one of its commits, and no other caller does', async () => {
   for (const failing of ['urgent', 'later']) {
     const outcomes = new OutcomeDispatcher({
       shards: 1,
@@ -33,7 +33,7 @@ test('whoever waits for a batch hears of it when one of its commits fails, and n
       counts,
       nextDeadlineMs: Infinity,
     };
-    // A rejection that nobody takes would end the process.
+    // An unhandled rejection would exit the process.
     await assert.rejects(
       outcomes.ofShard(0, { outcome, events: [], motions: undefined }) as Promise<void>,
       /disk full/,
@@ -41,7 +41,7 @@ test('whoever waits for a batch hears of it when one of its commits fails, and n
   }
 });
 
-test('the collision stage waits for what is being kept with what it has found, and with nothing else', () => {
+test('only the outcomes of the collision stage wait for its commits', () => {
   const never = new Promise<void>(() => undefined);
   const outcomes = new OutcomeDispatcher({
     shards: 1,

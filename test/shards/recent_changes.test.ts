@@ -17,7 +17,7 @@ function tag(name: string | undefined): ConfigCommand {
 const THOSE = { providers: ['p'], trackables: ['t'] };
 const NOTHING = { zones: [], fences: [], rules: false };
 
-test('What has changed of objects since a record is undone from the last change on, and told again from the first', () => {
+test('Changes of objects since a record are undone from the last, and applied again from the first', () => {
   const changes = new RecentChanges(() => 0);
   changes.note({ config: 5, commands: [tag('a'), provider('q')] });
   const later = [
@@ -68,7 +68,7 @@ test('What there was when the hub began, and what has changed a minute ago, is n
   assert.deepEqual(changes.since(2, THOSE).undo, { config: 6, commands: [tag('b')] });
 });
 
-test('A provider whose locations may have come before it is there all the same, with nothing of its own', () => {
+test('A provider whose locations may have come before it exists anyway, without members of its own', () => {
   const changes = new RecentChanges(() => 0);
   changes.note({ config: 1, commands: [] });
   changes.note({ config: 2, commands: [provider('p', { fence_timeout: 5 })] });

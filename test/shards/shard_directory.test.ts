@@ -55,7 +55,7 @@ function changeOf({
   return { id, entity: { id, type: 'omlox', location_providers, parent } };
 }
 
-/** What must live together, found the plain way: sets that are joined until nothing changes. */
+/** Expected components, found by brute force: sets are merged until nothing changes. */
 function componentsOf(trackables: ReadonlyMap<string, Trackable>): Set<string>[] {
   const links: Set<string>[] = [];
   for (const { id, location_providers, parent } of trackables.values()) {
@@ -108,7 +108,7 @@ test('ShardDirectory keeps together what is connected, and moves exactly what ha
           }
         }
         for (const [id, home] of after) {
-          // What is deleted is deleted where it was.
+          // A deleted object is deleted in its shard.
           if (deleted.has(id)) assert.equal(moved.has(id), false);
           else if (before.get(id) === home) assert.equal(moved.has(id), false, `${id} stays`);
           else assert.deepEqual(moved.get(id), [before.get(id), home], `${id} moves`);
@@ -138,7 +138,7 @@ test('ShardDirectory deletes a trackable where it lives, though its component mo
   assert.deepEqual(moves, [{ from: home, to: partitionOf('b') % 64, providers: ['tag'], trackables: ['b'] }]);
 });
 
-test('ShardDirectory names no move for objects that nobody was told of', () => {
+test('ShardDirectory returns no move for unassigned objects', () => {
   const directory = new ShardDirectory(64);
   assert.deepEqual(
     directory.assign([{ id: 'a', entity: { id: 'a', type: 'omlox', location_providers: ['tag'] } }]),

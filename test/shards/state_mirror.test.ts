@@ -18,11 +18,11 @@ const IMPORTED = {
 } as never;
 
 for (const [what, items, has] of [
-  ['has what it was told of', [CREATED], true],
-  ['has nothing that it has let go', [CREATED, RELEASED], false],
-  ['has what has begun after it was let go without having been there', [RELEASED, CREATED], true],
+  ['has a created object', [CREATED], true],
+  ['does not have a released object', [CREATED, RELEASED], false],
+  ['has an object created after its release', [RELEASED, CREATED], true],
   ['has nothing that is in another shard', [CREATED, EXPORTED], false],
-  ['has what it had let go, when it comes from another shard', [CREATED, RELEASED, IMPORTED], true],
+  ['has a released object again after its import', [CREATED, RELEASED, IMPORTED], true],
 ] as const) {
   test(`A mirror of a shard ${what}`, () => {
     const mirror = new StateMirror();

@@ -58,7 +58,7 @@ test('A journal gives a step that was kept as a record with the running times of
   );
 });
 
-test('A journal keeps steps as records, beside others', () => {
+test('A step log stores steps as records, next to others', () => {
   const { journal, step, record, found } = opened();
   record('one', 'first');
   step('two', 'second');
@@ -71,7 +71,7 @@ test('A journal keeps steps as records, beside others', () => {
   assert.deepEqual(found(), ['>third', 'four>fourth', '>fifth']);
 });
 
-test('A journal drops what came before the mark when its rows are handed out, and nothing sooner', () => {
+test('A step log drops the steps before the mark when its rows are emitted, and none sooner', () => {
   const { journal, step, found } = opened();
   step('1', 'a');
   journal.mark();
@@ -87,7 +87,7 @@ test('A journal drops what came before the mark when its rows are handed out, an
   assert.deepEqual(found(), []);
 });
 
-test('A journal forgets everything when all rows are handed out', () => {
+test('A step log drops all steps when all rows are emitted', () => {
   const { journal, step, found } = opened();
   step('1', 'a');
   journal.mark();

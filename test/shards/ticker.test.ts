@@ -87,7 +87,7 @@ test('Ticker waits for times farther away than a timer of the platform reaches',
   assert.deepEqual(due, [`a ${2 ** 33}`]);
 });
 
-test('Ticker calls nobody before the time, though a timer fires early', () => {
+test('Ticker calls back no sooner than the deadline, even if a timer fires early', () => {
   const clock = new Clock(0.5);
   const { ticker, due } = openTicker(clock);
   ticker.set('a', 10);

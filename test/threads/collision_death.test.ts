@@ -44,7 +44,7 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** What is played: steps from a second on, with or without the death of workers. */
+/** A play: steps from a second on, with or without worker deaths. */
 interface Play {
   readonly steps: readonly Step[];
   readonly fromSecond: number;
@@ -52,7 +52,7 @@ interface Play {
   readonly more: Partial<Trackable> | undefined;
 }
 
-/** Plays steps with new carts, and returns the collisions that were told meanwhile. */
+/** Plays steps with new carts, and returns the published collisions. */
 async function play(running: RunningShards, { steps, fromSecond, kills, more }: Play): Promise<readonly string[]> {
   const before = collisionsOf(running).length;
   running.second = fromSecond;
@@ -112,7 +112,7 @@ async function assertSameCollisions(
   await fc.assert(property, { ...runs, endOnFailure: true });
 }
 
-test('Whenever the collision worker is killed, the same collisions are told as if it had lived', async (t) => {
+test('Whenever the collision worker is killed, the same collisions are published as without', async (t) => {
   await assertSameCollisions(t, { numRuns: 1, seed: 98 });
 });
 
@@ -121,7 +121,7 @@ test('Whenever the collision worker is killed, the timers of pairs that are held
   await assertSameCollisions(t, { numRuns: 2, seed: 9, more });
 });
 
-test('A new collision worker knows who collides, and where everybody stands', async (t) => {
+test('A new collision worker has all colliding pairs and positions', async (t) => {
   const running = open(2);
   t.after(() => running.close());
   for (const [index, east] of [0, 3, 50, 70].entries()) running.location(`tag ${index}`, meters(east, 0));
@@ -142,7 +142,7 @@ test('A new collision worker knows who collides, and where everybody stands', as
   assert.equal(running.counts.workerRestarts, 1);
 });
 
-test('A collision worker that is killed again and again while it is told what the last one knew loses nothing', async (t) => {
+test('A collision worker that is killed repeatedly during recovery loses nothing', async (t) => {
   const running = open(1);
   t.after(() => running.close());
   running.location('tag 0', meters(0, 0));
@@ -162,7 +162,7 @@ test('A collision worker that is killed again and again while it is told what th
   );
 });
 
-test('A start and an end of a collision are told once they are kept, in the order in which they came', async (t) => {
+test('A start and an end of a collision are published once they are stored, in order', async (t) => {
   const commits: (() => void)[] = [];
   const kept: CollisionRow[] = [];
   const keeping = (rows: readonly unknown[]) => {
@@ -186,7 +186,7 @@ test('A start and an end of a collision are told once they are kept, in the orde
   assert.equal(kept.at(-1)?.gone, undefined);
   assert.deepEqual(types(), []);
   await move(2);
-  assert.deepEqual(types(), [], 'it goes on after its start was told');
+  assert.deepEqual(types(), [], 'it continues after its start was published');
   commits[0]?.();
   await move(30);
   assert.deepEqual(types(), ['collision_start', 'colliding']);
@@ -196,7 +196,7 @@ test('A start and an end of a collision are told once they are kept, in the orde
   assert.deepEqual(types(), ['collision_start', 'colliding', 'collision_end']);
 });
 
-test('A collision is told at once where it cannot be kept', async (t) => {
+test('A collision is published at once if it cannot be stored', async (t) => {
   const running = open(1, { keeping: () => Promise.reject(new Error('the disk is full')) });
   t.after(() => running.close());
   running.location('tag 0', meters(0, 0));

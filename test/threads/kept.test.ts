@@ -19,7 +19,7 @@ test('kept resolves when the rows of all that came before it are kept, however m
   for (let round = 0; round < 5; round++) {
     for (let index = 0; index < 30; index++) running.location(`tag ${index}`, meters(round, index));
     const done = running.shards.kept();
-    // These may or may not be kept by then.
+    // These may or may not be stored yet.
     for (let index = 0; index < 30; index++) running.location(`later ${index}`, meters(round, index));
     await done;
     for (let index = 0; index < 30; index++) {
@@ -37,7 +37,7 @@ test('kept rejects when rows cannot be kept', async (t) => {
   await assert.rejects(running.shards.kept(), { message: 'the disk is full' });
 });
 
-test('A shard without changes hands out no rows', async (t) => {
+test('A shard without changes emits no rows', async (t) => {
   let commits = 0;
   const running = new RunningShards({
     shards: 1,

@@ -4,7 +4,7 @@ import { BusyMeter, MemoryWatch } from '../../workers/memory_watch.ts';
 
 const MIB = 2 ** 20;
 
-/** Looks at memory of so many MiB while so busy, and tells where garbage was collected, down to so many MiB. */
+/** Checks the memory with the given sizes in MiB and loads; returns the collections, with the size left. */
 function collections(looks: readonly (readonly [mib: number, busy: number])[], leftMib: number): number[] {
   const collected: number[] = [];
   let [inUse, busy] = [100, 0];

@@ -12,7 +12,7 @@ function reader(id: string, lists: object): EntityCommand {
   return { kind: 'zone', id, entity: { id, type: 'rfid', position, properties: { ...lists } } };
 }
 
-/** Where each zone ends: the move with the greatest number counts. */
+/** Final position of each zone: the move with the greatest number counts. */
 function endsOf({ zoneMoves }: RunningShards): Record<string, readonly number[]> {
   const bySeq = zoneMoves.toSorted((a, b) => a.seq - b.seq);
   return Object.fromEntries(bySeq.map(({ id, position }) => [id, position]));

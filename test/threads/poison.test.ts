@@ -9,7 +9,7 @@ import { fenceAround, type LocationOptions, meters, provider, RunningShards, tra
 const running = new RunningShards({ shards: 1 });
 after(() => running.close());
 
-/** A zone that passed no check: whoever looks for a place in it throws. */
+/** An invalid zone: any conversion with it throws. */
 const ZONE = {
   kind: 'zone',
   id: 'bad zone',
@@ -66,7 +66,7 @@ test('A read that makes its worker throw is answered with an error, and the othe
   assert.equal((await good)?.length, 1);
 });
 
-test('Motions that the collision worker cannot read are dropped, and the next worker knows what it was told', async (t) => {
+test('Motions that the collision worker cannot read are dropped, and the next worker recovers the state', async (t) => {
   const alone = new RunningShards({ shards: 1 });
   t.after(() => alone.close());
   alone.tell(trackable('cart', ['a'], { radius: 2 }), trackable('lift', ['b'], { radius: 2 }));

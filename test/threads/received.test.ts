@@ -15,7 +15,7 @@ interface Place {
   readonly second: number;
 }
 
-/** Shards that were told a site, and whose objects move when `assign` is called. */
+/** Shards with a site, whose objects move when `assign` is called. */
 function site(context: TestContext): { running: RunningShards; assign: () => void } {
   const running = new RunningShards({ shards: 3 });
   context.after(() => running.close());
@@ -64,7 +64,7 @@ test('Locations of another hub are processed like those of this one, also while 
   assert.deepEqual(there.running.crossings().sort(), crossings.sort());
 });
 
-test('A provider that was located before the shards were told of it is handed over with all others', async (context) => {
+test('A provider that was located before its entity is released with all others', async (context) => {
   const hubs = [1, 2].map(() => new RunningShards({ shards: 2, sequence: () => 1, keepSteps: async () => undefined }));
   for (const hub of hubs) context.after(() => hub.close());
   const [from, to] = hubs as [RunningShards, RunningShards];

@@ -170,7 +170,7 @@ test('rows and steps of objects that are not meant are left alone, and those of 
   }
 });
 
-test('a provider that nobody has configured yet is among those of steps, and goes on to the next hub', async () => {
+test('an unconfigured provider is in the steps, and migrates to the next hub', async () => {
   const [first, second] = [new SharingHub(1), new SharingHub(2)];
   try {
     for (const id of ['tag 0', 'a stranger']) first.running.location(id, meters(0, 0));
@@ -193,7 +193,7 @@ test('a provider that nobody has configured yet is among those of steps, and goe
   }
 });
 
-test('objects whose rows are wanted anew have them in the next round', async () => {
+test('rows requested again are emitted in the next round', async () => {
   const rows: string[] = [];
   const running = new RunningShards({
     shards: 2,

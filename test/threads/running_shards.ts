@@ -31,9 +31,9 @@ export interface RunningOptions {
   readonly rows?: () => Promise<never>;
   /** Told of rows before they are kept, which waits for what this returns. */
   readonly keeping?: (rows: readonly StoredRow[]) => Promise<void> | undefined;
-  /** Keeps the steps of shards before anybody hears of what they have decided. */
+  /** Commits the steps of shards before their outcomes are released. */
   readonly keepSteps?: (shard: number, reply: ShardReply) => Promise<void> | undefined;
-  /** The sequence of the record that the hub is told of, where hubs share a log. */
+  /** Sequence of the record being applied, with a shared log. */
   readonly sequence?: () => number;
 }
 
@@ -56,7 +56,7 @@ export class RunningShards {
   elsewhere: ReadonlySet<string> = new Set();
   /** Seconds since T0. */
   second = 0;
-  /** Called whenever somebody reads the clock, as a lane does before each batch. */
+  /** Called on each read of the clock, as by a lane before each batch. */
   onClock: (() => void) | undefined;
 
   constructor(options: RunningOptions) {
@@ -165,7 +165,7 @@ export class RunningShards {
     this.shards.entities(entities);
   }
 
-  /** What a query is answered with, as values; undefined when the object has nothing. */
+  /** Returns the answer to a query as values; undefined without data. */
   async read(query: WithoutView<Query>): Promise<readonly unknown[] | undefined> {
     const answers = await this.shards.ask({ ...query, view: VIEW } as Query);
     if (answers.every((answer) => 'absent' in answer)) return undefined;

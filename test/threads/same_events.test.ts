@@ -94,7 +94,7 @@ async function play(running: RunningShards, steps: readonly Step[], prefix: stri
   await running.settle();
 }
 
-/** What happened to each object, and in collisions, without ids that are made up for each event and times of sending. */
+/** Events of each object and collisions, without event ids and sending times. */
 function storyOf(events: readonly Told[], prefix: string): Record<string, unknown[]> {
   const story: Record<string, unknown[]> = {};
   for (const { topic, ...event } of events) {

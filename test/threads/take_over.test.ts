@@ -21,10 +21,10 @@ const EVERYBODY = {
   providers: [0, 1, 2, 3, 4].map((tag) => `tag ${tag}`),
   trackables: [0, 1, 2].map((cart) => `cart ${cart}`),
 };
-/** What carts are assigned to, at times: they get other shards, and others with them. */
+/** Assignments of carts over time: they move to other shards, with linked objects. */
 const ASSIGNMENTS = [['tag 0', 'tag 3'], ['tag 1'], ['tag 4', 'tag 2'], []];
 
-/** Shards of which all that they hand out is remembered. */
+/** Shards whose outcomes are recorded. */
 class RecordedShards {
   readonly records: Uint8Array[] = [];
   readonly rows = new Map<string, StoredRow>();

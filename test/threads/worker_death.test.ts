@@ -143,7 +143,7 @@ test('A new worker goes on with all timers, of those who are entering and of tho
   running.second = 11;
   running.location('leaver', OUTSIDE);
   await running.settle();
-  // Now, and when all rows are handed out and forgotten.
+  // Now, and after all rows are emitted and dropped.
   await die(12);
   shard?.flush();
   await running.settle();
@@ -170,7 +170,7 @@ test('A new worker goes on with all timers, of those who are entering and of tho
   assert.equal(running.counts.workerRestarts, 3);
 });
 
-test('A new worker knows of deletions, and of nothing that it was told to give away', async (t) => {
+test('A new worker applies deletions, and has no transferred objects', async (t) => {
   const running = new RunningShards({ shards: 2 });
   t.after(() => running.close());
   running.tell(fenceAround('old', [0, 0], 20), fenceAround('new', [0, 0], 20), provider('gone'), trackable('bin', []));
@@ -190,7 +190,7 @@ test('A new worker knows of deletions, and of nothing that it was told to give a
   ]);
   assert.deepEqual(locations?.map((location) => (location as { provider_id: string }).provider_id).sort(), [...'abc']);
   assert.deepEqual(motions?.toSorted(), [...'abc']);
-  assert.equal(running.events.length, before, 'nobody hears of it');
+  assert.equal(running.events.length, before, 'no event is published');
   running.second = 1;
   running.location('b', OUTSIDE);
   await running.settle();

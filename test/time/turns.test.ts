@@ -13,7 +13,7 @@ function countTurns(): { now(): number; stop(): void } {
   return { now: () => turn, stop: () => clearImmediate(next) };
 }
 
-test('each turn does one piece, whoever it belongs to, in the order of asking', async () => {
+test('each turn does one piece, whatever its caller, in the order of calls', async () => {
   const turns = new TaskScheduler();
   const loop = countTurns();
   const done: { who: string; turn: number }[] = [];

@@ -43,7 +43,7 @@ export class Front {
   }
 }
 
-/** What the shards of the owner are told for some runs, in their order, whichever shard it is. */
+/** Items that the owner's shards receive for some runs, in order. */
 export function takenBy(
   runs: readonly CountedRun[],
   packer: LocationPacker,

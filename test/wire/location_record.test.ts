@@ -119,7 +119,7 @@ test('records of scanned bodies come to the shard in runs, which can be halved d
         names.learn(scanner);
         const scanned = { records: scanner, start: scanner.start, end: scanner.end, receivedMs, newProviders: [] };
         const from = { ...scanned, nameOf: names.of, homeOf: () => 0 };
-        // As where every so many are for the same shard.
+        // Like every n-th location for the same shard.
         let run: PackedRun | undefined;
         let at = scanner.start;
         for (let i = 0; i < body.length; ) {

@@ -111,7 +111,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     at: 'Fence row 5',
     says: 'Within exit_tolerance of the region, in meters, there is no exit',
     tests: [
-      by.vectors('without any timeout an object may stay in the tolerance for ever'),
+      by.vectors('without any timeout an object may stay in the tolerance forever'),
       by.vectors('leaving the tolerance ends the membership at once'),
       by.audit('A tag that shakes at the top of a fence is held by the exit tolerance'),
     ],

@@ -21,10 +21,10 @@ import { LocationScanner } from '../../../wasm/location_scanner.ts';
 /** When every scene begins. */
 export const START_MS = Date.parse('2026-03-01T12:00:00Z');
 
-/** Who reads the bodies of locations: the scanner, and the parser what the scanner leaves to it; or the parser all. */
+/** Reader of location bodies: the scanner, with the parser as fallback; or the parser alone. */
 export type Reader = 'scanner' | 'parser';
 
-/** What somebody has subscribed to. */
+/** A subscription. */
 export interface Wish {
   readonly topic: Topic;
   /** EPSG:4326 when left out. */
@@ -136,7 +136,7 @@ export class Recording {
     void this.#ingest.locations(parseBody(bytes) as readonly unknown[], { root: 'locations' });
   }
 
-  /** What has come in so far becomes events. */
+  /** Runs the pending items. */
   step(): void {
     const { nowMs, setBacks } = this;
     const items = this.#waiting;
@@ -148,7 +148,7 @@ export class Recording {
     this.#fanout.publish(this.#collisions(motions));
   }
 
-  /** What each subscription got, by its name. */
+  /** Events of each subscription, by its name. */
   digests(): Record<string, Digest> {
     return Object.fromEntries(
       Array.from(this.texts, ([name, texts]) => {

@@ -9,7 +9,7 @@ import { HALL, square } from '../../support/hall.ts';
 import { BODY } from '../site/steps.ts';
 import type { Recording, Wish } from './recording.ts';
 
-/** What happens in a scene. It may use neither clock nor chance. */
+/** Actions of a scene. They may use neither clock nor chance. */
 export type Scene = (recording: Recording) => void;
 
 const MOVES: readonly Topic[] = ['location_updates', 'trackable_motions'];

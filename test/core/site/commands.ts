@@ -3,7 +3,7 @@ import { HALL } from '../../support/hall.ts';
 import { deleted, inHall, type ShardCommand, T0 } from '../../support/shard_harness.ts';
 import type { Step } from './steps.ts';
 
-/** Something that a shard is told, at a second. */
+/** A command at a second. */
 export interface Timed {
   readonly second: number;
   readonly command: ShardCommand;
@@ -12,7 +12,7 @@ export interface Timed {
 /** Long after everything, when all deadlines have passed. */
 export const LATER = 60;
 
-/** What a shard is told of a site. */
+/** Commands of a site. */
 export function commandsOf(steps: readonly Step[]): Timed[] {
   const places = new Map<string, readonly [number, number]>();
   let nowMs = 1000;
@@ -29,7 +29,7 @@ export function endOf(timed: readonly Timed[]): number {
   return timed.at(-1)?.second ?? 0;
 }
 
-/** The entities as they are after all these commands, in the order in which the hub tells of them at its start. */
+/** The entities after all these commands, in the order in which the hub sends them at its start. */
 export function entitiesAfter(timed: readonly Timed[]): Timed['command'][] {
   const last = new Map<string, Timed['command']>();
   for (const { command } of timed) {

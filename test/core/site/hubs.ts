@@ -8,7 +8,7 @@ import { type HeardOutcome, itemOf, type ShardCommand, ShardHarness, T0 } from '
 import type { Timed } from './commands.ts';
 import { takeOver } from './take_over.ts';
 
-/** What hubs take over from another one. */
+/** State that hubs take over from another one. */
 export interface Left {
   readonly second: number;
   readonly rows: readonly LastKnownRow[];
@@ -39,7 +39,7 @@ export class Hubs {
     return new Hubs(await Promise.all(Array.from({ length: count }, () => ShardHarness.open())), ownerOf);
   }
 
-  /** Everybody is told of what is configured, owners of the rest. */
+  /** All hubs receive the configuration, owners everything else. */
   tell({ second, command }: Timed): void {
     if (command.kind === 'location') {
       this.#objects.located(command.location.provider_id);

@@ -11,7 +11,7 @@ import {
 } from '../../support/shard_harness.ts';
 import { endOf, LATER, type Timed } from './commands.ts';
 
-/** One shard that is told everything, one by one, and then waits. */
+/** One shard that receives all items one by one, and then waits. */
 export async function play(timed: readonly Timed[], options: HarnessOptions = {}): Promise<ShardHarness> {
   const harness = await ShardHarness.open(options);
   for (const { second, command } of timed) harness.tell(second, command);

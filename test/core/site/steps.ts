@@ -7,7 +7,7 @@ import type { Trackable } from '../../../src/model/trackable.ts';
 import { HALL } from '../../support/hall.ts';
 import { uniform } from '../../support/uniform.ts';
 
-/** What may happen on a random site: a few providers, trackables and fences in a hall, all of whose ids are known. */
+/** Possible actions on a random site: a few providers, trackables and fences in a hall, with fixed ids. */
 export const PROVIDERS = ['p0', 'p1', 'p2', 'p3'] as const;
 export const TRACKABLES = ['t0', 't1', 't2'] as const;
 export const FENCES = ['f0', 'f1', 'f2', 'f3'] as const;
@@ -33,7 +33,7 @@ export type Step = { readonly afterMs: number } & (
   | { readonly does: 'wait' }
 );
 
-/** How a location is told. */
+/** Form of a location. */
 export interface How {
   /** How much older it is than its receipt; negative from a clock ahead. */
   readonly lagMs: number;
@@ -122,7 +122,7 @@ const rules = fc.constantFrom<LocatingRule[]>(
   ],
 );
 
-/** Parents have smaller numbers, so that nobody carries itself. */
+/** Parents have smaller numbers, so that no trackable carries itself. */
 function trackable(id: string): fc.Arbitrary<Trackable> {
   const parents = TRACKABLES.filter((other) => other < id);
   const members = fc.record({
@@ -194,7 +194,7 @@ const setup = fc
     ];
   });
 
-/** A site and up to so many things that happen on it. */
+/** A site and a limited number of actions on it. */
 export function randomSite(maxLength: number): fc.Arbitrary<Step[]> {
   const happens = fc.tuple(afterMs, happenings).map(([after, what]) => ({ ...what, afterMs: after }) as Step);
   return fc
