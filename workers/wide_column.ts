@@ -8,7 +8,7 @@ import { openClock } from '../src/time/clock.ts';
 import { batchOf, packPart, type StoreReply, type StoreRequest } from '../src/wire/store_messages.ts';
 
 /** Thread of the connection to a wide-column database: encoding and decoding its frames is work of its own. */
-const { running: now } = openClock();
+const { monotonic: now } = openClock();
 const deps = { now, wait: (ms: number) => wait(ms), random: Math.random, newId: randomUUID };
 const opening = WideColumnStore.open(workerData as WideColumnSettings, deps);
 

@@ -5,7 +5,7 @@ import { HubError } from '../errors.ts';
 import type { AdmitBody, HandleHttp, HttpHead, HttpReply, HttpRequest } from '../exchange.ts';
 import { lend, look } from '../model/borrowed.ts';
 import { show } from '../model/error_value_text.ts';
-import type { TaskScheduler } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
 import { checkKept, checkSize, LONG_BODY_BYTES, parseBody, parseExactBody, parseLongBody, textOf } from './body.ts';
 import type { ApiDeps } from './deps.ts';
 import { siteOf } from './naming.ts';

@@ -1,7 +1,7 @@
 import { HubError } from '../errors.ts';
 import { parseExactJson, parseJson, UnsupportedJson, unsupportedReason } from '../model/json.ts';
 import { LongJson } from '../model/long_json.ts';
-import type { TaskScheduler } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

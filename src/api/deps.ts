@@ -17,7 +17,7 @@ import type { Consumption } from '../model/usage.ts';
 import type { MapView } from '../model/view.ts';
 import type { Zone } from '../model/zone.ts';
 import type { DescribeProtocol } from '../socket/docs/async_api.ts';
-import type { TaskScheduler } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { ErrorTyping } from './versions.ts';
 
 /** Services of the hub for the API. */

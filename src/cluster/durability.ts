@@ -2,7 +2,7 @@ import type { CollisionRow } from '../core/collision/row.ts';
 import type { StoredRow, LastKnownRow } from '../core/item.ts';
 import { HubError } from '../errors.ts';
 import type { ObjectKind } from '../model/id.ts';
-import type { TaskScheduler } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import { type Applicant, checkStreams, isForGood } from './membership/admission.ts';
 import { BusError } from './nats/bus.ts';

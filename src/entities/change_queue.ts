@@ -1,5 +1,5 @@
 import { HubError } from '../errors.ts';
-import { TaskScheduler } from '../time/turns.ts';
+import { TaskScheduler } from '../time/task_scheduler.ts';
 
 /**
  * Serializes all changes and commits them in groups.

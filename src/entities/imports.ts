@@ -1,7 +1,7 @@
 import { HubError } from '../errors.ts';
 import type { Import, ImportState } from '../model/import.ts';
 import { formatTime } from '../model/time.ts';
-import type { TaskScheduler } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { Body } from './body.ts';
 import { DEFINED_KINDS, type DefinedLists } from './defined_lists.ts';
 import type { Defined, Documents } from './documents.ts';

@@ -38,7 +38,7 @@ export function connectDefined({ clock, machine, log, writer, stages, entities, 
   const { newId, schedule } = machine;
   const alerts = new Alerts({
     ...{ newId, schedule, fanout, commit },
-    running: clock.running,
+    running: clock.monotonic,
     now: clock.now,
     known: {
       hasFence: (id) => entities.has('fence', id),

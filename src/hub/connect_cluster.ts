@@ -14,7 +14,7 @@ import { ownRows, rowsToStore } from '../shards/row_times.ts';
 import type { Store } from '../store/store.ts';
 import { StoreWriter } from '../store/writer.ts';
 import { type Clock, schedule } from '../time/clock.ts';
-import { TaskScheduler } from '../time/turns.ts';
+import { TaskScheduler } from '../time/task_scheduler.ts';
 import type { Database } from './connect_database.ts';
 import type { Log } from './log.ts';
 

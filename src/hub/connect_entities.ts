@@ -94,7 +94,7 @@ export function connectEntities(deps: EntityDeps): Configured {
   const zoneMoves = new ZoneMoves({
     entities,
     shardsSettled: () => shards.settled().catch(() => undefined),
-    now: clock.running,
+    now: clock.monotonic,
     schedule: machine.schedule,
   });
   const rules = new LocatingRules({

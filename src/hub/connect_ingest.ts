@@ -54,18 +54,18 @@ function bodyInRunning(body: ScannedBody, clock: Clock, shards: number): Scanned
     const isHere = isPartial !== true || homeOf(records.view.getUint32(at + PROVIDER_NAME, true)) < shards;
     if (isHere) shiftRecord(records, at, clock);
   }
-  return { ...body, receivedMs: clock.runningTime(receivedMs) };
+  return { ...body, receivedMs: clock.monotonicTime(receivedMs) };
 }
 
 export function connectIngest(deps: IngestDeps): Incoming {
   const { clock, machine, config, log, zones, arrivals, database, entities, cluster } = deps;
   const { schedule, turns } = machine;
   const { fanout, shards, collisions, outcomes } = deps.stages;
-  const { now, timeOfDay } = clock;
+  const { now, wallClockTime: timeOfDay } = clock;
   // With fast writes nothing waits for the database, and a rejected provider is retried with its next location.
   const slow = cluster !== undefined || (config.persist_locations && !config.db_fast_writes);
   const inRunning = ({ generatedMs, receivedMs }: LocationTimes): LocationTimes => {
-    return { generatedMs: clock.eventTime(generatedMs), receivedMs: clock.runningTime(receivedMs) };
+    return { generatedMs: clock.eventTime(generatedMs), receivedMs: clock.monotonicTime(receivedMs) };
   };
   const bounds = boundsOf(config);
   const hasCapacity = (count: number): boolean => {
@@ -106,14 +106,14 @@ export function connectIngest(deps: IngestDeps): Incoming {
     turns,
     zone: zones.find,
     // Without fast writes a location that cannot be stored is not processed.
-    canKeep,
+    canStore: canKeep,
     hasCapacity: (more) => places.hasCapacity(more),
     scanner: machine.openScanner({ nameBytes: bounds.nameLength, propertiesBytes: bounds.locationPropertiesBytes }),
     canTakeScanned: () => !shards.isMoving,
     ...(recorded && { recordedSince: () => recordedSince({ nowMs: now(), retentionMs: recorded.retentionMs }) }),
     scanned: (body) => places.scanned(body),
     location: (location, times) => places.location(location, times),
-    arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
+    accepted: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
     providerId: (id) => entities.get('provider', id)?.id ?? id,
     ensureProvider(id, type) {
       const created = entities.ensureProvider(id, type);
@@ -126,18 +126,18 @@ export function connectIngest(deps: IngestDeps): Incoming {
     },
     providersChanged: () => entities.providersGone + arrivals.began + places.homesChanged,
     homeOf: (id) => places.homeOf(id),
-    heardOf: (id) => arrivals.heardOf(id),
-    came: (count, from) => arrivals.came(count, from),
-    announce(proximity) {
+    located: (id) => arrivals.heardOf(id),
+    countConsecutive: (count, from) => arrivals.came(count, from),
+    publishProximity(proximity) {
       announceProximity(fanout, proximity, now());
       cluster?.fanout?.announce('proximity', JSON.stringify(proximity));
     },
     // A client that waits for the reply adapts to the pace of the shards.
-    ...(cluster && { partKept: () => cluster.remote.kept() }),
+    ...(cluster && { partCommitted: () => cluster.remote.kept() }),
     kept: () => places.kept(),
   });
   const sources = openSources({
-    ...{ streams: config.iso_24730_connections, ingest, log, now: clock.running, timeOfDay, schedule },
+    ...{ streams: config.iso_24730_connections, ingest, log, now: clock.monotonic, timeOfDay, schedule },
     random: Math.random,
     zoneId: (name) => zones.find(name)?.id,
     ...(cluster && { opens: (zoneId) => cluster.serves(partitionOf(zoneId)) }),

@@ -44,7 +44,7 @@ interface StageDeps {
 export function connectStages(deps: StageDeps): Stages {
   const { clock, machine, config, log, counts, database, cluster, trackable, moveZones } = deps;
   const { schedule, openThread } = machine;
-  const { now, running } = clock;
+  const { now, monotonic: running } = clock;
   const setBacks = () => clock.setBacks;
   const rendered = {
     now,

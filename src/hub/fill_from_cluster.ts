@@ -50,7 +50,7 @@ export async function fillFromCluster(
     owned: {
       hasCapacity: (count) => parts.hasCapacity(count),
       async take(runs) {
-        const receivedMs = clock.running();
+        const receivedMs = clock.monotonic();
         for (const run of runs) shards.received(run, { receivedMs, eventTime: clock.eventTime });
         await shards.settled();
       },

@@ -247,7 +247,7 @@ interface Settings {
 function startBackground(parts: Parts, care: CertificateCare, { config, log }: Settings): Background {
   const { clock, cluster, shards } = parts;
   const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
-  clock.beat();
+  clock.heartbeat();
   const stopBeating = every(HEARTBEAT_MS, beating(clock, log));
   const memory = new MemoryWatch({ collect: garbageCollector() });
   const stopWatching = every(MEMORY_WATCH_MS, () => memory.look());
@@ -265,12 +265,12 @@ function startBackground(parts: Parts, care: CertificateCare, { config, log }: S
 function beating(clock: Clock, log: Log): () => void {
   let known = clock.setBacks;
   return () => {
-    clock.beat();
+    clock.heartbeat();
     const last = clock.setBacks.at(-1);
     if (clock.setBacks === known || last === undefined) return;
     known = clock.setBacks;
     const isStep = last.byMs > 0;
-    const atMs = isStep ? last.toMs : clock.timeOfDay(last.toMs);
+    const atMs = isStep ? last.toMs : clock.wallClockTime(last.toMs);
     const facts = { at: new Date(atMs).toISOString(), ms: Math.abs(last.byMs) };
     if (isStep) log.warn("The system's clock was set back", facts);
     else log.info('The hub stood still; its timeouts fire later by as much', facts);

@@ -4,7 +4,7 @@ import { garbageCollector } from '../../workers/garbage.ts';
 import type { BodyScanner } from '../ingest/body_scanner.ts';
 import { type OpenThread, openThread } from '../lane/thread.ts';
 import { schedule } from '../time/clock.ts';
-import { TaskScheduler } from '../time/turns.ts';
+import { TaskScheduler } from '../time/task_scheduler.ts';
 
 /** Services of the machine besides the clock. */
 export interface Machine {

@@ -8,7 +8,7 @@ import type { DatabaseState } from '../operation/database_state.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
-import type { TaskScheduler } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
 import { connectDefined, type Defined } from './connect_alerts.ts';
 import { clusterDatabase } from './connect_cluster.ts';
 import { connectDatabase, type Database } from './connect_database.ts';

@@ -8,7 +8,7 @@ import type { IngressPath } from '../model/health.ts';
 import { parsePart, UnsupportedJson } from '../model/json.ts';
 import type { ProviderType, Proximity } from '../model/location.ts';
 import type { Zone } from '../model/zone.ts';
-import { TaskScheduler } from '../time/turns.ts';
+import { TaskScheduler } from '../time/task_scheduler.ts';
 import { type BodyScanner, ScannedNames } from './body_scanner.ts';
 import { type CheckedLocation, checkLocation, type CheckContext } from './check_location.ts';
 import { type CheckedProximity, checkProximity } from './check_proximity.ts';
@@ -22,7 +22,7 @@ export interface IngestOptions {
   /** Finds a zone by id or foreign id, among the zones of the shards. */
   zone(name: string): Zone | undefined;
   /** Whether locations can be stored, if that is required. Default true. */
-  canKeep?(): boolean;
+  canStore?(): boolean;
   /** Whether the shards have capacity for `count` more. */
   hasCapacity(count: number): boolean;
   /** Passes a location to its shard. */
@@ -31,7 +31,7 @@ export interface IngestOptions {
     times: { readonly generatedMs: number; readonly receivedMs: number },
   ): void;
   /** Reports each accepted location after its provider is registered. hot */
-  arrived?(
+  accepted?(
     location: Pick<CheckedLocation['location'], 'provider_id' | 'source' | 'provider_type'>,
     receivedMs: number,
     via: IngressPath,
@@ -48,18 +48,18 @@ export interface IngestOptions {
   /** Returns the shard of a provider; default 0. */
   homeOf?(id: string): number;
   /** Reports that a provider was located, at least once per value of `providersChanged`. */
-  heardOf?(id: string): void;
+  located?(id: string): void;
   /** Reports the number of consecutive locations of a body from one source. */
-  came?(count: number, from: LocationOrigin): void;
+  countConsecutive?(count: number, from: LocationOrigin): void;
   /** Publishes a proximity as received. */
-  announce(proximity: Proximity & { provider_id: string }): void;
+  publishProximity(proximity: Proximity & { provider_id: string }): void;
   /**
    * Resolves when the locations passed since the last call are committed; undefined if a reply need not wait for that.
    * Must be called in the same turn in which they were passed.
    */
   kept(): Promise<void> | undefined;
   /** The same for a part of a long list; absent if `committed` at the end of the list covers all parts. */
-  partKept?(): Promise<void> | undefined;
+  partCommitted?(): Promise<void> | undefined;
   /** Returns the earliest time that the history records; if absent, everything is recorded. */
   recordedSince?(): number;
   /** Maximum nesting of properties; default 200. */
@@ -428,8 +428,8 @@ export class Ingest {
   }
 
   #requireCapacity(count: number): void {
-    const { canKeep, hasCapacity } = this.#options;
-    if (canKeep?.() === false) {
+    const { canStore: canStore, hasCapacity } = this.#options;
+    if (canStore?.() === false) {
       this.#rejections.count('database', count);
       throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: the database does not take them at the moment');
     }
@@ -450,12 +450,12 @@ export class Ingest {
       if (tooOld !== undefined && generatedMs < sinceMs) tooOld.count++;
       const work = this.#options.ensureProvider(location.provider_id, location.provider_type);
       if (work !== undefined) works.push(work);
-      this.#options.arrived?.(location, receivedMs, via);
+      this.#options.accepted?.(location, receivedMs, via);
       this.#options.location(location, { generatedMs, receivedMs });
     }
     for (const proximity of kind.proximities(checked)) {
       this.#proximities++;
-      this.#options.announce(proximity);
+      this.#options.publishProximity(proximity);
     }
     return works;
   }
@@ -504,11 +504,11 @@ export class Ingest {
 
   /** Registers the provider of a scanned location. Returns the work for that. */
   #register(number: number, type: ProviderType): Promise<void> | undefined {
-    const { ensureProvider, heardOf, homeOf } = this.#options;
+    const { ensureProvider, located: located, homeOf } = this.#options;
     const { names } = this.#scanning as ScannerState;
     const id = names.of(number);
     const work = ensureProvider(id, type);
-    heardOf?.(id);
+    located?.(id);
     names.noteHome(number, homeOf?.(id) ?? 0);
     return work;
   }
@@ -518,7 +518,12 @@ export class Ingest {
     { source, at, receivedMs, via }: { source: number; at: number; receivedMs: number; via: IngressPath },
   ): void {
     const { scanner, names } = this.#scanning as ScannerState;
-    this.#options.came?.(count, { source: names.of(source), providerType: recordType(scanner, at), receivedMs, via });
+    this.#options.countConsecutive?.(count, {
+      source: names.of(source),
+      providerType: recordType(scanner, at),
+      receivedMs,
+      via,
+    });
   }
 
   /** Whether the UUID of a provider was created in another case. */
@@ -535,7 +540,7 @@ export class Ingest {
 
   /** Returns the commit that the reply to a list must wait for, of the part just passed on. */
   #partCommitted(): Promise<void>[] {
-    const kept = this.#options.partKept?.();
+    const kept = this.#options.partCommitted?.();
     // Awaited only at the end of the list.
     kept?.catch(() => undefined);
     return kept === undefined ? [] : [kept];

@@ -14,10 +14,10 @@ type Row = LastKnownRow & { readonly gone?: false };
 interface RowClock {
   readonly setBacks: readonly ClockStep[];
   now(): number;
-  running(): number;
-  timeOfDay(runningMs: number): number;
+  monotonic(): number;
+  wallClockTime(runningMs: number): number;
   eventTime(dayMs: number): number;
-  eventTimeOfDay(eventMs: number): number;
+  wallClockOfEventTime(eventMs: number): number;
 }
 
 /** Converts rows to wall-clock times for the store. */
@@ -25,8 +25,8 @@ export function rowsToStore(rows: Iterable<StoredRow>, clock: RowClock): Iterabl
   if (clock.setBacks.length === 0) return rows;
   return Array.from(rows, (row) => {
     if (row.gone === true) return row;
-    if (row.kind === 'collision') return { ...row, startMs: clock.eventTimeOfDay(row.startMs) };
-    return converted(row, clock.eventTimeOfDay, clock.timeOfDay);
+    if (row.kind === 'collision') return { ...row, startMs: clock.wallClockOfEventTime(row.startMs) };
+    return converted(row, clock.wallClockOfEventTime, clock.wallClockTime);
   });
 }
 
@@ -43,7 +43,7 @@ export function ownRows(rows: readonly LastKnownRow[], clock: RowClock): readonl
  * time.
  */
 export function remoteRows(rows: readonly LastKnownRow[], clock: RowClock): readonly LastKnownRow[] {
-  const aheadMs = clock.running() - clock.now();
+  const aheadMs = clock.monotonic() - clock.now();
   return rowsInRunning(rows, clock, (ms) => ms + aheadMs);
 }
 

@@ -5,7 +5,7 @@ import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { View } from '../model/topics.ts';
-import type { TaskScheduler } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { AskedView } from './params.ts';
 import type { WaitingFrames } from './waiting_frames.ts';
 

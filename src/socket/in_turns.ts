@@ -1,4 +1,4 @@
-import type { TaskScheduler } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
 
 type Run = (text: string) => Promise<void> | undefined;
 

@@ -9,7 +9,7 @@ import { answerId, type Call, readParams, readRequest, readSocketCall } from '..
 import type { CallTaker, OpenCall } from '../rpc/calls.ts';
 import { isObject, type RequestId, RpcRefusal, readMessage, responseText } from '../rpc/message.ts';
 import type { ClientPort, Rpc } from '../rpc/rpc.ts';
-import type { TaskScheduler } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
 import { Expiry } from './expiry.ts';
 import { FramesInOrder } from './frames_in_order.ts';
 import { inTurns } from './in_turns.ts';

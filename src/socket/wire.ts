@@ -1,6 +1,6 @@
 import { parseJson, UnsupportedJson } from '../model/json.ts';
 import { LongJson } from '../model/long_json.ts';
-import type { TaskScheduler } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
 
 /** The frames of the WebSocket protocol. */
 

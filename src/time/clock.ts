@@ -14,24 +14,24 @@ export interface Clock {
   /** Wall-clock time since 1970. Decreases only if the system clock steps backward by more than a second. */
   now(): number;
   /** Monotonic time. Never decreases, and does not advance while the hub is suspended. */
-  running(): number;
+  monotonic(): number;
   /** Monotonic time of the platform, unaffected by the system clock, for durations. */
   elapsed(): number;
   /** Converts monotonic time to wall-clock time. */
-  timeOfDay(runningMs: number): number;
+  wallClockTime(runningMs: number): number;
   /** Converts wall-clock time to monotonic time. */
-  runningTime(dayMs: number): number;
+  monotonicTime(dayMs: number): number;
   /** Converts wall-clock time, for example sent by a client, to event time. */
   eventTime(dayMs: number): number;
   /** Converts event time to wall-clock time. */
-  eventTimeOfDay(eventMs: number): number;
+  wallClockOfEventTime(eventMs: number): number;
   /** Backward steps of the system clock and suspensions of the hub, the newest last. A change creates a new list. */
   readonly setBacks: readonly ClockStep[];
   /**
    * Reads the clock. After the first heartbeat they must be frequent: a gap, while the process or the machine was
    * stopped or the system clock was set ahead, is a suspension.
    */
-  beat(): void;
+  heartbeat(): void;
 }
 
 /** Time sources of a clock: the system clock, and one that is never set. */
@@ -84,16 +84,16 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
   };
   return {
     now,
-    running: () => now() + aheadMs,
+    monotonic: () => now() + aheadMs,
     elapsed,
-    timeOfDay: (runningMs) => wallClockTime(runningMs, setBacks),
-    runningTime: (dayMs) => monotonicTime(dayMs, setBacks),
+    wallClockTime: (runningMs) => wallClockTime(runningMs, setBacks),
+    monotonicTime: (dayMs) => monotonicTime(dayMs, setBacks),
     eventTime: (dayMs) => eventTime(dayMs, setBacks),
-    eventTimeOfDay: (eventMs) => wallClockOfEventTime(eventMs, setBacks),
+    wallClockOfEventTime: (eventMs) => wallClockOfEventTime(eventMs, setBacks),
     get setBacks() {
       return setBacks;
     },
-    beat() {
+    heartbeat() {
       now();
       isBeating = true;
     },

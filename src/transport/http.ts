@@ -1,6 +1,6 @@
 import { HubError } from '../errors.ts';
 import type { AdmitBody, CountUnsent, HandleHttp, HttpReply } from '../exchange.ts';
-import type { TaskScheduler } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
 import { answerWith } from './answer.ts';
 import type { BodyMemory } from './body_memory.ts';
 import type { Forwarded } from './forwarded.ts';

@@ -1,5 +1,5 @@
 import type { CountUnsent, FetchedBody, LongBody, UnsentData } from '../exchange.ts';
-import type { TaskScheduler } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { NativeResponse } from './native.ts';
 
 /** Most that is written at once; what the network does not take of it, the native server keeps. */

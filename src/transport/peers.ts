@@ -1,6 +1,6 @@
 import { HubError } from '../errors.ts';
 import type { CountUnsent, HandlePeer, HttpReply, AuthenticatePeer, Peer, PeerHead } from '../exchange.ts';
-import type { TaskScheduler } from '../time/turns.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
 import { answerWith, saysClose } from './answer.ts';
 import type { Forwarded } from './forwarded.ts';
 import { capacityOf, type FrameMemory } from './frame_memory.ts';

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HubError, StartupError } from '../errors.ts';
 import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, AuthenticatePeer, Peer, TextReply } from '../exchange.ts';
-import { TaskScheduler } from '../time/turns.ts';
+import { TaskScheduler } from '../time/task_scheduler.ts';
 import { BodyMemory } from './body_memory.ts';
 import { type BrowserRules, Browsers } from './browsers.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';

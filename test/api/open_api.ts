@@ -16,7 +16,7 @@ import { Fanout } from '../../src/fanout/fanout.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
 import { newCounts } from '../../src/operation/counts.ts';
-import { TaskScheduler } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { openEntities } from '../entities/open_entities.ts';
 import { openTestOperation } from '../operation/open_operation.ts';
 

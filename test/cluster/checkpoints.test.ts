@@ -14,7 +14,7 @@ import type { StoredRow, LastKnownRow } from '../../src/core/item.ts';
 import { PackedRows } from '../../src/core/row_bytes.ts';
 import { copied } from '../../src/model/borrowed.ts';
 import { schedule } from '../../src/time/clock.ts';
-import { TaskScheduler } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { packedRows } from '../../src/wire/store_messages.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { readAll, up } from './contract.ts';

@@ -12,7 +12,7 @@ import { LocatingRules, RULES_SETTING } from '../../src/entities/locating_rules.
 import { HubError } from '../../src/errors.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
 import { keptByKind, settingWrite } from '../../src/store/entity_text.ts';
-import { TaskScheduler } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { point, polygon, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from '../entities/open_entities.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { SimulatedCluster } from './simulated_bus.ts';

@@ -12,7 +12,7 @@ import { thisMachine } from '../../src/hub/machine.ts';
 import { newCounts } from '../../src/operation/counts.ts';
 import { rowsToStore } from '../../src/shards/row_times.ts';
 import { HEARTBEAT_MS, type Clock, openClock } from '../../src/time/clock.ts';
-import { TaskScheduler } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { diceOf } from '../support/dice.ts';
 import { T0 } from '../support/shard_harness.ts';
 import { meters, trackable } from '../threads/running_shards.ts';
@@ -226,7 +226,7 @@ export class MotionHub implements Subscriber {
 
   /** A location of a trackable, so many metres to the east. */
   moves(id: string, east: number): void {
-    const nowMs = this.clock.running();
+    const nowMs = this.clock.monotonic();
     const value = {
       position: { type: 'Point' as const, coordinates: meters(east, 0) },
       provider_type: 'uwb' as const,
@@ -238,7 +238,7 @@ export class MotionHub implements Subscriber {
   }
 
   #beat(): void {
-    this.clock.beat();
+    this.clock.heartbeat();
     this.#world.network.schedule(this.name, HEARTBEAT_MS, () => this.#beat());
   }
 }

@@ -73,7 +73,7 @@ suite('what a hub sends of its motions', () => {
     const out = new MotionsOut({
       bus: { publish: (_, bytes) => sent.push(readMotionsMessage(lend(Uint8Array.from(bytes)))) > 0 },
       ...{ name: 'hub', self: 'x', passed: (): Passed => ({ ...passed }) },
-      clock: { now: () => T0 + 100, timeOfDay: (ms) => ms, setBacks: [] },
+      clock: { now: () => T0 + 100, wallClockTime: (ms) => ms, setBacks: [] },
     });
     out.to('y');
     const told = () => sent.splice(0).map(({ number, watermark, motions }) => [number, watermark, motions.length]);
@@ -138,7 +138,7 @@ suite('what the owner of the stage knows of other hubs', () => {
     const clock = { nowMs: T0 };
     const asked: string[] = [];
     const known = new MotionsIn({
-      clock: { running: () => clock.nowMs, runningTime: (ms) => ms },
+      clock: { monotonic: () => clock.nowMs, monotonicTime: (ms) => ms },
       ask: (hub, number) => void asked.push(`${hub} ${number}`),
     });
     known.owners(new Set(owners));

@@ -35,24 +35,24 @@ function settable(startMs = T0) {
 
 test('A clock goes with the system, ahead and back, while running time goes on', () => {
   const { set, clock } = settable();
-  assert.deepEqual([clock.now(), clock.running()], [T0, T0]);
+  assert.deepEqual([clock.now(), clock.monotonic()], [T0, T0]);
   set.elapsedMs = 5000;
-  assert.deepEqual([clock.now(), clock.running()], [T0 + 5000, T0 + 5000]);
+  assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 5000, T0 + 5000]);
   set.aheadMs = 10 * HOUR_MS;
   assert.equal(clock.now(), T0 + 5000 + 10 * HOUR_MS);
   set.elapsedMs = 8000;
   set.aheadMs = 0;
-  assert.deepEqual([clock.now(), clock.running()], [T0 + 8000, T0 + 8000 + 10 * HOUR_MS]);
+  assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 8000, T0 + 8000 + 10 * HOUR_MS]);
   assert.deepEqual(clock.setBacks, [{ toMs: T0 + 8000, byMs: 10 * HOUR_MS }]);
   set.elapsedMs = 9000;
-  assert.deepEqual([clock.now(), clock.running()], [T0 + 9000, T0 + 9000 + 10 * HOUR_MS]);
+  assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 9000, T0 + 9000 + 10 * HOUR_MS]);
 });
 
 test('A clock that steps backward between two reads still steps backward', () => {
   const { set, clock } = settable();
   set.elapsedMs = 2 * HOUR_MS;
   set.aheadMs = -HOUR_MS;
-  assert.deepEqual([clock.now(), clock.running()], [T0 + HOUR_MS, T0 + 2 * HOUR_MS]);
+  assert.deepEqual([clock.now(), clock.monotonic()], [T0 + HOUR_MS, T0 + 2 * HOUR_MS]);
 });
 
 test('A clock waits for corrections of up to a second, and goes on as soon as the system has caught up', () => {
@@ -60,7 +60,7 @@ test('A clock waits for corrections of up to a second, and goes on as soon as th
   set.elapsedMs = 10_000;
   clock.now();
   set.aheadMs = -1000;
-  assert.deepEqual([clock.now(), clock.running()], [T0 + 10_000, T0 + 10_000]);
+  assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 10_000, T0 + 10_000]);
   set.elapsedMs = 10_600;
   assert.equal(clock.now(), T0 + 10_000);
   set.elapsedMs = 11_500;
@@ -70,26 +70,26 @@ test('A clock waits for corrections of up to a second, and goes on as soon as th
 test('Running time stands still while the hub does, once it beats', () => {
   const { set, clock } = settable();
   set.elapsedMs = 5000;
-  assert.deepEqual([clock.now(), clock.running()], [T0 + 5000, T0 + 5000]);
-  clock.beat();
+  assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 5000, T0 + 5000]);
+  clock.heartbeat();
   for (const elapsedMs of [5250, 6200, 7200]) {
     set.elapsedMs = elapsedMs;
-    assert.deepEqual([clock.now(), clock.running()], [T0 + elapsedMs, T0 + elapsedMs]);
+    assert.deepEqual([clock.now(), clock.monotonic()], [T0 + elapsedMs, T0 + elapsedMs]);
   }
   set.elapsedMs = 13_200;
   // One millisecond passes, so that a time of before and one of after the standstill are never the same.
-  assert.deepEqual([clock.now(), clock.running()], [T0 + 13_200, T0 + 7201]);
+  assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 13_200, T0 + 7201]);
   assert.deepEqual(clock.setBacks, [{ toMs: T0 + 7200, byMs: -5999 }]);
   set.elapsedMs = 13_500;
-  assert.deepEqual([clock.now(), clock.running()], [T0 + 13_500, T0 + 7501]);
-  const times = [5000, 7200, 9000, 13_200, 13_500].map((ms) => clock.runningTime(T0 + ms) - T0);
+  assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 13_500, T0 + 7501]);
+  const times = [5000, 7200, 9000, 13_200, 13_500].map((ms) => clock.monotonicTime(T0 + ms) - T0);
   assert.deepEqual(times, [5000, 7200, 7200, 7201, 7501], 'all of the standstill is its beginning');
-  const days = [5000, 7200, 7201, 7501].map((ms) => clock.timeOfDay(T0 + ms) - T0);
+  const days = [5000, 7200, 7201, 7501].map((ms) => clock.wallClockTime(T0 + ms) - T0);
   assert.deepEqual(days, [5000, 7200, 13_200, 13_500]);
   for (const ms of [5000, 7200, 9000, 13_200, 13_500]) assert.equal(clock.eventTime(T0 + ms), T0 + ms);
   // A machine that was suspended: no time has passed for it.
   set.aheadMs = HOUR_MS;
-  assert.deepEqual([clock.now(), clock.running()], [T0 + 13_500 + HOUR_MS, T0 + 7502]);
+  assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 13_500 + HOUR_MS, T0 + 7502]);
 });
 
 test('Monotonic time never decreases, wall-clock time decreases only with the system, and both convert to each other', () => {
@@ -109,19 +109,19 @@ test('Monotonic time never decreases, wall-clock time decreases only with the sy
         set.elapsedMs += passedMs;
         set.aheadMs += setMs;
         const systemMs = T0 + set.elapsedMs + set.aheadMs;
-        const [runningMs, dayMs] = [clock.running(), clock.now()];
+        const [runningMs, dayMs] = [clock.monotonic(), clock.now()];
         assert.ok(runningMs >= lastRunningMs);
         assert.ok(dayMs >= lastDayMs || lastDayMs - dayMs <= lastSystemMs - systemMs + 1000, `${dayMs - lastDayMs}`);
         assert.ok(dayMs >= systemMs && dayMs - systemMs <= 1000);
         if (clock.setBacks.length < 16) {
-          assert.equal(clock.timeOfDay(runningMs), dayMs);
-          assert.equal(clock.runningTime(dayMs), runningMs);
+          assert.equal(clock.wallClockTime(runningMs), dayMs);
+          assert.equal(clock.monotonicTime(dayMs), runningMs);
           for (const otherMs of [dayMs - HOUR_MS, dayMs - 1, dayMs + 5000]) {
-            assert.equal(clock.timeOfDay(clock.runningTime(otherMs)), otherMs);
+            assert.equal(clock.wallClockTime(clock.monotonicTime(otherMs)), otherMs);
           }
         }
         // Whatever was noted lies in no future any more.
-        assert.ok(clock.timeOfDay(lastRunningMs) <= dayMs);
+        assert.ok(clock.wallClockTime(lastRunningMs) <= dayMs);
         [lastRunningMs, lastSystemMs, lastDayMs] = [runningMs, systemMs, dayMs];
       }
       assert.ok(clock.setBacks.length <= 16);
@@ -138,24 +138,24 @@ test('Event time goes on during a standstill, running time does not, and neither
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
       const { set, clock } = settable();
-      clock.beat();
-      let [lastRunningMs, lastEventMs] = [clock.running(), clock.eventTime(clock.now())];
+      clock.heartbeat();
+      let [lastRunningMs, lastEventMs] = [clock.monotonic(), clock.eventTime(clock.now())];
       let stoodMs = 0;
       for (const { passedMs, setMs } of steps) {
         const lastDayMs = clock.now();
         const known = clock.setBacks;
         set.elapsedMs += passedMs;
         set.aheadMs += setMs;
-        const [runningMs, dayMs] = [clock.running(), clock.now()];
+        const [runningMs, dayMs] = [clock.monotonic(), clock.now()];
         const eventMs = clock.eventTime(dayMs);
         const isStandstill = clock.setBacks !== known && (clock.setBacks.at(-1)?.byMs ?? 0) < 0;
         if (isStandstill) stoodMs += dayMs - lastDayMs - 1;
         assert.ok(runningMs >= lastRunningMs && eventMs >= lastEventMs);
         assert.equal(eventMs - runningMs, stoodMs);
         assert.equal(eventTimeOfMonotonic(runningMs, clock.setBacks), eventMs);
-        assert.equal(clock.eventTimeOfDay(eventMs), dayMs);
-        assert.equal(clock.timeOfDay(runningMs), dayMs);
-        assert.equal(clock.runningTime(dayMs), runningMs);
+        assert.equal(clock.wallClockOfEventTime(eventMs), dayMs);
+        assert.equal(clock.wallClockTime(runningMs), dayMs);
+        assert.equal(clock.monotonicTime(dayMs), runningMs);
         if (isStandstill && clock.setBacks.length < 16) {
           assert.equal(
             eventTimeOfMonotonic(lastRunningMs, clock.setBacks),
@@ -190,7 +190,7 @@ async function told(script: readonly Sent[], isTimed: boolean, wrong: Wrong) {
   const { set, clock } = settable();
   let seq = 0;
   const step = (items: Parameters<typeof harness.step>[1] = []): void => {
-    const told = harness.shard.step({ nowMs: clock.running(), items, setBacks: clock.setBacks, flushBudget: 0 });
+    const told = harness.shard.step({ nowMs: clock.monotonic(), items, setBacks: clock.setBacks, flushBudget: 0 });
     for (const { variant, text } of eventsOf(told))
       if (variant === 3) heard.push({ atMs: set.elapsedMs, ...JSON.parse(text) });
   };
@@ -203,7 +203,7 @@ async function told(script: readonly Sent[], isTimed: boolean, wrong: Wrong) {
     trackable(CART, ['a', 'b']),
     { kind: 'variants' as const, variants: VARIANTS },
   ];
-  step(commands.map((command) => itemOf(command, ++seq, clock.running())));
+  step(commands.map((command) => itemOf(command, ++seq, clock.monotonic())));
   const pass = (byMs: number): void => {
     for (let left = byMs; left > 0; left -= 500) {
       set.elapsedMs += Math.min(left, 500);
@@ -216,7 +216,7 @@ async function told(script: readonly Sent[], isTimed: boolean, wrong: Wrong) {
     const second = set.elapsedMs / 1000;
     const location = inHall(second, [x, 5], { provider_id: provider });
     const generatedMs = clock.eventTime(isTimed ? T0 + set.elapsedMs : clock.now());
-    step([itemOf({ ...location, generatedMs }, ++seq, clock.running())]);
+    step([itemOf({ ...location, generatedMs }, ++seq, clock.monotonic())]);
   }
   pass(20_000);
   return heard.map(({ atMs, event_type, entry_time, exit_time }) => {
@@ -337,8 +337,8 @@ test('Wall-clock times from before the clock went ahead stay', () => {
 
 test('A worker that is replaced after a standstill finds its objects silent for no longer than the hub has listened', () => {
   const { set, clock } = settable();
-  clock.beat();
-  const heard = { ...ROW, receivedMs: clock.running(), eventTimeMs: clock.running(), memberships: [] };
+  clock.heartbeat();
+  const heard = { ...ROW, receivedMs: clock.monotonic(), eventTimeMs: clock.monotonic(), memberships: [] };
   const [kept] = [...rowsToStore([heard], clock)] as LastKnownRow[];
   set.elapsedMs = 500;
   clock.now();

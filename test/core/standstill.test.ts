@@ -78,7 +78,7 @@ async function play({ fence: timing, sent, standstills = [], wrong }: Scene): Pr
   const inside = new Map<string, number>();
   let seq = 0;
   const step = (items: readonly Item[], locationMs?: number): void => {
-    const outcome = harness.shard.step({ nowMs: clock.running(), items, setBacks: clock.setBacks, flushBudget: 0 });
+    const outcome = harness.shard.step({ nowMs: clock.monotonic(), items, setBacks: clock.setBacks, flushBudget: 0 });
     for (const { variant, text } of eventsOf(outcome)) {
       if (variant !== 3) continue;
       const { trackable_id, provider_id, event_type: type, entry_time, exit_time } = JSON.parse(text);
@@ -94,23 +94,23 @@ async function play({ fence: timing, sent, standstills = [], wrong }: Scene): Pr
     trackable(CART, ['a', 'b']),
     { kind: 'variants' as const, variants: VARIANTS },
   ];
-  step(commands.map((command) => itemOf(command, ++seq, clock.running())));
+  step(commands.map((command) => itemOf(command, ++seq, clock.monotonic())));
   const waiting = [...sent];
   const stoodUntil = (ms: number): number | undefined => {
     const during = standstills.find(({ fromMs, forMs }) => ms >= fromMs && ms < fromMs + forMs);
     return during && during.fromMs + during.forMs;
   };
-  clock.beat();
+  clock.heartbeat();
   while (nowMs < END_MS) {
     const nextMs = Math.min(nowMs + BEAT_MS, waiting[0] === undefined ? END_MS : Math.max(nowMs, waiting[0].atMs));
     nowMs = stoodUntil(nextMs) ?? nextMs;
-    clock.beat();
+    clock.heartbeat();
     for (; waiting[0] !== undefined && waiting[0].atMs <= nowMs; waiting.shift()) {
       const { atMs, provider: provider_id, x, lateMs } = waiting[0];
       const locationMs = atMs - lateMs;
       const location = inHall(locationMs / 1000, [x, 5], { provider_id });
       const generatedMs = clock.eventTime(T0 + locationMs);
-      step([itemOf({ ...location, generatedMs }, ++seq, clock.running())], locationMs);
+      step([itemOf({ ...location, generatedMs }, ++seq, clock.monotonic())], locationMs);
       if (x > 10) continue;
       for (const id of [provider_id, CART]) inside.set(id, Math.max(inside.get(id) ?? 0, locationMs));
     }

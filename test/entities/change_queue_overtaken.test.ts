@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChangeQueue } from '../../src/entities/change_queue.ts';
-import { TaskScheduler } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 
 const SEEDS = 300;

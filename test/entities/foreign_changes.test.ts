@@ -8,7 +8,7 @@ import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import { ZoneMoves } from '../../src/entities/zone_moves.ts';
 import { ExactNumber } from '../../src/model/lossless_numbers.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
-import { TaskScheduler } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { SimulatedTime } from '../adapters/simulated_time.ts';
 import { HALL, square } from '../support/hall.ts';
 import { openEntities, rfidZone, UUID_A } from './open_entities.ts';

@@ -10,7 +10,7 @@ import { HubError } from '../../src/errors.ts';
 import type { AlertRule } from '../../src/model/alert.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
 import type { MapView } from '../../src/model/view.ts';
-import { TaskScheduler } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { openEntities, point, polygon, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from './open_entities.ts';
 
 const DOCUMENT = { format: 'location-hub-entities', version: 1 };

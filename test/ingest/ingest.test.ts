@@ -29,7 +29,7 @@ function openIngest(more: { room?: number; kept?: () => Promise<void> | undefine
       told.push(`provider ${id} ${type}`);
       return undefined;
     },
-    announce: ({ provider_id: id, source }) => void told.push(`proximity ${id} ${source}`),
+    publishProximity: ({ provider_id: id, source }) => void told.push(`proximity ${id} ${source}`),
     kept: more.kept ?? (() => undefined),
   });
   return { ingest, told, locations };

@@ -18,7 +18,7 @@ function openIngest({ room = Number.POSITIVE_INFINITY } = {}) {
     hasCapacity: (count) => told.length + count <= room,
     location: ({ provider_id: id }, { receivedMs }) => void told.push({ id, receivedMs }),
     ensureProvider: () => undefined,
-    announce: () => undefined,
+    publishProximity: () => undefined,
     kept: () => undefined,
   });
   const clock = setImmediate(function tick() {

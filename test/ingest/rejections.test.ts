@@ -19,8 +19,8 @@ function openIngest(room = Number.POSITIVE_INFINITY) {
     hasCapacity: (count) => count <= room,
     location: () => undefined,
     ensureProvider: () => undefined,
-    announce: () => undefined,
-    arrived: ({ provider_id: id, source }, receivedMs, via) =>
+    publishProximity: () => undefined,
+    accepted: ({ provider_id: id, source }, receivedMs, via) =>
       void arrived.push(`${id} ${source} ${receivedMs} ${via}`),
     kept: () => undefined,
   });

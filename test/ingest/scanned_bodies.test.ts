@@ -10,7 +10,7 @@ import { ScannedNames } from '../../src/ingest/body_scanner.ts';
 import { Ingest, UNUSUAL } from '../../src/ingest/ingest.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { Arrivals } from '../../src/operation/arrivals.ts';
-import { TaskScheduler } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { wildBody, wildLocation } from './wild_locations.ts';
@@ -53,16 +53,16 @@ function openIngest({
     canTakeScanned: () => !isMoving,
     location: (location, times) => told.push(`${shown(location)} ${times.generatedMs} ${times.receivedMs}`),
     scanned: (body) => told.push(...shownScanned(body)),
-    arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
-    heardOf: (id) => arrivals.heardOf(id),
-    came: (count, from) => arrivals.came(count, from),
+    accepted: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
+    located: (id) => arrivals.heardOf(id),
+    countConsecutive: (count, from) => arrivals.came(count, from),
     ensureProvider(id, type) {
       told.push(`provider ${id} ${type}`);
       return isWaiting(id) ? Promise.resolve() : undefined;
     },
     ...(providersChanged && { providersChanged }),
     ...(pieceBytes && { pieceBytes }),
-    announce: () => undefined,
+    publishProximity: () => undefined,
     kept: () => undefined,
   });
   return { ingest, told, arrivals };

@@ -10,7 +10,7 @@ import type { Asked, PublishResult, SocketDeps } from '../../src/socket/deps.ts'
 import { createSocket } from '../../src/socket/session.ts';
 import { knowByToken } from '../../src/socket/upgrade_token.ts';
 import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
-import { TaskScheduler } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { listen } from '../../src/transport/server.ts';
 
 export const SOCKET_PATH = '/v2/ws/socket';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskScheduler } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { location, serveSocket } from './harness.ts';
 
 /** TaskScheduler in which each third look says that the turn has taken long. */

@@ -15,7 +15,7 @@ const CLOCKS = [
   'src/hub/hub.ts',
   'src/hub/connect_ingest.ts',
   'src/time/clock.ts',
-  'src/time/turns.ts',
+  'src/time/task_scheduler.ts',
   'src/main.ts',
   'src/launch.mjs',
   'src/cli',

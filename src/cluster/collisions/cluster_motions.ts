@@ -45,7 +45,7 @@ export interface ClusterMotionsOptions {
 
 /** The collision stage of this hub, and its shards. */
 export interface LocalStage {
-  readonly clock: Pick<Clock, 'now' | 'running' | 'timeOfDay' | 'runningTime' | 'setBacks'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'wallClockTime' | 'monotonicTime' | 'setBacks'>;
   readonly shards: {
     readonly passed: Passed;
     /** Has all shards report the positions of their trackables, as motions. Resolves when they have. */

@@ -20,7 +20,7 @@ import type { MotionsMessage } from './motion_message.ts';
  * wrong by more than CLOCK_MS counts as right at the arrival of its message.
  */
 export interface MotionsInOptions {
-  readonly clock: Pick<Clock, 'running' | 'runningTime'>;
+  readonly clock: Pick<Clock, 'monotonic' | 'monotonicTime'>;
   /** Requests the positions of all trackables of a hub. */
   ask(hub: string, number: number): void;
 }
@@ -71,7 +71,7 @@ export class MotionsIn {
 
   /** Sets the other hubs that own objects. */
   owners(owners: ReadonlySet<string>): void {
-    const nowMs = this.#options.clock.running();
+    const nowMs = this.#options.clock.monotonic();
     for (const [hub, sender] of this.#senders) if (!owners.has(hub)) sender.isOwner = false;
     for (const hub of owners) {
       const known = this.#senders.get(hub);
@@ -100,11 +100,11 @@ export class MotionsIn {
     if (number > next) this.lost(hub);
     sender.next = number + 1;
     const { clock } = this.#options;
-    const nowMs = clock.running();
-    const offMs = nowMs - clock.runningTime(message.sentMs);
+    const nowMs = clock.monotonic();
+    const offMs = nowMs - clock.monotonicTime(message.sentMs);
     const behindMs = Math.abs(offMs) > CLOCK_MS ? offMs : 0;
     sender.heardMs = nowMs;
-    sender.passedMs = Math.min(nowMs, clock.runningTime(message.passedMs) + behindMs);
+    sender.passedMs = Math.min(nowMs, clock.monotonicTime(message.passedMs) + behindMs);
     // An answer to an earlier request may precede what is missing.
     const isStood = !sender.isKnown && sender.asked !== undefined && stood >= sender.asked.number;
     sender.isKnown ||= isStood;
@@ -122,7 +122,7 @@ export class MotionsIn {
 
   /** Monotonic time up to which the motions of the others have arrived; Infinity without others. */
   untilMs(): number {
-    const nowMs = this.#options.clock.running();
+    const nowMs = this.#options.clock.monotonic();
     let untilMs = Number.POSITIVE_INFINITY;
     for (const { passedMs, heardMs, isOwner } of this.#senders.values()) {
       if (!isOwner || nowMs - heardMs > SILENT_MS) continue;
@@ -142,7 +142,7 @@ export class MotionsIn {
 
   /** Requests unknown positions. Call it repeatedly. */
   askDue(): void {
-    const nowMs = this.#options.clock.running();
+    const nowMs = this.#options.clock.monotonic();
     for (const [hub, sender] of this.#senders) {
       const { isOwner, isKnown, asked } = sender;
       if (!isOwner || isKnown || (asked !== undefined && nowMs - asked.lastMs < ASK_MS)) continue;

@@ -16,7 +16,7 @@ export interface MotionsOutOptions {
   readonly name: string;
   /** Member id of this hub. */
   readonly self: string;
-  readonly clock: Pick<Clock, 'now' | 'timeOfDay' | 'setBacks'>;
+  readonly clock: Pick<Clock, 'now' | 'wallClockTime' | 'setBacks'>;
   /** Watermark of the shards. */
   passed(): Passed;
 }
@@ -172,7 +172,7 @@ export class MotionsOut {
       from: self,
       number: ++this.#number,
       watermark: this.#told.seq,
-      passedMs: clock.timeOfDay(this.#told.receivedMs),
+      passedMs: clock.wallClockTime(this.#told.receivedMs),
       sentMs: clock.now(),
       setBacks: clock.setBacks,
       stood: this.#stood,

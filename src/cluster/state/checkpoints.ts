@@ -3,7 +3,7 @@ import type { StoredRow, LastKnownRow } from '../../core/item.ts';
 import { keyOf, type PackedRows, rowAt } from '../../core/row_bytes.ts';
 import { PARTITIONS } from '../../shards/affinity.ts';
 import type { Place } from '../../store/newest_rows.ts';
-import type { TaskScheduler } from '../../time/turns.ts';
+import type { TaskScheduler } from '../../time/task_scheduler.ts';
 import { packedRows } from '../../wire/store_messages.ts';
 import type { Bus, StreamSettings } from '../nats/bus.ts';
 import { type Outdated, StateSection } from './state_section.ts';

@@ -29,7 +29,7 @@ function remoteTimes(from: readonly ClockStep[], to: readonly ClockStep[]): Remo
   const aheadMs = to.reduce((sum, { byMs }) => sum + byMs, 0);
   return {
     eventTime: (ms) => eventTime(wallClockOfEventTime(ms, from), to),
-    runningTime: (ms) => monotonicTime(wallClockTime(ms, from), to),
+    monotonicTime: (ms) => monotonicTime(wallClockTime(ms, from), to),
     timed: (ms) => wallClockTime(ms, from) + aheadMs,
   };
 }

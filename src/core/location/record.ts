@@ -130,12 +130,12 @@ export interface TimeConversion {
   /** Converts the time of generation. */
   eventTime(ms: number): number;
   /** Converts the time of receipt. */
-  runningTime(ms: number): number;
+  monotonicTime(ms: number): number;
 }
 
 /** Converts the times of a record, in place. */
 export function shiftRecord({ view }: Pick<RecordBuffer, 'view'>, at: number, times: TimeConversion): void {
-  view.setFloat64(at + RECEIVED, times.runningTime(view.getFloat64(at + RECEIVED, true)), true);
+  view.setFloat64(at + RECEIVED, times.monotonicTime(view.getFloat64(at + RECEIVED, true)), true);
   view.setFloat64(at + GENERATED, times.eventTime(view.getFloat64(at + GENERATED, true)), true);
 }
 

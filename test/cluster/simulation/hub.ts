@@ -12,7 +12,7 @@ import { connectParts, type Parts } from '../../../src/hub/parts.ts';
 import { UNUSUAL } from '../../../src/ingest/ingest.ts';
 import { lend } from '../../../src/model/borrowed.ts';
 import { HEARTBEAT_MS, type Clock, openClock } from '../../../src/time/clock.ts';
-import { TaskScheduler } from '../../../src/time/turns.ts';
+import { TaskScheduler } from '../../../src/time/task_scheduler.ts';
 import { LocationScanner, type ScannerBounds } from '../../../wasm/location_scanner.ts';
 import type { Dice } from '../../support/dice.ts';
 import { T0 } from '../../support/shard_harness.ts';
@@ -233,7 +233,7 @@ export class SimulatedHub {
   }
 
   #beat(clock: Clock): void {
-    clock.beat();
+    clock.heartbeat();
     this.place.network.schedule(this.incarnation, HEARTBEAT_MS, () => this.#beat(clock));
   }
 

@@ -303,6 +303,6 @@ async function openAlone(): Promise<Shard> {
 function timesOfOther(from: readonly ClockStep[], to: readonly ClockStep[]): TimeConversion {
   return {
     eventTime: (ms) => eventTime(wallClockOfEventTime(ms, from), to),
-    runningTime: (ms) => monotonicTime(wallClockTime(ms, from), to),
+    monotonicTime: (ms) => monotonicTime(wallClockTime(ms, from), to),
   };
 }

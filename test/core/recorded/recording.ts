@@ -88,7 +88,7 @@ export class Recording {
         if (!this.#known.has(id)) this.tell({ kind: 'provider', id, entity: { id, type } });
         return undefined;
       },
-      announce: () => undefined,
+      publishProximity: () => undefined,
       kept: () => undefined,
       scanner: new LocationScanner({ nameBytes: 1024, propertiesBytes: 65_536 }),
       canTakeScanned: () => true,

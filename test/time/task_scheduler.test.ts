@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskScheduler } from '../../src/time/turns.ts';
+import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 
 /** Counts turns of the event loop. */
 function countTurns(): { now(): number; stop(): void } {
