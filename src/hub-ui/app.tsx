@@ -9,7 +9,7 @@ import { UI_PATH } from './hub/api_path.ts';
 import type { Kind } from './hub/entity_kinds.ts';
 import { t } from './languages/language.ts';
 import { Account, Layout } from './shell/layout.tsx';
-import { mayOpen, placeAt } from './shell/pages.ts';
+import { mayOpen, pageAt } from './shell/pages.ts';
 import { SessionEnded, SignIn } from './signin/sign_in.tsx';
 
 const MapPage = lazyPage(async () => (await import('./map_page/map_page.tsx')).MapPage);
@@ -63,7 +63,7 @@ function setUpPage(kind: Kind) {
 /** A page, or that the user may see nothing of it. */
 function Permitted({ children }: { readonly children: ComponentChildren }) {
   const [address] = useLocation();
-  const place = placeAt(address);
+  const place = pageAt(address);
   if (place === undefined || mayOpen(place)) return <>{children}</>;
   return (
     <Page title={place.label}>

@@ -10,7 +10,7 @@ import { session } from './hub/access.ts';
 import { UI_PATH } from './hub/api_path.ts';
 import { recordEvents } from './hub/event_log.ts';
 import { openLive } from './hub/live.ts';
-import { pause, waitBefore } from './hub/retry.ts';
+import { pause, backoffMs } from './hub/retry.ts';
 import { loadSettings, settings } from './hub/settings.ts';
 
 /** Attempts to ask a hub for its settings are not further and further apart beyond this one: people wait. */
@@ -25,7 +25,7 @@ recordEvents();
 if (session.peek()?.state !== 'out') followAlerts(draw);
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
-keepShell();
+registerServiceWorker();
 
 async function startSession(): Promise<void> {
   const signIn = settings.peek().sign_in;
@@ -35,7 +35,7 @@ async function startSession(): Promise<void> {
 /** The shell is shown until a hub answers. Where people have to sign in the page then begins anew. */
 async function startLater(): Promise<void> {
   for (let attempt = 1; !(await loadSettings({ isOnce: true })); attempt++) {
-    await pause(waitBefore(Math.min(attempt, ATTEMPTS_APART), Math.random));
+    await pause(backoffMs(Math.min(attempt, ATTEMPTS_APART), Math.random));
   }
   if (settings.peek().sign_in !== null) location.reload();
 }
@@ -44,7 +44,7 @@ async function startLater(): Promise<void> {
  * Has the shell of the page kept by a service worker, so that it opens without a hub, and can be installed. Browsers offer
  * that over HTTPS and on the machine itself only. Once the page is there: nothing that it shows waits for it.
  */
-function keepShell(): void {
+function registerServiceWorker(): void {
   if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
   const folder = `${UI_PATH}/`;
   const register = (): void => {

@@ -11,7 +11,7 @@ import {
   withMember,
 } from '../../src/hub-ui/drafts/member_changes.ts';
 import { session } from '../../src/hub-ui/hub/access.ts';
-import { forgetDrafts, keepDraft, keptDraft, keptDraftIds } from '../../src/hub-ui/hub/saved_drafts.ts';
+import { deleteDrafts, saveDraft, savedDraft, savedDraftIds } from '../../src/hub-ui/hub/saved_drafts.ts';
 
 const NAMED: Members = { name: 'A', floor: 1 };
 
@@ -125,27 +125,27 @@ test('A draft is kept for its person until it is forgotten, and no longer than a
     session.value = { state: 'in', name: 'Kim', subject, signIn: () => undefined, signOut: () => undefined };
   };
   signedIn('issuer kim-1');
-  assert.ok(keepDraft(place, draft(1_000)));
-  assert.deepEqual(keptDraft(place, 2_000), draft(1_000));
-  assert.equal(keptDraft(place, 31 * DAY_MS), undefined);
+  assert.ok(saveDraft(place, draft(1_000)));
+  assert.deepEqual(savedDraft(place, 2_000), draft(1_000));
+  assert.equal(savedDraft(place, 31 * DAY_MS), undefined);
   signedIn('issuer kim-2');
-  assert.equal(keptDraft(place, 2_000), undefined, 'another person of that name has none');
-  forgetDrafts();
+  assert.equal(savedDraft(place, 2_000), undefined, 'another person of that name has none');
+  deleteDrafts();
   signedIn('issuer kim-1');
-  assert.deepEqual([...keptDraftIds('fences')], ['f']);
-  keepDraft(place, { atMs: 3_000, changes: {} });
-  assert.deepEqual([...keptDraftIds('fences')], []);
-  keepDraft(place, draft(4_000));
-  forgetDrafts();
-  assert.equal(keptDraft(place, 4_000), undefined);
+  assert.deepEqual([...savedDraftIds('fences')], ['f']);
+  saveDraft(place, { atMs: 3_000, changes: {} });
+  assert.deepEqual([...savedDraftIds('fences')], []);
+  saveDraft(place, draft(4_000));
+  deleteDrafts();
+  assert.equal(savedDraft(place, 4_000), undefined);
 });
 
 test('Of many drafts the newest are kept, and one that is too large for the browser is none', () => {
-  for (let i = 0; i < 60; i++) keepDraft({ kind: 'trackables', id: `t${i}` }, draft(i));
-  const ids = keptDraftIds('trackables');
+  for (let i = 0; i < 60; i++) saveDraft({ kind: 'trackables', id: `t${i}` }, draft(i));
+  const ids = savedDraftIds('trackables');
   assert.deepEqual([ids.size, ids.has('t9'), ids.has('t10')], [50, false, true]);
-  assert.equal(keepDraft({ kind: 'zones', id: 'z' }, draft(100, 'x'.repeat(1_000_001))), false);
+  assert.equal(saveDraft({ kind: 'zones', id: 'z' }, draft(100, 'x'.repeat(1_000_001))), false);
   shelf.now.room = 10;
-  assert.equal(keepDraft({ kind: 'zones', id: 'z' }, draft(100)), false);
-  assert.equal(keptDraft({ kind: 'zones', id: 'z' }, 100), undefined);
+  assert.equal(saveDraft({ kind: 'zones', id: 'z' }, draft(100)), false);
+  assert.equal(savedDraft({ kind: 'zones', id: 'z' }, 100), undefined);
 });

@@ -5,7 +5,7 @@ import { readGeoJson } from '../../src/hub-ui/formats/geojson.ts';
 import { controlPointsFor, outlineOf } from '../../src/hub-ui/formats/moved_zone.ts';
 import { looksSwapped } from '../../src/hub-ui/formats/swapped_positions.ts';
 import { geoJsonText } from '../../src/hub-ui/formats/write_drawing.ts';
-import { placeOnEarth } from '../../src/hub-ui/map/plane/georeference.ts';
+import { georeference } from '../../src/hub-ui/map/plane/georeference.ts';
 import { EARTH, toMap } from '../../src/hub-ui/map/plane/plane.ts';
 import { svgSize } from '../../src/hub-ui/setup/zones/svg_size.ts';
 import type { Fence } from '../../src/model/fence.ts';
@@ -187,7 +187,7 @@ test('A corner that is moved in another program changes, and nothing else', () =
 /** A hall of 100 m, turned by a quarter, with a control point inside, whose meters do not begin at its first corner. */
 const ROWS = [...HALL.ground_control_points.slice(4), ...HALL.ground_control_points.slice(0, 4)];
 const placementOf = (rows: readonly (readonly number[])[]) =>
-  placeOnEarth(rows) ?? assert.fail('The rows place no zone');
+  georeference(rows) ?? assert.fail('The rows place no zone');
 
 test('Control points of a zone stay as they are while its outline does', () => {
   const outline = outlineOf(ROWS);

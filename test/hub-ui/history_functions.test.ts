@@ -41,7 +41,7 @@ function storeOf(load: (wanted: Wanted) => { tracks: PackedTracks; before?: Pack
   });
   const change = () => new Promise<void>((resolve) => waits.push(resolve));
   const longitudeOf = (id: string): number | undefined => {
-    const place = objects.placeOf(id);
+    const place = objects.positionOf(id);
     return place && Math.round((place[0] / mapX(1)) * 1e6) / 1e6;
   };
   return { store, asked, change, longitudeOf, objects };

@@ -5,7 +5,7 @@ import { pageOf, sortedBy } from '../../src/hub-ui/controls/sort_and_page.ts';
 import { type Contents, countAt, type Passage, passagesOf, stepsOf } from '../../src/hub-ui/events/occupancy.ts';
 import { bodyOf, documentText, type EntityDocument, readDocument } from '../../src/hub-ui/formats/entity_document.ts';
 import type { Entities, Kind } from '../../src/hub-ui/hub/entity_kinds.ts';
-import type { Happening } from '../../src/hub-ui/hub/event_log.ts';
+import type { LoggedEvent } from '../../src/hub-ui/hub/event_log.ts';
 import { runAll } from '../../src/hub-ui/hub/run_all.ts';
 import { withoutPlaces } from '../../src/hub-ui/lists/left_out.ts';
 import { rates, readMetrics, type Sample, sums } from '../../src/hub-ui/operations/metrics.ts';
@@ -158,7 +158,7 @@ test('passagesOf takes the events of what is counted alone', () => {
     { is: 'entry', key: 1, atMs: 1, event },
     { is: 'exit', key: 2, atMs: 2, event: { ...event, trackable_id: undefined } },
     { is: 'delete', key: 3, atMs: 3, event: { id: 'f' } },
-  ] as unknown as Happening[];
+  ] as unknown as LoggedEvent[];
   const keys = (counted: 'trackables' | 'providers') =>
     passagesOf(happenings, counted)
       .get('f')

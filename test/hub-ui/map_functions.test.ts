@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isMatch, searchEntities, wordsOf } from '../../src/hub-ui/hub/entity_search.ts';
-import { Moves, ROW } from '../../src/hub-ui/hub/moves.ts';
-import { waitBefore } from '../../src/hub-ui/hub/retry.ts';
+import { MoveCollector, ROW } from '../../src/hub-ui/hub/moves.ts';
+import { backoffMs } from '../../src/hub-ui/hub/retry.ts';
 import { MovingObjects } from '../../src/hub-ui/map/objects/moving_objects.ts';
-import { northOf, placeOnEarth, placeZone, zoneOutline } from '../../src/hub-ui/map/plane/georeference.ts';
-import { labelPlace } from '../../src/hub-ui/map/plane/label_position.ts';
+import { northOf, georeference, georeferenceZone, zoneOutline } from '../../src/hub-ui/map/plane/georeference.ts';
+import { labelPosition } from '../../src/hub-ui/map/plane/label_position.ts';
 import { EARTH, fromMap, mapX, mapY, planeOfZone, toMap, unitsPerMeter } from '../../src/hub-ui/map/plane/plane.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import type { Zone } from '../../src/model/zone.ts';
@@ -38,23 +38,23 @@ test('unitsPerMeter is how far Mercator stretches', () => {
 });
 
 test('placeZone moves the meters of a zone onto the map and back', () => {
-  const placed = placeZone(ZONE);
+  const placed = georeferenceZone(ZONE);
   const [longitude, latitude] = earth(40, 25);
   near(placed?.toMap([40, 25]), [mapX(longitude), mapY(latitude)], 0.02);
   near(placed?.fromMap([mapX(longitude), mapY(latitude)]), [40, 25], 0.02);
 });
 
 test('placeOnEarth does not guess where points do not say', () => {
-  assert.equal(placeOnEarth([]), undefined);
+  assert.equal(georeference([]), undefined);
   assert.equal(
-    placeOnEarth([
+    georeference([
       [8, 50],
       [0, 0],
     ]),
     undefined,
   );
   assert.equal(
-    placeOnEarth([
+    georeference([
       [8, 50],
       [0, 0],
       [8, 50],
@@ -89,7 +89,7 @@ function motion(id: string, x: number, { at = 0, more = {} }: { at?: number; mor
 }
 
 test('Moves keeps the newest place of each object until it is taken', () => {
-  const moves = new Moves();
+  const moves = new MoveCollector();
   moves.add([
     motion('a', 1),
     motion('b', 5),
@@ -97,9 +97,9 @@ test('Moves keeps the newest place of each object until it is taken', () => {
     motion('a', 3, { at: 20, more: { floor: -1 } }),
   ]);
   const batch = moves.take();
-  assert.equal(batch.isFirst, true);
+  assert.equal(batch.isReset, true);
   assert.deepEqual(
-    batch.fresh.map(({ id, index }) => [id, index]),
+    batch.added.map(({ id, index }) => [id, index]),
     [
       ['a', 0],
       ['b', 1],
@@ -111,13 +111,13 @@ test('Moves keeps the newest place of each object until it is taken', () => {
   assert.equal(moves.isEmpty, true);
   moves.add([motion('b', 6, { at: 30 })]);
   const next = moves.take();
-  assert.equal(next.isFirst, false);
-  assert.deepEqual(next.fresh, []);
+  assert.equal(next.isReset, false);
+  assert.deepEqual(next.added, []);
   assert.deepEqual([...next.rows.slice(0, 2)], [1, 6]);
 });
 
 test('Moves does not let a list that comes late undo what was told since', () => {
-  const moves = new Moves();
+  const moves = new MoveCollector();
   moves.add([motion('a', 2, { at: 10 })]);
   moves.add([motion('a', 1, { at: 5 }), motion('b', 7)], { isList: true });
   assert.deepEqual(
@@ -138,7 +138,7 @@ test('MovingObjects takes batches on either plane, and forgets with the first of
       ],
     ],
   };
-  const moves = new Moves();
+  const moves = new MoveCollector();
   moves.add([{ ...(motion('a', 8.5) as object), geometry }, motion('b', 9)]);
   const objects = new MovingObjects(EARTH);
   objects.take(moves.take(), 5_000);
@@ -147,12 +147,12 @@ test('MovingObjects takes batches on either plane, and forgets with the first of
   near([...(objects.outlines[0] ?? [])], [0, 0, mapX(1), 0, mapX(1), mapY(1), 0, 0], 1e-6);
 
   objects.remove('b');
-  assert.equal(objects.gone[1], 1);
+  assert.equal(objects.removed[1], 1);
   moves.add([motion('b', 9, { at: 50 }), motion('a', 8.6, { at: 50 })]);
   objects.take(moves.take(), 6_000);
-  assert.equal(objects.gone[1], 0);
+  assert.equal(objects.removed[1], 0);
   assert.equal(objects.outlines[0], undefined);
-  assert.equal(objects.heardMs[1], 6_000);
+  assert.equal(objects.lastSeenMs[1], 6_000);
 
   moves.restart();
   moves.add([motion('c', 1)]);
@@ -163,7 +163,7 @@ test('MovingObjects takes batches on either plane, and forgets with the first of
 });
 
 test('MovingObjects grows with what it is told', () => {
-  const moves = new Moves();
+  const moves = new MoveCollector();
   moves.add(Array.from({ length: 3_000 }, (_, i) => motion(`tag-${i}`, i / 1_000)));
   const objects = new MovingObjects(EARTH);
   objects.take(moves.take(), 0);
@@ -225,11 +225,11 @@ test('searchEntities puts names that begin with the text first, and stops in tim
 
 test('waitBefore doubles up to a limit, and is never the same for everybody', () => {
   assert.deepEqual(
-    [1, 2, 3, 20].map((attempt) => waitBefore(attempt, () => 1)),
+    [1, 2, 3, 20].map((attempt) => backoffMs(attempt, () => 1)),
     [500, 1_000, 2_000, 15_000],
   );
   assert.equal(
-    waitBefore(3, () => 0),
+    backoffMs(3, () => 0),
     1_000,
   );
 });
@@ -262,7 +262,7 @@ for (const [name, rings, widthPixels, wanted] of [
   ['nowhere in nothing', [[]], 10, undefined],
 ] as const) {
   test(`labelPlace writes a name ${name}`, () => {
-    const found = labelPlace(rings, { widthPixels, resolution: 1 });
+    const found = labelPosition(rings, { widthPixels, resolution: 1 });
     if (wanted === undefined) return assert.equal(found, undefined);
     const { left, right, y } = found ?? assert.fail('it is nowhere');
     const x = (left + right) / 2;

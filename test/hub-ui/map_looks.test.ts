@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Polygon from 'ol/geom/Polygon.js';
-import { AROUND, LABEL_PIXELS, placeLabels, type Standings, type Wanted } from '../../src/hub-ui/map/labels/labels.ts';
+import {
+  AROUND,
+  LABEL_PIXELS,
+  placeLabels,
+  type LabelStates,
+  type LabelRequest,
+} from '../../src/hub-ui/map/labels/labels.ts';
 import { type Cluster, clusterObjects, extentOf } from '../../src/hub-ui/map/objects/clusters.ts';
 import type { Spread } from '../../src/hub-ui/map/objects/density.ts';
 import { areaOf, MovingObjects, markInside } from '../../src/hub-ui/map/objects/moving_objects.ts';
@@ -19,18 +25,18 @@ import { afterEvents } from '../../src/hub-ui/map_page/wall/fence_counts.ts';
 import type { FenceEvent } from '../../src/model/events.ts';
 
 const HALL_PLANE: Plane = { kind: 'zone', id: 'z', zone: { id: 'z', type: 'uwb' } };
-const NOTHING: Standings = new Map();
+const NOTHING: LabelStates = new Map();
 
 /** A name of 40 pixels at a point, of a rank. */
-function wanted(key: string, x: number, y: number, more: Partial<Wanted> = {}): Wanted {
+function wanted(key: string, x: number, y: number, more: Partial<LabelRequest> = {}): LabelRequest {
   return { key, rank: 1, x, y, width: 40, sides: AROUND, isImportant: false, ...more };
 }
 
 interface Scene {
-  readonly names: readonly Wanted[];
+  readonly names: readonly LabelRequest[];
   readonly symbols?: readonly number[];
   readonly blocks?: readonly number[];
-  readonly before?: Standings;
+  readonly before?: LabelStates;
   readonly nowMs?: number;
   readonly most?: number;
 }
@@ -38,7 +44,7 @@ interface Scene {
 /** Names that are placed, with their sides, in the order of their keys. */
 function standing({ names, symbols = [], blocks = [], before = NOTHING, nowMs = 0, most = 100 }: Scene) {
   const found = placeLabels(names, { before, nowMs, symbols, blocks, width: 400, height: 300, most });
-  const sides = found.placed.map(({ name: { key } }) => `${key} ${found.standings.get(key)?.side}`).sort();
+  const sides = found.placed.map(({ name: { key } }) => `${key} ${found.states.get(key)?.side}`).sort();
   return { ...found, sides };
 }
 
@@ -98,13 +104,13 @@ test('placeLabels lets no two names cover each other, however many there are', (
 
 test('A name that is there stays before others of its rank, on its side, and yields to a higher one', () => {
   const first = standing({ names: [wanted('b', 100, 102)] });
-  const later = standing({ names: [A, wanted('b', 100, 102)], before: first.standings, nowMs: 50 });
+  const later = standing({ names: [A, wanted('b', 100, 102)], before: first.states, nowMs: 50 });
   assert.deepEqual(later.sides, ['a left', 'b right']);
-  const alone = standing({ names: [A], before: later.standings, nowMs: 100 });
+  const alone = standing({ names: [A], before: later.states, nowMs: 100 });
   assert.deepEqual(alone.sides, ['a left'], 'it does not jump as soon as the better side is free');
   const above = standing({
     names: [A, wanted('c', 90, 101, { rank: 5, width: 300 })],
-    before: alone.standings,
+    before: alone.states,
     nowMs: 150,
   });
   assert.deepEqual(above.sides, ['a left', 'c right']);
@@ -116,21 +122,21 @@ test('A name that had to go comes back after a while, and only where it has some
   const there = standing({ names: [one] });
   const gone = standing({
     names: [one, wanted('b', 110, 100, { rank: 2, sides })],
-    before: there.standings,
+    before: there.states,
     nowMs: 100,
   });
   assert.deepEqual(gone.sides, ['b right']);
-  const early = standing({ names: [one], before: gone.standings, nowMs: 600 });
+  const early = standing({ names: [one], before: gone.states, nowMs: 600 });
   assert.deepEqual(early.sides, []);
-  const late = standing({ names: [one], before: early.standings, nowMs: 900 });
+  const late = standing({ names: [one], before: early.states, nowMs: 900 });
   assert.deepEqual(late.sides, ['a right']);
   const near = wanted('b', 142, 100, { sides, rank: 2 });
   assert.deepEqual(standing({ names: [near, one] }).sides, ['b right'], 'it would be two pixels from another');
-  assert.deepEqual(standing({ names: [near, one], before: there.standings }).sides, ['a right', 'b right']);
+  assert.deepEqual(standing({ names: [near, one], before: there.states }).sides, ['a right', 'b right']);
 });
 
 test('A name over a symbol looks for another side after a second, and stays where there is none', () => {
-  const before: Standings = new Map([['a', { side: 'right', sinceMs: 0 }]]);
+  const before: LabelStates = new Map([['a', { side: 'right', sinceMs: 0 }]]);
   const scene = { names: [A], symbols: [125, 100], before };
   assert.deepEqual(standing({ ...scene, nowMs: 900 }).sides, ['a right']);
   assert.deepEqual(standing({ ...scene, nowMs: 1_100 }).sides, ['a left']);
@@ -149,7 +155,7 @@ test('Names beside objects that tremble do not flicker', () => {
       });
     });
     const symbols = names.flatMap(({ x, y }) => [x, y]);
-    const { standings } = standing({ names, symbols, before, nowMs: frame * 50 });
+    const { states: standings } = standing({ names, symbols, before, nowMs: frame * 50 });
     for (const [key, { side }] of standings) {
       if (frame > 0 && before.get(key)?.side !== side) changes.set(key, (changes.get(key) ?? 0) + 1);
     }
@@ -340,7 +346,7 @@ test('markInside finds objects by where they are and on which floor', () => {
     [1, 2, Number.NaN],
   ] as const;
   for (const [at, [x, y, floor]] of places.entries()) {
-    const index = objects.meet({ id: `o${at}`, name: undefined, providerType: 'uwb' });
+    const index = objects.add({ id: `o${at}`, name: undefined, providerType: 'uwb' });
     objects.move(index, x, y);
     objects.floor[index] = floor;
   }
@@ -352,7 +358,7 @@ test('markInside finds objects by where they are and on which floor', () => {
 
 test('A trail begins with the tail, goes on in steps, is bounded, and ends at a leap', () => {
   const objects = new MovingObjects(HALL_PLANE);
-  const index = objects.meet({ id: 'a', name: undefined, providerType: 'uwb' });
+  const index = objects.add({ id: 'a', name: undefined, providerType: 'uwb' });
   for (const x of [1, 2, 3]) objects.move(index, x, 0);
   const trail = new Trail();
   trail.follow(objects, index);

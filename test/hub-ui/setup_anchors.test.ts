@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { anchorPlace } from '../../src/hub-ui/map/plane/anchor_position.ts';
+import { anchorPosition } from '../../src/hub-ui/map/plane/anchor_position.ts';
 import { EARTH, type Plane, planeOfZone, toMap } from '../../src/hub-ui/map/plane/plane.ts';
 import type { Anchor } from '../../src/model/anchor.ts';
 import type { Zone } from '../../src/model/zone.ts';
@@ -26,7 +26,7 @@ const PLACES: readonly [string, Partial<Anchor>, Zone | undefined, Plane, [numbe
 
 for (const [name, anchor, zone, plane, wanted] of PLACES) {
   test(`anchorPlace: ${name}`, () => {
-    const found = anchorPlace({ id: 'a1', ...anchor }, zone, plane);
+    const found = anchorPosition({ id: 'a1', ...anchor }, zone, plane);
     if (wanted === undefined) return assert.equal(found, undefined);
     const [x, y] = plane === METERS ? wanted : toMap(EARTH, earth(...wanted));
     const [foundX, foundY] = found ?? assert.fail('it is nowhere');

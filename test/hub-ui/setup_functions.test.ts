@@ -6,7 +6,7 @@ import { withCorner, withCornerAfter, withoutCorner } from '../../src/hub-ui/set
 import { carried, replacing } from '../../src/hub-ui/setup/fences/heights.ts';
 import { readPosition } from '../../src/hub-ui/setup/map/read_position.ts';
 import { pairsOf, pairsOfArea, residualsOf, residualText, rowsOf } from '../../src/hub-ui/setup/zones/pairs.ts';
-import { permitsOf } from '../../src/hub-ui/signin/permissions.ts';
+import { permissionCheckOf } from '../../src/hub-ui/signin/permissions.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { uniform } from '../support/uniform.ts';
 import { earth, HALL } from './ui_site.ts';
@@ -254,7 +254,7 @@ for (const [meters, text] of [
   test(`residualText says ${text}`, () => assert.equal(residualText(meters), text));
 }
 
-const PERMITS = permitsOf({
+const PERMITS = permissionCheckOf({
   permissions: [
     { operation: 'READ', path: '/v2/zones', reach: 'ANY' },
     { operation: 'UPDATE', path: '/v2/zones/:zone_id', reach: 'ANY' },

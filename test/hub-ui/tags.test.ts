@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Heard } from '../../src/hub-ui/hub/last_seen.ts';
+import { LastSeenCollector } from '../../src/hub-ui/hub/last_seen.ts';
 import { HeardTags } from '../../src/hub-ui/lists/unassigned_tags.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { createSite, FORKLIFT, move } from './ui_site.ts';
@@ -15,22 +15,22 @@ function location(id: string, atMs: number, properties?: object) {
 }
 
 test('Heard counts what is told, not what is listed, and says each battery once', () => {
-  const heard = new Heard();
+  const heard = new LastSeenCollector();
   heard.add([location('a', T0 - 60_000, { battery: 80 }), location('b', T0)], { isList: true });
   const first = heard.take();
-  assert.deepEqual([first.isFirst, first.fresh], [true, ['a', 'b']]);
+  assert.deepEqual([first.isReset, first.added], [true, ['a', 'b']]);
   assert.deepEqual([...first.rows], [0, T0 - 60_000, 0, 1, T0, 0]);
   assert.deepEqual(first.batteries, [[0, '80']]);
   heard.add([location('a', T0 + 1, { battery: 80 }), location('a', T0 + 2), location('c', T0 + 3)]);
   heard.add([location('a', T0 - 60_000)], { isList: true });
   const next = heard.take();
-  assert.deepEqual([next.isFirst, next.fresh, next.batteries], [false, ['c'], []]);
+  assert.deepEqual([next.isReset, next.added, next.batteries], [false, ['c'], []]);
   assert.deepEqual([...next.rows], [0, T0 + 2, 2, 2, T0 + 3, 1]);
   assert.ok(heard.isEmpty);
 });
 
 test('HeardTags says the rate of the last minute, or of as much as was listened to', () => {
-  const heard = new Heard();
+  const heard = new LastSeenCollector();
   const tags = new HeardTags();
   heard.add([location('a', T0 - 60_000, { battery: 7 })], { isList: true });
   tags.take(heard.take(), T0);
@@ -52,7 +52,7 @@ test('HeardTags says the rate of the last minute, or of as much as was listened 
 });
 
 test('The state of twenty thousand tags is taken within a frame or two', () => {
-  const heard = new Heard();
+  const heard = new LastSeenCollector();
   const tags = new HeardTags();
   const all = Array.from({ length: 20_000 }, (_, i) => location(`tag-${i}`, T0, { battery: i % 100 }));
   heard.add(all, { isList: true });

@@ -48,7 +48,7 @@ export function newestFirst(all: ReadonlyMap<string, Alert>): readonly Alert[] {
 export type Hearer = (alert: Alert) => void;
 
 /** Follows the alerts of the hub; once, when the page starts. */
-export function followAlerts(hear: Hearer): void {
+export function followAlerts(receive: Hearer): void {
   if (!can('READ', '/alerts')) {
     alertsState.value = 'refused';
     return;
@@ -74,14 +74,14 @@ export function followAlerts(hear: Hearer): void {
     {},
     {
       subscribed: () => void load(),
-      refused: () => void load(),
+      rejected: () => void load(),
       events(changes: readonly AlertChangeEvent[]) {
         since?.push(...changes);
         const before = alerts.peek();
         alerts.value = changed(before, changes);
         readSummaryLater();
         for (const { event_type: type, object } of changes) {
-          if (type !== 'delete' && isNewlyRaised(object, before.get(object.id))) hear(object);
+          if (type !== 'delete' && isNewlyRaised(object, before.get(object.id))) receive(object);
         }
       },
     },

@@ -16,7 +16,7 @@ import type { Entities, Kind } from '../hub/entity_kinds.ts';
 import { floorsOf } from '../hub/floors.ts';
 import { createEntity } from '../hub/rest.ts';
 import { type Failure, runAll } from '../hub/run_all.ts';
-import { listKept } from '../hub/writable_entities.ts';
+import { listWritable } from '../hub/writable_entities.ts';
 import { t } from '../languages/language.ts';
 import { countedText, countText } from '../languages/numbers.ts';
 import { type NamedFailure, undoingCreations, useWork, type WorkOptions } from './bulk_work.ts';
@@ -90,7 +90,7 @@ function useKept(): Kept | undefined {
   useEffect(() => {
     let isOver = false;
     const mayCopyAnchors = can('READ', '/anchors/summary') && can('CREATE', '/anchors');
-    Promise.all([listKept('fences'), listKept('zones'), mayCopyAnchors ? listKept('anchors') : []]).then(
+    Promise.all([listWritable('fences'), listWritable('zones'), mayCopyAnchors ? listWritable('anchors') : []]).then(
       ([fences, zones, anchors]) => {
         if (!isOver) setKept({ fences, zones, anchors });
       },

@@ -3,7 +3,7 @@ import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/entity_kinds.ts';
 import { createEntity } from '../hub/rest.ts';
 import { runAll } from '../hub/run_all.ts';
-import { listKept, readKept } from '../hub/writable_entities.ts';
+import { listWritable, readWritable } from '../hub/writable_entities.ts';
 import { t } from '../languages/language.ts';
 import { countedText } from '../languages/numbers.ts';
 
@@ -13,9 +13,9 @@ export async function keptBefore<K extends Kind>(
   entities: readonly Entities[K][],
 ): Promise<readonly Entities[K][]> {
   const [only] = entities;
-  if (entities.length === 1 && only !== undefined) return [await readKept(kind, only)];
+  if (entities.length === 1 && only !== undefined) return [await readWritable(kind, only)];
   const ids = new Set(entities.map(({ id }) => id));
-  return (await listKept(kind)).filter(({ id }) => ids.has(id));
+  return (await listWritable(kind)).filter(({ id }) => ids.has(id));
 }
 
 /** Sentence in the confirmation of a deletion: whether undo will be possible. */

@@ -16,13 +16,13 @@ export const STATES: Readonly<Record<SocketState, { readonly label: string; read
 };
 
 /** The live connection is there, but no hub has answered a request yet, which is tried again. */
-const ASKING_AGAIN = { label: t('Retrying'), tone: 'warn' } as const;
+const RETRYING = { label: t('Retrying'), tone: 'warn' } as const;
 
 /** The state of the connection, which tries again at once when it is pressed. */
 export function Status() {
   const { state, retryAtMs } = connection.value;
-  const isAskingAgain = state === 'connected' && waitingReads.value > 0;
-  const { label, tone } = isAskingAgain ? ASKING_AGAIN : STATES[state];
+  const isRetrying = state === 'connected' && waitingReads.value > 0;
+  const { label, tone } = isRetrying ? RETRYING : STATES[state];
   const seconds = useCountdown(retryAtMs);
   const text = state === 'reconnecting' && seconds > 0 ? t('{label} in {seconds} s', { label, seconds }) : label;
   return (
@@ -32,7 +32,7 @@ export function Status() {
       data-tone={tone}
       data-state={state}
       title={
-        isAskingAgain ? t('No hub has answered yet') : state === 'connected' ? t('The hub answers') : t('Try again now')
+        isRetrying ? t('No hub has answered yet') : state === 'connected' ? t('The hub answers') : t('Try again now')
       }
       disabled={state === 'connected'}
       onClick={reconnect}

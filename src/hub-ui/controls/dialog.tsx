@@ -63,16 +63,16 @@ interface Question {
   readonly kind?: ButtonKind;
 }
 
-const asked = signal<(Question & { readonly answer: (yes: boolean) => void }) | undefined>(undefined);
+const openQuestion = signal<(Question & { readonly answer: (yes: boolean) => void }) | undefined>(undefined);
 
 /** Asks before something is done that cannot be taken back. Resolves with the answer; closing the dialog is a no. */
 export function confirm(question: Question): Promise<boolean> {
-  asked.value?.answer(false);
+  openQuestion.value?.answer(false);
   return new Promise((resolve) => {
-    asked.value = {
+    openQuestion.value = {
       ...question,
       answer(yes) {
-        asked.value = undefined;
+        openQuestion.value = undefined;
         resolve(yes);
       },
     };
@@ -81,7 +81,7 @@ export function confirm(question: Question): Promise<boolean> {
 
 /** Shows the questions of `confirm`; stands once in the page. */
 export function Questions() {
-  const question = asked.value;
+  const question = openQuestion.value;
   if (question === undefined) return null;
   return (
     <Dialog

@@ -9,14 +9,14 @@ import typography from './typography.module.css';
 
 /** A part of a page whose code is fetched when it is first shown; until then it is empty. */
 export function lazyPart<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  let known: ComponentType<Props> | undefined;
+  let cached: ComponentType<Props> | undefined;
   return function LazyPart(props: Props) {
-    const [Part, setPart] = useState(() => known);
+    const [Part, setPart] = useState(() => cached);
     const [isLost, setLost] = useState(false);
     useEffect(() => {
       load().then(
         (loaded) => {
-          known = loaded;
+          cached = loaded;
           setPart(() => loaded);
         },
         () => setLost(true),
@@ -31,21 +31,21 @@ export function lazyPart<Props extends object>(load: () => Promise<ComponentType
 
 /** A page whose code is fetched when it is first shown: again once a hub answers, if the first attempt has failed. */
 export function lazyPage(load: () => Promise<ComponentType>): () => JSX.Element {
-  let known: ComponentType | undefined;
+  let cached: ComponentType | undefined;
   return function LazyPage() {
-    const [Page, setPage] = useState(() => known);
+    const [Page, setPage] = useState(() => cached);
     const [problem, setProblem] = useState<string>();
     useEffect(() => {
-      if (known !== undefined) return;
-      const loadAgain = async (): Promise<ComponentType> => {
+      if (cached !== undefined) return;
+      const retry = async (): Promise<ComponentType> => {
         await loadSettings();
         return load();
       };
       load()
-        .catch(loadAgain)
+        .catch(retry)
         .then(
           (loaded) => {
-            known = loaded;
+            cached = loaded;
             setPage(() => loaded);
           },
           (error: unknown) => setProblem(String(error)),

@@ -5,9 +5,9 @@ const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'bas
 
 /** Sorts rows by a value; rows without one come last in both directions. */
 export function sortedBy<Row>(rows: readonly Row[], value: (row: Row) => Sortable, isDescending: boolean): Row[] {
-  const known = rows.map((row) => ({ row, value: value(row) }));
+  const sortable = rows.map((row) => ({ row, value: value(row) }));
   const sign = isDescending ? -1 : 1;
-  return known.sort((a, b) => compare(a.value, b.value, sign)).map(({ row }) => row);
+  return sortable.sort((a, b) => compare(a.value, b.value, sign)).map(({ row }) => row);
 }
 
 function compare(a: Sortable, b: Sortable, sign: number): number {
@@ -27,9 +27,9 @@ export interface PagePart<Row> {
 }
 
 /** Returns a page of rows; the last one if there are fewer pages than requested. */
-export function pageOf<Row>(rows: readonly Row[], asked: number, size: number): PagePart<Row> {
+export function pageOf<Row>(rows: readonly Row[], requested: number, size: number): PagePart<Row> {
   const pages = Math.max(1, Math.ceil(rows.length / size));
-  const page = Math.min(Math.max(1, Number.isFinite(asked) ? Math.floor(asked) : 1), pages);
+  const page = Math.min(Math.max(1, Number.isFinite(requested) ? Math.floor(requested) : 1), pages);
   const part = rows.slice((page - 1) * size, page * size);
   const before = (page - 1) * size;
   return { rows: part, page, pages, from: part.length === 0 ? 0 : before + 1, to: before + part.length };

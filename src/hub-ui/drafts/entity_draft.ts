@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Entities, Kind } from '../hub/entity_kinds.ts';
 import { createEntity, type Draft, patchEntity } from '../hub/rest.ts';
-import type { KeptDraft } from '../hub/saved_drafts.ts';
+import type { SavedDraft } from '../hub/saved_drafts.ts';
 import { equal } from '../json/equal.ts';
 import { type Problems, problemsOf } from './draft_problems.ts';
 import {
@@ -68,7 +68,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   /** Last version of the hub that the user has adopted or knowingly overwritten. */
   seen: Entities[K] | undefined;
   /** Stored draft of an earlier visit, offered to restore. */
-  readonly offered = signal<KeptDraft | undefined>(undefined);
+  readonly offered = signal<SavedDraft | undefined>(undefined);
   /** Newest version on the hub. */
   latest: Entities[K] | undefined;
   readonly #first: Signal<Draft<K>>;

@@ -1,6 +1,6 @@
 import type { Tone } from '../controls/badge.tsx';
 import type { IconName } from '../controls/icons.tsx';
-import type { Happening } from '../hub/event_log.ts';
+import type { LoggedEvent } from '../hub/event_log.ts';
 import { t } from '../languages/language.ts';
 
 /** Events that are shown or hidden together. */
@@ -15,7 +15,9 @@ export const GROUP_NAMES: Readonly<Record<Group, string>> = {
 };
 
 /** What an event is called, and how it looks. */
-export const LOOKS: Readonly<Record<Happening['is'], { label: string; tone: Tone; group: Group; icon: IconName }>> = {
+export const EVENT_LOOKS: Readonly<
+  Record<LoggedEvent['is'], { label: string; tone: Tone; group: Group; icon: IconName }>
+> = {
   entry: { label: t('Entry'), tone: 'ok', group: 'entries', icon: 'right' },
   exit: { label: t('Exit'), tone: 'warn', group: 'exits', icon: 'left' },
   collision_start: { label: t('Collision'), tone: 'danger', group: 'collisions', icon: 'warning' },

@@ -1,6 +1,6 @@
 import { type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { type Searched, searchedTexts } from '../hub/entity_search.ts';
-import type { Happening } from '../hub/event_log.ts';
+import type { LoggedEvent } from '../hub/event_log.ts';
 import { storeOf } from '../hub/stores.ts';
 import { t, tParts } from '../languages/language.ts';
 import { countedText, fixedText, metersText } from '../languages/numbers.ts';
@@ -13,41 +13,39 @@ export interface Subject {
 }
 
 /** What happened, in words: texts and the things that they are about. */
-export function wordsOfHappening(happening: Happening): readonly (string | Subject)[] {
-  switch (happening.is) {
+export function describeEvent(logged: LoggedEvent): readonly (string | Subject)[] {
+  switch (logged.is) {
     case 'entry':
     case 'exit': {
-      const { trackable_id: trackable, provider_id: provider, fence_id: fence } = happening.event;
+      const { trackable_id: trackable, provider_id: provider, fence_id: fence } = logged.event;
       const object = trackable != null ? subject('trackables', trackable) : provided(provider);
       const parts = { object, fence: subject('fences', fence) };
-      return happening.is === 'entry'
-        ? tParts('{object} entered {fence}', parts)
-        : tParts('{object} left {fence}', parts);
+      return logged.is === 'entry' ? tParts('{object} entered {fence}', parts) : tParts('{object} left {fence}', parts);
     }
     case 'collision_start':
     case 'collision_end': {
-      const { collisions, center_distance: meters, start_time: start } = happening.event;
+      const { collisions, center_distance: meters, start_time: start } = logged.event;
       const one = collider(collisions[0]?.id);
       const other = collider(collisions[1]?.id);
-      if (happening.is === 'collision_start') {
+      if (logged.is === 'collision_start') {
         return tParts('{one} and {other} touch, centers {distance} apart', {
           one,
           other,
           distance: metersText(meters),
         });
       }
-      const seconds = Math.max(0, happening.atMs - Date.parse(start)) / 1_000;
+      const seconds = Math.max(0, logged.atMs - Date.parse(start)) / 1_000;
       const long = `${fixedText(seconds, seconds < 10 ? 1 : 0)} s`;
       return tParts('{one} and {other} came apart after {long}', { one, other, long });
     }
     case 'create':
     case 'update':
     case 'delete': {
-      const { event, kind, times } = happening;
-      const said = tParts<(typeof DONE)[keyof typeof DONE], Subject>(DONE[happening.is], {
+      const { event, kind, times } = logged;
+      const description = tParts<(typeof DONE)[keyof typeof DONE], Subject>(DONE[logged.is], {
         object: subject(kind, event.id, event.object),
       });
-      return times > 1 ? [...said, ` ${countedText(times, 'time')}`] : said;
+      return times > 1 ? [...description, ` ${countedText(times, 'time')}`] : description;
     }
   }
 }
@@ -59,8 +57,8 @@ const DONE = {
 } as const;
 
 /** The words, with the ids and the kinds. */
-export function searchedIn(happening: Happening): Searched {
-  const parts = wordsOfHappening(happening);
+export function searchedIn(logged: LoggedEvent): Searched {
+  const parts = describeEvent(logged);
   return searchedTexts(parts.flatMap((part) => (typeof part === 'string' ? part : [part.label, part.id, part.kind])));
 }
 
@@ -81,20 +79,20 @@ function collider(id = ''): Subject | string {
 }
 
 /** Where on the map it happened. */
-export function placeOf(happening: Happening): string {
-  if (happening.is === 'collision_start' || happening.is === 'collision_end') {
-    const first = happening.event.collisions.find(({ position }) => position !== undefined);
+export function placeOf(logged: LoggedEvent): string {
+  if (logged.is === 'collision_start' || logged.is === 'collision_end') {
+    const first = logged.event.collisions.find(({ position }) => position !== undefined);
     const [x, y] = first?.position?.coordinates ?? [];
     return `/?sel=trackables:${encodeURIComponent(first?.id ?? '')}&at=${x},${y}&z=21`;
   }
-  if (happening.is === 'entry' || happening.is === 'exit') {
-    return `/?sel=fences:${encodeURIComponent(happening.event.fence_id)}`;
+  if (logged.is === 'entry' || logged.is === 'exit') {
+    return `/?sel=fences:${encodeURIComponent(logged.event.fence_id)}`;
   }
-  return 'kind' in happening ? `/?sel=${happening.kind}:${encodeURIComponent(happening.event.id)}` : '/';
+  return 'kind' in logged ? `/?sel=${logged.kind}:${encodeURIComponent(logged.event.id)}` : '/';
 }
 
 /** Whether the map has a place for it. */
-export function hasPlace(happening: Happening): boolean {
-  if (!('kind' in happening)) return true;
-  return happening.is !== 'delete' && happening.kind !== 'anchors';
+export function hasPlace(logged: LoggedEvent): boolean {
+  if (!('kind' in logged)) return true;
+  return logged.is !== 'delete' && logged.kind !== 'anchors';
 }

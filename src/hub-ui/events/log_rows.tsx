@@ -3,26 +3,26 @@ import { Badge } from '../controls/badge.tsx';
 import { IconButton, IconLink } from '../controls/button.tsx';
 import { Icon } from '../controls/icons.tsx';
 import { Link } from '../controls/link.tsx';
-import type { Happening } from '../hub/event_log.ts';
+import type { LoggedEvent } from '../hub/event_log.ts';
 import jsonStyles from '../json/json.module.css';
 import { Json, jsonText } from '../json/json.tsx';
 import { t } from '../languages/language.ts';
 import { clockText, wholeText } from '../languages/times.ts';
-import { LOOKS } from './event_looks.ts';
-import { hasPlace, placeOf, type Subject, wordsOfHappening } from './event_text.ts';
+import { EVENT_LOOKS } from './event_looks.ts';
+import { hasPlace, placeOf, type Subject, describeEvent } from './event_text.ts';
 import styles from './log_rows.module.css';
 
 /** Events as lines, each of which can be opened. */
-export function LogRows({ rows }: { readonly rows: readonly Happening[] }) {
+export function LogRows({ rows }: { readonly rows: readonly LoggedEvent[] }) {
   const [openKey, setOpenKey] = useState<number>();
   return (
     <ol class={styles.log} aria-label={t('Events')}>
-      {rows.map((happening) => (
+      {rows.map((logged) => (
         <Row
-          key={happening.key}
-          happening={happening}
-          isOpen={happening.key === openKey}
-          onToggle={() => setOpenKey(happening.key === openKey ? undefined : happening.key)}
+          key={logged.key}
+          logged={logged}
+          isOpen={logged.key === openKey}
+          onToggle={() => setOpenKey(logged.key === openKey ? undefined : logged.key)}
         />
       ))}
     </ol>
@@ -30,21 +30,21 @@ export function LogRows({ rows }: { readonly rows: readonly Happening[] }) {
 }
 
 function Row({
-  happening,
+  logged: logged,
   isOpen,
   onToggle,
 }: {
-  readonly happening: Happening;
+  readonly logged: LoggedEvent;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }) {
-  const { label, tone, icon } = LOOKS[happening.is];
-  const at = new Date(happening.atMs);
+  const { label, tone, icon } = EVENT_LOOKS[logged.is];
+  const at = new Date(logged.atMs);
   return (
     <li>
       <div class={styles.row}>
-        <time class={styles.time} dateTime={at.toISOString()} title={wholeText(happening.atMs)}>
-          {clockText(happening.atMs)}
+        <time class={styles.time} dateTime={at.toISOString()} title={wholeText(logged.atMs)}>
+          {clockText(logged.atMs)}
         </time>
         <span class={styles.kind}>
           <Badge tone={tone}>
@@ -53,20 +53,16 @@ function Row({
           </Badge>
         </span>
         <span class={styles.text}>
-          {wordsOfHappening(happening).map((part) => {
+          {describeEvent(logged).map((part) => {
             return typeof part === 'string' ? part : <SubjectLink key={part.kind + part.id} subject={part} />;
           })}
         </span>
-        {hasPlace(happening) ? (
-          <IconLink href={placeOf(happening)} icon="map" label={t('Show on the map')} />
-        ) : (
-          <span />
-        )}
+        {hasPlace(logged) ? <IconLink href={placeOf(logged)} icon="map" label={t('Show on the map')} /> : <span />}
         <IconButton icon="code" label={t('JSON of the event')} aria-expanded={isOpen} onClick={onToggle} />
       </div>
       {isOpen && (
         <pre class={`${jsonStyles.box} ${styles.json}`}>
-          <Json text={jsonText(happening.event)} />
+          <Json text={jsonText(logged.event)} />
         </pre>
       )}
     </li>

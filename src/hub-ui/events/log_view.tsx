@@ -6,12 +6,12 @@ import { Link } from '../controls/link.tsx';
 import { Empty, Notice } from '../controls/notice.tsx';
 import { SearchInput } from '../controls/search_input.tsx';
 import { setUrlParams, urlParam } from '../controls/url_state.ts';
-import { hasWords, wordsOf } from '../hub/entity_search.ts';
-import { clearEvents, type Happening, happenings, refusals } from '../hub/event_log.ts';
+import { matchesWords, wordsOf } from '../hub/entity_search.ts';
+import { clearEvents, type LoggedEvent, loggedEvents, rejectedTopics } from '../hub/event_log.ts';
 import { connection } from '../hub/live.ts';
 import { useEntities } from '../hub/stores.ts';
 import { t, tParts } from '../languages/language.ts';
-import { GROUP_NAMES, GROUPS, type Group, LOOKS } from './event_looks.ts';
+import { GROUP_NAMES, GROUPS, type Group, EVENT_LOOKS } from './event_looks.ts';
 import { searchedIn } from './event_text.ts';
 import { LogRows } from './log_rows.tsx';
 import styles from './log_view.module.css';
@@ -23,12 +23,12 @@ export function LogView() {
   // Names are those of now: whatever is renamed is so in the log as well.
   const trackables = useEntities('trackables');
   const names = [trackables, useEntities('providers'), useEntities('fences'), useEntities('zones')];
-  const [paused, setPaused] = useState<readonly Happening[]>();
+  const [paused, setPaused] = useState<readonly LoggedEvent[]>();
   const [most, setMost] = useState(SHOWN_STEP);
   const text = urlParam('q') ?? '';
   const shown = urlParam('show');
   const groups = useMemo(() => new Set(GROUPS.filter((group) => shown?.split(',').includes(group) ?? true)), [shown]);
-  const all = paused ?? happenings.value;
+  const all = paused ?? loggedEvents.value;
   const withCarried = urlParam('tags') !== undefined;
   const carried = useMemo(() => {
     const ids = withCarried ? [] : [...trackables.values()].flatMap(({ location_providers: its }) => its ?? []);
@@ -71,7 +71,7 @@ export function LogView() {
         <Button
           icon={paused === undefined ? 'pause' : 'play'}
           aria-pressed={paused !== undefined}
-          onClick={() => setPaused(paused === undefined ? happenings.peek() : undefined)}
+          onClick={() => setPaused(paused === undefined ? loggedEvents.peek() : undefined)}
         >
           {paused === undefined ? t('Pause') : missed > 0 ? t('Resume, {count} new', { count: missed }) : t('Resume')}
         </Button>
@@ -79,9 +79,9 @@ export function LogView() {
           {t('Clear')}
         </Button>
       </div>
-      {refusals.value.length > 0 && (
+      {rejectedTopics.value.length > 0 && (
         <Notice tone="warn">
-          {t('You may not follow {topics}.', { topics: refusals.value.join(', ').replaceAll('_', ' ') })}
+          {t('You may not follow {topics}.', { topics: rejectedTopics.value.join(', ').replaceAll('_', ' ') })}
         </Notice>
       )}
       <Card flush>
@@ -104,7 +104,7 @@ function clear(then: () => void): void {
 }
 
 function newerThan(key: number): number {
-  const now = happenings.value;
+  const now = loggedEvents.value;
   return now.length - (now.findLastIndex((each) => each.key <= key) + 1);
 }
 
@@ -117,21 +117,21 @@ interface Filter {
 }
 
 /** The newest that match, newest first. */
-function filtered(all: readonly Happening[], { text, groups, most, carried }: Filter): readonly Happening[] {
+function filtered(all: readonly LoggedEvent[], { text, groups, most, carried }: Filter): readonly LoggedEvent[] {
   const words = wordsOf(text);
-  const found: Happening[] = [];
+  const found: LoggedEvent[] = [];
   for (let i = all.length - 1; i >= 0 && found.length < most; i--) {
-    const happening = all[i];
-    if (happening === undefined || !groups.has(LOOKS[happening.is].group)) continue;
-    if (isCarried(happening, carried)) continue;
-    if (words.length === 0 || hasWords(searchedIn(happening), words)) found.push(happening);
+    const logged = all[i];
+    if (logged === undefined || !groups.has(EVENT_LOOKS[logged.is].group)) continue;
+    if (isCarried(logged, carried)) continue;
+    if (words.length === 0 || matchesWords(searchedIn(logged), words)) found.push(logged);
   }
   return found;
 }
 
-function isCarried(happening: Happening, carried: ReadonlySet<string>): boolean {
-  if (happening.is !== 'entry' && happening.is !== 'exit') return false;
-  const { trackable_id: trackable, provider_id: provider } = happening.event;
+function isCarried(logged: LoggedEvent, carried: ReadonlySet<string>): boolean {
+  if (logged.is !== 'entry' && logged.is !== 'exit') return false;
+  const { trackable_id: trackable, provider_id: provider } = logged.event;
   return trackable == null && provider != null && carried.has(provider);
 }
 

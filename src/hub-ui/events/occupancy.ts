@@ -1,4 +1,4 @@
-import type { Happening } from '../hub/event_log.ts';
+import type { LoggedEvent } from '../hub/event_log.ts';
 
 /** What moves, and is counted. */
 export type Counted = 'trackables' | 'providers';
@@ -25,19 +25,16 @@ export interface Passage {
 }
 
 /** Entries and exits by fence, in the order in which they were heard. */
-export function passagesOf(
-  happenings: readonly Happening[],
-  counted: Counted,
-): ReadonlyMap<string, readonly Passage[]> {
+export function passagesOf(events: readonly LoggedEvent[], counted: Counted): ReadonlyMap<string, readonly Passage[]> {
   const byFence = new Map<string, Passage[]>();
-  for (const happening of happenings) {
-    if (happening.is !== 'entry' && happening.is !== 'exit') continue;
-    const { key, atMs, event } = happening;
+  for (const logged of events) {
+    if (logged.is !== 'entry' && logged.is !== 'exit') continue;
+    const { key, atMs, event } = logged;
     const id = counted === 'trackables' ? event.trackable_id : event.provider_id;
     if (id == null) continue;
     const passages = byFence.get(event.fence_id) ?? [];
     byFence.set(event.fence_id, passages);
-    passages.push({ key, atMs, id, isEntry: happening.is === 'entry' });
+    passages.push({ key, atMs, id, isEntry: logged.is === 'entry' });
   }
   return byFence;
 }

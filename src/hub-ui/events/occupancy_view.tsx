@@ -13,7 +13,7 @@ import typography from '../controls/typography.module.css';
 import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { labelOf } from '../hub/entity_kinds.ts';
 import { isMatch, wordsOf } from '../hub/entity_search.ts';
-import { happenings, heardSinceMs } from '../hub/event_log.ts';
+import { loggedEvents, loggedSinceMs } from '../hub/event_log.ts';
 import { entityPath, get } from '../hub/rest.ts';
 import { runAll } from '../hub/run_all.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
@@ -59,8 +59,8 @@ export function OccupancyView() {
   const ids = useMemo(() => [...new Set([...shown.map(({ id }) => id), ...(charted ?? [])])], [shown, charted]);
   const contents = useContentsOf(ids, counted);
   const nowMs = useNow(1_000);
-  const passages = useMemo(() => passagesOf(happenings.value, counted), [happenings.value, counted]);
-  const sinceMs = heardSinceMs.value;
+  const passages = useMemo(() => passagesOf(loggedEvents.value, counted), [loggedEvents.value, counted]);
+  const sinceMs = loggedSinceMs.value;
   const steps = useMemo(() => {
     return new Map(
       [...contents].map(([id, each]) => [id, stepsOf(each, passages.get(id) ?? [], { sinceMs })] as const),
@@ -70,8 +70,8 @@ export function OccupancyView() {
   if (fences.size === 0) return <Nothing />;
   const range = rangeOf(Number(minutes), nowMs, sinceMs);
   const fullest = (): string[] => {
-    const known = sortedBy([...contents], ([, { ids: inside }]) => inside.length, true);
-    return known.slice(0, CHARTED_FIRST).map(([id]) => id);
+    const snapshot = sortedBy([...contents], ([, { ids: inside }]) => inside.length, true);
+    return snapshot.slice(0, CHARTED_FIRST).map(([id]) => id);
   };
   const inChart = (charted ?? fullest()).filter((id) => fences.has(id));
   const toggle = (id: string): void => {
@@ -221,30 +221,30 @@ function Nothing() {
 
 /** What was in each of the fences when the hub was asked; asked again after the connection was lost. */
 function useContentsOf(ids: readonly string[], counted: Counted): ReadonlyMap<string, Contents> {
-  const sinceMs = heardSinceMs.value;
+  const sinceMs = loggedSinceMs.value;
   const epoch = `${counted} ${sinceMs}`;
   const [known, setKnown] = useState<{ epoch: string; contents: ReadonlyMap<string, Contents> }>({
     epoch,
     contents: new Map(),
   });
-  const asked = useRef(new Set<string>());
-  const askedIn = useRef(epoch);
+  const queried = useRef(new Set<string>());
+  const queriedIn = useRef(epoch);
   useEffect(() => {
-    if (askedIn.current !== epoch) asked.current.clear();
-    askedIn.current = epoch;
-    const missing = ids.filter((id) => !asked.current.has(id));
+    if (queriedIn.current !== epoch) queried.current.clear();
+    queriedIn.current = epoch;
+    const missing = ids.filter((id) => !queried.current.has(id));
     if (missing.length === 0) return;
-    for (const id of missing) asked.current.add(id);
+    for (const id of missing) queried.current.add(id);
     const found = new Map<string, Contents>();
-    const ask = async (id: string): Promise<void> => {
+    const query = async (id: string): Promise<void> => {
       const inside = await get<readonly { readonly id: string }[]>(`${entityPath('fences', id)}/${counted}`);
       // What is heard from here on is later than the answer, or in it already.
-      found.set(id, { ids: inside.map((each) => each.id), key: happenings.peek().at(-1)?.key ?? 0 });
+      found.set(id, { ids: inside.map((each) => each.id), key: loggedEvents.peek().at(-1)?.key ?? 0 });
     };
     const { signal } = new AbortController();
-    void runAll(missing, ask, { signal, onDone: () => undefined }).then((failures) => {
-      if (askedIn.current !== epoch) return;
-      for (const { item } of failures) asked.current.delete(item);
+    void runAll(missing, query, { signal, onDone: () => undefined }).then((failures) => {
+      if (queriedIn.current !== epoch) return;
+      for (const { item } of failures) queried.current.delete(item);
       setKnown((before) => {
         const contents = before.epoch === epoch ? [...before.contents, ...found] : found;
         return { epoch, contents: new Map(contents) };

@@ -2,7 +2,7 @@ import { idKey } from '../../model/id.ts';
 import { parseStoredJson, UnsupportedJson } from '../../model/json.ts';
 import { pointerOf } from '../../model/json_tree.ts';
 import type { LocatingRule } from '../../model/rule.ts';
-import { DEFINED_NAMES, type DefinedName } from '../hub/definitions.ts';
+import { DEFINITION_NAMES, type DefinitionName } from '../hub/definitions.ts';
 import type { Entities, Kind } from '../hub/entity_kinds.ts';
 import type { ImportBody } from '../hub/import_job.ts';
 import { t } from '../languages/language.ts';
@@ -26,7 +26,7 @@ export interface EntityDocument {
   readonly lists: ReadonlyMap<Kind, readonly Any[]>;
   readonly rules: readonly LocatingRule[] | undefined;
   /** Alert rules and saved views; the hub validates them. */
-  readonly defined?: Readonly<Partial<Record<DefinedName, readonly unknown[]>>>;
+  readonly defined?: Readonly<Partial<Record<DefinitionName, readonly unknown[]>>>;
   /** By kind and id: members that the reader adds to an entity if the hub does not have it yet. */
   readonly forNew?: ReadonlyMap<Kind, ReadonlyMap<string, Members>>;
   /** By kind: JSON Pointers of the members that the file can give. Without it, every member. */
@@ -109,7 +109,7 @@ export function readDocument(text: string): EntityDocument {
   if (rules !== undefined && !Array.isArray(rules)) {
     throw new Error(`locating_rules: must be a list, found ${shown(rules)}`);
   }
-  const defined = DEFINED_NAMES.flatMap((name) => {
+  const defined = DEFINITION_NAMES.flatMap((name) => {
     const list = value[name];
     if (list === undefined) return [];
     if (!Array.isArray(list)) throw new Error(`${name}: must be a list, found ${shown(list)}`);

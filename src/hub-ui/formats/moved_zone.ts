@@ -1,4 +1,4 @@
-import { type ControlPoints, hull, placeOnEarth } from '../map/plane/georeference.ts';
+import { type ControlPoints, hull, georeference } from '../map/plane/georeference.ts';
 import { EARTH, fromMap, type MapPoint, type Position, toMap, unitsPerMeter } from '../map/plane/plane.ts';
 import { type Pair, pairsOf, rowsOf } from '../setup/zones/pairs.ts';
 
@@ -39,7 +39,7 @@ export function controlPointsFor(
     const moved = movedAsWhole(pairs, before, outline);
     if (moved !== undefined) return rowsOf(moved);
   }
-  const placement = placeOnEarth(rows);
+  const placement = georeference(rows);
   if (placement === undefined) return rowsOf(pairs);
   const extended = added.map((corner): Pair => {
     return { earth: corner.slice(0, 2), own: placement.fromMap(toMap(EARTH, corner)).map(tenthsOfMillimeters) };

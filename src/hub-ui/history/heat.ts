@@ -1,4 +1,4 @@
-import { placeZone } from '../map/plane/georeference.ts';
+import { georeferenceZone } from '../map/plane/georeference.ts';
 import { EARTH, fromMap, mapX, mapY, type Plane } from '../map/plane/plane.ts';
 import type { HeatCell } from './history_api.ts';
 
@@ -43,7 +43,7 @@ export function levelOf(seconds: number, thresholds: readonly number[]): number 
 type ToMap = (point: readonly [number, number]) => readonly [number, number];
 
 function earthOn(plane: Plane): ToMap {
-  const placed = plane.kind === 'earth' ? undefined : placeZone(plane.zone);
+  const placed = plane.kind === 'earth' ? undefined : georeferenceZone(plane.zone);
   return placed === undefined ? (point) => point : (point) => placed.fromMap(point);
 }
 
@@ -67,7 +67,7 @@ export function cornersOf(cells: readonly HeatCell[], cellMeters: number, plane:
 
 /** Bounding box of a map extent: west, south, east, north in degrees. */
 export function boxOf([left = 0, bottom = 0, right = 0, top = 0]: readonly number[], plane: Plane): readonly number[] {
-  const placed = plane.kind === 'earth' ? undefined : placeZone(plane.zone);
+  const placed = plane.kind === 'earth' ? undefined : georeferenceZone(plane.zone);
   const points = [[left, bottom] as const, [right, bottom] as const, [right, top] as const, [left, top] as const];
   const degrees = points.map((point) => fromMap(EARTH, placed === undefined ? point : placed.toMap(point)));
   const [lons, lats] = [degrees.map(([lon]) => lon), degrees.map(([, lat]) => lat)];

@@ -6,7 +6,7 @@ import typography from '../controls/typography.module.css';
 import { t } from '../languages/language.ts';
 import { lengthOfTime, rangeText } from '../languages/times.ts';
 import { unitsPerMeter } from '../map/plane/plane.ts';
-import { CanvasLayer, type Frame } from '../map/view/canvas_layer.ts';
+import { CanvasLayer, type CanvasFrame } from '../map/view/canvas_layer.ts';
 import { lengthText } from '../map/view/map_tools.tsx';
 import { useMap } from '../map/view/map_view.tsx';
 import { Z } from '../map/view/vector_layer.ts';
@@ -102,7 +102,7 @@ function useView(): { readonly extent: readonly number[]; readonly metersPerPixe
 }
 
 function drawHeat(
-  { context, toPixel }: Frame,
+  { context, toPixel }: CanvasFrame,
   { levels, colors }: Heat & { readonly colors: readonly string[] },
 ): void {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;

@@ -5,13 +5,13 @@ import { hasHistory } from '../hub/settings.ts';
 import { t } from '../languages/language.ts';
 import { clockText, lengthOfTime, zoneText } from '../languages/times.ts';
 import { fromMap } from '../map/plane/plane.ts';
-import { pastFromUrl, type Selection } from '../map/view/map_url.ts';
+import { pastFromUrl, type MapSelection } from '../map/view/map_url.ts';
 import { FenceHistory } from './fence_history.tsx';
 import { ObjectDay } from './object_day.tsx';
 import { playback } from './playback.ts';
 
 /** History of the selected entity, as far as the user may read it. */
-export function PanelHistory({ selection }: { readonly selection: Selection }) {
+export function PanelHistory({ selection }: { readonly selection: MapSelection }) {
   const { kind, id } = selection;
   const mayAsk = hasHistory(`${entityPath(kind, id)}/visits`);
   return (
@@ -26,20 +26,20 @@ export function PanelHistory({ selection }: { readonly selection: Selection }) {
 }
 
 /** Position of the selected object at the time of playback. */
-function PastFacts({ selection: { kind, id } }: { readonly selection: Selection }) {
+function PastFacts({ selection: { kind, id } }: { readonly selection: MapSelection }) {
   const atMs = playback.atMs.value;
   // Subscribes to fetched chunks.
   const { state } = playback.standing.value;
   const objects = playback.objectsOf(kind === 'trackables' ? 'trackable' : 'provider');
   const index = objects?.indexOf(id);
   if (atMs === undefined || state === 'loading') return <p class={typography.soft}>…</p>;
-  if (objects === undefined || index === undefined || objects.gone[index] === 1) {
+  if (objects === undefined || index === undefined || objects.removed[index] === 1) {
     return <p class={typography.soft}>{t('No position around {time}.', { time: clockText(atMs) })}</p>;
   }
   const [x, y] = fromMap(objects.plane, [objects.x[index] ?? 0, objects.y[index] ?? 0]);
   const isEarth = objects.plane.kind === 'earth';
   const floor = objects.floor[index];
-  const silentMs = atMs - (objects.heardMs[index] ?? atMs);
+  const silentMs = atMs - (objects.lastSeenMs[index] ?? atMs);
   return (
     <Facts
       rows={[

@@ -274,7 +274,7 @@ export class TrackStore {
   }
 
   #meet(id: string): number {
-    return this.objects.meet({ id, name: this.#nameOf(id), providerType: '' });
+    return this.objects.add({ id, name: this.#nameOf(id), providerType: '' });
   }
 
   /** hot: once per frame, see bench/ui/playback.bench.ts */
@@ -305,7 +305,7 @@ export class TrackStore {
       const hasPoint = next > lo;
       const fromMs = hasPoint ? timeMs[next - 1]! : i < known ? beforeMs[i]! : Number.NaN;
       if (!(atMs - fromMs <= SHOWN_MS)) {
-        objects.gone[i] = 1;
+        objects.removed[i] = 1;
         continue;
       }
       const fromX = hasPoint ? x[next - 1]! : beforeX[i]!;
@@ -330,9 +330,9 @@ export class TrackStore {
       }
       const isOnItsWay = toMs - fromMs <= gapMs && (onFloor === toFloor || Number.isNaN(onFloor));
       const share = isOnItsWay ? (atMs - fromMs) / (toMs - fromMs) : 0;
-      objects.gone[i] = 0;
+      objects.removed[i] = 0;
       objects.floor[i] = onFloor;
-      objects.heardMs[i] = isOnItsWay ? atMs : fromMs;
+      objects.lastSeenMs[i] = isOnItsWay ? atMs : fromMs;
       const isGoing = isOnItsWay && Math.abs(toX - fromX) + Math.abs(toY - fromY) > STILL;
       objects.heading[i] = isGoing
         ? (Math.atan2(toX - fromX, toY - fromY) * 180) / Math.PI - objects.north

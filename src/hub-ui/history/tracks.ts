@@ -1,4 +1,4 @@
-import { placeZone } from '../map/plane/georeference.ts';
+import { georeferenceZone } from '../map/plane/georeference.ts';
 import { mapX, mapY, type Plane } from '../map/plane/plane.ts';
 import type { Snapshot, Tracks } from './history_api.ts';
 
@@ -51,7 +51,7 @@ function pack(pages: Pages, plane: Plane): PackedTracks {
       points += track.t.length;
     }
   }
-  const place = plane.kind === 'earth' ? undefined : placeZone(plane.zone);
+  const place = plane.kind === 'earth' ? undefined : georeferenceZone(plane.zone);
   const starts = new Uint32Array(parts.size + 1);
   const timeMs = new Float64Array(points);
   const x = new Float64Array(points);

@@ -25,7 +25,7 @@ export type Renew = () => Promise<boolean>;
 let renew: Renew = async () => false;
 
 /** Says how a token is renewed. */
-export function renewWith(how: Renew): void {
+export function setRenew(how: Renew): void {
   renew = how;
 }
 

@@ -3,7 +3,7 @@ import type { Trackable } from '../../model/trackable.ts';
 import { storeOf } from './stores.ts';
 
 /** The trackables by the providers that are assigned to them, for whoever follows the trackables. */
-export const carriers = computed(() => {
+export const trackablesByProvider = computed(() => {
   const found = new Map<string, Trackable[]>();
   for (const trackable of storeOf('trackables').items.value.values()) {
     for (const id of trackable.location_providers ?? []) {

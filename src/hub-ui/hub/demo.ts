@@ -5,7 +5,7 @@ import { request } from './rest.ts';
 /** The demo in the hub, as it was heard of last; undefined before. */
 export const demo = signal<Demo | undefined>(undefined);
 
-export async function lookAtDemo(): Promise<void> {
+export async function loadDemo(): Promise<void> {
   demo.value = await request<Demo>('GET', '/demo');
 }
 
@@ -17,5 +17,5 @@ export async function startDemo({ isBeside = false } = {}): Promise<void> {
 /** Stops it, and removes what it has made. Throws a RequestError. */
 export async function stopDemo(): Promise<void> {
   await request('DELETE', '/demo');
-  await lookAtDemo();
+  await loadDemo();
 }

@@ -3,7 +3,7 @@ import { labelOf } from './entity_kinds.ts';
 
 type Any = Entities[Kind];
 
-export interface Found {
+export interface SearchResult {
   readonly kind: Kind;
   readonly entity: Any;
 }
@@ -40,11 +40,11 @@ export function wordsOf(text: string): string[] {
 
 /** Whether an entity has every word in its name, its id, its foreign id or its properties. */
 export function isMatch(entity: Any, words: readonly string[]): boolean {
-  return words.length === 0 || hasWords(searchedOf(entity), words);
+  return words.length === 0 || matchesWords(searchedOf(entity), words);
 }
 
 /** Whether every word is found. */
-export function hasWords({ texts, codes, numbers }: Searched, words: readonly string[]): boolean {
+export function matchesWords({ texts, codes, numbers }: Searched, words: readonly string[]): boolean {
   return words.every((word) => numbers.has(word) || beginsWord(texts, word) || codes.some((code) => isOf(code, word)));
 }
 
@@ -71,11 +71,11 @@ export function searchEntities(
   all: Partial<Readonly<Record<Kind, ReadonlyMap<string, Any>>>>,
   text: string,
   most: number,
-): Found[] {
+): SearchResult[] {
   const words = wordsOf(text);
   if (words.length === 0) return [];
   const start = folded(text.trim());
-  const found: (Found & { readonly rank: number })[] = [];
+  const found: (SearchResult & { readonly rank: number })[] = [];
   for (const [kind, entities] of Object.entries(all) as [Kind, ReadonlyMap<string, Any>][]) {
     for (const entity of entities.values()) {
       if (!isMatch(entity, words)) continue;
@@ -89,16 +89,16 @@ export function searchEntities(
 }
 
 /** What is searched in an entity; made once. */
-const known = new WeakMap<Any, Searched>();
+const cache = new WeakMap<Any, Searched>();
 
 function searchedOf(entity: Any): Searched {
-  let searched = known.get(entity);
+  let searched = cache.get(entity);
   if (searched === undefined) {
     const foreignId = 'foreign_id' in entity ? entity.foreign_id : undefined;
     // A plan is an image of megabytes, and no text.
     const { floor_plan: _, ...properties } = entity.properties ?? {};
     searched = searchedTexts([entity.id, entity.name ?? '', foreignId ?? '', ...valuesIn(properties)]);
-    known.set(entity, searched);
+    cache.set(entity, searched);
   }
   return searched;
 }

@@ -6,7 +6,7 @@ import { KINDS, type Kind, SINGULAR } from './entity_kinds.ts';
 import { subscribe } from './live.ts';
 
 /** An event that the page has received since it was opened. `size`: characters of its JSON. */
-export type Happening = { readonly key: number; readonly atMs: number; readonly size: number } & (
+export type LoggedEvent = { readonly key: number; readonly atMs: number; readonly size: number } & (
   | { readonly is: 'entry' | 'exit'; readonly event: FenceEvent }
   | { readonly is: 'collision_start' | 'collision_end'; readonly event: CollisionEvent }
   | {
@@ -18,14 +18,14 @@ export type Happening = { readonly key: number; readonly atMs: number; readonly 
     }
 );
 
-type Heard = Happening extends infer H ? (H extends Happening ? Omit<H, 'key' | 'size'> : never) : never;
+type NewEvent = LoggedEvent extends infer H ? (H extends LoggedEvent ? Omit<H, 'key' | 'size'> : never) : never;
 
 /** The events that the page stores, the oldest first. */
-export const happenings = signal<readonly Happening[]>([]);
+export const loggedEvents = signal<readonly LoggedEvent[]>([]);
 /** The page stores every fence event since then. */
-export const heardSinceMs = signal(Date.now());
+export const loggedSinceMs = signal(Date.now());
 /** What the hub does not let the user follow. */
-export const refusals = signal<readonly string[]>([]);
+export const rejectedTopics = signal<readonly string[]>([]);
 
 /** The bounds of the log. Events carry the properties of their fence or entity, so a count alone bounds no memory. */
 export const LOG_BOUNDS = { events: 10_000, characters: 2_000_000 } as const;
@@ -35,7 +35,7 @@ const SLACK = 1.25;
 const SHOW_MS = 200;
 const TOGETHER_MS = 5_000;
 
-let log: Happening[] = [];
+let log: LoggedEvent[] = [];
 /** Sum of the sizes in `log`. */
 let characters = 0;
 let lastKey = 0;
@@ -55,8 +55,8 @@ export function recordEvents(): void {
     });
   }
   for (const kind of KINDS) {
-    follow(`${SINGULAR[kind]}_changes`, {}, (told: ChangeEvent) => {
-      const event = kind === 'zones' ? withoutImage(told) : told;
+    follow(`${SINGULAR[kind]}_changes`, {}, (received: ChangeEvent) => {
+      const event = kind === 'zones' ? withoutImage(received) : received;
       const change = { is: event.event_type, atMs: timeOf(event.timestamp), kind, event, times: 1 };
       if (change.is !== 'update' || !merged(change)) add(change);
     });
@@ -67,11 +67,11 @@ function follow<E>(topic: string, params: Readonly<Record<string, unknown>>, tak
   subscribe(topic, params, {
     subscribed() {
       // What happened while the connection was down is not told of.
-      if (topic === 'fence_events') heardSinceMs.value = Date.now();
-      refusals.value = refusals.value.filter((refused) => refused !== topic);
+      if (topic === 'fence_events') loggedSinceMs.value = Date.now();
+      rejectedTopics.value = rejectedTopics.value.filter((refused) => refused !== topic);
     },
-    refused() {
-      if (!refusals.value.includes(topic)) refusals.value = [...refusals.value, topic];
+    rejected() {
+      if (!rejectedTopics.value.includes(topic)) rejectedTopics.value = [...rejectedTopics.value, topic];
     },
     events(payload: readonly E[]) {
       for (const event of payload) take(event);
@@ -79,12 +79,12 @@ function follow<E>(topic: string, params: Readonly<Record<string, unknown>>, tak
   });
 }
 
-function add(heard: Heard): void {
+function add(added: NewEvent): void {
   lastKey++;
-  const size = sizeOf(heard.event);
-  log.push({ ...heard, key: lastKey, size });
+  const size = sizeOf(added.event);
+  log.push({ ...added, key: lastKey, size });
   characters += size;
-  if ('kind' in heard && heard.is === 'update') updates.set(`${heard.kind} ${heard.event.id}`, lastKey);
+  if ('kind' in added && added.is === 'update') updates.set(`${added.kind} ${added.event.id}`, lastKey);
   // Browsers run timers of a hidden page as rarely as once a minute.
   if (log.length > SLACK * LOG_BOUNDS.events || characters > SLACK * LOG_BOUNDS.characters) dropOldest();
   show();
@@ -98,7 +98,7 @@ function dropOldest(): void {
     characters -= log[dropped]?.size ?? 0;
   if (dropped > 0) {
     log = log.slice(dropped);
-    heardSinceMs.value = Math.max(heardSinceMs.value, log[0]?.atMs ?? 0);
+    loggedSinceMs.value = Math.max(loggedSinceMs.value, log[0]?.atMs ?? 0);
   }
   if (updates.size > LOG_BOUNDS.events) updates.clear();
 }
@@ -120,7 +120,7 @@ function withoutImage(event: ChangeEvent): ChangeEvent {
 }
 
 /** Whether an update went into one of the same entity that is not long ago. */
-function merged(change: Extract<Heard, { kind: Kind }>): boolean {
+function merged(change: Extract<NewEvent, { kind: Kind }>): boolean {
   const first = log[0]?.key ?? 0;
   const index = (updates.get(`${change.kind} ${change.event.id}`) ?? -1) - first;
   const before = log[index];
@@ -137,7 +137,7 @@ function show(): void {
   timer = setTimeout(() => {
     timer = undefined;
     dropOldest();
-    happenings.value = [...log];
+    loggedEvents.value = [...log];
   }, SHOW_MS);
 }
 
@@ -145,8 +145,8 @@ function show(): void {
 export function clearEvents(): void {
   log = [];
   characters = 0;
-  happenings.value = [];
-  heardSinceMs.value = Date.now();
+  loggedEvents.value = [];
+  loggedSinceMs.value = Date.now();
 }
 
 function timeOf(text: string | null | undefined): number {

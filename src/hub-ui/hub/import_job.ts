@@ -8,7 +8,7 @@ import { request } from './rest.ts';
  */
 export const importJob = signal<Import | undefined>(undefined);
 
-const ASK_MS = 300;
+const POLL_MS = 300;
 
 /** Entities by the names of their lists, and rules, as the hub takes them. */
 export interface ImportBody {
@@ -31,7 +31,7 @@ export interface Deletions {
 }
 
 /** Whether an import is neither over nor yet to come. */
-export function isUnderWay(job: Import | undefined): job is Import {
+export function isInProgress(job: Import | undefined): job is Import {
   return job !== undefined && job.state !== 'idle' && job.ended_at === undefined;
 }
 
@@ -49,8 +49,8 @@ export async function watchImport(): Promise<Import> {
   for (;;) {
     const job = await request<Import>('GET', '/import');
     importJob.value = job;
-    if (!isUnderWay(job)) return job;
-    await new Promise((resolve) => setTimeout(resolve, ASK_MS));
+    if (!isInProgress(job)) return job;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

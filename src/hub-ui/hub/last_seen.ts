@@ -3,34 +3,34 @@ import type { Location } from '../../model/location.ts';
 import { batteryText } from './battery.ts';
 
 /** Numbers of a row: index, time in milliseconds (NaN where unknown), how many locations since the last batch. */
-export const HEARD_ROW = 3;
+export const LAST_SEEN_ROW = 3;
 
 /** What was heard of since the last batch, each provider once, however often. */
-export interface HeardBatch {
+export interface LastSeenBatch {
   /** Ids that were not in any batch before, in the order of their indices. */
-  readonly fresh: readonly string[];
+  readonly added: readonly string[];
   readonly rows: Float64Array;
   /** What those whose battery is another than before say of it, by index. */
   readonly batteries: readonly (readonly [index: number, text: string | undefined])[];
   /** Everything known was forgotten before this batch: the feed starts anew. */
-  readonly isFirst: boolean;
+  readonly isReset: boolean;
 }
 
 /** Counts locations, and keeps of each provider when it was heard last, until somebody takes that. */
-export class Heard {
+export class LastSeenCollector {
   readonly #indices = new Map<string, number>();
   readonly #times: number[] = [];
   readonly #batteries: (string | undefined)[] = [];
   #last = new Map<number, Location>();
   #counts = new Map<number, number>();
-  #fresh: string[] = [];
-  #isFirst = true;
+  #added: string[] = [];
+  #isReset = true;
 
   get isEmpty(): boolean {
-    return this.#last.size === 0 && !this.#isFirst;
+    return this.#last.size === 0 && !this.#isReset;
   }
 
-  knows(id: string): boolean {
+  has(id: string): boolean {
     return this.#indices.has(id);
   }
 
@@ -40,10 +40,10 @@ export class Heard {
       const location = 'location' in item ? item.location : item;
       const id = location.provider_id;
       if (id == null) continue;
-      const index = this.#indices.get(id) ?? this.#meet(id);
+      const index = this.#indices.get(id) ?? this.#addProvider(id);
       const timeMs = Date.parse(location.timestamp_generated ?? '');
-      const knownMs = this.#times[index];
-      if (isList && knownMs !== undefined && timeMs <= knownMs) continue;
+      const lastMs = this.#times[index];
+      if (isList && lastMs !== undefined && timeMs <= lastMs) continue;
       this.#times[index] = timeMs;
       this.#last.set(index, location);
       if (!isList) this.#counts.set(index, (this.#counts.get(index) ?? 0) + 1);
@@ -57,37 +57,37 @@ export class Heard {
     this.#batteries.length = 0;
     this.#last = new Map();
     this.#counts = new Map();
-    this.#fresh = [];
-    this.#isFirst = true;
+    this.#added = [];
+    this.#isReset = true;
   }
 
-  take(): HeardBatch {
-    const rows = new Float64Array(this.#last.size * HEARD_ROW);
+  take(): LastSeenBatch {
+    const rows = new Float64Array(this.#last.size * LAST_SEEN_ROW);
     const batteries: [number, string | undefined][] = [];
     let at = 0;
     for (const [index, { properties }] of this.#last) {
       rows[at] = index;
       rows[at + 1] = this.#times[index] ?? Number.NaN;
       rows[at + 2] = this.#counts.get(index) ?? 0;
-      at += HEARD_ROW;
+      at += LAST_SEEN_ROW;
       const battery = properties == null ? undefined : batteryText(properties);
       // Not every location tells of the battery.
       if (battery === undefined || battery === this.#batteries[index]) continue;
       this.#batteries[index] = battery;
       batteries.push([index, battery]);
     }
-    const batch = { fresh: this.#fresh, rows, batteries, isFirst: this.#isFirst };
+    const batch = { added: this.#added, rows, batteries, isReset: this.#isReset };
     this.#last = new Map();
     this.#counts = new Map();
-    this.#fresh = [];
-    this.#isFirst = false;
+    this.#added = [];
+    this.#isReset = false;
     return batch;
   }
 
-  #meet(id: string): number {
+  #addProvider(id: string): number {
     const index = this.#indices.size;
     this.#indices.set(id, index);
-    this.#fresh.push(id);
+    this.#added.push(id);
     return index;
   }
 }

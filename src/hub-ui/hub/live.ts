@@ -1,12 +1,12 @@
 import { effect, signal } from '@preact/signals';
 import { accessToken } from './access.ts';
-import type { HeardBatch } from './last_seen.ts';
-import type { FeedOptions, FromThread, ToThread, Traffic } from './live_protocol.ts';
+import type { LastSeenBatch } from './last_seen.ts';
+import type { FeedOptions, ThreadEvent, ThreadCommand, Traffic } from './live_protocol.ts';
 import type { SocketState } from './live_socket.ts';
 import type { MoveBatch } from './moves.ts';
 
 /** The connection as it is, for whoever wants to show it. */
-export interface Connection {
+export interface LiveConnection {
   readonly state: SocketState;
   /** When the state began. */
   readonly sinceMs: number;
@@ -14,7 +14,7 @@ export interface Connection {
   readonly retryAtMs: number | undefined;
 }
 
-export const connection = signal<Connection>({ state: 'connecting', sinceMs: Date.now(), retryAtMs: undefined });
+export const connection = signal<LiveConnection>({ state: 'connecting', sinceMs: Date.now(), retryAtMs: undefined });
 
 /** Whether the hub has been reached since the page was opened. */
 export const wasConnected = signal(false);
@@ -23,52 +23,52 @@ export const wasConnected = signal(false);
 export const traffic = signal<readonly Traffic[]>([]);
 const TRAFFIC_MAX = 600;
 
-export interface Subscriber {
+export interface TopicSubscriber {
   /** The hub has taken the subscription, for the first time or again. */
   subscribed?(): void;
   events?(payload: readonly never[]): void;
   moves?(batch: MoveBatch): void;
-  heard?(batch: HeardBatch): void;
-  refused?(description: string): void;
+  lastSeen?(batch: LastSeenBatch): void;
+  rejected?(description: string): void;
 }
 
-interface Shared {
+interface SharedSubscription {
   readonly key: number;
-  readonly subscribers: Set<Subscriber>;
-  isTaken: boolean;
+  readonly subscribers: Set<TopicSubscriber>;
+  isAccepted: boolean;
   /** Why the hub did not take it. */
-  refusal: string | undefined;
-  ending: ReturnType<typeof setTimeout> | undefined;
+  rejection: string | undefined;
+  closeTimer: ReturnType<typeof setTimeout> | undefined;
 }
 
 type Params = Readonly<Record<string, unknown>>;
 
 /** Subscriptions by what they ask for: the hub refuses a second one that is equal to the first. */
-const shared = new Map<string, Shared>();
-const byKey = new Map<number, Shared>();
+const shared = new Map<string, SharedSubscription>();
+const byKey = new Map<number, SharedSubscription>();
 let thread: Worker | undefined;
 let lastKey = 0;
 
-function tell(told: ToThread): void {
-  thread?.postMessage(told);
+function post(message: ThreadCommand): void {
+  thread?.postMessage(message);
 }
 
 /** Opens the connection; once, when the page starts. */
 export function openLive(): void {
   thread = new Worker(new URL('./live_thread.ts', import.meta.url), { type: 'module' });
-  thread.onmessage = ({ data }: MessageEvent<FromThread>) => receive(data);
-  tell({ do: 'open', origin: location.origin, token: accessToken.peek() });
-  effect(() => tell({ do: 'token', token: accessToken.value }));
-  addEventListener('online', () => tell({ do: 'retry' }));
+  thread.onmessage = ({ data }: MessageEvent<ThreadEvent>) => receive(data);
+  post({ do: 'open', origin: location.origin, token: accessToken.peek() });
+  effect(() => post({ do: 'token', token: accessToken.value }));
+  addEventListener('online', () => post({ do: 'retry' }));
 }
 
 /** Connects anew at once. */
 export function reconnect(): void {
-  tell({ do: 'retry' });
+  post({ do: 'retry' });
 }
 
 /** Subscribes to a topic; equal subscriptions are shared. Returns what ends it. */
-export function subscribe(topic: string, params: Params, subscriber: Subscriber): () => void {
+export function subscribe(topic: string, params: Params, subscriber: TopicSubscriber): () => void {
   return join({ topic, params }, subscriber);
 }
 
@@ -80,92 +80,95 @@ export function subscribe(topic: string, params: Params, subscriber: Subscriber)
 export function subscribeMoves(
   { topic, params, from }: { readonly topic: string; readonly params: Params; readonly from: string },
   moves: (batch: MoveBatch, next: () => void) => void,
-  refused: (description: string) => void,
+  rejected: (description: string) => void,
 ): () => void {
   const key = lastKey + 1;
-  const next = (): void => tell({ do: 'taken', key });
+  const next = (): void => post({ do: 'ready', key });
   const feed = { of: 'moves', from } as const;
-  return join({ topic, params, feed }, { moves: (batch) => moves(batch, next), refused });
+  return join({ topic, params, feed }, { moves: (batch) => moves(batch, next), rejected: rejected });
 }
 
 /** Subscribes to when and how often each provider is heard of: `heard` gets a batch a second at most. */
-export function subscribeHeard(heard: (batch: HeardBatch) => void, refused: (description: string) => void): () => void {
+export function subscribeLastSeen(
+  lastSeen: (batch: LastSeenBatch) => void,
+  rejected: (description: string) => void,
+): () => void {
   const key = lastKey + 1;
-  const feed = { of: 'heard', from: '/providers/locations' } as const;
-  const take = (batch: HeardBatch): void => {
-    heard(batch);
-    tell({ do: 'taken', key });
+  const feed = { of: 'last_seen', from: '/providers/locations' } as const;
+  const take = (batch: LastSeenBatch): void => {
+    lastSeen(batch);
+    post({ do: 'ready', key });
   };
-  return join({ topic: 'location_updates', params: {}, feed }, { heard: take, refused });
+  return join({ topic: 'location_updates', params: {}, feed }, { lastSeen: take, rejected: rejected });
 }
 
 function join(
   { topic, params, feed }: { readonly topic: string; readonly params: Params; readonly feed?: FeedOptions },
-  subscriber: Subscriber,
+  subscriber: TopicSubscriber,
 ): () => void {
   const identity = feed === undefined ? JSON.stringify([topic, params]) : `${feed.of} ${lastKey + 1}`;
   let group = shared.get(identity);
   if (group === undefined) {
     lastKey++;
-    group = { key: lastKey, subscribers: new Set(), isTaken: false, refusal: undefined, ending: undefined };
+    group = { key: lastKey, subscribers: new Set(), isAccepted: false, rejection: undefined, closeTimer: undefined };
     shared.set(identity, group);
     byKey.set(group.key, group);
-    tell({ do: 'subscribe', key: group.key, topic, params, feed });
-  } else if (group.isTaken) {
+    post({ do: 'subscribe', key: group.key, topic, params, feed });
+  } else if (group.isAccepted) {
     queueMicrotask(() => subscriber.subscribed?.());
-  } else if (group.refusal !== undefined) {
-    const { refusal } = group;
-    queueMicrotask(() => subscriber.refused?.(refusal));
+  } else if (group.rejection !== undefined) {
+    const { rejection: rejection } = group;
+    queueMicrotask(() => subscriber.rejected?.(rejection));
   }
-  clearTimeout(group.ending);
+  clearTimeout(group.closeTimer);
   group.subscribers.add(subscriber);
-  return () => leave(identity, subscriber, feed === undefined ? 1_000 : 0);
+  return () => release(identity, subscriber, feed === undefined ? 1_000 : 0);
 }
 
 /** The subscription of a page that is left lingers: the next page may want the same. */
-function leave(identity: string, subscriber: Subscriber, lingerMs: number): void {
+function release(identity: string, subscriber: TopicSubscriber, lingerMs: number): void {
   const group = shared.get(identity);
   if (group === undefined) return;
   group.subscribers.delete(subscriber);
   if (group.subscribers.size > 0) return;
-  const end = (): void => {
+  const close = (): void => {
     if (group.subscribers.size > 0) return;
     shared.delete(identity);
     byKey.delete(group.key);
-    tell({ do: 'unsubscribe', key: group.key });
+    post({ do: 'unsubscribe', key: group.key });
   };
-  if (lingerMs === 0) end();
-  else group.ending = setTimeout(end, lingerMs);
+  if (lingerMs === 0) close();
+  else group.closeTimer = setTimeout(close, lingerMs);
 }
 
-function receive(told: FromThread): void {
-  switch (told.say) {
+function receive(message: ThreadEvent): void {
+  switch (message.post) {
     case 'state':
-      changeState(told.state, told.retryInMs);
+      changeState(message.state, message.retryInMs);
       break;
     case 'traffic':
-      traffic.value = [...traffic.value.slice(1 - TRAFFIC_MAX), told.traffic];
+      traffic.value = [...traffic.value.slice(1 - TRAFFIC_MAX), message.traffic];
       break;
     case 'subscribed': {
-      const group = byKey.get(told.key);
-      if (group !== undefined) Object.assign(group, { isTaken: true, refusal: undefined });
+      const group = byKey.get(message.key);
+      if (group !== undefined) Object.assign(group, { isAccepted: true, rejection: undefined });
       for (const subscriber of group?.subscribers ?? []) subscriber.subscribed?.();
       break;
     }
-    case 'refused': {
-      const group = byKey.get(told.key);
-      if (group !== undefined) Object.assign(group, { isTaken: false, refusal: told.description });
-      for (const { refused } of group?.subscribers ?? []) refused?.(told.description);
+    case 'rejected': {
+      const group = byKey.get(message.key);
+      if (group !== undefined) Object.assign(group, { isAccepted: false, rejection: message.description });
+      for (const { rejected: rejected } of group?.subscribers ?? []) rejected?.(message.description);
       break;
     }
     case 'events':
-      for (const { events } of byKey.get(told.key)?.subscribers ?? []) events?.(told.payload as readonly never[]);
+      for (const { events } of byKey.get(message.key)?.subscribers ?? []) events?.(message.payload as readonly never[]);
       break;
     case 'moves':
-      for (const { moves } of byKey.get(told.key)?.subscribers ?? []) moves?.(told.batch);
+      for (const { moves } of byKey.get(message.key)?.subscribers ?? []) moves?.(message.batch);
       break;
-    case 'heard':
-      for (const { heard } of byKey.get(told.key)?.subscribers ?? []) heard?.(told.batch);
+    case 'last_seen':
+      for (const { lastSeen: lastSeen } of byKey.get(message.key)?.subscribers ?? []) lastSeen?.(message.batch);
       break;
   }
 }
@@ -176,7 +179,7 @@ function changeState(state: SocketState, retryInMs: number | undefined): void {
   const { state: before, sinceMs } = connection.peek();
   if (state === 'connected') wasConnected.value = true;
   if (state !== 'connected' && state !== 'stale') {
-    for (const group of byKey.values()) Object.assign(group, { isTaken: false, refusal: undefined });
+    for (const group of byKey.values()) Object.assign(group, { isAccepted: false, rejection: undefined });
   }
   connection.value = { state, sinceMs: state === before ? sinceMs : nowMs, retryAtMs };
 }

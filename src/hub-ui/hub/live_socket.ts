@@ -1,4 +1,4 @@
-import { waitBefore } from './retry.ts';
+import { backoffMs } from './retry.ts';
 
 /**
  * One WebSocket to the hub that is kept for as long as the page is open. However it ends, with the death of its hub or with
@@ -24,32 +24,32 @@ export interface SocketEvents {
   message(key: number, payload: readonly unknown[]): void;
   /** The hub has taken a subscription: everything from now on will come. Also after each reconnect. */
   subscribed(key: number): void;
-  refused(key: number, description: string): void;
+  rejected(key: number, description: string): void;
   /** Round trip of a beat. */
-  beat(milliseconds: number): void;
+  heartbeat(milliseconds: number): void;
   received(bytes: number, elements: number): void;
 }
 
 /** Time and chance, so that tests need not wait. */
-export interface SocketDeps {
+export interface LiveSocketDeps {
   readonly now: () => number;
   readonly random: () => number;
   readonly after: (milliseconds: number, run: () => void) => () => void;
 }
 
-interface Wanted {
+interface SubscriptionRequest {
   readonly topic: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** How often it was refused on the present connection. */
-  refusals: number;
+  rejections: number;
 }
 
-type Awaited = { readonly is: 'subscribe' | 'unsubscribe'; readonly key: number } | { readonly is: 'beat' };
+type PendingCommand = { readonly is: 'subscribe' | 'unsubscribe'; readonly key: number } | { readonly is: 'heartbeat' };
 
-const BEAT_MS = 5_000;
+const HEARTBEAT_MS = 5_000;
 const STALE_MS = 4_000;
 const DEAD_MS = 12_000;
-const BEAT = { topic: 'anchor_changes', params: { id: 'beat of the web UI' } };
+const HEARTBEAT = { topic: 'anchor_changes', params: { id: 'beat of the web UI' } };
 
 /** Of a subscription that the hub cannot take, now or at all. */
 const SUBSCRIBE_FAILED = 10002;
@@ -66,24 +66,24 @@ interface Frame {
 export class LiveSocket {
   readonly #url: string;
   readonly #on: SocketEvents;
-  readonly #deps: SocketDeps;
-  readonly #wanted = new Map<number, Wanted>();
+  readonly #deps: LiveSocketDeps;
+  readonly #requests = new Map<number, SubscriptionRequest>();
   /** The hub's ids of the subscriptions on the present connection. */
   readonly #keys = new Map<number, number>();
   #token: string | undefined;
   #socket: WebSocket | undefined;
   #state: SocketState = 'connecting';
   /** Commands that are not answered yet. The hub answers them in their order. */
-  #awaited: Awaited[] = [];
+  #pending: PendingCommand[] = [];
   #attempt = 0;
   #lastFrameMs = 0;
-  #beatSentMs: number | undefined;
-  #beatId: number | undefined;
+  #heartbeatSentMs: number | undefined;
+  #heartbeatId: number | undefined;
   #cancelTimer: () => void = () => undefined;
   /** Ends what waits to be asked for again. */
-  readonly #cancelAgain = new Map<number, () => void>();
+  readonly #cancelRetry = new Map<number, () => void>();
 
-  constructor(url: string, on: SocketEvents, deps: SocketDeps) {
+  constructor(url: string, on: SocketEvents, deps: LiveSocketDeps) {
     this.#url = url;
     this.#on = on;
     this.#deps = deps;
@@ -103,14 +103,14 @@ export class LiveSocket {
   }
 
   subscribe(key: number, topic: string, params: Readonly<Record<string, unknown>>): void {
-    this.#wanted.set(key, { topic, params, refusals: 0 });
+    this.#requests.set(key, { topic, params, rejections: 0 });
     if (this.#isOpen) this.#sendSubscribe(key);
   }
 
   unsubscribe(key: number): void {
-    this.#wanted.delete(key);
-    this.#cancelAgain.get(key)?.();
-    this.#cancelAgain.delete(key);
+    this.#requests.delete(key);
+    this.#cancelRetry.get(key)?.();
+    this.#cancelRetry.delete(key);
     const id = this.#idOf(key);
     if (id === undefined || !this.#isOpen) return;
     this.#keys.delete(id);
@@ -135,17 +135,17 @@ export class LiveSocket {
   #connect(): void {
     this.#cancelTimer();
     this.#detach();
-    if (this.#attempt === 0) this.#become('connecting');
+    if (this.#attempt === 0) this.#setState('connecting');
     const socket = new WebSocket(this.#url);
     this.#socket = socket;
     socket.onopen = () => {
       this.#lastFrameMs = this.#deps.now();
-      this.#become('connected');
-      for (const key of this.#wanted.keys()) this.#sendSubscribe(key);
-      this.#beat();
+      this.#setState('connected');
+      for (const key of this.#requests.keys()) this.#sendSubscribe(key);
+      this.#sendHeartbeat();
     };
     socket.onmessage = ({ data }) => this.#receive(String(data));
-    socket.onclose = () => this.#lost();
+    socket.onclose = () => this.#reconnectLater();
     // A connection that cannot be made may take minutes to say so.
     this.#timer(DEAD_MS, () => this.#drop());
   }
@@ -153,27 +153,27 @@ export class LiveSocket {
   /** Gives the connection up and comes back. */
   #drop(): void {
     this.#detach();
-    this.#lost();
+    this.#reconnectLater();
   }
 
-  #lost(): void {
+  #reconnectLater(): void {
     this.#detach();
     this.#attempt++;
-    const waitMs = waitBefore(this.#attempt, this.#deps.random);
-    this.#become('reconnecting', { retryInMs: waitMs });
+    const waitMs = backoffMs(this.#attempt, this.#deps.random);
+    this.#setState('reconnecting', { retryInMs: waitMs });
     this.#timer(waitMs, () => this.#connect());
   }
 
   #detach(): void {
     const socket = this.#socket;
     this.#socket = undefined;
-    this.#awaited = [];
+    this.#pending = [];
     this.#keys.clear();
-    for (const cancel of this.#cancelAgain.values()) cancel();
-    this.#cancelAgain.clear();
-    for (const wanted of this.#wanted.values()) wanted.refusals = 0;
-    this.#beatSentMs = undefined;
-    this.#beatId = undefined;
+    for (const cancel of this.#cancelRetry.values()) cancel();
+    this.#cancelRetry.clear();
+    for (const request of this.#requests.values()) request.rejections = 0;
+    this.#heartbeatSentMs = undefined;
+    this.#heartbeatId = undefined;
     if (socket === undefined) return;
     socket.onopen = null;
     socket.onmessage = null;
@@ -183,11 +183,11 @@ export class LiveSocket {
 
   #receive(text: string): void {
     this.#lastFrameMs = this.#deps.now();
-    if (this.#state === 'stale') this.#become('connected');
+    if (this.#state === 'stale') this.#setState('connected');
     const frame = JSON.parse(text) as Frame;
     this.#on.received(text.length, frame.payload?.length ?? 0);
     if (frame.event === 'message') this.#deliver(frame);
-    else this.#answered(frame);
+    else this.#receiveReply(frame);
   }
 
   #deliver({ subscription_id: id, topic, payload = [] }: Frame): void {
@@ -197,39 +197,39 @@ export class LiveSocket {
       return;
     }
     // The hub may be set to name no subscriptions: then whoever wanted the topic gets it.
-    for (const [key, wanted] of this.#wanted) if (wanted.topic === topic) this.#on.message(key, payload);
+    for (const [key, wanted] of this.#requests) if (wanted.topic === topic) this.#on.message(key, payload);
   }
 
-  #answered({ event, subscription_id: id, description = '', code = 0 }: Frame): void {
-    const awaited = this.#awaited.shift();
-    if (awaited === undefined) return;
-    if (awaited.is === 'beat') {
-      if (this.#beatSentMs !== undefined) this.#on.beat(this.#deps.now() - this.#beatSentMs);
-      this.#beatSentMs = undefined;
-      this.#beatId = event === 'subscribed' ? id : undefined;
+  #receiveReply({ event, subscription_id: id, description = '', code = 0 }: Frame): void {
+    const pending = this.#pending.shift();
+    if (pending === undefined) return;
+    if (pending.is === 'heartbeat') {
+      if (this.#heartbeatSentMs !== undefined) this.#on.heartbeat(this.#deps.now() - this.#heartbeatSentMs);
+      this.#heartbeatSentMs = undefined;
+      this.#heartbeatId = event === 'subscribed' ? id : undefined;
       return;
     }
-    if (awaited.is === 'unsubscribe') return;
-    const { key } = awaited;
+    if (pending.is === 'unsubscribe') return;
+    const { key } = pending;
     if (event === 'error' || id === undefined) {
-      this.#on.refused(key, description);
-      if (code === SUBSCRIBE_FAILED) this.#askAgain(key);
+      this.#on.rejected(key, description);
+      if (code === SUBSCRIBE_FAILED) this.#retrySubscribe(key);
       return;
     }
     this.#keys.set(id, key);
-    if (this.#wanted.has(key)) this.#on.subscribed(key);
+    if (this.#requests.has(key)) this.#on.subscribed(key);
     else this.unsubscribe(key);
   }
 
-  #askAgain(key: number): void {
-    const wanted = this.#wanted.get(key);
-    if (wanted === undefined) return;
-    wanted.refusals++;
-    const ask = (): void => {
-      this.#cancelAgain.delete(key);
+  #retrySubscribe(key: number): void {
+    const request = this.#requests.get(key);
+    if (request === undefined) return;
+    request.rejections++;
+    const retry = (): void => {
+      this.#cancelRetry.delete(key);
       if (this.#isOpen) this.#sendSubscribe(key);
     };
-    this.#cancelAgain.set(key, this.#deps.after(waitBefore(wanted.refusals, this.#deps.random), ask));
+    this.#cancelRetry.set(key, this.#deps.after(backoffMs(request.rejections, this.#deps.random), retry));
   }
 
   #idOf(key: number): number | undefined {
@@ -238,14 +238,14 @@ export class LiveSocket {
   }
 
   #sendSubscribe(key: number): void {
-    const wanted = this.#wanted.get(key);
-    if (wanted === undefined) return;
-    const params = this.#withToken(wanted.params);
-    this.#command({ is: 'subscribe', key }, { event: 'subscribe', topic: wanted.topic, params });
+    const request = this.#requests.get(key);
+    if (request === undefined) return;
+    const params = this.#withToken(request.params);
+    this.#command({ is: 'subscribe', key }, { event: 'subscribe', topic: request.topic, params });
   }
 
-  #command(awaited: Awaited, frame: object): void {
-    this.#awaited.push(awaited);
+  #command(pending: PendingCommand, frame: object): void {
+    this.#pending.push(pending);
     this.#socket?.send(JSON.stringify(frame));
   }
 
@@ -253,35 +253,35 @@ export class LiveSocket {
     return this.#token === undefined ? params : { ...params, token: this.#token };
   }
 
-  #beat(): void {
-    if (this.#beatSentMs === undefined) {
-      this.#beatSentMs = this.#deps.now();
-      const ends = this.#beatId !== undefined;
-      const frame = ends
-        ? { event: 'unsubscribe', subscription_id: this.#beatId }
-        : { event: 'subscribe', topic: BEAT.topic, params: this.#withToken(BEAT.params) };
-      this.#command({ is: 'beat' }, frame);
+  #sendHeartbeat(): void {
+    if (this.#heartbeatSentMs === undefined) {
+      this.#heartbeatSentMs = this.#deps.now();
+      const isSubscribed = this.#heartbeatId !== undefined;
+      const frame = isSubscribed
+        ? { event: 'unsubscribe', subscription_id: this.#heartbeatId }
+        : { event: 'subscribe', topic: HEARTBEAT.topic, params: this.#withToken(HEARTBEAT.params) };
+      this.#command({ is: 'heartbeat' }, frame);
     }
-    this.#timer(STALE_MS, () => this.#look());
+    this.#timer(STALE_MS, () => this.#checkHeartbeat());
   }
 
   /** Looks whether the beat was answered. Other frames prove as well that the hub is there. */
-  #look(): void {
+  #checkHeartbeat(): void {
     const silentMs = this.#deps.now() - this.#lastFrameMs;
-    if (this.#beatSentMs === undefined || silentMs < STALE_MS) {
+    if (this.#heartbeatSentMs === undefined || silentMs < STALE_MS) {
       this.#attempt = 0;
-      this.#timer(BEAT_MS - STALE_MS, () => this.#beat());
+      this.#timer(HEARTBEAT_MS - STALE_MS, () => this.#sendHeartbeat());
       return;
     }
     if (silentMs >= DEAD_MS) {
       this.#drop();
       return;
     }
-    this.#become('stale');
-    this.#timer(1_000, () => this.#look());
+    this.#setState('stale');
+    this.#timer(1_000, () => this.#checkHeartbeat());
   }
 
-  #become(state: SocketState, facts: { readonly retryInMs?: number } = {}): void {
+  #setState(state: SocketState, facts: { readonly retryInMs?: number } = {}): void {
     this.#state = state;
     this.#on.state(state, facts);
   }

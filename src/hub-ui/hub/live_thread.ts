@@ -3,29 +3,31 @@
  * batch when it is ready to draw one.
  */
 import { API_PATH } from './api_path.ts';
-import { Heard } from './last_seen.ts';
-import type { FeedOptions, FromThread, ToThread } from './live_protocol.ts';
+import { LastSeenCollector } from './last_seen.ts';
+import type { FeedOptions, ThreadEvent, ThreadCommand } from './live_protocol.ts';
 import { LiveSocket } from './live_socket.ts';
-import { Moves } from './moves.ts';
-import { isPassing, pause, waitBefore } from './retry.ts';
+import { MoveCollector } from './moves.ts';
+import { isTransient, pause, backoffMs } from './retry.ts';
 
 /** How far apart batches are at least: positions do not look smoother than this, and nobody reads faster. */
-const BATCH_MS = { moves: 50, heard: 1_000 } as const;
+const BATCH_MS = { moves: 50, last_seen: 1_000 } as const;
 /** How often a feed of one floor looks for what has left it. */
 const RELIST_MS = 5_000;
 
-type Collected = { readonly of: 'moves'; readonly items: Moves } | { readonly of: 'heard'; readonly items: Heard };
+type FeedItems =
+  | { readonly of: 'moves'; readonly items: MoveCollector }
+  | { readonly of: 'last_seen'; readonly items: LastSeenCollector };
 
 interface Feed {
-  readonly collected: Collected;
+  readonly collected: FeedItems;
   readonly from: string;
   readonly floor: number | undefined;
   /** Whether the page waits for a batch. */
-  isWanted: boolean;
+  isPageReady: boolean;
   timer: ReturnType<typeof setTimeout> | undefined;
   lastMs: number;
   /** How often it has begun anew, as it does with each subscription. */
-  begun: number;
+  restarts: number;
 }
 
 const feeds = new Map<number, Feed>();
@@ -36,11 +38,11 @@ let bytes = 0;
 let elements = 0;
 let roundTripMs: number | undefined;
 
-function say(told: FromThread, transfer: Transferable[] = []): void {
-  postMessage(told, { transfer });
+function post(event: ThreadEvent, transfer: Transferable[] = []): void {
+  postMessage(event, { transfer });
 }
 
-addEventListener('message', ({ data }: MessageEvent<ToThread>) => {
+addEventListener('message', ({ data }: MessageEvent<ThreadCommand>) => {
   switch (data.do) {
     case 'open':
       origin = data.origin;
@@ -63,8 +65,8 @@ addEventListener('message', ({ data }: MessageEvent<ToThread>) => {
       feeds.delete(data.key);
       socket?.unsubscribe(data.key);
       break;
-    case 'taken':
-      want(data.key);
+    case 'ready':
+      markReady(data.key);
       break;
   }
 });
@@ -82,22 +84,22 @@ function open(): void {
   socket = new LiveSocket(
     url,
     {
-      state: (state, { retryInMs }) => say({ say: 'state', state, retryInMs }),
+      state: (state, { retryInMs }) => post({ post: 'state', state, retryInMs }),
       subscribed(key) {
-        say({ say: 'subscribed', key });
+        post({ post: 'subscribed', key });
         void startFeed(key);
       },
-      refused: (key, description) => say({ say: 'refused', key, description }),
+      rejected: (key, description) => post({ post: 'rejected', key, description }),
       message(key, payload) {
         const feed = feeds.get(key);
         if (feed === undefined) {
-          say({ say: 'events', key, payload });
+          post({ post: 'events', key, payload });
           return;
         }
         feed.collected.items.add(payload);
-        offer(key, feed);
+        sendBatch(key, feed);
       },
-      beat(milliseconds) {
+      heartbeat(milliseconds) {
         roundTripMs = milliseconds;
       },
       received(size, count) {
@@ -109,10 +111,11 @@ function open(): void {
   );
   socket.open(token);
   setInterval(() => {
-    for (const [key, feed] of feeds) if (feed.floor !== undefined) void list(key, feed).then(() => offer(key, feed));
+    for (const [key, feed] of feeds)
+      if (feed.floor !== undefined) void addListed(key, feed).then(() => sendBatch(key, feed));
   }, RELIST_MS);
   setInterval(() => {
-    say({ say: 'traffic', traffic: { atMs: Date.now(), bytes, elements, roundTripMs } });
+    post({ post: 'traffic', traffic: { atMs: Date.now(), bytes, elements, roundTripMs } });
     bytes = 0;
     elements = 0;
   }, 1_000);
@@ -120,8 +123,9 @@ function open(): void {
 
 function openFeed(key: number, { of, from }: FeedOptions, floor: unknown): void {
   const known = typeof floor === 'number' ? floor : undefined;
-  const collected: Collected = of === 'moves' ? { of, items: new Moves() } : { of, items: new Heard() };
-  feeds.set(key, { collected, from, floor: known, isWanted: true, timer: undefined, lastMs: 0, begun: 0 });
+  const collected: FeedItems =
+    of === 'moves' ? { of, items: new MoveCollector() } : { of, items: new LastSeenCollector() };
+  feeds.set(key, { collected, from, floor: known, isPageReady: true, timer: undefined, lastMs: 0, restarts: 0 });
 }
 
 /**
@@ -132,15 +136,15 @@ async function startFeed(key: number): Promise<void> {
   const feed = feeds.get(key);
   if (feed === undefined) return;
   feed.collected.items.restart();
-  feed.begun++;
-  const { begun } = feed;
+  feed.restarts++;
+  const { restarts: restarts } = feed;
   for (let attempt = 1; ; attempt++) {
-    const isAnswered = await list(key, feed);
-    if (feeds.get(key) !== feed || feed.begun !== begun) return;
-    offer(key, feed);
+    const isAnswered = await addListed(key, feed);
+    if (feeds.get(key) !== feed || feed.restarts !== restarts) return;
+    sendBatch(key, feed);
     if (isAnswered) return;
-    await pause(waitBefore(attempt, Math.random));
-    if (feeds.get(key) !== feed || feed.begun !== begun) return;
+    await pause(backoffMs(attempt, Math.random));
+    if (feeds.get(key) !== feed || feed.restarts !== restarts) return;
   }
 }
 
@@ -148,21 +152,21 @@ async function startFeed(key: number): Promise<void> {
  * Adds what is there now; returns false when no hub could say it. What has left the feed's floor is among it: the hub tells
  * of what is on the floor, and says nothing of what is there no more.
  */
-async function list(key: number, feed: Feed): Promise<boolean> {
-  const { begun } = feed;
+async function addListed(key: number, feed: Feed): Promise<boolean> {
+  const { restarts: restarts } = feed;
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   try {
     const response = await fetch(`${origin}${API_PATH}${feed.from}`, { headers });
-    if (!response.ok) return !isPassing(response.status);
+    if (!response.ok) return !isTransient(response.status);
     const { floor } = feed;
     const known = feed.collected.items;
     const items = (await response.json()) as readonly Listed[];
-    if (feeds.get(key) !== feed || feed.begun !== begun) return true;
-    const wanted = items.filter((item) => {
+    if (feeds.get(key) !== feed || feed.restarts !== restarts) return true;
+    const listed = items.filter((item) => {
       const { floor: its, provider_id: providerId } = item.location ?? item;
-      return floor === undefined || its === floor || known.knows(item.id ?? providerId ?? '');
+      return floor === undefined || its === floor || known.has(item.id ?? providerId ?? '');
     });
-    known.add(wanted, { isList: true });
+    known.add(listed, { isList: true });
     return true;
   } catch {
     return false;
@@ -176,31 +180,31 @@ interface Listed {
   readonly location?: { readonly floor?: number; readonly provider_id?: string };
 }
 
-function want(key: number): void {
+function markReady(key: number): void {
   const feed = feeds.get(key);
   if (feed === undefined) return;
-  feed.isWanted = true;
-  offer(key, feed);
+  feed.isPageReady = true;
+  sendBatch(key, feed);
 }
 
 /** Sends a batch when there is something to send, the page waits, and the last one is long enough ago. */
-function offer(key: number, feed: Feed): void {
-  if (!feed.isWanted || feed.collected.items.isEmpty || feed.timer !== undefined) return;
+function sendBatch(key: number, feed: Feed): void {
+  if (!feed.isPageReady || feed.collected.items.isEmpty || feed.timer !== undefined) return;
   const waitMs = feed.lastMs + BATCH_MS[feed.collected.of] - performance.now();
   if (waitMs > 0) {
     feed.timer = setTimeout(() => {
       feed.timer = undefined;
-      offer(key, feed);
+      sendBatch(key, feed);
     }, waitMs);
     return;
   }
-  feed.isWanted = false;
+  feed.isPageReady = false;
   feed.lastMs = performance.now();
-  if (feed.collected.of === 'heard') {
+  if (feed.collected.of === 'last_seen') {
     const batch = feed.collected.items.take();
-    say({ say: 'heard', key, batch }, [batch.rows.buffer] as ArrayBuffer[]);
+    post({ post: 'last_seen', key, batch }, [batch.rows.buffer] as ArrayBuffer[]);
     return;
   }
   const batch = feed.collected.items.take();
-  say({ say: 'moves', key, batch }, [batch.rows.buffer, batch.outlines.buffer] as ArrayBuffer[]);
+  post({ post: 'moves', key, batch }, [batch.rows.buffer, batch.outlines.buffer] as ArrayBuffer[]);
 }

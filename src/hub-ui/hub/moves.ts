@@ -7,15 +7,15 @@ export const ROW = 7;
 /** What has moved since the last batch, each object once, packed so that it crosses to the page without a copy. */
 export interface MoveBatch {
   /** Objects that were not in any batch before, in the order of their indices. */
-  readonly fresh: readonly FreshObject[];
+  readonly added: readonly NewObject[];
   readonly rows: Float64Array;
   /** Outlines of the objects in `rows` that have one: index, number of points, x, y, x, y … */
   readonly outlines: Float64Array;
   /** Everything known was forgotten before this batch: the feed starts anew. */
-  readonly isFirst: boolean;
+  readonly isReset: boolean;
 }
 
-export interface FreshObject {
+export interface NewObject {
   readonly index: number;
   readonly id: string;
   readonly name: string | undefined;
@@ -25,18 +25,18 @@ export interface FreshObject {
 }
 
 /** Collects locations or motions, and keeps the newest of each object until somebody takes them. */
-export class Moves {
+export class MoveCollector {
   readonly #indices = new Map<string, number>();
   readonly #times: number[] = [];
   #dirty = new Map<number, Location | TrackableMotion>();
-  #fresh: FreshObject[] = [];
-  #isFirst = true;
+  #added: NewObject[] = [];
+  #isReset = true;
 
   get isEmpty(): boolean {
-    return this.#dirty.size === 0 && !this.#isFirst;
+    return this.#dirty.size === 0 && !this.#isReset;
   }
 
-  knows(id: string): boolean {
+  has(id: string): boolean {
     return this.#indices.has(id);
   }
 
@@ -47,10 +47,10 @@ export class Moves {
       const location = isMotion ? item.location : item;
       const id = isMotion ? item.id : location.provider_id;
       if (id == null) continue;
-      const index = this.#indices.get(id) ?? this.#meet(id, isMotion ? item.name : undefined, location);
+      const index = this.#indices.get(id) ?? this.#addObject(id, isMotion ? item.name : undefined, location);
       const timeMs = Date.parse(location.timestamp_generated ?? '');
-      const knownMs = this.#times[index];
-      if (isList && knownMs !== undefined && timeMs <= knownMs) continue;
+      const lastMs = this.#times[index];
+      if (isList && lastMs !== undefined && timeMs <= lastMs) continue;
       this.#times[index] = timeMs;
       this.#dirty.set(index, item);
     }
@@ -61,8 +61,8 @@ export class Moves {
     this.#indices.clear();
     this.#times.length = 0;
     this.#dirty = new Map();
-    this.#fresh = [];
-    this.#isFirst = true;
+    this.#added = [];
+    this.#isReset = true;
   }
 
   take(): MoveBatch {
@@ -82,18 +82,18 @@ export class Moves {
       at += ROW;
       if ('location' in item) addOutline(outlines, index, item);
     }
-    const batch = { fresh: this.#fresh, rows, outlines: Float64Array.from(outlines), isFirst: this.#isFirst };
+    const batch = { added: this.#added, rows, outlines: Float64Array.from(outlines), isReset: this.#isReset };
     this.#dirty = new Map();
-    this.#fresh = [];
-    this.#isFirst = false;
+    this.#added = [];
+    this.#isReset = false;
     return batch;
   }
 
-  #meet(id: string, name: string | null | undefined, location: Location): number {
+  #addObject(id: string, name: string | null | undefined, location: Location): number {
     const index = this.#indices.size;
     this.#indices.set(id, index);
     const { provider_type: providerType, source } = location;
-    this.#fresh.push({ index, id, name: name ?? undefined, providerType, source: source ?? undefined });
+    this.#added.push({ index, id, name: name ?? undefined, providerType, source: source ?? undefined });
     return index;
   }
 }

@@ -7,7 +7,7 @@ import { partsOf, placeOf } from '../problems/sentences.ts';
 import { accessToken, renewAccess } from './access.ts';
 import { API_PATH } from './api_path.ts';
 import type { Entities, Kind } from './entity_kinds.ts';
-import { isPassing, pause, waitBefore } from './retry.ts';
+import { isTransient, pause, backoffMs } from './retry.ts';
 
 /** A request that the hub refused, or that did not reach it. */
 export class RequestError extends Error {
@@ -18,17 +18,17 @@ export class RequestError extends Error {
   /** What is wrong, as a sentence that stands beside the field. */
   readonly reason: string;
   /** The message as the hub has sent it. */
-  readonly told: string;
+  readonly hubMessage: string;
 
   /** `told` names a field and what is wrong with it; the message is a sentence that says the same. */
-  constructor(status: number, told: string, options?: ErrorOptions) {
-    const { field, reason } = partsOf(told);
+  constructor(status: number, hubMessage: string, options?: ErrorOptions) {
+    const { field, reason } = partsOf(hubMessage);
     super(field === undefined ? reason : `${placeOf(field)}: ${reason}`, options);
     this.name = 'RequestError';
     this.status = status;
     this.field = field;
     this.reason = reason;
-    this.told = told;
+    this.hubMessage = hubMessage;
   }
 }
 
@@ -79,7 +79,7 @@ export async function request<T>(
   path: string,
   { query, ...options }: RequestOptions & { readonly query?: Query } = {},
 ): Promise<T> {
-  const text = await textOf(method, `${API_PATH}${path}${queryText(query)}`, options);
+  const text = await sendWithRetry(method, `${API_PATH}${path}${queryText(query)}`, options);
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
@@ -88,29 +88,29 @@ export function getText(
   path: string,
   options: Pick<RequestOptions, 'isOnce' | 'signal' | 'onWarning'> = {},
 ): Promise<string> {
-  return textOf('GET', path, options);
+  return sendWithRetry('GET', path, options);
 }
 
-async function textOf(method: Method, url: string, options: RequestOptions): Promise<string> {
+async function sendWithRetry(method: Method, url: string, options: RequestOptions): Promise<string> {
   const { signal, isOnce = method !== 'GET' } = options;
   // JSON.stringify would write null for a number that is too large.
-  const unfit = options.body === undefined ? undefined : unsupportedReason(options.body);
-  if (unfit !== undefined) throw new RequestError(400, unfit);
+  const unsupported = options.body === undefined ? undefined : unsupportedReason(options.body);
+  if (unsupported !== undefined) throw new RequestError(400, unsupported);
   const beganMs = Date.now();
   for (let attempt = 1; ; attempt++) {
     try {
-      return await textOnce(method, url, options);
+      return await sendOnce(method, url, options);
     } catch (error) {
-      const waitMs = waitBefore(attempt, Math.random);
+      const waitMs = backoffMs(attempt, Math.random);
       const isLast = isOnce || Date.now() + waitMs - beganMs > TRY_MS;
-      if (isLast || !(error instanceof RequestError) || !isPassing(error.status)) throw error;
+      if (isLast || !(error instanceof RequestError) || !isTransient(error.status)) throw error;
       waitingReads.value++;
       await pause(waitMs, signal).finally(() => waitingReads.value--);
     }
   }
 }
 
-async function textOnce(method: Method, url: string, { body, signal, onWarning }: RequestOptions): Promise<string> {
+async function sendOnce(method: Method, url: string, { body, signal, onWarning }: RequestOptions): Promise<string> {
   const send = async (): Promise<[Response, string]> => {
     const headers: Record<string, string> = {};
     if (accessToken.peek() !== undefined) headers['Authorization'] = `Bearer ${accessToken.peek()}`;
@@ -126,7 +126,7 @@ async function textOnce(method: Method, url: string, { body, signal, onWarning }
   };
   let [response, text] = await send();
   if (response.status === 401 && (await renewAccess())) [response, text] = await send();
-  if (!response.ok) throw refusal(response, text);
+  if (!response.ok) throw errorOf(response, text);
   const warning = response.headers.get('Warning');
   if (warning !== null) onWarning?.(warning);
   return text;
@@ -195,7 +195,7 @@ export async function patchEntity<K extends Kind>(
     await request('PATCH', entityPath(kind, id), { body: operations });
   } catch (error) {
     if (isGuarded && error instanceof RequestError && error.field?.startsWith('patch[0].')) {
-      throw new OtherPlaneError(/found "([^"]+)"$/.exec(error.told)?.[1] ?? t('another plane'), { cause: error });
+      throw new OtherPlaneError(/found "([^"]+)"$/.exec(error.hubMessage)?.[1] ?? t('another plane'), { cause: error });
     }
     throw error;
   }
@@ -241,7 +241,7 @@ export function queryText(query: Query | undefined): string {
   return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
 }
 
-function refusal({ status, statusText }: Response, text: string): RequestError {
+function errorOf({ status, statusText }: Response, text: string): RequestError {
   try {
     const { message } = JSON.parse(text) as { readonly message?: unknown };
     if (typeof message === 'string') return new RequestError(status, message);

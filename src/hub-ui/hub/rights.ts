@@ -1,6 +1,6 @@
 import { type Text, t } from '../languages/language.ts';
 import { can, type Operation } from './access.ts';
-import { DEFINED, DEFINED_NAMES, type DefinedName, isDefined } from './definitions.ts';
+import { DEFINITIONS, DEFINITION_NAMES, type DefinitionName, isDefinition } from './definitions.ts';
 import { KINDS, type Kind, kindsText } from './entity_kinds.ts';
 import { entityPath } from './rest.ts';
 
@@ -17,18 +17,20 @@ const DEMO_KINDS: readonly Kind[] = ['zones', 'fences', 'trackables', 'providers
 
 export function whyNoDemo(): string | undefined {
   if (!can('CREATE', '/demo')) return t('You are not allowed to start the demo.');
-  return whyNot(lacking(DEMO_KINDS, ['CREATE', 'DELETE']));
+  return whyNot(missingPermissions(DEMO_KINDS, ['CREATE', 'DELETE']));
 }
 
 export function whyNoEndOfDemo(): string | undefined {
   if (!can('DELETE', '/demo')) return t('You are not allowed to remove the demo.');
-  return whyNot(lacking(DEMO_KINDS, ['DELETE']));
+  return whyNot(missingPermissions(DEMO_KINDS, ['DELETE']));
 }
 
 /** Of importing anything at all. */
 export function whyNoImport(): string | undefined {
   if (!can('CREATE', '/import') || !can('READ', '/import')) return t('You are not allowed to import.');
-  const some = [...KINDS, ...DEFINED_NAMES].some((name) => lacking([name], ['READ', 'CREATE', 'UPDATE']).length === 0);
+  const some = [...KINDS, ...DEFINITION_NAMES].some(
+    (name) => missingPermissions([name], ['READ', 'CREATE', 'UPDATE']).length === 0,
+  );
   if (some) return undefined;
   return t('You are not allowed to create and change all of any kind.');
 }
@@ -38,26 +40,28 @@ export function whyNoImportOf(
   lists: Iterable<Listed>,
   { withRules, withDeletions }: { readonly withRules: boolean; readonly withDeletions: boolean },
 ): string | undefined {
-  const missing = lacking([...lists], withDeletions ? ['CREATE', 'UPDATE', 'DELETE'] : ['CREATE', 'UPDATE']);
+  const missing = missingPermissions([...lists], withDeletions ? ['CREATE', 'UPDATE', 'DELETE'] : ['CREATE', 'UPDATE']);
   const mayRules = !withRules || can('UPDATE', '/trackables/rules/locating');
   return whyNot(mayRules ? missing : [...missing, t('change the locating rules')]);
 }
 
 /** What files have lists of. */
-type Listed = Kind | DefinedName;
+type Listed = Kind | DefinitionName;
 
 /** What of operations on any of lists is not permitted: "delete any zones". */
-function lacking(lists: readonly Listed[], operations: readonly Operation[]): readonly string[] {
+function missingPermissions(lists: readonly Listed[], operations: readonly Operation[]): readonly string[] {
   return operations.flatMap((operation) => {
     return lists
       .filter((name) => !can(operation, pathOf(operation, name)))
-      .map((name) => t(DOINGS[operation], { kind: isDefined(name) ? t(DEFINED[name].several) : kindsText(name) }));
+      .map((name) =>
+        t(DOINGS[operation], { kind: isDefinition(name) ? t(DEFINITIONS[name].several) : kindsText(name) }),
+      );
   });
 }
 
 function pathOf(operation: Operation, name: Listed): string {
-  if (isDefined(name)) {
-    const { path } = DEFINED[name];
+  if (isDefinition(name)) {
+    const { path } = DEFINITIONS[name];
     return operation === 'CREATE' || operation === 'READ' ? path : `${path}/any`;
   }
   if (operation === 'CREATE') return `/${name}`;

@@ -5,9 +5,9 @@ import { UI_PATH } from './api_path.ts';
 import { getText } from './rest.ts';
 
 /** What the hub tells the page before anything else. */
-export interface Settings {
+export interface PageSettings {
   readonly hub_version: string;
-  readonly map_tiles: MapTiles | null;
+  readonly map_tiles: MapTileSettings | null;
   /** Where people sign in; null where nobody has to. */
   readonly sign_in: SignInSettings | null;
   /** Whether the hub records where everything was. */
@@ -17,7 +17,7 @@ export interface Settings {
 }
 
 /** What lies below the map. */
-export interface MapTiles {
+export interface MapTileSettings {
   /** With {z}, {x} and {y} but for a PMTiles file. */
   readonly url: string;
   readonly kind: 'images' | 'vector' | 'pmtiles';
@@ -32,7 +32,7 @@ export interface SignInSettings {
   readonly client_id: string;
 }
 
-export const settings = signal<Settings>({
+export const settings = signal<PageSettings>({
   hub_version: '',
   map_tiles: null,
   sign_in: null,
@@ -48,7 +48,7 @@ export function hasHistory(path = '/history/tracks'): boolean {
 /** Asks for the settings, for 15 s or once. Returns false when they cannot be had: the page does without them then. */
 export async function loadSettings({ isOnce = false }: { readonly isOnce?: boolean } = {}): Promise<boolean> {
   try {
-    settings.value = JSON.parse(await getText(`${UI_PATH}/settings.json`, { isOnce })) as Settings;
+    settings.value = JSON.parse(await getText(`${UI_PATH}/settings.json`, { isOnce })) as PageSettings;
     return true;
   } catch {
     // The connection's state says that the hub cannot be reached.

@@ -6,7 +6,7 @@ import { can } from './access.ts';
 import { type Entities, type Kind, SINGULAR } from './entity_kinds.ts';
 import { subscribe } from './live.ts';
 import { listEntities, RequestError } from './rest.ts';
-import { isPassing } from './retry.ts';
+import { isTransient } from './retry.ts';
 
 export type Items<K extends Kind> = ReadonlyMap<string, Entities[K]>;
 
@@ -24,16 +24,16 @@ export interface EntityStore<K extends Kind> {
 }
 
 /** Changes that come one upon the other are shown so often: an import brings thousands, and each draws whole pages. */
-const SHOW_MS = 250;
+const APPLY_MS = 250;
 /** A list that no hub has answered, however often it was asked, is asked for again after so long. */
 const RELOAD_MS = 5_000;
 
-const made = new Map<Kind, EntityStore<Kind>>();
+const stores = new Map<Kind, EntityStore<Kind>>();
 
 /** The store of a kind; the same for everybody. */
 export function storeOf<K extends Kind>(kind: K): EntityStore<K> {
-  const store = made.get(kind) ?? (makeStore(kind) as unknown as EntityStore<Kind>);
-  made.set(kind, store);
+  const store = stores.get(kind) ?? (makeStore(kind) as unknown as EntityStore<Kind>);
+  stores.set(kind, store);
   return store as unknown as EntityStore<K>;
 }
 
@@ -51,9 +51,9 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
   /** Changes that arrive while a list is under way, which may or may not have them in it. */
   let since: ChangeEvent[] | undefined;
   /** Changes that are to be shown, and when the last were. */
-  let unshown: ChangeEvent[] = [];
-  let shownMs = Number.NEGATIVE_INFINITY;
-  let showing: ReturnType<typeof setTimeout> | undefined;
+  let pending: ChangeEvent[] = [];
+  let appliedMs = Number.NEGATIVE_INFINITY;
+  let applyTimer: ReturnType<typeof setTimeout> | undefined;
   let loads = 0;
   let followers = 0;
   let reloading: ReturnType<typeof setTimeout> | undefined;
@@ -66,12 +66,12 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
     }
     return next;
   };
-  const show = (): void => {
-    clearTimeout(showing);
-    showing = undefined;
-    shownMs = performance.now();
-    const changes = unshown;
-    unshown = [];
+  const applyPending = (): void => {
+    clearTimeout(applyTimer);
+    applyTimer = undefined;
+    appliedMs = performance.now();
+    const changes = pending;
+    pending = [];
     items.value = apply(changes, items.value);
   };
   const reload = async (): Promise<void> => {
@@ -88,7 +88,7 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
       const listed = await listEntities(kind);
       if (load !== loads) return;
       // Those that are not shown yet are in the list, or came since.
-      unshown = [];
+      pending = [];
       items.value = apply(since, new Map(listed.map((entity) => [entity.id, entity])));
       state.value = 'ready';
       problem.value = undefined;
@@ -96,8 +96,8 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
       if (load !== loads) return;
       problem.value = errorText(error);
       if (state.value === 'waiting') state.value = 'failed';
-      const isAskedAgain = error instanceof RequestError && isPassing(error.status) && followers > 0;
-      if (isAskedAgain) reloading = setTimeout(() => void reload(), RELOAD_MS);
+      const isRetried = error instanceof RequestError && isTransient(error.status) && followers > 0;
+      if (isRetried) reloading = setTimeout(() => void reload(), RELOAD_MS);
     }
     since = undefined;
   };
@@ -105,24 +105,24 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
     subscribed: () => void reload(),
     events(changes: readonly ChangeEvent[]) {
       since?.push(...changes);
-      unshown.push(...changes);
-      const waitMs = shownMs + SHOW_MS - performance.now();
-      if (waitMs <= 0) show();
-      else showing ??= setTimeout(show, waitMs);
+      pending.push(...changes);
+      const waitMs = appliedMs + APPLY_MS - performance.now();
+      if (waitMs <= 0) applyPending();
+      else applyTimer ??= setTimeout(applyPending, waitMs);
     },
     // Whoever may not follow the changes may still see the list.
     refused: () => void reload(),
   };
-  let end: (() => void) | undefined;
+  let unsubscribe: (() => void) | undefined;
   const follow = (): (() => void) => {
     followers++;
-    end ??= subscribe(`${SINGULAR[kind]}_changes`, {}, subscriber);
+    unsubscribe ??= subscribe(`${SINGULAR[kind]}_changes`, {}, subscriber);
     return () => {
       followers--;
       if (followers > 0) return;
       clearTimeout(reloading);
-      end?.();
-      end = undefined;
+      unsubscribe?.();
+      unsubscribe = undefined;
     };
   };
   return { kind, items, state, problem, follow, reload };

@@ -3,14 +3,14 @@ import type { Entities, Kind } from './entity_kinds.ts';
 import { listEntities, listExactly } from './rest.ts';
 
 /** Lists the entities of a kind as they can be written back, with lossless numbers in properties. */
-export async function listKept<K extends Kind>(kind: K): Promise<readonly Entities[K][]> {
+export async function listWritable<K extends Kind>(kind: K): Promise<readonly Entities[K][]> {
   const listed = await listExactly(kind);
   if (kind !== 'fences') return listed.map(withoutRead);
   return (await inTheirZones(listed as readonly Fence[])) as readonly Entities[K][];
 }
 
 /** Reads an entity as it can be written back. */
-export async function readKept<K extends Kind>(kind: K, entity: Entities[K]): Promise<Entities[K]> {
+export async function readWritable<K extends Kind>(kind: K, entity: Entities[K]): Promise<Entities[K]> {
   if (kind !== 'fences') return withoutRead(entity);
   return (await inTheirZones([entity as Fence]))[0] as Entities[K];
 }

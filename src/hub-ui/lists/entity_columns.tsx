@@ -10,7 +10,7 @@ import { setUrlParams } from '../controls/url_state.ts';
 import { mayAssign } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { entityPath } from '../hub/rest.ts';
-import { readKept } from '../hub/writable_entities.ts';
+import { readWritable } from '../hub/writable_entities.ts';
 import { t } from '../languages/language.ts';
 import { curlOf } from './curl.ts';
 import styles from './entity_columns.module.css';
@@ -139,7 +139,7 @@ function Name({ kind, entity }: { readonly kind: Kind; readonly entity: Entities
 function Actions<K extends Kind>({ kind, entity }: { readonly kind: K; readonly entity: Entities[K] }) {
   const label = labelOf(entity);
   const copy = async (): Promise<void> => {
-    const kept = await readKept(kind, entity).catch(() => entity);
+    const kept = await readWritable(kind, entity).catch(() => entity);
     await copyText(curlOf('PUT', kind, kept), t('Command'));
   };
   return (

@@ -20,7 +20,7 @@ import {
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { entityPath, replaceEntity } from '../hub/rest.ts';
-import { readKept } from '../hub/writable_entities.ts';
+import { readWritable } from '../hub/writable_entities.ts';
 import jsonStyles from '../json/json.module.css';
 import { Json, jsonText } from '../json/json.tsx';
 import { t } from '../languages/language.ts';
@@ -59,7 +59,7 @@ export function EntityDialog<K extends Kind>({
   if (draft !== undefined) {
     const hub: JsonSource<Entities[K]> = {
       first: JSON.parse(draft) as Entities[K],
-      read: () => readAgain(kind, kept).then((found) => readKept(kind, found)),
+      read: () => readAgain(kind, kept).then((found) => readWritable(kind, found)),
       save: (next) => replaceEntity(kind, { ...next, id: entity.id }),
     };
     const title = t('Edit {name}', { name: labelOf(entity) });
@@ -192,7 +192,7 @@ function useKept<K extends Kind>(kind: K, entity: Entities[K]): Entities[K] {
   useEffect(() => {
     let isOver = false;
     setKept(undefined);
-    readKept(kind, entity).then(
+    readWritable(kind, entity).then(
       (found) => {
         if (!isOver) setKept(found);
       },

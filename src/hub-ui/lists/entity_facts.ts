@@ -1,5 +1,5 @@
 import { ago } from '../controls/time.ts';
-import { carriers } from '../hub/carriers.ts';
+import { trackablesByProvider } from '../hub/carriers.ts';
 import { type Entities, type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { storeOf } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
@@ -121,5 +121,5 @@ function zoneName(idOrForeignId: string | null | undefined): string | undefined 
 }
 
 function trackablesOf(providerId: string): readonly string[] {
-  return (carriers.value.get(providerId) ?? []).map(labelOf);
+  return (trackablesByProvider.value.get(providerId) ?? []).map(labelOf);
 }

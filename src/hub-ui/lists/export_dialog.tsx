@@ -9,11 +9,11 @@ import { toast, toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { documentText } from '../formats/entity_document.ts';
 import { can } from '../hub/access.ts';
-import { DEFINED, DEFINED_NAMES, type DefinedName } from '../hub/definitions.ts';
+import { DEFINITIONS, DEFINITION_NAMES, type DefinitionName } from '../hub/definitions.ts';
 import { KINDS, type Kind, kindsText } from '../hub/entity_kinds.ts';
 import { get, listEntities } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
-import { listKept } from '../hub/writable_entities.ts';
+import { listWritable } from '../hub/writable_entities.ts';
 import { t } from '../languages/language.ts';
 import kindStyles from './kind.module.css';
 
@@ -42,16 +42,16 @@ const OPTIONS = (Object.keys(FORMATS) as Format[]).map((value) => ({ value, labe
 /** Dialog that exports the selected kinds to a file, in the hub's own or an exchange format. */
 export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
   const [format, setFormat] = useState<Format>('json');
-  const [left, setLeft] = useState<ReadonlySet<Kind | DefinedName>>(new Set());
+  const [left, setLeft] = useState<ReadonlySet<Kind | DefinitionName>>(new Set());
   const [withRules, setWithRules] = useState(true);
   const [done, setDone] = useState<number>();
   const offered: readonly Kind[] = FORMATS[format].kinds;
   const kinds = offered.filter((kind) => !left.has(kind));
   const hasRules = format === 'json' && withRules;
-  const readable = format === 'json' ? DEFINED_NAMES.filter((name) => can('READ', DEFINED[name].path)) : [];
+  const readable = format === 'json' ? DEFINITION_NAMES.filter((name) => can('READ', DEFINITIONS[name].path)) : [];
   const defined = readable.filter((name) => !left.has(name));
   const total = kinds.length + defined.length + Number(hasRules);
-  const toggle = (name: Kind | DefinedName, isOn: boolean): void => {
+  const toggle = (name: Kind | DefinitionName, isOn: boolean): void => {
     const next = new Set(left);
     if (isOn) next.delete(name);
     else next.add(name);
@@ -106,7 +106,7 @@ export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
           {readable.map((name) => (
             <Check
               key={name}
-              label={DEFINED[name].label}
+              label={DEFINITIONS[name].label}
               checked={!left.has(name)}
               onChange={(isOn) => toggle(name, isOn)}
             />
@@ -126,7 +126,7 @@ interface Exported {
 
 interface Wanted {
   readonly kinds: readonly Kind[];
-  readonly defined: readonly DefinedName[];
+  readonly defined: readonly DefinitionName[];
   readonly hasRules: boolean;
   readonly now: string;
   /** Called with the number of lists read so far. */
@@ -140,7 +140,7 @@ async function filesOf(format: Format, wanted: Wanted): Promise<readonly Exporte
   const isDrawn = format === 'geojson' || format === 'kml';
   const lists = new Map();
   for (const kind of kinds) {
-    lists.set(kind, await (isDrawn ? listEntities(kind) : listKept(kind)));
+    lists.set(kind, await (isDrawn ? listEntities(kind) : listWritable(kind)));
     onRead(lists.size);
   }
   if (isDrawn) {
@@ -159,9 +159,9 @@ async function filesOf(format: Format, wanted: Wanted): Promise<readonly Exporte
     );
   }
   const rules = hasRules ? await get<readonly LocatingRule[]>('/trackables/rules/locating') : undefined;
-  const defined: Partial<Record<DefinedName, readonly unknown[]>> = {};
+  const defined: Partial<Record<DefinitionName, readonly unknown[]>> = {};
   for (const [i, name] of wanted.defined.entries()) {
-    defined[name] = await get<readonly unknown[]>(DEFINED[name].path);
+    defined[name] = await get<readonly unknown[]>(DEFINITIONS[name].path);
     onRead(lists.size + i + 1);
   }
   return [{ text: documentText({ lists, rules, defined }, now), name: `${stem}.json`, type: 'application/json' }];

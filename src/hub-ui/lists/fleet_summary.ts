@@ -2,9 +2,9 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Trackable } from '../../model/trackable.ts';
 import { batteryText } from '../hub/battery.ts';
-import { carriers } from '../hub/carriers.ts';
+import { trackablesByProvider } from '../hub/carriers.ts';
 import type { Entities, Kind } from '../hub/entity_kinds.ts';
-import { subscribeHeard } from '../hub/live.ts';
+import { subscribeLastSeen } from '../hub/live.ts';
 import { HeardTags } from './unassigned_tags.ts';
 
 /**
@@ -26,7 +26,7 @@ export function useHeard(isOn: boolean): number {
     if (!isOn) return;
     heardProblem.value = undefined;
     isHeardKnown.value = false;
-    return subscribeHeard(
+    return subscribeLastSeen(
       (batch) => {
         tags.take(batch, Date.now());
         isHeardKnown.value = true;
@@ -69,7 +69,7 @@ export function batteryOf(kind: HeardKind, tag: Tag): string | undefined {
 
 /** Whether a trackable has no providers, or a provider no trackable. */
 export function isUnassigned(kind: HeardKind, tag: Tag): boolean {
-  return kind === 'trackables' ? sourcesOf(kind, tag).length === 0 : !carriers.value.has(tag.id);
+  return kind === 'trackables' ? sourcesOf(kind, tag).length === 0 : !trackablesByProvider.value.has(tag.id);
 }
 
 /** Owner of a tag, from the first property with an owner-like name. */

@@ -3,7 +3,7 @@ import { lookUp, parsePointer } from '../../model/json_tree.ts';
 import tableStyles from '../controls/table.module.css';
 import typography from '../controls/typography.module.css';
 import type { EntityDocument, HubEntities } from '../formats/entity_document.ts';
-import { isDefined } from '../hub/definitions.ts';
+import { isDefinition } from '../hub/definitions.ts';
 import { labelOf } from '../hub/entity_kinds.ts';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
@@ -69,7 +69,7 @@ function nameOf(
   { lists, origins, defined }: EntityDocument,
   hub: HubEntities,
 ): string {
-  if (isDefined(list)) {
+  if (isDefinition(list)) {
     const named = defined?.[list]?.find((each) => lookUp(each, ['id']) === id);
     return String(lookUp(named, ['name']) ?? id);
   }

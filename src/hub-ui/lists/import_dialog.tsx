@@ -8,7 +8,7 @@ import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { bodyOf, type EntityDocument, membersGiven } from '../formats/entity_document.ts';
 import type { FileContents } from '../formats/read_file.ts';
-import { type Deletions, importJob, isUnderWay, runImport } from '../hub/import_job.ts';
+import { type Deletions, importJob, isInProgress, runImport } from '../hub/import_job.ts';
 import { whyNoImportOf } from '../hub/rights.ts';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
@@ -47,7 +47,7 @@ type Stage =
 
 /** Dialog that reads a file, previews its changes and has the hub apply all of them or none. */
 export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
-  const [stage, setStage] = useState<Stage>({ at: isUnderWay(importJob.peek()) ? 'running' : 'choosing' });
+  const [stage, setStage] = useState<Stage>({ at: isInProgress(importJob.peek()) ? 'running' : 'choosing' });
   const attempt = async (work: () => Promise<Stage>): Promise<void> => {
     setStage({ at: 'reading' });
     try {
@@ -95,7 +95,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
       setStage({ at: 'choosing', problem: errorText(error) });
     }
   };
-  const isRunning = stage.at === 'running' && isUnderWay(importJob.value);
+  const isRunning = stage.at === 'running' && isInProgress(importJob.value);
   return (
     <Dialog
       wide={stage.at === 'preview' || stage.at === 'matching'}
@@ -147,13 +147,13 @@ function Begin({ plan, document, deletes, onBegin }: Checked & { readonly onBegi
 
 function Reading() {
   const job = importJob.value;
-  return isUnderWay(job) ? <ImportProgress job={job} /> : <Spinner label={t('Reading the file')} />;
+  return isInProgress(job) ? <ImportProgress job={job} /> : <Spinner label={t('Reading the file')} />;
 }
 
 function Running() {
   const job = importJob.value;
   if (job === undefined) return <Spinner label={t('Sending the file')} />;
-  if (!isUnderWay(job)) return <ImportResult job={job} />;
+  if (!isInProgress(job)) return <ImportResult job={job} />;
   return (
     <>
       <ImportProgress job={job} />

@@ -7,7 +7,7 @@ import progress from '../controls/progress.module.css';
 import tableStyles from '../controls/table.module.css';
 import typography from '../controls/typography.module.css';
 import { type DocumentNote, type EntityDocument, type HubEntities, NEEDED_ORDER } from '../formats/entity_document.ts';
-import { DEFINED, DEFINED_NAMES, type DefinedName } from '../hub/definitions.ts';
+import { DEFINITIONS, DEFINITION_NAMES, type DefinitionName } from '../hub/definitions.ts';
 import { kindsText } from '../hub/entity_kinds.ts';
 import type { Deletions } from '../hub/import_job.ts';
 import { get, listEntities } from '../hub/rest.ts';
@@ -39,7 +39,7 @@ export interface Checked extends Read {
   /** Probable mistakes. */
   readonly warnings: readonly DocumentNote[];
   /** Number of alert rules and views that only the hub has. */
-  readonly definedMissing: Readonly<Partial<Record<DefinedName, number>>>;
+  readonly definedMissing: Readonly<Partial<Record<DefinitionName, number>>>;
 }
 
 /** Preview of an import, member by member; offers to delete what the file does not contain. */
@@ -88,12 +88,12 @@ export function Preview({
                 </tr>
               );
             })}
-            {DEFINED_NAMES.map((list) => {
+            {DEFINITION_NAMES.map((list) => {
               const counts = plan.counts?.[list];
               if (counts === undefined) return null;
               return (
                 <tr key={list}>
-                  <th scope="row">{DEFINED[list].label}</th>
+                  <th scope="row">{DEFINITIONS[list].label}</th>
                   <Count count={counts.created} tone="ok" />
                   <Count count={counts.changed} tone="info" />
                   <Count count={counts.unchanged} />
@@ -191,7 +191,7 @@ export async function entitiesOfHub({ lists }: EntityDocument): Promise<HubEntit
 /** Number of alert rules and views that only the hub has. Requires a file that the hub has accepted. */
 export async function missingDefined(document: EntityDocument): Promise<Checked['definedMissing']> {
   const counts = definedIn(document).map(async (name) => {
-    const kept = await get<readonly { readonly id: string }[]>(DEFINED[name].path);
+    const kept = await get<readonly { readonly id: string }[]>(DEFINITIONS[name].path);
     return [
       name,
       missingIn(
@@ -203,8 +203,8 @@ export async function missingDefined(document: EntityDocument): Promise<Checked[
   return Object.fromEntries(await Promise.all(counts));
 }
 
-export function definedIn({ defined = {} }: EntityDocument): readonly DefinedName[] {
-  return DEFINED_NAMES.filter((name) => defined[name] !== undefined);
+export function definedIn({ defined = {} }: EntityDocument): readonly DefinitionName[] {
+  return DEFINITION_NAMES.filter((name) => defined[name] !== undefined);
 }
 
 function Count({ count, tone }: { readonly count: number; readonly tone?: string | undefined }) {

@@ -7,7 +7,7 @@ import { Notice, Spinner } from '../controls/notice.tsx';
 import { Progress } from '../controls/progress.tsx';
 import { toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
-import { cancelImport, importJob, isUnderWay, watchImport } from '../hub/import_job.ts';
+import { cancelImport, importJob, isInProgress, watchImport } from '../hub/import_job.ts';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 
@@ -18,7 +18,7 @@ export function ImportStatus() {
     if (can('READ', '/import')) void watchImport().catch(() => undefined);
   }, []);
   const job = importJob.value;
-  if (!isUnderWay(job) || job.dry_run === true) return null;
+  if (!isInProgress(job) || job.dry_run === true) return null;
   return (
     <Card title={t('Import')}>
       <div class={flow.stack}>
@@ -41,7 +41,7 @@ export function ImportProgress({ job }: { readonly job: Import }) {
 /** Button that cancels the import until the hub starts to write. */
 export function CancelImport() {
   const job = importJob.value;
-  if (!can('DELETE', '/import') || !isUnderWay(job)) return null;
+  if (!can('DELETE', '/import') || !isInProgress(job)) return null;
   return (
     <Button disabled={job.state === 'keeping'} onClick={() => void cancelImport().catch(toastError)}>
       {t('Stop the import')}

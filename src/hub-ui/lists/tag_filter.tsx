@@ -6,7 +6,7 @@ import flow from '../controls/flow.module.css';
 import { durationText, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { setUrlParams, urlParam } from '../controls/url_state.ts';
-import { carriers } from '../hub/carriers.ts';
+import { trackablesByProvider } from '../hub/carriers.ts';
 import type { Entities, Kind } from '../hub/entity_kinds.ts';
 import { t } from '../languages/language.ts';
 import { filtered, type HeardKind, heardProblem, isHeard, type TagFilter, useHeard } from './fleet_summary.ts';
@@ -33,7 +33,7 @@ function filterFromUrl(): TagFilter {
 export function useFiltered<K extends Kind>(kind: K, matching: readonly Entities[K][]): readonly Entities[K][] {
   const times = useHeard(isHeard(kind));
   const nowMs = useNow(LOOK_MS);
-  const assigned = carriers.value;
+  const assigned = trackablesByProvider.value;
   const { silentMs, isUnassigned } = filterFromUrl();
   const before = useRef<readonly Entities[K][]>(matching);
   const found = useMemo(

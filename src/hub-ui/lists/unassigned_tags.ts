@@ -1,4 +1,4 @@
-import { HEARD_ROW, type HeardBatch } from '../hub/last_seen.ts';
+import { LAST_SEEN_ROW, type LastSeenBatch } from '../hub/last_seen.ts';
 
 /** Rates cover the last minute, or the part of it since the subscription began. */
 const BUCKET_MS = 10_000;
@@ -17,14 +17,14 @@ export class HeardTags {
   #bucket = 0;
 
   /** Adds a batch received at `nowMs`. */
-  take({ fresh, rows, batteries, isFirst }: HeardBatch, nowMs: number): void {
+  take({ added: fresh, rows, batteries, isReset: isFirst }: LastSeenBatch, nowMs: number): void {
     if (isFirst) this.#forget(nowMs);
     this.#turn(nowMs);
     for (const id of fresh) this.#indices.set(id, this.#indices.size);
     this.#reserve(this.#indices.size);
     const counts = this.#buckets[this.#bucket % BUCKETS] as Uint32Array;
-    for (let at = 0; at < rows.length; at += HEARD_ROW) {
-      const [index = 0, timeMs = 0, count = 0] = rows.subarray(at, at + HEARD_ROW);
+    for (let at = 0; at < rows.length; at += LAST_SEEN_ROW) {
+      const [index = 0, timeMs = 0, count = 0] = rows.subarray(at, at + LAST_SEEN_ROW);
       // Clocks differ: new locations count as seen now. Earlier ones have only their own timestamp.
       this.#lastMs[index] = count > 0 ? nowMs : Math.min(nowMs, timeMs);
       counts[index] = (counts[index] ?? 0) + count;

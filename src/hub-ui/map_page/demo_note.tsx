@@ -3,7 +3,7 @@ import { demoTag, isDemoId, LAST_DEMO_MEMBER } from '../../model/demo_id.ts';
 import { Button } from '../controls/button.tsx';
 import { toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
-import { demo, lookAtDemo, startDemo, stopDemo } from '../hub/demo.ts';
+import { demo, loadDemo, startDemo, stopDemo } from '../hub/demo.ts';
 import { subscribe } from '../hub/live.ts';
 import { whyNoDemo, whyNoEndOfDemo } from '../hub/rights.ts';
 import { useEntities } from '../hub/stores.ts';
@@ -19,15 +19,15 @@ const SILENCE_MS = 5_000;
  * the site of the demo, nor on a wall.
  */
 export function DemoNote() {
-  const isThere = [...useEntities('zones').keys()].some(isDemoId) && !isWallFromUrl();
-  const isFed = useIsFed(isThere);
+  const hasEntities = [...useEntities('zones').keys()].some(isDemoId) && !isWallFromUrl();
+  const isFed = useIsFed(hasEntities);
   const [isBusy, setBusy] = useState(false);
   useEffect(() => {
     // The page reports a hub that does not answer elsewhere.
-    if (isThere && can('READ', '/demo')) void lookAtDemo().catch(() => undefined);
-  }, [isThere]);
+    if (hasEntities && can('READ', '/demo')) void loadDemo().catch(() => undefined);
+  }, [hasEntities]);
   const { state } = demo.value ?? {};
-  if (!isThere || state === undefined) return null;
+  if (!hasEntities || state === undefined) return null;
   const isRunning = state === 'running' || state === 'starting';
   const act = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true);
@@ -58,10 +58,10 @@ export function DemoNote() {
 }
 
 /** Whether the hub receives locations of the demo, from wherever they are sent. */
-function useIsFed(isThere: boolean): boolean {
+function useIsFed(hasEntities: boolean): boolean {
   const [isFed, setFed] = useState(false);
   useEffect(() => {
-    if (!isThere) return;
+    if (!hasEntities) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const leave = subscribe(
       'location_updates',
@@ -79,6 +79,6 @@ function useIsFed(isThere: boolean): boolean {
       setFed(false);
       leave();
     };
-  }, [isThere]);
+  }, [hasEntities]);
   return isFed;
 }

@@ -7,12 +7,12 @@ import { setUrlParams } from '../controls/url_state.ts';
 import { labelOf } from '../hub/entity_kinds.ts';
 import { storeOf } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
-import type { Selection } from '../map/view/map_url.ts';
+import type { MapSelection } from '../map/view/map_url.ts';
 import { useMap } from '../map/view/map_view.tsx';
 import styles from './follow.module.css';
 
 /** Whether something moves, so that it can be followed. */
-export function isMovable(selection: Selection | undefined): selection is Selection {
+export function isMovable(selection: MapSelection | undefined): selection is MapSelection {
   return selection?.kind === 'trackables' || selection?.kind === 'providers';
 }
 
@@ -25,7 +25,7 @@ export function follow(isFollowed: boolean): void {
  * is waiting for that key.
  */
 export function useFollow(
-  selection: Selection | undefined,
+  selection: MapSelection | undefined,
   { isFollowed, hasEscape }: { readonly isFollowed: boolean; readonly hasEscape: boolean },
 ): void {
   const { map } = useMap();
@@ -56,7 +56,7 @@ export function useFollow(
 }
 
 /** Says what the map follows. */
-export function FollowChip({ selection: { kind, id } }: { readonly selection: Selection }) {
+export function FollowChip({ selection: { kind, id } }: { readonly selection: MapSelection }) {
   const entity = storeOf(kind).items.value.get(id);
   return (
     <div class={styles.chip} role="status" data-follow>

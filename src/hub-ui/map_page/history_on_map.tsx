@@ -1,7 +1,7 @@
 import { HeatLayer } from '../history/heat_layer.tsx';
 import { PastLayer } from '../history/past_layer.tsx';
 import { TimeBar } from '../history/time_bar.tsx';
-import { type LiveLayersProps, lookOf } from './layers/live_layers.tsx';
+import { type LiveLayersProps, movingLayerProps } from './layers/live_layers.tsx';
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -13,7 +13,7 @@ export function HistoryOnMap(
   >,
 ) {
   const { layers, floor, selection, trackables, providers, isPast, onMoved } = props;
-  const look = { ...lookOf(props), colliding: NONE };
+  const look = { ...movingLayerProps(props), colliding: NONE };
   const selectedId = (kind: 'trackables' | 'providers') => (selection?.kind === kind ? selection.id : undefined);
   const areProviders = layers.has('providers') && !layers.has('trackables');
   return (

@@ -5,10 +5,16 @@ import { lazyPart } from '../controls/lazy.tsx';
 import { floorsOf, isOnFloor } from '../hub/floors.ts';
 import { hasHistory } from '../hub/settings.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
-import { type Movers, useFirstLook, useGoTo, useGoWhereItIs, useRoomForPanel } from '../map/navigation/go_to.ts';
+import {
+  type MovingLayers,
+  useInitialView,
+  useGoTo,
+  useGoWhereItIs,
+  useRoomForPanel,
+} from '../map/navigation/go_to.ts';
 import { fitEverything, goIntoCluster } from '../map/navigation/initial_view.ts';
 import { clusterAt, extentOf } from '../map/objects/clusters.ts';
-import { type Moving, objectAt, useSeen } from '../map/objects/moving_layer.tsx';
+import { type MovingLayerState, objectAt, useSeen } from '../map/objects/moving_layer.tsx';
 import type { Plane } from '../map/plane/plane.ts';
 import { drawnBy } from '../map/site/features.ts';
 import { useFencesInPlane } from '../map/site/fences_in_plane.ts';
@@ -19,35 +25,35 @@ import {
   layerOf,
   layersToUrl,
   pastFromUrl,
-  type Selection,
+  type MapSelection,
 } from '../map/view/map_url.ts';
 import { useMap } from '../map/view/map_view.tsx';
 import { FollowChip, follow, isMovable, useFollow } from './follow.tsx';
 import { LiveLayers } from './layers/live_layers.tsx';
-import { chosen, clearChosen, toggleChosen } from './multi_select/multi_selection.ts';
+import { selectedEntities, clearSelected, toggleSelected } from './multi_select/multi_selection.ts';
 import { SelectionPanel } from './panel/selection_panel.tsx';
-import { SiteTools } from './tools/toolbar.tsx';
+import { Toolbar } from './tools/toolbar.tsx';
 
-interface SiteProps {
+interface LiveMapProps {
   readonly plane: Plane;
   readonly floor: number | undefined;
   readonly layers: ReadonlySet<LayerName>;
-  readonly selection: Selection | undefined;
+  readonly selection: MapSelection | undefined;
   readonly isFollowing: boolean;
   /** Whether the address says where to look. */
-  readonly hasLook: boolean;
+  readonly hasView: boolean;
   readonly onPlane: (zoneId: string | undefined) => void;
-  readonly onSelect: (selection: Selection | undefined) => void;
+  readonly onSelect: (selection: MapSelection | undefined) => void;
 }
 
 const WallView = lazyPart(async () => (await import('./wall/wall_view.tsx')).WallView);
-const ChooseMany = lazyPart(async () => (await import('./multi_select/multi_select.tsx')).ChooseMany);
+const MultiSelectTool = lazyPart(async () => (await import('./multi_select/multi_select.tsx')).MultiSelect);
 const HistoryOnMap = lazyPart(async () => (await import('./history_on_map.tsx')).HistoryOnMap);
 
 const NO_FENCES: readonly Fence[] = [];
 
 /** Everything on the live map, and the tools around it. */
-export function Site(props: SiteProps) {
+export function LiveMap(props: LiveMapProps) {
   const { plane, floor, layers, selection, isFollowing, onPlane, onSelect } = props;
   const { map } = useMap();
   const allZones = useEntities('zones');
@@ -60,16 +66,16 @@ export function Site(props: SiteProps) {
   );
   const fences = useMemo(() => allFences.filter((fence) => isOnFloor(floor, fence.floor)), [allFences, floor]);
   const { anchors, zoneOf } = useAnchors(floor);
-  const trackables = useRef<Moving>();
-  const providers = useRef<Moving>();
+  const trackables = useRef<MovingLayerState>();
+  const providers = useRef<MovingLayerState>();
   const movables = {
     trackables: { layer: trackables, seen: useSeen() },
     providers: { layer: providers, seen: useSeen() },
   };
   const labels = useRef<{ redraw(): void }>();
   const [isMeasuring, setMeasuring] = useState(false);
-  const [isChoosing, setChoosing] = useState(false);
-  const endChoosing = useCallback(() => setChoosing(false), []);
+  const [isSelecting, setChoosing] = useState(false);
+  const stopSelecting = useCallback(() => setChoosing(false), []);
   const fit = useCallback(
     () =>
       fitEverything(map, plane, { zones, fences, objects: [trackables.current?.objects, providers.current?.objects] }),
@@ -80,28 +86,28 @@ export function Site(props: SiteProps) {
   const isPast = pastFromUrl() !== undefined && !isWall;
   useRoomForPanel(selection !== undefined && !isWall, isPast);
   const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones, anchors, zoneOf });
-  const goWhereItIs = useGoWhereItIs();
+  const goToStoredPosition = useGoWhereItIs();
   const isWaiting = shownFences === undefined || storeOf('zones').state.value === 'waiting';
-  const firstFit = useFirstLook(props.hasLook, () =>
+  const firstFit = useInitialView(props.hasView, () =>
     isWaiting ? undefined : (selection !== undefined && goTo(selection)) || fit(),
   );
   const isFollowed = isFollowing && isMovable(selection);
-  useFollow(selection, { isFollowed, hasEscape: !isMeasuring && !isChoosing && !isWall });
-  useSelectOnClick(!isMeasuring, { trackables, providers, onSelect, isChoosing });
-  useEffect(() => clearChosen, [plane]);
+  useFollow(selection, { isFollowed, hasEscape: !isMeasuring && !isSelecting && !isWall });
+  useSelectOnClick(!isMeasuring, { trackables, providers, onSelect, isSelecting: isSelecting });
+  useEffect(() => clearSelected, [plane]);
 
-  const moved = (kind: 'trackables' | 'providers', { objects }: Moving): void => {
+  const moved = (kind: 'trackables' | 'providers', { objects }: MovingLayerState): void => {
     labels.current?.redraw();
     firstFit();
-    const place = isFollowing && selection?.kind === kind ? objects.placeOf(selection.id) : undefined;
+    const place = isFollowing && selection?.kind === kind ? objects.positionOf(selection.id) : undefined;
     // It would end a zoom that is under way.
     if (place !== undefined && !map.getView().getAnimating()) map.getView().setCenter(place);
   };
-  const show = (found: Selection): void => {
+  const show = (found: MapSelection): void => {
     onSelect(found);
     const needed = layerOf(found);
     if (!layers.has(needed)) layersToUrl(new Set([...layers, needed]));
-    if (!goTo(found)) void goWhereItIs(found);
+    if (!goTo(found)) void goToStoredPosition(found);
   };
   return (
     <>
@@ -113,15 +119,15 @@ export function Site(props: SiteProps) {
       {isWall ? (
         <WallView layers={layers} fences={fences} {...movables} />
       ) : (
-        <SiteTools
-          {...{ plane, floor, layers, isMeasuring, isChoosing, onPlane }}
+        <Toolbar
+          {...{ plane, floor, layers, isMeasuring, isSelecting: isSelecting, onPlane }}
           {...movables}
           floors={floorsOf([...allZones.values(), ...allFences])}
           onMeasuring={(isOn) => {
             setMeasuring(isOn);
             setChoosing(false);
           }}
-          onChoosing={(isOn) => {
+          onSelecting={(isOn) => {
             setChoosing(isOn);
             setMeasuring(false);
           }}
@@ -129,8 +135,11 @@ export function Site(props: SiteProps) {
           onFit={fit}
         />
       )}
-      {(isChoosing || chosen.value.size > 0) && !isWall && (
-        <ChooseMany {...{ layers, floor, isChoosing, trackables, providers }} onEnd={endChoosing} />
+      {(isSelecting || selectedEntities.value.size > 0) && !isWall && (
+        <MultiSelectTool
+          {...{ layers, floor, isSelecting: isSelecting, trackables, providers }}
+          onClose={stopSelecting}
+        />
       )}
       {hasHistory() && !isWall && (
         <HistoryOnMap {...{ layers, floor, selection, isFollowing, isPast }} {...movables} onMoved={moved} />
@@ -142,7 +151,7 @@ export function Site(props: SiteProps) {
           selection={selection}
           isFollowed={isFollowing}
           onFollow={follow}
-          onGoTo={() => goTo(selection) || goWhereItIs(selection)}
+          onGoTo={() => goTo(selection) || goToStoredPosition(selection)}
           onLocalView={(zone) => onPlane(zone.id)}
         />
       )}
@@ -160,18 +169,18 @@ function useSelectOnClick(
     trackables,
     providers,
     onSelect,
-    isChoosing,
-  }: Movers & { readonly onSelect: (selection: Selection | undefined) => void; readonly isChoosing: boolean },
+    isSelecting: isSelecting,
+  }: MovingLayers & { readonly onSelect: (selection: MapSelection | undefined) => void; readonly isSelecting: boolean },
 ): void {
   const { map } = useMap();
   // Before the map is seen: whoever sees it may click at once.
   useLayoutEffect(() => {
     if (!isOn) return;
     const click = ({ pixel, originalEvent }: MapBrowserEvent): void => {
-      const isMany = isChoosing || (originalEvent as { readonly shiftKey?: boolean }).shiftKey === true;
-      const take = (found: Selection | undefined): void => {
+      const isMany = isSelecting || (originalEvent as { readonly shiftKey?: boolean }).shiftKey === true;
+      const take = (found: MapSelection | undefined): void => {
         if (!isMany) onSelect(found);
-        else if (found !== undefined) toggleChosen(found);
+        else if (found !== undefined) toggleSelected(found);
       };
       for (const { current } of [trackables, providers]) {
         const cluster = clusterAt(current?.screen.clusters ?? [], pixel);
@@ -191,5 +200,5 @@ function useSelectOnClick(
     return () => {
       map.un('singleclick', click);
     };
-  }, [map, isOn, isChoosing, trackables, providers, onSelect]);
+  }, [map, isOn, isSelecting, trackables, providers, onSelect]);
 }

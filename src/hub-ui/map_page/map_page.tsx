@@ -6,12 +6,12 @@ import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
 import { EARTH, planeOfZone } from '../map/plane/plane.ts';
-import { floorFromUrl, layersFromUrl, lookFromUrl, lookToUrl, select, selectionFromUrl } from '../map/view/map_url.ts';
+import { floorFromUrl, layersFromUrl, viewFromUrl, viewToUrl, select, selectionFromUrl } from '../map/view/map_url.ts';
 import mapStyles from '../map/view/map_view.module.css';
 import { MapView } from '../map/view/map_view.tsx';
 import { DemoNote } from './demo_note.tsx';
 import { FirstRun } from './first_run.tsx';
-import { Site } from './live_map.tsx';
+import { LiveMap } from './live_map.tsx';
 import { loadViews, mayReadViews, opened, openView } from './tools/saved_views.ts';
 
 /** How long the view that the map starts with is waited for. */
@@ -49,7 +49,7 @@ export function MapPage() {
   // Until the zone is known, nobody can say what its meters are.
   const isWaiting = zoneId !== undefined && storeOf('zones').state.value === 'waiting';
   // Read once for each plane: when one goes back to another, the address says where one looked there.
-  const look = useMemo(() => ({ at: lookFromUrl(), on: plane.id }), [plane.id, opened.value, isStarting]);
+  const look = useMemo(() => ({ at: viewFromUrl(), on: plane.id }), [plane.id, opened.value, isStarting]);
   const changePlane = useCallback((id: string | undefined) => {
     setUrlParams({ zone: id, at: undefined, z: undefined, floor: undefined }, { replace: false });
   }, []);
@@ -60,14 +60,14 @@ export function MapPage() {
       <h1 class={typography.hidden}>{t('Live map')}</h1>
       <DemoNote />
       <div class={mapStyles.area}>
-        <MapView key={opened.value} plane={plane} look={look.at} onLook={lookToUrl} label={t('Live map')}>
-          <Site
+        <MapView key={opened.value} plane={plane} look={look.at} onView={viewToUrl} label={t('Live map')}>
+          <LiveMap
             plane={plane}
             floor={floorFromUrl()}
             layers={layersFromUrl(hasTrackables)}
             selection={selectionFromUrl()}
             isFollowing={urlParam('follow') !== undefined}
-            hasLook={look.at !== undefined}
+            hasView={look.at !== undefined}
             onPlane={changePlane}
             onSelect={select}
           />

@@ -8,7 +8,7 @@ import { Notice } from '../controls/notice.tsx';
 import { can } from '../hub/access.ts';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
-import { type Draft, readParams, WAYS } from './method_call.ts';
+import { type CallDraft, readParams, WAYS } from './method_call.ts';
 
 /** What is to be called, and how. */
 export function CallForm({
@@ -22,10 +22,10 @@ export function CallForm({
   readonly available: RpcAvailable;
   readonly isCalling: boolean;
   readonly onMethod: (method: string) => void;
-  readonly onCall: (draft: Draft) => void;
+  readonly onCall: (draft: CallDraft) => void;
 }) {
-  const [draft, setDraft] = useState<Omit<Draft, 'method'>>(EMPTY);
-  const change = (changed: Partial<Draft>): void => setDraft({ ...draft, ...changed });
+  const [draft, setDraft] = useState<Omit<CallDraft, 'method'>>(EMPTY);
+  const change = (changed: Partial<CallDraft>): void => setDraft({ ...draft, ...changed });
   const handlers = available[method]?.handler_id ?? [];
   // The handler that was chosen may be of another method, or gone.
   const handlerId = handlers.includes(draft.handlerId) ? draft.handlerId : '';
@@ -103,4 +103,4 @@ export function CallForm({
   );
 }
 
-const EMPTY: Omit<Draft, 'method'> = { handlerId: '', way: 'each', timeoutMs: undefined, params: '' };
+const EMPTY: Omit<CallDraft, 'method'> = { handlerId: '', way: 'each', timeoutMs: undefined, params: '' };

@@ -3,7 +3,7 @@ import { request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 
 /** What a call is made of, as it stands in the form. */
-export interface Draft {
+export interface CallDraft {
   readonly method: string;
   /** Empty: all handlers. */
   readonly handlerId: string;
@@ -22,7 +22,7 @@ export const WAYS = [
 type Way = (typeof WAYS)[number]['value'];
 
 /** One answer, and how long it took from the click on. */
-export interface Answered {
+export interface CallAnswer {
   /** Undefined where it is of whoever was first. */
   readonly handlerId: string | undefined;
   readonly tookMs: number;
@@ -48,14 +48,18 @@ export function readParams(text: string): { readonly params?: object; readonly p
  * Calls a method. For the answer of each handler every one is called by itself, so that it is known how long each took.
  * `told` is called for each answer as it comes. Never rejects.
  */
-export async function call(draft: Draft, available: RpcAvailable, told: (answer: Answered) => void): Promise<void> {
+export async function call(
+  draft: CallDraft,
+  available: RpcAvailable,
+  onAnswer: (answer: CallAnswer) => void,
+): Promise<void> {
   const { method, handlerId, way, timeoutMs } = draft;
   const { params } = readParams(draft.params);
   const timeout = timeoutMs === undefined ? {} : { _timeout: timeoutMs };
-  const ask = async (handler: string | undefined, more: object): Promise<void> => {
+  const send = async (handler: string | undefined, more: object): Promise<void> => {
     const beganMs = performance.now();
     const answer = (isError: boolean, value: unknown): void =>
-      told({ handlerId: handler, tookMs: performance.now() - beganMs, isError, value });
+      onAnswer({ handlerId: handler, tookMs: performance.now() - beganMs, isError, value });
     try {
       const body = { jsonrpc: '2.0', id: 1, method, params: { ...params, ...timeout, ...more } };
       const { result, error } = await request<RpcResponse>('PUT', '/rpc', { body });
@@ -65,7 +69,7 @@ export async function call(draft: Draft, available: RpcAvailable, told: (answer:
       answer(true, { message: error instanceof Error ? error.message : String(error) });
     }
   };
-  if (handlerId === '' && way !== 'each') return ask(undefined, { _aggregation: way });
+  if (handlerId === '' && way !== 'each') return send(undefined, { _aggregation: way });
   const handlers = handlerId === '' ? (available[method]?.handler_id ?? []) : [handlerId];
-  await Promise.all(handlers.map((handler) => ask(handler, { _handler_id: handler })));
+  await Promise.all(handlers.map((handler) => send(handler, { _handler_id: handler })));
 }

@@ -16,7 +16,7 @@ import { fixedText } from '../languages/numbers.ts';
 import { clockText } from '../languages/times.ts';
 import { errorText } from '../problems/sentences.ts';
 import { CallForm } from './call_form.tsx';
-import { type Answered, call, type Draft } from './method_call.ts';
+import { type CallAnswer, call, type CallDraft } from './method_call.ts';
 import styles from './methods_page.module.css';
 
 /** What whatever is connected to the hub can be asked to do. */
@@ -123,7 +123,7 @@ function Methods({
   );
 }
 
-interface Told extends Answered {
+interface LoggedAnswer extends CallAnswer {
   readonly key: number;
   readonly method: string;
   readonly atMs: number;
@@ -134,21 +134,21 @@ const ANSWERS_MAX = 50;
 
 /** The calls of this page: what was answered, the newest first, and whether one goes on. */
 function useCalls() {
-  const [answers, setAnswers] = useState<readonly Told[]>([]);
+  const [answers, setAnswers] = useState<readonly LoggedAnswer[]>([]);
   const [isCalling, setCalling] = useState(false);
-  const start = (draft: Draft, available: RpcAvailable): void => {
+  const start = (draft: CallDraft, available: RpcAvailable): void => {
     setCalling(true);
-    const tell = (answer: Answered): void =>
+    const addAnswer = (answer: CallAnswer): void =>
       setAnswers((before) => {
-        const told = { ...answer, key: (before[0]?.key ?? 0) + 1, method: draft.method, atMs: Date.now() };
-        return [told, ...before].slice(0, ANSWERS_MAX);
+        const logged = { ...answer, key: (before[0]?.key ?? 0) + 1, method: draft.method, atMs: Date.now() };
+        return [logged, ...before].slice(0, ANSWERS_MAX);
       });
-    void call(draft, available, tell).then(() => setCalling(false));
+    void call(draft, available, addAnswer).then(() => setCalling(false));
   };
   return { answers, isCalling, start };
 }
 
-function Answers({ answers }: { readonly answers: readonly Told[] }) {
+function Answers({ answers }: { readonly answers: readonly LoggedAnswer[] }) {
   return (
     <Card title={t('Answers')}>
       {answers.length === 0 ? (

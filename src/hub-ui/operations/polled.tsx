@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Notice } from '../controls/notice.tsx';
 import { request } from '../hub/rest.ts';
-import { waitBefore } from '../hub/retry.ts';
+import { backoffMs } from '../hub/retry.ts';
 import { type Problem, problemOf } from './problem.ts';
 
 /** State of a polled resource. */
@@ -43,7 +43,7 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
         setPolled((last) => ({ ...last, problem }));
         if (problem.isForbidden) return;
       }
-      timer = setTimeout(ask, failures === 0 ? everyMs : Math.min(everyMs, waitBefore(failures, Math.random)));
+      timer = setTimeout(ask, failures === 0 ? everyMs : Math.min(everyMs, backoffMs(failures, Math.random)));
     };
     void ask();
     return () => {

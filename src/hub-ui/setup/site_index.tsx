@@ -15,7 +15,7 @@ import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, kindsText, kindText, labelOf } from '../hub/entity_kinds.ts';
 import { isMatch, wordsOf } from '../hub/entity_search.ts';
-import { keptDraftIds } from '../hub/saved_drafts.ts';
+import { savedDraftIds } from '../hub/saved_drafts.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
@@ -100,7 +100,7 @@ function IndexList<K extends Kind>({
   const { state, problem } = storeOf(kind);
   const text = urlParam('q') ?? '';
   const [most, setMost] = useState(SHOWN_STEP);
-  const unsaved = useMemo(() => keptDraftIds(kind), [kind]);
+  const unsaved = useMemo(() => savedDraftIds(kind), [kind]);
   const found = useMemo(() => {
     const words = wordsOf(text);
     const matching = [...items.values()].filter((entity) => isMatch(entity, words));

@@ -18,7 +18,7 @@ import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 import styles from './layout.module.css';
 import { LostBanner } from './lost_banner.tsx';
-import { isAt, isThere, PLACES, type Place, type PlaceGroup, placeAt, TAB_PATHS } from './pages.ts';
+import { isAt, isListed, NAV_GROUPS, type NavPage, type NavGroup, pageAt, TAB_PATHS } from './pages.ts';
 import { Preferences, PreferencesButton } from './preferences.tsx';
 
 /** The frame around every page: navigation at the side, or at the bottom of a narrow screen. */
@@ -58,11 +58,11 @@ export function Layout({
       </header>
       <nav class={styles.rail} aria-label={t('Main')}>
         <Brand />
-        {openPlaces().map(({ title, places }) => (
+        {listedPages().map(({ title, pages: pages }) => (
           <div class={styles.group} key={title}>
             <div class={styles.groupTitle}>{title}</div>
-            {places.map((place) => (
-              <PlaceLink key={place.path} place={place} address={address} />
+            {pages.map((page) => (
+              <PageLink key={page.path} page={page} address={address} />
             ))}
           </div>
         ))}
@@ -88,9 +88,9 @@ export function Layout({
 }
 
 /** The navigation of whoever is signed in. */
-function openPlaces(): readonly PlaceGroup[] {
-  const groups = PLACES.map(({ title, places }) => ({ title, places: places.filter(isThere) }));
-  return groups.filter(({ places }) => places.length > 0);
+function listedPages(): readonly NavGroup[] {
+  const groups = NAV_GROUPS.map(({ title, pages: pages }) => ({ title, pages: pages.filter(isListed) }));
+  return groups.filter(({ pages: pages }) => pages.length > 0);
 }
 
 function Brand() {
@@ -102,26 +102,26 @@ function Brand() {
   );
 }
 
-function PlaceLink({
-  place,
+function PageLink({
+  page: page,
   address,
   onClick,
 }: {
-  readonly place: Place;
+  readonly page: NavPage;
   readonly address: string;
   readonly onClick?: () => void;
 }) {
   return (
     <Link
-      href={place.path}
+      href={page.path}
       class={styles.link}
-      title={place.label}
-      aria-current={isAt(address, place) ? 'page' : undefined}
+      title={page.label}
+      aria-current={isAt(address, page) ? 'page' : undefined}
       {...(onClick && { onClick })}
     >
-      <Icon name={place.icon} />
-      <span>{place.label}</span>
-      {place.path === '/alerts' && <RaisedCount />}
+      <Icon name={page.icon} />
+      <span>{page.label}</span>
+      {page.path === '/alerts' && <RaisedCount />}
     </Link>
   );
 }
@@ -140,10 +140,10 @@ function RaisedCount() {
 
 /** The way to the alerts at the top of a narrow screen. */
 function Bell() {
-  const place = placeAt('/alerts');
-  if (place === undefined || !isThere(place)) return null;
+  const page = pageAt('/alerts');
+  if (page === undefined || !isListed(page)) return null;
   return (
-    <Link href="/alerts" class={styles.bell} title={place.label} aria-label={bellText(raisedCount.value)}>
+    <Link href="/alerts" class={styles.bell} title={page.label} aria-label={bellText(raisedCount.value)}>
       <Icon name="bell" />
       {raisedCount.value > 0 && (
         <b class={styles.count} aria-hidden="true">
@@ -189,21 +189,21 @@ function ThemeButton() {
 
 function TabBar({ address, account }: { readonly address: string; readonly account: ComponentChildren }) {
   const [isOpen, setOpen] = useState(false);
-  const all = openPlaces().flatMap(({ places }) => places);
+  const all = listedPages().flatMap(({ pages: pages }) => pages);
   const tabs = all.filter(({ path }) => TAB_PATHS.includes(path));
   const others = all.filter(({ path }) => !TAB_PATHS.includes(path));
   return (
     <nav class={styles.tabbar} aria-label={t('Main')}>
-      {tabs.map((place) => (
-        <Link key={place.path} href={place.path} aria-current={isAt(address, place) ? 'page' : undefined}>
-          <Icon name={place.icon} />
-          {place.label}
+      {tabs.map((page) => (
+        <Link key={page.path} href={page.path} aria-current={isAt(address, page) ? 'page' : undefined}>
+          <Icon name={page.icon} />
+          {page.label}
         </Link>
       ))}
       <button
         type="button"
         aria-expanded={isOpen}
-        aria-current={others.some((place) => isAt(address, place)) ? 'page' : undefined}
+        aria-current={others.some((page) => isAt(address, page)) ? 'page' : undefined}
         onClick={() => setOpen(true)}
       >
         <Icon name="more" />
@@ -212,8 +212,8 @@ function TabBar({ address, account }: { readonly address: string; readonly accou
       {isOpen && (
         <Dialog title={t('More')} onClose={() => setOpen(false)}>
           <div class={`${styles.group} ${styles.places} ${styles.menu}`}>
-            {others.map((place) => (
-              <PlaceLink key={place.path} place={place} address={address} onClick={() => setOpen(false)} />
+            {others.map((page) => (
+              <PageLink key={page.path} page={page} address={address} onClick={() => setOpen(false)} />
             ))}
           </div>
           <div class={`${flow.stack} ${styles.menu}`}>

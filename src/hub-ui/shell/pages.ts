@@ -5,7 +5,7 @@ import { settings } from '../hub/settings.ts';
 import { t } from '../languages/language.ts';
 
 /** A place in the navigation. */
-export interface Place {
+export interface NavPage {
   readonly path: string;
   readonly label: string;
   readonly icon: IconName;
@@ -15,15 +15,15 @@ export interface Place {
   readonly isHistory?: boolean;
 }
 
-export interface PlaceGroup {
+export interface NavGroup {
   readonly title: string;
-  readonly places: readonly Place[];
+  readonly pages: readonly NavPage[];
 }
 
-export const PLACES: readonly PlaceGroup[] = [
+export const NAV_GROUPS: readonly NavGroup[] = [
   {
     title: t('Live'),
-    places: [
+    pages: [
       { path: '/', label: t('Map'), icon: 'map' },
       { path: '/alerts', label: t('Alerts'), icon: 'bell', reads: ['/alerts'] },
       { path: '/events', label: t('Events'), icon: 'event', reads: topics('fence_events', 'collision_events') },
@@ -33,7 +33,7 @@ export const PLACES: readonly PlaceGroup[] = [
   },
   {
     title: t('Set-up'),
-    places: [
+    pages: [
       { path: '/zones', label: t('Zones'), icon: 'zone', reads: ['/zones/summary'] },
       { path: '/anchors', label: t('Anchors'), icon: 'anchor', reads: ['/anchors/summary'] },
       { path: '/fences', label: t('Fences'), icon: 'fence', reads: ['/fences/summary'] },
@@ -44,7 +44,7 @@ export const PLACES: readonly PlaceGroup[] = [
   },
   {
     title: t('Data'),
-    places: [
+    pages: [
       { path: '/lists', label: t('Lists'), icon: 'list', reads: KINDS.map((kind) => `/${kind}/summary`) },
       { path: '/flows', label: t('Flows'), icon: 'flow', reads: ['/analytics/flows'], isHistory: true },
     ],
@@ -55,22 +55,22 @@ export const PLACES: readonly PlaceGroup[] = [
 export const TAB_PATHS: readonly string[] = ['/', '/events', '/operations', '/lists'];
 
 /** Whether the navigation leads to a place. */
-export function isThere(place: Place): boolean {
-  return mayOpen(place) && (place.isHistory !== true || settings.value.history);
+export function isListed(page: NavPage): boolean {
+  return mayOpen(page) && (page.isHistory !== true || settings.value.history);
 }
 
 /** Whether there is something at a place that the user may see. */
-export function mayOpen({ reads }: Place): boolean {
+export function mayOpen({ reads }: NavPage): boolean {
   return reads === undefined || reads.some((path) => can('READ', path));
 }
 
 /** The place that an address belongs to. */
-export function placeAt(address: string): Place | undefined {
-  return PLACES.flatMap(({ places }) => places).find((place) => isAt(address, place));
+export function pageAt(address: string): NavPage | undefined {
+  return NAV_GROUPS.flatMap(({ pages: pages }) => pages).find((page) => isAt(address, page));
 }
 
 /** Whether an address belongs to a place. */
-export function isAt(address: string, { path }: Place): boolean {
+export function isAt(address: string, { path }: NavPage): boolean {
   return path === '/' ? address === '/' : address === path || address.startsWith(`${path}/`);
 }
 

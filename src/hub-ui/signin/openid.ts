@@ -29,7 +29,7 @@ export interface Attempt {
 }
 
 /** The identity server has refused: nothing but signing in anew helps. */
-export class Refused extends Error {
+export class SignInRejected extends Error {
   override name = 'Refused';
 }
 
@@ -93,7 +93,7 @@ export async function redeem(
 
 /** New tokens for a refresh token, which may be replaced, too. */
 export async function refresh(provider: Provider, settings: SignInSettings, before: Tokens): Promise<Tokens> {
-  if (before.refresh === undefined) throw new Refused(t('There is no refresh token'));
+  if (before.refresh === undefined) throw new SignInRejected(t('There is no refresh token'));
   const client = clientOf(settings);
   const response = await oauth.refreshTokenGrantRequest(provider, client, oauth.None(), before.refresh, OPTIONS);
   const next = await tokensOf(response, (body) => oauth.processRefreshTokenResponse(provider, client, body));
@@ -101,7 +101,7 @@ export async function refresh(provider: Provider, settings: SignInSettings, befo
 }
 
 /** Where the identity server ends its own session; undefined where it cannot. */
-export function endAddress(
+export function signOutUrl(
   provider: Provider,
   { client_id }: SignInSettings,
   idToken: string | undefined,
@@ -139,8 +139,8 @@ async function tokensOf(
     const { access_token: access, refresh_token, id_token: id, expires_in: seconds } = await read(response);
     return { access, refresh: refresh_token, id, expiresAtMs: Date.now() + (seconds ?? DEFAULT_SECONDS) * 1000 };
   } catch (error) {
-    if (error instanceof oauth.ResponseBodyError) throw new Refused(error.error_description ?? error.error);
-    if (response.status >= 400 && response.status < 500) throw new Refused(String(response.status));
+    if (error instanceof oauth.ResponseBodyError) throw new SignInRejected(error.error_description ?? error.error);
+    if (response.status >= 400 && response.status < 500) throw new SignInRejected(String(response.status));
     throw error;
   }
 }

@@ -1,22 +1,22 @@
-import { accessToken, permits, renewWith, type Session, session } from '../hub/access.ts';
+import { accessToken, permits, setRenew, type Session, session } from '../hub/access.ts';
 import { PREFIX, UI_PATH } from '../hub/api_path.ts';
 import { getText } from '../hub/rest.ts';
-import { forgetDrafts } from '../hub/saved_drafts.ts';
+import { deleteDrafts } from '../hub/saved_drafts.ts';
 import type { SignInSettings } from '../hub/settings.ts';
 import { t } from '../languages/language.ts';
 import {
   type Attempt,
   attempt,
   discover,
-  endAddress,
+  signOutUrl,
   nameIn,
-  Refused,
+  SignInRejected,
   redeem,
   refresh,
   subjectIn,
   type Tokens,
 } from './openid.ts';
-import { type Permitted, permitsOf } from './permissions.ts';
+import { type TokenPermissions, permissionCheckOf } from './permissions.ts';
 
 /**
  * The session of this tab. Its tokens are kept by the browser until the tab is closed, so that loading the page again
@@ -40,7 +40,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 /** Finds out who uses the page; `session` says what came of it. Does not resolve when the page is about to be left. */
 export async function startSession(given: SignInSettings): Promise<void> {
   settings = given;
-  renewWith(renew);
+  setRenew(renew);
   change('out');
   const left = takeAttempt();
   const query = new URLSearchParams(location.search);
@@ -80,7 +80,7 @@ async function enter(next: Tokens): Promise<void> {
 /** Asks the hub what is permitted. Without an answer everything is offered, and the hub refuses what it must. */
 async function loadPermits(): Promise<void> {
   try {
-    permits.value = permitsOf(JSON.parse(await getText(`${UI_PATH}/permitted.json`)) as Permitted);
+    permits.value = permissionCheckOf(JSON.parse(await getText(`${UI_PATH}/permitted.json`)) as TokenPermissions);
   } catch {
     // The state of the connection says why.
   }
@@ -115,7 +115,7 @@ async function renewNow(): Promise<boolean> {
     take(await refresh(await discover(settings), settings, tokens));
     return true;
   } catch (error) {
-    if (error instanceof Refused) change('ended', error.message);
+    if (error instanceof SignInRejected) change('ended', error.message);
     else renewIn(RETRY_MS);
     return false;
   }
@@ -145,11 +145,11 @@ function leave(): void {
 
 async function signOut(): Promise<void> {
   // Whoever comes next at this computer is somebody else.
-  forgetDrafts();
+  deleteDrafts();
   const idToken = tokens?.id;
   leave();
   const end = await discover(settings).then(
-    (provider) => endAddress(provider, settings, idToken),
+    (provider) => signOutUrl(provider, settings, idToken),
     () => undefined,
   );
   location.assign(end ?? `${UI_PATH}/`);

@@ -10,8 +10,8 @@ import { useMap } from '../view/map_view.tsx';
 import { palette } from '../view/palette.ts';
 import { Z } from '../view/vector_layer.ts';
 import styles from './base_layer.module.css';
-import type { TellHealth, Tiles } from './tiles.ts';
-import type { Box } from './world.ts';
+import type { ReportHealth, Tiles } from './tiles.ts';
+import type { MapExtent } from './world.ts';
 import { worldOpacity, zoomOf } from './world_fade.ts';
 
 /**
@@ -19,10 +19,10 @@ import { worldOpacity, zoomOf } from './world_fade.ts';
  * the configuration names some, as far as these go and as long as they can be had.
  */
 export function BaseLayer() {
-  const { covered, trouble, openAgain } = useTiles();
+  const { covered, trouble, retry: retry } = useTiles();
   useWorld(covered);
   useGrid(covered === 'nothing');
-  return trouble === undefined ? null : <TileTrouble problem={trouble} onRetry={openAgain} />;
+  return trouble === undefined ? null : <TileTrouble problem={trouble} onRetry={retry} />;
 }
 
 /** A plain grid, which the world takes the place of. */
@@ -44,7 +44,7 @@ function useGrid(isOn: boolean): void {
 }
 
 /** What tiles cover: of a part of the earth as far as they go, from a level of zoom on. */
-type Covered = 'nothing' | 'everything' | { readonly box: Box; readonly fromZoom: number };
+type Covered = 'nothing' | 'everything' | { readonly box: MapExtent; readonly fromZoom: number };
 
 type Pictures = typeof import('./world_draw.ts');
 
@@ -63,9 +63,9 @@ function useWorld(covered: Covered): void {
   useEffect(() => {
     if (plane.kind !== 'earth' || !isOn) return;
     const layer = new CanvasLayer((frame) => {
-      const isInSight = worldOpacity(frame.resolution) > 0;
-      if (isInSight && pictures === undefined) void loadPictures().then(redraw, () => undefined);
-      const picture = isInSight ? pictures?.pictureAt(zoomOf(frame.resolution), redraw) : undefined;
+      const isVisible = worldOpacity(frame.resolution) > 0;
+      if (isVisible && pictures === undefined) void loadPictures().then(redraw, () => undefined);
+      const picture = isVisible ? pictures?.pictureAt(zoomOf(frame.resolution), redraw) : undefined;
       const isCovered = typeof covered === 'object' && zoomOf(frame.resolution) > covered.fromZoom;
       picture?.draw(frame, { colors, covered: isCovered ? covered.box : undefined });
       ground.isWorld.value = picture !== undefined;
@@ -88,41 +88,41 @@ async function loadPictures(): Promise<void> {
 /** The map tiles of the configuration, and why there are none. */
 function useTiles() {
   const { map, plane, ground } = useMap();
-  const { map_tiles: wanted } = settings.value;
+  const { map_tiles: configured } = settings.value;
   const colors = palette();
   const [tiles, setTiles] = useState<Tiles>();
   const [trouble, setTrouble] = useState<string>();
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
-    if (wanted === null || plane.kind !== 'earth') return;
-    let isOver = false;
+    if (configured === null || plane.kind !== 'earth') return;
+    let isDisposed = false;
     let opened: Tiles | undefined;
-    const tell: TellHealth = (problem) => {
-      if (!isOver) setTrouble(problem);
+    const report: ReportHealth = (problem) => {
+      if (!isDisposed) setTrouble(problem);
     };
     const open = async (): Promise<void> => {
       const { openTiles } = await import('./tiles.ts');
-      opened = await openTiles(wanted, tell);
-      if (isOver) return;
+      opened = await openTiles(configured, report);
+      if (isDisposed) return;
       map.addLayer(opened.layer);
       ground.tileCredit.value = opened.attribution;
       setTiles(opened);
     };
-    open().catch((error: unknown) => tell(error instanceof Error ? error.message : String(error)));
+    open().catch((error: unknown) => report(error instanceof Error ? error.message : String(error)));
     return () => {
-      isOver = true;
+      isDisposed = true;
       if (opened !== undefined) map.removeLayer(opened.layer);
       ground.tileCredit.value = '';
       setTiles(undefined);
       setTrouble(undefined);
     };
-  }, [map, plane, ground, wanted, attempt]);
+  }, [map, plane, ground, configured, attempt]);
   useEffect(() => tiles?.paint(colors), [tiles, colors]);
   const covered = useMemo<Covered>(() => {
-    if (wanted === null || plane.kind !== 'earth' || trouble !== undefined) return 'nothing';
+    if (configured === null || plane.kind !== 'earth' || trouble !== undefined) return 'nothing';
     return tiles?.box === undefined ? 'everything' : { box: tiles.box, fromZoom: tiles.fromZoom };
-  }, [wanted, plane, tiles, trouble]);
-  return { covered, trouble, openAgain: () => setAttempt((before) => before + 1) };
+  }, [configured, plane, tiles, trouble]);
+  return { covered, trouble, retry: () => setAttempt((before) => before + 1) };
 }
 
 /** Says that the map tiles of the configuration cannot be had, until somebody has read it. */

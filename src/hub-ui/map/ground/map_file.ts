@@ -52,9 +52,9 @@ class Ranges implements Source {
   }
 
   async getBytes(offset: number, length: number, signal?: AbortSignal, etag?: string): Promise<RangeResponse> {
-    const ask = (): Promise<Response> => this.#fetch(`bytes=${offset}-${offset + length - 1}`, signal);
-    let response = await ask();
-    if (response.status === 401 && this.#isOwn && (await renewAccess())) response = await ask();
+    const fetchRange = (): Promise<Response> => this.#fetch(`bytes=${offset}-${offset + length - 1}`, signal);
+    let response = await fetchRange();
+    if (response.status === 401 && this.#isOwn && (await renewAccess())) response = await fetchRange();
     if (!response.ok) throw new Error(await problemOf(response));
     if (response.status === 200 && offset > 0) throw new Error(t('its server does not answer requests for ranges'));
     const found = response.headers.get('ETag') ?? undefined;

@@ -1,5 +1,5 @@
 import type { MapPoint } from '../plane/plane.ts';
-import type { Frame } from '../view/canvas_layer.ts';
+import type { CanvasFrame } from '../view/canvas_layer.ts';
 import type { Palette } from '../view/palette.ts';
 import { EARTH_WIDTH } from './world_fade.ts';
 
@@ -31,7 +31,11 @@ const ASIDE_PIXELS = 6;
 type Area = readonly [left: number, top: number, right: number, bottom: number];
 
 /** Draws names one after another, where there is room: what comes first goes before what comes later. */
-export function drawNames(frame: Frame, places: readonly NamedPlace[], { zoom, colors, turns }: NameOptions): void {
+export function drawNames(
+  frame: CanvasFrame,
+  places: readonly NamedPlace[],
+  { zoom, colors, turns }: NameOptions,
+): void {
   const { context, width, height, resolution } = frame;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = frame.toPixel;
   const taken: Area[] = [];

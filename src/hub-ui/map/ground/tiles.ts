@@ -9,14 +9,14 @@ import VectorTileSource from 'ol/source/VectorTile.js';
 import XYZ from 'ol/source/XYZ.js';
 import TileState from 'ol/TileState.js';
 import type VectorTile from 'ol/VectorTile.js';
-import type { MapTiles } from '../../hub/settings.ts';
+import type { MapTileSettings } from '../../hub/settings.ts';
 import { t } from '../../languages/language.ts';
 import { mapX, mapY } from '../plane/plane.ts';
 import type { Palette } from '../view/palette.ts';
 import { Z } from '../view/vector_layer.ts';
 import { type MapFile, openMapFile, UnreachableError } from './map_file.ts';
 import { vectorStyle } from './vector_style.ts';
-import type { Box } from './world.ts';
+import type { MapExtent } from './world.ts';
 
 /** Map tiles that are there to be shown. */
 export interface Tiles {
@@ -24,7 +24,7 @@ export interface Tiles {
   /** Where they come from, in their own words if the configuration has none. */
   readonly attribution: string;
   /** The part of the earth that they show; undefined: all of it. */
-  readonly box: Box | undefined;
+  readonly box: MapExtent | undefined;
   /** The level of zoom from which they are shown. */
   readonly fromZoom: number;
   /** Changes the colors of those that have none of their own. */
@@ -32,7 +32,7 @@ export interface Tiles {
 }
 
 /** Told whenever a tile was read, or why it could not be. */
-export type TellHealth = (problem: string | undefined) => void;
+export type ReportHealth = (problem: string | undefined) => void;
 
 /** Most servers have vector tiles up to this level of zoom, which hold all that there is. */
 const VECTOR_ZOOM_MAX = 14;
@@ -40,26 +40,26 @@ const VECTOR_ZOOM_MAX = 14;
 const EVERYWHERE = { box: undefined, fromZoom: 0 } as const;
 
 /** Opens the tiles of the configuration. Rejects with an Error whose message says why there are none. */
-export async function openTiles(settings: MapTiles, tell: TellHealth): Promise<Tiles> {
+export async function openTiles(settings: MapTileSettings, report: ReportHealth): Promise<Tiles> {
   const { url, kind, attribution, max_zoom } = settings;
-  if (kind === 'pmtiles') return tilesOfFile(await openMapFile(url), { attribution, tell });
+  if (kind === 'pmtiles') return tilesOfFile(await openMapFile(url), { attribution, report: report });
   const limit = max_zoom ?? (kind === 'vector' ? VECTOR_ZOOM_MAX : undefined);
   const common = { url, ...(limit !== undefined && { maxZoom: limit }) };
   if (kind === 'images') {
-    const source = watched(new XYZ(common), url, tell);
+    const source = watched(new XYZ(common), url, report);
     return { layer: new TileLayer({ source, zIndex: Z.tiles }), attribution, ...EVERYWHERE, paint: () => undefined };
   }
-  const source = watched(new VectorTileSource({ ...common, format: new MVT() }), url, tell);
+  const source = watched(new VectorTileSource({ ...common, format: new MVT() }), url, report);
   return { ...vectorLayer(source), attribution, ...EVERYWHERE };
 }
 
 function tilesOfFile(
   file: MapFile,
-  { attribution, tell }: { readonly attribution: string; readonly tell: TellHealth },
+  { attribution, report: report }: { readonly attribution: string; readonly report: ReportHealth },
 ): Tiles {
   const { minZoom, maxZoom, minLon, minLat, maxLon, maxLat } = file.header;
-  const box: Box = [mapX(minLon), mapY(minLat), mapX(maxLon), mapY(maxLat)];
-  const read = watchedFile(file, tell);
+  const box: MapExtent = [mapX(minLon), mapY(minLat), mapX(maxLon), mapY(maxLat)];
+  const read = watchedFile(file, report);
   const layer = file.areImages
     ? imagesLayer(read, { minZoom, maxZoom })
     : vectorLayer(vectorSource(read, { minZoom, maxZoom }));
@@ -72,18 +72,18 @@ function tilesOfFile(
 }
 
 /** Tells what becomes of the tiles of a file. What is damaged stays so; who cannot be reached may be a moment later. */
-function watchedFile(file: MapFile, tell: TellHealth): ReadTile {
+function watchedFile(file: MapFile, report: ReportHealth): ReadTile {
   let [hasAny, isDamaged] = [false, false];
   return async (z, x, y) => {
     try {
       const bytes = await file.tile(z, x, y);
       hasAny = true;
-      if (!isDamaged) tell(undefined);
+      if (!isDamaged) report(undefined);
       return bytes;
     } catch (error) {
       const isAway = error instanceof UnreachableError;
       isDamaged ||= !isAway;
-      if (isDamaged || !hasAny) tell(error instanceof Error ? error.message : String(error));
+      if (isDamaged || !hasAny) report(error instanceof Error ? error.message : String(error));
       throw error;
     }
   };
@@ -128,16 +128,16 @@ function vectorLayer(source: VectorTileSource): Pick<Tiles, 'layer' | 'paint'> {
 }
 
 /** Tells of the tiles of a server. Single ones may be missing: they are a problem where there are none but these. */
-function watched<Source extends TileSource>(source: Source, url: string, tell: TellHealth): Source {
+function watched<Source extends TileSource>(source: Source, url: string, report: ReportHealth): Source {
   const host = URL.parse(url.replaceAll(/\{[^}]*\}\.?/g, ''), location.origin)?.host ?? url;
   let hasAny = false;
   const on = source.on.bind(source) as (type: string, listener: () => void) => unknown;
   on('tileloadend', () => {
     hasAny = true;
-    tell(undefined);
+    report(undefined);
   });
   on('tileloaderror', () => {
-    if (!hasAny) tell(t('{host} has not answered with any', { host }));
+    if (!hasAny) report(t('{host} has not answered with any', { host }));
   });
   return source;
 }

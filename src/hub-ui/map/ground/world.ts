@@ -17,10 +17,10 @@ export interface World {
 export interface Line {
   /** x and y in turn. */
   readonly points: Float64Array;
-  readonly box: Box;
+  readonly box: MapExtent;
 }
 
-export type Box = readonly [left: number, bottom: number, right: number, top: number];
+export type MapExtent = readonly [left: number, bottom: number, right: number, top: number];
 
 export interface Country {
   readonly name: string;
@@ -138,7 +138,7 @@ function countryOf(shape: Shape, arcs: readonly (readonly Degrees[])[]): Country
   return { name, ...widestIn(largest) };
 }
 
-function areaOf([left, bottom, right, top]: Box): number {
+function areaOf([left, bottom, right, top]: MapExtent): number {
   return (right - left) * (top - bottom);
 }
 

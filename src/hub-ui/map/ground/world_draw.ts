@@ -2,11 +2,11 @@ import fine from 'world-atlas/countries-50m.json?url';
 import coarse from 'world-atlas/countries-110m.json?url';
 import { t } from '../../languages/language.ts';
 import { mapX, mapY } from '../plane/plane.ts';
-import type { Frame } from '../view/canvas_layer.ts';
+import type { CanvasFrame } from '../view/canvas_layer.ts';
 import type { Palette } from '../view/palette.ts';
 import { drawNames, type NamedPlace } from './place_names.ts';
 import places from './places.json';
-import { type Box, type Line, type Topology, type World, worldOf } from './world.ts';
+import { type MapExtent, type Line, type Topology, type World, worldOf } from './world.ts';
 import { EARTH_WIDTH, worldOpacity, zoomOf } from './world_fade.ts';
 
 /** The world in two grades of detail: 33 and 205 KB as they are sent. */
@@ -16,7 +16,7 @@ const GRADES = [
 ] as const;
 
 /** The map asks with every frame: a hub that has gone does not come back that fast. */
-const AGAIN_MS = 5_000;
+const RETRY_MS = 5_000;
 
 const loaded = new Map<string, WorldPicture>();
 const loading = new Set<string>();
@@ -44,7 +44,7 @@ async function load(url: string): Promise<void> {
     if (!response.ok) throw new Error(t('The world cannot be had: {status}', { status: response.status }));
     loaded.set(url, new WorldPicture(worldOf((await response.json()) as Topology)));
   } catch {
-    setTimeout(() => loading.delete(url), AGAIN_MS);
+    setTimeout(() => loading.delete(url), RETRY_MS);
     return;
   }
   const told = [...waiting];
@@ -99,7 +99,10 @@ class WorldPicture {
     this.countries = countryNames(world);
   }
 
-  draw(frame: Frame, { colors, covered }: { readonly colors: Palette; readonly covered: Box | undefined }): void {
+  draw(
+    frame: CanvasFrame,
+    { colors, covered }: { readonly colors: Palette; readonly covered: MapExtent | undefined },
+  ): void {
     const { context, width, height, resolution } = frame;
     const opacity = worldOpacity(resolution);
     if (opacity === 0) return;
@@ -129,15 +132,15 @@ class WorldPicture {
   }
 
   /** hot: every frame while the map moves. Makes a path of the lines that are in sight. */
-  #trace(frame: Frame, lines: readonly Line[]): void {
+  #trace(frame: CanvasFrame, lines: readonly Line[]): void {
     const { context, toPixel } = frame;
     const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
-    const sight = sightOf(frame);
+    const visible = visibleExtent(frame);
     context.beginPath();
     for (const turn of turnsIn(frame)) {
       const shift = turn * EARTH_WIDTH;
       for (const { points, box } of lines) {
-        if (!meet(box, shift, sight)) continue;
+        if (!meet(box, shift, visible)) continue;
         let [lastX, lastY] = [Number.NaN, 0];
         for (let i = 0; i < points.length; i += 2) {
           const x = points[i]! + shift;
@@ -156,7 +159,7 @@ class WorldPicture {
   }
 }
 
-function fillBox({ context, toPixel }: Frame, [left, bottom, right, top]: Box, color: string): void {
+function fillBox({ context, toPixel }: CanvasFrame, [left, bottom, right, top]: MapExtent, color: string): void {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
   context.beginPath();
   for (const [x, y] of [
@@ -171,20 +174,20 @@ function fillBox({ context, toPixel }: Frame, [left, bottom, right, top]: Box, c
   context.fill();
 }
 
-function sightOf({ width, height, resolution, center: [x = 0, y = 0] }: Frame): Box {
+function visibleExtent({ width, height, resolution, center: [x = 0, y = 0] }: CanvasFrame): MapExtent {
   const reach = (Math.hypot(width, height) / 2) * resolution;
   return [x - reach, y - reach, x + reach, y + reach];
 }
 
 /** How often around the earth what is in sight lies: 0 is where longitudes are as they are. */
-function turnsIn(frame: Frame): readonly number[] {
-  const [left, , right] = sightOf(frame);
+function turnsIn(frame: CanvasFrame): readonly number[] {
+  const [left, , right] = visibleExtent(frame);
   const first = Math.floor(left / EARTH_WIDTH + 0.5);
   const last = Math.floor(right / EARTH_WIDTH + 0.5);
   // Shapes reach beyond the antimeridian to either side.
   return Array.from({ length: last - first + 3 }, (_, i) => first - 1 + i);
 }
 
-function meet(box: Box, shift: number, sight: Box): boolean {
-  return box[0] + shift < sight[2] && box[2] + shift > sight[0] && box[1] < sight[3] && box[3] > sight[1];
+function meet(box: MapExtent, shift: number, visible: MapExtent): boolean {
+  return box[0] + shift < visible[2] && box[2] + shift > visible[0] && box[1] < visible[3] && box[3] > visible[1];
 }

@@ -4,7 +4,7 @@ import { mapX } from '../plane/plane.ts';
 export const EARTH_WIDTH = mapX(360);
 
 /** Nearer than this the coarse lines of the world would be wrong by more than their width: it has faded away. */
-const GONE_ZOOM = 9.5;
+const HIDDEN_ZOOM = 9.5;
 /** Where it begins to fade. */
 const FADING_ZOOM = 7;
 
@@ -15,6 +15,6 @@ export function zoomOf(resolution: number): number {
 
 /** How much of the world is to be seen, from 0 where it is gone to 1. */
 export function worldOpacity(resolution: number): number {
-  const share = (GONE_ZOOM - zoomOf(resolution)) / (GONE_ZOOM - FADING_ZOOM);
+  const share = (HIDDEN_ZOOM - zoomOf(resolution)) / (HIDDEN_ZOOM - FADING_ZOOM);
   return Math.min(1, Math.max(0, share));
 }

@@ -1,10 +1,10 @@
 import type Polygon from 'ol/geom/Polygon.js';
 import { boxesOf } from '../objects/clusters.ts';
-import type { Moving } from '../objects/moving_layer.tsx';
+import type { MovingLayerState } from '../objects/moving_layer.tsx';
 import { type AreaName, areaName } from '../plane/label_position.ts';
-import type { Frame } from '../view/canvas_layer.ts';
+import type { CanvasFrame } from '../view/canvas_layer.ts';
 import type { Palette } from '../view/palette.ts';
-import { AROUND, LABEL_PIXELS, placeLabels, type Side, type Standings, type Wanted } from './labels.ts';
+import { AROUND, LABEL_PIXELS, placeLabels, type Side, type LabelStates, type LabelRequest } from './labels.ts';
 
 /** Names of what has room, or as many as fit, whatever they cover but each other. */
 export type NamesShown = 'auto' | 'all';
@@ -21,7 +21,7 @@ export interface NamedArea {
 /** Moving objects that have names. */
 export interface NamedObjects {
   readonly kind: 'trackables' | 'providers';
-  readonly moving: Moving | undefined;
+  readonly moving: MovingLayerState | undefined;
   readonly selectedId: string | undefined;
   /** Those that somebody has to look at. */
   readonly alarmed: ReadonlySet<string>;
@@ -40,7 +40,7 @@ export interface BoardLook {
 /** Which names go first. Areas stand still, so that they come before what passes them. */
 const RANK = { selected: 6, alarmed: 5, fence: 4, inside: 3, zone: 2, trackable: 1, provider: 0 } as const;
 
-interface Name extends Wanted {
+interface Name extends LabelRequest {
   readonly text: string;
   readonly color: string;
   readonly weight: number;
@@ -56,7 +56,7 @@ const NONE: readonly number[] = [];
 
 /** The names on the map, as they stand from frame to frame. */
 export class LabelBoard {
-  #standings: Standings = new Map();
+  #states: LabelStates = new Map();
   readonly #texts = new Texts();
   /** Where areas have room for their names, as long as nobody zooms. */
   readonly #places = new WeakMap<Polygon, { readonly resolution: number; readonly place: AreaName | undefined }>();
@@ -67,20 +67,20 @@ export class LabelBoard {
   }
 
   /** hot: once per frame, see bench/ui */
-  draw(frame: Frame, look: BoardLook, nowMs: number): void {
+  draw(frame: CanvasFrame, look: BoardLook, nowMs: number): void {
     const { width, height, context } = frame;
     const { scale } = look;
     // Of the canvas, per unit in which names are placed.
     const pixelRatio = frame.pixelRatio * scale;
-    const wanted: Name[] = [];
+    const requests: Name[] = [];
     const symbols: number[] = [];
     for (const area of look.areas) {
       const name = this.#areaName(frame, area, look);
-      if (name !== undefined) wanted.push(name);
+      if (name !== undefined) requests.push(name);
     }
-    for (const objects of look.objects) this.#addObjects(wanted, symbols, { objects, look });
-    const { placed, standings } = placeLabels(wanted, {
-      before: this.#standings,
+    for (const objects of look.objects) this.#addObjects(requests, symbols, { objects, look });
+    const { placed, states: states } = placeLabels(requests, {
+      before: this.#states,
       nowMs,
       symbols: look.shown === 'auto' ? symbols : NONE,
       blocks: look.objects.flatMap(({ moving }) => boxesOf(moving?.screen.clusters ?? [])).map((each) => each / scale),
@@ -88,7 +88,7 @@ export class LabelBoard {
       height: height / scale,
       most: PLACED_MAX[look.shown],
     });
-    this.#standings = standings;
+    this.#states = states;
     for (let at = placed.length - 1; at >= 0; at--) {
       const { name, left, top } = placed[at]!;
       const { image, padding } = this.#texts.of(name, look.palette.halo, pixelRatio);
@@ -99,7 +99,7 @@ export class LabelBoard {
   }
 
   #areaName(
-    { toPixel, resolution, width, height }: Frame,
+    { toPixel, resolution, width, height }: CanvasFrame,
     area: NamedArea,
     { palette, scale }: BoardLook,
   ): Name | undefined {
@@ -128,15 +128,15 @@ export class LabelBoard {
   }
 
   #placeOf({ polygon, text, kind }: NamedArea, resolution: number): AreaName | undefined {
-    const known = this.#places.get(polygon);
-    if (known?.resolution === resolution) return known.place;
+    const cached = this.#places.get(polygon);
+    if (cached?.resolution === resolution) return cached.place;
     const place = areaName(polygon, { text, isZone: kind === 'zones', resolution });
     this.#places.set(polygon, { resolution, place });
     return place;
   }
 
   #addObjects(
-    wanted: Name[],
+    requests: Name[],
     symbols: number[],
     { objects, look }: { readonly objects: NamedObjects; readonly look: BoardLook },
   ): void {
@@ -159,14 +159,14 @@ export class LabelBoard {
         if (!isAlarmed && isCrowd && look.shown === 'auto') continue;
         // Of too many, those go on that have a name, and some more. What is alarmed does not wait for what is not.
         const before = isAlarmed ? alarms : others;
-        if (before >= CANDIDATES_MAX && this.#standings.get(key)?.side === undefined) continue;
+        if (before >= CANDIDATES_MAX && this.#states.get(key)?.side === undefined) continue;
         if (isAlarmed) alarms++;
         else others++;
       }
       const text = shortened(facts.name || facts.id);
       const weight = isSelected ? 650 : 500;
       const usual = isProvider ? RANK.provider : all.inside[i] === 1 ? RANK.inside : RANK.trackable;
-      wanted.push({
+      requests.push({
         key,
         rank: isSelected ? RANK.selected : isAlarmed ? RANK.alarmed : usual,
         x,
@@ -205,8 +205,8 @@ class Texts {
   }
 
   widthOf(text: string, weight: number): number {
-    const known = this.#widths.get(weight)?.get(text);
-    if (known !== undefined) return known;
+    const cached = this.#widths.get(weight)?.get(text);
+    if (cached !== undefined) return cached;
     const widths = this.#widths.get(weight) ?? new Map<string, number>();
     if (widths.size > 4 * TEXTS_MAX) widths.clear();
     this.#widths.set(weight, widths);
@@ -218,8 +218,8 @@ class Texts {
 
   of({ text, color, weight, width }: Name, halo: string, pixelRatio: number): DrawnText {
     const key = `${color} ${weight} ${pixelRatio} ${text}`;
-    const known = this.#drawn.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#drawn.get(key);
+    if (cached !== undefined) return cached;
     if (this.#drawn.size > TEXTS_MAX) this.#drawn.clear();
     const padding = 3;
     const image = document.createElement('canvas');

@@ -3,11 +3,11 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Fence } from '../../../model/fence.ts';
 import type { Zone } from '../../../model/zone.ts';
 import { labelOf } from '../../hub/entity_kinds.ts';
-import type { Moving } from '../objects/moving_layer.tsx';
-import { type Area, areaOf, markInside } from '../objects/moving_objects.ts';
+import type { MovingLayerState } from '../objects/moving_layer.tsx';
+import { type MapArea, areaOf, markInside } from '../objects/moving_objects.ts';
 import { fenceFeature, zoneFeature } from '../site/features.ts';
 import { CanvasLayer } from '../view/canvas_layer.ts';
-import type { Selection } from '../view/map_url.ts';
+import type { MapSelection } from '../view/map_url.ts';
 import { useMap } from '../view/map_view.tsx';
 import { palette } from '../view/palette.ts';
 import { Z } from '../view/vector_layer.ts';
@@ -18,7 +18,7 @@ const INSIDE_MS = 1_000;
 
 /** What moves, of one kind: its layer once there is one. */
 interface Movers {
-  readonly layer: { readonly current: Moving | undefined };
+  readonly layer: { readonly current: MovingLayerState | undefined };
 }
 
 /** Names beside what they belong to, of what has room: areas, trackables and providers together. */
@@ -41,7 +41,7 @@ export function LabelLayer({
   readonly fences: readonly Fence[];
   readonly trackables: Movers;
   readonly providers: Movers;
-  readonly selection: Selection | undefined;
+  readonly selection: MapSelection | undefined;
   /** Of trackables and of providers: those that there is an alert of. */
   readonly alarmed: ReadonlySet<string>;
   readonly alarmedProviders: ReadonlySet<string>;
@@ -50,7 +50,7 @@ export function LabelLayer({
 }) {
   const { map, plane } = useMap();
   const areas = useMemo(() => areasOf(zones, fences, plane), [zones, fences, plane]);
-  const selectedId = (kind: Selection['kind']) => (selection?.kind === kind ? selection.id : undefined);
+  const selectedId = (kind: MapSelection['kind']) => (selection?.kind === kind ? selection.id : undefined);
   const [zoneId, fenceId] = [selectedId('zones'), selectedId('fences')];
   const named = useMemo<readonly NamedArea[]>(
     () => areas.map((each) => ({ ...each, isSelected: each.id === (each.kind === 'zones' ? zoneId : fenceId) })),
@@ -95,7 +95,7 @@ export function LabelLayer({
   return null;
 }
 
-interface KnownArea extends Omit<NamedArea, 'isSelected'>, Area {
+interface KnownArea extends Omit<NamedArea, 'isSelected'>, MapArea {
   readonly id: string;
 }
 

@@ -13,7 +13,7 @@ export type Side = 'right' | 'left' | 'above' | 'below' | 'here';
 /** Sides of what moves, the best first. */
 export const AROUND: readonly Side[] = ['right', 'left', 'above', 'below'];
 
-export interface Wanted {
+export interface LabelRequest {
   readonly key: string;
   /** Of two names that need the same room, the one of the higher rank has it. */
   readonly rank: number;
@@ -27,7 +27,7 @@ export interface Wanted {
   readonly isImportant: boolean;
 }
 
-export interface Placed<Name extends Wanted> {
+export interface PlacedLabel<Name extends LabelRequest> {
   readonly name: Name;
   /** Upper left corner of its box, which is as wide as its text and LABEL_PIXELS high. */
   readonly left: number;
@@ -35,15 +35,15 @@ export interface Placed<Name extends Wanted> {
 }
 
 /** What is remembered of a name between two frames: its side, undefined for one that had to go, and since when. */
-export interface Standing {
+export interface LabelState {
   readonly side: Side | undefined;
   readonly sinceMs: number;
 }
 
-export type Standings = ReadonlyMap<string, Standing>;
+export type LabelStates = ReadonlyMap<string, LabelState>;
 
 export interface Around {
-  readonly before: Standings;
+  readonly before: LabelStates;
   readonly nowMs: number;
   /** Points that names keep off where they can: x and y in turn. */
   readonly symbols: ArrayLike<number>;
@@ -65,10 +65,10 @@ const SETTLE_MS = 1_000;
 const AWAY_MS = 700;
 
 /** Places names, given how they stood before; returns them in the order of their ranks, and how they stand now. hot */
-export function placeLabels<Name extends Wanted>(
-  wanted: readonly Name[],
+export function placeLabels<Name extends LabelRequest>(
+  requests: readonly Name[],
   { before, nowMs, symbols, blocks, width, height, most }: Around,
-): { readonly placed: readonly Placed<Name>[]; readonly standings: Standings } {
+): { readonly placed: readonly PlacedLabel<Name>[]; readonly states: LabelStates } {
   const names = new Boxes();
   for (let i = 0; i < blocks.length; i += 4) names.add(blocks[i]!, blocks[i + 1]!, blocks[i + 2]!, blocks[i + 3]!);
   const covered = new Boxes();
@@ -87,7 +87,7 @@ export function placeLabels<Name extends Wanted>(
       const isWhole = left >= 0 && top >= 0 && left + name.width <= width && top + LABEL_PIXELS <= height;
       return (isWhole || side === 'here') && free(name, side, { room: ROOM, mayCover });
     });
-  const sideOf = (name: Name, was: Standing | undefined): Side | undefined => {
+  const sideOf = (name: Name, was: LabelState | undefined): Side | undefined => {
     const side = was?.side;
     if (was !== undefined && side !== undefined && free(name, side, { room: 0, mayCover: true })) {
       const mayStay =
@@ -99,9 +99,9 @@ export function placeLabels<Name extends Wanted>(
     return freshSide(name, false) ?? (name.isImportant ? freshSide(name, true) : undefined);
   };
 
-  const placed: Placed<Name>[] = [];
-  const standings = new Map<string, Standing>();
-  for (const name of inOrder(wanted, before)) {
+  const placed: PlacedLabel<Name>[] = [];
+  const states = new Map<string, LabelState>();
+  for (const name of inOrder(requests, before)) {
     const was = before.get(name.key);
     const side = placed.length < most ? sideOf(name, was) : undefined;
     if (side !== undefined) {
@@ -109,22 +109,22 @@ export function placeLabels<Name extends Wanted>(
       names.add(left, top, left + name.width, top + LABEL_PIXELS);
       placed.push({ name, left, top });
     }
-    if (was !== undefined && was.side === side) standings.set(name.key, was);
-    else if (was !== undefined || side !== undefined) standings.set(name.key, { side, sinceMs: nowMs });
+    if (was !== undefined && was.side === side) states.set(name.key, was);
+    else if (was !== undefined || side !== undefined) states.set(name.key, { side, sinceMs: nowMs });
   }
-  return { placed, standings };
+  return { placed, states: states };
 }
 
 /** By rank, within it those that are there already, else as given. */
-function inOrder<Name extends Wanted>(wanted: readonly Name[], before: Standings): readonly Name[] {
-  const scored = wanted.map((name) => ({
+function inOrder<Name extends LabelRequest>(requests: readonly Name[], before: LabelStates): readonly Name[] {
+  const scored = requests.map((name) => ({
     name,
     score: name.rank * 2 + (before.get(name.key)?.side === undefined ? 0 : 1),
   }));
   return scored.sort((a, b) => b.score - a.score).map(({ name }) => name);
 }
 
-function cornerOf({ x, y, width }: Wanted, side: Side): readonly [left: number, top: number] {
+function cornerOf({ x, y, width }: LabelRequest, side: Side): readonly [left: number, top: number] {
   switch (side) {
     case 'here':
       return [x, y - LABEL_PIXELS / 2];

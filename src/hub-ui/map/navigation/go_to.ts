@@ -7,21 +7,21 @@ import { toast } from '../../controls/toasts.tsx';
 import { setUrlParams } from '../../controls/url_state.ts';
 import { entityPath, get } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
-import type { Moving } from '../objects/moving_layer.tsx';
-import { anchorPlace } from '../plane/anchor_position.ts';
+import type { MovingLayerState } from '../objects/moving_layer.tsx';
+import { anchorPosition } from '../plane/anchor_position.ts';
 import { toMap, viewParams } from '../plane/plane.ts';
 import { fenceFeature, zoneFeature } from '../site/features.ts';
-import { pastFromUrl, type Selection } from '../view/map_url.ts';
+import { pastFromUrl, type MapSelection } from '../view/map_url.ts';
 import { useMap } from '../view/map_view.tsx';
 import { fitExtent } from './initial_view.ts';
 
 /** The layers of moving objects. */
-export interface Movers {
-  readonly trackables: { readonly current: Moving | undefined };
-  readonly providers: { readonly current: Moving | undefined };
+export interface MovingLayers {
+  readonly trackables: { readonly current: MovingLayerState | undefined };
+  readonly providers: { readonly current: MovingLayerState | undefined };
 }
 
-interface Known extends Movers {
+interface SiteEntities extends MovingLayers {
   /** In the coordinates of the plane. */
   readonly fences: readonly Fence[];
   readonly zones: ReadonlyMap<string, Zone>;
@@ -36,9 +36,9 @@ const NEAR = 0.15;
  * Moves the map to an entity with the next frame, when a panel that opens with it has made room; returns false for one
  * that is not on it.
  */
-export function useGoTo(known: Known): (selection: Selection) => boolean {
+export function useGoTo(site: SiteEntities): (selection: MapSelection) => boolean {
   const { map, plane } = useMap();
-  const { trackables, providers, fences, zones } = known;
+  const { trackables, providers, fences, zones } = site;
   const near = (center: number[]): true => {
     const view = map.getView();
     const resolution = Math.min(view.getResolution() ?? 1, NEAR);
@@ -47,12 +47,12 @@ export function useGoTo(known: Known): (selection: Selection) => boolean {
   };
   return ({ kind, id }) => {
     if (kind === 'trackables' || kind === 'providers') {
-      const place = (kind === 'trackables' ? trackables : providers).current?.objects.placeOf(id);
+      const place = (kind === 'trackables' ? trackables : providers).current?.objects.positionOf(id);
       return place !== undefined && near(place);
     }
     if (kind === 'anchors') {
-      const anchor = known.anchors.find((each) => each.id === id);
-      const at = anchor && anchorPlace(anchor, known.zoneOf(anchor), plane);
+      const anchor = site.anchors.find((each) => each.id === id);
+      const at = anchor && anchorPosition(anchor, site.zoneOf(anchor), plane);
       return at !== undefined && near(at);
     }
     const zone = zones.get(id);
@@ -67,7 +67,7 @@ export function useGoTo(known: Known): (selection: Selection) => boolean {
 }
 
 /** Asks the hub where something is that is not on the map: on another floor, in a hidden layer, or not there yet. */
-export function useGoWhereItIs(): (selection: Selection) => Promise<void> {
+export function useGoWhereItIs(): (selection: MapSelection) => Promise<void> {
   const { map, plane } = useMap();
   return async ({ kind, id }) => {
     if (pastFromUrl() !== undefined && kind !== 'fences') {
@@ -93,25 +93,25 @@ export function useGoWhereItIs(): (selection: Selection) => Promise<void> {
  * Looks at something once, as soon as there is something to look at, unless the address has said where. `lookAt` says
  * whether there was; undefined where that is not known yet. Call what it returns when there is more to see.
  */
-export function useFirstLook(hasLook: boolean, lookAt: () => boolean | undefined): () => void {
+export function useInitialView(hasView: boolean, lookAt: () => boolean | undefined): () => void {
   const { map, plane, ground } = useMap();
-  const looked = useRef(hasLook ? plane.id : undefined);
-  const first = (): void => {
-    if (looked.current !== plane.id && map.getSize() !== undefined) {
-      const hasLooked = lookAt();
-      if (hasLooked === undefined) return;
-      if (hasLooked) looked.current = plane.id;
+  const shownPlane = useRef(hasView ? plane.id : undefined);
+  const showOnce = (): void => {
+    if (shownPlane.current !== plane.id && map.getSize() !== undefined) {
+      const hasShown = lookAt();
+      if (hasShown === undefined) return;
+      if (hasShown) shownPlane.current = plane.id;
     }
     ground.isSettled.value = true;
   };
   useEffect(() => {
-    first();
-    map.on('change:size', first);
+    showOnce();
+    map.on('change:size', showOnce);
     return () => {
-      map.un('change:size', first);
+      map.un('change:size', showOnce);
     };
   });
-  return first;
+  return showOnce;
 }
 
 /** On a narrow screen the lower half belongs to the panel: what one goes to is in the middle of the rest. */

@@ -8,14 +8,14 @@ import { fenceFeature, zoneFeature } from '../site/features.ts';
 import { isWallFromUrl, pastFromUrl } from '../view/map_url.ts';
 
 /** What there is to see on a plane. */
-export interface Sights {
+export interface ViewContents {
   readonly zones: readonly Zone[];
   readonly fences: readonly Fence[];
   readonly objects: readonly (MovingObjects | undefined)[];
 }
 
 /** Shows everything that has a place; returns false when nothing has. */
-export function fitEverything(map: OlMap, plane: Plane, { zones, fences, objects }: Sights): boolean {
+export function fitEverything(map: OlMap, plane: Plane, { zones, fences, objects }: ViewContents): boolean {
   const extent = createEmpty();
   const features = [
     ...zones.flatMap((zone) => zoneFeature(zone, plane) ?? []),

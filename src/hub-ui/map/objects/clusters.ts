@@ -14,7 +14,7 @@ const LARGE_CELL = 104;
 /** Two that can be told apart are shown as two. */
 const PAIR_PIXELS = 16;
 
-interface Gathered {
+interface ClusterDraft {
   x: number;
   y: number;
   members: number[];
@@ -42,11 +42,11 @@ export function clusterObjects(
     else cell.push(i);
   }
   const alone: number[] = [];
-  const large: Gathered[] = [];
+  const large: ClusterDraft[] = [];
   for (const indices of cells.values()) {
     const members = keep === undefined ? indices : indices.filter((i) => i !== keep);
     if (members.length !== indices.length) alone.push(keep as number);
-    if (isGathered(screen, members)) large.push({ ...middleOf(screen, members), members });
+    if (isCluster(screen, members)) large.push({ ...middleOf(screen, members), members });
     else alone.push(...members);
   }
   const clusters = apart(large);
@@ -60,7 +60,7 @@ export function clusterObjects(
   return clusters.map(({ x, y, members }) => ({ x, y, count: members.length, members }));
 }
 
-function isGathered({ x, y }: Spread, [one = 0, other = 0, ...more]: readonly number[]): boolean {
+function isCluster({ x, y }: Spread, [one = 0, other = 0, ...more]: readonly number[]): boolean {
   if (more.length > 0) return true;
   return one !== other && Math.hypot(x[one]! - x[other]!, y[one]! - y[other]!) < PAIR_PIXELS;
 }
@@ -75,8 +75,8 @@ function middleOf({ x, y }: Spread, members: readonly number[]): { x: number; y:
 }
 
 /** Joins what would lie on each other, the smaller to the larger. */
-function apart(clusters: readonly Gathered[]): Gathered[] {
-  const joined: Gathered[] = [];
+function apart(clusters: readonly ClusterDraft[]): ClusterDraft[] {
+  const joined: ClusterDraft[] = [];
   for (const cluster of [...clusters].sort((a, b) => b.members.length - a.members.length)) {
     const radius = radiusOf(cluster.members.length);
     const near = joined.find(({ x, y, members }) => {
@@ -95,7 +95,7 @@ function apart(clusters: readonly Gathered[]): Gathered[] {
   return joined;
 }
 
-function isWithin({ x, y, members }: Gathered, px: number, py: number): boolean {
+function isWithin({ x, y, members }: ClusterDraft, px: number, py: number): boolean {
   const radius = radiusOf(members.length) + 4;
   return (x - px) ** 2 + (y - py) ** 2 < radius * radius;
 }

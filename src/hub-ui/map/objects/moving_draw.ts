@@ -1,12 +1,12 @@
 import { countText } from '../../languages/numbers.ts';
 import { unitsPerMeter } from '../plane/plane.ts';
-import type { Frame } from '../view/canvas_layer.ts';
+import type { CanvasFrame } from '../view/canvas_layer.ts';
 import type { Palette } from '../view/palette.ts';
 import { type Cluster, clusterObjects, radiusOf } from './clusters.ts';
 import { type Density, densityOf } from './density.ts';
 import { type MovingObjects, TAIL } from './moving_objects.ts';
 import { type Sprites, type SymbolName, spriteColumn, spritesOf } from './sprites.ts';
-import { Crowd } from './symbol_raster.ts';
+import { SymbolRaster } from './symbol_raster.ts';
 import type { Trail } from './trail.ts';
 
 /** How moving objects are shown. */
@@ -24,7 +24,7 @@ export interface MovingLook {
   readonly clusters: boolean;
   readonly selectedId: string | undefined;
   /** Objects that were chosen among others. */
-  readonly chosen?: ReadonlySet<string> | undefined;
+  readonly multiSelected?: ReadonlySet<string> | undefined;
   /** Objects that collide with another, or that there is an alert of. */
   readonly colliding: ReadonlySet<string>;
   /** How marked objects are drawn, and whether they alone are; undefined: as all others. */
@@ -45,11 +45,11 @@ export interface OnScreen {
   seen: number;
   stale: number;
   density: Density;
-  readonly crowd: Crowd;
+  readonly crowd: SymbolRaster;
 }
 
 export function newScreen(): OnScreen {
-  return { ...columns(256), drawn: 0, clusters: [], seen: 0, stale: 0, density: 'single', crowd: new Crowd() };
+  return { ...columns(256), drawn: 0, clusters: [], seen: 0, stale: 0, density: 'single', crowd: new SymbolRaster() };
 }
 
 function columns(length: number): Pick<OnScreen, 'x' | 'y' | 'indices'> {
@@ -69,7 +69,7 @@ const ACCURACY_MAX = 300;
 
 /** Draws all objects of a layer. hot: once per frame, see bench/ui. */
 export function drawMoving(
-  frame: Frame,
+  frame: CanvasFrame,
   objects: MovingObjects,
   look: MovingLook,
   screen: OnScreen,
@@ -95,10 +95,10 @@ export function drawMoving(
 }
 
 /** Finds out which objects are on the screen, and where. */
-function place(frame: Frame, objects: MovingObjects, look: MovingLook, screen: OnScreen, nowMs: number): void {
+function place(frame: CanvasFrame, objects: MovingObjects, look: MovingLook, screen: OnScreen, nowMs: number): void {
   const { toPixel, width, height } = frame;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
-  const { count, x, y, gone, marked, floor, heardMs } = objects;
+  const { count, x, y, removed: gone, marked, floor, lastSeenMs: heardMs } = objects;
   const isOnlyMarked = look.marked?.isOnly === true;
   if (screen.x.length < count) {
     Object.assign(screen, columns(x.length));
@@ -124,7 +124,7 @@ function place(frame: Frame, objects: MovingObjects, look: MovingLook, screen: O
 
 /** Draws the numbers; where objects have colors, a ring tells how many of each are among them. */
 function drawClusters(
-  { context }: Frame,
+  { context }: CanvasFrame,
   clusters: readonly Cluster[],
   {
     palette,
@@ -179,7 +179,7 @@ function drawRing(
 }
 
 /** Where the object that is followed has come from: in front of all other tails, and longer. */
-function drawTrail({ context, toPixel }: Frame, { points }: Trail, { palette }: MovingLook): void {
+function drawTrail({ context, toPixel }: CanvasFrame, { points }: Trail, { palette }: MovingLook): void {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
   context.beginPath();
   for (let k = 0; k < points.length; k += 2) {
@@ -200,7 +200,7 @@ function drawTrail({ context, toPixel }: Frame, { points }: Trail, { palette }: 
   context.lineCap = 'butt';
 }
 
-function drawTails(frame: Frame, objects: MovingObjects, { colors }: MovingLook, screen: OnScreen): void {
+function drawTails(frame: CanvasFrame, objects: MovingObjects, { colors }: MovingLook, screen: OnScreen): void {
   const { context, toPixel } = frame;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
   const { tails, tailAt, tailLength, group } = objects;
@@ -233,7 +233,7 @@ function drawTails(frame: Frame, objects: MovingObjects, { colors }: MovingLook,
 }
 
 /** The shapes of trackables that have one, where they are larger than the symbol. */
-function drawOutlines(frame: Frame, objects: MovingObjects, { colors }: MovingLook, screen: OnScreen): void {
+function drawOutlines(frame: CanvasFrame, objects: MovingObjects, { colors }: MovingLook, screen: OnScreen): void {
   const { context, toPixel, resolution } = frame;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
   context.lineWidth = 1.25;
@@ -273,7 +273,11 @@ interface Accuracy {
   readonly pixelsPerMeter: number;
 }
 
-function drawAccuracy({ context }: Frame, objects: MovingObjects, { look, screen, pixelsPerMeter }: Accuracy): void {
+function drawAccuracy(
+  { context }: CanvasFrame,
+  objects: MovingObjects,
+  { look, screen, pixelsPerMeter }: Accuracy,
+): void {
   context.strokeStyle = look.palette[look.symbol];
   context.setLineDash([2, 3]);
   context.lineWidth = 1;
@@ -298,7 +302,7 @@ interface Symbols {
 }
 
 /** The symbols; what has been silent is fainter. Very many of them are drawn by other means, to the same effect. */
-function drawSymbols(frame: Frame, objects: MovingObjects, { look, screen, nowMs }: Symbols): void {
+function drawSymbols(frame: CanvasFrame, objects: MovingObjects, { look, screen, nowMs }: Symbols): void {
   const { context, rotation, width, height } = frame;
   const { symbol, palette } = look;
   const isCrowd = screen.drawn > CROWD;
@@ -320,7 +324,7 @@ function drawSymbols(frame: Frame, objects: MovingObjects, { look, screen, nowMs
     const i = screen.indices[s]!;
     const x = screen.x[i]!;
     const y = screen.y[i]!;
-    const alpha = alphaOf(nowMs - objects.heardMs[i]!);
+    const alpha = alphaOf(nowMs - objects.lastSeenMs[i]!);
     const column = spriteColumn(objects.heading[i]! + turned);
     const own = sprites[objects.group[i]!] ?? usual;
     const its = marked !== undefined && objects.marked[i] === 1 ? marked : own;
@@ -338,7 +342,7 @@ function drawSymbols(frame: Frame, objects: MovingObjects, { look, screen, nowMs
 
 /** Rings around what there is an alert of, from a picture of one: hundreds of paths would take longer than all else. */
 function drawAlarms(
-  context: Frame['context'],
+  context: CanvasFrame['context'],
   objects: MovingObjects,
   {
     look,
@@ -368,10 +372,10 @@ function alphaOf(silentMs: number): number {
   return silentMs > STALE_MS ? 0.6 : 1;
 }
 
-function drawRings({ context }: Frame, objects: MovingObjects, look: MovingLook, screen: OnScreen): void {
+function drawRings({ context }: CanvasFrame, objects: MovingObjects, look: MovingLook, screen: OnScreen): void {
   const ring = (id: string, color: string, radius: number): void => {
     const i = objects.indexOf(id);
-    if (i === undefined || objects.gone[i] === 1 || !screen.indices.subarray(0, screen.drawn).includes(i)) return;
+    if (i === undefined || objects.removed[i] === 1 || !screen.indices.subarray(0, screen.drawn).includes(i)) return;
     context.beginPath();
     context.arc(screen.x[i]!, screen.y[i]!, radius * look.scale, 0, 2 * Math.PI);
     context.strokeStyle = look.palette.halo;
@@ -381,18 +385,23 @@ function drawRings({ context }: Frame, objects: MovingObjects, look: MovingLook,
     context.lineWidth = 2.5 * look.scale;
     context.stroke();
   };
-  drawChosen(context, objects, look, screen);
+  drawMultiSelected(context, objects, look, screen);
   if (look.selectedId !== undefined) ring(look.selectedId, look.palette.selected, 11);
 }
 
 /** One path for all: hundreds may be chosen. */
-function drawChosen(context: Frame['context'], objects: MovingObjects, look: MovingLook, screen: OnScreen): void {
-  const { chosen } = look;
-  if (chosen === undefined || chosen.size === 0) return;
+function drawMultiSelected(
+  context: CanvasFrame['context'],
+  objects: MovingObjects,
+  look: MovingLook,
+  screen: OnScreen,
+): void {
+  const { multiSelected: multiSelected } = look;
+  if (multiSelected === undefined || multiSelected.size === 0) return;
   context.beginPath();
   for (let s = 0; s < screen.drawn; s++) {
     const i = screen.indices[s]!;
-    if (!chosen.has(objects.facts[i]?.id ?? '')) continue;
+    if (!multiSelected.has(objects.facts[i]?.id ?? '')) continue;
     context.moveTo(screen.x[i]! + 10, screen.y[i]!);
     context.arc(screen.x[i]!, screen.y[i]!, 10, 0, 2 * Math.PI);
   }

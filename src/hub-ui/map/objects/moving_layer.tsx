@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ChangeEvent } from '../../../model/events.ts';
 import { subscribe, subscribeMoves } from '../../hub/live.ts';
 import { viewParams } from '../plane/plane.ts';
-import { CanvasLayer, type Frame } from '../view/canvas_layer.ts';
+import { CanvasLayer, type CanvasFrame } from '../view/canvas_layer.ts';
 import type { ColorBy } from '../view/color_by.ts';
 import { useMap } from '../view/map_view.tsx';
 import { categoryColors, palette } from '../view/palette.ts';
@@ -27,7 +27,7 @@ const FEEDS: Readonly<Record<'trackable' | 'provider', Feed>> = {
 };
 
 /** A layer of moving objects, for whoever wants to find them on the screen or to follow them. */
-export interface Moving {
+export interface MovingLayerState {
   readonly objects: MovingObjects;
   readonly screen: OnScreen;
 }
@@ -46,8 +46,8 @@ export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail' | 'sy
   /** Which objects are marked; what it is made of has changed where it is another function. */
   readonly isMarked?: ((id: string) => boolean) | undefined;
   /** Told after every batch. */
-  readonly onMoved?: (moving: Moving) => void;
-  readonly holder: { current: Moving | undefined };
+  readonly onMoved?: (moving: MovingLayerState) => void;
+  readonly holder: { current: MovingLayerState | undefined };
   readonly seen: Signal<Seen>;
 };
 
@@ -55,18 +55,18 @@ export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail' | 'sy
 export function useMovingCanvas({ holder, seen, isMarked, ...given }: LayerOptions, now: () => number) {
   const { map, plane } = useMap();
   const { symbol, colorBy, followedId } = given;
-  const moving = useMemo<Moving>(() => ({ objects: new MovingObjects(plane), screen: newScreen() }), [plane]);
+  const moving = useMemo<MovingLayerState>(() => ({ objects: new MovingObjects(plane), screen: newScreen() }), [plane]);
   holder.current = moving;
   const trail = useMemo(() => (followedId === undefined ? undefined : new Trail()), [followedId, moving]);
   const look = useRef<MovingLook>();
   look.current = { ...given, palette: palette(), colors: colorsOf(symbol, colorBy), trail };
   useMemo(() => moving.objects.markBy(isMarked), [moving, isMarked]);
   const layer = useMemo(() => {
-    const draw = (frame: Frame): void => {
+    const draw = (frame: CanvasFrame): void => {
       if (look.current === undefined) return;
       const { trail: way, selectedId } = look.current;
       const index = way && selectedId !== undefined ? moving.objects.indexOf(selectedId) : undefined;
-      if (index !== undefined && moving.objects.gone[index] === 0) way?.follow(moving.objects, index);
+      if (index !== undefined && moving.objects.removed[index] === 0) way?.follow(moving.objects, index);
       drawMoving(frame, moving.objects, look.current, moving.screen, now());
       const { seen: shown, stale } = moving.screen;
       const before = seen.peek();
@@ -100,13 +100,13 @@ function colorsOf(symbol: LayerSymbol, colorBy: ColorBy): readonly string[] {
  * is drawn once.
  */
 export function MovingLayer({
-  onRefused,
+  onRejected: onRejected,
   ...options
-}: LayerOptions & { readonly onRefused?: (description: string) => void }) {
+}: LayerOptions & { readonly onRejected?: (description: string) => void }) {
   const { plane } = useMap();
   const { symbol, floor, onMoved } = options;
-  const told = useRef({ onMoved, onRefused });
-  told.current = { onMoved, onRefused };
+  const told = useRef({ onMoved, onRejected: onRejected });
+  told.current = { onMoved, onRejected: onRejected };
   const { moving, layer } = useMovingCanvas(options, Date.now);
   useEffect(() => {
     // What is not heard of fades without being told to.
@@ -119,7 +119,7 @@ export function MovingLayer({
     const params = { ...view, ...(floor === undefined ? {} : { floor }) };
     const from = `${list}?${new URLSearchParams(view)}`;
     let frame = 0;
-    const end = subscribeMoves(
+    const unsubscribe = subscribeMoves(
       { topic, params, from },
       (batch, next) => {
         moving.objects.take(batch, Date.now());
@@ -130,7 +130,7 @@ export function MovingLayer({
           next();
         });
       },
-      (description) => told.current.onRefused?.(description),
+      (description) => told.current.onRejected?.(description),
     );
     const endChanges = subscribe(
       changes,
@@ -143,7 +143,7 @@ export function MovingLayer({
     );
     return () => {
       cancelAnimationFrame(frame);
-      end();
+      unsubscribe();
       endChanges();
     };
   }, [plane, symbol, floor, moving, layer]);
@@ -157,7 +157,7 @@ export function useSeen(): Signal<Seen> {
 
 /** The object that is nearest to a pixel of the screen, within a finger's width. */
 export function objectAt(
-  { objects, screen }: Moving,
+  { objects, screen }: MovingLayerState,
   [px = 0, py = 0]: readonly number[],
   within = 16,
 ): string | undefined {

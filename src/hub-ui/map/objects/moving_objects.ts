@@ -32,9 +32,9 @@ export class MovingObjects {
   accuracy = new Float32Array(256);
   floor = new Float32Array(256);
   /** When it was last heard of, in milliseconds. */
-  heardMs = new Float64Array(256);
+  lastSeenMs = new Float64Array(256);
   /** 1 for objects that are not there: deleted, or silent at the time in the past that is looked at. */
-  gone = new Uint8Array(256);
+  removed = new Uint8Array(256);
   /** Which color of its layer it has; 0 is the usual one. */
   group = new Uint8Array(256);
   /** 1 for objects in a fence, as far as names are concerned. */
@@ -61,16 +61,16 @@ export class MovingObjects {
   }
 
   /** Where an object is on the map; undefined for one that is not there. */
-  placeOf(id: string): [number, number] | undefined {
+  positionOf(id: string): [number, number] | undefined {
     const index = this.#indices.get(id);
-    if (index === undefined || this.gone[index] === 1) return undefined;
+    if (index === undefined || this.removed[index] === 1) return undefined;
     return [this.x[index]!, this.y[index]!];
   }
 
   /** Marks an object that is no more. It comes back with its next position. */
   remove(id: string): void {
     const index = this.#indices.get(id);
-    if (index !== undefined) this.gone[index] = 1;
+    if (index !== undefined) this.removed[index] = 1;
   }
 
   /** Marks those that a test holds for, now and when they are met. */
@@ -80,9 +80,9 @@ export class MovingObjects {
   }
 
   /** Takes a batch. hot */
-  take({ fresh, rows, outlines, isFirst }: MoveBatch, nowMs: number): void {
+  take({ added: fresh, rows, outlines, isReset: isFirst }: MoveBatch, nowMs: number): void {
     if (isFirst) this.#forget();
-    for (const { index, ...facts } of fresh) this.#meet(index, facts);
+    for (const { index, ...facts } of fresh) this.#add(index, facts);
     const isEarth = this.plane.kind === 'earth';
     for (let at = 0; at < rows.length; at += ROW) {
       const index = rows[at]!;
@@ -93,20 +93,20 @@ export class MovingObjects {
       this.accuracy[index] = rows[at + 4]!;
       this.floor[index] = rows[at + 5]!;
       // Clocks differ. What comes now is fresh; of what was there before only its own time tells.
-      this.heardMs[index] = isFirst ? Math.min(nowMs, rows[at + 6]!) : nowMs;
-      this.gone[index] = 0;
+      this.lastSeenMs[index] = isFirst ? Math.min(nowMs, rows[at + 6]!) : nowMs;
+      this.removed[index] = 0;
       this.outlines[index] = undefined;
     }
     this.#takeOutlines(outlines, isEarth);
   }
 
   /** The index of an object, which is new where nobody has met it; it is seen once it is moved and not `gone`. */
-  meet(facts: ObjectFacts): number {
-    const known = this.#indices.get(facts.id);
-    if (known !== undefined) return known;
-    this.#meet(this.count, facts);
+  add(facts: ObjectFacts): number {
+    const existing = this.#indices.get(facts.id);
+    if (existing !== undefined) return existing;
+    this.#add(this.count, facts);
     const index = this.count - 1;
-    this.gone[index] = 1;
+    this.removed[index] = 1;
     this.heading[index] = Number.NaN;
     this.accuracy[index] = Number.NaN;
     return index;
@@ -126,7 +126,7 @@ export class MovingObjects {
     this.tailLength.fill(0);
   }
 
-  #meet(index: number, { id, name, providerType }: ObjectFacts): void {
+  #add(index: number, { id, name, providerType }: ObjectFacts): void {
     this.#reserve(index + 1);
     this.facts[index] = { id, name, providerType };
     this.#indices.set(id, index);
@@ -178,8 +178,8 @@ export class MovingObjects {
     this.heading = grown(this.heading, new Float32Array(length));
     this.accuracy = grown(this.accuracy, new Float32Array(length));
     this.floor = grown(this.floor, new Float32Array(length));
-    this.heardMs = grown(this.heardMs, new Float64Array(length));
-    this.gone = grown(this.gone, new Uint8Array(length));
+    this.lastSeenMs = grown(this.lastSeenMs, new Float64Array(length));
+    this.removed = grown(this.removed, new Uint8Array(length));
     this.group = grown(this.group, new Uint8Array(length));
     this.inside = grown(this.inside, new Uint8Array(length));
     this.marked = grown(this.marked, new Uint8Array(length));
@@ -190,13 +190,13 @@ export class MovingObjects {
 }
 
 /** An area on the map; without a floor it is on all of them. */
-export interface Area {
+export interface MapArea {
   readonly extent: readonly number[];
   readonly rings: readonly (readonly Position[])[];
   readonly floor: number | undefined;
 }
 
-export function areaOf(polygon: Polygon, floor: number | null | undefined): Area {
+export function areaOf(polygon: Polygon, floor: number | null | undefined): MapArea {
   return { extent: polygon.getExtent(), rings: polygon.getCoordinates(), floor: floor ?? undefined };
 }
 
@@ -204,7 +204,7 @@ export function areaOf(polygon: Polygon, floor: number | null | undefined): Area
  * Finds out which objects are in one of the areas, by where they are now: which names go first need not wait for the timers of
  * the hub. hot: once a second, for all objects
  */
-export function markInside(objects: MovingObjects, areas: readonly Area[]): void {
+export function markInside(objects: MovingObjects, areas: readonly MapArea[]): void {
   const { count, x, y, floor, inside } = objects;
   inside.fill(0, 0, count);
   for (const area of areas) {
@@ -218,7 +218,7 @@ export function markInside(objects: MovingObjects, areas: readonly Area[]): void
 }
 
 /** Whether a line from a point to the right crosses an odd number of edges. */
-function isInRings(rings: Area['rings'], x: number, y: number): boolean {
+function isInRings(rings: MapArea['rings'], x: number, y: number): boolean {
   let isIn = false;
   for (const ring of rings) {
     for (let i = 0, j = ring.length - 1; i < ring.length; j = i++) {

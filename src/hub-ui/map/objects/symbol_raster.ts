@@ -4,7 +4,7 @@ import type { Sprites } from './sprites.ts';
  * Draws thousands of symbols pixel by pixel into one image. A browser without a graphics card takes some 60 ms for 4,000
  * images or paths on a canvas, and 2 to 5 ms for this; one with such a card does not mind.
  */
-export class Crowd {
+export class SymbolRaster {
   readonly #canvas = document.createElement('canvas');
   #image: ImageData | undefined;
   #pixels = new Uint32Array(0);

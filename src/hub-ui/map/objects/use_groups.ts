@@ -67,7 +67,7 @@ function countGroups(
   let without = 0;
   for (let i = 0; i < objects.count; i++) {
     const facts = objects.facts[i];
-    if (facts === undefined || objects.gone[i] === 1) continue;
+    if (facts === undefined || objects.removed[i] === 1) continue;
     const entity = entities.get(facts.id);
     const value = colorValue({ entity, providerType: facts.providerType, floor: objects.floor[i]! }, colorBy);
     values[i] = value;

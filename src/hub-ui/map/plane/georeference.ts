@@ -3,7 +3,7 @@ import type { Zone } from '../../../model/zone.ts';
 import { EARTH, type MapPoint, mapX, mapY, type Plane, type Position } from './plane.ts';
 
 /** Moves points of a plane of its own, such as a zone's meters or an image's pixels, onto the map. */
-export interface Placement {
+export interface Georeference {
   readonly toMap: (point: Position) => MapPoint;
   readonly fromMap: (point: Position) => MapPoint;
   /** a, b, c, d, e, f of a canvas: x' = a·x + c·y + e, y' = b·x + d·y + f. */
@@ -22,7 +22,7 @@ export interface FloorPlan {
 }
 
 /** The best map of a plane onto the earth; undefined when the points do not decide one. */
-export function placeOnEarth(rows: ControlPoints): Placement | undefined {
+export function georeference(rows: ControlPoints): Georeference | undefined {
   const pairs: PointPair[] = [];
   for (let i = 0; i + 1 < rows.length; i += 2) {
     const [longitude = 0, latitude = 0] = rows[i] ?? [];
@@ -30,12 +30,12 @@ export function placeOnEarth(rows: ControlPoints): Placement | undefined {
     pairs.push({ x, y, easting: mapX(longitude), northing: mapY(latitude) });
   }
   const fit = fitPlane(pairs);
-  return fit && placementOf(fit);
+  return fit && georeferenceOf(fit);
 }
 
 /** Where a zone's meters are on the earth; undefined for a zone that is not placed by points. */
-export function placeZone(zone: Zone): Placement | undefined {
-  return zone.ground_control_points == null ? undefined : placeOnEarth(zone.ground_control_points);
+export function georeferenceZone(zone: Zone): Georeference | undefined {
+  return zone.ground_control_points == null ? undefined : georeference(zone.ground_control_points);
 }
 
 /** The floor plan of a zone, if it has one that can be drawn. */
@@ -46,13 +46,13 @@ export function floorPlanOf(zone: Zone): FloorPlan | undefined {
 }
 
 /** Where the pixels of a zone's plan are on a map; rows of an image go down, where y goes up. */
-export function placePlan(zone: Zone, plan: FloorPlan, plane: Plane): Placement | undefined {
+export function georeferencePlan(zone: Zone, plan: FloorPlan, plane: Plane): Georeference | undefined {
   const upright = plan.ground_control_points.map((row, i) => (i % 2 === 0 ? row : [row[0] ?? 0, -(row[1] ?? 0)]));
-  const onEarth = placeOnEarth(upright);
+  const onEarth = georeference(upright);
   if (onEarth === undefined) return undefined;
   const flipped = concat(onEarth.matrix, [1, 0, 0, -1, 0, 0]);
   if (plane.kind === 'earth') return fromMatrix(flipped);
-  const placed = plane.id === zone.id ? placeZone(zone) : undefined;
+  const placed = plane.id === zone.id ? georeferenceZone(zone) : undefined;
   return placed && fromMatrix(concat(inverse(placed.matrix), flipped));
 }
 
@@ -70,21 +70,21 @@ export function zoneOutline(zone: Zone, plane: Plane): MapPoint[] | undefined {
 export function earthToPlane(position: Position, plane: Plane): MapPoint | undefined {
   const [longitude = 0, latitude = 0] = position;
   const point: MapPoint = [mapX(longitude), mapY(latitude)];
-  return plane.kind === 'earth' || plane === EARTH ? point : placeZone(plane.zone)?.fromMap(point);
+  return plane.kind === 'earth' || plane === EARTH ? point : georeferenceZone(plane.zone)?.fromMap(point);
 }
 
 /** Where north is on a plane, in degrees clockwise from up: zones are measured along their own walls. */
 export function northOf(plane: Plane): number {
-  const placed = plane.kind === 'earth' ? undefined : placeZone(plane.zone);
+  const placed = plane.kind === 'earth' ? undefined : georeferenceZone(plane.zone);
   if (placed === undefined) return 0;
   const [x0, y0] = placed.toMap([0, 0]);
   const [x, y] = placed.fromMap([x0, y0 + 1]);
   return (Math.atan2(x, y) * 180) / Math.PI;
 }
 
-type Matrix = Placement['matrix'];
+type Matrix = Georeference['matrix'];
 
-function placementOf({
+function georeferenceOf({
   a,
   b,
   c,
@@ -93,13 +93,13 @@ function placementOf({
   centerY: centerY,
   centerEasting: centerEasting,
   centerNorthing: centerNorthing,
-}: PlaneFit): Placement {
+}: PlaneFit): Georeference {
   const e = centerEasting - a * centerX - b * centerY;
   const f = centerNorthing - c * centerX - d * centerY;
   return fromMatrix([a, c, b, d, e, f]);
 }
 
-function fromMatrix(matrix: Matrix): Placement {
+function fromMatrix(matrix: Matrix): Georeference {
   const back = inverse(matrix);
   return { matrix, toMap: (point) => apply(matrix, point), fromMap: (point) => apply(back, point) };
 }

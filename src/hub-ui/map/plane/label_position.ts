@@ -6,7 +6,7 @@ const FIRST_ROW_PIXELS = 13;
 const ROWS = 8;
 
 /** A line from left to right, in units of the map. */
-export interface Row {
+export interface LabelLine {
   readonly left: number;
   readonly right: number;
   readonly y: number;
@@ -16,10 +16,10 @@ export interface Row {
  * Where the name of an area is written: inside it, as near to its upper edge as it has room for. In the middle it would
  * cover what the area is about. Undefined where it has room nowhere.
  */
-export function labelPlace(
+export function labelPosition(
   rings: readonly (readonly Position[])[],
   { widthPixels, resolution }: { readonly widthPixels: number; readonly resolution: number },
-): Row | undefined {
+): LabelLine | undefined {
   const ys = (rings[0] ?? []).map(([, y = 0]) => y);
   const [top, bottom] = [Math.max(...ys), Math.min(...ys)];
   const first = top - FIRST_ROW_PIXELS * resolution;
@@ -61,7 +61,7 @@ export function areaName(
   if (width < AREA_MIN_PIXELS) return undefined;
   const shown = shortened(text, width);
   const widthPixels = shown.length * LETTER_PIXELS + 2 * MARGIN_PIXELS;
-  const row = labelPlace(polygon.getCoordinates(), { widthPixels, resolution });
+  const row = labelPosition(polygon.getCoordinates(), { widthPixels, resolution });
   if (row === undefined) return { text: shown, at: polygon.getInteriorPoint().getCoordinates(), align: 'center' };
   if (isZone) return { text: shown, at: [(row.left + row.right) / 2, row.y], align: 'center' };
   return { text: shown, at: [row.left + MARGIN_PIXELS * resolution, row.y], align: 'left' };

@@ -9,7 +9,7 @@ import { useMemo } from 'preact/hooks';
 import type { Anchor } from '../../../model/anchor.ts';
 import type { Zone } from '../../../model/zone.ts';
 import { labelOf } from '../../hub/entity_kinds.ts';
-import { anchorPlace } from '../plane/anchor_position.ts';
+import { anchorPosition } from '../plane/anchor_position.ts';
 import { unitsPerMeter } from '../plane/plane.ts';
 import { useMap } from '../view/map_view.tsx';
 import { palette } from '../view/palette.ts';
@@ -37,7 +37,7 @@ export function AnchorLayer({
   const features = useMemo(
     () =>
       anchors.flatMap((anchor) => {
-        const at = anchorPlace(anchor, zoneOf(anchor), plane);
+        const at = anchorPosition(anchor, zoneOf(anchor), plane);
         const drawn: Drawn = { kind: 'anchors', id: anchor.id };
         return at === undefined ? [] : new Feature({ geometry: new Point(at), drawn, label: labelOf(anchor) });
       }),

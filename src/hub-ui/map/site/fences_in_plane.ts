@@ -22,20 +22,20 @@ export function useFencesInPlane(plane: Plane): readonly Fence[] | undefined {
       setShown(NONE);
       return;
     }
-    let isOver = false;
+    let isDisposed = false;
     const timer = setTimeout(() => {
       get<readonly Fence[]>('/fences/summary', viewParams(plane)).then(
         (fences) => {
-          if (!isOver) setShown(fences);
+          if (!isDisposed) setShown(fences);
         },
         // The state of the connection says why.
         () => {
-          if (!isOver) setShown((before) => before ?? NONE);
+          if (!isDisposed) setShown((before) => before ?? NONE);
         },
       );
     }, 60);
     return () => {
-      isOver = true;
+      isDisposed = true;
       clearTimeout(timer);
     };
   }, [kept, zones, plane.id, isWaiting]);

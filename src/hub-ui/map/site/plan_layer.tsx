@@ -1,25 +1,25 @@
 import { useEffect } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
-import { floorPlanOf, type Placement, placePlan } from '../plane/georeference.ts';
-import { CanvasLayer, type Frame } from '../view/canvas_layer.ts';
+import { floorPlanOf, type Georeference, georeferencePlan } from '../plane/georeference.ts';
+import { CanvasLayer, type CanvasFrame } from '../view/canvas_layer.ts';
 import { useMap } from '../view/map_view.tsx';
 
-interface Placed {
+interface PlacedPlan {
   readonly image: HTMLImageElement;
-  readonly placement: Placement;
+  readonly placement: Georeference;
 }
 
 /** Floor plans of zones, where their ground control points place them: turned and sheared as need be. */
 export function PlanLayer({ zones, opacity = 0.9 }: { readonly zones: readonly Zone[]; readonly opacity?: number }) {
   const { map, plane } = useMap();
   useEffect(() => {
-    const placed: Placed[] = [];
+    const placed: PlacedPlan[] = [];
     const layer = new CanvasLayer((frame) => {
       for (const plan of placed) drawPlan(frame, plan, opacity);
     }, 1);
     for (const zone of zones) {
       const plan = floorPlanOf(zone);
-      const placement = plan && placePlan(zone, plan, plane);
+      const placement = plan && georeferencePlan(zone, plan, plane);
       if (plan === undefined || placement === undefined) continue;
       const image = new Image();
       placed.push({ image, placement });
@@ -35,7 +35,11 @@ export function PlanLayer({ zones, opacity = 0.9 }: { readonly zones: readonly Z
   return null;
 }
 
-function drawPlan({ context, toPixel, pixelRatio }: Frame, { image, placement }: Placed, opacity: number): void {
+function drawPlan(
+  { context, toPixel, pixelRatio }: CanvasFrame,
+  { image, placement }: PlacedPlan,
+  opacity: number,
+): void {
   if (!image.complete || image.naturalWidth === 0) return;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
   context.save();

@@ -3,7 +3,7 @@ import type { FrameState } from 'ol/Map.js';
 import styles from './canvas_layer.module.css';
 
 /** What a layer is drawn with: from points of the map to pixels of the screen. */
-export interface Frame {
+export interface CanvasFrame {
   readonly context: CanvasRenderingContext2D;
   readonly width: number;
   readonly height: number;
@@ -25,12 +25,12 @@ export class CanvasLayer extends Layer {
   /** Around the canvas, since other layers would draw into a bare one that lies below them. */
   readonly #box = document.createElement('div');
   readonly #canvas = document.createElement('canvas');
-  readonly #draw: (frame: Frame) => void;
-  #last: Omit<Frame, 'context'> | undefined;
+  readonly #draw: (frame: CanvasFrame) => void;
+  #last: Omit<CanvasFrame, 'context'> | undefined;
   /** The frame with which it is drawn, where somebody waits for that; otherwise 0. */
   #soon = 0;
 
-  constructor(draw: (frame: Frame) => void, zIndex: number) {
+  constructor(draw: (frame: CanvasFrame) => void, zIndex: number) {
     super({ zIndex });
     this.#draw = draw;
     this.#box.className = styles.layer ?? '';

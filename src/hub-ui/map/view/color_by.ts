@@ -113,17 +113,17 @@ export function assignColors(
     value,
     count * (before.has(value) ? STAYS : 1),
   ]);
-  const chosen = weighed.sort(byCount).slice(0, VALUES_MAX);
-  const kept = new Set(chosen.flatMap(([value]) => before.get(value) ?? []));
-  const free = Array.from({ length: VALUES_MAX }, (_, at) => at + 1).filter((color) => !kept.has(color));
-  return new Map(chosen.map(([value]) => [value, before.get(value) ?? free.shift() ?? OTHER]));
+  const colored = weighed.sort(byCount).slice(0, VALUES_MAX);
+  const taken = new Set(colored.flatMap(([value]) => before.get(value) ?? []));
+  const free = Array.from({ length: VALUES_MAX }, (_, at) => at + 1).filter((color) => !taken.has(color));
+  return new Map(colored.map(([value]) => [value, before.get(value) ?? free.shift() ?? OTHER]));
 }
 
 /** From an address; the state where it says nothing that is known. */
 export function colorByFrom(text: string | undefined): ColorBy {
   if (text?.startsWith('property:') && text.length > 'property:'.length) return text as ColorBy;
-  const known: readonly ColorBy[] = ['type', 'provider_type', 'floor', 'parent'];
-  return known.find((by) => by === text) ?? 'state';
+  const named: readonly ColorBy[] = ['type', 'provider_type', 'floor', 'parent'];
+  return named.find((by) => by === text) ?? 'state';
 }
 
 function byCount([one, many]: readonly [string, number], [other, more]: readonly [string, number]): number {

@@ -1,5 +1,5 @@
 import { type Plane, unitsPerMeter } from '../plane/plane.ts';
-import type { Frame } from './canvas_layer.ts';
+import type { CanvasFrame } from './canvas_layer.ts';
 import type { Palette } from './palette.ts';
 
 /** Distance of the lines in meters: 1, 2 or 5 times a power of ten, and at least so many pixels. */
@@ -11,7 +11,7 @@ export function gridStep(metersPerPixel: number, pixels = 40): number {
 }
 
 /** Draws a grid in meters. Mercator's meters differ over a continent: it is for sites. */
-export function drawGrid(frame: Frame, plane: Plane, colors: Palette): void {
+export function drawGrid(frame: CanvasFrame, plane: Plane, colors: Palette): void {
   const { context, width, height, toPixel, resolution, center } = frame;
   const units = unitsPerMeter(plane, center);
   const step = gridStep(resolution / units) * units;

@@ -2,14 +2,14 @@ import { setUrlParams, urlParam } from '../../controls/url_state.ts';
 import type { Kind } from '../../hub/entity_kinds.ts';
 import { hasHistory } from '../../hub/settings.ts';
 import { type ColorBy, colorByFrom } from './color_by.ts';
-import type { Look } from './map_view.tsx';
+import type { ViewState } from './map_view.tsx';
 
 /**
  * The state of the map in its address: `at` (x,y of the plane), `z`, `floor`, `zone` (whose meters are shown), `sel`
  * (kind:id), `follow`, `layers`, `labels` (all that fit), `color` (what by), `wall`; `t` is the time in the past that is
  * looked at.
  */
-export interface Selection {
+export interface MapSelection {
   readonly kind: Kind;
   readonly id: string;
 }
@@ -42,14 +42,14 @@ const USUAL: readonly LayerName[] = [
 ];
 
 /** Where to look, if the address says so. */
-export function lookFromUrl(): Look | undefined {
+export function viewFromUrl(): ViewState | undefined {
   const [x, y] = (urlParam('at') ?? '').split(',').map(Number);
   const zoom = Number(urlParam('z') ?? Number.NaN);
   if (x === undefined || y === undefined || ![x, y, zoom].every(Number.isFinite)) return undefined;
   return { center: [x, y], zoom };
 }
 
-export function lookToUrl({ center: [x = 0, y = 0], zoom }: Look): void {
+export function viewToUrl({ center: [x = 0, y = 0], zoom }: ViewState): void {
   const digits = Math.abs(x) > 180 || Math.abs(y) > 180 ? 2 : 7;
   setUrlParams({ at: `${round(x, digits)},${round(y, digits)}`, z: round(zoom, 2) });
 }
@@ -66,14 +66,14 @@ export function pastFromUrl(): number | undefined {
   return Number.isFinite(atMs) ? atMs : undefined;
 }
 
-export function selectionFromUrl(): Selection | undefined {
+export function selectionFromUrl(): MapSelection | undefined {
   const [kind = '', ...id] = (urlParam('sel') ?? '').split(':');
-  const known: readonly Kind[] = ['zones', 'fences', 'anchors', 'trackables', 'providers'];
-  const found = known.find((name) => name === kind);
+  const kinds: readonly Kind[] = ['zones', 'fences', 'anchors', 'trackables', 'providers'];
+  const found = kinds.find((name) => name === kind);
   return found === undefined || id.length === 0 ? undefined : { kind: found, id: id.join(':') };
 }
 
-export function select(selection: Selection | undefined): void {
+export function select(selection: MapSelection | undefined): void {
   setUrlParams({ sel: selection && `${selection.kind}:${selection.id}`, follow: undefined }, { replace: false });
 }
 
@@ -82,19 +82,19 @@ export function select(selection: Selection | undefined): void {
  * them is selected.
  */
 export function layersFromUrl(hasTrackables: boolean): ReadonlySet<LayerName> {
-  const asked = urlParam('layers');
-  if (asked === undefined) {
+  const requested = urlParam('layers');
+  if (requested === undefined) {
     const withProviders = !hasTrackables || selectionFromUrl()?.kind === 'providers';
     return new Set(withProviders ? [...USUAL, 'providers'] : USUAL);
   }
-  const names = asked.split(',');
+  const names = requested.split(',');
   return new Set(LAYERS.filter((name) => names.includes(name)));
 }
 
 /** Which names are shown: those that have room, or all that fit. */
-export type Names = 'off' | 'auto' | 'all';
+export type NameDisplay = 'off' | 'auto' | 'all';
 
-export function namesFromUrl(layers: ReadonlySet<LayerName>): Names {
+export function namesFromUrl(layers: ReadonlySet<LayerName>): NameDisplay {
   if (!layers.has('labels')) return 'off';
   return urlParam('labels') === 'all' ? 'all' : 'auto';
 }
@@ -110,7 +110,7 @@ export function isWallFromUrl(): boolean {
 }
 
 /** The layer that shows an entity. */
-export function layerOf({ kind }: Selection): LayerName {
+export function layerOf({ kind }: MapSelection): LayerName {
   return kind;
 }
 

@@ -10,7 +10,7 @@ import { EARTH, fromMap, mapX, mapY, type Plane, type Position, projectionOf, to
 import styles from './map_view.module.css';
 
 /** Where one looks: a position of the plane, and how near. */
-export interface Look {
+export interface ViewState {
   readonly center: Position;
   readonly zoom: number;
 }
@@ -51,21 +51,21 @@ export function useMap(): MapContext {
 export function MapView({
   plane = EARTH,
   look,
-  onLook,
+  onView: onView,
   label,
   children,
 }: {
   readonly plane?: Plane;
   /** Where to look first; later changes have no effect. The whole plane when undefined. */
-  readonly look?: Look | undefined;
-  readonly onLook?: (look: Look) => void;
+  readonly look?: ViewState | undefined;
+  readonly onView?: (look: ViewState) => void;
   readonly label: string;
   readonly children?: ComponentChildren;
 }) {
   const target = useRef<HTMLDivElement>(null);
   const [context, setContext] = useState<MapContext>();
-  const told = useRef(onLook);
-  told.current = onLook;
+  const reported = useRef(onView);
+  reported.current = onView;
   useEffect(() => {
     if (target.current === null) return;
     const map = new OlMap({
@@ -78,7 +78,7 @@ export function MapView({
     map.on('moveend', () => {
       const view = map.getView();
       const center = view.getCenter();
-      if (center !== undefined) told.current?.({ center: fromMap(plane, center), zoom: view.getZoom() ?? 0 });
+      if (center !== undefined) reported.current?.({ center: fromMap(plane, center), zoom: view.getZoom() ?? 0 });
     });
     setContext({ map, plane, ground: newGround() });
     return () => {
@@ -98,7 +98,7 @@ export function MapView({
 /** Where the earth is looked at before there is anything on it: most people live north of the equator. */
 const MOST_OF_THE_LAND = [mapX(10), mapY(24)];
 
-function viewOf(plane: Plane, look: Look | undefined): View {
+function viewOf(plane: Plane, look: ViewState | undefined): View {
   return new View({
     projection: projectionOf(plane),
     center: look === undefined ? (plane.kind === 'earth' ? MOST_OF_THE_LAND : [0, 0]) : toMap(plane, look.center),

@@ -1,9 +1,15 @@
 import type { ComponentChildren } from 'preact';
-import { type Selection, select } from './map_url.ts';
+import { type MapSelection, select } from './map_url.ts';
 import styles from './selection_chip.module.css';
 
 /** Something in a sentence about something else: pressed, it is selected itself. */
-export function Chip({ selection, children }: { readonly selection: Selection; readonly children: ComponentChildren }) {
+export function Chip({
+  selection,
+  children,
+}: {
+  readonly selection: MapSelection;
+  readonly children: ComponentChildren;
+}) {
   return (
     <button type="button" class={styles.chip} onClick={() => select(selection)}>
       {children}

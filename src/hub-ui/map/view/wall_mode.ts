@@ -71,22 +71,22 @@ export function useIdle(): boolean {
 export function useAwake(): void {
   useLayoutEffect(() => {
     let lock: WakeLockSentinel | undefined;
-    let isOver = false;
-    const ask = async (): Promise<void> => {
+    let isDisposed = false;
+    const requestLock = async (): Promise<void> => {
       if (document.visibilityState !== 'visible') return;
       try {
         const got = await navigator.wakeLock?.request('screen');
-        if (isOver) await got?.release();
+        if (isDisposed) await got?.release();
         else lock = got;
       } catch {
         // A low battery, or the system's policy: the display then sleeps when it is set to.
       }
     };
-    void ask();
-    document.addEventListener('visibilitychange', ask);
+    void requestLock();
+    document.addEventListener('visibilitychange', requestLock);
     return () => {
-      isOver = true;
-      document.removeEventListener('visibilitychange', ask);
+      isDisposed = true;
+      document.removeEventListener('visibilitychange', requestLock);
       void lock?.release();
     };
   }, []);

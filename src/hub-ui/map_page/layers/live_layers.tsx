@@ -5,29 +5,29 @@ import type { Fence } from '../../../model/fence.ts';
 import type { Zone } from '../../../model/zone.ts';
 import { alarmed as alerted } from '../../alerts/alert_store.ts';
 import { toast } from '../../controls/toasts.tsx';
-import { carriers } from '../../hub/carriers.ts';
+import { trackablesByProvider } from '../../hub/carriers.ts';
 import { BaseLayer } from '../../map/ground/base_layer.tsx';
 import { LabelLayer } from '../../map/labels/label_layer.tsx';
-import { type Moving, MovingLayer, type Seen } from '../../map/objects/moving_layer.tsx';
+import { type MovingLayerState, MovingLayer, type Seen } from '../../map/objects/moving_layer.tsx';
 import { AnchorLayer } from '../../map/site/anchor_layer.tsx';
 import { type FenceGlow, FenceLayer, ZoneLayer } from '../../map/site/area_layers.tsx';
 import { PlanLayer } from '../../map/site/plan_layer.tsx';
-import { colorByFromUrl, type LayerName, namesFromUrl, type Selection } from '../../map/view/map_url.ts';
+import { colorByFromUrl, type LayerName, namesFromUrl, type MapSelection } from '../../map/view/map_url.ts';
 import { scaleOfMap } from '../../map/view/wall_mode.ts';
 import { saidText } from '../../problems/reasons.ts';
-import { chosenIds } from '../multi_select/multi_selection.ts';
+import { selectedIds } from '../multi_select/multi_selection.ts';
 import { useColliding, useGlows } from './event_highlights.ts';
 
 /** What moves, of one kind: its layer once there is one, and how many are seen. */
 export interface Movables {
-  readonly layer: { current: Moving | undefined };
+  readonly layer: { current: MovingLayerState | undefined };
   readonly seen: Signal<Seen>;
 }
 
 export interface LiveLayersProps {
   readonly layers: ReadonlySet<LayerName>;
   readonly floor: number | undefined;
-  readonly selection: Selection | undefined;
+  readonly selection: MapSelection | undefined;
   readonly isFollowing: boolean;
   readonly zones: readonly Zone[];
   readonly fences: readonly Fence[];
@@ -40,7 +40,7 @@ export interface LiveLayersProps {
   /** What moved at a time in the past is drawn by others. */
   readonly isPast: boolean;
   /** Told after every batch. */
-  readonly onMoved: (kind: 'trackables' | 'providers', moving: Moving) => void;
+  readonly onMoved: (kind: 'trackables' | 'providers', moving: MovingLayerState) => void;
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -57,10 +57,10 @@ export function LiveLayers(props: LiveLayersProps) {
   const colliding = useMemo(() => new Set([...collide, ...alarmed]), [collide, alarmed]);
   const glowing = useGlows();
   const glows = useMemo(() => withAlarms(glowing, alarmedFences), [glowing, alarmedFences]);
-  const selectedId = (kind: Selection['kind']): string | undefined =>
+  const selectedId = (kind: MapSelection['kind']): string | undefined =>
     selection?.kind === kind ? selection.id : undefined;
-  const look = lookOf(props);
-  const assigned = carriers.value;
+  const look = movingLayerProps(props);
+  const assigned = trackablesByProvider.value;
   const isUnassigned = useCallback((id: string) => !assigned.has(id), [assigned]);
   return (
     <>
@@ -82,7 +82,7 @@ export function LiveLayers(props: LiveLayersProps) {
         <MovingLayer
           {...look}
           symbol="provider"
-          chosen={chosenIds.value.get('providers')}
+          multiSelected={selectedIds.value.get('providers')}
           marked={{ symbol: 'unassigned', isOnly: !layers.has('providers') }}
           isMarked={isUnassigned}
           selectedId={selectedId('providers')}
@@ -90,20 +90,20 @@ export function LiveLayers(props: LiveLayersProps) {
           holder={providers.layer}
           seen={providers.seen}
           onMoved={(moving) => onMoved('providers', moving)}
-          onRefused={refused}
+          onRejected={showRejection}
         />
       )}
       {layers.has('trackables') && !isPast && (
         <MovingLayer
           {...look}
           symbol="trackable"
-          chosen={chosenIds.value.get('trackables')}
+          multiSelected={selectedIds.value.get('trackables')}
           selectedId={selectedId('trackables')}
           colliding={colliding}
           holder={trackables.layer}
           seen={trackables.seen}
           onMoved={(moving) => onMoved('trackables', moving)}
-          onRefused={refused}
+          onRejected={showRejection}
         />
       )}
       {names !== 'off' && (
@@ -133,7 +133,7 @@ function withAlarms(
 }
 
 /** How moving objects are shown by the layers that are switched on. */
-export function lookOf({
+export function movingLayerProps({
   layers,
   floor,
   selection,
@@ -150,6 +150,6 @@ export function lookOf({
   };
 }
 
-function refused(description: string): void {
+function showRejection(description: string): void {
   toast(saidText(description), 'danger');
 }

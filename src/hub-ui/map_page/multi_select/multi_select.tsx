@@ -23,14 +23,14 @@ import { entityPath } from '../../hub/rest.ts';
 import { storeOf } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
 import { countedText } from '../../languages/numbers.ts';
-import type { Movers } from '../../map/navigation/go_to.ts';
+import type { MovingLayers } from '../../map/navigation/go_to.ts';
 import { drawnBy } from '../../map/site/features.ts';
-import type { LayerName, Selection } from '../../map/view/map_url.ts';
+import type { LayerName, MapSelection } from '../../map/view/map_url.ts';
 import { useMap } from '../../map/view/map_view.tsx';
 import { palette } from '../../map/view/palette.ts';
 import { Z } from '../../map/view/vector_layer.ts';
 import styles from './multi_select.module.css';
-import { addChosen, chosenIds, clearChosen, leaveOut } from './multi_selection.ts';
+import { addSelected, selectedIds, clearSelected, removeKind } from './multi_selection.ts';
 
 const KINDS: readonly Kind[] = ['trackables', 'providers', 'fences', 'zones', 'anchors'];
 /** A pointer that has moved less was clicked. */
@@ -41,33 +41,33 @@ const STEP_PIXELS = 4;
 type Shape = 'lasso' | 'rectangle';
 
 /** What moves, and how much of it is shown. */
-interface Shown extends Movers {
+interface VisibleObjects extends MovingLayers {
   readonly layers: ReadonlySet<LayerName>;
   readonly floor: number | undefined;
 }
 
-interface ChooseManyProps extends Shown {
+interface MultiSelectProps extends VisibleObjects {
   /** Whether shapes are drawn now; else what was chosen is shown alone. */
-  readonly isChoosing: boolean;
-  readonly onEnd: () => void;
+  readonly isSelecting: boolean;
+  readonly onClose: () => void;
 }
 
 /** Chooses many things on the map, by a lasso, a rectangle or clicks, and changes or copies all of them. */
-export function ChooseMany({ isChoosing, onEnd, ...shown }: ChooseManyProps) {
+export function MultiSelect({ isSelecting: isSelecting, onClose: onClose, ...shown }: MultiSelectProps) {
   const [shape, setShape] = useState<Shape>('lasso');
   const [asked, setAsked] = useState<{ readonly what: 'change' | 'copy'; readonly kind: Kind }>();
-  const ids = chosenIds.value;
-  const end = (): void => {
-    clearChosen();
-    onEnd();
+  const ids = selectedIds.value;
+  const close = (): void => {
+    clearSelected();
+    onClose();
   };
-  useEscape(end);
+  useEscape(close);
   const kinds = KINDS.filter((kind) => ids.has(kind));
   return (
     <>
       <Highlights />
-      {isChoosing && <ShapeTool shape={shape} {...shown} />}
-      {isChoosing && (
+      {isSelecting && <ShapeTool shape={shape} {...shown} />}
+      {isSelecting && (
         <div class={styles.hint}>
           <Choice
             label={t('Select by')}
@@ -79,29 +79,29 @@ export function ChooseMany({ isChoosing, onEnd, ...shown }: ChooseManyProps) {
             ]}
           />
           <span class={styles.text}>{t('Draw around things, or click them one by one.')}</span>
-          <IconButton icon="close" label={t('Stop selecting')} onClick={end} />
+          <IconButton icon="close" label={t('Stop selecting')} onClick={close} />
         </div>
       )}
       {kinds.length > 0 && (
         <section class={styles.chosen} aria-label={t('Selected on the map')} data-chosen>
           {kinds.map((kind) => (
-            <ChosenKind
+            <SelectedKind
               key={kind}
               kind={kind}
               count={ids.get(kind)?.size ?? 0}
-              onAsk={(what) => setAsked({ what, kind })}
+              onOpen={(what) => setAsked({ what, kind })}
             />
           ))}
           <div class={styles.end}>
             <span class={typography.faint}>{t('Shift-click adds or leaves out one.')}</span>
-            <Button kind="quiet" onClick={clearChosen}>
+            <Button kind="quiet" onClick={clearSelected}>
               {t('Clear')}
             </Button>
           </div>
         </section>
       )}
       {asked?.what === 'change' && (
-        <BulkDialog kind={asked.kind} entities={chosenEntities(asked.kind)} onClose={() => setAsked(undefined)} />
+        <BulkDialog kind={asked.kind} entities={selectedEntitiesOf(asked.kind)} onClose={() => setAsked(undefined)} />
       )}
       {asked?.what === 'copy' && (
         <CopyDialog ids={[...(ids.get('fences') ?? [])]} onClose={() => setAsked(undefined)} />
@@ -110,14 +110,14 @@ export function ChooseMany({ isChoosing, onEnd, ...shown }: ChooseManyProps) {
   );
 }
 
-function ChosenKind({
+function SelectedKind({
   kind,
   count,
-  onAsk,
+  onOpen: onOpen,
 }: {
   readonly kind: Kind;
   readonly count: number;
-  readonly onAsk: (what: 'change' | 'copy') => void;
+  readonly onOpen: (what: 'change' | 'copy') => void;
 }) {
   const text = countedText(count, SINGULAR[kind]);
   return (
@@ -125,31 +125,31 @@ function ChosenKind({
       <Icon name={SINGULAR[kind] as IconName} />
       <strong>{text}</strong>
       {kind === 'fences' && can('CREATE', '/fences') && (
-        <Button icon="copy" aria-label={t('Copy {what}', { what: text })} onClick={() => onAsk('copy')}>
+        <Button icon="copy" aria-label={t('Copy {what}', { what: text })} onClick={() => onOpen('copy')}>
           {t('Copy')}
         </Button>
       )}
       {can('UPDATE', entityPath(kind, 'any')) && (
-        <Button icon="edit" aria-label={t('Change {what}', { what: text })} onClick={() => onAsk('change')}>
+        <Button icon="edit" aria-label={t('Change {what}', { what: text })} onClick={() => onOpen('change')}>
           {t('Change')}
         </Button>
       )}
-      <IconButton icon="close" label={t('Leave out {what}', { what: text })} onClick={() => leaveOut(kind)} />
+      <IconButton icon="close" label={t('Leave out {what}', { what: text })} onClick={() => removeKind(kind)} />
     </div>
   );
 }
 
 /** What has been deleted meanwhile is left out. */
-function chosenEntities<K extends Kind>(kind: K): readonly Entities[K][] {
+function selectedEntitiesOf<K extends Kind>(kind: K): readonly Entities[K][] {
   const items = storeOf(kind).items.peek();
-  return [...(chosenIds.peek().get(kind) ?? [])].flatMap((id) => items.get(id) ?? []);
+  return [...(selectedIds.peek().get(kind) ?? [])].flatMap((id) => items.get(id) ?? []);
 }
 
 /** Escape ends it, unless it closes a dialog. */
-function useEscape(end: () => void): void {
+function useEscape(close: () => void): void {
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) end();
+      if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) close();
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
@@ -157,10 +157,10 @@ function useEscape(end: () => void): void {
 }
 
 /** Draws a shape with the pointer, and chooses what has its middle in it. */
-function ShapeTool({ shape, ...given }: Shown & { readonly shape: Shape }) {
+function ShapeTool({ shape, ...given }: VisibleObjects & { readonly shape: Shape }) {
   const { map } = useMap();
-  const shown = useRef<Shown>(given);
-  shown.current = given;
+  const visible = useRef<VisibleObjects>(given);
+  visible.current = given;
   const { selected, halo } = palette();
   // Before its hint is seen: whoever reads that may draw at once.
   useLayoutEffect(() => {
@@ -194,7 +194,7 @@ function ShapeTool({ shape, ...given }: Shown & { readonly shape: Shape }) {
         feature.setGeometry(outline());
       },
       handleUpEvent() {
-        if (isDrag()) addChosen(within(map, outline(), shown.current));
+        if (isDrag()) addSelected(within(map, outline(), visible.current));
         feature.setGeometry(undefined);
         return false;
       },
@@ -214,8 +214,8 @@ function distance([x = 0, y = 0]: readonly number[], [otherX = 0, otherY = 0]: r
 }
 
 /** What is shown now and has its middle in an area of the map. */
-function within(map: OlMap, area: Polygon, { trackables, providers, layers, floor }: Shown): Selection[] {
-  const found: Selection[] = [];
+function within(map: OlMap, area: Polygon, { trackables, providers, layers, floor }: VisibleObjects): MapSelection[] {
+  const found: MapSelection[] = [];
   for (const [drawn, geometry] of drawnOn(map)) {
     const [x = 0, y = 0] = middleOf(geometry);
     if (area.intersectsCoordinate([x, y])) found.push(drawn);
@@ -225,7 +225,7 @@ function within(map: OlMap, area: Polygon, { trackables, providers, layers, floo
     if (current === undefined || !(layers.has(kind) || (isOnlyMarked && layers.has('unassigned')))) continue;
     const { objects } = current;
     for (let i = 0; i < objects.count; i++) {
-      if (objects.gone[i] === 1 || (isOnlyMarked && objects.marked[i] === 0)) continue;
+      if (objects.removed[i] === 1 || (isOnlyMarked && objects.marked[i] === 0)) continue;
       if (floor !== undefined && objects.floor[i] !== floor) continue;
       const { id } = objects.facts[i] ?? {};
       const place: [number, number] = [objects.x[i] ?? 0, objects.y[i] ?? 0];
@@ -236,7 +236,7 @@ function within(map: OlMap, area: Polygon, { trackables, providers, layers, floo
 }
 
 /** The areas and points that stand for something, in whatever layer. */
-function* drawnOn(map: OlMap): Iterable<readonly [Selection, Geometry]> {
+function* drawnOn(map: OlMap): Iterable<readonly [MapSelection, Geometry]> {
   for (const layer of map.getAllLayers()) {
     const source = layer instanceof VectorLayer ? (layer.getSource() as VectorSource | null) : null;
     for (const feature of source?.getFeatures() ?? []) {
@@ -255,7 +255,7 @@ function middleOf(geometry: Geometry): readonly number[] {
 function Highlights() {
   const { map } = useMap();
   const { selected, halo } = palette();
-  const ids = chosenIds.value;
+  const ids = selectedIds.value;
   const style = useMemo(() => {
     const ring = new CircleStyle({ radius: 9, stroke: new Stroke({ color: selected, width: 2.5 }) });
     return [

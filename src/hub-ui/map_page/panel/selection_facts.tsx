@@ -17,14 +17,14 @@ import { storeOf } from '../../hub/stores.ts';
 import { t, tParts } from '../../languages/language.ts';
 import { countText, metersText, positionText } from '../../languages/numbers.ts';
 import { clockText, wholeText } from '../../languages/times.ts';
-import { pastFromUrl, type Selection } from '../../map/view/map_url.ts';
+import { pastFromUrl, type MapSelection } from '../../map/view/map_url.ts';
 import { Chip } from '../../map/view/selection_chip.tsx';
 import { Gone, Properties } from './properties.tsx';
 
 const WhyHere = lazyPart(async () => (await import('../../setup/rules/location_explanation.tsx')).WhyHere);
 
 /** What is known of an entity: of one that moves, where it is, how, and in which fences. */
-export function SelectionFacts({ selection }: { readonly selection: Selection }) {
+export function SelectionFacts({ selection }: { readonly selection: MapSelection }) {
   const { kind, id } = selection;
   if (kind === 'zones') return <ZoneFacts id={id} />;
   if (kind === 'anchors') return <AnchorFacts id={id} />;
@@ -134,8 +134,8 @@ function Contents({
   );
 }
 
-function MovingFacts({ selection }: { readonly selection: Selection }) {
-  const location = usePlace(selection);
+function MovingFacts({ selection }: { readonly selection: MapSelection }) {
+  const location = usePosition(selection);
   const fences = useFencesOf(selection);
   const entity = storeOf(selection.kind).items.value.get(selection.id);
   return (
@@ -143,10 +143,10 @@ function MovingFacts({ selection }: { readonly selection: Selection }) {
       <Facts
         rows={[
           idRow(selection.id),
-          [t('Last seen'), <LastHeard key="heard" location={location} />],
+          [t('Last seen'), <LastSeen key="heard" location={location} />],
           [t('Battery'), batteryText(location?.properties, entity?.properties)],
           ...relativesOf(selection, entity),
-          ...(location == null ? [] : placeRows(location, selection)),
+          ...(location == null ? [] : positionRows(location, selection)),
           [t('In fences'), location == null ? undefined : <FenceBadges key="fences" fences={fences} />],
         ]}
       />
@@ -158,12 +158,12 @@ function MovingFacts({ selection }: { readonly selection: Selection }) {
 }
 
 /** Whether one of several locations counts for it. */
-function hasSeveral(kind: Selection['kind'], entity: object | undefined): boolean {
+function hasSeveral(kind: MapSelection['kind'], entity: object | undefined): boolean {
   return kind === 'trackables' && ((entity as Trackable | undefined)?.location_providers?.length ?? 0) > 1;
 }
 
 /** How long ago the hub has heard of it, and when that was. */
-function LastHeard({ location }: { readonly location: Location | null | undefined }) {
+function LastSeen({ location }: { readonly location: Location | null | undefined }) {
   const nowMs = useNow(1_000);
   if (location === undefined) return <span class={typography.faint}>…</span>;
   if (location === null) return <span class={typography.faint}>{t('no position yet')}</span>;
@@ -184,7 +184,7 @@ function LastHeard({ location }: { readonly location: Location | null | undefine
 }
 
 /** What carries a position for a trackable, and which trackables a provider belongs to. */
-function relativesOf({ kind, id }: Selection, entity: object | undefined): readonly FactRow[] {
+function relativesOf({ kind, id }: MapSelection, entity: object | undefined): readonly FactRow[] {
   if (kind === 'trackables') {
     const ids = (entity as Trackable | undefined)?.location_providers ?? [];
     const known = storeOf('providers').items.value;
@@ -209,7 +209,7 @@ function Chips({ selections }: { readonly selections: readonly Inside[] }) {
   );
 }
 
-function placeRows(location: Location, { kind }: Selection): readonly FactRow[] {
+function positionRows(location: Location, { kind }: MapSelection): readonly FactRow[] {
   const { position, accuracy, speed, course, floor, source, provider_id: provider } = location;
   const [x = 0, y = 0, z] = position.coordinates;
   return [
@@ -243,32 +243,32 @@ function FenceBadges({ fences }: { readonly fences: readonly { readonly id: stri
 }
 
 /** Where an object is: null when the hub does not know, undefined until it is asked. */
-function usePlace({ kind, id }: Selection): Location | null | undefined {
+function usePosition({ kind, id }: MapSelection): Location | null | undefined {
   const [place, setPlace] = useState<Location | null>();
   useEffect(() => {
     setPlace(undefined);
-    let heard = false;
+    let lastSeen = false;
     const isTrackable = kind === 'trackables';
     // Where it was last heard may be long ago when the connection comes back.
-    const ask = (): void => {
-      heard = false;
+    const load = (): void => {
+      lastSeen = false;
       get<Location>(`${entityPath(kind, id)}/location`).then(
         (location) => {
-          if (!heard) setPlace(location);
+          if (!lastSeen) setPlace(location);
         },
         () => {
-          if (!heard) setPlace(null);
+          if (!lastSeen) setPlace(null);
         },
       );
     };
     const topic = isTrackable ? 'trackable_motions' : 'location_updates';
     return subscribe(topic, isTrackable ? { id } : { provider_id: id }, {
-      subscribed: ask,
-      refused: ask,
+      subscribed: load,
+      rejected: load,
       events(payload: readonly (TrackableMotion | Location)[]) {
         const last = payload.at(-1);
         if (last === undefined) return;
-        heard = true;
+        lastSeen = true;
         setPlace('location' in last ? last.location : last);
       },
     });
@@ -277,22 +277,22 @@ function usePlace({ kind, id }: Selection): Location | null | undefined {
 }
 
 /** Fences that an object is in, by the hub's timers and tolerances. */
-function useFencesOf({ kind, id }: Selection): readonly { readonly id: string; readonly label: string }[] {
+function useFencesOf({ kind, id }: MapSelection): readonly { readonly id: string; readonly label: string }[] {
   const [fences, setFences] = useState<readonly { id: string; label: string }[]>([]);
   useEffect(() => {
-    const ask = (): void => {
+    const load = (): void => {
       get<readonly Fence[]>(`${entityPath(kind, id)}/fences`).then(
         (found) => setFences(found.map((fence) => ({ id: fence.id, label: labelOf(fence) }))),
         () => setFences([]),
       );
     };
     const params = kind === 'trackables' ? { trackable_id: id } : { provider_id: id };
-    return subscribe('fence_events', params, { subscribed: ask, events: ask });
+    return subscribe('fence_events', params, { subscribed: load, events: load });
   }, [kind, id]);
   return fences;
 }
 
-type Inside = Selection & { readonly label: string };
+type Inside = MapSelection & { readonly label: string };
 
 interface FenceContents {
   readonly trackables: readonly Inside[];
@@ -313,7 +313,7 @@ function useContents(fenceId: string): FenceContents | null | undefined {
       return found.map((entity) => ({ kind, id: entity.id, label: labelOf(entity) }));
     };
     let asked = 0;
-    const ask = (): void => {
+    const load = (): void => {
       asked++;
       const mine = asked;
       Promise.all([of('trackables'), of('providers')]).then(
@@ -326,7 +326,7 @@ function useContents(fenceId: string): FenceContents | null | undefined {
         },
       );
     };
-    const end = subscribe('fence_events', { fence_id: fenceId }, { subscribed: ask, refused: ask, events: ask });
+    const end = subscribe('fence_events', { fence_id: fenceId }, { subscribed: load, rejected: load, events: load });
     return () => {
       asked++;
       end();

@@ -7,13 +7,13 @@ import { Icon } from '../../controls/icons.tsx';
 import { lazyPart } from '../../controls/lazy.tsx';
 import typography from '../../controls/typography.module.css';
 import { can, mayAssign } from '../../hub/access.ts';
-import { carriers } from '../../hub/carriers.ts';
+import { trackablesByProvider } from '../../hub/carriers.ts';
 import { kindText, labelOf, SINGULAR } from '../../hub/entity_kinds.ts';
 import { entityPath } from '../../hub/rest.ts';
 import { hasHistory } from '../../hub/settings.ts';
 import { storeOf } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
-import { pastFromUrl, type Selection, select } from '../../map/view/map_url.ts';
+import { pastFromUrl, type MapSelection, select } from '../../map/view/map_url.ts';
 import { SelectionFacts } from './selection_facts.tsx';
 import styles from './selection_panel.module.css';
 
@@ -21,7 +21,7 @@ const AssignDialog = lazyPart(async () => (await import('../../lists/assign_dial
 const PanelHistory = lazyPart(async () => (await import('../../history/panel_history.tsx')).PanelHistory);
 
 interface PanelProps {
-  readonly selection: Selection;
+  readonly selection: MapSelection;
   readonly isFollowed: boolean;
   readonly onFollow: (isFollowed: boolean) => void;
   readonly onGoTo: () => void;
@@ -80,7 +80,7 @@ export function SelectionPanel(props: PanelProps) {
 /** Assigns a provider that belongs to nothing. */
 function AssignHere({ provider }: { readonly provider: LocationProvider }) {
   const [isAsked, setAsked] = useState(false);
-  if (!mayAssign() || (carriers.value.has(provider.id) && !isAsked)) return null;
+  if (!mayAssign() || (trackablesByProvider.value.has(provider.id) && !isAsked)) return null;
   return (
     <>
       <Button icon="plus" onClick={() => setAsked(true)}>
@@ -91,7 +91,7 @@ function AssignHere({ provider }: { readonly provider: LocationProvider }) {
   );
 }
 
-function kindAndType(kind: Selection['kind'], entity: object | undefined): string {
+function kindAndType(kind: MapSelection['kind'], entity: object | undefined): string {
   const type = entity !== undefined && 'type' in entity ? ` · ${String(entity.type)}` : '';
   return `${kindText(kind)}${type}`;
 }

@@ -7,7 +7,7 @@ import { hasHistory } from '../../hub/settings.ts';
 import { storeOf } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
 import { type ColorBy, propertyNames } from '../../map/view/color_by.ts';
-import { colorByFromUrl, type LayerName, type Names, namesFromUrl } from '../../map/view/map_url.ts';
+import { colorByFromUrl, type LayerName, type NameDisplay, namesFromUrl } from '../../map/view/map_url.ts';
 import styles from './layer_menu.module.css';
 import popoverStyles from './popover.module.css';
 import { usePopover } from './use_popover.ts';
@@ -36,7 +36,7 @@ const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string]
   ],
 ];
 
-const NAMES: readonly { readonly value: Names; readonly label: string }[] = [
+const NAMES: readonly { readonly value: NameDisplay; readonly label: string }[] = [
   { value: 'off', label: t('Off') },
   { value: 'auto', label: t('Auto') },
   { value: 'all', label: t('All that fit') },
@@ -72,7 +72,7 @@ export function LayerMenu({
     else next.delete(name);
     onChange(next);
   };
-  const setNames = (names: Names): void => {
+  const setNames = (names: NameDisplay): void => {
     set('labels', names !== 'off');
     setUrlParams({ labels: names === 'all' ? 'all' : undefined });
   };

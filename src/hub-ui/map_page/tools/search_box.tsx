@@ -6,7 +6,7 @@ import { labelOf } from '../../hub/entity_kinds.ts';
 import { searchEntities } from '../../hub/entity_search.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
-import type { Selection } from '../../map/view/map_url.ts';
+import type { MapSelection } from '../../map/view/map_url.ts';
 import popoverStyles from './popover.module.css';
 import styles from './search_box.module.css';
 
@@ -19,13 +19,13 @@ const ICONS: Readonly<Record<string, IconName>> = {
 };
 
 /** Finds whatever has a text in its id, its name or its properties, while it is typed. Slash goes there. */
-export function SearchBox({ onFound }: { readonly onFound: (selection: Selection) => void }) {
+export function SearchBox({ onFound }: { readonly onFound: (selection: MapSelection) => void }) {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const [isOpen, setOpen] = useState(false);
   useSlash('map-search');
   const found = useFound(text);
-  const take = (selection: Selection | undefined): void => {
+  const take = (selection: MapSelection | undefined): void => {
     if (selection === undefined) return;
     setOpen(false);
     onFound(selection);
@@ -90,7 +90,7 @@ export function SearchBox({ onFound }: { readonly onFound: (selection: Selection
   );
 }
 
-function useFound(text: string): readonly (Selection & { readonly label: string })[] {
+function useFound(text: string): readonly (MapSelection & { readonly label: string })[] {
   const zones = useEntities('zones');
   const fences = useEntities('fences');
   const anchors = useEntities('anchors');

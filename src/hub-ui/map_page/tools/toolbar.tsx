@@ -10,7 +10,7 @@ import type { Seen } from '../../map/objects/moving_layer.tsx';
 import type { Plane } from '../../map/plane/plane.ts';
 import toolStyles from '../../map/view/map_tools.module.css';
 import { FloorSwitch, ScaleBar, ZoomButtons } from '../../map/view/map_tools.tsx';
-import { type LayerName, layersToUrl, type Selection } from '../../map/view/map_url.ts';
+import { type LayerName, layersToUrl, type MapSelection } from '../../map/view/map_url.ts';
 import { enterWall } from '../../map/view/wall_mode.ts';
 import type { Movables } from '../layers/live_layers.tsx';
 import { LayerMenu } from './layer_menu.tsx';
@@ -20,7 +20,7 @@ import { SearchBox } from './search_box.tsx';
 import styles from './toolbar.module.css';
 import { ViewMenu } from './view_menu.tsx';
 
-interface SiteToolsProps {
+interface ToolbarProps {
   readonly plane: Plane;
   readonly floor: number | undefined;
   /** Those that there are. */
@@ -31,15 +31,15 @@ interface SiteToolsProps {
   readonly isMeasuring: boolean;
   readonly onMeasuring: (isMeasuring: boolean) => void;
   /** Whether many are being chosen. */
-  readonly isChoosing: boolean;
-  readonly onChoosing: (isChoosing: boolean) => void;
+  readonly isSelecting: boolean;
+  readonly onSelecting: (isSelecting: boolean) => void;
   readonly onPlane: (zoneId: string | undefined) => void;
-  readonly onFound: (found: Selection) => void;
+  readonly onFound: (found: MapSelection) => void;
   readonly onFit: () => void;
 }
 
 /** What stands around the live map: search, views and layers above, floors and zoom at the side, the scale below. */
-export function SiteTools(props: SiteToolsProps) {
+export function Toolbar(props: ToolbarProps) {
   const { plane, floor, floors, layers, trackables, providers, isMeasuring, onMeasuring, onPlane, onFound, onFit } =
     props;
   const stopMeasuring = useCallback(() => onMeasuring(false), [onMeasuring]);
@@ -60,8 +60,8 @@ export function SiteTools(props: SiteToolsProps) {
           <IconButton
             icon="lasso"
             label={t('Select several')}
-            aria-pressed={props.isChoosing}
-            onClick={() => props.onChoosing(!props.isChoosing)}
+            aria-pressed={props.isSelecting}
+            onClick={() => props.onSelecting(!props.isSelecting)}
           />
           <IconButton icon="system" label={t('Wall view')} onClick={enterWall} />
         </div>
@@ -95,7 +95,7 @@ function seenText({ seen, stale }: Seen, name: Noun): string {
 }
 
 /** The earth, or the meters of one of the zones that have their own. */
-function PlaneSelect({ plane, onPlane }: Pick<SiteToolsProps, 'plane' | 'onPlane'>) {
+function PlaneSelect({ plane, onPlane }: Pick<ToolbarProps, 'plane' | 'onPlane'>) {
   const zones = [...useEntities('zones').values()].filter((zone) => zone.ground_control_points != null);
   if (zones.length === 0) return null;
   return (

@@ -13,7 +13,7 @@ export type Inside = ReadonlyMap<string, ReadonlySet<string>>;
 /** Fences that are counted; a screen has no room for more, and each is a request. */
 const FENCES_MAX = 60;
 /** What was missed, as when somebody else deletes a trackable, is put right so often. */
-const ASK_AGAIN_MS = 300_000;
+const POLL_MS = 300_000;
 
 /** Who is inside after entries and exits; the same where none of them is of a fence that is counted. */
 export function afterEvents(inside: Inside, events: readonly FenceEvent[], counted: Counted): Inside {
@@ -40,38 +40,38 @@ export function useInsideOf(fenceIds: readonly string[], counted: Counted): Insi
     const ids = key === '' ? [] : key.split(' ');
     let abort = new AbortController();
     // Those that are heard while the hub is asked may be in its answer or not: a second time they change nothing.
-    let heard: FenceEvent[] = [];
-    const ask = async (): Promise<void> => {
+    let received: FenceEvent[] = [];
+    const load = async (): Promise<void> => {
       abort.abort();
       abort = new AbortController();
       const { signal } = abort;
-      heard = [];
+      received = [];
       const found = new Map<string, ReadonlySet<string>>();
-      const askOne = async (id: string): Promise<void> => {
+      const loadOne = async (id: string): Promise<void> => {
         const those = await get<readonly { readonly id: string }[]>(`${entityPath('fences', id)}/${counted}`);
         found.set(id, new Set(those.map((each) => each.id)));
       };
-      await runAll(ids, askOne, { signal, onDone: () => undefined });
-      if (!signal.aborted) setInside((before) => afterEvents(new Map([...before, ...found]), heard, counted));
+      await runAll(ids, loadOne, { signal, onDone: () => undefined });
+      if (!signal.aborted) setInside((before) => afterEvents(new Map([...before, ...found]), received, counted));
     };
-    const again = (): void => void ask();
-    const end = subscribe(
+    const pollTimer = (): void => void load();
+    const unsubscribe = subscribe(
       'fence_events',
       {},
       {
-        subscribed: again,
-        refused: again,
+        subscribed: pollTimer,
+        rejected: pollTimer,
         events(payload: readonly FenceEvent[]) {
-          heard.push(...payload);
+          received.push(...payload);
           setInside((before) => afterEvents(before, payload, counted));
         },
       },
     );
-    const timer = setInterval(again, ASK_AGAIN_MS);
+    const timer = setInterval(pollTimer, POLL_MS);
     return () => {
       abort.abort();
       clearInterval(timer);
-      end();
+      unsubscribe();
     };
   }, [key, counted]);
   return inside;

@@ -40,7 +40,7 @@ export function WallView({
   const nowMs = useNow(1_000);
   const { label, tone } = STATES[connection.value.state];
   const seen = layers.has('trackables') ? countedText(trackables.seen.value.seen, 'trackable') : undefined;
-  const heard = layers.has('providers') ? countedText(providers.seen.value.seen, 'provider') : undefined;
+  const seenProviders = layers.has('providers') ? countedText(providers.seen.value.seen, 'provider') : undefined;
   return (
     <aside class={styles.column} aria-label={t('Wall')}>
       <div class={styles.card}>
@@ -51,7 +51,7 @@ export function WallView({
         <div class={styles.state}>
           <span class={styles.dot} data-tone={tone} />
           {label}
-          {[seen, heard].map((text) => text !== undefined && <span key={text}>{text}</span>)}
+          {[seen, seenProviders].map((text) => text !== undefined && <span key={text}>{text}</span>)}
         </div>
         <div class={styles.out} data-idle={isIdle || undefined}>
           <IconButton icon="close" label={t('Leave the wall view')} onClick={leaveWall} />

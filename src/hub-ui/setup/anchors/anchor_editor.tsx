@@ -12,7 +12,7 @@ import type { Draft } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { zoneNamed } from '../../hub/zone_lookup.ts';
 import { t } from '../../languages/language.ts';
-import { anchorPlace } from '../../map/plane/anchor_position.ts';
+import { anchorPosition } from '../../map/plane/anchor_position.ts';
 import { EARTH, fromMap, type MapPoint, planeOfZone } from '../../map/plane/plane.ts';
 import { useMap } from '../../map/view/map_view.tsx';
 import { EditorFrame } from '../editor/editor_frame.tsx';
@@ -146,7 +146,7 @@ function AnchorPoint({ draft, zone, side, mayChange }: AnchorMapProps) {
   const field = side === 'zone' ? 'local_position' : 'georeferenced_position';
   const isSet = value[field] != null;
   const points = useMemo(() => {
-    const at = anchorPlace({ ...value, id: value.id ?? '' } as Anchor, zone, plane);
+    const at = anchorPosition({ ...value, id: value.id ?? '' } as Anchor, zone, plane);
     return at === undefined ? [] : [{ at, label: '', isPending: !isSet }];
   }, [value, zone, plane, isSet]);
   const put = (to: readonly [number, number]): void => {

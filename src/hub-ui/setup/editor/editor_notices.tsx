@@ -8,7 +8,7 @@ import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { keyOf, type MemberChange, type Whose } from '../../drafts/member_changes.ts';
 import { labelOfPath, valueText } from '../../drafts/member_text.ts';
 import { type Entities, type Kind, kindText } from '../../hub/entity_kinds.ts';
-import type { KeptDraft } from '../../hub/saved_drafts.ts';
+import type { SavedDraft } from '../../hub/saved_drafts.ts';
 import { t } from '../../languages/language.ts';
 import styles from './editor_notices.module.css';
 import layoutStyles from './setup_layout.module.css';
@@ -100,7 +100,7 @@ export function OfferedNotice({
   onRestore,
   onDiscard,
 }: {
-  readonly offered: KeptDraft;
+  readonly offered: SavedDraft;
   readonly onRestore: () => void;
   readonly onDiscard: () => void;
 }) {

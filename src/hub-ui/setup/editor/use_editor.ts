@@ -5,7 +5,7 @@ import { EntityDraft } from '../../drafts/entity_draft.ts';
 import { can } from '../../hub/access.ts';
 import type { Entities, Kind } from '../../hub/entity_kinds.ts';
 import { type Draft, entityPath, request } from '../../hub/rest.ts';
-import { type DraftPlace, keepDraft, keptDraft } from '../../hub/saved_drafts.ts';
+import { type DraftKey, saveDraft, savedDraft } from '../../hub/saved_drafts.ts';
 import { storeOf, useEntities } from '../../hub/stores.ts';
 
 /** Unsaved drafts by kind and id, which survive navigation. */
@@ -66,7 +66,7 @@ export function useEditor<K extends Kind>(
     if (!isKnown) return undefined;
     const left = drafts.get(key) as unknown as EntityDraft<K> | undefined;
     const found = left ?? new EntityDraft(kind, id === undefined ? { first } : { kept: stored });
-    if (left === undefined) found.offered.value = keptDraft({ kind, id: id ?? '' }, Date.now());
+    if (left === undefined) found.offered.value = savedDraft({ kind, id: id ?? '' }, Date.now());
     drafts.set(key, found as unknown as EntityDraft<Kind>);
     return found;
   }, [key, isKnown]);
@@ -100,13 +100,13 @@ export function useEditor<K extends Kind>(
 const KEEP_AFTER_MS = 300;
 
 /** Stores the edits of a draft in the browser until they are saved or undone; returns a function that stops this. */
-function keepWhatIsWritten<K extends Kind>(draft: EntityDraft<K>, place: DraftPlace): () => void {
+function keepWhatIsWritten<K extends Kind>(draft: EntityDraft<K>, place: DraftKey): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const write = (): void => {
     clearTimeout(timer);
     timer = undefined;
     // An offered draft that is still unanswered stays, below the new edits.
-    keepDraft(place, { atMs: Date.now(), changes: { ...draft.offered.peek()?.changes, ...draft.changed() } });
+    saveDraft(place, { atMs: Date.now(), changes: { ...draft.offered.peek()?.changes, ...draft.changed() } });
   };
   const flush = (): void => {
     if (timer !== undefined) write();
@@ -142,7 +142,7 @@ export function readAgain<K extends Kind>(kind: K, edited: Entities[K]): Promise
 /** Discards the draft of a deleted entity. */
 export function forgetDraft(kind: Kind, id: string): void {
   drafts.delete(`${kind} ${id}`);
-  keepDraft({ kind, id }, { atMs: 0, changes: {} });
+  saveDraft({ kind, id }, { atMs: 0, changes: {} });
 }
 
 /** Moves the draft of a new entity to its id after creation. */

@@ -8,7 +8,7 @@ import { labelOf } from '../../hub/entity_kinds.ts';
 import { isOnFloor } from '../../hub/floors.ts';
 import { storeOf, useEntities } from '../../hub/stores.ts';
 import { BaseLayer } from '../../map/ground/base_layer.tsx';
-import { useFirstLook } from '../../map/navigation/go_to.ts';
+import { useInitialView } from '../../map/navigation/go_to.ts';
 import { fitEverything } from '../../map/navigation/initial_view.ts';
 import type { Plane } from '../../map/plane/plane.ts';
 import { AnchorLayer } from '../../map/site/anchor_layer.tsx';
@@ -19,7 +19,7 @@ import { PlanLayer } from '../../map/site/plan_layer.tsx';
 import { useAnchors } from '../../map/site/use_anchors.ts';
 import toolStyles from '../../map/view/map_tools.module.css';
 import { ScaleBar, ZoomButtons } from '../../map/view/map_tools.tsx';
-import { type Look, MapView, useMap } from '../../map/view/map_view.tsx';
+import { type ViewState, MapView, useMap } from '../../map/view/map_view.tsx';
 import { GoToPlace } from './go_to_position.tsx';
 
 const NONE: readonly Fence[] = [];
@@ -34,7 +34,7 @@ const PLACE_ZOOM_MIN = 8;
  * Last view of a geographic map. The maps of the setup pages start there, so that changing the tool keeps the location.
  * Undefined until the user has moved to one.
  */
-export const placeLookedAt = signal<Look | undefined>(undefined);
+export const placeLookedAt = signal<ViewState | undefined>(undefined);
 
 interface ContextMapProps {
   readonly plane: Plane;
@@ -57,11 +57,11 @@ interface ContextMapProps {
 /** Map of the site around the edited entity. */
 export function ContextMap({ plane, label, children, ...rest }: ContextMapProps) {
   const isEarth = plane.kind === 'earth';
-  const remember = (look: Look): void => {
+  const remember = (look: ViewState): void => {
     if (isEarth && look.zoom >= PLACE_ZOOM_MIN) placeLookedAt.value = look;
   };
   return (
-    <MapView plane={plane} label={label} look={isEarth ? placeLookedAt.peek() : undefined} onLook={remember}>
+    <MapView plane={plane} label={label} look={isEarth ? placeLookedAt.peek() : undefined} onView={remember}>
       <Surroundings {...rest} plane={plane} />
       {children}
     </MapView>
@@ -106,7 +106,7 @@ function Surroundings({ plane, isOverview = false, zone, fence, floor, selected 
     const feature = zoneNamed ? zoneFeature(zoneNamed, plane) : fenceNamed && fenceFeature(fenceNamed, plane);
     return feature?.getGeometry()?.getExtent();
   };
-  useFirstLook(false, isAtPlace && !isOverview ? () => fitOwn() || true : fitFirst);
+  useInitialView(false, isAtPlace && !isOverview ? () => fitOwn() || true : fitFirst);
   return (
     <>
       <BaseLayer />

@@ -10,7 +10,7 @@ import typography from '../../controls/typography.module.css';
 import { can } from '../../hub/access.ts';
 import { connection } from '../../hub/live.ts';
 import { get, request } from '../../hub/rest.ts';
-import { keepDraft, keptDraft } from '../../hub/saved_drafts.ts';
+import { saveDraft, savedDraft } from '../../hub/saved_drafts.ts';
 import { equal } from '../../json/equal.ts';
 import { t } from '../../languages/language.ts';
 import { errorText } from '../../problems/sentences.ts';
@@ -41,11 +41,11 @@ export function RulesPage() {
   const isConnected = connection.value.state === 'connected';
   /** Rules saved by another user, until the user has resolved the conflict. */
   const [theirs, setTheirs] = useState<Rules>();
-  const [offered, setOffered] = useState(() => keptDraft(PLACE, Date.now()));
+  const [offered, setOffered] = useState(() => savedDraft(PLACE, Date.now()));
   useEffect(() => {
     if (kept === undefined || rules === undefined) return;
     const changes = isChanged ? { rules: { was: kept, is: rules } } : (offered?.changes ?? {});
-    const timer = setTimeout(() => keepDraft(PLACE, { atMs: Date.now(), changes }), isChanged ? KEEP_AFTER_MS : 0);
+    const timer = setTimeout(() => saveDraft(PLACE, { atMs: Date.now(), changes }), isChanged ? KEEP_AFTER_MS : 0);
     return () => clearTimeout(timer);
   }, [rules, kept, isChanged, offered]);
   useEffect(() => {

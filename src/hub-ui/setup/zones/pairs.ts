@@ -1,5 +1,5 @@
 import { fixedText } from '../../languages/numbers.ts';
-import { type ControlPoints, placeOnEarth } from '../../map/plane/georeference.ts';
+import { type ControlPoints, georeference } from '../../map/plane/georeference.ts';
 import { EARTH, fromMap, type MapPoint, mapX, mapY, type Position, unitsPerMeter } from '../../map/plane/plane.ts';
 
 /** Control point: longitude and latitude, and the coordinates in a zone's meters or an image's pixels. */
@@ -25,7 +25,7 @@ export function rowsOf(pairs: readonly Pair[]): number[][] {
  * The downward row axis of images does not affect residuals.
  */
 export function residualsOf(pairs: readonly Pair[]): readonly number[] | undefined {
-  const fit = placeOnEarth(rowsOf(pairs));
+  const fit = georeference(rowsOf(pairs));
   if (fit === undefined) return undefined;
   return pairs.map(({ earth: [longitude = 0, latitude = 0], own }) => {
     const [x, y] = [mapX(longitude), mapY(latitude)];

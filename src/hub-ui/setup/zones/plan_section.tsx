@@ -9,7 +9,7 @@ import typography from '../../controls/typography.module.css';
 import { urlParam } from '../../controls/url_state.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
-import { floorPlanOf, placeOnEarth, placePlan } from '../../map/plane/georeference.ts';
+import { floorPlanOf, georeference, georeferencePlan } from '../../map/plane/georeference.ts';
 import { EARTH, fromMap, type MapPoint } from '../../map/plane/plane.ts';
 import type { PlanImage } from './image_layer.tsx';
 import { PairTable } from './pair_table.tsx';
@@ -128,7 +128,7 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
 /** Control points of a zone with the extent of its plan; undefined while the plan is not georeferenced. */
 function areaOf(zone: Zone, { width, height }: PlanImage): number[][] | undefined {
   const plan = floorPlanOf(zone);
-  const placed = plan && placePlan(zone, plan, EARTH);
+  const placed = plan && georeferencePlan(zone, plan, EARTH);
   if (placed === undefined) return undefined;
   const corners = [
     [0, height],
@@ -141,7 +141,7 @@ function areaOf(zone: Zone, { width, height }: PlanImage): number[][] | undefine
 
 /** Initial guess in a georeferenced zone: the image fills the bounding box of the control points. */
 function firstRows({ ground_control_points: rows }: Draft<'zones'>, width: number, height: number): number[][] {
-  const placed = rows == null ? undefined : placeOnEarth(rows);
+  const placed = rows == null ? undefined : georeference(rows);
   if (rows == null || placed === undefined) return [];
   const own = pairsOf(rows).map(({ own: [x = 0, y = 0] }) => [x, y] as const);
   const [left, right] = [Math.min(...own.map(([x]) => x)), Math.max(...own.map(([x]) => x))];
