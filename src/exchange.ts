@@ -24,7 +24,7 @@ export interface HttpHead {
 
 export interface HttpRequest extends HttpHead {
   /**
-   * Empty if there is none. Borrowed until the next await, after which it must be read from here again; a body of more
+   * Empty without a body. Borrowed until the next await, after which it must be read from here again; a body of more
    * than 64 KiB until the request is answered.
    */
   readonly body: Borrowed;

@@ -6,7 +6,7 @@ import type { HubClient, Reply } from '../src/cli/hub_client.ts';
 import type { DemoTask, FromDemoThread, ToDemoThread } from '../src/model/demo.ts';
 
 /**
- * Thread of the demo inside the hub: a client of the public API, which uses its port. It deletes what it has created
+ * Thread of the demo inside the hub: a client of the public API, which uses its port. It deletes the entities that it has created
  * when it is stopped.
  */
 const { task } = workerData as DemoTask;

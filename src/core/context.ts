@@ -29,7 +29,7 @@ export interface ShardOptions {
   readonly detachedStay: boolean;
   /** Maximum depth of nested parents. Trackables nested deeper, in old data, do not move with their ancestors. */
   readonly parentsMax: number;
-  /** What the shard records for the history; undefined to record nothing. */
+  /** Settings of the history recording; undefined to record nothing. */
   readonly recorded?: HistoryRecording | undefined;
 }
 

@@ -52,7 +52,7 @@ const [INITIAL_POSITIONS, POSITIONS_RETAINED] = [1 << 8, 1 << 13] as const;
 /** With more names the shard restarts its numbering. */
 const NAMES_MAX = 1 << 20;
 
-/** What each step records. */
+/** Content of the recording of each step. */
 export interface HistoryRecording {
   readonly topics: readonly PositionTopic[];
   /** Whether a location includes its members, for its properties. */

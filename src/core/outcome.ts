@@ -36,7 +36,7 @@ export interface Outcome {
   /** One entry for each release item. */
   readonly released: readonly ReleasedState[];
   readonly counts: StepCounts;
-  /** Next deadline in milliseconds since 1970; Infinity if there is none. */
+  /** Next deadline in milliseconds since 1970; Infinity without one. */
   readonly nextDeadlineMs: number;
 }
 

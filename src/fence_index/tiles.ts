@@ -17,7 +17,7 @@ export class Tile implements Nearby, LonLatBox {
   /** Version of the index for which `slots` was last confirmed. */
   version = -1;
   slots: Int32Array = NO_SLOTS;
-  /** Whether `slots` is filled. It is not if so many fences are near that smaller tiles are better. */
+  /** Whether `slots` is filled. False if smaller tiles are better, because many fences are near. */
   filled = false;
   readonly #lonPerMeter: number;
 

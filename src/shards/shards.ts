@@ -597,7 +597,7 @@ function releasedStep(record: Borrowed): ReleasedStep {
   return { ...read.step, config: read.config };
 }
 
-/** Returns the id of an item's request; undefined if it is none. */
+/** Returns the id of an item's request; undefined for any other item. */
 function requestIdOf(item: LaneItem): number | undefined {
   switch (item.kind) {
     case 'read':

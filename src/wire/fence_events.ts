@@ -28,7 +28,7 @@ export function withFenceEvents(record: Uint8Array, events: readonly FenceEventJ
 }
 
 /**
- * Returns a record without the fence events before it, and these; undefined if there are none or they are unreadable.
+ * Returns a record without the fence events before it, and these; undefined if missing or unreadable.
  */
 export function fenceEventsOf(
   bytes: Uint8Array,

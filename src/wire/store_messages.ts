@@ -23,7 +23,7 @@ export interface StoreSettings {
 
 export type StoreRequest = { readonly ask: 'load' } | Commit | { readonly ask: 'close' };
 
-/** A batch to commit. `entities` is a packed EntityWrite[], absent if there are none. */
+/** A batch to commit. `entities` is a packed EntityWrite[], absent if empty. */
 export interface Commit {
   readonly ask: 'commit';
   readonly entities: Uint8Array | undefined;

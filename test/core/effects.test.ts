@@ -163,7 +163,7 @@ function stepEnd(cut: Cut, step: number, most: number): number {
 type Said = ReturnType<typeof saidOf>;
 
 /**
- * What was heard, with its members in the order in which they were expected: a location that comes from a row has them in
+ * Returns the received events with members in the expected order: a location that comes from a row has them in
  * another. Only texts that differ are parsed.
  */
 function inOrderOf(expected: Said, heard: Said): Said {

@@ -5,8 +5,8 @@ import { played, RECORD, type Recorded } from './recorded/record.ts';
 import { SCENES } from './recorded/scenes.ts';
 
 /**
- * Events are as they were recorded, byte by byte: whoever means to change one runs `npm run record:events`, and says in
- * the commit what has changed. With a folder behind `--` that command writes the events themselves, too, so that those of
+ * Events equal the recorded ones byte by byte. To change one, run `npm run record:events`, and say in
+ * the commit what has changed. With a folder after `--` the command writes the events themselves, too, so that those of
  * two checkouts can be compared.
  */
 const { $comment: _, ...recorded } = JSON.parse(readFileSync(RECORD, 'utf8')) as Recorded;

@@ -241,7 +241,7 @@ const scripts = fc.array(
 
 const SENDERS: readonly [name: string, isTimed: boolean, aheadMs: readonly number[]][] = [
   ['senders with clocks of their own', true, [1500, 2000, 60_000, 10 * HOUR_MS]],
-  // Of what was stamped by a clock that was ahead for longer than by how much, nobody can tell that it was.
+  // A clock that was ahead for longer than its error leaves no trace in its times.
   ['senders without clocks', false, [60_000 + HOUR_MS, 10 * HOUR_MS]],
 ];
 

@@ -3,7 +3,7 @@ import type { LocationProvider } from '../../src/model/provider.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 
 /**
- * What a fence makes of an object's movements: setups, observations and the events that must follow. The fence is a
+ * Test vectors of a fence: setups, observations of an object and the expected events. The fence is a
  * square of 10 m. Times are seconds from the start of the vector, places meters east of the fence's eastern edge:
  * negative inside. The last observation is followed by silence.
  */

@@ -171,7 +171,7 @@ export function recordsEnd(): usize {
 
 /**
  * Reads a location and writes its record. `path` is the provider id of the request's path, in quotes; its length is 0
- * if there is none.
+ * without one.
  */
 export function readLocation(start: usize, receivedMs: f64, path: usize, pathLength: i32): usize {
   if (<u32>load<u8>(start) !== OPEN_OBJECT) return FAIL;

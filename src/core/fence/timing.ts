@@ -48,7 +48,7 @@ export const UNSET: OwnTiming = {
   entryDelay: undefined,
 };
 
-/** Returns the values that a provider or trackable sets; the shared UNSET if there are none. */
+/** Returns the values that a provider or trackable sets; the shared UNSET without any. */
 export function timingOfObject(entity: LocationProvider | Trackable | undefined): OwnTiming {
   if (entity === undefined) return UNSET;
   const own: OwnTiming = {

@@ -82,7 +82,7 @@ function ownsTiming(object: ProviderState | TrackableState, { timing, providerId
   return object.entity.location_providers?.includes(providerId) !== true;
 }
 
-/** Returns the memberships as JSON (StoredMembership); empty if there are none. */
+/** Returns the memberships as JSON (StoredMembership); empty without any. */
 function membersOf({ members }: ProviderState | TrackableState, { receivedMs }: Fix): string {
   let text = '';
   for (const { fence, membership, seenMs } of members) {

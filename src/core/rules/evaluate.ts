@@ -34,7 +34,7 @@ export type Ranking = (facts: RuleFacts) => number;
 export const UNRANKED: Ranking = () => 0;
 
 /**
- * Compiles rules to a ranking: the highest priority of all rules that are true of a location, 0 if there is none.
+ * Compiles rules to a ranking: the highest priority of all rules that are true of a location, 0 without one.
  * Throws HUB_BAD_REQUEST naming the rule under `field` if an expression cannot be parsed.
  */
 export function compileRules(rules: readonly LocatingRule[], field = 'locating_rules'): Ranking {

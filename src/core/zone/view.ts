@@ -11,7 +11,7 @@ export type Convert = (x: number, y: number, out: [number, number]) => void;
 
 /**
  * Returns the transform of positions in a view; 'wgs84' for none. For `local` it is the plane of the view's zone,
- * otherwise of the position's own zone. Undefined if there is none: the position cannot be converted.
+ * otherwise of the position's own zone. Undefined without a plane: the position cannot be converted.
  */
 export function viewTransform(
   view: Pick<View, 'crs' | 'zoneId'>,

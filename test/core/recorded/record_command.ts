@@ -4,7 +4,7 @@ import { played, RECORD, recordText } from './record.ts';
 import { SCENES } from './scenes.ts';
 
 /**
- * Writes the record of all events anew. For whoever has changed an event, and means to. With a folder it also writes the
+ * Records all events again, after an intended change of an event. With a folder it also writes the
  * events themselves there, a line each, so that those of two checkouts can be compared.
  */
 const [folder] = process.argv.slice(2);
