@@ -17,7 +17,7 @@ function shownBy(cell: string): (readonly [file: string, names: readonly string[
   });
 }
 
-test('SECURITY.md names what the hub does about each threat, and a test of it', () => {
+test('SECURITY.md names a measure and a test for each threat', () => {
   assert.ok(ROWS.length > 20, `only ${ROWS.length} rows were found`);
   for (const cells of ROWS) {
     assert.equal(cells.length, 3, cells.join(' | '));
