@@ -13,7 +13,7 @@ import { openLive } from './hub/live.ts';
 import { pause, backoffMs } from './hub/retry.ts';
 import { loadSettings, settings } from './hub/settings.ts';
 
-/** Attempts to ask a hub for its settings are not further and further apart beyond this one: people wait. */
+/** Attempt from which the backoff of loading the settings stays constant, since users are waiting. */
 const ATTEMPTS_APART = 4;
 
 applyTheme();
@@ -32,7 +32,7 @@ async function startSession(): Promise<void> {
   if (signIn !== null) await (await import('./signin/session.ts')).startSession(signIn);
 }
 
-/** The shell is shown until a hub answers. Where people have to sign in the page then begins anew. */
+/** Shows the shell until a hub responds, then reloads the page if sign-in is required. */
 async function startLater(): Promise<void> {
   for (let attempt = 1; !(await loadSettings({ isOnce: true })); attempt++) {
     await pause(backoffMs(Math.min(attempt, ATTEMPTS_APART), Math.random));
@@ -41,14 +41,14 @@ async function startLater(): Promise<void> {
 }
 
 /**
- * Has the shell of the page kept by a service worker, so that it opens without a hub, and can be installed. Browsers offer
- * that over HTTPS and on the machine itself only. Once the page is there: nothing that it shows waits for it.
+ * Registers the service worker that caches the shell, so that the page opens without a hub and can be installed. Browsers
+ * allow it over HTTPS and on localhost only. Runs after the page has loaded, so that nothing waits for it.
  */
 function registerServiceWorker(): void {
   if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
   const folder = `${UI_PATH}/`;
   const register = (): void => {
-    // Without it, the page is as it was before there were any.
+    // The page works without it.
     navigator.serviceWorker
       .register(`${folder}sw.js`, { scope: folder, updateViaCache: 'none' })
       .catch(() => undefined);

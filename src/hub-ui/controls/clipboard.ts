@@ -2,7 +2,7 @@ import { t } from '../languages/language.ts';
 import { toast } from './toasts.tsx';
 import typography from './typography.module.css';
 
-/** Copies a text, and says so. Browsers have no clipboard for pages that came over plain HTTP, but still know how to copy. */
+/** Copies a string and shows a toast. Over plain HTTP there is no clipboard API, so it falls back to `execCommand`. */
 export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
@@ -17,7 +17,7 @@ function copySelected(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
   area.className = typography.hidden ?? '';
-  // Beside the focus: a dialog lets nothing outside of it be selected.
+  // Next to the focus, since elements outside of an open dialog cannot be selected.
   (document.activeElement?.parentElement ?? document.body).append(area);
   area.select();
   const done = document.execCommand('copy');

@@ -7,7 +7,7 @@ import styles from './dialog.module.css';
 import flow from './flow.module.css';
 import typography from './typography.module.css';
 
-/** A modal dialog: takes the focus, keeps it, and gives it back. Escape and the cross close it. */
+/** Modal dialog that traps the focus and restores it on close. Escape and the cross close it. */
 export function Dialog({
   title,
   onClose,
@@ -29,7 +29,7 @@ export function Dialog({
     const dialog = element.current;
     dialog?.showModal();
     return () => {
-      // As long as it is open, nothing behind it can have the focus.
+      // While the dialog is open, elements outside of it cannot take the focus.
       dialog?.close();
       if (before instanceof HTMLElement) before.focus();
     };
@@ -58,14 +58,14 @@ export function Dialog({
 interface Question {
   readonly title: string;
   readonly text: ComponentChildren;
-  /** What the button says that does it. */
+  /** Label of the confirming button. */
   readonly action: string;
   readonly kind?: ButtonKind;
 }
 
 const openQuestion = signal<(Question & { readonly answer: (yes: boolean) => void }) | undefined>(undefined);
 
-/** Asks before something is done that cannot be taken back. Resolves with the answer; closing the dialog is a no. */
+/** Asks for confirmation of an irreversible action. Resolves with the answer; closing the dialog means no. */
 export function confirm(question: Question): Promise<boolean> {
   openQuestion.value?.answer(false);
   return new Promise((resolve) => {
@@ -79,7 +79,7 @@ export function confirm(question: Question): Promise<boolean> {
   });
 }
 
-/** Shows the questions of `confirm`; stands once in the page. */
+/** Renders the question of `confirm`; once per page. */
 export function Questions() {
   const question = openQuestion.value;
   if (question === undefined) return null;

@@ -7,7 +7,7 @@ import { Empty, Notice, Spinner } from './notice.tsx';
 import pageStyles from './page.module.css';
 import typography from './typography.module.css';
 
-/** A part of a page whose code is fetched when it is first shown; until then it is empty. */
+/** Component that loads its code on first use and is empty until then. */
 export function lazyPart<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   let cached: ComponentType<Props> | undefined;
   return function LazyPart(props: Props) {
@@ -29,7 +29,7 @@ export function lazyPart<Props extends object>(load: () => Promise<ComponentType
   };
 }
 
-/** A page whose code is fetched when it is first shown: again once a hub answers, if the first attempt has failed. */
+/** Page that loads its code on first use. After a failure it retries once when a hub responds. */
 export function lazyPage(load: () => Promise<ComponentType>): () => JSX.Element {
   let cached: ComponentType | undefined;
   return function LazyPage() {

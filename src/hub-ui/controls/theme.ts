@@ -9,10 +9,10 @@ darkScheme.addEventListener('change', ({ matches }) => {
   systemIsDark.value = matches;
 });
 
-/** What the user has chosen. */
+/** Theme chosen by the user. */
 export const theme = signal<Theme>(stored());
 
-/** What is seen: for whatever cannot be told by style sheets, such as a canvas. */
+/** Returns whether the page is dark, for code that style sheets do not reach, such as a canvas. */
 export function isDark(): boolean {
   return theme.value === 'system' ? systemIsDark.value : theme.value === 'dark';
 }

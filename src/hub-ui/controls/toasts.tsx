@@ -13,7 +13,7 @@ interface Toast {
   readonly action: ToastAction | undefined;
 }
 
-/** What can still be done about it, such as to take it back. */
+/** Follow-up action of a toast, such as undo. */
 export interface ToastAction {
   readonly label: string;
   readonly act: () => void;
@@ -21,11 +21,11 @@ export interface ToastAction {
 
 const toasts = signal<readonly Toast[]>([]);
 const SHOWN_MS: Readonly<Record<Tone, number>> = { ok: 4_000, danger: 12_000 };
-/** Long enough to have second thoughts. */
+/** Duration of a toast with an action. */
 const WITH_ACTION_MS = 30_000;
 let lastId = 0;
 
-/** Says below that something was done, or could not be, and what can be done about it. */
+/** Shows a toast about a success or failure, with an optional action. */
 export function toast(text: string, tone: Tone = 'ok', action?: ToastAction): void {
   lastId++;
   const id = lastId;
@@ -33,7 +33,7 @@ export function toast(text: string, tone: Tone = 'ok', action?: ToastAction): vo
   setTimeout(() => dismiss(id), action === undefined ? SHOWN_MS[tone] : WITH_ACTION_MS);
 }
 
-/** Says why something failed. */
+/** Shows a toast with the message of an error. */
 export function toastError(error: unknown): void {
   toast(errorText(error), 'danger');
 }

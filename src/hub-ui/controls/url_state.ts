@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** The query of the address, as a signal: whoever reads it is told of every change, by link, by code or by going back. */
+/** Query of the URL as a signal, updated by links, code and the browser's history. */
 const query = signal(new URLSearchParams(location.search));
 
 function read(): void {
@@ -8,15 +8,15 @@ function read(): void {
   if (now.toString() !== query.peek().toString()) query.value = now;
 }
 
-// The router makes events of the two calls.
+// The router dispatches events for pushState and replaceState.
 for (const event of ['popstate', 'pushState', 'replaceState']) addEventListener(event, read);
 
-/** The value of a parameter of the address; undefined where it is not there. */
+/** Returns a URL parameter; undefined if it is absent. */
 export function urlParam(name: string): string | undefined {
   return query.value.get(name) ?? undefined;
 }
 
-/** Changes all parameters at once, to those of a query. */
+/** Replaces all URL parameters. */
 export function setQuery(search: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   const url = new URL(location.href);
   url.search = search;
@@ -26,12 +26,12 @@ export function setQuery(search: string, { replace = false }: { readonly replace
   read();
 }
 
-/** Parameters, and which of them to set; undefined takes one away. */
+/** URL parameters to set; undefined removes one. */
 export type UrlChange = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * Changes parameters and leaves the others. A change of what is looked at replaces the address (`replace`), a step that
- * one may want to take back adds one to the history.
+ * Changes some URL parameters. View changes replace the history entry (`replace`); steps that the user may want to undo
+ * add one.
  */
 export function setUrlParams(change: UrlChange, { replace = true }: { readonly replace?: boolean } = {}): void {
   const url = new URL(location.href);
@@ -39,7 +39,7 @@ export function setUrlParams(change: UrlChange, { replace = true }: { readonly r
     if (value === undefined || value === '') url.searchParams.delete(name);
     else url.searchParams.set(name, String(value));
   }
-  // Commas and colons mean nothing in a query, and addresses are to be read.
+  // Commas and colons need no escaping in a query, and the URL stays readable.
   url.search = url.searchParams.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
   if (url.href === location.href) return;
   if (replace) history.replaceState(history.state, '', url);

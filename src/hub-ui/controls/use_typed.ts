@@ -1,16 +1,16 @@
 import { useReducer, useRef } from 'preact/hooks';
 import { equal } from '../json/equal.ts';
 
-/** How a value is written as text, and read back; undefined for a text that stands for no value (yet). */
+/** Formatter and parser of a value; parsing returns undefined for incomplete or invalid input. */
 export interface Notation<T> {
   readonly write: (value: T) => string;
   readonly read: (text: string) => T | undefined;
 }
 
 /**
- * The text of an input whose value is kept elsewhere, and what to call when somebody types. A text is on its way to a
- * value for many key strokes: `-`, `-0` and `-0.0` on the way to -0.05, `{` on the way to an object. So it stays as it
- * was typed, and is written anew only when the value has become another than the text says: by an undo, say.
+ * Input string of a value that is stored elsewhere, and its input handler. Input is incomplete for many keystrokes: `-`,
+ * `-0` and `-0.0` before -0.05, `{` before an object. So it stays as typed, and is reformatted only if the value changes
+ * to something else than the input means, for example by an undo.
  */
 export function useTyped<T>(
   value: T,

@@ -1,30 +1,30 @@
 import { signal } from '@preact/signals';
 
-/** The access token; undefined where the hub wants none, or nobody has signed in. */
+/** Access token; undefined if the hub requires none or the user has not signed in. */
 export const accessToken = signal<string | undefined>(undefined);
 
-/** Who uses the page, where the hub wants to know. */
+/** Sign-in state of the user, on a hub with authorization. */
 export interface Session {
   /** `in`: signed in. `out`: not yet. `ended`: was signed in, and the token could not be renewed. */
   readonly state: 'in' | 'out' | 'ended';
   readonly name: string;
-  /** Tells people apart who have the same name. */
+  /** Unique id of the user; names need not be unique. */
   readonly subject: string;
-  /** Why the last attempt has failed. */
+  /** Error of the last attempt. */
   readonly problem?: string | undefined;
   signIn(): void;
   signOut(): void;
 }
 
-/** Undefined where the hub does not ask who somebody is. */
+/** Undefined on a hub without authorization. */
 export const session = signal<Session | undefined>(undefined);
 
-/** Gets a new token after a refusal. Returns false when that cannot be done without the user. */
+/** Renews the token after a 401. Resolves to false if that needs the user. */
 export type Renew = () => Promise<boolean>;
 
 let renew: Renew = async () => false;
 
-/** Says how a token is renewed. */
+/** Sets the function that renews the token. */
 export function setRenew(how: Renew): void {
   renew = how;
 }
@@ -35,15 +35,15 @@ export function renewAccess(): Promise<boolean> {
 
 export type Operation = 'CREATE' | 'READ' | 'UPDATE' | 'DELETE';
 
-/** What the user may do: asked before a control is shown. Everything, where the hub does not ask who somebody is. */
+/** Permission check that decides which controls are shown. Permits everything on a hub without authorization. */
 export const permits = signal<(operation: Operation, path: string) => boolean>(() => true);
 
-/** Whether the user may assign a provider to some trackable, or to a new one. */
+/** Returns whether the user may assign a provider to a trackable, existing or new. */
 export function mayAssign(): boolean {
   return can('CREATE', '/trackables') || can('UPDATE', '/trackables/any');
 }
 
-/** Whether the user may do something with a path below the version, for example `can('CREATE', '/fences')`. */
+/** Returns whether the user may perform an operation on an API path without its version: `can('CREATE', '/fences')`. */
 export function can(operation: Operation, path: string): boolean {
   return permits.value(operation, path);
 }

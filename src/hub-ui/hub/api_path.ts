@@ -1,17 +1,17 @@
 /**
- * Where things are below the origin of this page. A proxy may show the hub below a path, such as /rtls/hub-ui/: the page, its
- * workers and its service worker all have that in their own addresses.
+ * Paths below the origin of the page. A proxy may serve the hub below a path such as /rtls/hub-ui/. The URLs of the page,
+ * its workers and its service worker all contain that prefix.
  */
 
 const UI = '/hub-ui';
 
-/** What comes before the paths of the hub: empty at the root of a site. */
+/** Path prefix of the hub; empty at the root of an origin. */
 export const PREFIX = prefixOf((globalThis.location as Location | undefined)?.pathname ?? '');
 export const API_PATH = `${PREFIX}/hub/v2`;
 /** Without a slash at the end. */
 export const UI_PATH = PREFIX + UI;
 
-/** What comes before the web UI in an address of it. */
+/** Returns the part of a path before the web UI. */
 export function prefixOf(pathname: string): string {
   const at = `${pathname}/`.indexOf(`${UI}/`);
   return at === -1 ? '' : pathname.slice(0, at);

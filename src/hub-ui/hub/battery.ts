@@ -1,12 +1,12 @@
 type Properties = Readonly<Record<string, unknown>> | null | undefined;
 
 const BATTERY = /^battery([_-]?(level|percent|percentage|remaining|info|voltage))?$/i;
-/** How deep locating systems wrap what they say of a tag: `iso24730.battery`. */
+/** Search depth: locating systems nest the properties of a tag, as in `iso24730.battery`. */
 const DEPTH_MAX = 3;
 
 /**
- * What locations or entities say of a battery, the first that says something; undefined where none does. No standard says
- * in which unit, so it is shown as it was sent.
+ * Returns the first battery value in the properties of locations or entities; undefined if there is none. No standard
+ * defines the unit, so the value is shown as it was sent.
  */
 export function batteryText(...properties: readonly Properties[]): string | undefined {
   for (const each of properties) {
@@ -30,7 +30,7 @@ function batteryIn(value: unknown, depth: number): string | undefined {
   return undefined;
 }
 
-/** The members of an object of several, such as percentage and voltage. */
+/** Formats an object with several members, such as percentage and voltage. */
 function membersText(battery: object): string {
   const members = Object.entries(battery).filter(([, value]) => typeof value !== 'object');
   return members.map(([name, value]) => `${name.replaceAll('_', ' ')} ${String(value)}`).join(', ');

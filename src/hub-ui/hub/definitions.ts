@@ -1,6 +1,6 @@
 import { type Text, t } from '../languages/language.ts';
 
-/** What people define in the page beside entities, by the names that files have for it, and where the hub has it. */
+/** User definitions besides entities, by their names in files, with their API paths. */
 export const DEFINITIONS = {
   alert_rules: { path: '/alerts/rules', label: t('Alert rules'), several: 'alert rules' },
   views: { path: '/views', label: t('Saved views'), several: 'saved views' },
@@ -10,7 +10,7 @@ export type DefinitionName = keyof typeof DEFINITIONS;
 
 export const DEFINITION_NAMES = Object.keys(DEFINITIONS) as readonly DefinitionName[];
 
-/** Whether a list of a file has such definitions, and not entities. */
+/** Returns whether a list of a file contains definitions, not entities. */
 export function isDefinition(list: string): list is DefinitionName {
   return Object.hasOwn(DEFINITIONS, list);
 }

@@ -5,7 +5,7 @@ import type { Trackable } from '../../model/trackable.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type Text, t } from '../languages/language.ts';
 
-/** The entities that the hub keeps, by the names of their collections. */
+/** Entity types by the names of their collections in the API. */
 export interface Entities {
   readonly zones: Zone;
   readonly fences: Fence;
@@ -16,10 +16,10 @@ export interface Entities {
 
 export type Kind = keyof Entities;
 
-/** The kinds in the order in which they refer to each other: a fence comes after the zone that it names. */
+/** Kinds in the order of their references: a fence comes after the zone that it names. */
 export const KINDS: readonly Kind[] = ['zones', 'anchors', 'fences', 'providers', 'trackables'];
 
-/** What one of them is called: by this topics and icons are named, and texts are found. */
+/** Singular nouns, used in the names of topics and icons and as keys of translations. */
 export const SINGULAR = {
   zones: 'zone',
   fences: 'fence',
@@ -28,17 +28,17 @@ export const SINGULAR = {
   anchors: 'anchor',
 } as const satisfies Readonly<Record<Kind, Text>>;
 
-/** What one of a kind is called, in the reader's language. */
+/** Returns the singular noun of a kind in the user's language. */
 export function kindText(kind: Kind): string {
   return t(SINGULAR[kind]);
 }
 
-/** What several of a kind are called, in the reader's language. */
+/** Returns the plural noun of a kind in the user's language. */
 export function kindsText(kind: Kind): string {
   return t(kind);
 }
 
-/** The name for people, or the id where there is none. */
+/** Returns the name of an entity, or its id if it has none. */
 export function labelOf(entity: { readonly id: string; readonly name?: string | null }): string {
   return entity.name || entity.id;
 }

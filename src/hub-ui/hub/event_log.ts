@@ -13,7 +13,7 @@ export type LoggedEvent = { readonly key: number; readonly atMs: number; readonl
       readonly is: 'create' | 'update' | 'delete';
       readonly kind: Kind;
       readonly event: ChangeEvent;
-      /** Updates of one entity in quick succession are one happening. */
+      /** Number of updates that this entry combines: updates of one entity in quick succession share an entry. */
       readonly times: number;
     }
 );
@@ -22,9 +22,9 @@ type NewEvent = LoggedEvent extends infer H ? (H extends LoggedEvent ? Omit<H, '
 
 /** The events that the page stores, the oldest first. */
 export const loggedEvents = signal<readonly LoggedEvent[]>([]);
-/** The page stores every fence event since then. */
+/** Start of the period from which the log has every fence event. */
 export const loggedSinceMs = signal(Date.now());
-/** What the hub does not let the user follow. */
+/** Topics whose subscriptions the hub has rejected. */
 export const rejectedTopics = signal<readonly string[]>([]);
 
 /** The bounds of the log. Events carry the properties of their fence or entity, so a count alone bounds no memory. */
@@ -40,10 +40,10 @@ let log: LoggedEvent[] = [];
 let characters = 0;
 let lastKey = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
-/** The last update of each entity, by its place in the order of keys. */
+/** Key of the last update of each entity. */
 const updates = new Map<string, number>();
 
-/** Listens from now on, whatever page is shown: what happened before one looks is what one wants to know. */
+/** Starts to log events, whichever page is shown: users want the events from before they opened the log. */
 export function recordEvents(): void {
   follow('fence_events', {}, (event: FenceEvent) => {
     const isEntry = event.event_type === 'region_entry';
@@ -66,7 +66,7 @@ export function recordEvents(): void {
 function follow<E>(topic: string, params: Readonly<Record<string, unknown>>, take: (event: E) => void): void {
   subscribe(topic, params, {
     subscribed() {
-      // What happened while the connection was down is not told of.
+      // The hub does not send the events of an interruption.
       if (topic === 'fence_events') loggedSinceMs.value = Date.now();
       rejectedTopics.value = rejectedTopics.value.filter((refused) => refused !== topic);
     },
@@ -107,7 +107,7 @@ function sizeOf(event: object): number {
   return JSON.stringify(event).length;
 }
 
-/** A change of a zone brings its floor plan with it, an image of up to megabytes: of thousands of changes, too much to keep. */
+/** Shortens the floor plan in the change of a zone: an image of up to megabytes is too large for thousands of entries. */
 function withoutImage(event: ChangeEvent): ChangeEvent {
   const { properties, ...zone } = (event.object ?? {}) as Partial<Zone>;
   const plan = properties?.['floor_plan'] as { readonly image?: unknown } | null | undefined;
@@ -119,7 +119,7 @@ function withoutImage(event: ChangeEvent): ChangeEvent {
   } as ChangeEvent;
 }
 
-/** Whether an update went into one of the same entity that is not long ago. */
+/** Merges an update into a recent one of the same entity. Returns whether there was one. */
 function merged(change: Extract<NewEvent, { kind: Kind }>): boolean {
   const first = log[0]?.key ?? 0;
   const index = (updates.get(`${change.kind} ${change.event.id}`) ?? -1) - first;

@@ -3,14 +3,14 @@ import type { Import } from '../../model/import.ts';
 import { request } from './rest.ts';
 
 /**
- * The import that the hub is at, or was at last. It goes on whoever looks: the page asks how far it is as long as it is under
- * way, and again when somebody comes back to it.
+ * The current or last import of the hub. It runs independently of the page, which polls its progress until it is finished
+ * and again whenever the user returns.
  */
 export const importJob = signal<Import | undefined>(undefined);
 
 const POLL_MS = 300;
 
-/** Entities by the names of their lists, and rules, as the hub takes them. */
+/** Request body of an import: entities by the names of their lists, and rules. */
 export interface ImportBody {
   readonly format: 'location-hub-entities';
   readonly version: 1;
@@ -22,29 +22,29 @@ export interface ImportOrder {
   readonly deletes: Deletions;
 }
 
-/** What an import deletes, each by choice only. */
+/** Deletions of an import. All are off by default. */
 export interface Deletions {
-  /** Entities that the file does not name, of the kinds that it has. */
+  /** Entities that are missing in the file, of the kinds that it contains. */
   readonly others: boolean;
-  /** Values of the named entities that the file could have and does not. */
+  /** Values of the listed entities that the format supports and the file omits. */
   readonly members: boolean;
 }
 
-/** Whether an import is neither over nor yet to come. */
+/** Returns whether an import is running. */
 export function isInProgress(job: Import | undefined): job is Import {
   return job !== undefined && job.state !== 'idle' && job.ended_at === undefined;
 }
 
-/** Begins an import, and resolves when it is over. Throws a RequestError where the hub does not take it. */
+/** Starts an import and resolves when it has finished. Throws a RequestError if the hub rejects it. */
 export async function runImport(body: ImportBody, { isDry, deletes }: ImportOrder): Promise<Import> {
   const query = { dry_run: isDry, delete_others: deletes.others, delete_members: deletes.members };
-  // The one before says nothing of this one.
+  // Clear the result of the previous import.
   importJob.value = undefined;
   importJob.value = await request<Import>('POST', '/import', { query, body });
   return await watchImport();
 }
 
-/** Reads how far the import is until it is over; once, where there is none. One that is another's is shown as well. */
+/** Polls the import until it has finished, once if there is none. Includes imports of other users. */
 export async function watchImport(): Promise<Import> {
   for (;;) {
     const job = await request<Import>('GET', '/import');
@@ -54,7 +54,7 @@ export async function watchImport(): Promise<Import> {
   }
 }
 
-/** Ends the import that is under way. Throws a RequestError once it is too late for that. */
+/** Cancels the running import. Throws a RequestError if it is too late. */
 export async function cancelImport(): Promise<void> {
   await request('DELETE', '/import');
 }

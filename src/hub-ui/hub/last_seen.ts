@@ -5,18 +5,18 @@ import { batteryText } from './battery.ts';
 /** Numbers of a row: index, time in milliseconds (NaN where unknown), how many locations since the last batch. */
 export const LAST_SEEN_ROW = 3;
 
-/** What was heard of since the last batch, each provider once, however often. */
+/** Providers seen since the last batch, one row each. */
 export interface LastSeenBatch {
   /** Ids that were not in any batch before, in the order of their indices. */
   readonly added: readonly string[];
   readonly rows: Float64Array;
-  /** What those whose battery is another than before say of it, by index. */
+  /** Changed battery values, by index. */
   readonly batteries: readonly (readonly [index: number, text: string | undefined])[];
-  /** Everything known was forgotten before this batch: the feed starts anew. */
+  /** The feed was reset before this batch: earlier indices are invalid. */
   readonly isReset: boolean;
 }
 
-/** Counts locations, and keeps of each provider when it was heard last, until somebody takes that. */
+/** Collects the number of locations and the last time of each provider until the batch is taken. */
 export class LastSeenCollector {
   readonly #indices = new Map<string, number>();
   readonly #times: number[] = [];
@@ -34,7 +34,7 @@ export class LastSeenCollector {
     return this.#indices.has(id);
   }
 
-  /** `isList`: what was asked for, not told: it is not counted, and only what is newer counts. hot: once per location. */
+  /** `isList`: items of a response, not events. They are not counted, and only newer ones apply. hot: once per location. */
   add(items: readonly unknown[], { isList = false }: { readonly isList?: boolean } = {}): void {
     for (const item of items as readonly (Location | TrackableMotion)[]) {
       const location = 'location' in item ? item.location : item;
@@ -50,7 +50,7 @@ export class LastSeenCollector {
     }
   }
 
-  /** Starts anew, as after a reconnect. */
+  /** Resets the collector, such as after a reconnect. */
   restart(): void {
     this.#indices.clear();
     this.#times.length = 0;
@@ -71,7 +71,7 @@ export class LastSeenCollector {
       rows[at + 2] = this.#counts.get(index) ?? 0;
       at += LAST_SEEN_ROW;
       const battery = properties == null ? undefined : batteryText(properties);
-      // Not every location tells of the battery.
+      // Not every location has a battery value.
       if (battery === undefined || battery === this.#batteries[index]) continue;
       this.#batteries[index] = battery;
       batteries.push([index, battery]);

@@ -5,7 +5,7 @@ import type { FeedOptions, ThreadEvent, ThreadCommand, Traffic } from './live_pr
 import type { SocketState } from './live_socket.ts';
 import type { MoveBatch } from './moves.ts';
 
-/** The connection as it is, for whoever wants to show it. */
+/** State of the live connection. */
 export interface LiveConnection {
   readonly state: SocketState;
   /** When the state began. */
@@ -24,7 +24,7 @@ export const traffic = signal<readonly Traffic[]>([]);
 const TRAFFIC_MAX = 600;
 
 export interface TopicSubscriber {
-  /** The hub has taken the subscription, for the first time or again. */
+  /** The hub has accepted the subscription, initially or after a reconnect. */
   subscribed?(): void;
   events?(payload: readonly never[]): void;
   moves?(batch: MoveBatch): void;
@@ -36,14 +36,14 @@ interface SharedSubscription {
   readonly key: number;
   readonly subscribers: Set<TopicSubscriber>;
   isAccepted: boolean;
-  /** Why the hub did not take it. */
+  /** Reason of the rejection. */
   rejection: string | undefined;
   closeTimer: ReturnType<typeof setTimeout> | undefined;
 }
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Subscriptions by what they ask for: the hub refuses a second one that is equal to the first. */
+/** Subscriptions by topic and parameters: the hub rejects duplicates. */
 const shared = new Map<string, SharedSubscription>();
 const byKey = new Map<number, SharedSubscription>();
 let thread: Worker | undefined;
@@ -53,7 +53,7 @@ function post(message: ThreadCommand): void {
   thread?.postMessage(message);
 }
 
-/** Opens the connection; once, when the page starts. */
+/** Opens the connection. Call it once, at the start of the page. */
 export function openLive(): void {
   thread = new Worker(new URL('./live_thread.ts', import.meta.url), { type: 'module' });
   thread.onmessage = ({ data }: MessageEvent<ThreadEvent>) => receive(data);
@@ -62,20 +62,19 @@ export function openLive(): void {
   addEventListener('online', () => post({ do: 'retry' }));
 }
 
-/** Connects anew at once. */
+/** Reconnects immediately. */
 export function reconnect(): void {
   post({ do: 'retry' });
 }
 
-/** Subscribes to a topic; equal subscriptions are shared. Returns what ends it. */
+/** Subscribes to a topic; equal subscriptions are shared. Returns a function that unsubscribes. */
 export function subscribe(topic: string, params: Params, subscriber: TopicSubscriber): () => void {
   return join({ topic, params }, subscriber);
 }
 
 /**
- * Subscribes to moving objects: `moves` gets one packed batch at a time, first of everything that is there now, then of
- * what has moved. `from` is the path of the list of what is there. Each subscriber has a feed of its own. Call `next`
- * when a batch is drawn.
+ * Subscribes to moving objects. `moves` receives one packed batch at a time: first all objects, then those that have
+ * moved. `from` is the API path of the initial list. Each subscriber has its own feed. Call `next` when a batch is drawn.
  */
 export function subscribeMoves(
   { topic, params, from }: { readonly topic: string; readonly params: Params; readonly from: string },
@@ -88,7 +87,7 @@ export function subscribeMoves(
   return join({ topic, params, feed }, { moves: (batch) => moves(batch, next), rejected: rejected });
 }
 
-/** Subscribes to when and how often each provider is heard of: `heard` gets a batch a second at most. */
+/** Subscribes to the last time and number of locations of each provider, in at most one batch per second. */
 export function subscribeLastSeen(
   lastSeen: (batch: LastSeenBatch) => void,
   rejected: (description: string) => void,
@@ -125,7 +124,7 @@ function join(
   return () => release(identity, subscriber, feed === undefined ? 1_000 : 0);
 }
 
-/** The subscription of a page that is left lingers: the next page may want the same. */
+/** Removes a subscriber. An unused subscription lingers, since the next page may need the same. */
 function release(identity: string, subscriber: TopicSubscriber, lingerMs: number): void {
   const group = shared.get(identity);
   if (group === undefined) return;

@@ -1,36 +1,35 @@
 import { backoffMs } from './retry.ts';
 
 /**
- * One WebSocket to the hub that is kept for as long as the page is open. However it ends, with the death of its hub or with
- * a word such as 1001 or 1013, the next attempt finds another hub where there is one: what is wanted is asked for anew.
+ * WebSocket to the hub that reconnects for as long as the page is open. After any close, such as a crash of the hub or a
+ * close code 1001 or 1013, the next attempt may reach another hub. All subscriptions are then sent again.
  *
- *   connecting ── open ──▶ connected ── a beat is not answered ──▶ stale ── nor is anything else ──▶ reconnecting
+ *   connecting ── open ──▶ connected ── heartbeat unanswered ────▶ stale ── no frame at all ───────▶ reconnecting
  *        ▲                     ▲                                     │                                   │
  *        └── after a while ────┼─────────────────────────────────────┼───────────────────────────────────┘
  *                              └───────────── any frame ─────────────┘
  *
- * A browser does not show pings, so the socket has a beat of its own: it subscribes to something that never happens, and
- * ends that again. Each answer proves that the hub still reads and writes, and how long that takes. The pauses between
- * attempts grow until a connection has lasted for as long as it takes to answer a beat and to send the next: a hub that
- * takes connections to close them at once is asked ever less often.
+ * Browsers do not expose pings, so the socket has its own heartbeat: it subscribes to a topic without events and
+ * unsubscribes again. Each response proves that the hub reads and writes, and measures the round trip. The backoff is reset
+ * only after a heartbeat has been answered and the next is due, so a hub that closes new connections is contacted ever
+ * less often.
  *
- * A hub that cannot reach the others refuses subscriptions that it takes a moment later, so these are asked for again,
- * with growing pauses, too.
+ * A hub that cannot reach its cluster rejects subscriptions temporarily. These are retried with the same backoff.
  */
 export type SocketState = 'connecting' | 'connected' | 'stale' | 'reconnecting';
 
 export interface SocketEvents {
   state(state: SocketState, facts: { readonly retryInMs?: number }): void;
   message(key: number, payload: readonly unknown[]): void;
-  /** The hub has taken a subscription: everything from now on will come. Also after each reconnect. */
+  /** The hub has accepted a subscription: all events from now on arrive. Called again after each reconnect. */
   subscribed(key: number): void;
   rejected(key: number, description: string): void;
-  /** Round trip of a beat. */
+  /** Round trip of a heartbeat. */
   heartbeat(milliseconds: number): void;
   received(bytes: number, elements: number): void;
 }
 
-/** Time and chance, so that tests need not wait. */
+/** Clock and randomness, injected so that tests need not wait. */
 export interface LiveSocketDeps {
   readonly now: () => number;
   readonly random: () => number;
@@ -40,7 +39,7 @@ export interface LiveSocketDeps {
 interface SubscriptionRequest {
   readonly topic: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** How often it was refused on the present connection. */
+  /** Number of rejections on the current connection. */
   rejections: number;
 }
 
@@ -51,7 +50,7 @@ const STALE_MS = 4_000;
 const DEAD_MS = 12_000;
 const HEARTBEAT = { topic: 'anchor_changes', params: { id: 'beat of the web UI' } };
 
-/** Of a subscription that the hub cannot take, now or at all. */
+/** Error code of a rejected subscription, temporary or permanent. */
 const SUBSCRIBE_FAILED = 10002;
 
 interface Frame {
@@ -68,19 +67,19 @@ export class LiveSocket {
   readonly #on: SocketEvents;
   readonly #deps: LiveSocketDeps;
   readonly #requests = new Map<number, SubscriptionRequest>();
-  /** The hub's ids of the subscriptions on the present connection. */
+  /** Keys by the hub's subscription ids on the current connection. */
   readonly #keys = new Map<number, number>();
   #token: string | undefined;
   #socket: WebSocket | undefined;
   #state: SocketState = 'connecting';
-  /** Commands that are not answered yet. The hub answers them in their order. */
+  /** Unanswered commands. The hub answers in order. */
   #pending: PendingCommand[] = [];
   #attempt = 0;
   #lastFrameMs = 0;
   #heartbeatSentMs: number | undefined;
   #heartbeatId: number | undefined;
   #cancelTimer: () => void = () => undefined;
-  /** Ends what waits to be asked for again. */
+  /** Cancels pending retries of subscriptions. */
   readonly #cancelRetry = new Map<number, () => void>();
 
   constructor(url: string, on: SocketEvents, deps: LiveSocketDeps) {
@@ -89,13 +88,13 @@ export class LiveSocket {
     this.#deps = deps;
   }
 
-  /** Connects. `token` goes with every subscription from now on. */
+  /** Connects. `token` is sent with every subscription. */
   open(token?: string): void {
     this.#token = token;
     this.#connect();
   }
 
-  /** A new token: what was refused is asked for again. */
+  /** Sets a new token and reconnects, which retries rejected subscriptions. */
   set token(token: string | undefined) {
     if (token === this.#token) return;
     this.#token = token;
@@ -117,7 +116,7 @@ export class LiveSocket {
     this.#command({ is: 'unsubscribe', key }, { event: 'unsubscribe', subscription_id: id });
   }
 
-  /** Connects anew at once, for example when the network has come back. */
+  /** Reconnects immediately, for example when the network is back. */
   retryNow(): void {
     if (this.#socket === undefined) this.#connect();
     else this.#drop();
@@ -146,11 +145,11 @@ export class LiveSocket {
     };
     socket.onmessage = ({ data }) => this.#receive(String(data));
     socket.onclose = () => this.#reconnectLater();
-    // A connection that cannot be made may take minutes to say so.
+    // A connection attempt may take minutes to fail.
     this.#timer(DEAD_MS, () => this.#drop());
   }
 
-  /** Gives the connection up and comes back. */
+  /** Drops the connection and schedules a reconnect. */
   #drop(): void {
     this.#detach();
     this.#reconnectLater();
@@ -196,7 +195,7 @@ export class LiveSocket {
       if (key !== undefined) this.#on.message(key, payload);
       return;
     }
-    // The hub may be set to name no subscriptions: then whoever wanted the topic gets it.
+    // A hub can be configured to omit subscription ids: then every subscription to the topic gets the event.
     for (const [key, wanted] of this.#requests) if (wanted.topic === topic) this.#on.message(key, payload);
   }
 
@@ -265,7 +264,7 @@ export class LiveSocket {
     this.#timer(STALE_MS, () => this.#checkHeartbeat());
   }
 
-  /** Looks whether the beat was answered. Other frames prove as well that the hub is there. */
+  /** Checks whether the heartbeat was answered. Any other frame also proves that the hub is alive. */
   #checkHeartbeat(): void {
     const silentMs = this.#deps.now() - this.#lastFrameMs;
     if (this.#heartbeatSentMs === undefined || silentMs < STALE_MS) {

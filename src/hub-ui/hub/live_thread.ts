@@ -1,6 +1,6 @@
 /**
- * Holds the WebSocket in a thread of its own: thousands of positions a second are read here, and the page gets one packed
- * batch when it is ready to draw one.
+ * Entry of the connection thread. It parses thousands of positions per second and sends the page one packed batch whenever
+ * the page is ready to draw.
  */
 import { API_PATH } from './api_path.ts';
 import { LastSeenCollector } from './last_seen.ts';
@@ -9,9 +9,9 @@ import { LiveSocket } from './live_socket.ts';
 import { MoveCollector } from './moves.ts';
 import { isTransient, pause, backoffMs } from './retry.ts';
 
-/** How far apart batches are at least: positions do not look smoother than this, and nobody reads faster. */
+/** Shortest interval between batches: positions do not look smoother, and users cannot read faster. */
 const BATCH_MS = { moves: 50, last_seen: 1_000 } as const;
-/** How often a feed of one floor looks for what has left it. */
+/** Interval at which a feed of one floor checks for objects that have left the floor. */
 const RELIST_MS = 5_000;
 
 type FeedItems =
@@ -26,7 +26,7 @@ interface Feed {
   isPageReady: boolean;
   timer: ReturnType<typeof setTimeout> | undefined;
   lastMs: number;
-  /** How often it has begun anew, as it does with each subscription. */
+  /** Number of restarts; each new subscription restarts the feed. */
   restarts: number;
 }
 
@@ -129,8 +129,8 @@ function openFeed(key: number, { of, from }: FeedOptions, floor: unknown): void 
 }
 
 /**
- * Events come from now on; what was true before has to be asked for, until a hub has said it: the hub of the WebSocket
- * need not be the one that is asked.
+ * Loads the initial list of a feed, with retries until a hub responds: the hub that answers the request need not be the
+ * hub of the WebSocket.
  */
 async function startFeed(key: number): Promise<void> {
   const feed = feeds.get(key);
@@ -149,8 +149,8 @@ async function startFeed(key: number): Promise<void> {
 }
 
 /**
- * Adds what is there now; returns false when no hub could say it. What has left the feed's floor is among it: the hub tells
- * of what is on the floor, and says nothing of what is there no more.
+ * Adds the current objects; returns false if no hub responded. Includes objects that have left the feed's floor, since
+ * the hub sends no event for these.
  */
 async function addListed(key: number, feed: Feed): Promise<boolean> {
   const { restarts: restarts } = feed;
@@ -187,7 +187,7 @@ function markReady(key: number): void {
   sendBatch(key, feed);
 }
 
-/** Sends a batch when there is something to send, the page waits, and the last one is long enough ago. */
+/** Sends a batch if there are items, the page is ready, and the interval since the last batch has passed. */
 function sendBatch(key: number, feed: Feed): void {
   if (!feed.isPageReady || feed.collected.items.isEmpty || feed.timer !== undefined) return;
   const waitMs = feed.lastMs + BATCH_MS[feed.collected.of] - performance.now();

@@ -4,14 +4,14 @@ import type { Location } from '../../model/location.ts';
 /** Numbers of a row: index, x, y, heading, accuracy, floor, time in milliseconds. Absent ones are NaN. */
 export const ROW = 7;
 
-/** What has moved since the last batch, each object once, packed so that it crosses to the page without a copy. */
+/** Objects that have moved since the last batch, one row each, packed for transfer to the page without a copy. */
 export interface MoveBatch {
   /** Objects that were not in any batch before, in the order of their indices. */
   readonly added: readonly NewObject[];
   readonly rows: Float64Array;
   /** Outlines of the objects in `rows` that have one: index, number of points, x, y, x, y … */
   readonly outlines: Float64Array;
-  /** Everything known was forgotten before this batch: the feed starts anew. */
+  /** The feed was reset before this batch: earlier indices are invalid. */
   readonly isReset: boolean;
 }
 
@@ -19,12 +19,12 @@ export interface NewObject {
   readonly index: number;
   readonly id: string;
   readonly name: string | undefined;
-  /** Of the provider that was heard first. */
+  /** Type of the first provider. */
   readonly providerType: string;
   readonly source: string | undefined;
 }
 
-/** Collects locations or motions, and keeps the newest of each object until somebody takes them. */
+/** Collects the newest location or motion of each object until the batch is taken. */
 export class MoveCollector {
   readonly #indices = new Map<string, number>();
   readonly #times: number[] = [];
@@ -40,7 +40,7 @@ export class MoveCollector {
     return this.#indices.has(id);
   }
 
-  /** `isList`: what was asked for, not told: only what is newer than what is known counts. hot: once per update. */
+  /** `isList`: items of a response, not events. Only newer ones apply. hot: once per update. */
   add(items: readonly unknown[], { isList = false }: { readonly isList?: boolean } = {}): void {
     for (const item of items as readonly (Location | TrackableMotion)[]) {
       const isMotion = 'location' in item;
@@ -56,7 +56,7 @@ export class MoveCollector {
     }
   }
 
-  /** Starts anew, as after a reconnect: what is gone must not stay. */
+  /** Resets the collector, such as after a reconnect, so that removed objects do not stay. */
   restart(): void {
     this.#indices.clear();
     this.#times.length = 0;

@@ -9,18 +9,18 @@ import { API_PATH } from './api_path.ts';
 import type { Entities, Kind } from './entity_kinds.ts';
 import { isTransient, pause, backoffMs } from './retry.ts';
 
-/** A request that the hub refused, or that did not reach it. */
+/** Error of a request that the hub rejected or that did not reach it. */
 export class RequestError extends Error {
   /** HTTP status; 0 when there was no answer. */
   readonly status: number;
   /** The field that the message names, such as `region.coordinates[0]`. */
   readonly field: string | undefined;
-  /** What is wrong, as a sentence that stands beside the field. */
+  /** Error sentence to show at the field. */
   readonly reason: string;
-  /** The message as the hub has sent it. */
+  /** Original message of the hub. */
   readonly hubMessage: string;
 
-  /** `told` names a field and what is wrong with it; the message is a sentence that says the same. */
+  /** `hubMessage` names a field and its error. The message of the error is the same as a sentence. */
   constructor(status: number, hubMessage: string, options?: ErrorOptions) {
     const { field, reason } = partsOf(hubMessage);
     super(field === undefined ? reason : `${placeOf(field)}: ${reason}`, options);
@@ -32,9 +32,9 @@ export class RequestError extends Error {
   }
 }
 
-/** A region was to be changed in another plane than it is kept in: there its numbers would mean other places. */
+/** A patch changes a region in a plane other than the stored one, where its coordinates would mean other positions. */
 export class OtherPlaneError extends Error {
-  /** The plane that it is kept in. */
+  /** Stored plane. */
   readonly kept: string;
 
   constructor(kept: string, options?: ErrorOptions) {
@@ -44,7 +44,7 @@ export class OtherPlaneError extends Error {
   }
 }
 
-/** The message for a field, or for one inside it: `region` gets that of `region.coordinates[0]`, too. */
+/** Returns the message for a field or a field inside it: `region` also gets that of `region.coordinates[0]`. */
 export function errorAt(error: unknown, field: string): string | undefined {
   if (!(error instanceof RequestError) || error.field === undefined) return undefined;
   if (error.field === field) return error.reason;
@@ -54,25 +54,25 @@ export function errorAt(error: unknown, field: string): string | undefined {
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** How many reads wait until they are asked again, since no hub has answered them. */
+/** Number of reads that wait for a retry because no hub has responded. */
 export const waitingReads = value(0);
 
-/** For how long a read is tried again: longer than a cluster is without an owner. */
+/** Time limit for retries of a read: longer than a failover takes. */
 const TRY_MS = 15_000;
 
 interface RequestOptions {
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
-  /** Whether to fail at once, as is right where the caller asks again anyway. */
+  /** Fails without retries, for callers that poll anyway. */
   readonly isOnce?: boolean;
-  /** Told what the hub says of an answer that lacks something. */
+  /** Called with the hub's warning about an incomplete response. */
   readonly onWarning?: (warning: string) => void;
 }
 
 /**
- * One request to the API. Paths are below the version, with ids already encoded. Returns the body of the answer, or
- * undefined when there is none. Throws a RequestError. What only reads is tried again for a while where no hub answers;
- * of a change nobody would know whether it was made, so that is for the user to repeat.
+ * Sends a request to the API. `path` omits the version, and its ids are encoded. Returns the parsed body, or undefined if
+ * it is empty. Throws a RequestError. Reads are retried for a while if no hub responds. Writes are not, since they may
+ * have been applied: the user decides.
  */
 export async function request<T>(
   method: Method,
@@ -83,7 +83,7 @@ export async function request<T>(
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
-/** The body of an answer as it is, from a path below the hub's origin. Throws a RequestError. */
+/** Returns the raw body of a response, from a path below the hub's origin. Throws a RequestError. */
 export function getText(
   path: string,
   options: Pick<RequestOptions, 'isOnce' | 'signal' | 'onWarning'> = {},
@@ -93,7 +93,7 @@ export function getText(
 
 async function sendWithRetry(method: Method, url: string, options: RequestOptions): Promise<string> {
   const { signal, isOnce = method !== 'GET' } = options;
-  // JSON.stringify would write null for a number that is too large.
+  // JSON.stringify writes null for an infinite number.
   const unsupported = options.body === undefined ? undefined : unsupportedReason(options.body);
   if (unsupported !== undefined) throw new RequestError(400, unsupported);
   const beganMs = Date.now();
@@ -136,7 +136,7 @@ export function get<T>(path: string, query?: Query): Promise<T> {
   return request<T>('GET', path, query === undefined ? {} : { query });
 }
 
-/** A draft of an entity: without id the hub makes one. */
+/** Partial entity. The hub generates an id if it has none. */
 export type Draft<K extends Kind> = Partial<Entities[K]>;
 
 /** All entities of a kind. */
@@ -144,7 +144,7 @@ export function listEntities<K extends Kind>(kind: K): Promise<readonly Entities
   return get(`/${kind}/summary`);
 }
 
-/** The same with every digit of their properties and sensors, which JavaScript numbers may not hold. */
+/** Lists entities with every digit of the numbers in properties and sensors, which may exceed JavaScript numbers. */
 export async function listExactly<K extends Kind>(
   kind: K,
   query?: { readonly crs: string; readonly zone_id: string },
@@ -152,20 +152,20 @@ export async function listExactly<K extends Kind>(
   return parseLossless(await getText(`${API_PATH}/${kind}/summary${queryText(query)}`)) as readonly Entities[K][];
 }
 
-/** Creates an entity; returns it as it is kept. */
+/** Creates an entity and returns the stored version. */
 export function createEntity<K extends Kind>(kind: K, draft: Draft<K>): Promise<Entities[K]> {
   return request('POST', `/${kind}`, { body: draft });
 }
 
-/** Replaces an entity as a whole: members that are left out are gone. */
+/** Replaces an entity; omitted members are removed. */
 export async function replaceEntity<K extends Kind>(kind: K, entity: Entities[K]): Promise<void> {
   await request('PUT', entityPath(kind, entity.id), { body: entity });
 }
 
 /**
- * Changes the members in which an entity differs from what it was, and leaves all others as they are in the hub: also
- * those that replies show in another form than they are kept in, such as a region in the meters of a zone. A region is
- * changed in the plane that it is kept in, or an OtherPlaneError is thrown; `alsoPlane` changes the plane with it.
+ * Patches the members that differ between two versions of an entity, and no others: responses show some members in another
+ * form than the stored one, such as a region in the meters of a zone. Throws an OtherPlaneError if the region is stored in
+ * another plane; `alsoPlane` changes the plane as well.
  */
 export async function patchEntity<K extends Kind>(
   kind: K,
@@ -202,8 +202,8 @@ export async function patchEntity<K extends Kind>(
 }
 
 /**
- * The operations that change one value into another: inside objects those of the members that differ, since the page may
- * not have the others to the last digit.
+ * Returns the JSON Patch operations that turn one value into another. Objects are patched per member, since the page may
+ * lack digits of the other members.
  */
 function changes(path: string, old: unknown, next: unknown): readonly object[] {
   if (JSON.stringify(old) === JSON.stringify(next)) return [];
@@ -214,7 +214,7 @@ function changes(path: string, old: unknown, next: unknown): readonly object[] {
 
 function setting(path: string, value: unknown): readonly object[] {
   if (value !== undefined) return [{ op: 'add', path, value }];
-  // What is shown may not be kept, and only what is there can be removed.
+  // The member may be shown but not stored, and `remove` requires that it exists.
   return [
     { op: 'add', path, value: null },
     { op: 'remove', path },
@@ -229,12 +229,12 @@ export async function deleteEntity(kind: Kind, id: string): Promise<void> {
   await request('DELETE', entityPath(kind, id));
 }
 
-/** Path of an entity below the version. */
+/** API path of an entity, without the version. */
 export function entityPath(kind: Kind, id: string): string {
   return `/${kind}/${encodeURIComponent(id)}`;
 }
 
-/** A query as it stands behind a path; nothing where it has no values. */
+/** Formats a query string with its `?`; empty without values. */
 export function queryText(query: Query | undefined): string {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
   if (given.length === 0) return '';
@@ -246,7 +246,7 @@ function errorOf({ status, statusText }: Response, text: string): RequestError {
     const { message } = JSON.parse(text) as { readonly message?: unknown };
     if (typeof message === 'string') return new RequestError(status, message);
   } catch {
-    // Not from the hub itself, but from a proxy before it.
+    // The response comes from a proxy, not from the hub.
   }
   return new RequestError(status, t('The hub answered {status} {statusText}', { status, statusText }).trim());
 }

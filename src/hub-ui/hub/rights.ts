@@ -4,7 +4,7 @@ import { DEFINITIONS, DEFINITION_NAMES, type DefinitionName, isDefinition } from
 import { KINDS, type Kind, kindsText } from './entity_kinds.ts';
 import { entityPath } from './rest.ts';
 
-/** Why somebody may not do what takes several rights: texts for the control that is off; undefined where they may. */
+/** Explanations for controls that are disabled because of missing permissions; undefined if the action is permitted. */
 
 const DOINGS = {
   CREATE: 'create any {kind}',
@@ -25,7 +25,7 @@ export function whyNoEndOfDemo(): string | undefined {
   return whyNot(missingPermissions(DEMO_KINDS, ['DELETE']));
 }
 
-/** Of importing anything at all. */
+/** Explains why the user cannot import anything. */
 export function whyNoImport(): string | undefined {
   if (!can('CREATE', '/import') || !can('READ', '/import')) return t('You are not allowed to import.');
   const some = [...KINDS, ...DEFINITION_NAMES].some(
@@ -35,7 +35,7 @@ export function whyNoImport(): string | undefined {
   return t('You are not allowed to create and change all of any kind.');
 }
 
-/** Of importing these lists, and locating rules, and of deleting what the hub alone has of the lists. */
+/** Explains why the user cannot import these lists, with locating rules and deletions if given. */
 export function whyNoImportOf(
   lists: Iterable<Listed>,
   { withRules, withDeletions }: { readonly withRules: boolean; readonly withDeletions: boolean },
@@ -45,10 +45,10 @@ export function whyNoImportOf(
   return whyNot(mayRules ? missing : [...missing, t('change the locating rules')]);
 }
 
-/** What files have lists of. */
+/** Names of lists in files. */
 type Listed = Kind | DefinitionName;
 
-/** What of operations on any of lists is not permitted: "delete any zones". */
+/** Returns the missing permissions as phrases: "delete any zones". */
 function missingPermissions(lists: readonly Listed[], operations: readonly Operation[]): readonly string[] {
   return operations.flatMap((operation) => {
     return lists

@@ -3,18 +3,18 @@ import { PREFIX } from './api_path.ts';
 import type { Kind } from './entity_kinds.ts';
 
 /**
- * What was changed in a form and is not saved yet, kept by the browser: neither a lost connection nor a page that is
- * loaded again takes it. Each person who signs in has their own, and signing out takes them away.
+ * Unsaved edits of forms, stored in the browser so that they survive a lost connection and a reload. Each user has their
+ * own drafts, and signing out deletes them.
  */
 
 /** Several hubs may share an origin. */
 const KEY_START = `${PREFIX}hub-draft `;
-/** The oldest go where there are more. */
+/** Beyond this number, the oldest are deleted. */
 const DRAFTS_MAX = 50;
 const CHARACTERS_MAX = 1_000_000;
 const MAX_AGE_MS = 30 * 24 * 3_600_000;
 
-/** What a draft is of: an entity, which has no id yet where it is new, or the rules of the hub. */
+/** Subject of a draft: an entity, with an empty id if it is new, or the rules of the hub. */
 export interface DraftKey {
   readonly kind: Kind | 'rules';
   readonly id: string;
@@ -22,23 +22,23 @@ export interface DraftKey {
 
 export interface SavedDraft {
   readonly atMs: number;
-  /** By the names of members: what they were, and what they are to be. Absent is absent. */
+  /** Old and new values by member name. An absent value means an absent member. */
   readonly changes: Readonly<Record<string, { readonly was?: unknown; readonly is?: unknown }>>;
 }
 
-/** The draft of an entity that this person has left unsaved, if any. */
+/** Returns the user's stored draft of an entity, if any. */
 export function savedDraft({ kind, id }: DraftKey, nowMs: number): SavedDraft | undefined {
   const saved = read(keyOf(kind, id));
   return saved !== undefined && nowMs - saved.atMs < MAX_AGE_MS ? saved : undefined;
 }
 
-/** The ids of a kind of which this person has left drafts unsaved; of a new one it is empty. */
+/** Returns the ids of a kind with stored drafts of the user; empty for a new entity. */
 export function savedDraftIds(kind: Kind): ReadonlySet<string> {
   const ids = keys().map((key) => JSON.parse(key.slice(KEY_START.length)) as readonly string[]);
   return new Set(ids.flatMap(([who, of, id = '']) => (who === person() && of === kind ? [id] : [])));
 }
 
-/** Keeps a draft, or forgets it where nothing is changed. Returns false for one that is too large to be kept. */
+/** Stores a draft, or deletes it if it has no changes. Returns false if it is too large. */
 export function saveDraft({ kind, id }: DraftKey, draft: SavedDraft): boolean {
   const key = keyOf(kind, id);
   if (Object.keys(draft.changes).length === 0) {
@@ -51,7 +51,7 @@ export function saveDraft({ kind, id }: DraftKey, draft: SavedDraft): boolean {
   return attempt(() => localStorage.setItem(key, text));
 }
 
-/** Forgets all drafts of this person. */
+/** Deletes all drafts of the user. */
 export function deleteDrafts(): void {
   for (const key of keys()) {
     const [who] = JSON.parse(key.slice(KEY_START.length)) as readonly string[];
@@ -59,7 +59,7 @@ export function deleteDrafts(): void {
   }
 }
 
-/** Makes room: what is too old goes, and the oldest of too many. */
+/** Deletes expired drafts, and the oldest beyond the limit. */
 function prune(coming: string, nowMs: number): void {
   const others = keys().filter((key) => key !== coming);
   const byAge = others.map((key) => ({ key, atMs: read(key)?.atMs ?? 0 })).sort((a, b) => b.atMs - a.atMs);
@@ -91,7 +91,7 @@ function read(key: string): SavedDraft | undefined {
   return saved ?? undefined;
 }
 
-/** A browser may have no room, or be told to keep nothing. */
+/** Runs a storage operation, which fails if storage is full or disabled. */
 function attempt(act: () => void): boolean {
   try {
     act();

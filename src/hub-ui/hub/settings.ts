@@ -4,30 +4,30 @@ import { can } from './access.ts';
 import { UI_PATH } from './api_path.ts';
 import { getText } from './rest.ts';
 
-/** What the hub tells the page before anything else. */
+/** Settings that the page loads from the hub at its start. */
 export interface PageSettings {
   readonly hub_version: string;
   readonly map_tiles: MapTileSettings | null;
-  /** Where people sign in; null where nobody has to. */
+  /** Sign-in server; null on a hub without authorization. */
   readonly sign_in: SignInSettings | null;
-  /** Whether the hub records where everything was. */
+  /** Whether the hub records history. */
   readonly history: boolean;
-  /** Bytes of JSON that the properties of an entity may have. */
+  /** Limit for the properties of an entity, in bytes of JSON. */
   readonly entity_properties_bytes: number;
 }
 
-/** What lies below the map. */
+/** Background tiles of the map. */
 export interface MapTileSettings {
-  /** With {z}, {x} and {y} but for a PMTiles file. */
+  /** URL with {z}, {x} and {y}, or of a PMTiles file. */
   readonly url: string;
   readonly kind: 'images' | 'vector' | 'pmtiles';
   readonly attribution: string;
-  /** Nearer than this level of zoom they are enlarged; null where nobody has said. */
+  /** Beyond this zoom level, tiles are enlarged; null if not configured. */
   readonly max_zoom: number | null;
 }
 
 export interface SignInSettings {
-  /** Address of the OpenID configuration of the identity server. */
+  /** URL of the OpenID configuration of the identity server. */
   readonly config_url: string;
   readonly client_id: string;
 }
@@ -40,18 +40,18 @@ export const settings = signal<PageSettings>({
   entity_properties_bytes: DEFAULT_BOUNDS.entityPropertiesBytes,
 });
 
-/** Whether the hub records history, and the user may read what a path of the API tells of it. */
+/** Returns whether the hub records history and the user may read it from an API path. */
 export function hasHistory(path = '/history/tracks'): boolean {
   return settings.value.history && can('READ', path);
 }
 
-/** Asks for the settings, for 15 s or once. Returns false when they cannot be had: the page does without them then. */
+/** Loads the settings, with retries for 15 s unless `isOnce`. Returns false on failure; the page then uses defaults. */
 export async function loadSettings({ isOnce = false }: { readonly isOnce?: boolean } = {}): Promise<boolean> {
   try {
     settings.value = JSON.parse(await getText(`${UI_PATH}/settings.json`, { isOnce })) as PageSettings;
     return true;
   } catch {
-    // The connection's state says that the hub cannot be reached.
+    // The connection state already shows that the hub is unreachable.
     return false;
   }
 }

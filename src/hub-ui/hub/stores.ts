@@ -10,34 +10,34 @@ import { isTransient } from './retry.ts';
 
 export type Items<K extends Kind> = ReadonlyMap<string, Entities[K]>;
 
-/** All entities of a kind as they are in the hub, kept so by its change events. */
+/** Entities of a kind, synchronized with the hub by its change events. */
 export interface EntityStore<K extends Kind> {
   readonly kind: K;
   readonly items: ReadonlySignal<Items<K>>;
-  /** `waiting` until the first list is there. */
+  /** `waiting` until the first list has arrived. */
   readonly state: ReadonlySignal<'waiting' | 'ready' | 'failed'>;
-  /** Why the last list could not be had. */
+  /** Error of the last list request. */
   readonly problem: ReadonlySignal<string | undefined>;
-  /** Starts to follow the hub; returns what ends it. The items stay, and are renewed with the next start. */
+  /** Starts synchronization; returns a function that stops it. The items stay and are reloaded at the next start. */
   follow(): () => void;
   reload(): Promise<void>;
 }
 
-/** Changes that come one upon the other are shown so often: an import brings thousands, and each draws whole pages. */
+/** Shortest interval between updates of the items: an import causes thousands of changes, and each redraws pages. */
 const APPLY_MS = 250;
-/** A list that no hub has answered, however often it was asked, is asked for again after so long. */
+/** Delay before a list request is repeated after its retries have failed. */
 const RELOAD_MS = 5_000;
 
 const stores = new Map<Kind, EntityStore<Kind>>();
 
-/** The store of a kind; the same for everybody. */
+/** Returns the shared store of a kind. */
 export function storeOf<K extends Kind>(kind: K): EntityStore<K> {
   const store = stores.get(kind) ?? (makeStore(kind) as unknown as EntityStore<Kind>);
   stores.set(kind, store);
   return store as unknown as EntityStore<K>;
 }
 
-/** The entities of a kind, while the component is there: it is drawn again when one of them changes. */
+/** Returns the entities of a kind and redraws the component when one of them changes. */
 export function useEntities<K extends Kind>(kind: K): Items<K> {
   const store = storeOf(kind);
   useEffect(() => store.follow(), [store]);
@@ -48,9 +48,9 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
   const items: Signal<Items<K>> = signal(new Map());
   const state = signal<'waiting' | 'ready' | 'failed'>('waiting');
   const problem = signal<string | undefined>(undefined);
-  /** Changes that arrive while a list is under way, which may or may not have them in it. */
+  /** Changes received during a list request, which the response may or may not include. */
   let since: ChangeEvent[] | undefined;
-  /** Changes that are to be shown, and when the last were. */
+  /** Changes to apply, and the time of the last application. */
   let pending: ChangeEvent[] = [];
   let appliedMs = Number.NEGATIVE_INFINITY;
   let applyTimer: ReturnType<typeof setTimeout> | undefined;
@@ -76,7 +76,7 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
   };
   const reload = async (): Promise<void> => {
     if (!can('READ', `/${kind}/summary`)) {
-      // For this user there is none.
+      // The user may not read this kind.
       state.value = 'ready';
       return;
     }
@@ -87,7 +87,7 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
     try {
       const listed = await listEntities(kind);
       if (load !== loads) return;
-      // Those that are not shown yet are in the list, or came since.
+      // Pending changes are in the list or in `since`.
       pending = [];
       items.value = apply(since, new Map(listed.map((entity) => [entity.id, entity])));
       state.value = 'ready';
@@ -110,7 +110,7 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
       if (waitMs <= 0) applyPending();
       else applyTimer ??= setTimeout(applyPending, waitMs);
     },
-    // Whoever may not follow the changes may still see the list.
+    // A user without permission to subscribe may still read the list.
     refused: () => void reload(),
   };
   let unsubscribe: (() => void) | undefined;

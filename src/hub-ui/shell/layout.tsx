@@ -21,17 +21,17 @@ import { LostBanner } from './lost_banner.tsx';
 import { isAt, isListed, NAV_GROUPS, type NavPage, type NavGroup, pageAt, TAB_PATHS } from './pages.ts';
 import { Preferences, PreferencesButton } from './preferences.tsx';
 
-/** The frame around every page: navigation at the side, or at the bottom of a narrow screen. */
+/** Frame of every page: navigation at the side, or at the bottom of a narrow screen. */
 export function Layout({
   children,
   account,
 }: {
   readonly children: ComponentChildren;
-  /** Who is signed in; nothing where nobody has to. */
+  /** Account of the user; undefined on a hub without authorization. */
   readonly account?: ComponentChildren;
 }) {
   const [address] = useLocation();
-  // A screen on a wall shows the map and nothing around it.
+  // The wall view shows the map without the frame.
   if (address === '/' && urlParam('wall') !== undefined) {
     return (
       <div class={`${styles.shell} ${styles.wall}`}>
@@ -87,7 +87,7 @@ export function Layout({
   );
 }
 
-/** The navigation of whoever is signed in. */
+/** Navigation pages that the user may open. */
 function listedPages(): readonly NavGroup[] {
   const groups = NAV_GROUPS.map(({ title, pages: pages }) => ({ title, pages: pages.filter(isListed) }));
   return groups.filter(({ pages: pages }) => pages.length > 0);
@@ -126,7 +126,7 @@ function PageLink({
   );
 }
 
-/** How many alerts wait for somebody; nothing where none does. */
+/** Number of unacknowledged alerts; empty if there are none. */
 function RaisedCount() {
   const raised = raisedCount.value;
   if (raised === 0) return null;
@@ -138,7 +138,7 @@ function RaisedCount() {
   );
 }
 
-/** The way to the alerts at the top of a narrow screen. */
+/** Link to the alerts at the top of a narrow screen. */
 function Bell() {
   const page = pageAt('/alerts');
   if (page === undefined || !isListed(page)) return null;
@@ -232,7 +232,7 @@ function TabBar({ address, account }: { readonly address: string; readonly accou
   );
 }
 
-/** Who is signed in, and the way out. */
+/** Name of the user, and the button that signs out. */
 export function Account({ session: { name, signOut } }: { readonly session: Session }) {
   return (
     <div class={styles.account}>

@@ -6,10 +6,10 @@ import { connection, reconnect, wasConnected } from '../hub/live.ts';
 import { t } from '../languages/language.ts';
 import styles from './lost_banner.module.css';
 
-/** What is gone for a moment only, as with every restart of a proxy, is no news. */
+/** Delay before the banner is shown: short interruptions, such as a restart of a proxy, are not worth one. */
 const PATIENCE_MS = 2_000;
 
-/** Says across the page that the hub is not there, since everything below it is as it was then. */
+/** Banner that says that the hub is unreachable and the page shows its last state. */
 export function LostBanner() {
   const isLost = useIsLost();
   return <div role="alert">{isLost && <Lost />}</div>;

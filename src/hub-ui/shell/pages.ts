@@ -4,14 +4,14 @@ import { KINDS } from '../hub/entity_kinds.ts';
 import { settings } from '../hub/settings.ts';
 import { t } from '../languages/language.ts';
 
-/** A place in the navigation. */
+/** Page in the navigation. */
 export interface NavPage {
   readonly path: string;
   readonly label: string;
   readonly icon: IconName;
-  /** Paths of the API that it shows: it is there for whoever may read one of them, or for everybody without any. */
+  /** API paths that the page shows. It is listed for users who may read one of them; without any, for all users. */
   readonly reads?: readonly string[];
-  /** It is there where the hub records history. */
+  /** Listed only if the hub records history. */
   readonly isHistory?: boolean;
 }
 
@@ -51,30 +51,30 @@ export const NAV_GROUPS: readonly NavGroup[] = [
   },
 ];
 
-/** Those that a narrow screen has room for; the others are behind "More". */
+/** Pages in the tab bar of a narrow screen; the others are below "More". */
 export const TAB_PATHS: readonly string[] = ['/', '/events', '/operations', '/lists'];
 
-/** Whether the navigation leads to a place. */
+/** Returns whether the navigation lists a page. */
 export function isListed(page: NavPage): boolean {
   return mayOpen(page) && (page.isHistory !== true || settings.value.history);
 }
 
-/** Whether there is something at a place that the user may see. */
+/** Returns whether the user may read anything on a page. */
 export function mayOpen({ reads }: NavPage): boolean {
   return reads === undefined || reads.some((path) => can('READ', path));
 }
 
-/** The place that an address belongs to. */
+/** Returns the page of a path. */
 export function pageAt(address: string): NavPage | undefined {
   return NAV_GROUPS.flatMap(({ pages: pages }) => pages).find((page) => isAt(address, page));
 }
 
-/** Whether an address belongs to a place. */
+/** Returns whether a path belongs to a page. */
 export function isAt(address: string, { path }: NavPage): boolean {
   return path === '/' ? address === '/' : address === path || address.startsWith(`${path}/`);
 }
 
-/** Paths of topics of the WebSocket API, as permissions have them. */
+/** Permission paths of WebSocket topics. */
 function topics(...names: readonly string[]): readonly string[] {
   return names.map((name) => `/ws/socket/${name}`);
 }

@@ -8,14 +8,14 @@ import { chooseLanguage, type LanguageChoice, languageChoice, t } from '../langu
 import { chooseTimeZone, chosenTimeZone, timeZones } from '../languages/time_zone.ts';
 import layout from './layout.module.css';
 
-/** Languages by their own names: whoever looks for one cannot read the others. */
+/** Languages by their own names, so that speakers recognize theirs. */
 const LANGUAGES: readonly { value: LanguageChoice; label: string }[] = [
   { value: 'browser', label: t('Of the browser') },
   { value: 'en', label: 'English' },
   { value: 'de', label: 'Deutsch' },
 ];
 
-/** The language of the page and the time zone of its times, kept in this browser. */
+/** Dialog for the language and time zone of the page, stored in this browser. */
 export function Preferences() {
   return (
     <>

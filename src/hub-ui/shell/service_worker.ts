@@ -1,26 +1,25 @@
 /**
- * Keeps the shell of the page, so that it opens where no hub answers: the page itself, its code, styles, fonts and the
- * coarse world. Nothing else is kept, and no answer of the API: requests for anything but these are not even looked at.
+ * Service worker that caches the shell of the page, so that it opens without a hub: the page itself, its code, styles,
+ * fonts and the coarse world map. It caches nothing else, and ignores requests to the API.
  *
- * One build is one shell. A build has its list in here, so that another build is another service worker, which fetches
- * all of its shell or none of it: the page is compared with that of the build, and whatever is missing is the end of the
- * attempt, until the next one. What the page needs has a hash of the content in its name, so parts of two builds cannot
- * be mixed: a page asks for the parts of its own build only. The page comes from the hub as long as one answers, and a
- * shell that is as new as it has then been kept beside it. The shell before the newest stays as well, for pages that are
- * still open and may want more of it.
+ * Each build has one shell. The list of its files is part of this script, so that each build has its own service worker,
+ * which caches the whole shell or fails: it compares the hash of the page with that of the build, and any missing file
+ * aborts the installation until the next attempt. File names contain content hashes, so a page requests files of its own
+ * build only. The page itself comes from the hub whenever one responds. The previous shell stays cached for pages that are
+ * still open.
  *
  * | event | what happens |
  * |---|---|
  * | install | fetches the shell of this build, and takes over at once |
- * | activate | forgets shells but the newest two |
- * | fetch of a page | the hub's, unless it does not answer: then the newest shell's |
- * | fetch of an asset | from any shell that has it, from the hub otherwise |
+ * | activate | deletes all shells but the newest two |
+ * | fetch of a page | from the hub, or from the newest shell if no hub responds |
+ * | fetch of an asset | from any shell that has it, otherwise from the hub |
  */
 
-/** What this file is built with: see the plugin in vite.config.ts. */
+/** Build constants, inserted by the plugin in vite.config.ts. */
 declare const SHELL: {
   readonly version: string;
-  /** Below the folder of the page. */
+  /** Paths below the folder of the page. */
   readonly files: readonly string[];
   /** SHA-256 of the page, in hexadecimal digits. */
   readonly page: string;
@@ -35,7 +34,7 @@ interface Fetching extends Event {
   respondWith(answer: Promise<Response>): void;
 }
 
-/** What there is in a service worker, of which the types of pages know nothing. */
+/** Globals of a service worker, which the DOM types lack. */
 interface Scope {
   readonly clients: { claim(): Promise<void> };
   skipWaiting(): Promise<void>;
@@ -47,11 +46,11 @@ const scope = globalThis as unknown as Scope;
 
 /** The folder of the page, such as /hub-ui/. */
 const FOLDER = new URL('./', location.href).pathname;
-/** Several hubs may share an origin, each in a folder of its own. */
+/** Several hubs may share an origin, each in its own folder. */
 const PREFIX = `hub-shell ${FOLDER} `;
 const CACHE = `${PREFIX}${SHELL.version}`;
 
-/** A hub that has not answered for so long is taken for gone. */
+/** Time after which a hub without a response counts as unreachable. */
 const PATIENCE_MS = 4_000;
 
 scope.addEventListener('install', (event) => event.waitUntil(keepShell()));
@@ -80,14 +79,14 @@ async function keepShell(): Promise<void> {
   await scope.skipWaiting();
 }
 
-/** Shells are named in the order in which they were made. */
+/** Deletes old shells, whose names sort by creation time, and takes control of open pages. */
 async function takeOver(): Promise<void> {
   const shells = (await caches.keys()).filter((name) => name.startsWith(PREFIX) && name !== CACHE);
   await Promise.all(shells.slice(0, -1).map((name) => caches.delete(name)));
   await scope.clients.claim();
 }
 
-/** Whatever its address: the page knows what to show there. */
+/** Responds with the page for any path below its folder. */
 async function page(request: Request): Promise<Response> {
   const answer = fetch(request);
   const patience = new Promise<undefined>((resolve) => setTimeout(resolve, PATIENCE_MS));

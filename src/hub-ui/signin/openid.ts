@@ -4,8 +4,8 @@ import type { SignInSettings } from '../hub/settings.ts';
 import { t } from '../languages/language.ts';
 
 /**
- * What OpenID Connect asks of a page that has no secret: authorization code with PKCE (RFC 7636), and new tokens by
- * refresh tokens. The page leaves for the identity server and comes back with a code.
+ * OpenID Connect for a public client: authorization code flow with PKCE (RFC 7636) and refresh tokens. The page redirects
+ * to the identity server, which redirects back with a code.
  */
 
 export interface Tokens {
@@ -15,45 +15,45 @@ export interface Tokens {
   readonly expiresAtMs: number;
 }
 
-/** What the identity server says of itself. */
+/** Metadata of the identity server. */
 export type Provider = oauth.AuthorizationServer;
 
-/** What has to be known again when the page comes back. */
+/** State of a sign-in attempt, stored across the redirect. */
 export interface Attempt {
   readonly state: string;
   readonly verifier: string;
-  /** The address that the user wanted to see. */
+  /** URL to return to. */
   readonly back: string;
-  /** Nobody was to be asked anything: a refusal is no failure. */
+  /** Attempt without user interaction (`prompt=none`): a rejection is not an error. */
   readonly isSilent: boolean;
 }
 
-/** The identity server has refused: nothing but signing in anew helps. */
+/** The identity server has rejected the request; the user has to sign in again. */
 export class SignInRejected extends Error {
   override name = 'Refused';
 }
 
-/** Where an access token is assumed to end that does not say it. */
+/** Assumed lifetime of an access token without `expires_in`. */
 const DEFAULT_SECONDS = 300;
 
-/** Whether a token is in force says the hub: the clock of a visitor may be wrong. */
+/** Tolerated clock skew: the browser's clock may be wrong, and the hub checks the validity anyway. */
 const CLOCK_SECONDS = 86_400;
 
-/** Which server is asked, and how, is the configuration's to say: on one's own machine there is no HTTPS. */
+/** Permits plain HTTP, as on a developer's machine: the configuration decides. */
 const OPTIONS = { [oauth.allowInsecureRequests]: true };
 
-/** Asks the identity server where its endpoints are. Rejects with a sentence for people. */
+/** Loads the metadata of the identity server. Rejects with a translated message. */
 export async function discover({ config_url: url }: SignInSettings): Promise<Provider> {
   try {
     const response = await fetch(url);
     if (response.ok) return (await response.json()) as Provider;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new Error(t('The identity server cannot be reached'));
 }
 
-/** A new attempt, and the address to leave for. */
+/** Creates an attempt and its authorization URL. */
 export async function attempt(
   { authorization_endpoint: endpoint = '' }: Provider,
   { client_id }: SignInSettings,
@@ -76,7 +76,7 @@ export async function attempt(
   return { attempt: { state, verifier, back, isSilent }, url: url.href };
 }
 
-/** Tokens for the code in the query that the page came back with. */
+/** Exchanges the code in the query for tokens. */
 export async function redeem(
   provider: Provider,
   settings: SignInSettings,
@@ -91,7 +91,7 @@ export async function redeem(
   return tokensOf(response, (body) => oauth.processAuthorizationCodeResponse(provider, client, body));
 }
 
-/** New tokens for a refresh token, which may be replaced, too. */
+/** Exchanges a refresh token for new tokens, possibly with a new refresh token. */
 export async function refresh(provider: Provider, settings: SignInSettings, before: Tokens): Promise<Tokens> {
   if (before.refresh === undefined) throw new SignInRejected(t('There is no refresh token'));
   const client = clientOf(settings);
@@ -100,7 +100,7 @@ export async function refresh(provider: Provider, settings: SignInSettings, befo
   return { ...next, refresh: next.refresh ?? before.refresh, id: next.id ?? before.id };
 }
 
-/** Where the identity server ends its own session; undefined where it cannot. */
+/** Returns the sign-out URL of the identity server; undefined if it has none. */
 export function signOutUrl(
   provider: Provider,
   { client_id }: SignInSettings,
@@ -114,14 +114,14 @@ export function signOutUrl(
   return url.href;
 }
 
-/** A name for people, of an ID token or an access token. */
+/** Returns the display name from the ID token or the access token. */
 export function nameIn({ id, access }: Tokens): string {
   const claims = { ...claimsOf(access), ...claimsOf(id) };
   const found = ['name', 'preferred_username', 'email', 'sub'].map((claim) => claims[claim]);
   return found.find((value): value is string => typeof value === 'string' && value !== '') ?? t('Signed in');
 }
 
-/** What stands for a person whatever they are called. */
+/** Returns the subject, which identifies the user regardless of the name. */
 export function subjectIn({ id, access }: Tokens): string {
   const { iss = '', sub = '' } = { ...claimsOf(access), ...claimsOf(id) };
   return `${String(iss)} ${String(sub)}`;
@@ -155,7 +155,7 @@ function claimsOf(token: string | undefined): Readonly<Record<string, unknown>> 
     const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
     return JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
   } catch {
-    // Not every access token can be read.
+    // Access tokens may be opaque.
     return {};
   }
 }

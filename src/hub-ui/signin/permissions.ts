@@ -1,23 +1,23 @@
 import type { Operation } from '../hub/access.ts';
 
-/** An operation on a path of the API or on a topic of the WebSocket, as the hub lists those that a token permits. */
+/** Permitted operation on an API path or a WebSocket topic, as listed by the hub for a token. */
 export interface TokenPermission {
   readonly operation: Operation;
-  /** With the version, and with names for ids: `/v2/zones/:zone_id`, `/v2/ws/socket/fence_events`. */
+  /** Path with the version and parameter names: `/v2/zones/:zone_id`, `/v2/ws/socket/fence_events`. */
   readonly path: string;
-  /** Everything, or what the holder of the token owns. */
+  /** All entities, or those that the token's holder owns. */
   readonly reach: 'ANY' | 'OWN';
 }
 
 export interface TokenPermissions {
   readonly permissions: readonly TokenPermission[];
-  /** Ids by their names in paths. */
+  /** Owned ids by their parameter names in paths. */
   readonly owned: Readonly<Record<string, readonly string[]>>;
 }
 
 export type PermissionCheck = (operation: Operation, path: string) => boolean;
 
-/** Whether an operation on a path below the version is permitted. */
+/** Returns a function that checks an operation on an API path without the version. */
 export function permissionCheckOf({ permissions, owned }: TokenPermissions): PermissionCheck {
   const patterns = permissions.map(({ path, ...rest }) => ({ ...rest, pattern: path.split('/').slice(1) }));
   return (operation, path) => {

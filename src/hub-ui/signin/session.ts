@@ -19,16 +19,16 @@ import {
 import { type TokenPermissions, permissionCheckOf } from './permissions.ts';
 
 /**
- * The session of this tab. Its tokens are kept by the browser until the tab is closed, so that loading the page again
- * asks nobody. A new tab asks the identity server without asking the user, if they have signed in here before.
+ * Session of this tab. Its tokens are in session storage, so that a reload needs no sign-in. A new tab signs in silently
+ * if the user has signed in in this browser before.
  */
 
-/** Several hubs may share an origin, each below a prefix of its own. */
+/** Several hubs may share an origin, each below its own prefix. */
 const TOKENS = `${PREFIX}hub-session`;
 const ATTEMPT = `${PREFIX}hub-sign-in`;
 const WAS_IN = `${PREFIX}hub-was-signed-in`;
 
-/** How long before its end a token is renewed, and when another attempt is made. */
+/** Time before expiry at which a token is renewed, and the delay of another attempt. */
 const AHEAD_MS = 60_000;
 const RETRY_MS = 10_000;
 
@@ -37,7 +37,7 @@ let tokens: Tokens | undefined;
 let renewing: Promise<boolean> | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Finds out who uses the page; `session` says what came of it. Does not resolve when the page is about to be left. */
+/** Restores or starts the session and sets `session`. Does not resolve if the page is about to redirect. */
 export async function startSession(given: SignInSettings): Promise<void> {
   settings = given;
   setRenew(renew);
@@ -77,12 +77,12 @@ async function enter(next: Tokens): Promise<void> {
   await loadPermits();
 }
 
-/** Asks the hub what is permitted. Without an answer everything is offered, and the hub refuses what it must. */
+/** Loads the permissions from the hub. On failure all controls are shown, and the hub rejects forbidden requests. */
 async function loadPermits(): Promise<void> {
   try {
     permits.value = permissionCheckOf(JSON.parse(await getText(`${UI_PATH}/permitted.json`)) as TokenPermissions);
   } catch {
-    // The state of the connection says why.
+    // The connection state shows the reason.
   }
 }
 
@@ -97,11 +97,11 @@ function take(next: Tokens): void {
 
 function renewIn(ms: number): void {
   clearTimeout(timer);
-  // A timer cannot be set for longer than 24 days.
+  // Timers are limited to 24 days.
   timer = setTimeout(() => void renew(), Math.min(ms, 2 ** 31 - 1));
 }
 
-/** Gets new tokens by the refresh token; once for all who want them at the same time. */
+/** Renews the tokens with the refresh token; concurrent calls share one request. */
 function renew(): Promise<boolean> {
   renewing ??= renewNow().finally(() => {
     renewing = undefined;
@@ -121,7 +121,7 @@ async function renewNow(): Promise<boolean> {
   }
 }
 
-/** Leaves for the identity server. */
+/** Redirects to the identity server. */
 async function begin({ isSilent }: { readonly isSilent: boolean }): Promise<void> {
   try {
     const back = location.pathname + location.search;
@@ -144,7 +144,7 @@ function leave(): void {
 }
 
 async function signOut(): Promise<void> {
-  // Whoever comes next at this computer is somebody else.
+  // The next user of this browser may be another person.
   deleteDrafts();
   const idToken = tokens?.id;
   leave();

@@ -6,7 +6,7 @@ import { type Session, session } from '../hub/access.ts';
 import { t } from '../languages/language.ts';
 import styles from './sign_in.module.css';
 
-/** What stands instead of the page, until somebody has signed in. */
+/** Sign-in screen, shown in place of the page. */
 export function SignIn({ session: { problem, signIn } }: { readonly session: Session }) {
   return (
     <main class={styles.page}>
@@ -23,7 +23,7 @@ export function SignIn({ session: { problem, signIn } }: { readonly session: Ses
   );
 }
 
-/** Says that nothing more comes in, when a session could not be renewed. What is on the page stays. */
+/** Notice that the session has expired and updates have stopped. The page stays visible. */
 export function SessionEnded() {
   if (session.value?.state !== 'ended') return null;
   return (
