@@ -15,24 +15,24 @@ import { type AppliedRecord, type ConfigLog, openConfigLog } from './config/conf
 import { type EntityText, restored, snapshotParts } from './config/snapshot_messages.ts';
 import type { EntityChange } from './config/config_record.ts';
 import { acquisitions, applied, type ConfigState, EMPTY_STATE, isSettled, serving } from './config/config_state.ts';
-import { DeadHubs } from './migration/failed_members.ts';
-import { type Door, type DoorOptions, openDoor } from './rpc/owner_server.ts';
-import { Gather } from './rpc/member_query.ts';
-import { type HandoverHandlers, Handovers } from './migration/partition_migration.ts';
-import { Keeping, type KeepingOptions, makeJournal, openStreams } from './durability.ts';
+import { FailedMembers } from './migration/failed_members.ts';
+import { type OwnerServer, type OwnerServerOptions, openOwnerServer } from './rpc/owner_server.ts';
+import { MemberQueries } from './rpc/member_query.ts';
+import { type MigrationHandlers, PartitionMigration } from './migration/partition_migration.ts';
+import { Durability, type DurabilityOptions, makeJournal, openStreams } from './durability.ts';
 import { partitionsOf } from './membership/partition_map.ts';
-import { type Membership, openMembership } from './membership/membership.ts';
-import { ObjectPartitions, type Regrouped } from './config/object_partitions.ts';
-import { OpeningEntities } from './config/bootstrap.ts';
+import { type ClusterMembership, openMembership } from './membership/membership.ts';
+import { ObjectPartitions, type Repartitioned } from './config/object_partitions.ts';
+import { BootstrapEntities } from './config/bootstrap.ts';
 import { Ownership } from './routing/ownership.ts';
 import { PartitionLoads } from './routing/partition_loads.ts';
 import { PROTOCOLS } from './config/protocols.ts';
-import { Pulse } from './membership/journal_probe.ts';
+import { JournalProbe } from './membership/journal_probe.ts';
 import { changeRecord } from './config/repartition.ts';
 import { objectsOf } from './migration/release.ts';
 import { RemoteShards } from './routing/remote_shards.ts';
-import { openRouter, type Router } from './rpc/owner_client.ts';
-import { Routes, type RoutesOptions } from './routing/location_router.ts';
+import { openOwnerClient, type OwnerClient } from './rpc/owner_client.ts';
+import { LocationRouter, type LocationRouterOptions } from './routing/location_router.ts';
 
 /**
  * This hub as a member of a cluster: what it stores in NATS, and what it takes over from other members.
@@ -53,7 +53,7 @@ import { Routes, type RoutesOptions } from './routing/location_router.ts';
  * shard releases objects as of the previous record, or as of a later one if its hub succeeded the owner and adopted them
  * afterwards; the release names the record.
  */
-export interface ClusterOptions extends KeepingOptions {
+export interface ClusterOptions extends DurabilityOptions {
   readonly suspectMs: number;
   /** Most hubs that may own objects at the same time; all of them when left out. */
   readonly ownersMax?: number;
@@ -66,7 +66,7 @@ export interface ClusterOptions extends KeepingOptions {
 }
 
 /** Functions of the hub that a cluster uses. */
-export interface ClusterHandlers extends HandoverHandlers {
+export interface ClusterHandlers extends MigrationHandlers {
   /**
    * Reports the changes of a record that does not belong to a commit of this hub; empty for a record that changes no entities.
    */
@@ -80,7 +80,7 @@ export interface ClusterHandlers extends HandoverHandlers {
   /** All objects that the shards hold or were notified of. */
   objects(): ObjectIds;
   /** Handlers of requests to this hub as an owner. */
-  readonly owned: Pick<DoorOptions, 'hasCapacity' | 'take' | 'ask' | 'forget' | 'settled'>;
+  readonly owned: Pick<OwnerServerOptions, 'hasCapacity' | 'take' | 'ask' | 'forget' | 'settled'>;
   readonly fanout: ClusterFanoutOptions['fanout'];
   readonly announce: ClusterFanoutOptions['announce'];
   readonly stage: LocalStage;
@@ -90,7 +90,7 @@ export interface ClusterHandlers extends HandoverHandlers {
   out(error: Error): void;
 }
 
-type Standing = 'opening' | 'attached' | 'member' | 'out';
+type ClusterRole = 'opening' | 'attached' | 'member' | 'out';
 
 const HUB_ID_SETTING = 'hub_id';
 /** Time that a change of entities waits until other hubs have applied it. */
@@ -114,33 +114,33 @@ export class Cluster {
   /** Shards of all owners, for locations and requests that this hub does not serve itself. */
   readonly remote: RemoteShards;
   /** Queries to all members. */
-  readonly gather: Gather;
+  readonly gather: MemberQueries;
   /** Storage of the steps of shards and of the collision stage. */
-  readonly keeping: Keeping;
+  readonly durability: Durability;
   readonly #options: ClusterOptions;
-  readonly #membership: Membership;
+  readonly #membership: ClusterMembership;
   #log!: ConfigLog;
   #state: ConfigState = EMPTY_STATE;
   readonly #partitions = new ObjectPartitions();
   readonly #ownership: Ownership;
-  readonly #router: Router;
-  readonly #dead: DeadHubs;
-  readonly #handovers: Handovers;
+  readonly #ownerClient: OwnerClient;
+  readonly #dead: FailedMembers;
+  readonly #migration: PartitionMigration;
   readonly #loads: PartitionLoads;
-  #door: Door | undefined;
+  #ownerServer: OwnerServer | undefined;
   #fanout: ClusterFanout | undefined;
   #motions: ClusterMotions | undefined;
   #rpc: ClusterRpc | undefined;
-  readonly #opening = new OpeningEntities();
+  readonly #opening = new BootstrapEntities();
   #configured = 0;
   #handlers: ClusterHandlers | undefined;
-  #standing: Standing = 'opening';
+  #standing: ClusterRole = 'opening';
   /** Called with the next record, or when this hub has acquired something. */
   readonly #watchers = new Set<() => void>();
   #expelled = 0;
   #isRetiring = false;
   readonly #timers = new Set<() => void>();
-  readonly #pulse: Pulse;
+  readonly #probe: JournalProbe;
 
   /** Called by openCluster only. */
   constructor(options: ClusterOptions) {
@@ -149,21 +149,21 @@ export class Cluster {
     const partitionOf = (kind: ObjectKind, id: string): number => this.#partitions.partitionOf(kind, id);
     this.#ownership = new Ownership(partitionOf);
     this.#loads = new PartitionLoads({ partitionOf, elapsed });
-    this.keeping = new Keeping(options, {
+    this.durability = new Durability(options, {
       partitionOf,
       isOwn: (kind, id) => this.#isOwn(kind, id),
       isSettled: () => isSettled(this.#state),
       isServing: () => this.#standing === 'member',
-      hasState: () => this.#handovers.hasState,
-      isAcquiring: () => this.#handovers.isAcquiring,
-      arrived: () => this.#handovers.arrived(),
+      hasState: () => this.#migration.hasState,
+      isAcquiring: () => this.#migration.isAcquiring,
+      arrived: () => this.#migration.arrived(),
       out: (error) => this.#out(error),
     });
-    const { journal, checkpoints } = this.keeping;
-    this.#pulse = new Pulse({
+    const { journal, checkpoints } = this.durability;
+    this.#probe = new JournalProbe({
       ...{ elapsed, schedule },
       barrier: () => journal.barrier(),
-      kept: () => this.keeping.trimIdle(),
+      kept: () => this.durability.trimIdle(),
     });
     this.#membership = openMembership({
       ...{ bus, name, incarnation, shards, schedule, elapsed, now, notice },
@@ -176,23 +176,23 @@ export class Cluster {
       makeJournal: (of) => makeJournal(options, of),
       loads: () => this.#loads.measured(),
       barrier: () => journal.barrier(),
-      onMap: () => this.#handovers.acquireSoon(),
+      onMap: () => this.#migration.acquireSoon(),
       out: () => this.#out(new Error('Another hub has expelled this one')),
     });
-    this.#router = openRouter({
+    this.#ownerClient = openOwnerClient({
       ...{ bus, name, incarnation, elapsed, schedule },
       ownership: this.#ownership,
       isMember: (of) => this.#state.members.has(of),
-      ownDoor: {
-        forwarded: (bytes, handedOver) => (this.#door as Door).forwarded(bytes, handedOver),
-        asked: (bytes) => (this.#door as Door).asked(bytes),
+      localOwner: {
+        forwarded: (bytes, handedOver) => (this.#ownerServer as OwnerServer).forwarded(bytes, handedOver),
+        asked: (bytes) => (this.#ownerServer as OwnerServer).asked(bytes),
       },
       applied: () => this.applied,
       reached: (sequence, timeoutMs) => this.#log.reached(sequence, timeoutMs),
       holdMs: options.holdMs,
       capacity: options.capacity,
     });
-    this.#dead = new DeadHubs({
+    this.#dead = new FailedMembers({
       ...{ bus, name, incarnation, holdMs: options.holdMs },
       state: () => this.#state,
       isOwn: (kind, id) => this.#isOwn(kind, id),
@@ -201,7 +201,7 @@ export class Cluster {
       },
       after: (delayMs, callback) => this.#after(delayMs, callback),
     });
-    this.#handovers = new Handovers({
+    this.#migration = new PartitionMigration({
       ...{ incarnation, checkpoints, journal, dead: this.#dead, partitionOf },
       ...{ now, elapsed, schedule, notice },
       state: () => this.#state,
@@ -209,9 +209,9 @@ export class Cluster {
       objectsIn: (partitions, config, located) => this.#objectsIn(partitions, config, located),
       configured: () => this.#configured,
       isServing: () => this.#standing === 'member',
-      releasedElsewhere: (from, sequence) => this.#router.released(from, sequence),
+      releasedElsewhere: (from, sequence) => this.#ownerClient.released(from, sequence),
       applied: (sequence) => this.#log.reached(sequence, options.holdMs),
-      writeState: () => this.keeping.writeState(),
+      writeState: () => this.durability.writeState(),
       noteConfig: () => journal.noteConfig(),
       append: (body) => this.#log.append(body),
       change: (ms) => this.#change(ms),
@@ -220,8 +220,8 @@ export class Cluster {
       out: (error) => this.#out(error),
       after: (delayMs, callback) => this.#after(delayMs, callback),
     });
-    this.remote = new RemoteShards(this.#router);
-    this.gather = new Gather({
+    this.remote = new RemoteShards(this.#ownerClient);
+    this.gather = new MemberQueries({
       ...{ bus, name, incarnation, notice, elapsed, schedule },
       hubName: options.hubName,
       members: () => this.#membership.members,
@@ -264,7 +264,7 @@ export class Cluster {
   /** Whether this hub serves everything, and all earlier locations are already with its shards. */
   get isLocal(): boolean {
     const { isWhole, servers } = this.#ownership;
-    return isWhole && servers.every((server) => server === this.#options.incarnation) && this.#router.isClear();
+    return isWhole && servers.every((server) => server === this.#options.incarnation) && this.#ownerClient.isClear();
   }
 
   /** Whether every partition is served and nothing is migrating. */
@@ -287,16 +287,23 @@ export class Cluster {
   }
 
   /** Tests whether a trackable is migrating to this hub; undefined while there are none. */
-  trackablesOnTheWay(): ((id: string) => boolean) | undefined {
-    return this.#handovers.trackablesOnTheWay();
+  migratingTrackables(): ((id: string) => boolean) | undefined {
+    return this.#migration.migratingTrackables();
   }
 
   /** Router for locations that this hub receives, some of which may be for its own shards. */
-  routesTo(local: RoutesOptions['local']): Routes {
+  routesTo(local: LocationRouterOptions['local']): LocationRouter {
     const { incarnation } = this.#options;
     const isServing = (): boolean => this.#standing === 'member';
     const { remote } = this;
-    return new Routes({ incarnation, ownership: this.#ownership, remote, local, isServing, loads: this.#loads });
+    return new LocationRouter({
+      incarnation,
+      ownership: this.#ownership,
+      remote,
+      local,
+      isServing,
+      loads: this.#loads,
+    });
   }
 
   /** Whether this hub is out, so that its state no longer counts. */
@@ -308,9 +315,9 @@ export class Cluster {
   get problem(): string | undefined {
     if (this.#standing === 'out') return 'it is out of its cluster';
     if (!this.#membership.isMember) return 'it has not joined its cluster';
-    const { lateMs } = this.#pulse;
+    const { lateMs } = this.#probe;
     if (lateMs === undefined) return undefined;
-    const why = this.keeping.journal.isFull
+    const why = this.durability.journal.isFull
       ? ': the stream is full'
       : this.#options.bus.isUp
         ? ''
@@ -323,7 +330,7 @@ export class Cluster {
     const { name, hubName, incarnation, bus } = this.#options;
     const { members, map } = this.#membership;
     const { problem } = this;
-    const { count: takeovers, lastMs } = this.#handovers.takeovers;
+    const { count: takeovers, lastMs } = this.#migration.takeovers;
     const ownerName = members.find((member) => partitionsOf(map, member.incarnation) === PARTITIONS)?.name;
     return {
       name,
@@ -335,7 +342,7 @@ export class Cluster {
       settled: this.isWhole,
       nats_connected: bus.isUp,
       applied_sequence: this.applied,
-      journal_waiting_bytes: this.keeping.journal.heldBytes,
+      journal_waiting_bytes: this.durability.journal.heldBytes,
       takeovers,
       ...(takeovers > 0 && { last_takeover_duration: Math.round(lastMs) }),
       members: members.map((member) => ({
@@ -353,18 +360,18 @@ export class Cluster {
 
   /** Values for metrics. */
   counts() {
-    const { forwarded, moved } = this.#router.gauges;
-    const { count: takeovers, lastMs: lastTakeoverMs } = this.#handovers.takeovers;
+    const { forwarded, moved } = this.#ownerClient.gauges;
+    const { count: takeovers, lastMs: lastTakeoverMs } = this.#migration.takeovers;
     return {
       ...{ forwarded, moved, takeovers, lastTakeoverMs },
       isOwner: this.standing === 'owner',
       partitions: partitionsOf(this.#membership.map, this.#options.incarnation),
       applied: this.applied,
-      appends: this.keeping.journal.appends,
-      heldBytes: this.keeping.journal.heldBytes,
+      appends: this.durability.journal.appends,
+      heldBytes: this.durability.journal.heldBytes,
       expelled: this.#expelled,
       framesLost: this.#fanout?.losses ?? 0,
-      rpcMisfits: this.#rpc?.misfits ?? 0,
+      rpcProtocolErrors: this.#rpc?.protocolErrors ?? 0,
       members: this.#membership.members,
     };
   }
@@ -379,7 +386,7 @@ export class Cluster {
     return this.#motions;
   }
 
-  get membership(): Membership {
+  get membership(): ClusterMembership {
     return this.#membership;
   }
 
@@ -400,12 +407,12 @@ export class Cluster {
 
   /** Whether further steps can be journaled. */
   get hasRoom(): boolean {
-    return this.keeping.journal.hasRoom;
+    return this.durability.journal.hasRoom;
   }
 
   /** Whether locations can be journaled. */
   get canKeep(): boolean {
-    return this.#standing === 'member' && this.keeping.journal.hasRoom && this.#options.bus.isUp;
+    return this.#standing === 'member' && this.durability.journal.hasRoom && this.#options.bus.isUp;
   }
 
   /** Returns the entities as they were some records ago. `catchUp`, called in the same turn, reports the changes since. */
@@ -418,7 +425,7 @@ export class Cluster {
       ...{ bus, name, self, notice, schedule, ...handlers },
     });
     this.#motions = new ClusterMotions({ bus, name, self, notice, schedule, stage: handlers.stage });
-    this.#door = openDoor({
+    this.#ownerServer = openOwnerServer({
       ...{ bus, name, incarnation: self, notice, schedule, ...handlers.owned },
       take: (runs) => {
         for (const run of runs) this.#loads.countRun(run);
@@ -429,9 +436,9 @@ export class Cluster {
       ownership: this.#ownership,
       isServing: () => this.#standing === 'member' && !this.#isRetiring,
       unrecorded: (runs, by) => this.#dead.unrecorded(runs, by),
-      released: (sequence) => this.#handovers.released(sequence),
+      released: (sequence) => this.#migration.released(sequence),
     });
-    this.#handovers.attach(handlers, this.#fanout);
+    this.#migration.attach(handlers, this.#fanout);
     for (const member of this.#state.members.keys()) this.#fanout.joined(member, { isNew: false });
     this.#tellOwners();
     this.#standing = 'attached';
@@ -454,12 +461,12 @@ export class Cluster {
   async join(): Promise<void> {
     await Promise.all([
       ...[this.#fanout?.ready(), this.#motions?.ready(), this.#rpc?.ready()],
-      ...[this.#door?.ready, this.gather.ready],
+      ...[this.#ownerServer?.ready, this.gather.ready],
     ]);
     await this.#membership.join(this.#log);
     if (this.#standing === 'attached') this.#standing = 'member';
-    this.#handovers.acquireSoon();
-    this.#pulse.start();
+    this.#migration.acquireSoon();
+    this.#probe.start();
     await this.#checkEarlier();
   }
 
@@ -500,7 +507,7 @@ export class Cluster {
    * until then. Rejects with HUB_UNAVAILABLE if it was sealed.
    */
   async upToDate(): Promise<void> {
-    await this.keeping.journal.barrier().catch((cause: unknown) => {
+    await this.durability.journal.barrier().catch((cause: unknown) => {
       throw new HubError('HUB_UNAVAILABLE', 'Cannot read: this hub is out of its cluster', { cause });
     });
   }
@@ -531,7 +538,7 @@ export class Cluster {
     const { holdMs, notice } = this.#options;
     this.#after(holdMs, () => {
       if (this.#standing === 'out') return;
-      const { lateMs = 0 } = this.#pulse;
+      const { lateMs = 0 } = this.#probe;
       if (lateMs < holdMs) {
         this.ending();
         return;
@@ -551,10 +558,10 @@ export class Cluster {
   async leave(): Promise<void> {
     if (this.#standing === 'out') return;
     try {
-      if (this.standing === 'owner') await this.keeping.checkpoints.write();
+      if (this.standing === 'owner') await this.durability.checkpoints.write();
       // Everything journaled has been published, and nothing more is journaled.
       const sealed = (): void => {
-        if (this.#standing !== 'out' && this.keeping.journal.isIdle) this.#fanout?.leaving();
+        if (this.#standing !== 'out' && this.durability.journal.isIdle) this.#fanout?.leaving();
       };
       await this.#membership.leave({ sealed });
     } catch (error) {
@@ -565,17 +572,17 @@ export class Cluster {
   async close(): Promise<void> {
     this.#standing = 'out';
     for (const cancel of this.#timers) cancel();
-    this.#pulse.stop();
-    this.keeping.journal.close();
-    this.#router.close();
-    this.#door?.close();
+    this.#probe.stop();
+    this.durability.journal.close();
+    this.#ownerClient.close();
+    this.#ownerServer?.close();
     this.#fanout?.close();
     this.#motions?.close();
     this.#rpc?.close();
     this.gather.close();
     this.#membership.close();
     this.#log.close();
-    this.keeping.checkpoints.close();
+    this.durability.checkpoints.close();
     await this.#options.bus.close();
   }
 
@@ -608,29 +615,29 @@ export class Cluster {
     this.#state = applied(before, record);
     const changes = changesIn(body);
     this.#partitions.noteDeleted(changes, { sequence, nowMs: this.#options.elapsed() });
-    const regrouped = this.#partitions.apply(changes);
+    const repartitioned = this.#partitions.apply(changes);
     this.#ownership.set(serving(this.#state));
-    this.#handovers.apply(record, before);
+    this.#migration.apply(record, before);
     if (this.#handlers !== undefined) this.#configured = sequence;
     if (this.#handlers === undefined) this.#opening.apply({ sequence, changes });
     else if (record.isOwn && changes.length > 0) this.#handlers.kept();
     else this.#handlers.foreign(changes);
     for (const [name, text] of settingsIn(body)) this.#handlers?.setting(name, text);
-    this.#writeRegrouped(regrouped);
+    this.#writeRegrouped(repartitioned);
     this.#tellFanout(record);
     if (body.kind === 'expel' && this.#membership.isMember) this.#expelled++;
     this.#membership.record(record, this.#state);
-    this.#router.ownershipChanged();
+    this.#ownerClient.ownershipChanged();
     this.#hasChanged();
     if (this.#state.version === sequence) this.#ownershipChanged(before);
   }
 
   /** Reacts to a change of ownership. */
   #ownershipChanged(before: ConfigState): void {
-    this.#handovers.forgetArrived();
+    this.#migration.forgetArrived();
     this.#handlers?.servesOther();
-    this.#handovers.acquireSoon();
-    if (isSettled(this.#state) && !isSettled(before)) void this.keeping.tidy();
+    this.#migration.acquireSoon();
+    if (isSettled(this.#state) && !isSettled(before)) void this.durability.tidy();
   }
 
   /** Whether an object is in a partition of this hub. */
@@ -639,21 +646,21 @@ export class Cluster {
   }
 
   #objectsIn(partitions: ReadonlySet<number>, behind?: number, located?: Iterable<string>): ObjectIds {
-    const { onTheWay } = this.#state;
+    const { migrating } = this.#state;
     const known = (this.#handlers as ClusterHandlers).objects();
     return this.#partitions.objectsIn({
-      ...{ partitions, known, onTheWay },
+      ...{ partitions, known, migrating },
       ...(behind !== undefined && { behind }),
       ...(located !== undefined && { located }),
     });
   }
 
   /** Writes the rows of objects whose partition has changed, before another hub can get the old partition. */
-  #writeRegrouped(regrouped: readonly Regrouped[]): void {
-    if (this.#handlers === undefined || !this.#handovers.hasState) return;
+  #writeRegrouped(repartitioned: readonly Repartitioned[]): void {
+    if (this.#handlers === undefined || !this.#migration.hasState) return;
     const { incarnation } = this.#options;
     const owners = this.#state.map?.owners ?? [];
-    const own = regrouped.filter(({ from, to }) => owners[from] === incarnation && owners[to] === incarnation);
+    const own = repartitioned.filter(({ from, to }) => owners[from] === incarnation && owners[to] === incarnation);
     if (own.length === 0) return;
     // On failure, the next flush writes them, too.
     this.#handlers.writeAnew(objectsOf(own.map(({ kind, id }) => [kind, id]))).catch(() => undefined);
@@ -666,7 +673,7 @@ export class Cluster {
       this.#motions?.gone(body.incarnation);
       this.#rpc?.gone(body.incarnation);
       this.gather.gone(body.incarnation);
-      this.#door?.forgetDoor(body.incarnation);
+      this.#ownerServer?.forgetIngress(body.incarnation);
     }
     if (body.kind === 'expel' || body.kind === 'leave' || body.kind === 'map') {
       this.#tellOwners();
@@ -717,12 +724,12 @@ export class Cluster {
   #out(error: Error): void {
     if (this.#standing === 'out') return;
     this.#standing = 'out';
-    this.#pulse.stop();
+    this.#probe.stop();
     this.#membership.close();
     // Pending appends cannot succeed. A successor may have deleted the streams, so nothing else would report it.
-    this.keeping.journal.close();
-    this.#router.close();
-    this.keeping.checkpoints.close();
+    this.durability.journal.close();
+    this.#ownerClient.close();
+    this.durability.checkpoints.close();
     this.#fanout?.close();
     this.#motions?.close();
     this.#rpc?.close();

@@ -10,7 +10,7 @@ import { type Checkpoints, type CheckpointsOptions, makeStateStream, openCheckpo
 import { journalStreams } from './journal/journal_streams.ts';
 import { StepJournal } from './journal/step_journal.ts';
 
-export interface KeptStreams extends Applicant {
+export interface DurableStreams extends Applicant {
   /** Size of each journal stream. */
   readonly journalBytesMax: number;
   /** Monotonic time in milliseconds. */
@@ -19,7 +19,7 @@ export interface KeptStreams extends Applicant {
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-export interface KeepingOptions extends KeptStreams {
+export interface DurabilityOptions extends DurableStreams {
   readonly shards: number;
   /** Whether reads may be stale while this hub is cut off. */
   readonly reads: 'latest' | 'any';
@@ -27,7 +27,7 @@ export interface KeepingOptions extends KeptStreams {
 }
 
 /** What the storage needs to know about objects and this hub. */
-export interface Keeper extends Required<Pick<CheckpointsOptions, 'partitionOf' | 'isOwn' | 'isSettled'>> {
+export interface DurabilityHost extends Required<Pick<CheckpointsOptions, 'partitionOf' | 'isOwn' | 'isSettled'>> {
   /** Whether this hub is a member, and is not closed. */
   isServing(): boolean;
   /** Whether the shards have adopted state: their changes are journaled from then on. */
@@ -46,7 +46,7 @@ const READY_MS = 15_000;
 const AGAIN_MS = 500;
 
 /** Creates the streams. Servers that have just started have no leader for a while, so failures are retried. */
-export async function openStreams(options: KeptStreams): Promise<void> {
+export async function openStreams(options: DurableStreams): Promise<void> {
   const { incarnation, elapsed, schedule } = options;
   for (const untilMs = elapsed() + READY_MS; ; ) {
     try {
@@ -62,7 +62,7 @@ export async function openStreams(options: KeptStreams): Promise<void> {
 }
 
 /** Creates the streams of a member's journal. */
-export async function makeJournal(options: KeptStreams, incarnation: string): Promise<void> {
+export async function makeJournal(options: DurableStreams, incarnation: string): Promise<void> {
   const { bus, name, replicas, storage, journalBytesMax: bytesMax } = options;
   for (const stream of journalStreams(name, incarnation)) {
     await bus.makeStream({ ...stream, replicas, storage, bytesMax });
@@ -73,17 +73,17 @@ export async function makeJournal(options: KeptStreams, incarnation: string): Pr
  * Durable data of this hub in NATS, for its successors: the steps of its shards in its journal, and their rows in the state,
  * which replace the beginning of the journal. If another hub has taken over either, this hub is out.
  */
-export class Keeping {
+export class Durability {
   readonly journal: StepJournal;
   readonly checkpoints: Checkpoints;
-  readonly #options: KeepingOptions;
-  readonly #keeper: Keeper;
+  readonly #options: DurabilityOptions;
+  readonly #host: DurabilityHost;
 
-  constructor(options: KeepingOptions, keeper: Keeper) {
+  constructor(options: DurabilityOptions, keeper: DurabilityHost) {
     const { bus, name, incarnation, shards, reads, schedule, elapsed } = options;
     const { partitionOf, isOwn, isSettled } = keeper;
     this.#options = options;
-    this.#keeper = keeper;
+    this.#host = keeper;
     this.checkpoints = openCheckpoints({ ...options, partitionOf, isOwn, isSettled });
     this.journal = new StepJournal({
       ...{ bus, name, incarnation, shards, reads, schedule, elapsed },
@@ -97,8 +97,8 @@ export class Keeping {
   /** Journals the changes of a step, see StepJournal. Changes made before this hub has the state are not part of the state. */
   step(shard: number, reply: ShardReply): Promise<void> | undefined {
     // Without the record, only that no other hub had taken over before is ensured.
-    const { record: _, config: _config, ...heard } = reply;
-    return this.journal.keep(shard, this.#keeper.hasState() ? reply : heard)?.catch((cause: unknown) => {
+    const { record: _, config: _config, ...withoutRecord } = reply;
+    return this.journal.keep(shard, this.#host.hasState() ? reply : withoutRecord)?.catch((cause: unknown) => {
       throw new HubError('HUB_UNAVAILABLE', 'Cannot keep locations: this hub is out of its cluster', { cause });
     });
   }
@@ -108,7 +108,7 @@ export class Keeping {
    * incomplete: an object that moves between shards then has a location in neither.
    */
   noteRows(rows: Iterable<StoredRow>): void {
-    if (this.#keeper.hasState()) this.checkpoints.note(rows as Iterable<LastKnownRow>);
+    if (this.#host.hasState()) this.checkpoints.note(rows as Iterable<LastKnownRow>);
   }
 
   /** Writes colliding pairs. Resolves when they are stored. */
@@ -121,12 +121,12 @@ export class Keeping {
    * objects that they have although the log does not say so yet.
    */
   async rows(hasAdopted: (kind: ObjectKind, id: string) => boolean): Promise<readonly LastKnownRow[]> {
-    if (!this.#keeper.hasState()) return [];
+    if (!this.#host.hasState()) return [];
     const rows: LastKnownRow[] = [];
     for await (const part of this.checkpoints.rows()) {
       for (const row of part) if (row.kind !== 'collision') rows.push(row);
     }
-    const isHere = this.#keeper.arrived();
+    const isHere = this.#host.arrived();
     return rows.filter(({ kind, id }) => isHere?.(kind, id) === true || hasAdopted(kind, id));
   }
 
@@ -137,7 +137,7 @@ export class Keeping {
 
   /** All rows of a flush were passed to `noteRows`. Never rejects. */
   async roundOver(shard: number, begunAt: number): Promise<void> {
-    const { isServing } = this.#keeper;
+    const { isServing } = this.#host;
     if (!isServing()) return;
     try {
       await this.journal.roundOver(shard, begunAt);
@@ -149,7 +149,7 @@ export class Keeping {
 
   /** Trims the barriers of an idle hub. */
   trimIdle(): void {
-    if (!this.#keeper.isServing()) return;
+    if (!this.#host.isServing()) return;
     // The next call retries.
     this.journal.trimIdle().catch(() => undefined);
   }
@@ -162,7 +162,7 @@ export class Keeping {
   /** See Checkpoints. Never rejects. */
   async tidy(): Promise<void> {
     await this.checkpoints.tidy().catch((error: unknown) => {
-      if (this.checkpoints.failure !== undefined) this.#keeper.out(this.checkpoints.failure);
+      if (this.checkpoints.failure !== undefined) this.#host.out(this.checkpoints.failure);
       else this.#options.notice(`Cannot tidy the state: ${(error as Error).message}`);
     });
   }
@@ -171,7 +171,7 @@ export class Keeping {
     try {
       await written;
     } catch (error) {
-      if (this.checkpoints.failure !== undefined) this.#keeper.out(this.checkpoints.failure);
+      if (this.checkpoints.failure !== undefined) this.#host.out(this.checkpoints.failure);
       throw error;
     }
   }

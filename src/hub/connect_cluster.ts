@@ -113,11 +113,11 @@ export function clusterDatabase(
     writer: new StoreWriter(store, { retryMs: RETRY_MS, schedule, state: () => undefined }),
     state,
     keep(rows) {
-      cluster.keeping.noteRows(rowsToStore(rows, clock));
+      cluster.durability.noteRows(rowsToStore(rows, clock));
       return undefined;
     },
-    keepPairs: (rows) => cluster.keeping.pairs(rowsToStore(rows, clock)),
-    lastRows: async (hasAdopted) => ownRows(await cluster.keeping.rows(hasAdopted), clock),
+    keepPairs: (rows) => cluster.durability.pairs(rowsToStore(rows, clock)),
+    lastRows: async (hasAdopted) => ownRows(await cluster.durability.rows(hasAdopted), clock),
     isBehind: () => false,
     refusesRows: () => !cluster.canKeep,
   };

@@ -1,6 +1,6 @@
 import { openSources, type Sources } from '../adapters/sources.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Places } from '../cluster/routing/location_router.ts';
+import type { LocationTarget } from '../cluster/routing/location_router.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf, historySettings } from '../config/settings.ts';
 import { PROVIDER_NAME, recordSize, shiftRecord } from '../core/location/record.ts';
@@ -78,7 +78,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
     return withinHold(shards.settled(), config.cluster_hold, 'Cannot process locations');
   };
   const count = config.num_threads;
-  const local: Places & { readonly count: number } = {
+  const local: LocationTarget & { readonly count: number } = {
     ...{ count, hasCapacity, kept },
     homeOf: (id) => shards.homeOf(id),
     get homesChanged() {
@@ -96,7 +96,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
     },
   };
   // In a cluster other hubs may process the locations; these receive wall-clock times.
-  const places: Places = cluster?.routesTo(local) ?? local;
+  const places: LocationTarget = cluster?.routesTo(local) ?? local;
   const canKeep = (): boolean => cluster !== undefined || !slow || !database.refusesRows();
   const recorded = historySettings(config);
   const ingest = new Ingest({

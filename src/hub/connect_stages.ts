@@ -130,21 +130,21 @@ function clusterShards(cluster: Cluster, { elapsed }: Clock, settled: (shard: nu
     configured: {
       sequence: () => cluster.configured,
       changes: new RecentChanges(elapsed),
-      onTheWay: () => cluster.trackablesOnTheWay(),
+      onTheWay: () => cluster.migratingTrackables(),
     },
-    keep: (shard: number, reply: ShardReply) => cluster.keeping.step(shard, reply),
+    keep: (shard: number, reply: ShardReply) => cluster.durability.step(shard, reply),
     rounds(shard: number) {
       let begunAt = 0;
       return {
         begun() {
-          begunAt = cluster.keeping.roundBegun();
+          begunAt = cluster.durability.roundBegun();
         },
         over() {
           const from = begunAt;
           // The last batch of a round contains its last rows. Rejected locations are reported elsewhere.
           void settled(shard)
             ?.catch(() => undefined)
-            .then(() => cluster.keeping.roundOver(shard, from));
+            .then(() => cluster.durability.roundOver(shard, from));
         },
       };
     },

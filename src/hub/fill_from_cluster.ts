@@ -1,4 +1,4 @@
-import type { LeftBehind } from '../cluster/migration/acquire.ts';
+import type { RecoveredState } from '../cluster/migration/acquire.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import type { EntityWrite } from '../core/entity_write.ts';
@@ -98,7 +98,7 @@ export async function fillFromCluster(
 }
 
 /** Passes recovered objects to the shards, and pairs to the collision stage. */
-async function adopt(parts: Parts, left: LeftBehind, delayMs: number): Promise<void> {
+async function adopt(parts: Parts, left: RecoveredState, delayMs: number): Promise<void> {
   const { clock, machine, shards, collisions, outcomes } = parts;
   const { objects, rows, pairs, steps, config, isLate } = left;
   const wanted = { provider: new Set(objects.providers), trackable: new Set(objects.trackables) };

@@ -202,7 +202,7 @@ function socketDeps(parts: Served, config: Config): Omit<SocketDeps, 'unsent' | 
     subscriptionsMax: config.websocket_max_subscriptions,
     paramsMax: config.websocket_max_params_size << 10,
     queueMaxBytes: config.websocket_buffer_size << 20,
-    ...(cluster && { interestTold: () => cluster.fanout?.told() }),
+    ...(cluster && { interestTold: () => cluster.fanout?.acknowledged() }),
     ...(authorization && { authorize: authorization.socket }),
     now,
     schedule,

@@ -22,7 +22,7 @@ export interface ClusterNumbers {
   /** How often events of other hubs were lost. */
   readonly framesLost: number;
   /** Messages of other hubs about remote procedure calls that could not be used. */
-  readonly rpcMisfits: number;
+  readonly rpcProtocolErrors: number;
   readonly members: readonly {
     readonly name: string;
     readonly isSelf: boolean;
@@ -71,7 +71,7 @@ export function clusterFamilies(counts: () => ClusterNumbers): readonly Family[]
     counter(
       'hub_cluster_rpc_refused_total',
       'Messages of other hubs about remote procedure calls that were refused.',
-      ({ rpcMisfits }) => rpcMisfits,
+      ({ rpcProtocolErrors }) => rpcProtocolErrors,
     ),
     {
       name: 'hub_cluster_clock_difference_ms',

@@ -7,7 +7,7 @@ import {
   makeStateStream,
   openCheckpoints,
 } from '../../src/cluster/state/checkpoints.ts';
-import { NotedRows } from '../../src/cluster/state/row_buffer.ts';
+import { RowBuffer } from '../../src/cluster/state/row_buffer.ts';
 import { packState, unpackState } from '../../src/cluster/state/state_message.ts';
 import type { CollisionRow } from '../../src/core/collision/row.ts';
 import type { StoredRow, LastKnownRow } from '../../src/core/item.ts';
@@ -440,23 +440,23 @@ test('What a hub that is gone had let go is erased where it lay, and nowhere els
   await dead.write();
   // Each has let go the same, and another hub has one of it by now.
   partitions.set('left', 2).set('moved', 2).set('foreign', 2);
-  const heir = await enter('heir', { partitionOf });
-  await heir.claim({ partitions: [2], collisions: false, epoch: 2 });
-  heir.note([objectRow('moved', '2')]);
-  await heir.write();
-  await heir.claim({ partitions: [0], collisions: false, epoch: 2 });
+  const successor = await enter('heir', { partitionOf });
+  await successor.claim({ partitions: [2], collisions: false, epoch: 2 });
+  successor.note([objectRow('moved', '2')]);
+  await successor.write();
+  await successor.claim({ partitions: [0], collisions: false, epoch: 2 });
   const objects = ['left', 'moved', 'foreign'].map((id) => ['trackable', id] as const);
   const letGo = [{ partitions: [0, 1], objects }];
   const found: string[] = [];
-  for await (const rows of heir.rowsIn([0, 1], letGo)) found.push(...rows.map(({ id }) => id));
+  for await (const rows of successor.rowsIn([0, 1], letGo)) found.push(...rows.map(({ id }) => id));
   assert.deepEqual(found, ['stays']);
-  await heir.eraseLetGo(letGo);
+  await successor.deleteReleased(letGo);
   const left = { moved: '2', stays: '1', foreign: '1' };
-  assert.deepEqual(await versionsIn(heir, [0, 1, 2]), left);
+  assert.deepEqual(await versionsIn(successor, [0, 1, 2]), left);
   // The heir of the other partition has yet to do the same.
   const other = await enter('other', { partitionOf });
   await other.claim({ partitions: [1], collisions: false, epoch: 2 });
-  await other.eraseLetGo(letGo);
+  await other.deleteReleased(letGo);
   assert.deepEqual(await versionsIn(other, [0, 1, 2]), { moved: '2', stays: '1' });
 });
 
@@ -491,11 +491,11 @@ test('What is left of a hub that is gone is there for all heirs until all have i
   dead.note([objectRow('one', '1'), objectRow('other', '1')]);
   await dead.write();
   let isSettled = false;
-  const heir = (own: number): Partial<CheckpointsOptions> => ({
+  const successor = (own: number): Partial<CheckpointsOptions> => ({
     ...{ partitionOf, compactBytes: 100, isSettled: () => isSettled },
     isOwn: (_, id) => partitions.get(id) === own,
   });
-  const [a, b] = [await enter('a', heir(0)), await enter('b', heir(1))];
+  const [a, b] = [await enter('a', successor(0)), await enter('b', successor(1))];
   await Promise.all([
     a.claim({ partitions: [0], collisions: false, epoch: 2 }),
     b.claim({ partitions: [1], collisions: false, epoch: 2 }),
@@ -705,7 +705,7 @@ test('Checkpoints refuse partitions that there are not, pairs that are not claim
 });
 
 test('Noted rows are bounded by the number of objects', () => {
-  const noted = new NotedRows(10_000);
+  const noted = new RowBuffer(10_000);
   for (let round = 0; round < 1000; round++) {
     noted.add(packedRows(Array.from({ length: 20 }, (_, i) => objectRow(`${i}`, `${round}`))));
     assert.ok(noted.size < 20_000, `${noted.size} bytes`);

@@ -165,7 +165,7 @@ test('ClusterFanout sends again what got lost on its way', async (context) => {
   const { clock } = world.cluster;
   world.cluster.isolate(one.name);
   await clock.wait(500);
-  assert.ok(one.shared.told(), 'who subscribes now waits');
+  assert.ok(one.shared.acknowledged(), 'who subscribes now waits');
   world.step(['a', 'b']);
   other.announce();
   world.cluster.restore(one.name);

@@ -131,7 +131,7 @@ test('What cannot be read is counted, and told once', async (t) => {
   const [a, b] = hubs;
   for (const bytes of [Buffer.from('x'), Buffer.from([0x92, 1, 5])]) a.bus.publish('hub.rpc', bytes);
   await clock.wait(100);
-  assert.equal(b.carrier.misfits, 2);
+  assert.equal(b.carrier.protocolErrors, 2);
   assert.match(b.notices.join('\n'), /^Rejected a remote procedure call of another hub: [^\n]*$/);
 });
 

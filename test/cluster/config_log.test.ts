@@ -151,9 +151,9 @@ for (const [what, value, message] of MISFITS) {
     assert.match(hub.stops[0]?.message ?? '', message);
     await assert.rejects(hub.log.append(PROTOCOL), { code: 'HUB_UNAVAILABLE', message });
     await assert.rejects(hub.log.reached(1, 1000), { code: 'HUB_UNAVAILABLE', message });
-    let isTold = false;
-    await assert.rejects(open('b', { stopped: () => (isTold = true) }), { message });
-    assert.equal(isTold, false, 'whoever opens hears of it twice');
+    let isReported = false;
+    await assert.rejects(open('b', { stopped: () => (isReported = true) }), { message });
+    assert.equal(isReported, false, 'whoever opens hears of it twice');
   });
 }
 

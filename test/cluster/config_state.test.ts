@@ -95,7 +95,7 @@ function anyRecord(dice: Dice, state: ConfigState, at: number): ConfigBody {
   if (kind === 4) return { kind: 'protocol', version: 1 };
   if (kind === 5) return { kind: 'ensure', by: name, providers: [['p', '{"id":"p"}']] };
   if (kind < 8) return anyChange(dice, name);
-  if (kind === 8) return arrived(name, state.onTheWay[0]?.sequence ?? at, dice(3) > 0 ? ALL : [dice(256)]);
+  if (kind === 8) return arrived(name, state.migrating[0]?.sequence ?? at, dice(3) > 0 ? ALL : [dice(256)]);
   const some = acquisitions(state, name).partitions[0];
   if (some !== undefined && dice(4) > 0) return took(name, some.of, dice(3) > 0 ? some.partitions : [dice(256)]);
   return took(name, other, dice(3) === 0 ? [] : ALL.filter(() => dice(2) === 0));
@@ -170,13 +170,13 @@ for (let seed = 1; seed <= 40; seed++) {
             self === owner ? chain : [],
           );
         }
-        const isAwaiting = state.onTheWay.some(({ objects }) => objects.some(([, , , to]) => to === partition));
+        const isAwaiting = state.migrating.some(({ objects }) => objects.some(([, , , to]) => to === partition));
         const isOpen = isAwaiting || (state.map !== undefined && (chain.length > 0 || !state.members.has(owner)));
         assert.equal(served.open.has(partition), isOpen, `${partition}`);
         if (chain.length > 1) SEEN.chains++;
         if (chain.includes(owner)) SEEN.back++;
       }
-      assert.equal(isSettled(state), state.map !== undefined && served.open.size === 0 && served.onTheWay.size === 0);
+      assert.equal(isSettled(state), state.map !== undefined && served.open.size === 0 && served.migrating.size === 0);
       for (const { incarnation } of state.dead.values()) {
         const isDone = toDelete(state).some((member) => member.incarnation === incarnation);
         assert.equal(isDone, leftOf(state, incarnation).length === 0);
@@ -184,10 +184,10 @@ for (let seed = 1; seed <= 40; seed++) {
       // The version tells of each change of who serves what, and of nothing else.
       const { version: _, ...was } = serving(before);
       const { version, ...is } = served;
-      const isSame = was.map === is.map && before.onTheWay === state.onTheWay && sameSets(was.open, is.open);
+      const isSame = was.map === is.map && before.migrating === state.migrating && sameSets(was.open, is.open);
       assert.equal(version, isSame ? before.version : i + 1);
       if (state.sources.some(({ of }) => state.members.has(of))) SEEN.handed++;
-      if (state.onTheWay.length > 0) SEEN.away++;
+      if (state.migrating.length > 0) SEEN.away++;
     }
   });
 
@@ -205,7 +205,7 @@ for (let seed = 1; seed <= 40; seed++) {
         });
       }
       assert.deepEqual(
-        state.onTheWay.flatMap(({ sequence, objects }) => objects.map((each) => [sequence, each])),
+        state.migrating.flatMap(({ sequence, objects }) => objects.map((each) => [sequence, each])),
         away,
       );
       for (const self of state.members.keys()) {

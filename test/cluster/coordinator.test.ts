@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { firstMap, type PartitionMap } from '../../src/cluster/membership/partition_map.ts';
-import { type Members, openMembers, type Signal, told } from '../../src/cluster/membership/members.ts';
-import { mapWithoutSelf, type Uneven, unevenSince, upkeep } from '../../src/cluster/membership/coordinator.ts';
+import { type Members, openMembers, type Signal, advance } from '../../src/cluster/membership/members.ts';
+import {
+  mapWithoutSelf,
+  type Imbalance,
+  imbalancedSince,
+  coordinatorRecord,
+} from '../../src/cluster/membership/coordinator.ts';
 import { PARTITIONS } from '../../src/shards/affinity.ts';
 
 const SUSPECT_MS = 2000;
@@ -21,7 +26,7 @@ const beat = (incarnation: string, atMs: number, loads = new Map<number, number>
 };
 
 function play(signals: readonly Signal[], from = openMembers('me', { suspectMs: SUSPECT_MS })): Members {
-  return signals.reduce(told, from);
+  return signals.reduce(advance, from);
 }
 
 /** This hub, and others that joined after it, heard at 0; several may own partitions, and nothing is under way. */
@@ -43,8 +48,8 @@ function countsOf(map: PartitionMap | undefined): Record<string, number> {
   return Object.fromEntries([...counts].map(([owner, all]) => [owner, all.length]));
 }
 
-function mapDue(members: Members, nowMs: number, uneven?: Uneven): PartitionMap | undefined {
-  const due = upkeep(members, nowMs, uneven);
+function mapDue(members: Members, nowMs: number, imbalance?: Imbalance): PartitionMap | undefined {
+  const due = coordinatorRecord(members, nowMs, imbalance);
   return due?.is === 'map' ? due.map : undefined;
 }
 
@@ -115,7 +120,7 @@ describe('The next version of the protocol', () => {
   ];
   for (const [name, signals, version] of rows) {
     test(name, () => {
-      const due = upkeep(play(signals, cluster(['a'])), 500);
+      const due = coordinatorRecord(play(signals, cluster(['a'])), 500);
       assert.equal(due?.is === 'protocol' ? due.version : undefined, version);
     });
   }
@@ -123,9 +128,9 @@ describe('The next version of the protocol', () => {
 
 test('With one owner at most, the member with the smallest incarnation owns everything, and nothing moves', () => {
   const one = cluster(['a'], { ownersMax: 1 });
-  const due = upkeep(one, 500);
+  const due = coordinatorRecord(one, 500);
   assert.deepEqual(due?.is === 'map' && new Set(due.map.owners), new Set(['a']));
-  assert.equal(upkeep(play([brings(9, mapOf({ me: 256 })), state(2)], one), 500), undefined);
+  assert.equal(coordinatorRecord(play([brings(9, mapOf({ me: 256 })), state(2)], one), 500), undefined);
 });
 
 describe('Partitions for who has less than its share', () => {
@@ -155,10 +160,10 @@ describe('Partitions for who has less than its share', () => {
 
   test('go to no more members than may own', () => {
     let members = play([owned], cluster(['a', 'b', 'c'], { ownersMax: 2 }));
-    let due = upkeep(members, 500);
+    let due = coordinatorRecord(members, 500);
     for (let sequence = 10; due?.is === 'map'; sequence++) {
       members = play([brings(sequence, due.map)], members);
-      due = upkeep(members, 500);
+      due = coordinatorRecord(members, 500);
     }
     assert.deepEqual([due, countsOf(members.map)], [undefined, { me: 128, a: 128 }]);
   });
@@ -174,11 +179,11 @@ describe('Loads', () => {
   const even = play([brings(9, mapOf({ me: 128, a: 128 }))], cluster(['a']));
   /** Looks each second, with the same loads; how long it takes until something is moved. */
   const movedAfter = (own: number, a: number, interrupted: (second: number) => Signal[] = () => []) => {
-    let [members, uneven]: [Members, Uneven | undefined] = [even, undefined];
+    let [members, imbalance]: [Members, Imbalance | undefined] = [even, undefined];
     for (let second = 0; second <= 130; second++) {
       members = play([...measured(own, a, second * 1000), ...interrupted(second)], members);
-      uneven = unevenSince(members, second * 1000, uneven);
-      const map = mapDue(members, second * 1000, uneven);
+      imbalance = imbalancedSince(members, second * 1000, imbalance);
+      const map = mapDue(members, second * 1000, imbalance);
       if (map !== undefined) return { second, counts: countsOf(map), moved: map };
     }
     return undefined;
@@ -213,9 +218,9 @@ describe('Loads', () => {
     const busy = (second: number) => [state(2, second < 59 || second >= 70)];
     assert.equal(movedAfter(20, 10, busy)?.second, 70);
     let members = play(measured(20, 10), even);
-    const uneven = { epoch: 5, sinceMs: -60_000 };
-    assert.ok(mapDue(members, 1999, uneven));
+    const imbalance = { epoch: 5, sinceMs: -60_000 };
+    assert.ok(mapDue(members, 1999, imbalance));
     members = play([{ is: 'noResponders', atMs: 900, incarnation: 'a' }], members);
-    assert.equal(mapDue(members, 1999, uneven), undefined);
+    assert.equal(mapDue(members, 1999, imbalance), undefined);
   });
 });

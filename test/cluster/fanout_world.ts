@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Bus } from '../../src/cluster/nats/bus.ts';
 import { ClusterFanout, type SentBefore } from '../../src/cluster/fanout/cluster_fanout.ts';
-import type { FenceEventLeft } from '../../src/cluster/fanout/fanout_message.ts';
+import type { JournaledFenceEvent } from '../../src/cluster/fanout/fanout_message.ts';
 import { filteredVariant } from '../../src/core/variant_filter.ts';
 import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
@@ -49,10 +49,10 @@ export class Listener implements Subscriber {
     const filter = object === undefined ? undefined : compileFilter(topic, { provider_id: object });
     this.#askedMs = hub.world.cluster.clock.nowMs;
     this.#id = hub.fanout.subscribe(this, { topic, view: { crs }, filter });
-    const told = hub.shared.told();
-    if (told === undefined) this.#open();
+    const acknowledged = hub.shared.acknowledged();
+    if (acknowledged === undefined) this.#open();
     else
-      told.then(
+      acknowledged.then(
         () => this.#open(),
         () => this.#end('refused'),
       );
@@ -216,7 +216,7 @@ export class TestHub {
     this.shared.owners(owners);
     if (!owners.includes(this.name)) return;
     this.shared.tookAfter(sequence);
-    this.shared.allHeard().then(
+    this.shared.allInterestReceived().then(
       () => {
         this.isOwner = !this.isOver;
         if (this.isOwner) this.shared.announceAgain(this.world.takeUntold());
@@ -235,7 +235,7 @@ export class FanOutWorld {
   readonly announced = new Map<string, number>();
   readonly hubs: TestHub[] = [];
   /** The fence events of each hub, as in its journal. */
-  readonly recorded = new Map<string, FenceEventLeft[]>();
+  readonly recorded = new Map<string, JournaledFenceEvent[]>();
   /** Owners that are gone, and have no heir yet that has told their fence events. */
   readonly #untold = new Set<string>();
   /** Whoever may let out events: a former owner cannot, as its lanes are sealed. */
@@ -276,7 +276,7 @@ export class FanOutWorld {
   }
 
   /** The last fence events of owners that are gone. */
-  takeUntold(): FenceEventLeft[] {
+  takeUntold(): JournaledFenceEvent[] {
     const events = [...this.#untold].flatMap((name) => {
       const all = this.recorded.get(name) ?? [];
       return all.filter(({ recordedMs }) => recordedMs > (all.at(-1)?.recordedMs ?? 0) - 5000);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { packFenceEvents, readFenceEvents } from '../../src/cluster/fanout/fanout_message.ts';
-import { lastFenceEvents, type StepLeft } from '../../src/cluster/journal/journal_recovery.ts';
-import { eventIdOf, ToldFenceEvents } from '../../src/cluster/fanout/fence_event_dedup.ts';
+import { lastFenceEvents, type RecoveredStep } from '../../src/cluster/journal/journal_recovery.ts';
+import { eventIdOf, FenceEventDedup } from '../../src/cluster/fanout/fence_event_dedup.ts';
 import { EffectWriter } from '../../src/core/effects.ts';
 import type { FenceEventJson } from '../../src/core/outcome.ts';
 import { copied, lend } from '../../src/model/borrowed.ts';
@@ -26,7 +26,7 @@ function stepOf(text: string): Uint8Array {
 }
 
 test('ToldFenceEvents knows the events of each variant by their ids, in JSON and in GeoJSON', () => {
-  const told = new ToldFenceEvents();
+  const told = new FenceEventDedup();
   for (const [variant, texts] of [
     [1, ['a', 'b', 'é'].map(textOf)],
     [2, ['a'].map(featureOf)],
@@ -40,7 +40,7 @@ test('ToldFenceEvents knows the events of each variant by their ids, in JSON and
 });
 
 test('ToldFenceEvents forgets what its sender has told long ago, and a sender that is gone for a minute', () => {
-  const told = new ToldFenceEvents();
+  const told = new FenceEventDedup();
   const pass = (seconds: number): void => {
     for (let i = 0; i < seconds; i++) told.beat();
   };
@@ -57,7 +57,7 @@ test('ToldFenceEvents forgets what its sender has told long ago, and a sender th
 });
 
 test('ToldFenceEvents knows 100,000 events of a sender', () => {
-  const told = new ToldFenceEvents();
+  const told = new FenceEventDedup();
   for (let i = 0; i < 100_001; i++) told.note('x', 1, `${i}`);
   assert.deepEqual([told.has(1, '0'), told.has(1, '1')], [false, true]);
 });
@@ -79,11 +79,11 @@ test('withFenceEvents keeps the events of a step with its record', () => {
 
 test('lastFenceEvents are those that were kept in the last five seconds of a journal, in order', () => {
   const step = { batch: new Uint8Array(0), effects: new Uint8Array(0) };
-  const stepAt = (endMs: number, keptByMs = endMs): StepLeft => {
+  const stepAt = (endMs: number, keptByMs = endMs): RecoveredStep => {
     return { endMs, keptByMs, step, fenceEvents: [[['f'], `${endMs}`]] };
   };
   const last = { endMs: 9000, keptByMs: Infinity, step };
-  const told = (earlier: readonly StepLeft[], steps: readonly StepLeft[]) => {
+  const told = (earlier: readonly RecoveredStep[], steps: readonly RecoveredStep[]) => {
     const events = lastFenceEvents('a1', { earlier, steps, released: [] }, () => false);
     return events.map(({ event: [, text], recordedMs }) => [text, recordedMs]);
   };
@@ -100,7 +100,7 @@ test('lastFenceEvents are without those of objects that had left, and arrived el
   const eventOf = (id: string, endMs: number): FenceEventJson => {
     return [['f', undefined, id, undefined, 'region_entry', 'location_provider'], `${id} ${endMs}`];
   };
-  const stepAt = (endMs: number, ...ids: string[]): StepLeft => ({
+  const stepAt = (endMs: number, ...ids: string[]): RecoveredStep => ({
     endMs,
     keptByMs: endMs,
     step: { batch: new Uint8Array(0), effects: new Uint8Array(0) },

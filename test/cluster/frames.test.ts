@@ -44,9 +44,9 @@ async function pair(context: TestContext) {
   const got: string[] = [];
   const announced: AnnouncedEvent[] = [];
   const lost: string[] = [];
-  const misfits: unknown[] = [];
-  const misfit = (error: unknown): void => void misfits.push(error);
-  const out = new FramesOut({ bus: sending, name: 'hub', self: 'a', misfit, schedule: clock.schedule });
+  const protocolErrors: unknown[] = [];
+  const malformed = (error: unknown): void => void protocolErrors.push(error);
+  const out = new FramesOut({ bus: sending, name: 'hub', self: 'a', malformed, schedule: clock.schedule });
   const into = new FramesIn({
     bus: b,
     name: 'hub',
@@ -57,15 +57,15 @@ async function pair(context: TestContext) {
     },
     announced: (event) => announced.push(event),
     lost: (what) => lost.push(what),
-    misfit,
+    malformed,
     schedule: clock.schedule,
   });
   await Promise.all([up(a), into.ready(), out.ready]);
   out.joined('b');
   into.joined('a', { isNew: false });
-  into.heard('a', out.sentTo('b'));
+  into.sentUpTo('a', out.sentTo('b'));
   const send = (...texts: string[]): void => out.forward(batchOf(texts), new Map([['b', variant(7)]]));
-  return { clock, cluster, a, out, into, send, sizes, got, announced, lost, misfits };
+  return { clock, cluster, a, out, into, send, sizes, got, announced, lost, protocolErrors };
 }
 
 const FIELD = fc.oneof(
@@ -285,7 +285,7 @@ test('FramesIn has sent again what a sender says to have sent, also if it could 
   await clock.wait(10);
   send('1');
   await clock.wait(10);
-  into.heard('a', out.sentTo('b'));
+  into.sentUpTo('a', out.sentTo('b'));
   await clock.wait(100);
   cluster.restore('a');
   await clock.wait(500);
@@ -356,15 +356,15 @@ test('FramesIn holds frames for a second at most, and 8 MiB', async (context) =>
 /** As pair, with a second sender, c. */
 async function three(context: TestContext) {
   const hub = await pair(context);
-  const { clock, cluster, into, misfits } = hub;
+  const { clock, cluster, into, protocolErrors } = hub;
   const bus = cluster.bus('c');
-  const misfit = (error: unknown): void => void misfits.push(error);
-  const other = new FramesOut({ bus, name: 'hub', self: 'c', misfit, schedule: clock.schedule });
+  const malformed = (error: unknown): void => void protocolErrors.push(error);
+  const other = new FramesOut({ bus, name: 'hub', self: 'c', malformed, schedule: clock.schedule });
   await Promise.all([up(bus), other.ready]);
   other.joined('b');
   other.joined('a');
   into.joined('c', { isNew: false });
-  into.heard('c', other.sentTo('b'));
+  into.sentUpTo('c', other.sentTo('b'));
   const sendOther = (text: string): void => other.forward(batchOf([text]), new Map([['b', variant(7)]]));
   return { ...hub, other, sendOther };
 }
@@ -453,7 +453,7 @@ test('FramesIn drops what comes of who is gone, and tells if that was an owner',
 });
 
 test('FramesIn passes over messages that do not fit, and goes on', async (context) => {
-  const { clock, a, send, got, misfits, lost } = await pair(context);
+  const { clock, a, send, got, protocolErrors, lost } = await pair(context);
   for (const bytes of [
     utf8(''),
     utf8('what?'),
@@ -465,6 +465,6 @@ test('FramesIn passes over messages that do not fit, and goes on', async (contex
   for (const bytes of [utf8(''), utf8('what?'), utf8('["a"]')]) a.publish('hub.f', bytes);
   send('1');
   await clock.wait(10);
-  assert.deepEqual([got, misfits.length, lost], [['1'], 7, []]);
-  assert.ok(misfits.every((error) => error instanceof FrameFormatError));
+  assert.deepEqual([got, protocolErrors.length, lost], [['1'], 7, []]);
+  assert.ok(protocolErrors.every((error) => error instanceof FrameFormatError));
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Packr } from 'msgpackr';
-import { packApplied, packBeat, unpackApplied, unpackBeat } from '../../src/cluster/membership/heartbeat.ts';
+import { packApplied, packHeartbeat, unpackApplied, unpackHeartbeat } from '../../src/cluster/membership/heartbeat.ts';
 import { lend } from '../../src/model/borrowed.ts';
 
 const number = fc.double({ min: 0.001, max: 1e15, noNaN: true });
@@ -18,7 +18,7 @@ const beats = fc.record(fields, { noNullPrototype: true });
 test('A beat, and what is applied, are read as they were written', () => {
   fc.assert(
     fc.property(beats, fc.nat(), (beat, sequence) => {
-      assert.deepEqual(unpackBeat(lend(packBeat(beat))), beat);
+      assert.deepEqual(unpackHeartbeat(lend(packHeartbeat(beat))), beat);
       const applied = { incarnation: beat.incarnation, sequence };
       assert.deepEqual(unpackApplied(lend(packApplied(applied))), applied);
     }),
@@ -34,7 +34,7 @@ test('A beat leaves out what a hub cannot have measured: it is to be heard all t
     [4, Infinity],
   ]);
   const beat = { incarnation: 'x', applied: 1, clockMs: 1, room: -Infinity, loads };
-  assert.deepEqual(unpackBeat(lend(packBeat(beat))), { ...beat, room: 0, loads: new Map([[2, 5]]) });
+  assert.deepEqual(unpackHeartbeat(lend(packHeartbeat(beat))), { ...beat, room: 0, loads: new Map([[2, 5]]) });
 });
 
 const BAD: readonly [what: string, value: unknown, message: string][] = [
@@ -52,7 +52,7 @@ const BAD: readonly [what: string, value: unknown, message: string][] = [
 for (const [what, value, message] of BAD) {
   test(`A beat with ${what} cannot be read, and is said to have it`, () => {
     const bytes = lend(new Packr({ useRecords: false }).pack(value));
-    assert.throws(() => unpackBeat(bytes), { name: 'BeatError', message: `Cannot read a beat: ${message}` });
+    assert.throws(() => unpackHeartbeat(bytes), { name: 'BeatError', message: `Cannot read a beat: ${message}` });
   });
 }
 

@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test';
 import type { Bus, StreamSettings } from '../../src/cluster/nats/bus.ts';
 import {
   HubJournal,
-  type JournalEnded,
-  type JournalPlaces,
+  type JournalClosed,
+  type JournalSubjects,
   readJournal,
   sealJournal,
 } from '../../src/cluster/journal/hub_journal.ts';
@@ -19,7 +19,7 @@ import { natsWorld, testNats } from './test_nats.ts';
 const SERVERS = ['n1', 'n2', 'n3'];
 const PLACES = placesOf('hub');
 
-function placesOf(name: string): JournalPlaces {
+function placesOf(name: string): JournalSubjects {
   return [
     { stream: `${name}_J_A`, subject: `${name}.j.a` },
     { stream: `${name}_J_B`, subject: `${name}.j.b` },
@@ -27,13 +27,13 @@ function placesOf(name: string): JournalPlaces {
 }
 
 /** The settings of the streams of a journal. */
-function streamsOf(places: JournalPlaces, more: Partial<StreamSettings> = {}): StreamSettings[] {
+function streamsOf(places: JournalSubjects, more: Partial<StreamSettings> = {}): StreamSettings[] {
   return places.map(({ stream: name, subject }) => {
     return { name, subjects: [subject], replicas: 3, storage: 'memory', ...more };
   });
 }
 
-async function makeStreams(bus: Bus, places: JournalPlaces, more: Partial<StreamSettings> = {}): Promise<void> {
+async function makeStreams(bus: Bus, places: JournalSubjects, more: Partial<StreamSettings> = {}): Promise<void> {
   for (const settings of streamsOf(places, more)) await bus.makeStream(settings);
 }
 
@@ -41,10 +41,10 @@ async function makeStreams(bus: Bus, places: JournalPlaces, more: Partial<Stream
 class Watched {
   readonly journal: HubJournal;
   readonly acknowledged: string[] = [];
-  readonly ends: JournalEnded[] = [];
+  readonly ends: JournalClosed[] = [];
   sent = 0;
 
-  constructor(bus: Bus, schedule: (delayMs: number, callback: () => void) => () => void, places: JournalPlaces) {
+  constructor(bus: Bus, schedule: (delayMs: number, callback: () => void) => () => void, places: JournalSubjects) {
     this.journal = new HubJournal({ places, bus, schedule, ended: (error) => this.ends.push(error) });
   }
 
@@ -58,7 +58,7 @@ class Watched {
 }
 
 /** The records of a journal, from a message on. */
-async function recordsFrom(bus: Bus, places: JournalPlaces, number: number): Promise<string[]> {
+async function recordsFrom(bus: Bus, places: JournalSubjects, number: number): Promise<string[]> {
   const { messages } = await readJournal(bus, places);
   const inOrder = [...messages].filter(([at]) => at >= number).sort(([a], [b]) => a - b);
   return inOrder.flatMap(([, records]) => records.map(textOf));
@@ -335,7 +335,7 @@ test('A journal is sealed on a real server while its owner appends', { skip: nat
   await Promise.all([up(owner), up(taker)]);
   const places = placesOf(world.name);
   await makeStreams(taker, places, { replicas: 1 });
-  const { promise, resolve } = Promise.withResolvers<JournalEnded>();
+  const { promise, resolve } = Promise.withResolvers<JournalClosed>();
   const schedule = (ms: number, callback: () => void): (() => void) => {
     const timer = setTimeout(callback, ms);
     return () => clearTimeout(timer);

@@ -20,7 +20,7 @@ async function hubsOf(context: TestContext, names: readonly string[]) {
   const hubs = await Promise.all(
     names.map(async (name) => {
       const bus = cluster.bus(name);
-      const hub = { id: 1, misfits: 0, bus };
+      const hub = { id: 1, protocolErrors: 0, bus };
       const interest = new Interest({
         bus,
         name: 'hub',
@@ -28,10 +28,10 @@ async function hubsOf(context: TestContext, names: readonly string[]) {
         wanted: () => [{ ...VARIANT, id: hub.id }],
         wants: (member, variants) => heard.push(`${name}: ${member} wants ${variants.map(({ id }) => id).join()}`),
         sentTo: () => ({ frames: 3, announced: 4 }),
-        heardBy: (member, { frames, announced }) =>
+        acknowledgedBy: (member, { frames, announced }) =>
           assert.deepEqual([member !== name, frames, announced], [true, 3, 4]),
-        misfit: () => {
-          hub.misfits++;
+        malformed: () => {
+          hub.protocolErrors++;
         },
         schedule: (delayMs, callback) => cluster.schedule(name, delayMs, callback),
       });
@@ -96,16 +96,16 @@ test('Interest tells every member, and told waits for all of them', async (conte
   const { hubs, heard, clock } = await hubsOf(context, ['a', 'b', 'c']);
   const [a, b, c] = hubs;
   assert.ok(a && b && c);
-  assert.equal(a.interest.told(), undefined, 'alone');
+  assert.equal(a.interest.acknowledged(), undefined, 'alone');
   for (const hub of hubs)
     for (const name of ['a', 'b', 'c']) if (hub.bus !== hubs['abc'.indexOf(name)]?.bus) hub.interest.joined(name);
-  await a.interest.told();
+  await a.interest.acknowledged();
   assert.deepEqual(heard.filter((line) => line.includes('a wants')).sort(), ['b: a wants 1', 'c: a wants 1']);
-  await Promise.all([b.interest.allHeard(), clock.wait(100)]);
-  assert.equal(a.interest.told(), undefined);
+  await Promise.all([b.interest.allInterestReceived(), clock.wait(100)]);
+  assert.equal(a.interest.acknowledged(), undefined);
   a.id = 2;
   a.interest.changed();
-  await a.interest.told();
+  await a.interest.acknowledged();
   assert.deepEqual(heard.filter((line) => line.includes('a wants 2')).sort(), ['b: a wants 2', 'c: a wants 2']);
 });
 
@@ -115,16 +115,16 @@ test('Interest tells of many changes at once, and of the last', async (context) 
   assert.ok(a && b);
   a.interest.joined('b');
   b.interest.joined('a');
-  await a.interest.told();
+  await a.interest.acknowledged();
   for (let i = 0; i < 100; i++) {
     a.id++;
     a.interest.changed();
     await clock.wait(1);
   }
-  await a.interest.told();
-  const told = heard.filter((line) => line.startsWith('b'));
-  assert.equal(told.at(-1), 'b: a wants 101');
-  assert.ok(told.length <= 8, `${told.length} messages in 100 ms`);
+  await a.interest.acknowledged();
+  const acknowledged = heard.filter((line) => line.startsWith('b'));
+  assert.equal(acknowledged.at(-1), 'b: a wants 101');
+  assert.ok(acknowledged.length <= 8, `${acknowledged.length} messages in 100 ms`);
 });
 
 test('Interest waits for no member that is gone, nor for ever for one that does not hear', async (context) => {
@@ -133,22 +133,25 @@ test('Interest waits for no member that is gone, nor for ever for one that does 
   assert.ok(a && b);
   a.interest.joined('b');
   b.interest.joined('a');
-  await b.interest.allHeard();
+  await b.interest.allInterestReceived();
   cluster.deafen('b');
   a.interest.changed();
-  const told = a.interest.told();
+  const acknowledged = a.interest.acknowledged();
   await clock.wait(5000);
   a.interest.gone('b');
-  await told;
+  await acknowledged;
   assert.equal(heard.at(-1), 'a: b wants ');
   a.interest.joined('c');
   const startMs = clock.nowMs;
-  await assert.rejects(async () => a.interest.told(), /Cannot subscribe: not all hubs have heard of it in 6000 ms/);
+  await assert.rejects(
+    async () => a.interest.acknowledged(),
+    /Cannot subscribe: not all hubs have heard of it in 6000 ms/,
+  );
   assert.ok(clock.nowMs - startMs > 5999);
-  const heardAll = a.interest.allHeard();
+  const heardAll = a.interest.allInterestReceived();
   a.interest.close();
   await assert.rejects(heardAll, /this hub is no member any more/);
-  await assert.rejects(a.interest.allHeard(), /this hub is no member any more/);
+  await assert.rejects(a.interest.allInterestReceived(), /this hub is no member any more/);
 });
 
 test('Interest is heard by a hub that learns later that the other is a member', async (context) => {
@@ -156,12 +159,12 @@ test('Interest is heard by a hub that learns later that the other is a member', 
   const [a, b] = hubs;
   assert.ok(a && b);
   a.interest.joined('b');
-  const told = a.interest.told();
+  const acknowledged = a.interest.acknowledged();
   const startMs = clock.nowMs;
   await clock.wait(300);
   assert.deepEqual(heard, []);
   b.interest.joined('a');
-  await told;
+  await acknowledged;
   assert.ok(clock.nowMs - startMs < 400);
 });
 
@@ -171,13 +174,13 @@ test('Interest tells all again when the connection was lost', async (context) =>
   assert.ok(a && b);
   a.interest.joined('b');
   b.interest.joined('a');
-  await a.interest.told();
+  await a.interest.acknowledged();
   cluster.isolate('a');
   await clock.wait(10);
   a.interest.down();
-  const told = a.interest.told();
-  assert.ok(told);
+  const acknowledged = a.interest.acknowledged();
+  assert.ok(acknowledged);
   cluster.restore('a');
-  await told;
+  await acknowledged;
   assert.equal(heard.filter((line) => line.startsWith('b')).length, 1, 'what is known changes nothing');
 });

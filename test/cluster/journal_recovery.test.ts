@@ -5,9 +5,9 @@ import { zstdCompressSync } from 'node:zlib';
 import type { Bus } from '../../src/cluster/nats/bus.ts';
 import { HubJournal, sealJournal } from '../../src/cluster/journal/hub_journal.ts';
 import { sealMessage } from '../../src/cluster/journal/journal_message.ts';
-import { journalPlaces, journalStreams } from '../../src/cluster/journal/journal_streams.ts';
+import { journalSubjects, journalStreams } from '../../src/cluster/journal/journal_streams.ts';
 import { piecesOf } from '../../src/cluster/journal/record_pieces.ts';
-import { dropIncarnation, readSteps, type StepLeft } from '../../src/cluster/journal/journal_recovery.ts';
+import { dropIncarnation, readSteps, type RecoveredStep } from '../../src/cluster/journal/journal_recovery.ts';
 import { EffectWriter } from '../../src/core/effects.ts';
 import { CHANGED_SHARD } from '../../src/core/state.ts';
 import { copied, lend, look } from '../../src/model/borrowed.ts';
@@ -33,7 +33,7 @@ function record(text: string, config = 0, nowMs = 0): Uint8Array {
   return Buffer.concat(piece ?? []);
 }
 
-const textsOf = (steps: readonly StepLeft[]): string[] => steps.map(({ step }) => textOf(step.batch));
+const textsOf = (steps: readonly RecoveredStep[]): string[] => steps.map(({ step }) => textOf(step.batch));
 
 async function makeStreams(bus: Bus, name: string, incarnation: string, replicas = 3): Promise<void> {
   for (const stream of journalStreams(name, incarnation)) {
@@ -67,7 +67,7 @@ async function taken(context: TestContext, seed: number) {
       clock.schedule(1000 + dice(8000), () => cluster.resume(server));
     }
     if (turn === sealAt) {
-      const places = journalPlaces('hub', 'i');
+      const places = journalSubjects('hub', 'i');
       sealing = sealJournal({ places, bus: taker, schedule: clock.schedule, by: 'taker', isOff: () => false });
     }
     const kind = dice(12);
@@ -103,7 +103,7 @@ class WrittenJournal {
 
   constructor(bus: Bus, later: (ms: number, callback: () => void) => () => void) {
     this.#journal = new HubJournal({
-      ...{ bus, places: journalPlaces('hub', 'i'), schedule: later },
+      ...{ bus, places: journalSubjects('hub', 'i'), schedule: later },
       ended: () => undefined,
     });
     this.#next = this.#mark();
@@ -183,7 +183,7 @@ async function journalWith(
   const bus = cluster.bus('taker');
   await up(bus);
   await makeStreams(bus, 'hub', 'i');
-  const places = journalPlaces('hub', 'i');
+  const places = journalSubjects('hub', 'i');
   const seals = sealed.map((place): [0 | 1, Uint8Array] => [place as 0 | 1, sealMessage('taker')]);
   for (const [place, bytes] of [...messages, ...seals]) await bus.append({ ...places[place], bytes, timeoutMs: 1000 });
   return async () => {
@@ -215,7 +215,7 @@ test('readSteps tells by when a step was kept: by when something came that did n
   const bus = cluster.bus('taker');
   await up(bus);
   await makeStreams(bus, 'hub', 'i');
-  const [place, other] = journalPlaces('hub', 'i');
+  const [place, other] = journalSubjects('hub', 'i');
   const at = (text: string, nowMs: number): Uint8Array => record(text, 0, nowMs);
   // One message does not take two of these.
   const large = randomBytes(700_000).toString('base64');
@@ -254,7 +254,7 @@ test('readSteps takes what lies in front of a gap for kept when it was made: it 
   const bus = cluster.bus('taker');
   await up(bus);
   await makeStreams(bus, 'hub', 'i');
-  const [place, other] = journalPlaces('hub', 'i');
+  const [place, other] = journalSubjects('hub', 'i');
   const at = (text: string, nowMs: number): Uint8Array => record(text, 0, nowMs);
   // The last message of a stream that is not appended to any more stays.
   await bus.append({ ...other, bytes: recordsMessage(5, [at('step old', 100)]), timeoutMs: 1000 });
@@ -291,7 +291,7 @@ test('readSteps tells by how much of the configuration the last step was made, a
     const bus = cluster.bus('taker');
     await up(bus);
     await makeStreams(bus, 'hub', 'i');
-    const places = journalPlaces('hub', 'i');
+    const places = journalSubjects('hub', 'i');
     for (const bytes of [recordsMessage(0, made), sealMessage('taker')])
       await bus.append({ ...places[0], bytes, timeoutMs: 1000 });
     await bus.append({ ...places[1], bytes: sealMessage('taker'), timeoutMs: 1000 });
@@ -361,7 +361,7 @@ for (const [what, records, expected] of [
     const bus = cluster.bus('taker');
     await up(bus);
     await makeStreams(bus, 'hub', 'i');
-    const places = journalPlaces('hub', 'i');
+    const places = journalSubjects('hub', 'i');
     const pieces = records.map((bytes) => Buffer.concat(piecesOf(zstdCompressSync(bytes))[0] ?? []));
     await bus.append({ ...places[0], bytes: recordsMessage(0, pieces), timeoutMs: 1000 });
     for (const place of places) await bus.append({ ...place, bytes: sealMessage('taker'), timeoutMs: 1000 });
@@ -431,7 +431,7 @@ test('A journal that was trimmed is taken over on a real server', { skip: nats.s
   const [owner, taker] = [world.bus('owner'), world.bus('taker')];
   await Promise.all([up(owner), up(taker)]);
   await makeStreams(taker, world.name, 'i', 1);
-  const places = journalPlaces(world.name, 'i');
+  const places = journalSubjects(world.name, 'i');
   const own = new HubJournal({ places, bus: owner, schedule, ended: () => undefined });
   for (let order = 0; order < 100; order++) await own.append(record(`step ${order}`));
   await own.append(record('done 79'));

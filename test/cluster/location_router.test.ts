@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Ownership } from '../../src/cluster/routing/ownership.ts';
 import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
-import type { Router } from '../../src/cluster/rpc/owner_client.ts';
-import { type Places, Routes } from '../../src/cluster/routing/location_router.ts';
+import type { OwnerClient } from '../../src/cluster/rpc/owner_client.ts';
+import { type LocationTarget, LocationRouter } from '../../src/cluster/routing/location_router.ts';
 import { PROVIDER_NAME, recordGeneratedMs, recordIdIn, recordSize } from '../../src/core/location/record.ts';
 import { HubError } from '../../src/errors.ts';
 import { ScannedNames } from '../../src/ingest/body_scanner.ts';
@@ -49,8 +49,8 @@ function openRoutes() {
     forget: async (ids: readonly string[]) => {
       state.forgotten = [...state.forgotten, ...ids.map((id) => `${id} elsewhere`)];
     },
-  } as unknown as Router;
-  const local: Places & { readonly count: number } = {
+  } as unknown as OwnerClient;
+  const local: LocationTarget & { readonly count: number } = {
     count: SHARDS,
     homesChanged: 10,
     homeOf: (id) => id.length % SHARDS,
@@ -77,11 +77,11 @@ function openRoutes() {
   const remote = new RemoteShards(router);
   const counted: string[] = [];
   const loads = { isSample: () => true, count: (id: string) => void counted.push(id) };
-  const routes = new Routes({ incarnation: 'a', ownership, remote, local, isServing, loads });
+  const routes = new LocationRouter({ incarnation: 'a', ownership, remote, local, isServing, loads });
   const serve = (version: number, owners: readonly string[], open: readonly number[] = []): void => {
     const all = Array.from({ length: PARTITIONS }, (_, partition) => owners[partition % owners.length] as string);
     const map = { epoch: version, owners: all, collisions: '' };
-    ownership.set({ version, map, open: new Set(open), onTheWay: new Set() });
+    ownership.set({ version, map, open: new Set(open), migrating: new Set() });
   };
   return { ownership, routes, state, went, serve, counted };
 }

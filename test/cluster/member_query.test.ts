@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type Answered, type Answers, Gather } from '../../src/cluster/rpc/member_query.ts';
+import { type MemberAnswer, type QueryHandler, MemberQueries } from '../../src/cluster/rpc/member_query.ts';
 import { up } from './contract.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
@@ -10,7 +10,7 @@ const QUESTION = { ask: 'sources', about: '' };
 const PATIENCE_MS = 500;
 
 /** Hubs that each answer what they are given: a function of what is asked. */
-async function hubsOf(context: TestContext, answers: Readonly<Record<string, Answers['answer'] | undefined>>) {
+async function hubsOf(context: TestContext, answers: Readonly<Record<string, QueryHandler['answer'] | undefined>>) {
   const clock = new SimulatedClock();
   context.after(clock.run());
   const cluster = new SimulatedCluster({ clock, seed: 1 });
@@ -19,7 +19,7 @@ async function hubsOf(context: TestContext, answers: Readonly<Record<string, Ans
     members.map(async ({ name: hubName, incarnation }) => {
       const bus = cluster.bus(incarnation);
       const hub = { bus, notices: [] as string[], asked: 0 };
-      const gather = new Gather({
+      const gather = new MemberQueries({
         ...{ bus, name: 'hub', incarnation, hubName, elapsed: clock.elapsed },
         members: () => members,
         notice: (text) => hub.notices.push(text),
@@ -43,10 +43,10 @@ async function hubsOf(context: TestContext, answers: Readonly<Record<string, Ans
 }
 
 const says = (value: unknown) => () => value;
-const shown = (answered: readonly Answered[]) => answered.map(({ hub, value }) => [hub, value]);
+const shown = (answered: readonly MemberAnswer[]) => answered.map(({ hub, value }) => [hub, value]);
 
 test('Every hub gets the answers of all, in the order of their joins', async (t) => {
-  const about: Answers['answer'] = ({ ask, about: id }) => [`${ask} ${id}`, { n: 1.5, gone: null }];
+  const about: QueryHandler['answer'] = ({ ask, about: id }) => [`${ask} ${id}`, { n: 1.5, gone: null }];
   const { hubs } = await hubsOf(t, { c: about, a: says([]), b: says('b') });
   const all = await Promise.all(hubs.map(({ gather }) => gather.ask({ ask: 'source', about: 'hall 7' })));
   const expected = [

@@ -5,8 +5,8 @@ import { firstMap, type PartitionMap } from '../../src/cluster/membership/partit
 import {
   accusation,
   appliedByAll,
-  BEAT_MS,
-  type Beat,
+  HEARTBEAT_MS,
+  type Heartbeat,
   clockDifferences,
   firstMember,
   loads,
@@ -16,9 +16,9 @@ import {
   openMembers,
   restored,
   type Signal,
-  type Step,
+  type MembershipStep,
   suspects,
-  told,
+  advance,
 } from '../../src/cluster/membership/members.ts';
 
 const SUSPECT_MS = 2000;
@@ -27,8 +27,8 @@ function join(sequence: number, incarnation: string, atMs = 0): Signal {
   return { is: 'join', sequence, atMs, incarnation, name: `hub ${incarnation}`, protocols: [1, 2] };
 }
 
-function beat(incarnation: string, atMs: number, more: Partial<Beat> = {}): Signal {
-  const sent: Beat = { incarnation, applied: 0, clockMs: atMs, room: 100, loads: new Map(), ...more };
+function beat(incarnation: string, atMs: number, more: Partial<Heartbeat> = {}): Signal {
+  const sent: Heartbeat = { incarnation, applied: 0, clockMs: atMs, room: 100, loads: new Map(), ...more };
   return { is: 'beat', atMs, beat: sent };
 }
 
@@ -42,7 +42,7 @@ const has = (incarnation: string, sequence: number): Signal => ({ is: 'hasApplie
 const expel = (sequence: number, incarnation: string): Signal => ({ is: 'expel', sequence, incarnation });
 
 function play(signals: readonly Signal[], from = openMembers('me', { suspectMs: SUSPECT_MS })): Members {
-  return signals.reduce(told, from);
+  return signals.reduce(advance, from);
 }
 
 /** This hub, and others that joined after it, up since -10,000 and silent since 0, with an append kept at `keptAtMs`. */
@@ -66,7 +66,7 @@ function session(members: Members, steps: readonly [nowMs: number, ...signals: S
   });
 }
 
-function show(step: Step): string {
+function show(step: MembershipStep): string {
   return step.do === 'append' ? step.do : `${step.do} ${step.incarnation}`;
 }
 
@@ -125,7 +125,7 @@ describe('suspects', () => {
 
 describe('accusation', () => {
   const now = 10_000;
-  const heard = (...all: string[]): Signal[] => all.map((incarnation) => beat(incarnation, now - BEAT_MS));
+  const heard = (...all: string[]): Signal[] => all.map((incarnation) => beat(incarnation, now - HEARTBEAT_MS));
   const rows: [name: string, others: string[], signals: Signal[], expected: string][] = [
     ['may be made by one of two', ['a'], [kept(now)], 'may'],
     ['may be made by one of three that hears another', ['a', 'b'], [...heard('a'), kept(now)], 'may'],
@@ -379,8 +379,8 @@ describe('Records', () => {
     const state = { protocol: 2, isSettled: true };
     const members = restored(openMembers('me', { suspectMs: SUSPECT_MS }), { members: all, map, ...state }, 70);
     const joins = [join(5, 'a', 70), join(8, 'b', 70)];
-    const told = play([...joins, { is: 'state', ...state }, { is: 'map', sequence: 9, map }]);
-    assert.deepEqual(members, { ...told, applied: 8 });
+    const advance = play([...joins, { is: 'state', ...state }, { is: 'map', sequence: 9, map }]);
+    assert.deepEqual(members, { ...advance, applied: 8 });
     assert.equal(firstMember(play([expel(9, 'a')], members))?.incarnation, 'b');
   });
 
@@ -483,8 +483,8 @@ describe('clockDifferences', () => {
 
 test('loads are what the owner of each partition has told last, or this hub has measured, and room is told by member', () => {
   const map = firstMap({ members: ['a', 'me'] });
-  const told = (load: number) => new Map([0, 1, 2, 3].map((partition) => [partition, load + partition]));
-  const beats = [beat('a', 1, { loads: told(90) }), beat('a', 2, { loads: told(10), room: 7 })];
+  const advance = (load: number) => new Map([0, 1, 2, 3].map((partition) => [partition, load + partition]));
+  const beats = [beat('a', 1, { loads: advance(90) }), beat('a', 2, { loads: advance(10), room: 7 })];
   const own: Signal = { is: 'measured', loads: new Map([0, 1, 4].map((partition) => [partition, 70])) };
   const members = play([{ is: 'map', sequence: 9, map }, ...beats, own], cluster(['a']));
   assert.deepEqual(loads(members).slice(0, 5), [10, 70, 12, 0, 0]);
@@ -556,26 +556,26 @@ function judged(history: readonly Signal[], nowMs: number): { suspects: string[]
   /** For how long somebody has been a suspect, and how long a minority waits before it accuses. */
   const suspicion = (who: string): { ms: number; minorityMs: number } => {
     if (who === 'me' || upAtMs === undefined) return { ms: -1, minorityMs: 0 };
-    let heardMs = Number.NEGATIVE_INFINITY;
+    let lastSeenMs = Number.NEGATIVE_INFINITY;
     let applied = -1;
     let isUnreachable = false;
     for (const [at, signal] of history.entries()) {
       if (at < (joinedAt.get(who) ?? 0)) continue;
       if (at === upAt) isUnreachable = false;
-      if (at === joinedAt.get(who) && signal.is === 'join') heardMs = signal.atMs;
+      if (at === joinedAt.get(who) && signal.is === 'join') lastSeenMs = signal.atMs;
       if (signal.is === 'join' && signal.incarnation === 'me' && at === joinedAt.get('me')) {
         // Before that it has not listened.
-        heardMs = Math.max(heardMs, signal.atMs);
+        lastSeenMs = Math.max(lastSeenMs, signal.atMs);
         isUnreachable = false;
       }
       if (signal.is === 'beat' && signal.beat.incarnation === who && signal.beat.applied >= applied) {
         applied = signal.beat.applied;
-        heardMs = Math.max(heardMs, signal.atMs);
+        lastSeenMs = Math.max(lastSeenMs, signal.atMs);
         isUnreachable = false;
       }
-      if (signal.is === 'noResponders' && signal.incarnation === who && signal.atMs >= heardMs) isUnreachable = true;
+      if (signal.is === 'noResponders' && signal.incarnation === who && signal.atMs >= lastSeenMs) isUnreachable = true;
     }
-    const silentMs = nowMs - Math.max(heardMs, upAtMs);
+    const silentMs = nowMs - Math.max(lastSeenMs, upAtMs);
     return { ms: silentMs - (isUnreachable ? 1000 : SUSPECT_MS), minorityMs: isUnreachable ? 3000 : 10_000 };
   };
   const silent = [...joinedAt.keys()].filter((who) => suspicion(who).ms >= 0);
@@ -612,7 +612,7 @@ describe('Members in any history', () => {
           seen.set(kind, (seen.get(kind) ?? 0) + 1);
           const signal = make(nowMs, history.length + 1);
           history.push(signal);
-          members = told(members, signal);
+          members = advance(members, signal);
         }
       }),
       { seed: 401, numRuns: 500 },
@@ -634,7 +634,7 @@ describe('Members in any history', () => {
           nowMs += afterMs;
           const signal = make(nowMs, i + 10);
           const appliedBefore = appliedByAll(members);
-          members = told(members, signal);
+          members = advance(members, signal);
           assert.ok(appliedByAll(members) >= appliedBefore);
           if (signal.is === 'expel') asked.delete(signal.incarnation);
           if (signal.is === 'sealed' && asked.get(signal.incarnation) === 'seal')
@@ -677,7 +677,7 @@ describe('Members in any history', () => {
         let nowMs = 0;
         for (const [i, { afterMs, make }] of all.entries()) {
           nowMs += afterMs;
-          members = look(told(members, make(nowMs, i + 10)), nowMs).members;
+          members = look(advance(members, make(nowMs, i + 10)), nowMs).members;
           const nextMs = Math.min(nextLookMs(members, nowMs), nowMs + 100_000);
           assert.ok(nextMs > nowMs);
           const laterMs = nowMs + part * (nextMs - nowMs);
@@ -693,16 +693,16 @@ describe('Members in any history', () => {
 });
 
 test('A member that beats as it should is never suspected, however late each beat is by less than the rest', () => {
-  const late = fc.array(fc.nat(SUSPECT_MS - BEAT_MS - 1), { minLength: 1, maxLength: 30 });
+  const late = fc.array(fc.nat(SUSPECT_MS - HEARTBEAT_MS - 1), { minLength: 1, maxLength: 30 });
   fc.assert(
     fc.property(late, (lateMs) => {
       // Sent at each BEAT_MS, heard later, and not before those that were sent earlier.
       let members = cluster(['a']);
-      let heardMs = 0;
+      let lastSeenMs = 0;
       for (const [i, ms] of lateMs.entries()) {
-        heardMs = Math.max(heardMs, (i + 1) * BEAT_MS + ms);
-        assert.deepEqual(suspected(members, heardMs), []);
-        members = play([beat('a', heardMs)], members);
+        lastSeenMs = Math.max(lastSeenMs, (i + 1) * HEARTBEAT_MS + ms);
+        assert.deepEqual(suspected(members, lastSeenMs), []);
+        members = play([beat('a', lastSeenMs)], members);
       }
     }),
     { seed: 404, numRuns: 200 },

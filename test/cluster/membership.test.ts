@@ -30,7 +30,7 @@ function names(hubs: readonly TestHub[]): string[] {
 /** All that was moved has arrived, and each owner has its share, give or take one. */
 function assertEven(living: readonly TestHub[], ownersMax = Number.POSITIVE_INFINITY): void {
   for (const { state, membership } of living) {
-    assert.ok(isSettled(state), JSON.stringify([state.sources, state.onTheWay]));
+    assert.ok(isSettled(state), JSON.stringify([state.sources, state.migrating]));
     assert.deepEqual(state.map, membership.map);
     const counts = [...Map.groupBy(state.map?.owners ?? [], (owner) => owner).values()].map(({ length }) => length);
     assert.equal(counts.length, Math.min(living.length, ownersMax));

@@ -6,9 +6,13 @@ import type { ConfigBody } from '../../src/cluster/config/config_record.ts';
 import { acquisitions, applied, type ConfigState, EMPTY_STATE } from '../../src/cluster/config/config_state.ts';
 import { HubJournal } from '../../src/cluster/journal/hub_journal.ts';
 import { journalMessage } from '../../src/cluster/journal/journal_message.ts';
-import { journalPlaces, journalStreams } from '../../src/cluster/journal/journal_streams.ts';
+import { journalSubjects, journalStreams } from '../../src/cluster/journal/journal_streams.ts';
 import type { PartitionMap } from '../../src/cluster/membership/partition_map.ts';
-import { type Membership, type MembershipOptions, openMembership } from '../../src/cluster/membership/membership.ts';
+import {
+  type ClusterMembership,
+  type ClusterMembershipOptions,
+  openMembership,
+} from '../../src/cluster/membership/membership.ts';
 import { utf8 } from './contract.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
@@ -16,7 +20,7 @@ import { SimulatedClock } from './simulated_clock.ts';
 export const PROTOCOL: ConfigBody = { kind: 'protocol', version: 1 };
 
 /** What a hub of these tests needs of its surroundings. */
-export interface HubPlace extends Pick<MembershipOptions, 'elapsed' | 'now' | 'schedule'> {
+export interface HubPlace extends Pick<ClusterMembershipOptions, 'elapsed' | 'now' | 'schedule'> {
   readonly bus: Bus;
   /** Of the cluster. */
   readonly name: string;
@@ -32,7 +36,7 @@ export interface HubPlace extends Pick<MembershipOptions, 'elapsed' | 'now' | 's
 export class TestHub {
   readonly incarnation: string;
   readonly bus: Bus;
-  readonly membership: Membership;
+  readonly membership: ClusterMembership;
   readonly journal: HubJournal;
   readonly notices: string[] = [];
   readonly maps: { readonly atMs: number; readonly map: PartitionMap }[] = [];
@@ -49,12 +53,12 @@ export class TestHub {
   #ids = 0;
   #isTaking = false;
 
-  constructor(place: HubPlace, more: Partial<MembershipOptions> = {}) {
+  constructor(place: HubPlace, more: Partial<ClusterMembershipOptions> = {}) {
     const { bus, name, incarnation, schedule, elapsed } = place;
     this.#place = place;
     this.incarnation = incarnation;
     this.bus = bus;
-    const places = journalPlaces(name, incarnation);
+    const places = journalSubjects(name, incarnation);
     this.journal = new HubJournal({ bus, places, schedule, ended: ({ isSealed }) => isSealed && this.#end() });
     this.membership = openMembership({
       ...place,
@@ -168,7 +172,7 @@ export class HubWorld {
   }
 
   /** A hub that is starting. Each one is another incarnation, on a member of the network of its own. */
-  add(more: Partial<MembershipOptions> = {}, changed = (bus: Bus): Bus => bus): TestHub {
+  add(more: Partial<ClusterMembershipOptions> = {}, changed = (bus: Bus): Bus => bus): TestHub {
     const incarnation = `h${this.hubs.length + 1}`;
     const bus = changed(this.cluster.bus(incarnation));
     const hub = new TestHub(
@@ -186,7 +190,7 @@ export class HubWorld {
   }
 
   /** Starts hubs one after the other, and waits until they have a map. */
-  async start(count: number, more: Partial<MembershipOptions> = {}): Promise<TestHub[]> {
+  async start(count: number, more: Partial<ClusterMembershipOptions> = {}): Promise<TestHub[]> {
     const hubs: TestHub[] = [];
     for (let i = 0; i < count; i++) {
       const hub = this.add(more);
@@ -230,7 +234,7 @@ export class HubWorld {
 
   /** What is in the journal of an incarnation, in each stream. */
   journalOf(incarnation: string): readonly (readonly string[])[] {
-    return journalPlaces('hub', incarnation).map(({ stream, subject }) => {
+    return journalSubjects('hub', incarnation).map(({ stream, subject }) => {
       const kept = this.cluster.streams.get(stream)?.stream;
       const kinds: string[] = [];
       let next = kept?.first([subject], 1);

@@ -130,9 +130,9 @@ export class MotionHub implements Subscriber {
       refusesRows: () => false,
     } as unknown as Database;
     const cluster = {
-      keeping: { step: () => later(), roundBegun: () => 0, roundOver: async () => undefined },
+      durability: { step: () => later(), roundBegun: () => 0, roundOver: async () => undefined },
       configured: 0,
-      trackablesOnTheWay: () => undefined,
+      migratingTrackables: () => undefined,
       isOut: false,
       fanout: undefined as ClusterFanout | undefined,
       motions: undefined as ClusterMotions | undefined,

@@ -46,7 +46,7 @@ suite('messages about motions', () => {
   });
 
   const head = ['x', 3, 17, T0, T0, [], 0, []];
-  const misfits: readonly (readonly [what: string, value: unknown, says: RegExp])[] = [
+  const protocolErrors: readonly (readonly [what: string, value: unknown, says: RegExp])[] = [
     ['no list', 7, /version does not fit, found 7/],
     ['a later version', [2, ...head], /version does not fit, found 2/],
     ['nobody', [1, '', ...head.slice(1)], /from does not fit, found ""/],
@@ -56,7 +56,7 @@ suite('messages about motions', () => {
     ['set backs that are none', [1, ...head.slice(0, 5), [[1]], 0, []], /set backs does not fit, found \[\[1\]\]/],
     ['motions that are no bytes', [1, ...head.slice(0, 7), [[1, 2]]], /motions does not fit/],
   ];
-  for (const [what, value, says] of misfits) {
+  for (const [what, value, says] of protocolErrors) {
     test(`are refused with ${what}`, () => {
       assert.throws(
         () => readMotionsMessage(lend(msgpack(value))),

@@ -84,7 +84,7 @@ test('ClusterFanout sends again over NATS what got lost', { skip }, async (conte
     missed: (_id, why) => assert.fail(why),
   };
   other.fanout.subscribe(subscriber, { topic: 'location_updates', view: { crs: 'EPSG:4326' } });
-  await other.shared.told();
+  await other.shared.acknowledged();
   const texts = Array.from({ length: 500 }, (_, n) => `{"n":${n},"more":"${'x'.repeat(2000)}"}`);
   for (const text of texts) {
     owner.fanout.publish(batchesOf([{ variant: owner.variants[0]?.id ?? 0, fields: [], text }]));
@@ -116,7 +116,7 @@ test('ClusterFanout carries 20,000 events over NATS to the subscribers of anothe
   other.fanout.subscribe(into(all), { topic, view: { crs: 'EPSG:4326' } });
   const filter = compileFilter(topic, { provider_id: 'p3' });
   other.fanout.subscribe(into(some), { topic, view: { crs: 'EPSG:4326' }, filter });
-  await other.shared.told();
+  await other.shared.acknowledged();
   const [variant] = owner.variants;
   assert.ok(variant?.unfiltered === false);
   const texts = Array.from(
@@ -137,7 +137,7 @@ test('ClusterFanout carries 20,000 events over NATS to the subscribers of anothe
     some,
     texts.filter((_, i) => i % 10 === 3),
   );
-  await other.shared.told();
+  await other.shared.acknowledged();
   while (other.proximities.length === 0) await turn();
   assert.deepEqual([other.proximities, owner.proximities, other.shared.losses], [['{"provider_id":"p"}'], [], 0]);
 });

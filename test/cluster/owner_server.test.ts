@@ -5,14 +5,14 @@ import { Packr } from 'msgpackr';
 import {
   type AskRequest,
   packAsk,
-  type Reply,
+  type OwnerReply,
   unpackAnswer,
   unpackForward,
   unpackReply,
 } from '../../src/cluster/rpc/owner_protocol.ts';
-import { Parcel, ParcelBuffers } from '../../src/cluster/rpc/request_buffer.ts';
+import { RequestBatch, BatchBuffers } from '../../src/cluster/rpc/request_buffer.ts';
 import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
-import type { Router } from '../../src/cluster/rpc/owner_client.ts';
+import type { OwnerClient } from '../../src/cluster/rpc/owner_client.ts';
 import { HubError } from '../../src/errors.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { LocationPacker } from '../../src/wire/location_record.ts';
@@ -23,7 +23,7 @@ import { locationOf, T0, TestHub, takenOf } from './owner_server_world.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 
-const BUFFERS = new ParcelBuffers();
+const BUFFERS = new BatchBuffers();
 const TIMES = { generatedMs: T0, receivedMs: T0 };
 
 function owner(context: TestContext, more: Partial<ConstructorParameters<typeof TestHub>[0]> = {}) {
@@ -41,26 +41,26 @@ function request(
   {
     number = 1,
     applied = 1,
-    door = 'front',
+    ingress = 'front',
     triedBy = [] as readonly string[],
     version = 1 as number | undefined,
   } = {},
 ): Uint8Array {
-  const parcel = new Parcel(BUFFERS);
-  const run = (run: Parameters<Parcel['take']>[0]): void => void parcel.take(run, 0);
-  const shards = new RemoteShards({ run } as unknown as Router);
+  const parcel = new RequestBatch(BUFFERS);
+  const run = (run: Parameters<RequestBatch['take']>[0]): void => void parcel.take(run, 0);
+  const shards = new RemoteShards({ run } as unknown as OwnerClient);
   for (const text of texts) shards.location(locationOf('p', text), TIMES);
-  return Uint8Array.from(parcel.message({ applied, door, number, triedBy, version }));
+  return Uint8Array.from(parcel.message({ applied, ingress, number, triedBy, version }));
 }
 
-async function told({ door }: TestHub, bytes: Uint8Array): Promise<Reply> {
+async function told({ door }: TestHub, bytes: Uint8Array): Promise<OwnerReply> {
   const lent = Uint8Array.from(bytes);
   const answer = door.forwarded(lent);
   lent.fill(0xdd);
   return unpackReply(lend(await answer));
 }
 
-async function asked({ door }: TestHub, request: AskRequest): Promise<Reply> {
+async function asked({ door }: TestHub, request: AskRequest): Promise<OwnerReply> {
   return unpackReply(lend(await door.asked(packAsk(request))));
 }
 
@@ -76,7 +76,7 @@ test('A request that comes again is taken once, and answered as it was', async (
   const late = await told(hub, bytes);
   assert.ok(late.at === 'failed' && late.error.message === 'Cannot process locations: request 1 is older than 2');
   assert.deepEqual(textsOf(hub), ['x', 'y', 'z']);
-  assert.deepEqual(await told(hub, request(['other'], { door: 'another' })), { at: 'done' }, 'numbers are per door');
+  assert.deepEqual(await told(hub, request(['other'], { ingress: 'another' })), { at: 'done' }, 'numbers are per door');
 });
 
 test('A request that was refused is taken when it comes again', async (context) => {
@@ -114,7 +114,7 @@ test('A request waits until the configuration that it names is applied', async (
 test('What a front door sends that is no member any more is not taken', async (context) => {
   const { hub } = owner(context);
   await told(hub, request(['x'], { number: 7 }));
-  hub.door.forgetDoor('front');
+  hub.door.forgetIngress('front');
   const { at, error } = (await told(hub, request(['x'], { number: 7 }))) as { at: string; error?: HubError };
   assert.deepEqual([at, error?.code], ['failed', 'HUB_UNAVAILABLE']);
   assert.deepEqual(textsOf(hub), ['x']);
@@ -135,7 +135,7 @@ test('A door takes 64 MiB at once, and no more', async (context) => {
   const { hub } = owner(context, { stepMs: () => 100 });
   const text = 'x'.repeat(3_900_000);
   const replies = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => told(hub, request([text], { door: `door ${i}` }))),
+    Array.from({ length: 20 }, (_, i) => told(hub, request([text], { ingress: `door ${i}` }))),
   );
   assert.deepEqual([...new Set(replies.map(({ at }) => at))].sort(), ['busy', 'done']);
   assert.equal(hub.taken.length, replies.filter(({ at }) => at === 'done').length);
@@ -169,7 +169,7 @@ const MALFORMED: readonly [what: string, bytes: Uint8Array, message: RegExp][] =
   ['that ends behind its records', GOOD.subarray(0, SIZE), /: 0 bytes are not msgpack$/],
   ['with another tail', withTail(GOOD, 5), /: it must be a list, but is 5$/],
   ['without a sequence', withTail(GOOD, [-1, 'front', 1, [ROW]]), /: applied must be a whole number, but is -1$/],
-  ['of nobody', withTail(GOOD, [1, '', 1, [ROW]]), /: door must be a string, but is ""$/],
+  ['of nobody', withTail(GOOD, [1, '', 1, [ROW]]), /: ingress must be a string, but is ""$/],
   ['without a number', withTail(GOOD, [1, 'front', 1.5, [ROW]]), /: number must be a whole number, but is 1\.5$/],
   [
     'that may be repeated or not',
@@ -238,7 +238,9 @@ test('Whatever bytes come, what a door hands on can be read by a worker', () => 
       fc.array(change, { maxLength: 3 }),
       (locations, changes) => {
         const runs: Parameters<typeof checkRun>[0][] = [];
-        const shards = new RemoteShards({ run: (run: (typeof runs)[0]) => void runs.push(run) } as unknown as Router);
+        const shards = new RemoteShards({
+          run: (run: (typeof runs)[0]) => void runs.push(run),
+        } as unknown as OwnerClient);
         for (const location of locations) {
           if (location.text.length > 1000) continue;
           shards.location(location, TIMES);
@@ -273,7 +275,7 @@ test('Whatever bytes come, what a door hands on can be read by a worker', () => 
 });
 
 const READ = { kind: 'read', argument: { ask: 'fence_providers', id: 'f', spatial: false } } as const;
-const HEAD = { applied: 1, door: 'front', number: 1, part: 0, version: 1 };
+const HEAD = { applied: 1, ingress: 'front', number: 1, part: 0, version: 1 };
 
 test('A question that comes again while it is answered is asked once, and a long answer comes in parts', async (context) => {
   const { clock, hub } = owner(context);
@@ -307,7 +309,7 @@ test('The rest of an answer for which nobody comes is forgotten', async (context
   await clock.wait(11_000);
   assert.deepEqual(await asked(hub, { ...HEAD, ...READ, part: 1 }), { at: 'gone' });
   await asked(hub, { ...HEAD, ...READ });
-  hub.door.forgetDoor('front');
+  hub.door.forgetIngress('front');
   assert.deepEqual(await asked(hub, { ...HEAD, ...READ, part: 1 }), { at: 'gone' });
 });
 

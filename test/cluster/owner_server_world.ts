@@ -1,7 +1,7 @@
-import { type Door, type DoorOptions, openDoor } from '../../src/cluster/rpc/owner_server.ts';
+import { type OwnerServer, type OwnerServerOptions, openOwnerServer } from '../../src/cluster/rpc/owner_server.ts';
 import { Ownership } from '../../src/cluster/routing/ownership.ts';
 import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
-import { openRouter, type Router, type RouterOptions } from '../../src/cluster/rpc/owner_client.ts';
+import { openOwnerClient, type OwnerClient, type OwnerClientOptions } from '../../src/cluster/rpc/owner_client.ts';
 import type { QueryResult, Query } from '../../src/core/item.ts';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import { ReceivedLocation } from '../../src/core/location/received.ts';
@@ -66,7 +66,7 @@ export interface ServingRecord {
   /** The hub that owns each partition; an empty text for nobody. Fewer than there are partitions go round. */
   readonly owners: readonly string[];
   readonly open?: readonly number[];
-  readonly onTheWay?: readonly string[];
+  readonly migrating?: readonly string[];
   /** Hubs that are no members any more. */
   readonly gone?: readonly string[];
 }
@@ -74,8 +74,8 @@ export interface ServingRecord {
 /** A hub with a router and a door, whose shards note what they are told. Its incarnation is its name. */
 export class TestHub {
   readonly hub: string;
-  readonly router: Router;
-  readonly door: Door;
+  readonly router: OwnerClient;
+  readonly door: OwnerServer;
   readonly shards: RemoteShards;
   readonly taken: Taken[] = [];
   readonly forgotten: string[] = [];
@@ -93,7 +93,7 @@ export class TestHub {
   /** Locations that are being taken. */
   taking = 0;
   answer: (query: Query) => Promise<readonly QueryResult[]> = async ({ ask }) => [{ ids: [ask] }];
-  unrecorded: DoorOptions['unrecorded'] = async (runs) => runs;
+  unrecorded: OwnerServerOptions['unrecorded'] = async (runs) => runs;
   readonly #kept: Given['kept'];
   #last: Promise<void> = Promise.resolve();
   readonly #marks = new Set<() => void>();
@@ -109,7 +109,7 @@ export class TestHub {
     const shared = { bus, name: 'hub', incarnation: hub, schedule, applied: () => this.applied };
     const reached = (sequence: number, timeoutMs: number) => this.#reached(sequence, timeoutMs);
     const { ownership } = this;
-    const doorOptions: DoorOptions = {
+    const doorOptions: OwnerServerOptions = {
       ...{ ...shared, reached, ownership, isServing: () => !this.isSealed },
       unrecorded: (runs, by) => this.unrecorded(runs, by),
       hasCapacity: () => !this.isFull,
@@ -126,10 +126,10 @@ export class TestHub {
       settled: () => this.#later(stepMs()),
       notice: (text) => this.notices.push(text),
     };
-    this.door = openDoor(doorOptions);
-    const routerOptions: RouterOptions = { ...shared, reached, elapsed, holdMs, capacity } as RouterOptions;
+    this.door = openOwnerServer(doorOptions);
+    const routerOptions: OwnerClientOptions = { ...shared, reached, elapsed, holdMs, capacity } as OwnerClientOptions;
     const isMember = (incarnation: string): boolean => !this.#gone.includes(incarnation);
-    this.router = openRouter({ ...routerOptions, ownership, isMember, ownDoor: this.door });
+    this.router = openOwnerClient({ ...routerOptions, ownership, isMember, localOwner: this.door });
     this.shards = new RemoteShards(this.router);
   }
 
@@ -146,13 +146,13 @@ export class TestHub {
   }
 
   /** Applies one that says who serves what. */
-  applyServing(sequence: number, { owners, open = [], onTheWay = [], gone = [] }: ServingRecord): void {
+  applyServing(sequence: number, { owners, open = [], migrating = [], gone = [] }: ServingRecord): void {
     if (sequence <= this.applied) return;
     this.applied = sequence;
     this.#gone = gone;
     const all = Array.from({ length: PARTITIONS }, (_, partition) => owners[partition % owners.length] ?? '');
     const map = { epoch: sequence, owners: all, collisions: '' };
-    this.ownership.set({ version: sequence, map, open: new Set(open), onTheWay: new Set(onTheWay) });
+    this.ownership.set({ version: sequence, map, open: new Set(open), migrating: new Set(migrating) });
     for (const mark of this.#marks) mark();
     this.router.ownershipChanged();
   }

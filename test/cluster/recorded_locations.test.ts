@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { RecordedLocations, type StepLeft } from '../../src/cluster/journal/journal_recovery.ts';
+import { RecordedLocations, type RecoveredStep } from '../../src/cluster/journal/journal_recovery.ts';
 import { copied } from '../../src/model/borrowed.ts';
 import { eventTime } from '../../src/model/clock_steps.ts';
 import { type LaneItem, LocationPacker, locationsOf } from '../../src/wire/location_record.ts';
@@ -13,7 +13,7 @@ import { Front, takenBy } from '../wire/hub_to_hub.ts';
 /** The clock of the owner was set back. */
 const setBacks = [{ toMs: T0 - 1e6, byMs: 1234 }];
 
-function stepWith(items: readonly LaneItem[]): StepLeft {
+function stepWith(items: readonly LaneItem[]): RecoveredStep {
   const batch = copied(packBatch({ nowMs: T0, flushBudget: 0, items }));
   return { endMs: T0, keptByMs: T0, step: { batch, effects: new Uint8Array(), setBacks } };
 }

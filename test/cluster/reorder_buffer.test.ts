@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { InOrder } from '../../src/cluster/fanout/reorder_buffer.ts';
+import { ReorderBuffer } from '../../src/cluster/fanout/reorder_buffer.ts';
 import { SentBudget, SentMessages } from '../../src/cluster/fanout/sent_messages.ts';
 
 test('InOrder gives every message in turn and once, whatever the order in which they come, and how often', () => {
   const coming = fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 60 });
   fc.assert(
     fc.property(coming, fc.nat(12), (numbers, skipped) => {
-      const order = new InOrder<number>(1);
+      const order = new ReorderBuffer<number>(1);
       const got: number[] = [];
       const take = (): void => {
         for (let next = order.takeNext(); next !== undefined; next = order.takeNext()) got.push(next);
@@ -52,12 +52,12 @@ test('InOrder gives every message in turn and once, whatever the order in which 
 });
 
 test('InOrder begins with what comes first where it does not know better', () => {
-  const order = new InOrder<number>(undefined);
+  const order = new ReorderBuffer<number>(undefined);
   assert.deepEqual([order.missing, order.has(5)], [undefined, true]);
   assert.deepEqual([order.come(7), order.come(6), order.missing], ['inTurn', 'again', undefined]);
   order.reach(9);
   assert.deepEqual([order.missing, order.has(7), order.has(8)], [{ first: 8, last: 9 }, true, false]);
-  const other = new InOrder<number>(undefined);
+  const other = new ReorderBuffer<number>(undefined);
   other.reach(3);
   assert.deepEqual([other.missing, other.come(3), other.come(4)], [undefined, 'again', 'inTurn']);
 });

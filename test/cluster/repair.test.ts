@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Answer, Asking } from '../../src/cluster/nats/bus.ts';
+import type { BusAnswer, RequestOptions } from '../../src/cluster/nats/bus.ts';
 import { packSentAgain, readAgain } from '../../src/cluster/fanout/fanout_message.ts';
 import { Repair } from '../../src/cluster/fanout/repair.ts';
 import { lend } from '../../src/model/borrowed.ts';
@@ -21,20 +21,20 @@ function receiverOf(context: TestContext, { answerMs, hears = () => true }: Send
   const clock = new SimulatedClock();
   context.after(clock.run());
   const receiver = { clock, taken: [] as number[], losses: 0, come };
-  async function request<Value>(_: string, bytes: Uint8Array, { timeoutMs, read }: Asking<Value>) {
+  async function request<Value>(_: string, bytes: Uint8Array, { timeoutMs, read }: RequestOptions<Value>) {
     const isHeard = hears(clock.nowMs);
     const { first, last } = readAgain(lend(bytes));
     await clock.wait(isHeard ? answerMs : timeoutMs);
-    if (!isHeard) return { at: 'unanswered' } satisfies Answer<Value>;
+    if (!isHeard) return { at: 'unanswered' } satisfies BusAnswer<Value>;
     const lost = clock.nowMs > KEPT_MS ? last : 0;
     for (let number = first; lost === 0 && number <= last; number++) come(number);
-    return { at: 'answered', value: read(lend(packSentAgain(lost))) } satisfies Answer<Value>;
+    return { at: 'answered', value: read(lend(packSentAgain(lost))) } satisfies BusAnswer<Value>;
   }
   const repair = new Repair<number>({
     ...{ bus: { request }, name: 'hub', self: 'receiver', from: 'sender', of: 'rendered', first: 1 },
     take: (number) => receiver.taken.push(number),
     lost: () => receiver.losses++,
-    misfit: assert.fail,
+    malformed: assert.fail,
     schedule: clock.schedule,
   });
   function come(number: number): void {
@@ -56,14 +56,18 @@ test('Repair has hundreds of gaps sent again while the sender has them, also whe
 });
 
 test('Repair waits for the answer to its last question before it gives up, and no longer', async (context) => {
-  for (const [heardMs, losses] of [
+  for (const [lastSeenMs, losses] of [
     [1000, 0],
     [1001, 1],
   ] as const) {
-    const receiver = receiverOf(context, { answerMs: 150, hears: (atMs) => atMs >= heardMs });
+    const receiver = receiverOf(context, { answerMs: 150, hears: (atMs) => atMs >= lastSeenMs });
     receiver.come(2);
     await receiver.clock.wait(1400);
-    assert.deepEqual([receiver.losses, receiver.taken], [losses, losses === 0 ? [1, 2] : [2]], `heard at ${heardMs}`);
+    assert.deepEqual(
+      [receiver.losses, receiver.taken],
+      [losses, losses === 0 ? [1, 2] : [2]],
+      `heard at ${lastSeenMs}`,
+    );
   }
 });
 

@@ -77,7 +77,7 @@ test('A trackable that is deleted on its way, and made anew, is served by nobody
     assert.equal(serving(state).open.has(partitions.partitionOf('trackable', 'tag')), false);
     assert.equal(ownership.serverOf('trackable', 'tag'), undefined);
   }
-  const [{ sequence = 0 } = {}] = state.onTheWay;
+  const [{ sequence = 0 } = {}] = state.migrating;
   const to = [partitionOf('cart')];
   state = applied(state, { sequence: 99, id: 'arrived', body: { kind: 'arrived', by: 'b', sequence, partitions: to } });
   ownership.set(serving(state));

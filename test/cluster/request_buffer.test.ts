@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { unpackForward } from '../../src/cluster/rpc/owner_protocol.ts';
-import { Parcel, ParcelBuffers } from '../../src/cluster/rpc/request_buffer.ts';
+import { RequestBatch, BatchBuffers } from '../../src/cluster/rpc/request_buffer.ts';
 import { recordBytesMax, writeRecord } from '../../src/core/location/record.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import type { CountedRun } from '../../src/wire/received_run.ts';
 import { locationOf, T0, takenOf } from './owner_server_world.ts';
 
 const STAMP = { seq: 0, receivedMs: T0, generatedMs: T0, source: 0, crs: 1 };
-const HEAD = { applied: 2 ** 33, door: 'front', number: 2 ** 40, triedBy: ['gone'], version: 7 };
+const HEAD = { applied: 2 ** 33, ingress: 'front', number: 2 ** 40, triedBy: ['gone'], version: 7 };
 const PARCEL_BYTES = 4 << 20;
 
 interface Drawn {
@@ -43,16 +43,16 @@ const shown = (runs: readonly CountedRun[]) =>
   );
 
 test('Runs are cut into parcels of at most 4 MiB, but for a single location, and unpacked in their order', () => {
-  const buffers = new ParcelBuffers();
+  const buffers = new BatchBuffers();
   fc.assert(
     fc.property(drawn, (some) => {
       const runs = some.map(runOf);
-      const parcels: Parcel[] = [];
+      const parcels: RequestBatch[] = [];
       for (const run of runs) {
         for (let from = 0, left = run.count; from < run.bytes.length; ) {
           const found = parcels.at(-1)?.take({ ...run, count: left }, from);
           if (found === undefined || found.taken === 0) {
-            parcels.push(new Parcel(buffers));
+            parcels.push(new RequestBatch(buffers));
             continue;
           }
           from = found.to;
@@ -62,7 +62,7 @@ test('Runs are cut into parcels of at most 4 MiB, but for a single location, and
       const requests = parcels.map((parcel) => unpackForward(Uint8Array.from(parcel.message(HEAD))));
       for (const [index, { runs: carried, ...head }] of requests.entries()) {
         assert.deepEqual(head, HEAD);
-        const { count, bytes } = parcels[index] as Parcel;
+        const { count, bytes } = parcels[index] as RequestBatch;
         assert.equal(
           count,
           carried.reduce((sum, run) => sum + run.count, 0),
@@ -78,7 +78,7 @@ test('Runs are cut into parcels of at most 4 MiB, but for a single location, and
 
 test('A parcel has room for 8,192 locations, and one with the same names beside the other is one run', () => {
   const run = runOf({ source: 1, pads: Array.from({ length: 8000 }, () => 5) });
-  const parcel = new Parcel(new ParcelBuffers());
+  const parcel = new RequestBatch(new BatchBuffers());
   assert.equal(parcel.take(run, 0).taken, 8000);
   const { to, taken } = parcel.take({ ...run, names: [...run.names] }, 0);
   assert.equal(taken, 192);

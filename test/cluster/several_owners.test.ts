@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Packr } from 'msgpackr';
 import { unpackAsk, unpackForward, unpackReply } from '../../src/cluster/rpc/owner_protocol.ts';
-import { Parcel, ParcelBuffers } from '../../src/cluster/rpc/request_buffer.ts';
+import { RequestBatch, BatchBuffers } from '../../src/cluster/rpc/request_buffer.ts';
 import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
-import type { Router } from '../../src/cluster/rpc/owner_client.ts';
+import type { OwnerClient } from '../../src/cluster/rpc/owner_client.ts';
 import { recordIdIn, recordSize } from '../../src/core/location/record.ts';
 import type { HubError } from '../../src/errors.ts';
 import { lend } from '../../src/model/borrowed.ts';
@@ -77,7 +77,7 @@ test('Locations go to those who serve their providers, at the same time', async 
 
 test('What nobody serves waits, and only that, until somebody does', async (context) => {
   const { clock, a, b, c, applyAll } = await owners(context);
-  applyAll(2, { owners: ['a', 'a', 'c'], open: [B], onTheWay: [`provider ${OF_C}`] });
+  applyAll(2, { owners: ['a', 'a', 'c'], open: [B], migrating: [`provider ${OF_C}`] });
   const ends = [OF_A, OF_B, OF_C].map((provider) => put(c, provider, provider));
   await clock.wait(3000);
   assert.deepEqual(ends, [{ end: 'done' }, { end: undefined }, { end: undefined }]);
@@ -119,7 +119,7 @@ test('The locations of a provider wait for those that are in flight to whoever s
 test('A request of which a hub does not serve all is taken by nobody, and split anew', async (context) => {
   const { clock, a, b, c, all } = await owners(context);
   const others = [providerOf(0, 3, 100), providerOf(0, 3, 200)] as const;
-  const moved = { owners: ['a', 'b', 'c'], onTheWay: [`provider ${OF_A}`] };
+  const moved = { owners: ['a', 'b', 'c'], migrating: [`provider ${OF_A}`] };
   for (const hub of [a, c]) hub.applyServing(2, moved);
   const texts = all.map(repeatedAt);
   for (const [text, provider] of [others[0], OF_A, others[1], OF_A].entries()) put(b, provider, `${text}`);
@@ -144,7 +144,7 @@ test('A request that is repeated says by which version it was sent first', async
   for (const provider of [OF_A, other]) put(b, provider, provider);
   await clock.wait(100);
   cluster.mishaps.dropped = 0;
-  applyAll(2, { owners: ['a', 'b', 'c'], onTheWay: [`provider ${OF_A}`] });
+  applyAll(2, { owners: ['a', 'b', 'c'], migrating: [`provider ${OF_A}`] });
   await clock.wait(2000);
   assert.deepEqual(textsOf(a), [other]);
 });
@@ -298,11 +298,11 @@ test('What this hub serves waits for nothing but what its shards have yet to be 
 
 /** A request as a hub of the release before sends it: it does not say by which version. */
 function earlierRequest(providers: readonly string[], number: number): Uint8Array {
-  const parcel = new Parcel(new ParcelBuffers());
+  const parcel = new RequestBatch(new BatchBuffers());
   const run = (run: CountedRun): void => void parcel.take(run, 0);
-  const shards = new RemoteShards({ run } as unknown as Router);
+  const shards = new RemoteShards({ run } as unknown as OwnerClient);
   for (const provider of providers) shards.location(locationOf(provider, provider), TIMES);
-  const bytes = parcel.message({ applied: 1, door: 'front', number, triedBy: [], version: 9 });
+  const bytes = parcel.message({ applied: 1, ingress: 'front', number, triedBy: [], version: 9 });
   const end = 8 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
   const packr = new Packr({ useRecords: false });
   const tail = (packr.unpack(bytes.subarray(end)) as unknown[]).slice(0, -2);
@@ -423,14 +423,14 @@ async function play(context: TestContext, seed: number) {
         hub.isSealed = true;
         hub.router.close();
         gone.push(dead);
-        const heirs = living();
+        const successors = living();
         map = map.map((owner, partition) => {
           if (owner !== dead) return owner;
           open.push(partition);
-          return (heirs[dice(heirs.length)] as TestHub).hub;
+          return (successors[dice(successors.length)] as TestHub).hub;
         });
       } else if (way === 1) {
-        await append({ onTheWay: HUBS.map((hub) => `provider ${hub} ${dice(12)}`) }, 300);
+        await append({ migrating: HUBS.map((hub) => `provider ${hub} ${dice(12)}`) }, 300);
       } else {
         map = map.map((owner, partition) => {
           if (dice(4) > 0) return owner;

@@ -1,8 +1,8 @@
 import {
-  type Answer,
+  type BusAnswer,
   type Append,
   type Appended,
-  type Asking,
+  type RequestOptions,
   type Bus,
   BusBusyError,
   BusError,
@@ -105,11 +105,15 @@ class SimulatedBus implements Bus {
     return true;
   }
 
-  async request<Value>(subject: string, bytes: Uint8Array, { timeoutMs, read }: Asking<Value>): Promise<Answer<Value>> {
+  async request<Value>(
+    subject: string,
+    bytes: Uint8Array,
+    { timeoutMs, read }: RequestOptions<Value>,
+  ): Promise<BusAnswer<Value>> {
     checkMessage(subject, bytes);
     const sent = new Uint8Array(bytes);
     const inbox = this.#network.newName();
-    return this.#within<Answer<Value>>({ timeoutMs, late: { at: 'unanswered' } }, ({ resolve, reject }) => {
+    return this.#within<BusAnswer<Value>>({ timeoutMs, late: { at: 'unanswered' } }, ({ resolve, reject }) => {
       this.#asked.set(inbox, (answer) => {
         this.#asked.delete(inbox);
         try {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import { sealJournal } from '../../src/cluster/journal/hub_journal.ts';
-import { journalPlaces, journalStreams } from '../../src/cluster/journal/journal_streams.ts';
-import { Pulse } from '../../src/cluster/membership/journal_probe.ts';
+import { journalSubjects, journalStreams } from '../../src/cluster/journal/journal_streams.ts';
+import { JournalProbe } from '../../src/cluster/membership/journal_probe.ts';
 import { StepJournal } from '../../src/cluster/journal/step_journal.ts';
 import { readSteps } from '../../src/cluster/journal/journal_recovery.ts';
 import { lend } from '../../src/model/borrowed.ts';
@@ -35,10 +35,10 @@ async function world(context: TestContext, { shards = 1, reads = 'latest' as 'la
     ended: (error) => ended.push(error),
   });
   const seal = () => {
-    const places = journalPlaces('hub', 'i');
+    const places = journalSubjects('hub', 'i');
     return sealJournal({ bus: other, places, schedule: clock.schedule, by: 'other', isOff: () => false });
   };
-  const pulse = new Pulse({
+  const pulse = new JournalProbe({
     ...{ elapsed: clock.elapsed, schedule: clock.schedule },
     barrier: () => journal.barrier(),
     kept: () => void journal.trimIdle(),
@@ -163,7 +163,7 @@ test('What has left stays until it has arrived, and what the state is to say of 
   // An heir releases more because of the same record.
   journal.hold(7);
   await later('c');
-  state.write = async () => journal.letGo(7);
+  state.write = async () => journal.markArrived(7);
   await later('d');
   state.write = async () => undefined;
   await journal.keep(0, step('e'));
@@ -174,14 +174,14 @@ test('What has left is needed no more when it has arrived, and the state was wri
   const { clock, journal, pulse, left } = await world(context);
   journal.hold(7);
   await journal.keep(0, releasing('a'));
-  journal.letGo(7);
+  journal.markArrived(7);
   await journal.roundOver(0, journal.roundBegun());
   await journal.keep(0, step('b'));
   await journal.roundOver(0, journal.roundBegun());
   journal.hold(8);
   const nothing = new Uint8Array();
   await journal.keepReleased({ sequence: 8, endMs: 0, config: 0, step: { batch: nothing, effects: nothing } });
-  journal.letGo(8);
+  journal.markArrived(8);
   pulse.start();
   await clock.wait(200_000);
   pulse.stop();

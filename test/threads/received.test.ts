@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
-import type { Router } from '../../src/cluster/rpc/owner_client.ts';
+import type { OwnerClient } from '../../src/cluster/rpc/owner_client.ts';
 import { accept } from '../../src/core/location/accepted.ts';
 import type { CountedRun } from '../../src/wire/received_run.ts';
 import { T0 } from '../support/shard_harness.ts';
@@ -27,7 +27,7 @@ function site(context: TestContext): { running: RunningShards; assign: () => voi
 function runsOf(places: readonly Place[]): CountedRun[] {
   const runs: CountedRun[] = [];
   const run = (some: CountedRun): void => void runs.push({ ...some, bytes: Uint8Array.from(some.bytes) });
-  const front = new RemoteShards({ run } as unknown as Router);
+  const front = new RemoteShards({ run } as unknown as OwnerClient);
   for (const { id, at, second } of places) {
     const generatedMs = T0 + second * 1000;
     const value = {

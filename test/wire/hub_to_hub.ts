@@ -1,7 +1,7 @@
 import { unpackForward } from '../../src/cluster/rpc/owner_protocol.ts';
-import { Parcel, ParcelBuffers } from '../../src/cluster/rpc/request_buffer.ts';
+import { RequestBatch, BatchBuffers } from '../../src/cluster/rpc/request_buffer.ts';
 import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
-import type { Router } from '../../src/cluster/rpc/owner_client.ts';
+import type { OwnerClient } from '../../src/cluster/rpc/owner_client.ts';
 import { recordSize } from '../../src/core/location/record.ts';
 import type { ScannedBody } from '../../src/core/location/scanned_body.ts';
 import type { LaneItem, LocationPacker } from '../../src/wire/location_record.ts';
@@ -16,25 +16,25 @@ export const homeOf = (id: string): number => id.length % SHARDS;
 
 /** The front door of a hub that owns nothing, and the requests that come of what it is handed. */
 export class Front {
-  readonly #buffers = new ParcelBuffers();
-  #parcels: Parcel[] = [];
+  readonly #buffers = new BatchBuffers();
+  #parcels: RequestBatch[] = [];
   readonly shards: RemoteShards;
 
   constructor() {
     const run = (run: CountedRun): void => {
       for (let from = 0; from < run.bytes.length; ) {
         const taken = this.#parcels.at(-1)?.take(run, from);
-        if (taken === undefined || taken.to === from) this.#parcels.push(new Parcel(this.#buffers));
+        if (taken === undefined || taken.to === from) this.#parcels.push(new RequestBatch(this.#buffers));
         else from = taken.to;
       }
     };
-    this.shards = new RemoteShards({ run } as unknown as Router);
+    this.shards = new RemoteShards({ run } as unknown as OwnerClient);
   }
 
   /** The runs that an owner unpacks, in bytes of its own. */
   sent(): CountedRun[] {
     const runs = this.#parcels.flatMap((parcel) => {
-      const message = parcel.message({ applied: 5, door: 'front', number: 1, triedBy: [], version: 7 });
+      const message = parcel.message({ applied: 5, ingress: 'front', number: 1, triedBy: [], version: 7 });
       return unpackForward(Uint8Array.from(message)).runs;
     });
     for (const parcel of this.#parcels) parcel.end();

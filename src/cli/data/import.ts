@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { KeptConfig } from '../../cluster/config/offline_config.ts';
+import type { OfflineConfig } from '../../cluster/config/offline_config.ts';
 import type { StoredState } from '../../core/entity_write.ts';
 import type { EntityDocument } from '../../entities/import_document.ts';
 import { openShapeChecks } from '../../fence_index/shape_checks.ts';
@@ -59,7 +59,7 @@ interface Import {
 }
 
 /** Others may change what the plan was made for: then it is made anew. */
-async function importInto(cluster: KeptConfig, what: Import): Promise<void> {
+async function importInto(cluster: OfflineConfig, what: Import): Promise<void> {
   const { from, steps } = what;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const { sequence, entities } = cluster;

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { KeptConfig } from '../../cluster/config/offline_config.ts';
+import type { OfflineConfig } from '../../cluster/config/offline_config.ts';
 import { loadConfig, readConfigFile } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import { clusterSettings, historyFolder } from '../../config/settings.ts';
@@ -24,12 +24,12 @@ export function databaseHere(): string {
  * The configuration of the cluster that the hub would join here; undefined where it would be alone. Throws a ConfigError,
  * and a StartupError when it cannot be read.
  */
-export async function clusterHere(): Promise<KeptConfig | undefined> {
+export async function clusterHere(): Promise<OfflineConfig | undefined> {
   const settings = clusterSettings(configHere(), hostname());
   if (settings === undefined) return undefined;
   const { bus, name, replicas, storage, hubName } = settings;
-  const { openKeptConfig } = await import('../../cluster/config/offline_config.ts');
-  return openKeptConfig({ bus, name, replicas, storage, by: hubName, elapsed: () => performance.now() });
+  const { openOfflineConfig } = await import('../../cluster/config/offline_config.ts');
+  return openOfflineConfig({ bus, name, replicas, storage, by: hubName, elapsed: () => performance.now() });
 }
 
 /** The folder with the history of the hub that would start here, whether or not it records one. Throws as databaseHere does. */

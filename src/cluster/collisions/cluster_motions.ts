@@ -86,7 +86,7 @@ export class ClusterMotions {
   #published: PublishedMotions | undefined;
   #publishedMs: number | undefined;
   #isStanding = false;
-  #misfits = 0;
+  #protocolErrors = 0;
   #isClosed = false;
 
   constructor(options: ClusterMotionsOptions) {
@@ -282,8 +282,8 @@ export class ClusterMotions {
     try {
       read();
     } catch (error) {
-      this.#misfits++;
-      if (this.#misfits > 1) return;
+      this.#protocolErrors++;
+      if (this.#protocolErrors > 1) return;
       this.#options.notice(`Skipped a malformed message about motions: ${String(error)}`);
     }
   }

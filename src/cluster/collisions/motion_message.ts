@@ -50,14 +50,14 @@ export function packMotionsMessage(message: MotionsMessage): Uint8Array {
 /** Motions in it are lent as long as the bytes are. Throws a MotionMessageError. */
 export function readMotionsMessage(bytes: Borrowed): MotionsMessage {
   const [from, number, watermark, passedMs, sentMs, backs, stood, packs] = unpacked(bytes);
-  if (typeof from !== 'string' || from === '') throw misfit('from', from);
-  if (!isCount(number)) throw misfit('number', number);
-  if (!isCount(watermark)) throw misfit('watermark', watermark);
-  if (!Number.isFinite(passedMs)) throw misfit('passed', passedMs);
-  if (!Number.isFinite(sentMs)) throw misfit('sent', sentMs);
-  if (!Array.isArray(backs) || !backs.every(isBack)) throw misfit('set backs', backs);
-  if (!isCount(stood)) throw misfit('stood', stood);
-  if (!Array.isArray(packs) || !packs.every(isPack)) throw misfit('motions', 'no list of motions');
+  if (typeof from !== 'string' || from === '') throw malformed('from', from);
+  if (!isCount(number)) throw malformed('number', number);
+  if (!isCount(watermark)) throw malformed('watermark', watermark);
+  if (!Number.isFinite(passedMs)) throw malformed('passed', passedMs);
+  if (!Number.isFinite(sentMs)) throw malformed('sent', sentMs);
+  if (!Array.isArray(backs) || !backs.every(isBack)) throw malformed('set backs', backs);
+  if (!isCount(stood)) throw malformed('stood', stood);
+  if (!Array.isArray(packs) || !packs.every(isPack)) throw malformed('motions', 'no list of motions');
   return {
     ...{ from, number, watermark, stood },
     passedMs: passedMs as number,
@@ -82,8 +82,8 @@ export function packStandRequest({ from, number }: StandRequest): Uint8Array {
 /** Throws a MotionMessageError. */
 export function readStandRequest(bytes: Borrowed): StandRequest {
   const [from, number] = unpacked(bytes);
-  if (typeof from !== 'string' || from === '') throw misfit('from', from);
-  if (!isCount(number)) throw misfit('number', number);
+  if (typeof from !== 'string' || from === '') throw malformed('from', from);
+  if (!isCount(number)) throw malformed('number', number);
   return { from, number };
 }
 
@@ -104,9 +104,9 @@ export function packPublishedMotions({ from, beforeMs, others }: PublishedMotion
 /** Throws a MotionMessageError. */
 export function readPublishedMotions(bytes: Borrowed): PublishedMotions {
   const [from, beforeMs, others] = unpacked(bytes);
-  if (typeof from !== 'string' || from === '') throw misfit('from', from);
-  if (!Number.isFinite(beforeMs)) throw misfit('before', beforeMs);
-  if (!Array.isArray(others) || !others.every(isItemOfHub)) throw misfit('others', others);
+  if (typeof from !== 'string' || from === '') throw malformed('from', from);
+  if (!Number.isFinite(beforeMs)) throw malformed('before', beforeMs);
+  if (!Array.isArray(others) || !others.every(isItemOfHub)) throw malformed('others', others);
   return { from, beforeMs: beforeMs as number, others };
 }
 
@@ -148,13 +148,13 @@ function unpacked(bytes: Borrowed): unknown[] {
     throw new MotionMessageError('Cannot read motions of another hub: they are not msgpack', { cause });
   }
   const [version, ...rest] = Array.isArray(values) ? values : [values];
-  if (version !== VERSION) throw misfit('version', version);
+  if (version !== VERSION) throw malformed('version', version);
   return rest;
 }
 
 const SHOWN_MAX = 100;
 
-function misfit(field: string, value: unknown): MotionMessageError {
+function malformed(field: string, value: unknown): MotionMessageError {
   const text = (typeof value === 'bigint' ? `${value}` : JSON.stringify(value)) ?? 'missing';
   const shown = text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;
   return new MotionMessageError(`Cannot read motions of another hub: ${field} does not fit, found ${shown}`);

@@ -41,7 +41,7 @@ interface Sender {
   next: number | undefined;
   /** Monotonic times of this hub. */
   passedMs: number;
-  heardMs: number;
+  lastSeenMs: number;
   isOwner: boolean;
   isKnown: boolean;
   /** Undefined if there was no request since the positions were known, or at all. */
@@ -77,7 +77,7 @@ export class MotionsIn {
       const known = this.#senders.get(hub);
       if (known?.isOwner === true) continue;
       const { next } = known ?? {};
-      const times = { passedMs: nowMs, heardMs: nowMs };
+      const times = { passedMs: nowMs, lastSeenMs: nowMs };
       this.#senders.set(hub, { next, ...times, isOwner: true, isKnown: false, asked: undefined });
     }
     this.askDue();
@@ -103,7 +103,7 @@ export class MotionsIn {
     const nowMs = clock.monotonic();
     const offMs = nowMs - clock.monotonicTime(message.sentMs);
     const behindMs = Math.abs(offMs) > CLOCK_MS ? offMs : 0;
-    sender.heardMs = nowMs;
+    sender.lastSeenMs = nowMs;
     sender.passedMs = Math.min(nowMs, clock.monotonicTime(message.passedMs) + behindMs);
     // An answer to an earlier request may precede what is missing.
     const isStood = !sender.isKnown && sender.asked !== undefined && stood >= sender.asked.number;
@@ -124,8 +124,8 @@ export class MotionsIn {
   untilMs(): number {
     const nowMs = this.#options.clock.monotonic();
     let untilMs = Number.POSITIVE_INFINITY;
-    for (const { passedMs, heardMs, isOwner } of this.#senders.values()) {
-      if (!isOwner || nowMs - heardMs > SILENT_MS) continue;
+    for (const { passedMs, lastSeenMs, isOwner } of this.#senders.values()) {
+      if (!isOwner || nowMs - lastSeenMs > SILENT_MS) continue;
       untilMs = Math.min(untilMs, Math.max(passedMs, nowMs - SILENT_MS));
     }
     // The others may send again.

@@ -59,7 +59,7 @@ export class MotionsOut {
   /** Watermark at the last call. */
   #passed: Passed = NOTHING;
   /** Watermark that the receiver has. */
-  #told: Passed = NOTHING;
+  #reported: Passed = NOTHING;
 
   constructor(options: MotionsOutOptions) {
     this.#options = options;
@@ -77,7 +77,7 @@ export class MotionsOut {
     this.#stood = 0;
     this.hasSent = false;
     this.#passed = this.#options.passed();
-    this.#told = NOTHING;
+    this.#reported = NOTHING;
   }
 
   /** Takes the motions of a step that is not journaled yet. */
@@ -158,7 +158,7 @@ export class MotionsOut {
       seq = Math.min(seq, bound.seq);
       receivedMs = Math.min(receivedMs, bound.receivedMs);
     }
-    this.#told = { seq, receivedMs };
+    this.#reported = { seq, receivedMs };
     this.#send();
   }
 
@@ -171,8 +171,8 @@ export class MotionsOut {
     const bytes = packMotionsMessage({
       from: self,
       number: ++this.#number,
-      watermark: this.#told.seq,
-      passedMs: clock.wallClockTime(this.#told.receivedMs),
+      watermark: this.#reported.seq,
+      passedMs: clock.wallClockTime(this.#reported.receivedMs),
       sentMs: clock.now(),
       setBacks: clock.setBacks,
       stood: this.#stood,

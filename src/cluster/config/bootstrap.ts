@@ -15,7 +15,7 @@ const CHARACTERS_MAX = 16 << 20;
  * Entities of a hub that is opening, until its other parts take them. They are returned as of some records ago, with the
  * changes since: the hub may have to take over from an owner that has not evaluated these.
  */
-export class OpeningEntities {
+export class BootstrapEntities {
   /** In order of creation. */
   readonly #texts = new Map<string, EntityText>();
   #recent: RecordedChanges[] = [];

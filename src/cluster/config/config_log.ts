@@ -9,7 +9,7 @@ import {
   type Subscription,
 } from '../nats/bus.ts';
 import { type ConfigBody, type ConfigRecord, packRecord, unpackRecord } from './config_record.ts';
-import { loadSnapshot, type SnapshotPlace, writeSnapshot } from './config_snapshot.ts';
+import { loadSnapshot, type SnapshotStream, writeSnapshot } from './config_snapshot.ts';
 
 /**
  * Configuration log: all hubs append to one stream, and every hub applies all of its records in the same order.
@@ -91,7 +91,7 @@ const MARKS_MAX = 100_000;
 export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLog> {
   const { bus, name, replicas, storage, catchUpMs = CATCH_UP_MS } = options;
   const stream = `${name}_CONFIG`;
-  const snapshots: SnapshotPlace = { bus, stream: `${name}_SNAP`, subject: `${name}.snap` };
+  const snapshots: SnapshotStream = { bus, stream: `${name}_SNAP`, subject: `${name}.snap` };
   await bus.makeStream({ name: stream, subjects: [`${name}.cfg`], replicas, storage });
   await bus.makeStream({ name: snapshots.stream, subjects: [snapshots.subject], replicas, storage });
   const snapshot = await loadSnapshot(snapshots);
@@ -136,7 +136,7 @@ async function endOf(
 export class ConfigLog {
   readonly #options: ConfigLogOptions;
   readonly #stream: string;
-  readonly #snapshots: SnapshotPlace;
+  readonly #snapshots: SnapshotStream;
   readonly #following: Subscription;
   /** Only the first is in flight: a server rejects an append while the stream is still agreeing on the one before. */
   readonly #waiting: Waiting[] = [];
@@ -150,7 +150,7 @@ export class ConfigLog {
   #snapshotAgainMs = Infinity;
 
   /** Called by openConfigLog only. `from`: the last record that the state includes. */
-  constructor(options: ConfigLogOptions, at: { snapshots: SnapshotPlace; stream: string; from: number }) {
+  constructor(options: ConfigLogOptions, at: { snapshots: SnapshotStream; stream: string; from: number }) {
     this.#options = options;
     this.#stream = at.stream;
     this.#snapshots = at.snapshots;
@@ -262,7 +262,7 @@ export class ConfigLog {
   /** Appends one after another. None exceeds its time, since those before it time out first. */
   async #appendAll(): Promise<void> {
     for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
-      while (first.isOpen) await this.#appendBehind(first, this.#applied);
+      while (first.isOpen) await this.#appendAfter(first, this.#applied);
       this.#waiting.shift();
       this.#waitingBytes -= first.bytes.length;
     }
@@ -270,7 +270,7 @@ export class ConfigLog {
   }
 
   /** Appends a record after the last applied one, until the next record is known. */
-  async #appendBehind(waiting: Waiting, applied: number): Promise<void> {
+  async #appendAfter(waiting: Waiting, applied: number): Promise<void> {
     const { expectedSequence = applied, untilMs } = waiting;
     if (expectedSequence < applied) return settle(waiting, { at: 'overtaken' });
     if (expectedSequence > applied) {
@@ -282,14 +282,14 @@ export class ConfigLog {
     const leftMs = untilMs - this.#options.elapsed();
     if (leftMs <= 0) return fail(waiting, notKept('the changes before it took all of its time'));
     const mark = this.#mark(applied + 1, leftMs);
-    await this.#repeatBehind(waiting, applied, mark.passes);
+    await this.#repeatAfter(waiting, applied, mark.passes);
     mark.end(false);
   }
 
-  async #repeatBehind(waiting: Waiting, applied: number, passes: Promise<boolean>): Promise<void> {
+  async #repeatAfter(waiting: Waiting, applied: number, passes: Promise<boolean>): Promise<void> {
     let isInDoubt = false;
     for (;;) {
-      const appended = await this.#tryBehind(waiting, applied, passes);
+      const appended = await this.#tryAfter(waiting, applied, passes);
       // The log has decided, or has stopped.
       if (appended === true || this.#applied > applied || !waiting.isOpen) return;
       // Time is up, and this attempt is still unanswered.
@@ -307,7 +307,7 @@ export class ConfigLog {
   }
 
   /** Makes one attempt. Resolves with its answer or, if that comes first, with whether the next record arrived in time. */
-  #tryBehind(
+  #tryAfter(
     { bytes, untilMs }: Waiting,
     applied: number,
     passes: Promise<boolean>,

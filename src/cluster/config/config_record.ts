@@ -7,11 +7,11 @@ import {
   check,
   FLAG,
   listOf,
-  misfit,
+  malformed,
   PARTITION,
   packed,
   rowOf,
-  type Shape,
+  type FieldCheck,
   TEXT,
   unpacked,
   type Valued,
@@ -38,30 +38,30 @@ export type ObjectMove = readonly [kind: ObjectKind, id: string, fromPartition: 
 export type EnsuredProvider = readonly [id: string, text: string];
 
 /** Number of the last request of an ingress hub that a journal contains. */
-export type LastRequest = readonly [journal: string, door: string, number: number];
+export type LastRequest = readonly [journal: string, ingress: string, number: number];
 
 const OBJECT_KINDS = ['provider', 'trackable'] as const satisfies ObjectKind[];
 const ENTITY_KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor', 'setting'] as const satisfies StoredKind[];
 
-const TEXT_OR_NULL: Shape<string | null> = {
+const TEXT_OR_NULL: FieldCheck<string | null> = {
   what: 'a string or null',
   fits: (value) => value === null || typeof value === 'string',
 };
-export const ENTITY_KIND: Shape<StoredKind> = {
+export const ENTITY_KIND: FieldCheck<StoredKind> = {
   what: `one of ${ENTITY_KINDS.join(', ')}`,
   fits: (value): value is StoredKind => ENTITY_KINDS.includes(value as StoredKind),
 };
 const CHANGES = listOf(rowOf<EntityChange>(ENTITY_KIND, TEXT, TEXT_OR_NULL, FLAG));
-const OBJECT_KIND: Shape<ObjectKind> = {
+const OBJECT_KIND: FieldCheck<ObjectKind> = {
   what: `one of ${OBJECT_KINDS.join(', ')}`,
   fits: (value): value is ObjectKind => OBJECT_KINDS.includes(value as ObjectKind),
 };
 export const OBJECT_MOVES = listOf(rowOf<ObjectMove>(OBJECT_KIND, TEXT, PARTITION, PARTITION));
-export const PROTOCOL: Shape<number> = {
+export const PROTOCOL: FieldCheck<number> = {
   what: `one of ${PROTOCOLS.join(', ')}`,
   fits: (value): value is number => PROTOCOLS.includes(value as number),
 };
-const OWNER: Shape<number> = {
+const OWNER: FieldCheck<number> = {
   what: 'a whole number, or -1',
   fits: (value): value is number => value === -1 || COUNT.fits(value),
 };
@@ -118,7 +118,7 @@ export interface ConfigRecord {
 
 /** Packs a record into its own memory. Throws if it is invalid. */
 export function packRecord(id: string, body: ConfigBody): Uint8Array {
-  const shapes: Readonly<Record<string, Shape<unknown>>> = FIELDS[body.kind];
+  const shapes: Readonly<Record<string, FieldCheck<unknown>>> = FIELDS[body.kind];
   const values = Object.entries(shapes).map(([field, shape]) => {
     const value = (body as unknown as Readonly<Record<string, unknown>>)[field];
     check(`Cannot write a configuration record (${body.kind})`, field, value, shape);
@@ -133,12 +133,12 @@ export function unpackRecord(bytes: Borrowed, sequence: number): ConfigRecord {
   const list = unpacked(what, bytes);
   const [version, kind, id, ...values] = list;
   check(what, 'version', version, PROTOCOL);
-  if (!isKind(kind)) throw misfit(what, 'kind', kind, `one of ${Object.keys(FIELDS).join(', ')}`);
+  if (!isKind(kind)) throw malformed(what, 'kind', kind, `one of ${Object.keys(FIELDS).join(', ')}`);
   const ofKind = `${what} (${kind})`;
   check(ofKind, 'id', id, TEXT);
-  const shapes = Object.entries<Shape<unknown>>(FIELDS[kind]);
+  const shapes = Object.entries<FieldCheck<unknown>>(FIELDS[kind]);
   if (values.length !== shapes.length) {
-    throw misfit(ofKind, 'number of fields', values.length, `${shapes.length}`);
+    throw malformed(ofKind, 'number of fields', values.length, `${shapes.length}`);
   }
   const body: Record<string, unknown> = { kind };
   for (const [index, [field, shape]] of shapes.entries()) {
@@ -162,8 +162,8 @@ export function packSnapshotEnd({ sequence, parts }: SnapshotEnd): Uint8Array {
 export function unpackSnapshotEnd(bytes: Borrowed, at: number): SnapshotEnd {
   const what = `Cannot read the end of the configuration's snapshot, message ${at}`;
   const [version, kind, sequence, parts] = unpacked(what, bytes);
-  if (version !== SNAPSHOT_END_VERSION) throw misfit(what, 'version', version, `${SNAPSHOT_END_VERSION}`);
-  if (kind !== 'snapshot') throw misfit(what, 'kind', kind, 'snapshot');
+  if (version !== SNAPSHOT_END_VERSION) throw malformed(what, 'version', version, `${SNAPSHOT_END_VERSION}`);
+  if (kind !== 'snapshot') throw malformed(what, 'kind', kind, 'snapshot');
   check(what, 'sequence', sequence, COUNT);
   check(what, 'parts', parts, COUNT);
   return { sequence: sequence as number, parts: parts as number };

@@ -6,7 +6,7 @@ import { packSnapshotEnd, unpackSnapshotEnd } from './config_record.ts';
  * Newest snapshot of the configuration, in its own stream: the messages of the state, and a last one with their number and the
  * log sequence that they include. A snapshot replaces the previous one atomically.
  */
-export interface SnapshotPlace {
+export interface SnapshotStream {
   readonly bus: Bus;
   readonly stream: string;
   readonly subject: string;
@@ -22,7 +22,7 @@ const TRIES_MAX = 5;
 const WRITE_MS = 5000;
 
 /** Loads the newest snapshot; undefined if there is none yet. Rejects with a BusError or a ConfigRecordError. */
-export async function loadSnapshot(place: SnapshotPlace): Promise<ConfigSnapshot | undefined> {
+export async function loadSnapshot(place: SnapshotStream): Promise<ConfigSnapshot | undefined> {
   const { bus, stream, subject } = place;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const newest = await newestEnd(place);
@@ -48,7 +48,7 @@ export async function loadSnapshot(place: SnapshotPlace): Promise<ConfigSnapshot
  * case it may still be stored.
  */
 export async function writeSnapshot(
-  place: SnapshotPlace,
+  place: SnapshotStream,
   { sequence, parts }: ConfigSnapshot,
 ): Promise<number | undefined> {
   const { bus, stream, subject } = place;
@@ -69,7 +69,7 @@ export async function writeSnapshot(
 }
 
 /** Last message of the newest snapshot, and its sequence in the stream. */
-async function newestEnd({ bus, stream, subject }: SnapshotPlace) {
+async function newestEnd({ bus, stream, subject }: SnapshotStream) {
   const last = await bus.last(stream, subject);
   if (last === undefined) return undefined;
   return { ...unpackSnapshotEnd(lend(last.bytes), last.sequence), at: last.sequence };

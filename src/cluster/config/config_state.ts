@@ -1,7 +1,7 @@
 import { PARTITIONS } from '../../shards/affinity.ts';
 import { settingsIn } from './config_changes.ts';
 import type { ConfigBody, ConfigRecord, MAP, ObjectMove } from './config_record.ts';
-import { misfit, type Valued } from './field_checks.ts';
+import { malformed, type Valued } from './field_checks.ts';
 import type { PartitionMap } from '../membership/partition_map.ts';
 import type { Serving } from '../routing/ownership.ts';
 
@@ -50,11 +50,11 @@ export interface ConfigState {
   readonly members: ReadonlyMap<string, ConfigMember>;
   readonly map: PartitionMap | undefined;
   /** By member id, in the order of their removal. */
-  readonly dead: ReadonlyMap<string, DeadMember>;
+  readonly dead: ReadonlyMap<string, RemovedMember>;
   /** In the order in which they lost the partitions. */
   readonly sources: readonly Source[];
   /** In the order of the records. */
-  readonly onTheWay: readonly Regrouped[];
+  readonly migrating: readonly MigratingObjects[];
   /** Protocol version that all members write. */
   readonly protocol: number;
   /** Sequence of the last record that has changed ownership. */
@@ -73,7 +73,7 @@ export interface ConfigMember {
 }
 
 /** A member that was expelled or has left. */
-export type DeadMember = Pick<ConfigMember, 'incarnation' | 'index'>;
+export type RemovedMember = Pick<ConfigMember, 'incarnation' | 'index'>;
 
 /** Partitions that a hub has lost and that their new owners have not acquired from it yet. */
 export interface Source {
@@ -86,7 +86,7 @@ export interface Source {
 }
 
 /** Objects of a `regroup` that are still migrating. */
-export interface Regrouped {
+export interface MigratingObjects {
   readonly sequence: number;
   readonly objects: readonly ObjectMove[];
 }
@@ -105,7 +105,7 @@ export interface TakeOver extends Source {
 }
 
 /** Objects that migrate to it. */
-export interface Arrival extends Regrouped {
+export interface Arrival extends MigratingObjects {
   /** Member that owns their old partitions, possibly itself; undefined while there is none. */
   readonly from: string | undefined;
 }
@@ -116,7 +116,7 @@ export const EMPTY_STATE: ConfigState = {
   map: undefined,
   dead: new Map(),
   sources: [],
-  onTheWay: [],
+  migrating: [],
   protocol: 1,
   version: 0,
 };
@@ -129,24 +129,24 @@ export function applied(state: ConfigState, record: ConfigRecord): ConfigState {
 
 /** Ownership that follows from the state. */
 export function serving(state: ConfigState): Serving {
-  const objects = state.onTheWay.flatMap((each) => each.objects);
+  const objects = state.migrating.flatMap((each) => each.objects);
   return {
     version: state.version,
     map: state.map,
     // Objects connected with migrating ones wait for them, and have the same partition.
     open: new Set([...openPartitions(state), ...objects.map(([, , , to]) => to)]),
-    onTheWay: new Set(objects.map(([kind, id]) => `${kind} ${id}`)),
+    migrating: new Set(objects.map(([kind, id]) => `${kind} ${id}`)),
   };
 }
 
 /** Whether nothing is migrating, so that the next move may begin. */
-export function isSettled({ members, map, sources, onTheWay }: ConfigState): boolean {
-  if (sources.length > 0 || onTheWay.length > 0) return false;
+export function isSettled({ members, map, sources, migrating }: ConfigState): boolean {
+  if (sources.length > 0 || migrating.length > 0) return false;
   return map?.owners.every((owner) => members.has(owner)) ?? false;
 }
 
 /** Partitions and objects that a member must acquire. Those without an owner among the members wait for a map. */
-export function acquisitions({ members, map, sources, onTheWay }: ConfigState, self: string): Acquisitions {
+export function acquisitions({ members, map, sources, migrating }: ConfigState, self: string): Acquisitions {
   const owns = (partition: number): boolean => members.has(self) && map?.owners[partition] === self;
   const fromOwner = ([, , partition]: ObjectMove): string | undefined => {
     const owner = map?.owners[partition] ?? NOBODY;
@@ -156,7 +156,7 @@ export function acquisitions({ members, map, sources, onTheWay }: ConfigState, s
     partitions: sources
       .map((source) => ({ ...source, partitions: source.partitions.filter(owns), isMember: members.has(source.of) }))
       .filter(({ partitions }) => partitions.length > 0),
-    objects: onTheWay.flatMap(({ sequence, objects }) => {
+    objects: migrating.flatMap(({ sequence, objects }) => {
       const own = objects.filter(([, , , to]) => owns(to));
       return [...Map.groupBy(own, fromOwner)].map(([from, theirs]) => ({ sequence, from, objects: theirs }));
     }),
@@ -166,7 +166,7 @@ export function acquisitions({ members, map, sources, onTheWay }: ConfigState, s
 /**
  * Removed members whose journals no member needs any more. Their streams are to be deleted, and then the members are forgotten.
  */
-export function toDelete({ dead, sources }: ConfigState): readonly DeadMember[] {
+export function toDelete({ dead, sources }: ConfigState): readonly RemovedMember[] {
   const read = new Set(sources.map(({ of }) => of));
   return [...dead.values()].filter(({ incarnation }) => !read.has(incarnation));
 }
@@ -193,7 +193,8 @@ export function partitionMap({ epoch, members, owners, collisionOwner }: MapFiel
   if (epoch === NO_MAP.epoch) return undefined;
   const ownerAt = (place: number, field: string): string => {
     const owner = place === -1 ? NOBODY : members[place];
-    if (owner === undefined) throw misfit('Cannot read a partition map', field, place, `-1 or below ${members.length}`);
+    if (owner === undefined)
+      throw malformed('Cannot read a partition map', field, place, `-1 or below ${members.length}`);
     return owner;
   };
   return {
@@ -243,19 +244,19 @@ function withSettings(state: ConfigState, body: ConfigBody): ConfigState {
 
 function onRegroup(state: ConfigState, { objects }: ConfigBody<'regroup'>, sequence: number): ConfigState {
   if (objects.length === 0) return state;
-  return { ...state, onTheWay: [...state.onTheWay, { sequence, objects }] };
+  return { ...state, migrating: [...state.migrating, { sequence, objects }] };
 }
 
 /** Leaves out partitions that it has got since and not acquired yet, such as those of a member removed in the meantime. */
 function onArrived(state: ConfigState, { by, sequence, partitions }: ConfigBody<'arrived'>): ConfigState {
   if (!state.members.has(by)) return state;
   const isStillAway = ([, , , to]: ObjectMove): boolean => !partitions.includes(to) || state.map?.owners[to] !== by;
-  const found = state.onTheWay.find((each) => each.sequence === sequence);
+  const found = state.migrating.find((each) => each.sequence === sequence);
   if (found === undefined || found.objects.every(isStillAway)) return state;
-  const onTheWay = state.onTheWay
+  const migrating = state.migrating
     .map((each) => (each === found ? { sequence, objects: each.objects.filter(isStillAway) } : each))
     .filter(({ objects }) => objects.length > 0);
-  return { ...state, onTheWay };
+  return { ...state, migrating };
 }
 
 /** A member id joins once, and does not come back. */
@@ -322,7 +323,7 @@ function openPartitions({ members, map, sources }: ConfigState): ReadonlySet<num
 }
 
 function servesAlike(state: ConfigState, next: ConfigState): boolean {
-  if (state.map !== next.map || state.onTheWay !== next.onTheWay) return false;
+  if (state.map !== next.map || state.migrating !== next.migrating) return false;
   if (state.sources === next.sources && state.members === next.members) return true;
   const { open } = serving(state);
   const { open: nextOpen } = serving(next);

@@ -8,22 +8,22 @@ import { PARTITIONS } from '../../shards/affinity.ts';
  */
 
 /** Check of the value of a field. */
-export interface Shape<Value> {
+export interface FieldCheck<Value> {
   /** Description that follows "must be" in an error. */
   readonly what: string;
   fits(value: unknown): value is Value;
 }
 
-export const TEXT: Shape<string> = { what: 'a string', fits: (value) => typeof value === 'string' };
-export const COUNT: Shape<number> = { what: 'a whole number', fits: isCount };
-export const FLAG: Shape<boolean> = { what: 'true or false', fits: (value) => typeof value === 'boolean' };
-export const PARTITION: Shape<number> = {
+export const TEXT: FieldCheck<string> = { what: 'a string', fits: (value) => typeof value === 'string' };
+export const COUNT: FieldCheck<number> = { what: 'a whole number', fits: isCount };
+export const FLAG: FieldCheck<boolean> = { what: 'true or false', fits: (value) => typeof value === 'boolean' };
+export const PARTITION: FieldCheck<number> = {
   what: `a number below ${PARTITIONS}`,
   fits: (value): value is number => isCount(value) && value < PARTITIONS,
 };
 /** Values of fields with these checks. */
 export type Valued<Shapes> = {
-  readonly [Field in keyof Shapes]: Shapes[Field] extends Shape<infer Value> ? Value : never;
+  readonly [Field in keyof Shapes]: Shapes[Field] extends FieldCheck<infer Value> ? Value : never;
 };
 
 /** A record or a snapshot is malformed. */
@@ -47,16 +47,16 @@ export function unpacked(what: string, bytes: Borrowed): readonly unknown[] {
   } catch (cause) {
     throw new ConfigRecordError(`${what}: ${look(bytes).length} bytes are not msgpack`, { cause });
   }
-  if (!Array.isArray(value)) throw misfit(what, 'it', value, 'a list');
+  if (!Array.isArray(value)) throw malformed(what, 'it', value, 'a list');
   return value;
 }
 
 /** Throws a ConfigRecordError that begins with `what` if the value of a field is invalid. */
-export function check(what: string, field: string, value: unknown, shape: Shape<unknown>): void {
-  if (!shape.fits(value)) throw misfit(what, field, value, shape.what);
+export function check(what: string, field: string, value: unknown, shape: FieldCheck<unknown>): void {
+  if (!shape.fits(value)) throw malformed(what, field, value, shape.what);
 }
 
-export function misfit(what: string, field: string, value: unknown, wanted: string): ConfigRecordError {
+export function malformed(what: string, field: string, value: unknown, wanted: string): ConfigRecordError {
   return new ConfigRecordError(`${what}: ${field} must be ${wanted}, but is ${shown(value)}`);
 }
 
@@ -72,7 +72,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-export function listOf<Value>(each: Shape<Value>, length?: number): Shape<readonly Value[]> {
+export function listOf<Value>(each: FieldCheck<Value>, length?: number): FieldCheck<readonly Value[]> {
   return {
     what: `a list${length === undefined ? '' : ` of ${length}`}, each of them ${each.what}`,
     fits: (value): value is readonly Value[] =>
@@ -80,8 +80,10 @@ export function listOf<Value>(each: Shape<Value>, length?: number): Shape<readon
   };
 }
 
-export function rowOf<Row extends readonly unknown[]>(...shapes: { [At in keyof Row]: Shape<Row[At]> }): Shape<Row> {
-  const columns: readonly Shape<unknown>[] = shapes;
+export function rowOf<Row extends readonly unknown[]>(
+  ...shapes: { [At in keyof Row]: FieldCheck<Row[At]> }
+): FieldCheck<Row> {
+  const columns: readonly FieldCheck<unknown>[] = shapes;
   return {
     what: `[${columns.map(({ what }) => what).join('; ')}]`,
     fits: (value): value is Row =>

@@ -13,7 +13,7 @@ interface ChangedText {
 }
 
 /** An object whose partition changes. */
-export interface Regrouped {
+export interface Repartitioned {
   readonly kind: ObjectKind;
   readonly id: string;
   readonly from: number;
@@ -26,7 +26,7 @@ export interface ObjectsWanted {
   /** All objects that are configured, or have a location. */
   readonly known: ObjectIds;
   /** Migrating objects, which still count as in their old partitions. */
-  readonly onTheWay: readonly { readonly objects: readonly ObjectMove[] }[];
+  readonly migrating: readonly { readonly objects: readonly ObjectMove[] }[];
   /** Includes objects that later records have deleted; none when left out. */
   readonly behind?: number;
   /** Providers that may be among them without being in `known`. */
@@ -65,7 +65,7 @@ export class ObjectPartitions {
   }
 
   /** Applies the changes of a record. Returns the objects whose partition has changed, except deleted ones. */
-  apply(changes: Iterable<ChangedText>): readonly Regrouped[] {
+  apply(changes: Iterable<ChangedText>): readonly Repartitioned[] {
     const changed = changedLinks(changes).filter(({ id, links }) => !dequal(links, this.#affinity.linksOf(id)));
     if (changed.length === 0) return [];
     const before = changed.map(({ id }): ChangedLinks => ({ id, links: this.#affinity.linksOf(id) }));
@@ -81,7 +81,7 @@ export class ObjectPartitions {
   }
 
   /** Objects whose partition would change with these changes, except deleted ones. */
-  preview(changes: Iterable<ChangedText>): readonly Regrouped[] {
+  preview(changes: Iterable<ChangedText>): readonly Repartitioned[] {
     const all = [...changes];
     const before = changedLinks(all).map(({ id }): ChangedLinks => ({ id, links: this.#affinity.linksOf(id) }));
     const found = this.apply(all);
@@ -103,9 +103,9 @@ export class ObjectPartitions {
   }
 
   /** All objects of some partitions, those migrating away from there, and those deleted there. */
-  objectsIn({ partitions, known, onTheWay, behind, located = [] }: ObjectsWanted): ObjectIds {
+  objectsIn({ partitions, known, migrating, behind, located = [] }: ObjectsWanted): ObjectIds {
     const from = new Map<string, number>();
-    for (const { objects } of onTheWay) {
+    for (const { objects } of migrating) {
       for (const [kind, id, partition] of objects) if (!from.has(`${kind} ${id}`)) from.set(`${kind} ${id}`, partition);
     }
     const isIn = (kind: ObjectKind, id: string): boolean => {

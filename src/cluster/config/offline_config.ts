@@ -14,7 +14,7 @@ import { type NatsBus, openNatsBus } from '../nats/nats_bus.ts';
 import { ObjectPartitions } from './object_partitions.ts';
 import { changeRecord } from './repartition.ts';
 
-export interface KeptConfigOptions extends Pick<StreamSettings, 'replicas' | 'storage'> {
+export interface OfflineConfigOptions extends Pick<StreamSettings, 'replicas' | 'storage'> {
   readonly bus: BusSettings;
   /** Name of the cluster. */
   readonly name: string;
@@ -37,9 +37,9 @@ const RECORD_BYTES = 4_000_000;
  * Opens the entities and settings of a cluster for a program that is no member of it, whether hubs are running or not. Throws a
  * StartupError if NATS cannot be reached, or the configuration cannot be read.
  */
-export async function openKeptConfig(options: KeptConfigOptions): Promise<KeptConfig> {
+export async function openOfflineConfig(options: OfflineConfigOptions): Promise<OfflineConfig> {
   const bus = openNatsBus(options.bus);
-  const config = new KeptConfig(options, bus);
+  const config = new OfflineConfig(options, bus);
   try {
     await reached({ bus, schedule });
     await config.open();
@@ -53,8 +53,8 @@ export async function openKeptConfig(options: KeptConfigOptions): Promise<KeptCo
   }
 }
 
-export class KeptConfig {
-  readonly #options: KeptConfigOptions;
+export class OfflineConfig {
+  readonly #options: OfflineConfigOptions;
   readonly #bus: NatsBus;
   readonly #kept = new Map<string, EntityWrite>();
   readonly #partitions = new ObjectPartitions();
@@ -65,7 +65,7 @@ export class KeptConfig {
   #log!: ConfigLog;
 
   /** Called by openKeptConfig only. */
-  constructor(options: KeptConfigOptions, bus: NatsBus) {
+  constructor(options: OfflineConfigOptions, bus: NatsBus) {
     this.#options = options;
     this.#bus = bus;
   }

@@ -20,11 +20,11 @@ export function changeRecord(
   const plain: ConfigBody<'change'> = { kind: 'change', by, changes };
   // Without running hubs, the next hub takes everything over in its final state.
   if (state.members.size === 0) return plain;
-  const regrouped = partitions.preview(changes.map(([kind, id, text]) => ({ kind, id, text })));
-  if (regrouped.length === 0) return plain;
+  const repartitioned = partitions.preview(changes.map(([kind, id, text]) => ({ kind, id, text })));
+  if (repartitioned.length === 0) return plain;
   if (!isSettled(state)) return undefined;
   const owners = state.map?.owners ?? [];
-  const objects = regrouped
+  const objects = repartitioned
     .filter(({ from, to }) => owners[from] !== owners[to])
     .map(({ kind, id, from, to }): ObjectMove => [kind, id, from, to]);
   return objects.length === 0 ? plain : { kind: 'regroup', by, changes, objects };

@@ -7,11 +7,11 @@ import {
   check,
   FLAG,
   listOf,
-  misfit,
+  malformed,
   PARTITION,
   packed,
   rowOf,
-  type Shape,
+  type FieldCheck,
   TEXT,
   unpacked,
   type Valued,
@@ -103,7 +103,7 @@ const STATE = {
   dead: listOf(rowOf<DeadRow>(TEXT, COUNT)),
   ...MAP,
   sources: listOf(rowOf<SourceRow>(TEXT, COUNT, listOf(PARTITION))),
-  onTheWay: listOf(rowOf<RegroupedRow>(COUNT, OBJECT_MOVES)),
+  migrating: listOf(rowOf<RegroupedRow>(COUNT, OBJECT_MOVES)),
   version: COUNT,
 } as const;
 const TEXTS = listOf(rowOf<TextRow>(ENTITY_KIND, TEXT, TEXT, FLAG));
@@ -132,7 +132,7 @@ function isHighSurrogate(code: number): boolean {
 type StateFields = Valued<typeof STATE>;
 
 function fieldsOf(state: ConfigState): StateFields {
-  const { members, dead, protocol, sources, onTheWay, version } = state;
+  const { members, dead, protocol, sources, migrating, version } = state;
   return {
     protocol,
     joined: [...members.values()].map(({ incarnation, name, protocols, digest, index }) => {
@@ -141,13 +141,13 @@ function fieldsOf(state: ConfigState): StateFields {
     dead: [...dead.values()].map(({ incarnation, index }) => [incarnation, index]),
     ...mapFields(state.map),
     sources: sources.map(({ of, released, partitions }) => [of, released, partitions]),
-    onTheWay: onTheWay.map((each) => [each.sequence, each.objects]),
+    migrating: migrating.map((each) => [each.sequence, each.objects]),
     version,
   };
 }
 
 function stateOf(fields: StateFields): Omit<ConfigState, 'settings'> {
-  const { joined, dead, sources, onTheWay, version } = fields;
+  const { joined, dead, sources, migrating, version } = fields;
   const members = joined.map(([incarnation, name, protocols, digest, index]) => {
     return { incarnation, name, protocols, digest, index };
   });
@@ -156,7 +156,7 @@ function stateOf(fields: StateFields): Omit<ConfigState, 'settings'> {
     map: partitionMap(fields),
     dead: new Map(dead.map(([incarnation, index]) => [incarnation, { incarnation, index }])),
     sources: sources.map(([of, released, partitions]): Source => ({ of, released, partitions })),
-    onTheWay: onTheWay.map(([sequence, objects]) => ({ sequence, objects })),
+    migrating: migrating.map(([sequence, objects]) => ({ sequence, objects })),
     protocol: fields.protocol,
     version,
   };
@@ -167,7 +167,7 @@ function stateFields(part: Uint8Array | undefined): StateFields {
   if (part === undefined) throw new ConfigRecordError(`${what}: it is missing`);
   const { values } = contentOf(part, what, 'state');
   const fields: Record<string, unknown> = {};
-  for (const [place, [field, shape]] of Object.entries<Shape<unknown>>(STATE).entries()) {
+  for (const [place, [field, shape]] of Object.entries<FieldCheck<unknown>>(STATE).entries()) {
     check(what, field, values[place], shape);
     fields[field] = values[place];
   }
@@ -189,7 +189,7 @@ interface Content {
 function contentOf(part: Uint8Array, what: string, wanted: 'state' | 'texts'): Content {
   const [version, kind, ...values] = unpacked(what, lend(part));
   check(what, 'version', version, PROTOCOL);
-  if (kind !== wanted) throw misfit(what, 'kind', kind, wanted);
+  if (kind !== wanted) throw malformed(what, 'kind', kind, wanted);
   return { version: version as number, values };
 }
 

@@ -2,11 +2,11 @@ import { objectOfFenceEvent } from '../../core/fence/fence_event.ts';
 import type { EventBatch } from '../../model/event_batch.ts';
 import { SHARD_TOPICS, type Topic, type Variant } from '../../model/topics.ts';
 import type { Bus } from '../nats/bus.ts';
-import { type FenceEventLeft, packFenceEvents, readFenceEvents } from './fanout_message.ts';
+import { type JournaledFenceEvent, packFenceEvents, readFenceEvents } from './fanout_message.ts';
 import { FramesIn } from './frames_in.ts';
 import { FramesOut } from './frames_out.ts';
 import { Interest } from './interest.ts';
-import { eventIdOf, ToldFenceEvents } from './fence_event_dedup.ts';
+import { eventIdOf, FenceEventDedup } from './fence_event_dedup.ts';
 
 /**
  * Event fan-out between hubs: subscribers of each hub receive the events of all hubs as if these were one.
@@ -47,7 +47,7 @@ export interface Announcers {
    * Redelivers a fence event of a failed owner to the subscriptions of those variants that have not received it. Calls `isNew`
    * only for existing variants.
    */
-  fenceEventAgain(recorded: FenceEventLeft, isNew: (variant: Variant) => boolean): void;
+  fenceEventAgain(recorded: JournaledFenceEvent, isNew: (variant: Variant) => boolean): void;
 }
 
 /** Fan-out of this hub. */
@@ -85,21 +85,21 @@ export class ClusterFanout {
   readonly #interest: Interest;
   readonly #out: FramesOut;
   readonly #in: FramesIn;
-  readonly #told = new ToldFenceEvents();
+  readonly #dedup = new FenceEventDedup();
   readonly #unwatch: () => void;
-  #misfits = 0;
+  #protocolErrors = 0;
   #losses = 0;
   #isClosed = false;
 
   constructor(options: ClusterFanoutOptions) {
     this.#options = options;
     const { fanout, announce, bus } = options;
-    const misfit = (error: unknown): void => this.#misfit(error);
-    this.#out = new FramesOut({ ...options, misfit });
+    const malformed = (error: unknown): void => this.#malformed(error);
+    this.#out = new FramesOut({ ...options, malformed });
     this.#in = new FramesIn({
       ...options,
       receive: (events, from) => {
-        if (fanout.topicOf(events.variant) === 'fence_events') this.#told.noteAll(from, events);
+        if (fanout.topicOf(events.variant) === 'fence_events') this.#dedup.noteAll(from, events);
         fanout.receive(events);
       },
       announced: ([kind, text], from) => {
@@ -113,15 +113,15 @@ export class ClusterFanout {
         this.#losses++;
         fanout.missed(TOPICS_OF[what], why);
       },
-      misfit,
+      malformed,
     });
     this.#interest = new Interest({
       ...options,
       wanted: () => fanout.interest(),
       wants: (member, variants) => fanout.setForeign(member, variants),
       sentTo: (member) => this.#out.sentTo(member),
-      heardBy: (member, sent) => this.#in.heard(member, sent),
-      misfit,
+      acknowledgedBy: (member, sent) => this.#in.sentUpTo(member, sent),
+      malformed,
     });
     this.#unwatch = bus.watch(({ at }) => {
       if (at === 'up') this.#out.beat();
@@ -136,8 +136,8 @@ export class ClusterFanout {
   }
 
   /** Number of malformed messages, which were skipped. */
-  get misfits(): number {
-    return this.#misfits;
+  get protocolErrors(): number {
+    return this.#protocolErrors;
   }
 
   /** Number of gaps that were closed by retransmission. */
@@ -163,7 +163,7 @@ export class ClusterFanout {
     this.#in.gone(member);
     this.#interest.gone(member);
     this.#out.gone(member);
-    this.#told.gone(member);
+    this.#dedup.gone(member);
   }
 
   /** Sets the owners of partitions and of the collision stage. */
@@ -223,7 +223,7 @@ export class ClusterFanout {
    * Redelivers the last journaled fence events of failed owners to all subscribers, those of this hub included, in order,
    * except to those that have them. Call it after `tookAfter`, and before this hub publishes events of the same objects.
    */
-  announceAgain(recorded: readonly FenceEventLeft[]): void {
+  announceAgain(recorded: readonly JournaledFenceEvent[]): void {
     const { self } = this.#options;
     for (const events of Map.groupBy(recorded, ({ event: [fields] }) =>
       objectOfFenceEvent(fields).join(' '),
@@ -238,14 +238,14 @@ export class ClusterFanout {
     this.#out.beat({ isLast: true });
   }
 
-  /** See Interest.told: the confirmation of a subscription waits for it. */
-  told(): Promise<void> | undefined {
-    return this.#interest.told();
+  /** See Interest.acknowledged: the confirmation of a subscription waits for it. */
+  acknowledged(): Promise<void> | undefined {
+    return this.#interest.acknowledged();
   }
 
-  /** See Interest.allHeard: a hub waits for it before it becomes an owner. */
-  allHeard(): Promise<void> {
-    return this.#interest.allHeard();
+  /** See Interest.allInterestReceived: a hub waits for it before it becomes an owner. */
+  allInterestReceived(): Promise<void> {
+    return this.#interest.allInterestReceived();
   }
 
   close(): void {
@@ -260,7 +260,7 @@ export class ClusterFanout {
     this.#options.schedule(BEAT_MS, () => {
       if (this.#isClosed) return;
       this.#out.age();
-      this.#told.beat();
+      this.#dedup.beat();
       this.#out.beat();
       this.#beat();
     });
@@ -270,20 +270,20 @@ export class ClusterFanout {
    * Redelivers the events of one object. Events arrive in order: a receiver that has one of them has the earlier ones, or did
    * not want them.
    */
-  #tellAgain(events: readonly FenceEventLeft[], from: string): void {
+  #tellAgain(events: readonly JournaledFenceEvent[], from: string): void {
     const ids = events.map(({ event: [, text] }) => eventIdOf(text));
     for (const [i, event] of events.entries()) {
       this.#options.announce.fenceEventAgain(event, ({ id: variant }) => {
-        const isNew = !ids.slice(i).some((id) => this.#told.has(variant, id));
-        if (isNew) this.#told.note(from, variant, ids[i] as string);
+        const isNew = !ids.slice(i).some((id) => this.#dedup.has(variant, id));
+        if (isNew) this.#dedup.note(from, variant, ids[i] as string);
         return isNew;
       });
     }
   }
 
-  #misfit(error: unknown): void {
-    this.#misfits++;
-    if (this.#misfits > 1) return;
+  #malformed(error: unknown): void {
+    this.#protocolErrors++;
+    if (this.#protocolErrors > 1) return;
     this.#options.notice(`Skipped a malformed message about events: ${String(error)}`);
   }
 }

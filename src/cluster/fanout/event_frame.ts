@@ -188,28 +188,28 @@ export function readFrame(borrowed: Borrowed): EventFrame {
     at = nameAt + bytes.readUInt8(at);
     behind.push([bytes.toString('utf8', nameAt, at), number]);
   }
-  if (at !== length) throw misfit(head, `has ${length} bytes, but its parts end at ${at}`);
+  if (at !== length) throw malformed(head, `has ${length} bytes, but its parts end at ${at}`);
   return { ...head, blocks, behind };
 }
 
 function readBlock(bytes: Buffer, at: number, head: Named): [block: EventBatch, end: number] {
   const textsAt = at + BLOCK_HEAD_BYTES;
-  if (textsAt > bytes.length) throw misfit(head, 'ends within a block');
+  if (textsAt > bytes.length) throw malformed(head, 'ends within a block');
   const events = bytes.readUInt32LE(at + 4);
   const textBytes = bytes.readUInt32LE(at + 8);
   const fieldBytes = bytes.readUInt32LE(at + 12);
   const endsAt = textsAt + 4 * events;
   const end = endsAt + textBytes + fieldBytes;
-  if (end > bytes.length) throw misfit(head, 'ends within a block');
+  if (end > bytes.length) throw malformed(head, 'ends within a block');
   const ends = new Uint32Array(events);
   let last = -1;
   for (let i = 0; i < events; i++) {
     const next = bytes.readUInt32LE(textsAt + 4 * i);
-    if (next <= last) throw misfit(head, `has a text that ends at ${next}, behind one that ends at ${last}`);
+    if (next <= last) throw malformed(head, `has a text that ends at ${next}, behind one that ends at ${last}`);
     ends[i] = next;
     last = next;
   }
-  if (last !== textBytes) throw misfit(head, `has ${textBytes} bytes of texts, but the last ends at ${last}`);
+  if (last !== textBytes) throw malformed(head, `has ${textBytes} bytes of texts, but the last ends at ${last}`);
   const texts = lend(bytes.subarray(endsAt, endsAt + textBytes));
   const fields = fieldBytes === 0 ? undefined : readFields(bytes.subarray(end - fieldBytes, end), events, head);
   return [{ variant: bytes.readUInt32LE(at), bytes: texts, ends, fields }, end];
@@ -218,7 +218,7 @@ function readBlock(bytes: Buffer, at: number, head: Named): [block: EventBatch, 
 function readFields(bytes: Uint8Array, events: number, head: Named): readonly FilterFields[] {
   const fields = unpacked(bytes);
   const isFit = Array.isArray(fields) && fields.length === events && fields.every(isFields);
-  if (!isFit) throw misfit(head, `must have fields of ${events} events, but has something else`);
+  if (!isFit) throw malformed(head, `must have fields of ${events} events, but has something else`);
   return fields;
 }
 
@@ -242,6 +242,6 @@ function count(bytes: Buffer, field: string, at: number): number {
   throw new FrameFormatError(`A frame of events must have a whole ${field}, but has ${value}`);
 }
 
-function misfit({ from, number }: Named, what: string): FrameFormatError {
+function malformed({ from, number }: Named, what: string): FrameFormatError {
   return new FrameFormatError(`Frame ${number} of "${from}" ${what}`);
 }

@@ -38,7 +38,7 @@ export type AnnouncedEvent = readonly [kind: AnnouncedKind, text: string];
 const ANNOUNCED_KINDS: readonly unknown[] = ['proximity', 'fenceEvent', 'fenceEventsAgain'] satisfies AnnouncedKind[];
 
 /** A journaled fence event of a removed member. */
-export interface FenceEventLeft {
+export interface JournaledFenceEvent {
   readonly event: FenceEventJson;
   /** Wall-clock time at its hub. */
   readonly recordedMs: number;
@@ -92,9 +92,9 @@ export function packInterest({ from, number, variants }: InterestMessage): Uint8
 /** Throws a FrameFormatError. */
 export function readInterest(bytes: Borrowed): InterestMessage {
   const [from, number, rows] = unpacked('interest', bytes);
-  if (typeof from !== 'string') throw misfit('interest', 'from', from);
-  if (!isCount(number)) throw misfit('interest', 'number', number);
-  if (!Array.isArray(rows) || rows.length > VARIANTS_MAX) throw misfit('interest', 'variants', rows);
+  if (typeof from !== 'string') throw malformed('interest', 'from', from);
+  if (!isCount(number)) throw malformed('interest', 'number', number);
+  if (!Array.isArray(rows) || rows.length > VARIANTS_MAX) throw malformed('interest', 'variants', rows);
   return { from, number, variants: rows.map(readVariant) };
 }
 
@@ -112,7 +112,7 @@ function readVariant(row: unknown): Variant {
     (zoneId === null || typeof zoneId === 'string') &&
     typeof geojson === 'boolean' &&
     typeof filters === 'boolean';
-  if (!isFit) throw misfit('interest', 'a variant', row);
+  if (!isFit) throw malformed('interest', 'a variant', row);
   const variant = { id, topic, crs, zoneId: zoneId ?? undefined, geojson, unfiltered: !filters };
   return wanted == null ? variant : { ...variant, wanted: readWanted(wanted) };
 }
@@ -120,7 +120,7 @@ function readVariant(row: unknown): Variant {
 function readWanted(row: unknown): EventSelector {
   const [keys, limits] = Array.isArray(row) ? row : [];
   const isFit = areRows(keys, isValues) && areRows(limits, (most) => typeof most === 'number');
-  if (!isFit) throw misfit('interest', 'what is wanted', row);
+  if (!isFit) throw malformed('interest', 'what is wanted', row);
   return {
     keys: (keys as [number, KeyValue[]][]).map(([at, values]) => ({ at, values })),
     limits: (limits as [number, number][]).map(([at, most]) => ({ at, most })),
@@ -143,8 +143,8 @@ export function packAnswer(sent: SentSoFar | undefined): Uint8Array {
 export function readAnswer(bytes: Borrowed): SentSoFar | undefined {
   const [frames, announced] = unpacked('answer', bytes);
   if (frames === undefined) return undefined;
-  if (!isCount(frames)) throw misfit('answer', 'frames', frames);
-  if (!isCount(announced)) throw misfit('answer', 'announced', announced);
+  if (!isCount(frames)) throw malformed('answer', 'frames', frames);
+  if (!isCount(announced)) throw malformed('answer', 'announced', announced);
   return { frames, announced };
 }
 
@@ -155,26 +155,26 @@ export function packAnnounced({ from, number, events, after }: AnnouncedMessage)
 /** Throws a FrameFormatError. */
 export function readAnnounced(bytes: Borrowed): AnnouncedMessage {
   const [from, number, events, after = 0] = unpacked('announced', bytes);
-  if (typeof from !== 'string') throw misfit('announced', 'from', from);
-  if (!isCount(number)) throw misfit('announced', 'number', number);
-  if (!Array.isArray(events) || !events.every(isAnnounced)) throw misfit('announced', 'events', events);
-  if (!isCount(after)) throw misfit('announced', 'after', after);
+  if (typeof from !== 'string') throw malformed('announced', 'from', from);
+  if (!isCount(number)) throw malformed('announced', 'number', number);
+  if (!Array.isArray(events) || !events.every(isAnnounced)) throw malformed('announced', 'events', events);
+  if (!isCount(after)) throw malformed('announced', 'after', after);
   return { from, number, events, after };
 }
 
 /** Packs the content of an announced event of the kind fenceEventsAgain: journaled fence events of other hubs. */
-export function packFenceEvents(events: readonly FenceEventLeft[]): string {
+export function packFenceEvents(events: readonly JournaledFenceEvent[]): string {
   return JSON.stringify(events.map(({ event: [fields, text], recordedMs, of }) => [fields, text, recordedMs, of]));
 }
 
 /** Reads this content. Throws a FrameFormatError. */
-export function readFenceEvents(packed: string): readonly FenceEventLeft[] {
+export function readFenceEvents(packed: string): readonly JournaledFenceEvent[] {
   return parsed(packed).map((row) => {
     const [fields, text, recordedMs, of] = Array.isArray(row) ? row : [];
-    if (!Array.isArray(fields)) throw misfit('announced', 'fields of a fence event', fields);
-    if (typeof text !== 'string') throw misfit('announced', 'text of a fence event', text);
-    if (typeof recordedMs !== 'number') throw misfit('announced', 'time of a fence event', recordedMs);
-    if (typeof of !== 'string') throw misfit('announced', 'hub of a fence event', of);
+    if (!Array.isArray(fields)) throw malformed('announced', 'fields of a fence event', fields);
+    if (typeof text !== 'string') throw malformed('announced', 'text of a fence event', text);
+    if (typeof recordedMs !== 'number') throw malformed('announced', 'time of a fence event', recordedMs);
+    if (typeof of !== 'string') throw malformed('announced', 'hub of a fence event', of);
     // JSON has no undefined.
     return { event: [fields.map((field) => field ?? undefined), text], recordedMs, of };
   });
@@ -187,7 +187,7 @@ function parsed(text: string): readonly unknown[] {
   } catch {
     // The error below reports it.
   }
-  throw misfit('announced', 'fence events', text);
+  throw malformed('announced', 'fence events', text);
 }
 
 export function packAgain({ from, of, first, last }: AgainMessage): Uint8Array {
@@ -197,10 +197,10 @@ export function packAgain({ from, of, first, last }: AgainMessage): Uint8Array {
 /** Throws a FrameFormatError. */
 export function readAgain(bytes: Borrowed): AgainMessage {
   const [from, of, first, last] = unpacked('again', bytes);
-  if (typeof from !== 'string') throw misfit('again', 'from', from);
-  if (!NUMBERED.includes(of)) throw misfit('again', 'of', of);
-  if (!isCount(first)) throw misfit('again', 'first', first);
-  if (!isCount(last)) throw misfit('again', 'last', last);
+  if (typeof from !== 'string') throw malformed('again', 'from', from);
+  if (!NUMBERED.includes(of)) throw malformed('again', 'of', of);
+  if (!isCount(first)) throw malformed('again', 'first', first);
+  if (!isCount(last)) throw malformed('again', 'last', last);
   return { from, of: of as Numbered, first, last };
 }
 
@@ -211,7 +211,7 @@ export function packSentAgain(lost: number): Uint8Array {
 /** Throws a FrameFormatError. */
 export function readSentAgain(bytes: Borrowed): number {
   const [lost] = unpacked('sentAgain', bytes);
-  if (!isCount(lost)) throw misfit('sentAgain', 'lost', lost);
+  if (!isCount(lost)) throw malformed('sentAgain', 'lost', lost);
   return lost;
 }
 
@@ -231,7 +231,7 @@ function unpacked(what: string, bytes: Borrowed): unknown[] {
     throw new FrameFormatError(`Cannot read a message (${what}): it is not msgpack`, { cause });
   }
   const [version, ...rest] = Array.isArray(values) ? values : [values];
-  if (version !== VERSION) throw misfit(what, 'version', version);
+  if (version !== VERSION) throw malformed(what, 'version', version);
   return rest;
 }
 
@@ -241,7 +241,7 @@ function isCount(value: unknown): value is number {
 
 const SHOWN_MAX = 100;
 
-function misfit(what: string, field: string, value: unknown): FrameFormatError {
+function malformed(what: string, field: string, value: unknown): FrameFormatError {
   const text = (typeof value === 'bigint' ? `${value}` : JSON.stringify(value)) ?? 'missing';
   const shown = text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;
   return new FrameFormatError(`Cannot read a message (${what}): ${field} does not fit, found ${shown}`);

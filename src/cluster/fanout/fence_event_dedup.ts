@@ -17,7 +17,7 @@ interface OfSender {
  * Deduplication of fence events: ids of the events of other hubs that subscribers of this one have received in the last
  * seconds, by variant. Successors redeliver the last events of a removed owner.
  */
-export class ToldFenceEvents {
+export class FenceEventDedup {
   readonly #senders = new Map<string, OfSender>();
   #beats = 0;
 
@@ -58,8 +58,8 @@ export class ToldFenceEvents {
     this.#senders.set(from, sender);
     const { events } = sender;
     events.set(key, this.#beats);
-    for (const [oldest, toldAt] of events) {
-      if (toldAt >= this.#beats - KNOWN_BEATS && events.size <= EVENTS_MAX) break;
+    for (const [oldest, deliveredAt] of events) {
+      if (deliveredAt >= this.#beats - KNOWN_BEATS && events.size <= EVENTS_MAX) break;
       events.delete(oldest);
     }
   }

@@ -51,7 +51,7 @@ export interface FramesInOptions {
   /** Reports lost events: rendered or announced ones, or rendered ones of a removed owner. */
   lost(what: Numbered | 'ofGone', why: string): void;
   /** Reports a malformed message. */
-  misfit(error: unknown): void;
+  malformed(error: unknown): void;
   /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
@@ -132,8 +132,8 @@ export class FramesIn {
 
   /** Adds a member. `isNew`: it joined after this hub. */
   joined(member: string, { isNew }: { readonly isNew: boolean }): void {
-    const { bus, name, self, misfit, schedule } = this.#options;
-    const options = { bus, name, self, from: member, misfit, schedule };
+    const { bus, name, self, malformed, schedule } = this.#options;
+    const options = { bus, name, self, from: member, malformed, schedule };
     const sender: Sender = {
       from: member,
       frames: new Repair<HeldFrame>({
@@ -154,7 +154,7 @@ export class FramesIn {
       isOver: false,
     };
     this.#senders.set(member, sender);
-    this.#hearEarly();
+    this.#takeEarly();
   }
 
   /** Removes a member that was expelled or has left: later messages of it are dropped. */
@@ -183,12 +183,12 @@ export class FramesIn {
   /** The configuration is applied up to that sequence. Call it after all other effects of the record. */
   applied(sequence: number): void {
     this.#applied = sequence;
-    this.#hearEarly();
+    this.#takeEarly();
     this.#release();
   }
 
   /** A member has reported what it has sent; everything that arrives at all has arrived. */
-  heard(member: string, { frames, announced }: SentSoFar): void {
+  sentUpTo(member: string, { frames, announced }: SentSoFar): void {
     const sender = this.#senders.get(member);
     if (sender === undefined) return;
     reach(sender.announced, announced);
@@ -232,7 +232,7 @@ export class FramesIn {
     try {
       read();
     } catch (error) {
-      this.#options.misfit(error);
+      this.#options.malformed(error);
     }
   }
 
@@ -258,11 +258,11 @@ export class FramesIn {
   }
 
   #takeAnnounced({ bytes }: Message): void {
-    this.#hearAnnounced(readAnnounced(bytes));
+    this.#takeInSequence(readAnnounced(bytes));
     this.#release();
   }
 
-  #hearAnnounced(message: AnnouncedMessage): void {
+  #takeInSequence(message: AnnouncedMessage): void {
     const { from, number, after } = message;
     const sender = this.#senders.get(from);
     if (sender === undefined || after > this.#applied) {
@@ -281,11 +281,11 @@ export class FramesIn {
     announced.check();
   }
 
-  #hearEarly(): void {
+  #takeEarly(): void {
     if (this.#early.length === 0) return;
     const early = this.#early;
     this.#early = [];
-    for (const message of early) this.#hearAnnounced(message);
+    for (const message of early) this.#takeInSequence(message);
   }
 
   #announce({ events, from }: AnnouncedMessage): void {

@@ -32,7 +32,7 @@ export interface FramesOutOptions {
   /** Member id of this hub. */
   readonly self: string;
   /** Reports a malformed message. */
-  misfit(error: unknown): void;
+  malformed(error: unknown): void;
   /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
@@ -192,7 +192,7 @@ export class FramesOut {
 
   /** Handles a request for missing messages. */
   #hear({ bytes, reply }: Message): void {
-    const { bus, name, misfit } = this.#options;
+    const { bus, name, malformed } = this.#options;
     try {
       const { from, of, first, last } = readAgain(bytes);
       const receiver = this.#receivers.get(from);
@@ -203,7 +203,7 @@ export class FramesOut {
       for (const message of again.messages) bus.publish(isRendered ? receiver.subject : `${name}.f.${from}`, message);
       bus.publish(reply, packSentAgain(again.lost));
     } catch (error) {
-      misfit(error);
+      malformed(error);
     }
   }
 

@@ -25,9 +25,9 @@ export interface InterestOptions {
   wants(member: string, variants: readonly Variant[]): void;
   sentTo(member: string): SentSoFar;
   /** A member has acknowledged the interest, after it had sent that much. */
-  heardBy(member: string, sent: SentSoFar): void;
+  acknowledgedBy(member: string, sent: SentSoFar): void;
   /** Reports a malformed message. */
-  misfit(error: unknown): void;
+  malformed(error: unknown): void;
   /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
@@ -37,15 +37,15 @@ const ANSWER_MS = 500;
 /** Pause before a member is sent the interest again that has not acknowledged it, or does not know this hub yet. */
 const AGAIN_MS = 50;
 /** Time that a subscription may wait until all members have acknowledged it. */
-const TOLD_MS = 6000;
+const ACKNOWLEDGED_MS = 6000;
 
 interface Member {
   readonly incarnation: string;
   /** Last number of this hub that it has acknowledged; 0 for none, or none that still counts. */
-  heard: number;
+  acknowledged: number;
   isAsked: boolean;
   /** Last number received from it; 0 for nothing yet. */
-  said: number;
+  received: number;
 }
 
 interface Waiter {
@@ -85,20 +85,20 @@ export class Interest {
 
   /** Adds a member. */
   joined(incarnation: string): void {
-    this.#members.set(incarnation, { incarnation, heard: 0, isAsked: false, said: 0 });
+    this.#members.set(incarnation, { incarnation, acknowledged: 0, isAsked: false, received: 0 });
     this.#tell();
   }
 
   gone(incarnation: string): void {
     const member = this.#members.get(incarnation);
     this.#members.delete(incarnation);
-    if (member !== undefined && member.said > 0) this.#options.wants(incarnation, []);
+    if (member !== undefined && member.received > 0) this.#options.wants(incarnation, []);
     this.#settle();
   }
 
   /** The connection is lost: the interest is sent to all again. */
   down(): void {
-    for (const member of this.#members.values()) member.heard = 0;
+    for (const member of this.#members.values()) member.acknowledged = 0;
     this.#tell();
   }
 
@@ -106,19 +106,19 @@ export class Interest {
    * Resolves when every other member has acknowledged the current interest; undefined if that is so already. Rejects with
    * HUB_UNAVAILABLE if it takes too long.
    */
-  told(): Promise<void> | undefined {
+  acknowledged(): Promise<void> | undefined {
     const number = this.#number;
-    const isDone = (): boolean => this.#all(({ heard }) => heard >= number);
+    const isDone = (): boolean => this.#all(({ acknowledged }) => acknowledged >= number);
     if (isDone()) return undefined;
-    return this.#until(isDone, TOLD_MS);
+    return this.#until(isDone, ACKNOWLEDGED_MS);
   }
 
   /**
    * Resolves when every other member has sent its interest. A new owner awaits it before it owns anything. Members that never
    * send it are expelled; rejects with HUB_UNAVAILABLE when this is closed.
    */
-  async allHeard(): Promise<void> {
-    const isDone = (): boolean => this.#all(({ said }) => said > 0);
+  async allInterestReceived(): Promise<void> {
+    const isDone = (): boolean => this.#all(({ received }) => received > 0);
     if (!isDone()) await this.#until(isDone);
   }
 
@@ -160,7 +160,9 @@ export class Interest {
       this.#pause.isDue = true;
       return;
     }
-    const late = [...this.#members.values()].filter(({ heard, isAsked }) => heard < this.#number && !isAsked);
+    const late = [...this.#members.values()].filter(
+      ({ acknowledged, isAsked }) => acknowledged < this.#number && !isAsked,
+    );
     if (late.length === 0) return;
     const pause = { isDue: false };
     this.#pause = pause;
@@ -178,7 +180,7 @@ export class Interest {
     const number = this.#number;
     this.#message ??= packInterest({ from: self, number, variants: wanted() });
     const subject = `${name}.interest.${member.incarnation}`;
-    let hasHeard = false;
+    let isAcknowledged = false;
     try {
       await bus.request(subject, this.#message, {
         timeoutMs: ANSWER_MS,
@@ -186,20 +188,20 @@ export class Interest {
         read: (bytes) => {
           const sent = readAnswer(bytes);
           if (sent === undefined || this.#members.get(member.incarnation) !== member) return;
-          hasHeard = true;
-          member.heard = number;
-          this.#options.heardBy(member.incarnation, sent);
+          isAcknowledged = true;
+          member.acknowledged = number;
+          this.#options.acknowledgedBy(member.incarnation, sent);
         },
       });
     } catch (error) {
       // Any other error is a temporary failure of the bus.
-      if (error instanceof FrameFormatError) this.#options.misfit(error);
+      if (error instanceof FrameFormatError) this.#options.malformed(error);
     }
     const goOn = (): void => {
       member.isAsked = false;
       this.#tell();
     };
-    if (hasHeard) goOn();
+    if (isAcknowledged) goOn();
     else if (!this.#isClosed && this.#members.get(member.incarnation) === member) schedule(AGAIN_MS, goOn);
     this.#settle();
   }
@@ -209,14 +211,14 @@ export class Interest {
       const { from, number, variants } = readInterest(bytes);
       const { bus, wants, sentTo } = this.#options;
       const member = this.#members.get(from);
-      if (member !== undefined && number > member.said) {
-        member.said = number;
+      if (member !== undefined && number > member.received) {
+        member.received = number;
         wants(from, variants);
         this.#settle();
       }
       if (reply !== '') bus.publish(reply, packAnswer(member && sentTo(from)));
     } catch (error) {
-      this.#options.misfit(error);
+      this.#options.malformed(error);
     }
   }
 }

@@ -16,7 +16,7 @@ export interface Gap {
  * The next number is unknown before the first message if the sender has started before. Missing messages arrive late, or are
  * skipped if they are unavailable.
  */
-export class InOrder<Message> {
+export class ReorderBuffer<Message> {
   #next: number | undefined;
   /** Highest number that was sent. */
   #sent = 0;

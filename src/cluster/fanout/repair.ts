@@ -1,7 +1,7 @@
 import type { Bus } from '../nats/bus.ts';
 import { FrameFormatError } from './event_frame.ts';
 import { type Numbered, packAgain, readSentAgain } from './fanout_message.ts';
-import { type Gap, InOrder } from './reorder_buffer.ts';
+import { type Gap, ReorderBuffer } from './reorder_buffer.ts';
 
 export interface RepairOptions<Message> {
   readonly bus: Pick<Bus, 'request'>;
@@ -19,7 +19,7 @@ export interface RepairOptions<Message> {
   /** Missing messages are unavailable. Called before later messages are taken. */
   lost(): void;
   /** Reports a malformed answer. */
-  misfit(error: unknown): void;
+  malformed(error: unknown): void;
   /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
@@ -41,7 +41,7 @@ const GAPS_MAX = 64;
  * take longer.
  */
 export class Repair<Message> {
-  readonly numbers: InOrder<Message>;
+  readonly numbers: ReorderBuffer<Message>;
   readonly #options: RepairOptions<Message>;
   /** First missing number, a function that stops waiting for it, and whether its time is over. */
   #waits: { readonly first: number; readonly cancel: () => void; isLate: boolean } | undefined;
@@ -51,7 +51,7 @@ export class Repair<Message> {
 
   constructor(options: RepairOptions<Message>) {
     this.#options = options;
-    this.numbers = new InOrder<Message>(options.first);
+    this.numbers = new ReorderBuffer<Message>(options.first);
   }
 
   /** Number of gaps that were closed. */
@@ -78,15 +78,15 @@ export class Repair<Message> {
 
   /** Gives up missing numbers up to this one; left out: all of them. */
   giveUp(upTo = Infinity): void {
-    let isTold = false;
+    let isReported = false;
     for (let missing = this.numbers.missing; missing !== undefined; missing = this.numbers.missing) {
       if (missing.first > upTo) break;
-      if (!isTold) this.#options.lost();
-      isTold = true;
+      if (!isReported) this.#options.lost();
+      isReported = true;
       this.numbers.skip(Math.min(missing.last, upTo));
       this.#drain();
     }
-    if (isTold) this.#stopWaiting();
+    if (isReported) this.#stopWaiting();
     this.check();
   }
 
@@ -127,7 +127,7 @@ export class Repair<Message> {
 
   /** Never rejects. */
   async #askFor(gap: Gap): Promise<void> {
-    const { bus, name, self, from, of, misfit } = this.#options;
+    const { bus, name, self, from, of, malformed } = this.#options;
     try {
       await bus.request(`${name}.again.${from}`, packAgain({ from: self, of, ...gap }), {
         timeoutMs: ANSWER_MS,
@@ -136,7 +136,7 @@ export class Repair<Message> {
       });
     } catch (error) {
       // Any other error is a temporary failure of the bus.
-      if (error instanceof FrameFormatError) misfit(error);
+      if (error instanceof FrameFormatError) malformed(error);
     }
   }
 

@@ -29,7 +29,7 @@ export interface SentAgain {
   readonly messages: readonly Uint8Array[];
 }
 
-interface Place {
+interface Slot {
   readonly number: number;
   readonly at: number;
   readonly length: number;
@@ -43,7 +43,7 @@ interface Place {
 export class SentMessages {
   readonly #budget: SentBudget;
   #bytes = new Uint8Array(0);
-  #places: Place[] = [];
+  #slots: Slot[] = [];
   /** Index of the oldest message that is still there. */
   #oldest = 0;
   /** Offset of the next message. */
@@ -61,7 +61,7 @@ export class SentMessages {
     for (let at = this.#roomFor(length); ; at = this.#roomFor(length)) {
       if (at !== undefined) {
         this.#bytes.set(message, at);
-        this.#places.push({ number, at, length, beat: this.#beats });
+        this.#slots.push({ number, at, length, beat: this.#beats });
         this.#end = at + length;
         return;
       }
@@ -73,7 +73,7 @@ export class SentMessages {
 
   /** Messages with these numbers, as far as they are retained. */
   again(first: number, last: number): SentAgain {
-    const found = this.#places.slice(this.#oldest).filter(({ number }) => number >= first && number <= last);
+    const found = this.#slots.slice(this.#oldest).filter(({ number }) => number >= first && number <= last);
     let lost = last;
     while (found.length > 0 && found.at(lost - last - 1)?.number === lost) lost--;
     const messages = found.filter(({ number }) => number > lost);
@@ -86,7 +86,7 @@ export class SentMessages {
   /** Drops messages that are older than two seconds. Call it once a second. */
   beat(): void {
     this.#beats++;
-    while (!this.#isEmpty && (this.#places[this.#oldest] as Place).beat < this.#beats - KEPT_BEATS) this.#dropOldest();
+    while (!this.#isEmpty && (this.#slots[this.#oldest] as Slot).beat < this.#beats - KEPT_BEATS) this.#dropOldest();
     if (this.#isEmpty) this.clear();
   }
 
@@ -94,27 +94,27 @@ export class SentMessages {
   clear(): void {
     this.#budget.giveBack(this.#bytes.length);
     this.#bytes = new Uint8Array(0);
-    this.#places = [];
+    this.#slots = [];
     this.#oldest = 0;
     this.#end = 0;
   }
 
   get #isEmpty(): boolean {
-    return this.#oldest === this.#places.length;
+    return this.#oldest === this.#slots.length;
   }
 
   /** Offset with room for that many bytes: after the newest message, or before the oldest one. */
   #roomFor(length: number): number | undefined {
     const size = this.#bytes.length;
     if (this.#isEmpty) return length <= size ? 0 : undefined;
-    const { at: begin } = this.#places[this.#oldest] as Place;
+    const { at: begin } = this.#slots[this.#oldest] as Slot;
     if (this.#end <= begin) return this.#end + length <= begin ? this.#end : undefined;
     if (this.#end + length <= size) return this.#end;
     return length <= begin ? 0 : undefined;
   }
 
   #grow(length: number): boolean {
-    const places = this.#places.slice(this.#oldest);
+    const places = this.#slots.slice(this.#oldest);
     const before = this.#bytes;
     const needed = places.reduce((sum, place) => sum + place.length, length);
     const size = Math.max(BYTES_AT_FIRST, 2 * before.length, 2 ** Math.ceil(Math.log2(needed)));
@@ -122,7 +122,7 @@ export class SentMessages {
     this.#bytes = new Uint8Array(size);
     this.#end = 0;
     this.#oldest = 0;
-    this.#places = places.map((place) => {
+    this.#slots = places.map((place) => {
       const at = this.#end;
       this.#bytes.set(before.subarray(place.at, place.at + place.length), at);
       this.#end += place.length;
@@ -133,8 +133,8 @@ export class SentMessages {
 
   #dropOldest(): void {
     this.#oldest++;
-    if (this.#oldest < GONE_MAX || 2 * this.#oldest < this.#places.length) return;
-    this.#places = this.#places.slice(this.#oldest);
+    if (this.#oldest < GONE_MAX || 2 * this.#oldest < this.#slots.length) return;
+    this.#slots = this.#slots.slice(this.#oldest);
     this.#oldest = 0;
   }
 }

@@ -37,25 +37,25 @@ import {
  */
 export interface HubJournalOptions {
   readonly bus: Bus;
-  readonly places: JournalPlaces;
+  readonly places: JournalSubjects;
   /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
   /** Called whenever an append finds its stream full. It is retried until there is room. */
   full?(): void;
   /** Called once when the journal closes: another hub has sealed it, it was closed, or it failed. `error` says which. */
-  ended(error: JournalEnded): void;
+  ended(error: JournalClosed): void;
 }
 
 /** Streams A and B of a journal. */
-export type JournalPlaces = readonly [JournalPlace, JournalPlace];
+export type JournalSubjects = readonly [JournalSubject, JournalSubject];
 
-export interface JournalPlace {
+export interface JournalSubject {
   readonly stream: string;
   readonly subject: string;
 }
 
 /** Reason why a journal is closed and stores no more records. */
-export class JournalEnded extends Error {
+export class JournalClosed extends Error {
   override name = 'JournalEnded';
   /** Whether another hub has sealed it; otherwise it was closed, or `cause` is the failure. */
   readonly isSealed: boolean;
@@ -88,7 +88,7 @@ export function isSentBefore(message: JournalRecords | undefined, next: JournalR
 
 interface Barrier {
   resolve(): void;
-  reject(error: JournalEnded): void;
+  reject(error: JournalClosed): void;
 }
 
 interface Waiter extends Barrier {
@@ -121,7 +121,7 @@ export class HubJournal {
   #kept = 0;
   #isSending = false;
   #isFull = false;
-  #ended: JournalEnded | undefined;
+  #ended: JournalClosed | undefined;
   #waiters: Waiter[] = [];
   /** Barriers that wait for a message sent after them, without records if there are none. */
   #barriers: Barrier[] = [];
@@ -155,7 +155,7 @@ export class HubJournal {
 
   /**
    * Appends a record of at most 4,000,000 bytes, whose parts are copied. Resolves once it is stored, after all records before
-   * it. Rejects with JournalEnded; a larger record closes the journal.
+   * it. Rejects with JournalClosed; a larger record closes the journal.
    */
   append(...record: readonly Uint8Array[]): Promise<void> {
     const bytes = record.reduce((sum, { length }) => sum + length, 0);
@@ -174,7 +174,7 @@ export class HubJournal {
 
   /**
    * Resolves once an append that began after this call is stored, which proves that no other hub had sealed the journal before
-   * the call. Rejects with JournalEnded.
+   * the call. Rejects with JournalClosed.
    */
   barrier(): Promise<void> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
@@ -268,7 +268,7 @@ export class HubJournal {
   }
 
   /**
-   * Finds out which message is last in a stream that has refused this one. Throws a JournalEnded for a seal, and a
+   * Finds out which message is last in a stream that has refused this one. Throws a JournalClosed for a seal, and a
    * JournalFormatError for a message that the journal did not send.
    */
   async #look(index: 0 | 1, message: Uint8Array): Promise<'itself' | 'earlier' | 'nothing'> {
@@ -293,7 +293,7 @@ export class HubJournal {
     }
     const found = journalMessage(last.bytes);
     if (found.kind === 'seal') {
-      throw new JournalEnded(`Journal "${this.#name}" was sealed by "${found.by}"`, { isSealed: true });
+      throw new JournalClosed(`Journal "${this.#name}" was sealed by "${found.by}"`, { isSealed: true });
     }
     if (found.number >= this.#number) {
       throw new JournalFormatError(`Stream "${stream}" has message ${found.number}, which this journal did not send`);
@@ -313,7 +313,7 @@ export class HubJournal {
 
   #end(message: string, cause?: unknown): void {
     if (this.#ended !== undefined) return;
-    const ended = cause instanceof JournalEnded ? cause : new JournalEnded(message, { isSealed: false, cause });
+    const ended = cause instanceof JournalClosed ? cause : new JournalClosed(message, { isSealed: false, cause });
     this.#ended = ended;
     const waiters = [...this.#waiters.splice(0), ...this.#inFlight.splice(0), ...this.#barriers.splice(0)];
     this.#waiting = [];
@@ -360,7 +360,7 @@ function pause({ schedule }: Pick<HubJournalOptions, 'schedule'>): Promise<void>
 }
 
 /** Contents of a journal: the records of its messages, by number, merged from both streams up to their seals. */
-export interface JournalLeft {
+export interface JournalContents {
   readonly messages: ReadonlyMap<number, readonly Uint8Array[]>;
   /** Whether both streams are sealed, so that the contents are final. */
   readonly isSealed: boolean;
@@ -369,7 +369,7 @@ export interface JournalLeft {
 /**
  * Reads a journal. Rejects with a BusError if its streams cannot be read, and with a JournalFormatError for malformed contents.
  */
-export async function readJournal(bus: Bus, places: JournalPlaces): Promise<JournalLeft> {
+export async function readJournal(bus: Bus, places: JournalSubjects): Promise<JournalContents> {
   const messages = new Map<number, readonly Uint8Array[]>();
   let seals = 0;
   for (const { stream, subject } of places) {

@@ -9,14 +9,14 @@ import { asBuffer, locationsOf } from '../../wire/location_record.ts';
 import { locationsIn } from '../../wire/messages.ts';
 import type { CountedRun } from '../../wire/received_run.ts';
 import type { Bus } from '../nats/bus.ts';
-import type { FenceEventLeft } from '../fanout/fanout_message.ts';
+import type { JournaledFenceEvent } from '../fanout/fanout_message.ts';
 import { isSentBefore, readJournal } from './hub_journal.ts';
 import { JournalFormatError, type JournalRecords } from './journal_message.ts';
-import { journalPlaces, journalStreams } from './journal_streams.ts';
+import { journalSubjects, journalStreams } from './journal_streams.ts';
 import { recordsIn } from './record_pieces.ts';
 
 /** A step in the journal of a removed member, or the state of objects released with one. */
-export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' | 'released' }, 'endMs' | 'step'> &
+export type RecoveredStep = Pick<JournalRecord & { readonly kind: 'step' | 'released' }, 'endMs' | 'step'> &
   Partial<Pick<JournalRecord & { readonly kind: 'step' }, 'fenceEvents'>> &
   Dated;
 
@@ -27,11 +27,11 @@ interface Dated {
 }
 
 /** Contents of the journal of a removed member. */
-export interface JournalLeft {
+export interface RecoveredJournal {
   /** Steps that are not in the state. */
-  readonly steps: readonly StepLeft[];
+  readonly steps: readonly RecoveredStep[];
   /** Steps that are in the state, as far as they remain. */
-  readonly earlier: readonly StepLeft[];
+  readonly earlier: readonly RecoveredStep[];
   /** Objects, as "kind id", that it had released when it was removed, by the sequence of the record. */
   readonly departed: ReadonlyMap<string, number>;
   /** The same of objects that previous owners had released, and that it has not received since. */
@@ -42,7 +42,7 @@ export interface JournalLeft {
   readonly config: number;
 }
 
-export interface DeadIncarnation {
+export interface JournalSource {
   readonly bus: Bus;
   /** Name of the cluster. */
   readonly name: string;
@@ -54,8 +54,8 @@ export interface DeadIncarnation {
  * messages are not needed: so the steps that are not in the state follow the last such record, wherever the journal begins.
  * Rejects with a BusError if it cannot be read, and with a JournalFormatError if it is not sealed, or a message is missing.
  */
-export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Promise<JournalLeft> {
-  const places = journalPlaces(name, incarnation);
+export async function readSteps({ bus, name, incarnation }: JournalSource): Promise<RecoveredJournal> {
+  const places = journalSubjects(name, incarnation);
   const journal = places[0].subject;
   const { messages, isSealed } = await readJournal(bus, places);
   if (!isSealed) throw new JournalFormatError(`Cannot take over journal "${journal}": it is not sealed`);
@@ -118,12 +118,12 @@ function dated(run: readonly number[], messages: JournalMessages, isLast: boolea
 type JournalMessages = ReadonlyMap<number, JournalRecords>;
 
 /** Relayed state says nothing about the member's own objects. */
-function stepsIn(records: readonly (JournalRecord & Dated)[]): StepLeft[] {
+function stepsIn(records: readonly (JournalRecord & Dated)[]): RecoveredStep[] {
   return records.filter((record) => record.kind !== 'done').filter((step) => step.kind === 'step' || !step.isRelayed);
 }
 
 /** A step that adopts an object mentions it, even if the object leaves with the same step. */
-function departuresIn(records: readonly JournalRecord[]): Pick<JournalLeft, 'departed' | 'relayed'> {
+function departuresIn(records: readonly JournalRecord[]): Pick<RecoveredJournal, 'departed' | 'relayed'> {
   const departed = new Map<string, number>();
   const relayed = new Map<string, number>();
   for (const record of records) {
@@ -169,20 +169,20 @@ const UNTOLD_MS = 5000;
  */
 export function lastFenceEvents(
   of: string,
-  { earlier, steps, released }: Pick<JournalLeft, 'earlier' | 'steps' | 'released'>,
+  { earlier, steps, released }: Pick<RecoveredJournal, 'earlier' | 'steps' | 'released'>,
   isPending: (name: string, sequence: number) => boolean,
-): FenceEventLeft[] {
+): JournaledFenceEvent[] {
   const all = [...earlier, ...steps];
   const latestMs = all.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
   const own = released.filter(({ isRelayed }) => !isRelayed);
   const sequences = new Map<unknown, number>(own.map((record) => [record, record.sequence]));
-  const left = new Set<FenceEventLeft>();
-  let told = new Set<string>();
+  const left = new Set<JournaledFenceEvent>();
+  let arrived = new Set<string>();
   let leftMs = Number.NaN;
   const drop = (): void => {
-    if (told.size === 0) return;
-    for (const each of left) if (told.has(objectOfFenceEvent(each.event[0]).join(' '))) left.delete(each);
-    told = new Set();
+    if (arrived.size === 0) return;
+    for (const each of left) if (arrived.has(objectOfFenceEvent(each.event[0]).join(' '))) left.delete(each);
+    arrived = new Set();
   };
   for (const record of all.filter(({ keptByMs }) => keptByMs >= latestMs - UNTOLD_MS)) {
     const { endMs, step, fenceEvents = [] } = record;
@@ -192,7 +192,7 @@ export function lastFenceEvents(
     if (sequence !== undefined) {
       leftMs = endMs;
       for (const { kind, id } of effectsIn(asBuffer(step.effects))) {
-        if (!isPending(`${kind} ${id}`, sequence)) told.add(`${kind} ${id}`);
+        if (!isPending(`${kind} ${id}`, sequence)) arrived.add(`${kind} ${id}`);
       }
       continue;
     }
@@ -214,11 +214,11 @@ const LATEST_MS = 10_000;
  * it does not matter which of them was recorded.
  */
 export class RecordedLocations {
-  readonly #steps: readonly StepLeft[];
+  readonly #steps: readonly RecoveredStep[];
   /** Made at the first lookup, which is rare. */
   #keys: Set<string> | undefined;
 
-  constructor(steps: readonly StepLeft[]) {
+  constructor(steps: readonly RecoveredStep[]) {
     const latestMs = steps.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
     this.#steps = steps.filter(({ endMs }) => endMs >= latestMs - LATEST_MS);
   }

@@ -1,10 +1,10 @@
 import type { StreamSettings } from '../nats/bus.ts';
-import type { JournalPlaces } from './hub_journal.ts';
+import type { JournalSubjects } from './hub_journal.ts';
 
 /** Names of the streams and subjects of a member's journal, the same on all hubs. */
 
 /** Streams and subjects of a member's journal. `name`: of the cluster. */
-export function journalPlaces(name: string, incarnation: string): JournalPlaces {
+export function journalSubjects(name: string, incarnation: string): JournalSubjects {
   const [a, b] = journalStreams(name, incarnation);
   return [
     { stream: a.name, subject: `${name}.j.${incarnation}.a` },

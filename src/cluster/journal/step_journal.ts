@@ -5,8 +5,8 @@ import { withFenceEvents } from '../../wire/fence_events.ts';
 import { packDone, packReleasedAgain, packStep } from '../../wire/journal_record.ts';
 import type { ShardReply } from '../../wire/messages.ts';
 import type { Bus } from '../nats/bus.ts';
-import { HubJournal, type JournalEnded } from './hub_journal.ts';
-import { journalPlaces } from './journal_streams.ts';
+import { HubJournal, type JournalClosed } from './hub_journal.ts';
+import { journalSubjects } from './journal_streams.ts';
 import { type PiecesOptions, piecesOf } from './record_pieces.ts';
 
 export interface StepJournalOptions {
@@ -28,7 +28,7 @@ export interface StepJournalOptions {
   /** Monotonic time in milliseconds. */
   elapsed(): number;
   /** Nothing can be journaled any more: this hub is out. */
-  ended(error: JournalEnded): void;
+  ended(error: JournalClosed): void;
 }
 
 /** Most bytes that may be pending. */
@@ -77,7 +77,7 @@ export class StepJournal {
     this.#options = options;
     const { bus, name, incarnation, shards, schedule, ended } = options;
     const full = (): void => void this.#makeRoom();
-    this.#journal = new HubJournal({ bus, places: journalPlaces(name, incarnation), schedule, full, ended });
+    this.#journal = new HubJournal({ bus, places: journalSubjects(name, incarnation), schedule, full, ended });
     this.#shards = Array.from({ length: shards }, () => ({ doneFrom: 0, before: 0, waiting: 0, config: 0 }));
   }
 
@@ -159,7 +159,7 @@ export class StepJournal {
    * The objects released because of that record have arrived. Their release stays in the journal until the state says the same:
    * rows buffered in this turn must be written first.
    */
-  letGo(sequence: number): void {
+  markArrived(sequence: number): void {
     if (this.#held.has(sequence)) this.#arrived.add(sequence);
   }
 

@@ -1,5 +1,5 @@
 import { afterImbalance, afterJoin, afterLeave, firstMap, type PartitionMap } from './partition_map.ts';
-import { firstMember, heirs, loads, type Members, suspects } from './members.ts';
+import { firstMember, successors, loads, type Members, suspects } from './members.ts';
 
 /**
  * Coordinator: the records that one member appends for all. It is the first member that it does not suspect itself. If two
@@ -17,34 +17,38 @@ import { firstMember, heirs, loads, type Members, suspects } from './members.ts'
  * The last two wait until several members may own partitions, no member is suspected, and earlier moves have completed: so
  * little waits for its new owner, and from only one migration. The minute starts again with each map.
  */
-export type Upkeep =
+export type CoordinatorRecord =
   | { readonly is: 'map'; readonly map: PartitionMap }
   | { readonly is: 'protocol'; readonly version: number };
 
 /** Time since which loads have differed with the map of that epoch. */
-export interface Uneven {
+export interface Imbalance {
   readonly epoch: number;
   readonly sinceMs: number;
 }
 
-const UNEVEN_MS = 60_000;
+const IMBALANCED_MS = 60_000;
 /** Smaller total loads, in locations per second, are not worth a move. */
 const LOAD_MIN = 1000;
 
 /** Record that this hub must append next; undefined if there is none, or if another hub must. */
-export function upkeep(members: Members, nowMs: number, uneven?: Uneven): Upkeep | undefined {
+export function coordinatorRecord(
+  members: Members,
+  nowMs: number,
+  imbalance?: Imbalance,
+): CoordinatorRecord | undefined {
   const { self, connection } = members;
-  if (connection.at === 'down' || heirs(members, suspects(members, nowMs))[0] !== self) return undefined;
+  if (connection.at === 'down' || successors(members, suspects(members, nowMs))[0] !== self) return undefined;
   const missing = missingMap(members, nowMs);
   if (missing !== undefined) return { is: 'map', map: missing };
   const version = nextProtocol(members);
   if (version !== undefined) return { is: 'protocol', version };
-  const map = isQuiet(members, nowMs) ? (fillingMap(members) ?? balancingMap(members, nowMs, uneven)) : undefined;
+  const map = isQuiet(members, nowMs) ? (fillingMap(members) ?? balancingMap(members, nowMs, imbalance)) : undefined;
   return map && { is: 'map', map };
 }
 
 /** Whether loads differ now, and since when; `before`: the previous result. Call it with each heartbeat. */
-export function unevenSince(members: Members, nowMs: number, before: Uneven | undefined): Uneven | undefined {
+export function imbalancedSince(members: Members, nowMs: number, before: Imbalance | undefined): Imbalance | undefined {
   const { self, map } = members;
   const isWatching = firstMember(members)?.incarnation === self && members.ownersMax > 1;
   if (map === undefined || !isWatching || balanced(members) === undefined) return undefined;
@@ -54,14 +58,14 @@ export function unevenSince(members: Members, nowMs: number, before: Uneven | un
 /** Map without this hub, which leaves; undefined if no other member can own its partitions. */
 export function mapWithoutSelf(members: Members, nowMs: number): PartitionMap | undefined {
   const { self, map } = members;
-  const others = heirs(members, suspects(members, nowMs)).filter((incarnation) => incarnation !== self);
+  const others = successors(members, suspects(members, nowMs)).filter((incarnation) => incarnation !== self);
   if (map === undefined || others.length === 0) return undefined;
   return afterLeave(map, { gone: self, members: others, ownersMax: members.ownersMax });
 }
 
 function missingMap(members: Members, nowMs: number): PartitionMap | undefined {
   const { map, all } = members;
-  const candidates = { members: heirs(members, suspects(members, nowMs)), ownersMax: members.ownersMax };
+  const candidates = { members: successors(members, suspects(members, nowMs)), ownersMax: members.ownersMax };
   if (map === undefined) return firstMap(candidates);
   const gone = [...new Set([...map.owners, map.collisions])].filter((owner) => !all.has(owner));
   if (gone.length === 0) return undefined;
@@ -79,7 +83,7 @@ function nextProtocol({ all, protocol }: Members): number | undefined {
 /** Whether partitions may be moved between live members. */
 function isQuiet(members: Members, nowMs: number): boolean {
   const { all, isSettled } = members;
-  return isSettled && members.ownersMax > 1 && heirs(members, suspects(members, nowMs)).length === all.size;
+  return isSettled && members.ownersMax > 1 && successors(members, suspects(members, nowMs)).length === all.size;
 }
 
 /** The member with fewest partitions is first, so that members that fill at the same time do so evenly. */
@@ -96,9 +100,10 @@ function fillingMap(members: Members): PartitionMap | undefined {
   return undefined;
 }
 
-function balancingMap(members: Members, nowMs: number, uneven: Uneven | undefined): PartitionMap | undefined {
+function balancingMap(members: Members, nowMs: number, imbalance: Imbalance | undefined): PartitionMap | undefined {
   const { map } = members;
-  if (uneven === undefined || uneven.epoch !== map?.epoch || nowMs < uneven.sinceMs + UNEVEN_MS) return undefined;
+  if (imbalance === undefined || imbalance.epoch !== map?.epoch || nowMs < imbalance.sinceMs + IMBALANCED_MS)
+    return undefined;
   return balanced(members);
 }
 

@@ -1,7 +1,7 @@
 import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
 import { type Borrowed, look } from '../../model/borrowed.ts';
 import { PARTITIONS } from '../../shards/affinity.ts';
-import type { Beat } from './members.ts';
+import type { Heartbeat } from './members.ts';
 
 /**
  * Messages in which members report their own state, as msgpack:
@@ -20,20 +20,20 @@ export interface Applied {
 }
 
 /** A message is malformed or has another version. */
-export class BeatError extends Error {
+export class HeartbeatError extends Error {
   override name = 'BeatError';
 }
 
 const packr = new Packr({ useRecords: false, useToJSON: false });
 
 /** Leaves out invalid loads and room, because a heartbeat must arrive whatever a hub measures. */
-export function packBeat({ incarnation, applied, clockMs, room, loads }: Beat): Uint8Array {
+export function packHeartbeat({ incarnation, applied, clockMs, room, loads }: Heartbeat): Uint8Array {
   const pairs = [...loads].filter((pair) => isPairs(pair)).flat();
   return packed([VERSION, incarnation, applied, clockMs, isAmount(room) ? room : 0, pairs]);
 }
 
-/** Reads a heartbeat. Throws a BeatError that names the field and the value found. */
-export function unpackBeat(bytes: Borrowed): Beat {
+/** Reads a heartbeat. Throws a HeartbeatError that names the field and the value found. */
+export function unpackHeartbeat(bytes: Borrowed): Heartbeat {
   const [incarnation, applied, clockMs, room, loads] = unpacked('a beat', bytes, [
     ['incarnation', isText],
     ['applied', isCount],
@@ -50,7 +50,7 @@ export function packApplied({ incarnation, sequence }: Applied): Uint8Array {
   return packed([VERSION, incarnation, sequence]);
 }
 
-/** Reads an applied sequence. Throws a BeatError that names the field and the value found. */
+/** Reads an applied sequence. Throws a HeartbeatError that names the field and the value found. */
 export function unpackApplied(bytes: Borrowed): Applied {
   const [incarnation, sequence] = unpacked('what a member has applied', bytes, [
     ['incarnation', isText],
@@ -59,24 +59,24 @@ export function unpackApplied(bytes: Borrowed): Applied {
   return { incarnation, sequence };
 }
 
-type Shape = readonly [field: string, fits: (value: unknown) => boolean];
+type FieldCheck = readonly [field: string, fits: (value: unknown) => boolean];
 
 function packed(values: readonly unknown[]): Uint8Array {
   return new Uint8Array(packr.pack(values, RESET_BUFFER_MODE));
 }
 
-function unpacked(what: string, bytes: Borrowed, shapes: readonly Shape[]): readonly unknown[] {
+function unpacked(what: string, bytes: Borrowed, shapes: readonly FieldCheck[]): readonly unknown[] {
   let list: unknown;
   try {
     list = packr.unpack(look(bytes));
   } catch (cause) {
-    throw new BeatError(`Cannot read ${what}: ${look(bytes).length} bytes are not msgpack`, { cause });
+    throw new HeartbeatError(`Cannot read ${what}: ${look(bytes).length} bytes are not msgpack`, { cause });
   }
-  if (!Array.isArray(list)) throw new BeatError(`Cannot read ${what}: it is not a list`);
-  const checks: readonly Shape[] = [['version', (value) => value === VERSION], ...shapes];
+  if (!Array.isArray(list)) throw new HeartbeatError(`Cannot read ${what}: it is not a list`);
+  const checks: readonly FieldCheck[] = [['version', (value) => value === VERSION], ...shapes];
   for (const [at, [field, fits]] of checks.entries()) {
     if (fits(list[at])) continue;
-    throw new BeatError(`Cannot read ${what}: ${field} does not fit, found ${shown(list[at])}`);
+    throw new HeartbeatError(`Cannot read ${what}: ${field} does not fit, found ${shown(list[at])}`);
   }
   return list.slice(1);
 }

@@ -3,7 +3,7 @@
  * that others have sealed finds out that way, whatever it has received of the configuration log, and a load balancer learns
  * within two seconds of a hub whose requests would wait in vain.
  */
-export interface PulseOptions {
+export interface JournalProbeOptions {
   /** Resolves when an append was stored that began after this call. */
   barrier(): Promise<void>;
   /** Called after each stored append. */
@@ -18,14 +18,14 @@ const EVERY_MS = 1000;
 /** Age of the last append beyond which a hub is unhealthy. */
 const LATE_MS = 2000;
 
-export class Pulse {
-  readonly #options: PulseOptions;
+export class JournalProbe {
+  readonly #options: JournalProbeOptions;
   /** Start of the last stored append; undefined before `start`. */
   #keptMs: number | undefined;
   #isBeating = false;
   #cancel: () => void = () => undefined;
 
-  constructor(options: PulseOptions) {
+  constructor(options: JournalProbeOptions) {
     this.#options = options;
   }
 

@@ -61,7 +61,7 @@ export interface Members {
   /** Last configuration record that this hub has applied. */
   readonly applied: number;
   readonly map: PartitionMap | undefined;
-  readonly connection: Connection;
+  readonly connection: BusState;
   readonly keptAtMs: number;
   /** Locations per second in each partition of this hub. */
   readonly ownLoads: ReadonlyMap<number, number>;
@@ -69,7 +69,7 @@ export interface Members {
   readonly all: ReadonlyMap<string, Member>;
 }
 
-type Connection = { readonly at: 'down' } | { readonly at: 'up'; readonly sinceMs: number };
+type BusState = { readonly at: 'down' } | { readonly at: 'up'; readonly sinceMs: number };
 
 export interface Member {
   readonly incarnation: string;
@@ -80,24 +80,24 @@ export interface Member {
   readonly index: number;
   /** Whether it must be given more partitions, until it has its share. */
   readonly isFilling: boolean;
-  readonly heardAtMs: number;
+  readonly lastSeenMs: number;
   readonly isUnreachable: boolean;
-  readonly beat: Beat | undefined;
+  readonly beat: Heartbeat | undefined;
   /** Configuration sequence that it has reported as applied. */
   readonly applied: number;
   /** Last comparisons of its clock with this hub's, the latest last. */
   readonly clocks: readonly ClockComparison[];
-  readonly standing: Standing;
+  readonly standing: MemberState;
 }
 
 /** `askAtMs`: time at which the step is due; Infinity while it is in progress. */
-type Standing =
+type MemberState =
   | { readonly at: 'member' }
   | { readonly at: 'sealing'; readonly askAtMs: number }
   | { readonly at: 'sealed'; readonly askAtMs: number };
 
 /** Report that each member sends every BEAT_MS. */
-export interface Beat {
+export interface Heartbeat {
   readonly incarnation: string;
   /** Last configuration record that it has applied. It never decreases. */
   readonly applied: number;
@@ -160,7 +160,7 @@ interface Joined {
 interface Heard {
   readonly is: 'beat';
   readonly atMs: number;
-  readonly beat: Beat;
+  readonly beat: Heartbeat;
 }
 
 /**
@@ -175,7 +175,7 @@ interface ClockComparison {
 }
 
 /** An action of this hub. The outcome of `seal` and `expel` must be signaled; of `append`, only its success. */
-export type Step =
+export type MembershipStep =
   /** Append a seal to the journal of a member, in both streams. */
   | { readonly do: 'seal'; readonly incarnation: string }
   /** Append an `expel` to the configuration log, with the new map if there is one. `expects`: the last record. */
@@ -199,7 +199,7 @@ export interface ClockDifference {
   readonly isWarning: boolean;
 }
 
-export const BEAT_MS = 250;
+export const HEARTBEAT_MS = 250;
 /** Silence after which an unreachable member is suspected. */
 const UNREACHABLE_SUSPECT_MS = 1000;
 /** Additional time before a minority accuses a suspect: one whose connection is lost, and one that is silent. */
@@ -219,7 +219,7 @@ export function openMembers(
   { suspectMs, ownersMax = PARTITIONS }: { readonly suspectMs: number; readonly ownersMax?: number },
 ): Members {
   if (!(suspectMs > 0)) throw new RangeError(`Cannot watch members: suspectMs must be above 0, found ${suspectMs}`);
-  const connection: Connection = { at: 'down' };
+  const connection: BusState = { at: 'down' };
   return {
     ...{ self, suspectMs, ownersMax, protocol: 1, isSettled: false, applied: 0, map: undefined, connection },
     ...{ keptAtMs: -NEVER, ownLoads: new Map(), all: new Map() },
@@ -239,13 +239,13 @@ export function restored(members: Members, snapshot: RestoredMembers, atMs: numb
   const { members: those, map, ...state } = snapshot;
   const inOrder = those.toSorted((one, other) => one.index - other.index);
   const joined = inOrder.reduce((before, { index, ...who }) => {
-    return told(before, { is: 'join', sequence: index, atMs, ...who });
+    return advance(before, { is: 'join', sequence: index, atMs, ...who });
   }, members);
   return filled({ ...joined, ...state, map });
 }
 
 /** Applies a signal. Call `look` afterwards. */
-export function told(members: Members, signal: Signal): Members {
+export function advance(members: Members, signal: Signal): Members {
   switch (signal.is) {
     case 'join':
       return filled(onJoin(applied(members, signal.sequence), signal));
@@ -276,7 +276,7 @@ export function told(members: Members, signal: Signal): Members {
       });
     case 'noResponders':
       return changed(members, signal.incarnation, (member) => {
-        return signal.atMs < member.heardAtMs ? member : { ...member, isUnreachable: true };
+        return signal.atMs < member.lastSeenMs ? member : { ...member, isUnreachable: true };
       });
     case 'kept':
       return { ...members, keptAtMs: Math.max(members.keptAtMs, signal.atMs) };
@@ -292,14 +292,17 @@ export function told(members: Members, signal: Signal): Members {
 }
 
 /** Returns the steps to take now, and the state with these in progress. Call it after each signal, and at `nextLookMs`. */
-export function look(members: Members, nowMs: number): { readonly members: Members; readonly steps: readonly Step[] } {
+export function look(
+  members: Members,
+  nowMs: number,
+): { readonly members: Members; readonly steps: readonly MembershipStep[] } {
   if (members.connection.at === 'down' || !members.all.has(members.self)) return { members, steps: [] };
   const accusing = accusation(members, nowMs);
   const suspected = suspects(members, nowMs);
   const accused = accusable(members, nowMs).filter(({ standing }) => standing.at === 'member');
-  const steps: Step[] = accused.length > 0 && accusing === 'notKept' ? [{ do: 'append' }] : [];
+  const steps: MembershipStep[] = accused.length > 0 && accusing === 'notKept' ? [{ do: 'append' }] : [];
   let next = members;
-  const ask = (step: Step, { incarnation }: Member, at: 'sealing' | 'sealed'): void => {
+  const ask = (step: MembershipStep, { incarnation }: Member, at: 'sealing' | 'sealed'): void => {
     steps.push(step);
     next = changed(next, incarnation, (member) => ({ ...member, standing: { at, askAtMs: NEVER } }));
   };
@@ -385,7 +388,7 @@ function compared({ askedMs, answeredMs, clockMs }: Signal & { readonly is: 'clo
 
 function suspectAtMs({ self, connection, suspectMs }: Members, member: Member): number {
   if (member.incarnation === self || connection.at === 'down') return NEVER;
-  const silentFromMs = Math.max(member.heardAtMs, connection.sinceMs);
+  const silentFromMs = Math.max(member.lastSeenMs, connection.sinceMs);
   return silentFromMs + (member.isUnreachable ? Math.min(UNREACHABLE_SUSPECT_MS, suspectMs) : suspectMs);
 }
 
@@ -398,15 +401,15 @@ function overdueAtMs(members: Members, member: Member): number {
 function accusable(members: Members, nowMs: number): readonly Member[] {
   const suspected = suspects(members, nowMs);
   const voters = [...members.all.values()].filter(({ standing }) => standing.at !== 'sealed');
-  const heard = voters.filter((member) => !suspected.includes(member));
-  const hasMajority = heard.length * 2 > voters.length || members.all.size === 2;
-  const hasHalf = heard.length * 2 === voters.length && heard.at(-1) === voters.at(-1);
+  const seen = voters.filter((member) => !suspected.includes(member));
+  const hasMajority = seen.length * 2 > voters.length || members.all.size === 2;
+  const hasHalf = seen.length * 2 === voters.length && seen.at(-1) === voters.at(-1);
   if (hasMajority || hasHalf) return suspected;
   return suspected.filter((member) => overdueAtMs(members, member) <= nowMs);
 }
 
 /** Members that may be given partitions, in the order of indexes: neither suspects nor members being expelled. */
-export function heirs({ all }: Members, suspected: readonly Member[]): readonly string[] {
+export function successors({ all }: Members, suspected: readonly Member[]): readonly string[] {
   const passedOver = new Set(suspected.map(({ incarnation }) => incarnation));
   return [...all.values()]
     .filter(({ incarnation, standing }) => standing.at === 'member' && !passedOver.has(incarnation))
@@ -421,7 +424,7 @@ function onJoin(members: Members, { incarnation, name, protocols, sequence, atMs
     protocols,
     index: sequence,
     isFilling: true,
-    heardAtMs: atMs,
+    lastSeenMs: atMs,
     isUnreachable: false,
     beat: undefined,
     applied: sequence,
@@ -431,17 +434,17 @@ function onJoin(members: Members, { incarnation, name, protocols, sequence, atMs
   const all = new Map(members.all).set(incarnation, member);
   if (incarnation !== members.self) return { ...members, all };
   // This hub received nothing before its join: silence counts from here.
-  const heardFromHere = ([id, each]: [string, Member]): [string, Member] => {
-    return [id, { ...each, heardAtMs: Math.max(each.heardAtMs, atMs), isUnreachable: false }];
+  const seenFromHere = ([id, each]: [string, Member]): [string, Member] => {
+    return [id, { ...each, lastSeenMs: Math.max(each.lastSeenMs, atMs), isUnreachable: false }];
   };
-  return { ...members, all: new Map([...all].map(heardFromHere)) };
+  return { ...members, all: new Map([...all].map(seenFromHere)) };
 }
 
 function onBeat(member: Member, { atMs, beat }: Heard): Member {
   // The applied sequence never decreases, so this heartbeat was sent before one that arrived earlier.
   if (member.beat !== undefined && beat.applied < member.beat.applied) return member;
   const applied = Math.max(member.applied, beat.applied);
-  return { ...member, heardAtMs: Math.max(member.heardAtMs, atMs), isUnreachable: false, beat, applied };
+  return { ...member, lastSeenMs: Math.max(member.lastSeenMs, atMs), isUnreachable: false, beat, applied };
 }
 
 /** Members that seemed unreachable may have been reachable all along, if this hub was cut off. */
@@ -455,7 +458,7 @@ function onUp(members: Members, sinceMs: number): Members {
 function stepped(
   { standing }: Member,
   signal: { readonly is: 'sealed' | 'overtaken' } | { readonly is: 'failed'; readonly atMs: number },
-): Standing {
+): MemberState {
   if (standing.at === 'member') return standing;
   const isUnderWay = standing.askAtMs === NEVER;
   switch (signal.is) {
@@ -470,9 +473,9 @@ function stepped(
 }
 
 /** Suspects get none of its partitions. */
-function expulsion(members: Members, { incarnation }: Member, suspected: readonly Member[]): Step {
+function expulsion(members: Members, { incarnation }: Member, suspected: readonly Member[]): MembershipStep {
   const { map, applied, ownersMax } = members;
-  const next = map && afterLeave(map, { gone: incarnation, members: heirs(members, suspected), ownersMax });
+  const next = map && afterLeave(map, { gone: incarnation, members: successors(members, suspected), ownersMax });
   return { do: 'expel', incarnation, expects: applied, map: next };
 }
 

@@ -2,19 +2,19 @@ import { HubError } from '../../errors.ts';
 import type { Borrowed } from '../../model/borrowed.ts';
 import { PARTITIONS } from '../../shards/affinity.ts';
 import { pingSubject } from './admission.ts';
-import { packApplied, packBeat, unpackApplied, unpackBeat } from './heartbeat.ts';
+import { packApplied, packHeartbeat, unpackApplied, unpackHeartbeat } from './heartbeat.ts';
 import type { Bus, StreamState, Subscription } from '../nats/bus.ts';
 import type { AppliedRecord, ConfigLog } from '../config/config_log.ts';
 import { type ConfigState, isSettled, mapFields, partitionMap } from '../config/config_state.ts';
 import { sealJournal } from '../journal/hub_journal.ts';
-import { journalPlaces, journalStreams } from '../journal/journal_streams.ts';
+import { journalSubjects, journalStreams } from '../journal/journal_streams.ts';
 import type { PartitionMap } from './partition_map.ts';
 import {
   type Accusing,
   accusation,
   appliedByAll,
-  BEAT_MS,
-  type Beat,
+  HEARTBEAT_MS,
+  type Heartbeat,
   clockDifferences,
   firstMember,
   look,
@@ -24,12 +24,18 @@ import {
   openMembers,
   restored,
   type Signal,
-  type Step,
+  type MembershipStep,
   suspects,
-  told,
+  advance,
 } from './members.ts';
 import type { Notice } from '../notice.ts';
-import { mapWithoutSelf, type Uneven, type Upkeep, unevenSince, upkeep } from './coordinator.ts';
+import {
+  mapWithoutSelf,
+  type Imbalance,
+  type CoordinatorRecord,
+  imbalancedSince,
+  coordinatorRecord,
+} from './coordinator.ts';
 
 /**
  * Membership of this hub in its cluster: feeds the state machine of members.ts with signals, and executes its steps.
@@ -55,7 +61,7 @@ import { mapWithoutSelf, type Uneven, type Upkeep, unevenSince, upkeep } from '.
  *
  * A hub that leaves seals its own journal first, so that its successors read a complete journal.
  */
-export interface MembershipOptions {
+export interface ClusterMembershipOptions {
   readonly bus: Bus;
   /** Name of the cluster. */
   readonly name: string;
@@ -133,12 +139,12 @@ const LEAVE_MS = 10_000;
 const WAITING_MAX = 10_000;
 
 /** Starts to watch the connection. Pass all records from now on, and call `join`. */
-export function openMembership(options: MembershipOptions): Membership {
-  return new Membership(options);
+export function openMembership(options: ClusterMembershipOptions): ClusterMembership {
+  return new ClusterMembership(options);
 }
 
 /** Life cycle from joining to leaving. */
-type Standing = 'opening' | 'joining' | 'member' | 'ended';
+type JoinState = 'opening' | 'joining' | 'member' | 'ended';
 
 /** A request that waits until all have applied a record. */
 interface Waiting {
@@ -146,10 +152,10 @@ interface Waiting {
   end(error?: HubError): void;
 }
 
-export class Membership {
-  readonly #options: MembershipOptions;
+export class ClusterMembership {
+  readonly #options: ClusterMembershipOptions;
   #members: Members;
-  #standing: Standing = 'opening';
+  #standing: JoinState = 'opening';
   #log: Pick<ConfigLog, 'append'> | undefined;
   readonly #unwatch: () => void;
   #subscriptions: Subscription[] = [];
@@ -162,12 +168,12 @@ export class Membership {
   readonly #notices: Notices;
   #isProving = false;
   #isKeeping = false;
-  #uneven: Uneven | undefined;
+  #imbalance: Imbalance | undefined;
   #isTelling = false;
   #beats = 0;
 
   /** Called by openMembership only. */
-  constructor(options: MembershipOptions) {
+  constructor(options: ClusterMembershipOptions) {
     const { incarnation, suspectMs = SUSPECT_MS, ownersMax = PARTITIONS, bus, elapsed, notice } = options;
     this.#options = options;
     this.#members = openMembers(incarnation, { suspectMs, ownersMax });
@@ -302,7 +308,7 @@ export class Membership {
       const isSelf = incarnation === self;
       return {
         ...{ incarnation, name, isSelf, isSuspect: suspected.has(incarnation), aheadMs: ahead.get(incarnation) },
-        silentMs: isSelf ? 0 : nowMs - member.heardAtMs,
+        silentMs: isSelf ? 0 : nowMs - member.lastSeenMs,
         applied: isSelf ? applied : member.applied,
       };
     });
@@ -310,7 +316,7 @@ export class Membership {
 
   #tell(...signals: readonly Signal[]): void {
     if (this.#standing === 'ended') return;
-    this.#members = signals.reduce(told, this.#members);
+    this.#members = signals.reduce(advance, this.#members);
     this.#answerWaiting();
     this.#look();
   }
@@ -320,13 +326,13 @@ export class Membership {
     if (this.#standing !== 'member') return;
     const nowMs = this.#options.elapsed();
     if (nowMs - this.#lookedAtMs > STILL_MS && this.#members.connection.at === 'up') {
-      this.#members = told(told(this.#members, { is: 'down' }), { is: 'up', atMs: nowMs });
+      this.#members = advance(advance(this.#members, { is: 'down' }), { is: 'up', atMs: nowMs });
     }
     this.#lookedAtMs = nowMs;
     const { members, steps } = look(this.#members, nowMs);
     this.#members = members;
     for (const step of steps) this.#do(step);
-    const due = this.#isKeeping ? undefined : upkeep(members, nowMs, this.#uneven);
+    const due = this.#isKeeping ? undefined : coordinatorRecord(members, nowMs, this.#imbalance);
     if (due !== undefined) void this.#keepUp(due);
     this.#notices.look(members, nowMs);
     this.#cancelLook();
@@ -335,7 +341,7 @@ export class Membership {
     this.#cancelLook = this.#options.schedule(nextMs - nowMs, () => this.#look());
   }
 
-  #do(step: Step): void {
+  #do(step: MembershipStep): void {
     switch (step.do) {
       case 'append':
         if (!this.#isProving) void this.#prove();
@@ -362,7 +368,7 @@ export class Membership {
     if (isKept) this.#tell({ is: 'kept', atMs });
   }
 
-  async #seal({ incarnation }: Step & { readonly do: 'seal' }): Promise<void> {
+  async #seal({ incarnation }: MembershipStep & { readonly do: 'seal' }): Promise<void> {
     const isOff = (): boolean => this.#standing !== 'member' || !this.#members.all.has(incarnation);
     try {
       await this.#sealJournal({ incarnation, isOff });
@@ -384,7 +390,7 @@ export class Membership {
         void this.#mendJournal(incarnation);
       });
     let cancel = lookLater();
-    const places = journalPlaces(name, incarnation);
+    const places = journalSubjects(name, incarnation);
     try {
       await sealJournal({ bus, places, schedule, by: hubName, isOff });
     } finally {
@@ -410,7 +416,7 @@ export class Membership {
     }
   }
 
-  async #expel({ incarnation, expects, map }: Step & { readonly do: 'expel' }): Promise<void> {
+  async #expel({ incarnation, expects, map }: MembershipStep & { readonly do: 'expel' }): Promise<void> {
     try {
       const appended = await this.#log?.append({ kind: 'expel', incarnation, ...mapFields(map) }, expects);
       if (appended?.at === 'overtaken') this.#tell({ is: 'overtaken', incarnation });
@@ -420,7 +426,7 @@ export class Membership {
     }
   }
 
-  async #keepUp(due: Upkeep): Promise<void> {
+  async #keepUp(due: CoordinatorRecord): Promise<void> {
     this.#isKeeping = true;
     const body =
       due.is === 'map'
@@ -453,7 +459,7 @@ export class Membership {
     const { bus, name, incarnation, elapsed } = this.#options;
     this.#subscriptions = [
       bus.subscribe(`${name}.beat`, ({ bytes }) => {
-        const beat = this.#readable(() => unpackBeat(bytes));
+        const beat = this.#readable(() => unpackHeartbeat(bytes));
         if (beat !== undefined) this.#tell({ is: 'beat', atMs: elapsed(), beat });
       }),
       bus.subscribe(`${name}.applied`, ({ bytes }) => {
@@ -461,7 +467,7 @@ export class Membership {
         if (applied !== undefined) this.#tell({ is: 'hasApplied', ...applied });
       }),
       bus.subscribe(pingSubject(name, incarnation), ({ reply }) => {
-        if (reply !== '') bus.publish(reply, packBeat(this.#beat()));
+        if (reply !== '') bus.publish(reply, packHeartbeat(this.#beat()));
       }),
     ];
   }
@@ -486,16 +492,16 @@ export class Membership {
   #tick(): void {
     if (this.#standing !== 'member') return;
     const { bus, name, schedule, elapsed } = this.#options;
-    this.#cancelTick = schedule(BEAT_MS, () => this.#tick());
+    this.#cancelTick = schedule(HEARTBEAT_MS, () => this.#tick());
     const beat = this.#beat();
-    bus.publish(`${name}.beat`, packBeat(beat));
-    this.#members = told(this.#members, { is: 'measured', loads: beat.loads });
-    this.#uneven = unevenSince(this.#members, elapsed(), this.#uneven);
+    bus.publish(`${name}.beat`, packHeartbeat(beat));
+    this.#members = advance(this.#members, { is: 'measured', loads: beat.loads });
+    this.#imbalance = imbalancedSince(this.#members, elapsed(), this.#imbalance);
     this.#look();
     this.#askMembers(this.#beats++ % CLOCK_BEATS === 0);
   }
 
-  #beat(): Beat {
+  #beat(): Heartbeat {
     const { incarnation, now, room, loads } = this.#options;
     return { incarnation, applied: this.#members.applied, clockMs: now(), room: room(), loads: loads() };
   }
@@ -505,8 +511,8 @@ export class Membership {
     const { self, all, connection } = this.#members;
     if (connection.at === 'down') return;
     const untilMs = this.#options.elapsed() - PING_AFTER_MS;
-    for (const { incarnation, heardAtMs } of all.values()) {
-      const isDue = areAllDue || Math.max(heardAtMs, connection.sinceMs) < untilMs;
+    for (const { incarnation, lastSeenMs } of all.values()) {
+      const isDue = areAllDue || Math.max(lastSeenMs, connection.sinceMs) < untilMs;
       if (incarnation !== self && isDue && !this.#asked.has(incarnation)) void this.#ask(incarnation);
     }
   }
@@ -516,7 +522,7 @@ export class Membership {
     const [atMs, askedMs] = [elapsed(), now()];
     this.#asked.add(incarnation);
     try {
-      const asking = { timeoutMs: PING_MS, read: (bytes: Borrowed) => unpackBeat(bytes) };
+      const asking = { timeoutMs: PING_MS, read: (bytes: Borrowed) => unpackHeartbeat(bytes) };
       const answer = await bus.request(pingSubject(name, incarnation), new Uint8Array(), asking);
       if (answer.at === 'noResponders') this.#tell({ is: 'noResponders', atMs, incarnation });
       if (answer.at === 'answered') {
@@ -604,7 +610,7 @@ class Notices {
   readonly #notice: Notice;
   readonly #once = new Set<string>();
   readonly #suspected = new Set<string>();
-  #reason: { readonly accusing: Accusing; readonly sinceMs: number; readonly isTold: boolean } | undefined;
+  #reason: { readonly accusing: Accusing; readonly sinceMs: number; readonly isReported: boolean } | undefined;
 
   constructor(notice: Notice) {
     this.#notice = notice;
@@ -632,7 +638,7 @@ class Notices {
     for (const member of suspected) {
       if (this.#suspected.has(member.incarnation)) continue;
       this.#suspected.add(member.incarnation);
-      const silentMs = Math.round(nowMs - member.heardAtMs);
+      const silentMs = Math.round(nowMs - member.lastSeenMs);
       const why = member.isUnreachable ? ', and its connection is gone' : '';
       this.#notice(`Hub ${shown(member)} is suspected: it was silent for ${silentMs} ms${why}`);
     }
@@ -648,7 +654,7 @@ class Notices {
       if (still.has(incarnation)) continue;
       this.#suspected.delete(incarnation);
       const member = all.get(incarnation);
-      if (member && nowMs - member.heardAtMs < suspectMs)
+      if (member && nowMs - member.lastSeenMs < suspectMs)
         this.#notice(`Hub ${shown(member)} sends heartbeats again`, 'info');
     }
   }
@@ -660,9 +666,9 @@ class Notices {
       this.#reason = undefined;
       return;
     }
-    if (this.#reason?.accusing !== accusing) this.#reason = { accusing, sinceMs: nowMs, isTold: false };
-    if (this.#reason.isTold || nowMs - this.#reason.sinceMs < REASON_MS) return;
-    this.#reason = { ...this.#reason, isTold: true };
+    if (this.#reason?.accusing !== accusing) this.#reason = { accusing, sinceMs: nowMs, isReported: false };
+    if (this.#reason.isReported || nowMs - this.#reason.sinceMs < REASON_MS) return;
+    this.#reason = { ...this.#reason, isReported: true };
     const names = suspected.map(shown).join(', ');
     this.#notice(`Not expelling ${names} yet: ${REASONS[accusing]}`);
   }

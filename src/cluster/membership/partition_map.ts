@@ -65,7 +65,7 @@ export function afterJoin(
   if (!holdings.has(joined)) {
     throw new RangeError(`Cannot move partitions to a member: joined must be one of the members, found "${joined}"`);
   }
-  const to = heirsOf(holdings, candidates.ownersMax).find(({ member }) => member === joined);
+  const to = successorsOf(holdings, candidates.ownersMax).find(({ member }) => member === joined);
   if (to === undefined) return undefined;
   const owners = [...map.owners];
   for (let moved = 0; moved < MOVES_MAX; moved++) {
@@ -88,15 +88,15 @@ export function afterLeave(
   if (holdings.has(gone)) {
     throw new RangeError(`Cannot replace a member that is gone: members must be those that remain, found "${gone}"`);
   }
-  const heirs = heirsOf(holdings, candidates.ownersMax);
+  const successors = successorsOf(holdings, candidates.ownersMax);
   const owners = map.owners.map((owner, partition) => {
     if (owner !== gone) return owner;
-    const heir = lowest(heirs, countOf);
-    if (heir === undefined) throw new RangeError(NOBODY);
-    heir.partitions.push(partition);
-    return heir.member;
+    const successor = lowest(successors, countOf);
+    if (successor === undefined) throw new RangeError(NOBODY);
+    successor.partitions.push(partition);
+    return successor.member;
   });
-  const collisions = map.collisions === gone ? lowest(heirs, countOf)?.member : map.collisions;
+  const collisions = map.collisions === gone ? lowest(successors, countOf)?.member : map.collisions;
   if (collisions === undefined) throw new RangeError(NOBODY);
   return { epoch: map.epoch + 1, owners, collisions };
 }
@@ -114,11 +114,11 @@ export function afterImbalance(
   const loadOf = ({ partitions }: Holding): number => {
     return partitions.reduce((sum, partition) => sum + (loads[partition] ?? 0), 0);
   };
-  const heirs = heirsOf(holdingsOf(map, candidates.members), candidates.ownersMax);
+  const successors = successorsOf(holdingsOf(map, candidates.members), candidates.ownersMax);
   const owners = [...map.owners];
   for (let moved = 0; moved < MOVES_MAX; moved++) {
-    const from = highest(heirs, loadOf);
-    const to = lowest(heirs, loadOf);
+    const from = highest(successors, loadOf);
+    const to = lowest(successors, loadOf);
     if (from === undefined || to === undefined || loadOf(from) * 5 <= loadOf(to) * 6) break;
     const gap = loadOf(from) - loadOf(to);
     // Moving a load as large as the gap would only swap which of the two has more.
@@ -151,13 +151,13 @@ function holdingsOf(map: PartitionMap, members: Iterable<string>): ReadonlyMap<s
 }
 
 /** Members that may be given partitions: the present owners, and others until there are `ownersMax`. */
-function heirsOf(holdings: ReadonlyMap<string, Holding>, ownersMax: number | undefined): readonly Holding[] {
+function successorsOf(holdings: ReadonlyMap<string, Holding>, ownersMax: number | undefined): readonly Holding[] {
   const all = [...holdings.values()];
   const owners = all.filter((holding) => countOf(holding) > 0);
   const room = Math.max(0, checkedOwnersMax(ownersMax) - owners.length);
   const others = all.filter((holding) => countOf(holding) === 0).slice(0, room);
-  const heirs = new Set([...owners, ...others]);
-  return all.filter((holding) => heirs.has(holding));
+  const successors = new Set([...owners, ...others]);
+  return all.filter((holding) => successors.has(holding));
 }
 
 function give(

@@ -2,7 +2,7 @@ import type { CollisionRow } from '../../core/collision/row.ts';
 import type { LastKnownRow, ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import type { PackedStep } from '../../wire/journal_record.ts';
-import type { Checkpoints, LetGo } from '../state/checkpoints.ts';
+import type { Checkpoints, ReleasedObjects } from '../state/checkpoints.ts';
 import type { ObjectMove } from '../config/config_record.ts';
 import {
   type Acquisitions,
@@ -11,10 +11,10 @@ import {
   type ConfigState,
   type TakeOver,
 } from '../config/config_state.ts';
-import type { FenceEventLeft } from '../fanout/fanout_message.ts';
+import type { JournaledFenceEvent } from '../fanout/fanout_message.ts';
 import type { Notice } from '../notice.ts';
 import { namedBy, namesOf, objectsOf, type Released } from './release.ts';
-import { type JournalLeft, lastFenceEvents, statedIn } from '../journal/journal_recovery.ts';
+import { type RecoveredJournal, lastFenceEvents, statedIn } from '../journal/journal_recovery.ts';
 
 /**
  * Acquisition of the partitions and objects that are assigned to this hub:
@@ -55,22 +55,22 @@ export interface AcquisitionOptions {
   /**
    * Offers state that a removed member had released, and that has not arrived, to its receivers. Resolves when it is journaled.
    */
-  relay(sequence: number, released: JournalLeft['released'], objects: readonly string[]): Promise<void>;
+  relay(sequence: number, released: RecoveredJournal['released'], objects: readonly string[]): Promise<void>;
   /** Orders the events of this hub after those of the member whose released state it is about to adopt. */
   follow(from: string, released: Released): Promise<void>;
   /** Resolves when all hubs have sent their interest. */
-  allHeard(): Promise<void>;
+  allInterestReceived(): Promise<void>;
   /**
    * Records the last fence events of failed owners in the journal of this hub, then announces them, in order, to the
    * subscribers that have not received them.
    */
-  announceAgain(events: readonly FenceEventLeft[]): Promise<void>;
+  announceAgain(events: readonly JournaledFenceEvent[]): Promise<void>;
   /** Has the shards adopt state. Resolves when they have it, and have flushed its rows. */
-  adopt(left: LeftBehind): Promise<void>;
+  adopt(left: RecoveredState): Promise<void>;
   /** The shards have objects that a record has reassigned: changes that it forces may act now. */
   arrived(sequence: number): void;
   /** Reads the journal of a removed member. */
-  leftBy(incarnation: string): Promise<JournalLeft>;
+  leftBy(incarnation: string): Promise<RecoveredJournal>;
   /** Writes all flushed rows to the state. */
   write(): Promise<void>;
   /** Appends to the log that this hub has acquired partitions. */
@@ -85,7 +85,7 @@ export interface AcquisitionOptions {
 }
 
 /** State of previous owners. */
-export interface LeftBehind {
+export interface RecoveredState {
   readonly objects: ObjectIds;
   readonly rows: readonly LastKnownRow[];
   /** All colliding pairs, if this hub has just acquired the stage; undefined otherwise. */
@@ -102,7 +102,7 @@ export interface LeftBehind {
 const AHEAD_MS_MAX = 1000;
 
 /** A migrating object. */
-export interface OnTheWay {
+export interface MigratingObject {
   /** Whether the shards of this hub have it, or may have yet to release it. */
   readonly mayBeHere: boolean;
   /** Whether it migrates to this hub. */
@@ -110,8 +110,8 @@ export interface OnTheWay {
 }
 
 /** State of a removed member. */
-interface LateLeft {
-  readonly left: Left;
+interface LateState {
+  readonly left: SourceState;
   /** Its partitions that this hub has acquired. */
   readonly partitions: readonly number[];
   /** All partitions that it had. */
@@ -119,7 +119,7 @@ interface LateLeft {
 }
 
 /** State of the objects at one source. */
-interface Left {
+interface SourceState {
   readonly steps: readonly PackedStep[];
   /** Objects, as "kind id", that it had released and that have arrived elsewhere: its state of them is outdated. */
   readonly departed: readonly string[];
@@ -132,7 +132,7 @@ interface Left {
   readonly config: number;
 }
 
-const NOTHING_LEFT: Left = { steps: [], departed: [], allDeparted: [], relayed: [], endMs: 0, config: 0 };
+const NOTHING_LEFT: SourceState = { steps: [], departed: [], allDeparted: [], relayed: [], endMs: 0, config: 0 };
 
 export class Acquisition {
   readonly #options: AcquisitionOptions;
@@ -141,7 +141,7 @@ export class Acquisition {
   /** Objects, as "kind id", that the shards have of an adoption in several parts. */
   readonly #handed = new Set<string>();
   /** State of removed members that were to get objects which are still migrating. */
-  #late: LateLeft[] = [];
+  #late: LateState[] = [];
   /** Partitions whose state this hub writes. */
   #claimed: ReadonlySet<number> = new Set();
   #hasStage = false;
@@ -162,22 +162,22 @@ export class Acquisition {
     const { map, sources } = state();
     const open = this.unadopted();
     const left = new Set(sources.flatMap(({ of, partitions }) => (of === incarnation ? partitions : [])));
-    const onTheWay = this.onTheWay();
+    const migrating = this.migrating();
     const isIn = (partition: number): boolean =>
       left.has(partition) || (map?.owners[partition] === incarnation && !open.has(partition));
     return (kind, id) => {
       const name = `${kind} ${id}`;
-      return this.#handed.has(name) || (onTheWay.get(name)?.mayBeHere ?? isIn(partitionOf(kind, id)));
+      return this.#handed.has(name) || (migrating.get(name)?.mayBeHere ?? isIn(partitionOf(kind, id)));
     };
   }
 
   /** Migrating objects, by "kind id". */
-  onTheWay(): ReadonlyMap<string, OnTheWay> {
+  migrating(): ReadonlyMap<string, MigratingObject> {
     const { state, incarnation, isReleased } = this.#options;
-    const { map, onTheWay } = state();
+    const { map, migrating } = state();
     const open = this.unadopted();
-    const found = new Map<string, OnTheWay>();
-    for (const { sequence, objects } of onTheWay) {
+    const found = new Map<string, MigratingObject>();
+    for (const { sequence, objects } of migrating) {
       for (const object of objects) {
         const [kind, id, from, to] = object;
         const isFromHere = map?.owners[from] === incarnation && !open.has(from);
@@ -256,7 +256,7 @@ export class Acquisition {
       .filter((source) => source.partitions.length > 0);
     // A member that has released partitions writes nothing to their state any more.
     this.#stage = 'waiting for other hubs to release partitions';
-    const released = new Map<TakeOver, readonly Left[]>();
+    const released = new Map<TakeOver, readonly SourceState[]>();
     for (const source of fresh) {
       if (source.isMember) released.set(source, (await this.#releasedBy(source.of, source.released)).left);
     }
@@ -277,29 +277,32 @@ export class Acquisition {
   /** `released`: by those of the sources that are members. */
   async #adoptPartitions(
     sources: readonly TakeOver[],
-    released: ReadonlyMap<TakeOver, readonly Left[]>,
+    released: ReadonlyMap<TakeOver, readonly SourceState[]>,
     isStageDue: boolean,
   ): Promise<void> {
     const { checkpoints, hadAtItsEnd, objectsIn, state } = this.#options;
     const gone = sources.filter(({ isMember }) => !isMember);
     this.#stage = 'reading journals';
-    const journals = new Map<string, JournalLeft>();
+    const journals = new Map<string, RecoveredJournal>();
     const left = new Map(released);
     for (const source of gone) left.set(source, [await this.#leftBy(source, journals)]);
-    const leftBy = (those: readonly TakeOver[]): readonly Left[] => {
+    const leftBy = (those: readonly TakeOver[]): readonly SourceState[] => {
       // A member that has lost partitions several times has one journal.
       const isFirst = ({ of, isMember }: TakeOver, i: number): boolean =>
         isMember || those.findIndex((other) => other.of === of) === i;
-      return those.flatMap((source, i) => (isFirst(source, i) ? (left.get(source) as readonly Left[]) : []));
+      return those.flatMap((source, i) => (isFirst(source, i) ? (left.get(source) as readonly SourceState[]) : []));
     };
     const dead = Map.groupBy(gone, ({ of }) => of);
-    const letGo: LetGo[] = [];
+    const releasedObjects: ReleasedObjects[] = [];
     for (const [of, theirs] of dead) {
-      const its = left.get(theirs[0] as TakeOver) as readonly Left[];
+      const its = left.get(theirs[0] as TakeOver) as readonly SourceState[];
       const all = new Set([...hadAtItsEnd(of), ...theirs.flatMap(({ partitions }) => partitions)]);
       const late = theirs.flatMap(({ partitions }) => its.map((each) => ({ left: each, partitions, all })));
       this.#late = [...this.#late, ...late];
-      letGo.push({ partitions: writtenBy(of, state()), objects: its.flatMap((each) => this.#letGoBy(each, all)) });
+      releasedObjects.push({
+        partitions: writtenBy(of, state()),
+        objects: its.flatMap((each) => this.#releasedObjectsOf(each, all)),
+      });
     }
     const relayed = await this.#relay([...journals.values()]);
     this.#stage = 'reading the state';
@@ -307,13 +310,13 @@ export class Acquisition {
     const had = new Set(gone.flatMap(({ of, partitions }) => [...hadAtItsEnd(of), ...partitions]));
     // The failed owner may have failed before deleting rows of objects that had already migrated. Delete them now; nothing else
     // will.
-    await checkpoints.eraseLetGo(letGo);
-    if (had.size > 0) for await (const part of checkpoints.rowsIn([...had], letGo)) rows.push(...part);
+    await checkpoints.deleteReleased(releasedObjects);
+    if (had.size > 0) for await (const part of checkpoints.rowsIn([...had], releasedObjects)) rows.push(...part);
     const pairs = isStageDue ? await checkpoints.pairs() : undefined;
     // A provider may have a location before the record that creates it: then only its owner knows it.
     const located = new Set(statedIn(leftBy(sources).flatMap(({ steps }) => steps)).provider);
     for (const { kind, id } of rows) if (kind === 'provider') located.add(id);
-    let untold: readonly FenceEventLeft[] = [...journals]
+    let undelivered: readonly JournaledFenceEvent[] = [...journals]
       .flatMap(([of, journal]) => lastFenceEvents(of, journal, this.#pending()))
       .sort((one, other) => one.recordedMs - other.recordedMs);
     // Each source has evaluated another part of the log: records that one has evaluated must not be evaluated again for
@@ -324,15 +327,15 @@ export class Acquisition {
       await this.#adopt(leftBy(from), (config) => ({
         objects: without(objectsIn(new Set(partitions), config, located), relayed),
         // The collision stage resumes when all have arrived.
-        ...{ rows, pairs: isLast ? pairs : undefined, untold, isLate: from.some(({ isMember }) => !isMember) },
+        ...{ rows, pairs: isLast ? pairs : undefined, undelivered, isLate: from.some(({ isMember }) => !isMember) },
       }));
-      untold = [];
+      undelivered = [];
       for (const source of from) for (const each of partitions) this.#adopted.add(keyOf(source, each));
     }
   }
 
   /** Objects that a member had released. Those that it has relayed may have come back to it. */
-  #letGoBy({ departed, relayed }: Left, partitions: ReadonlySet<number>): LetGo['objects'] {
+  #releasedObjectsOf({ departed, relayed }: SourceState, partitions: ReadonlySet<number>): ReleasedObjects['objects'] {
     const { partitionOf } = this.#options;
     const elsewhere = relayed.map(namedBy).filter((name) => !partitions.has(partitionOf(...name)));
     return [...departed.map(namedBy), ...elsewhere];
@@ -342,10 +345,10 @@ export class Acquisition {
    * Relays migrating state that removed members had released: it is not adopted, since its receiver may have it already.
    * Returns these objects, as "kind id".
    */
-  async #relay(journals: readonly JournalLeft[]): Promise<ReadonlySet<string>> {
+  async #relay(journals: readonly RecoveredJournal[]): Promise<ReadonlySet<string>> {
     const { state, relay } = this.#options;
     const relayed = new Set<string>();
-    for (const { sequence, objects } of state().onTheWay) {
+    for (const { sequence, objects } of state().migrating) {
       const names = objects.map(([kind, id]) => `${kind} ${id}`);
       for (const { departed, relayed: again, released } of journals) {
         const left = names.filter((name) => departed.get(name) === sequence || again.get(name) === sequence);
@@ -376,7 +379,7 @@ export class Acquisition {
       .filter((each) => each.objects.length > 0);
     if (fresh.length > 0) {
       this.#stage = 'waiting for other hubs to release objects';
-      const left: Left[] = [];
+      const left: SourceState[] = [];
       const relayed = new Set<string>();
       for (const { from, sequence } of fresh) {
         const found = await this.#releasedBy(from as string, sequence);
@@ -397,7 +400,7 @@ export class Acquisition {
         left.push({ ...each.left, departed: [...each.left.allDeparted, ...own], endMs: 0 });
       }
       const [objects, isLate] = [objectsOf(arriving), late.length > 0];
-      await this.#adopt(left, () => ({ objects, rows: [], pairs: undefined, isLate, untold: [] }));
+      await this.#adopt(left, () => ({ objects, rows: [], pairs: undefined, isLate, undelivered: [] }));
       for (const each of fresh) for (const object of each.objects) this.#adopted.add(nameOf(each, object));
     }
     const bySequence = Map.groupBy(arrivals, ({ sequence }) => sequence);
@@ -412,26 +415,26 @@ export class Acquisition {
   }
 
   async #adopt(
-    left: readonly Left[],
-    what: (config: number) => Pick<LeftBehind, 'objects' | 'rows' | 'pairs' | 'isLate'> & {
-      readonly untold: readonly FenceEventLeft[];
+    left: readonly SourceState[],
+    what: (config: number) => Pick<RecoveredState, 'objects' | 'rows' | 'pairs' | 'isLate'> & {
+      readonly undelivered: readonly JournaledFenceEvent[];
     },
   ): Promise<void> {
-    const { allHeard, announceAgain, adopt, configured } = this.#options;
+    const { allInterestReceived, announceAgain, adopt, configured } = this.#options;
     await this.#until(Math.max(0, ...left.map(({ endMs }) => endMs)));
     // From the first event on, all hubs must get the events that they want.
     this.#stage = 'waiting for the interest of other hubs';
-    await allHeard();
+    await allInterestReceived();
     this.#stage = 'passing the state to the shards';
     // If no source states a record, nothing is evaluated again.
     const first = left.find((each) => each.config > 0)?.config ?? configured();
-    const { untold, objects, pairs, ...rest } = what(first);
+    const { undelivered, objects, pairs, ...rest } = what(first);
     const wanted = new Set(namesOf(objects).map((name) => name.join(' ')));
     const steps = left.flatMap((each) => {
       const except = each.departed.filter((name) => wanted.has(name));
       return except.length === 0 ? each.steps : each.steps.map((step) => ({ ...step, except }));
     });
-    await announceAgain(untold);
+    await announceAgain(undelivered);
     const parts = byEvaluated(without(objects, this.#handed), left, first);
     for (const [i, [config, theirs]] of parts.entries()) {
       const isLast = i === parts.length - 1;
@@ -442,7 +445,7 @@ export class Acquisition {
   }
 
   /** State of a removed member. */
-  async #leftBy({ of, released }: TakeOver, journals: Map<string, JournalLeft>): Promise<Left> {
+  async #leftBy({ of, released }: TakeOver, journals: Map<string, RecoveredJournal>): Promise<SourceState> {
     const journal = journals.get(of) ?? (await this.#options.leftBy(of));
     const { steps, config } = journal;
     journals.set(of, journal);
@@ -464,7 +467,7 @@ export class Acquisition {
   async #releasedBy(
     from: string,
     sequence: number,
-  ): Promise<{ readonly left: readonly Left[]; readonly relayed: readonly string[] }> {
+  ): Promise<{ readonly left: readonly SourceState[]; readonly relayed: readonly string[] }> {
     const { released, follow, incarnation } = this.#options;
     const found = await released(from, sequence);
     if (from !== incarnation) await follow(from, found);
@@ -481,8 +484,8 @@ export class Acquisition {
    */
   #pending(): (name: string, sequence: number) => boolean {
     const { state, partitionOf } = this.#options;
-    const { sources, onTheWay } = state();
-    const moved = new Set(onTheWay.flatMap((each) => each.objects.map((object) => nameOf(each, object))));
+    const { sources, migrating } = state();
+    const moved = new Set(migrating.flatMap((each) => each.objects.map((object) => nameOf(each, object))));
     return (name, sequence) => {
       if (moved.has(`${sequence} ${name}`)) return true;
       const released = sources.filter((source) => source.released === sequence);
@@ -512,12 +515,16 @@ function without(objects: ObjectIds, names: ReadonlySet<string>): ObjectIds {
  * Objects by the last record that was evaluated for them. Later sources have evaluated more records, but only for objects that
  * their steps mention. `first`: for all others.
  */
-function byEvaluated(objects: ObjectIds, left: readonly Left[], first: number): [config: number, objects: ObjectIds][] {
+function byEvaluated(
+  objects: ObjectIds,
+  left: readonly SourceState[],
+  first: number,
+): [config: number, objects: ObjectIds][] {
   const sources = left.filter(({ config }) => config > 0);
   if (sources.length < 2) return [[first, objects]];
-  const told = sources.map(({ config, steps, departed }) => ({ config, departed, ...statedIn(steps) }));
+  const stated = sources.map(({ config, steps, departed }) => ({ config, departed, ...statedIn(steps) }));
   const evaluated = ([kind, id]: readonly [ObjectKind, string]): number =>
-    told.findLast((each) => each[kind].has(id) && !each.departed.includes(`${kind} ${id}`))?.config ?? first;
+    stated.findLast((each) => each[kind].has(id) && !each.departed.includes(`${kind} ${id}`))?.config ?? first;
   const parts = [...Map.groupBy(namesOf(objects), evaluated)];
   return parts.length === 0 ? [[first, objects]] : parts.map(([config, names]) => [config, objectsOf(names)]);
 }

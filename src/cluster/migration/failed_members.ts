@@ -5,10 +5,10 @@ import type { CountedRun } from '../../wire/received_run.ts';
 import type { Bus } from '../nats/bus.ts';
 import { type ConfigState, leftOf, toDelete } from '../config/config_state.ts';
 import { ANYBODY } from '../rpc/owner_protocol.ts';
-import type { FenceEventLeft } from '../fanout/fanout_message.ts';
-import { dropIncarnation, type JournalLeft, RecordedLocations, readSteps } from '../journal/journal_recovery.ts';
+import type { JournaledFenceEvent } from '../fanout/fanout_message.ts';
+import { dropIncarnation, type RecoveredJournal, RecordedLocations, readSteps } from '../journal/journal_recovery.ts';
 
-export interface DeadHubsOptions {
+export interface FailedMembersOptions {
   readonly bus: Bus;
   /** Name of the cluster. */
   readonly name: string;
@@ -31,14 +31,14 @@ const ALL_PARTITIONS = Array.from({ length: PARTITIONS }, (_, partition) => part
 const REPEATED_HOLDS = 2;
 
 /** Removed members: the partitions that they had, and the contents of their journals. */
-export class DeadHubs {
-  readonly #options: DeadHubsOptions;
+export class FailedMembers {
+  readonly #options: FailedMembersOptions;
   /** Their partitions when they were removed. */
   readonly #had = new Map<string, readonly number[]>();
   /** Recorded locations, while ingress hubs may send them again. */
   readonly #recorded = new Map<string, RecordedLocations>();
 
-  constructor(options: DeadHubsOptions) {
+  constructor(options: FailedMembersOptions) {
     this.#options = options;
   }
 
@@ -57,7 +57,7 @@ export class DeadHubs {
   }
 
   /** Reads the journal of a removed member. */
-  async leftBy(incarnation: string): Promise<JournalLeft> {
+  async leftBy(incarnation: string): Promise<RecoveredJournal> {
     const { bus, name } = this.#options;
     const left = await readSteps({ bus, name, incarnation });
     if (!this.#recorded.has(incarnation)) this.#whenUnasked(() => void this.#recorded.delete(incarnation));
@@ -76,11 +76,11 @@ export class DeadHubs {
    * Whether a journaled fence event concerns an object that this hub owns or passes on. A migrating object may have reached its
    * destination already when that failed.
    */
-  isOwnEvent({ event: [fields], of: dead }: FenceEventLeft): boolean {
+  isOwnEvent({ event: [fields], of: dead }: JournaledFenceEvent): boolean {
     const { incarnation, state, isOwn } = this.#options;
-    const { onTheWay, map } = state();
+    const { migrating, map } = state();
     const [kind, id] = objectOfFenceEvent(fields);
-    const move = onTheWay.flatMap(({ objects }) => objects).find(([of, its]) => of === kind && its === id);
+    const move = migrating.flatMap(({ objects }) => objects).find(([of, its]) => of === kind && its === id);
     if (move === undefined) return isOwn(kind, id);
     const [, , from, to] = move;
     const partition = this.#had.get(dead)?.includes(to) === true ? to : from;

@@ -2,22 +2,22 @@ import type { ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import { PARTITIONS } from '../../shards/affinity.ts';
 import type { ReleasedStep } from '../../wire/journal_record.ts';
-import { Acquisition, type AcquisitionOptions, type LeftBehind } from './acquire.ts';
+import { Acquisition, type AcquisitionOptions, type RecoveredState } from './acquire.ts';
 import type { ClusterFanout } from '../fanout/cluster_fanout.ts';
 import type { AppliedRecord } from '../config/config_log.ts';
 import type { ConfigBody } from '../config/config_record.ts';
 import { acquisitions, type ConfigState, serving } from '../config/config_state.ts';
-import type { DeadHubs } from './failed_members.ts';
+import type { FailedMembers } from './failed_members.ts';
 import type { Notice } from '../notice.ts';
 import { type Released, Releases, type ReleasesOptions } from './release.ts';
 import type { StepJournal } from '../journal/step_journal.ts';
 
-export interface HandoversOptions {
+export interface PartitionMigrationOptions {
   /** Member id of this hub. */
   readonly incarnation: string;
   readonly checkpoints: AcquisitionOptions['checkpoints'];
   readonly journal: ReleasesOptions['journal'] & Pick<StepJournal, 'keepFenceEvents'>;
-  readonly dead: DeadHubs;
+  readonly dead: FailedMembers;
   /** State after the last applied record. */
   state(): ConfigState;
   /** Partition by the applied configuration, as for the next member. */
@@ -58,9 +58,9 @@ export interface HandoversOptions {
 }
 
 /** Functions of the shards for objects that arrive or leave. */
-export interface HandoverHandlers {
+export interface MigrationHandlers {
   /** Has the shards adopt objects. Resolves when they have them, and have flushed the rows of all of them. */
-  adopt(left: LeftBehind): Promise<void>;
+  adopt(left: RecoveredState): Promise<void>;
   /**
    * Has the shards release objects, after all earlier input. Resolves with steps that contain their state, once these are
    * journaled and earlier events are published.
@@ -76,7 +76,7 @@ export interface HandoverHandlers {
 
 /** Parts that exist once the hub has its entities. */
 interface Attached {
-  readonly handlers: HandoverHandlers;
+  readonly handlers: MigrationHandlers;
   readonly fanout: ClusterFanout;
   readonly releases: Releases;
   readonly acquisition: Acquisition;
@@ -94,8 +94,8 @@ const STUCK_MS = 20_000;
  * (release.ts); one that assigns objects to it has them acquired afterwards (acquire.ts), repeatedly until nothing is
  * left. Objects of removed members are taken over in the same way; then their journals are deleted.
  */
-export class Handovers {
-  readonly #options: HandoversOptions;
+export class PartitionMigration {
+  readonly #options: PartitionMigrationOptions;
   #attached: Attached | undefined;
   /** Trackables whose change acts at once, by the record that has moved them. */
   readonly #forced = new Map<number, readonly string[]>();
@@ -104,11 +104,11 @@ export class Handovers {
   #takeovers = 0;
   #lastTakeoverMs = 0;
 
-  constructor(options: HandoversOptions) {
+  constructor(options: PartitionMigrationOptions) {
     this.#options = options;
   }
 
-  attach(handlers: HandoverHandlers, fanout: ClusterFanout): void {
+  attach(handlers: MigrationHandlers, fanout: ClusterFanout): void {
     const releases = this.#newReleases(handlers, fanout);
     this.#attached = { handlers, fanout, releases, acquisition: this.#newAcquisition(handlers, fanout, releases) };
   }
@@ -134,10 +134,10 @@ export class Handovers {
   }
 
   /** Tests whether a trackable is migrating to this hub; undefined while there are none. */
-  trackablesOnTheWay(): ((id: string) => boolean) | undefined {
-    if (this.#options.state().onTheWay.length === 0) return undefined;
-    const onTheWay = this.#attached?.acquisition.onTheWay();
-    return onTheWay && ((id) => onTheWay.get(`trackable ${id}`)?.isComing === true);
+  migratingTrackables(): ((id: string) => boolean) | undefined {
+    if (this.#options.state().migrating.length === 0) return undefined;
+    const migrating = this.#attached?.acquisition.migrating();
+    return migrating && ((id) => migrating.get(`trackable ${id}`)?.isComing === true);
   }
 
   /** State that this hub has released because of a record, once it is complete. Rejects if it never will be. */
@@ -156,10 +156,10 @@ export class Handovers {
 
   /** Drops released state that has arrived, after a change of ownership. */
   forgetArrived(): void {
-    const { sources, onTheWay } = this.#options.state();
+    const { sources, migrating } = this.#options.state();
     const isWanted = (sequence: number): boolean => {
       return (
-        sources.some(({ released }) => released === sequence) || onTheWay.some((each) => each.sequence === sequence)
+        sources.some(({ released }) => released === sequence) || migrating.some((each) => each.sequence === sequence)
       );
     };
     this.#attached?.releases.forget(isWanted);
@@ -186,7 +186,7 @@ export class Handovers {
       try {
         if (!(await acquisition.acquire())) break;
         handlers.arrived();
-        for (const { sequence, objects } of state().onTheWay) releases.passOn(sequence, objects);
+        for (const { sequence, objects } of state().migrating) releases.passOn(sequence, objects);
         hasChanged();
       } catch (error) {
         if (!isServing()) break;
@@ -236,7 +236,7 @@ export class Handovers {
     );
   }
 
-  #newReleases(handlers: HandoverHandlers, fanout: ClusterFanout): Releases {
+  #newReleases(handlers: MigrationHandlers, fanout: ClusterFanout): Releases {
     const { incarnation, journal, checkpoints, state, isOwn, isServing, objectsIn, writeState, change, now, notice } =
       this.#options;
     return new Releases({
@@ -260,7 +260,7 @@ export class Handovers {
     return map?.owners.some((owner, partition) => owner === incarnation && !open.has(partition)) === true;
   }
 
-  #newAcquisition(handlers: HandoverHandlers, fanout: ClusterFanout, releases: Releases): Acquisition {
+  #newAcquisition(handlers: MigrationHandlers, fanout: ClusterFanout, releases: Releases): Acquisition {
     const { incarnation, checkpoints, journal, dead, state, partitionOf, objectsIn, configured } = this.#options;
     const { releasedElsewhere, writeState, noteConfig, append, now, schedule, notice } = this.#options;
     return new Acquisition({
@@ -271,7 +271,7 @@ export class Handovers {
       isReleased: (sequence, kind, id) => releases.isReleased(sequence, kind, id),
       relay: (sequence, released, names) => releases.relay(sequence, released, names),
       follow: (from, released) => fanout.tookBehind(from, released),
-      allHeard: () => fanout.allHeard(),
+      allInterestReceived: () => fanout.allInterestReceived(),
       announceAgain: async (events) => {
         const own = events.filter((event) => dead.isOwnEvent(event));
         if (own.length > 0)

@@ -7,7 +7,7 @@ import type { ConfigRecord, ObjectMove } from '../config/config_record.ts';
 import type { ConfigState } from '../config/config_state.ts';
 import type { Notice } from '../notice.ts';
 import type { StepJournal } from '../journal/step_journal.ts';
-import type { JournalLeft } from '../journal/journal_recovery.ts';
+import type { RecoveredJournal } from '../journal/journal_recovery.ts';
 
 /** State of objects that this hub has released to another owner because of a record. */
 export interface Released extends SentBefore {
@@ -22,7 +22,7 @@ export interface Released extends SentBefore {
 export interface ReleasesOptions {
   /** Member id of this hub. */
   readonly incarnation: string;
-  readonly journal: Pick<StepJournal, 'hold' | 'letGo' | 'keepReleased'>;
+  readonly journal: Pick<StepJournal, 'hold' | 'markArrived' | 'keepReleased'>;
   readonly checkpoints: Pick<Checkpoints, 'misplacedIn' | 'release' | 'note'>;
   /** State after the last applied record. */
   state(): ConfigState;
@@ -133,7 +133,7 @@ export class Releases {
   }
 
   /** Takes over what a previous owner has released and has not arrived. Resolves when this hub has journaled it as well. */
-  async relay(sequence: number, released: JournalLeft['released'], names: readonly string[]): Promise<void> {
+  async relay(sequence: number, released: RecoveredJournal['released'], names: readonly string[]): Promise<void> {
     const { journal, sentBefore } = this.#options;
     journal.hold(sequence);
     await Promise.all(released.map((each) => journal.keepReleased({ ...each, sequence })));
@@ -166,11 +166,11 @@ export class Releases {
   /** Drops released state that has arrived. `isWanted`: whether a hub may still request the state of a record. */
   forget(isWanted: (sequence: number) => boolean): void {
     const { state, journal, checkpoints, isOwn } = this.#options;
-    if (state().onTheWay.length === 0) this.#passedOn.clear();
+    if (state().migrating.length === 0) this.#passedOn.clear();
     for (const [sequence, begun] of this.#begun) {
       if (isWanted(sequence)) continue;
       this.#begun.delete(sequence);
-      journal.letGo(sequence);
+      journal.markArrived(sequence);
       // Objects that have come back have their own rows.
       const away = begun.flatMap(({ objects }) => namesOf(objects)).filter((name) => !isOwn(...name));
       checkpoints.note(away.map(([kind, id]) => ({ kind, id, gone: true })));
@@ -180,11 +180,11 @@ export class Releases {
   /** Whether this hub has yet to release objects because of a record, as a successor that is still reading a journal. */
   #isPending(sequence: number): boolean {
     const { incarnation, state } = this.#options;
-    const { onTheWay, map } = state();
-    const objects = onTheWay.flatMap((each) => (each.sequence === sequence ? each.objects : []));
+    const { migrating, map } = state();
+    const objects = migrating.flatMap((each) => (each.sequence === sequence ? each.objects : []));
     return objects.some(([kind, id, from, to]) => {
-      const isHeir = map?.owners[from] === incarnation && map.owners[to] !== incarnation;
-      return isHeir && !this.isReleased(sequence, kind, id);
+      const isSuccessor = map?.owners[from] === incarnation && map.owners[to] !== incarnation;
+      return isSuccessor && !this.isReleased(sequence, kind, id);
     });
   }
 

@@ -30,7 +30,7 @@ export interface Bus {
    * Sends a request to the subscribers of a subject and takes the first answer. `read` gets the bytes as they arrive, and its
    * result is the value; if it throws, the request rejects. Without a connection, the request is sent as soon as there is one.
    */
-  request<Value>(subject: string, bytes: Uint8Array, asking: Asking<Value>): Promise<Answer<Value>>;
+  request<Value>(subject: string, bytes: Uint8Array, asking: RequestOptions<Value>): Promise<BusAnswer<Value>>;
 
   /**
    * Subscribes to a subject until the subscription is closed. The subject may contain the wildcards `*`, for one token, and
@@ -99,13 +99,13 @@ export const BATCH_MESSAGES_MAX = 1000;
 /** `why`: the reason why the connection was lost, or cannot be made. */
 export type BusStatus = { readonly at: 'up' } | { readonly at: 'down'; readonly why: string };
 
-export interface Asking<Value> {
+export interface RequestOptions<Value> {
   readonly timeoutMs: number;
   readonly read: (bytes: Borrowed) => Value;
 }
 
 /** Outcome of a request. With `noResponders` no member received it; with `unanswered` one may have. */
-export type Answer<Value> =
+export type BusAnswer<Value> =
   | { readonly at: 'answered'; readonly value: Value }
   | { readonly at: 'noResponders' }
   | { readonly at: 'unanswered' };

@@ -3,11 +3,11 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { look } from '../../model/borrowed.ts';
 import { openClock } from '../../time/clock.ts';
 import { PAYLOAD_BYTES_MAX } from './bus.ts';
-import { Connection, type Received } from './connection.ts';
+import { ServerConnection, type Received } from './connection.ts';
 import { Consumer } from './consumer.ts';
 import { type FrameFields, FrameReader, FrameWriter } from './frame_ring.ts';
 import { ANSWERS, APPEND, APPENDED, type AreaMessage, type BusThreadData, COMMAND, EVENT } from './frames.ts';
-import { Replies, type Reply } from './replies.ts';
+import { Replies, type BusReply } from './replies.ts';
 
 /** Bytes of commands handled in one turn, so that data from the server gets its turns too. */
 const TURN_BYTES = 1 << 20;
@@ -39,7 +39,7 @@ export class BusThread {
   readonly #areas = new Map<number, SharedArrayBuffer>();
   readonly #areaPort: MessagePort;
   readonly #wakeFront: () => void;
-  readonly #connection: Connection;
+  readonly #connection: ServerConnection;
   readonly #inbox: string;
   readonly #replies: Replies;
   readonly #elapsed = openClock().elapsed;
@@ -47,7 +47,7 @@ export class BusThread {
   readonly #consumers = new Map<number, Consumer>();
   readonly #batches = new Map<number, Batch>();
   /** Subscriptions whose `ready` is still to be reported, once there is a connection. */
-  #unheard: number[] = [];
+  #unready: number[] = [];
   #isWaking = false;
   /** Last reason reported for being down; empty while up. */
   #said = '';
@@ -57,7 +57,7 @@ export class BusThread {
     this.#events = new FrameWriter(events);
     this.#areaPort = areas;
     this.#wakeFront = wakeFront;
-    this.#connection = new Connection(settings, {
+    this.#connection = new ServerConnection(settings, {
       up: () => this.#up(),
       down: (why) => this.#down(why),
       notice: (text) => this.#tell({ kind: EVENT.notice, body: utf8(text) }),
@@ -130,7 +130,7 @@ export class BusThread {
     });
   }
 
-  #tellAnswer(id: number, answer: Reply): void {
+  #tellAnswer(id: number, answer: BusReply): void {
     const isMessage = typeof answer === 'object' && 'bytes' in answer && this.#isBounded(answer);
     const at = isMessage ? 'answered' : answer === 'noResponders' ? answer : 'unanswered';
     const body = isMessage ? answer.bytes : undefined;
@@ -181,7 +181,7 @@ export class BusThread {
     });
   }
 
-  #tellAppended(id: number, answer: Reply): void {
+  #tellAppended(id: number, answer: BusReply): void {
     const { at, sequence = 0, why = '' } = appendedOf(answer);
     this.#tell({ kind: EVENT.appended, id, flags: APPENDED.indexOf(at), first: sequence, body: utf8(why) });
   }
@@ -226,14 +226,14 @@ export class BusThread {
     const take = (message: Received): void => this.#tellMessage(id, message, 0);
     this.#subscriptions.set(id, this.#connection.subscribe(subject, take));
     if (this.#connection.isUp) this.#tellReady(id);
-    else this.#unheard.push(id);
+    else this.#unready.push(id);
   }
 
   /** Reports `ready` once the server has the subscription. */
   #tellReady(id: number): void {
     this.#connection.flush().then(
       () => this.#tell({ kind: EVENT.ready, id }),
-      () => this.#unheard.push(id),
+      () => this.#unready.push(id),
     );
   }
 
@@ -265,7 +265,7 @@ export class BusThread {
     this.#subscriptions.delete(id);
     this.#consumers.get(id)?.end();
     this.#consumers.delete(id);
-    this.#unheard = this.#unheard.filter((other) => other !== id);
+    this.#unready = this.#unready.filter((other) => other !== id);
   }
 
   // hot
@@ -292,9 +292,9 @@ export class BusThread {
     this.#tell({ kind: EVENT.status, flags: 1 });
     this.#replies.up();
     for (const consumer of this.#consumers.values()) consumer.up();
-    const unheard = this.#unheard;
-    this.#unheard = [];
-    for (const id of unheard) this.#tellReady(id);
+    const unready = this.#unready;
+    this.#unready = [];
+    for (const id of unready) this.#tellReady(id);
   }
 
   #down(why: string): void {
@@ -323,7 +323,7 @@ export class BusThread {
 }
 
 /** Outcome of an append by the server's answer to it, or to the first or last message of a batch. */
-function appendedOf(answer: Reply): { at: (typeof APPENDED)[number]; sequence?: number; why?: string } {
+function appendedOf(answer: BusReply): { at: (typeof APPENDED)[number]; sequence?: number; why?: string } {
   if (answer instanceof Error) return { at: 'wrong', why: answer.message };
   if (typeof answer !== 'object') return { at: 'unknown' };
   const { seq: sequence, error } = JSON.parse(Buffer.from(answer.bytes).toString()) as {

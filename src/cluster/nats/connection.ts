@@ -52,7 +52,7 @@ interface Listening {
  * dropped, because callers that need them sent try again, and they would arrive twice. This is the only import of the NATS
  * client.
  */
-export class Connection {
+export class ServerConnection {
   readonly #settings: BusSettings;
   readonly #watch: ConnectionWatch;
   readonly #listening = new Set<Listening>();

@@ -1,6 +1,6 @@
 import { schedule } from '../../time/clock.ts';
-import type { Connection, Received } from './connection.ts';
-import type { Replies, Reply } from './replies.ts';
+import type { ServerConnection, Received } from './connection.ts';
+import type { Replies, BusReply } from './replies.ts';
 
 /** Most messages of one pull. */
 const PULL_MESSAGES = 512;
@@ -47,7 +47,7 @@ export interface ConsumerWatch {
  * by one that begins after the last delivered message. So no message is lost, and none is delivered twice.
  */
 export class Consumer {
-  readonly #connection: Connection;
+  readonly #connection: ServerConnection;
   readonly #replies: Replies;
   readonly #options: ConsumerOptions;
   readonly #watch: ConsumerWatch;
@@ -71,7 +71,11 @@ export class Consumer {
   #untilMs = 0;
   #isWatched = false;
 
-  constructor(deps: { connection: Connection; replies: Replies }, options: ConsumerOptions, watch: ConsumerWatch) {
+  constructor(
+    deps: { connection: ServerConnection; replies: Replies },
+    options: ConsumerOptions,
+    watch: ConsumerWatch,
+  ) {
     this.#connection = deps.connection;
     this.#replies = deps.replies;
     this.#options = options;
@@ -277,7 +281,7 @@ export class Consumer {
       timeoutMs: ASK_MS,
       retries: true,
       send: (reply) => this.#connection.publish(`$JS.API.${api}`, json(question), reply),
-      done: (answer: Reply) => done(parsed(answer)),
+      done: (answer: BusReply) => done(parsed(answer)),
     });
   }
 }
@@ -292,7 +296,7 @@ interface JetStreamError {
 const NOTHING = new Uint8Array(0);
 
 /** Answer of the JetStream API, or an error if there is none. */
-function parsed(answer: Reply): object {
+function parsed(answer: BusReply): object {
   if (typeof answer === 'object' && 'bytes' in answer)
     return JSON.parse(Buffer.from(answer.bytes).toString()) as object;
   const description = answer instanceof Error ? answer.message : 'no answer in time';

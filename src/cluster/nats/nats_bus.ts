@@ -1,10 +1,10 @@
 import { look } from '../../model/borrowed.ts';
 import { schedule } from '../../time/clock.ts';
 import {
-  type Answer,
+  type BusAnswer,
   type Append,
   type Appended,
-  type Asking,
+  type RequestOptions,
   type Bus,
   BusBusyError,
   BusError,
@@ -91,8 +91,12 @@ export class NatsBus implements Bus {
     return this.isUp && this.#link.send({ kind: COMMAND.publish, subject, body: bytes });
   }
 
-  async request<Value>(subject: string, bytes: Uint8Array, { timeoutMs, read }: Asking<Value>): Promise<Answer<Value>> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer<Value>>();
+  async request<Value>(
+    subject: string,
+    bytes: Uint8Array,
+    { timeoutMs, read }: RequestOptions<Value>,
+  ): Promise<BusAnswer<Value>> {
+    const { promise, resolve, reject } = Promise.withResolvers<BusAnswer<Value>>();
     checkMessage(subject, bytes);
     const call: Call = {
       bytes: [bytes],

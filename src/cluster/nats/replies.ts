@@ -1,11 +1,11 @@
 import { schedule } from '../../time/clock.ts';
-import type { Connection, Received } from './connection.ts';
+import type { ServerConnection, Received } from './connection.ts';
 
 const SWEEP_MS = 20;
 /** While a stream has no leader, servers report no responders at once. */
 const RETRY_MS = 50;
 
-export interface Question {
+export interface BusRequest {
   readonly timeoutMs: number;
   /** Whether to retry until the timeout if there are no responders. */
   readonly retries?: boolean;
@@ -14,13 +14,13 @@ export interface Question {
   /** Whether a message is the final answer; any is if this is left out. */
   isAnswer?(message: Received): boolean;
   /** Called once, with the answer or the reason why there is none: an error if the request could not be sent. */
-  done(answer: Reply): void;
+  done(answer: BusReply): void;
 }
 
-export type Reply = Received | Error | 'noResponders' | 'unanswered';
+export type BusReply = Received | Error | 'noResponders' | 'unanswered';
 
-interface Asked {
-  readonly question: Question;
+interface SentRequest {
+  readonly question: BusRequest;
   readonly untilMs: number;
   /** Time of the next attempt; undefined while it waits for an answer. */
   sendAtMs: number | undefined;
@@ -31,24 +31,27 @@ interface Asked {
  * those in flight when it is lost end as unanswered.
  */
 export class Replies {
-  readonly #connection: Connection;
+  readonly #connection: ServerConnection;
   readonly #elapsed: () => number;
   readonly #inbox: string;
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Map<string, SentRequest>();
   #tokens = 0;
   #isSweeping = false;
 
   /** `inbox`: the prefix of the subjects of answers, without a trailing dot. */
-  constructor(connection: Connection, { inbox, elapsed }: { readonly inbox: string; readonly elapsed: () => number }) {
+  constructor(
+    connection: ServerConnection,
+    { inbox, elapsed }: { readonly inbox: string; readonly elapsed: () => number },
+  ) {
     this.#connection = connection;
     this.#elapsed = elapsed;
     this.#inbox = `${inbox}.`;
     connection.subscribe(`${inbox}.*`, (message) => this.#take(message));
   }
 
-  ask(question: Question): void {
+  ask(question: BusRequest): void {
     const nowMs = this.#elapsed();
-    const asked: Asked = { question, untilMs: nowMs + question.timeoutMs, sendAtMs: nowMs };
+    const asked: SentRequest = { question, untilMs: nowMs + question.timeoutMs, sendAtMs: nowMs };
     const token = (++this.#tokens).toString(36);
     this.#asked.set(token, asked);
     if (this.#connection.isUp) this.#send(token, asked);
@@ -63,7 +66,7 @@ export class Replies {
     for (const [token, asked] of this.#asked) if (asked.sendAtMs === undefined) this.#end(token, asked, 'unanswered');
   }
 
-  #send(token: string, asked: Asked): void {
+  #send(token: string, asked: SentRequest): void {
     asked.sendAtMs = undefined;
     try {
       asked.question.send(this.#inbox + token);
@@ -84,7 +87,7 @@ export class Replies {
     else this.#end(token, asked, 'noResponders');
   }
 
-  #end(token: string, { question }: Asked, answer: Reply): void {
+  #end(token: string, { question }: SentRequest, answer: BusReply): void {
     this.#asked.delete(token);
     question.done(answer);
   }

@@ -2,7 +2,7 @@ import { recordIdIn, recordSize } from '../../core/location/record.ts';
 import { HubError } from '../../errors.ts';
 import { type CountedRun, recordsIn } from '../../wire/received_run.ts';
 import type { OwnerCalls, OwnerCallsOptions } from '../rpc/owner_calls.ts';
-import { Parcel, ParcelBuffers } from '../rpc/request_buffer.ts';
+import { RequestBatch, BatchBuffers } from '../rpc/request_buffer.ts';
 
 /**
  * Locations in transit to the owners of their providers: a queue for each owner, including this hub, and one for unserved
@@ -44,7 +44,7 @@ const NOBODY = undefined;
 
 /** A request in a queue. */
 interface Waiting {
-  readonly parcel: Parcel;
+  readonly parcel: RequestBatch;
   readonly untilMs: number;
   /** Removed members that may have recorded some of it, separated by spaces; empty for none. */
   readonly triedBy: string;
@@ -81,7 +81,7 @@ type End =
 
 export class LocationQueues {
   readonly #options: LocationQueuesOptions;
-  readonly #buffers = new ParcelBuffers();
+  readonly #buffers = new BatchBuffers();
   readonly #queues = new Map<string | undefined, Queue>();
   /** Providers that are not served by the hub to which their locations are in flight. */
   #held: ReadonlySet<string> = new Set();
@@ -137,7 +137,7 @@ export class LocationQueues {
     else this.#split(run, (each, part) => this.#put(each, part));
   }
 
-  /** See Router.kept. */
+  /** See OwnerClient.kept. */
   // hot
   kept(): Promise<void> | undefined {
     if (this.#handedOver.size === 0) return undefined;
@@ -274,7 +274,7 @@ export class LocationQueues {
     // Each caller handles the rejection itself.
     done.catch(() => undefined);
     const stopExpiry = schedule(untilMs - elapsed(), () => this.#expire(waiting));
-    const parcel = new Parcel(this.#buffers);
+    const parcel = new RequestBatch(this.#buffers);
     const waiting: Waiting = { parcel, untilMs, triedBy, done, resolve, reject, stopExpiry };
     queue.waiting.push(waiting);
     return waiting;
@@ -351,12 +351,12 @@ export class LocationQueues {
     { parcel, untilMs, triedBy }: Waiting,
     { server, inFlight }: { readonly server: string; readonly inFlight: InFlight },
   ): Promise<End> {
-    const { calls, incarnation: door, applied, nextNumber } = this.#options;
+    const { calls, incarnation: ingress, applied, nextNumber } = this.#options;
     const number = nextNumber();
     const hubs = triedBy === '' ? [] : triedBy.split(' ');
     let isInDoubt = false;
     const message = (): Uint8Array => {
-      return parcel.message({ applied: applied(), door, number, triedBy: hubs, version: inFlight.version });
+      return parcel.message({ applied: applied(), ingress, number, triedBy: hubs, version: inFlight.version });
     };
     const handedOver = (): void => {
       inFlight.isHandedOver = true;

@@ -8,7 +8,7 @@ import type { PartitionLoads } from './partition_loads.ts';
 import { HERE, type RemoteShards } from './remote_shards.ts';
 
 /** Target of ingest for locations. */
-export interface Places {
+export interface LocationTarget {
   hasCapacity(count: number): boolean;
   /** Number of the target of a provider, valid as long as `homesChanged` stays the same. */
   homeOf(provider: string): number;
@@ -22,13 +22,13 @@ export interface Places {
   kept(): Promise<void> | undefined;
 }
 
-export interface RoutesOptions {
+export interface LocationRouterOptions {
   /** Member id of this hub. */
   readonly incarnation: string;
   readonly ownership: Ownership;
   readonly remote: RemoteShards;
   /** The shards of this hub. */
-  readonly local: Places & { readonly count: number };
+  readonly local: LocationTarget & { readonly count: number };
   /** Whether they have the state of what this hub serves. */
   isServing(): boolean;
   /** Counts the locations that go to them, if several hubs serve something. */
@@ -47,15 +47,15 @@ export interface RoutesOptions {
  * The home of a provider is its shard, or a number beyond all shards: first that of unserved providers, then those of all hubs
  * that serve something.
  */
-export class Routes implements Places {
-  readonly #options: RoutesOptions;
+export class LocationRouter implements LocationTarget {
+  readonly #options: LocationRouterOptions;
   #version = -1;
   #changes = 0;
   #isAllHere = false;
   /** Whether the shards of this hub were given locations since the last call of `kept`. */
   #hasLocal = false;
 
-  constructor(options: RoutesOptions) {
+  constructor(options: LocationRouterOptions) {
     this.#options = options;
   }
 

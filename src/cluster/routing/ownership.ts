@@ -23,10 +23,10 @@ export interface Serving {
    * Objects, as "kind id", whose state has not arrived at the owner of their partition. That partition is open too, except for
    * a trackable which was deleted since: its partition is the one of its id again, and another hub may serve that.
    */
-  readonly onTheWay: ReadonlySet<string>;
+  readonly migrating: ReadonlySet<string>;
 }
 
-const NOTHING: Serving = { version: 0, map: undefined, open: new Set(), onTheWay: new Set() };
+const NOTHING: Serving = { version: 0, map: undefined, open: new Set(), migrating: new Set() };
 
 /** Ownership at the last applied record. */
 export class Ownership {
@@ -42,11 +42,11 @@ export class Ownership {
 
   /** Applies a change. */
   set(serving: Serving): void {
-    const { map, open, onTheWay } = serving;
+    const { map, open, migrating } = serving;
     this.#serving = serving;
     const served = (map?.owners ?? []).filter((owner, partition) => owner !== '' && !open.has(partition));
     this.#servers = [...new Set(served)].toSorted();
-    this.#isWhole = map !== undefined && served.length === map.owners.length && onTheWay.size === 0;
+    this.#isWhole = map !== undefined && served.length === map.owners.length && migrating.size === 0;
   }
 
   get version(): number {
@@ -67,11 +67,11 @@ export class Ownership {
    * Member id of the hub that serves an object; undefined while none does. Hot path: with a single server nothing is looked up.
    */
   serverOf(kind: ObjectKind, id: string): string | undefined {
-    const { map, open, onTheWay } = this.#serving;
+    const { map, open, migrating } = this.#serving;
     if (map === undefined) return undefined;
     if (this.#isWhole && this.#servers.length === 1) return this.#servers[0];
     const partition = this.#partitionOf(kind, id);
-    if (open.has(partition) || (onTheWay.size > 0 && onTheWay.has(`${kind} ${id}`))) return undefined;
+    if (open.has(partition) || (migrating.size > 0 && migrating.has(`${kind} ${id}`))) return undefined;
     return map.owners[partition] || undefined;
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '../../core/location/record.ts';
 import type { ScannedBody } from '../../core/location/scanned_body.ts';
 import { newRecordBuffer, type LocationTimes } from '../../wire/location_record.ts';
-import type { Router } from '../rpc/owner_client.ts';
+import type { OwnerClient } from '../rpc/owner_client.ts';
 
 const BUFFER_BYTES = 1 << 14;
 /** Most records of a scanned body in one run: each may name another source, and source indexes have 16 bits. */
@@ -26,27 +26,27 @@ export const HERE = null;
  * times.
  */
 export class RemoteShards {
-  readonly #router: Router;
+  readonly #ownerClient: OwnerClient;
   #buffer: RecordBuffer = newRecordBuffer(BUFFER_BYTES);
   /** Source and crs of the last location: most have the same. */
   #names: readonly [source: string, crs: string] = ['', WGS84];
 
-  constructor(router: Router) {
-    this.#router = router;
+  constructor(router: OwnerClient) {
+    this.#ownerClient = router;
   }
 
   hasCapacity(count: number): boolean {
-    return this.#router.hasCapacity(count);
+    return this.#ownerClient.hasCapacity(count);
   }
 
-  /** See Router.isClear. */
+  /** See OwnerClient.isClear. */
   isClear(): boolean {
-    return this.#router.isClear();
+    return this.#ownerClient.isClear();
   }
 
-  /** See Router.kept. */
+  /** See OwnerClient.kept. */
   kept(): Promise<void> | undefined {
-    return this.#router.kept();
+    return this.#ownerClient.kept();
   }
 
   /** Takes a checked location. Hot path. */
@@ -56,7 +56,7 @@ export class RemoteShards {
     const { source, crs } = location;
     if (this.#names[0] !== source || this.#names[1] !== crs) this.#names = [source, crs];
     const end = writeRecord(this.#buffer, 0, location, { seq: 0, receivedMs, generatedMs, source: 0, crs: 1 });
-    this.#router.run({ names: this.#names, bytes: this.#buffer.bytes.subarray(0, end), count: 1 });
+    this.#ownerClient.run({ names: this.#names, bytes: this.#buffer.bytes.subarray(0, end), count: 1 });
   }
 
   /**
@@ -91,8 +91,8 @@ export class RemoteShards {
         left -= count;
         if (server !== HERE) {
           const run = { names, bytes: records.bytes.subarray(from, to), count };
-          if (serverOf === undefined) this.#router.run(run);
-          else this.#router.runTo(server, run);
+          if (serverOf === undefined) this.#ownerClient.run(run);
+          else this.#ownerClient.runTo(server, run);
         }
         from = to;
       }
@@ -101,19 +101,19 @@ export class RemoteShards {
 
   /** Deletes the location of a provider, at its owner. */
   forget(id: string): Promise<void> {
-    return this.#router.forget([id]);
+    return this.#ownerClient.forget([id]);
   }
 
   /** Deletes the locations of several providers. */
   forgetAll(ids: readonly string[]): Promise<void> {
-    return this.#router.forget(ids);
+    return this.#ownerClient.forget(ids);
   }
 
   ask(query: Query): Promise<readonly QueryResult[]> {
-    return this.#router.ask(query);
+    return this.#ownerClient.ask(query);
   }
 
   settled(): Promise<void> {
-    return this.#router.settled();
+    return this.#ownerClient.settled();
   }
 }

@@ -44,7 +44,7 @@ export class ClusterRpc {
   #isClosed = false;
   #stopAnnouncing = (): void => undefined;
   /** Messages of other hubs that could not be read. */
-  #misfits = 0;
+  #protocolErrors = 0;
 
   constructor(options: ClusterRpcOptions) {
     this.#options = options;
@@ -74,8 +74,8 @@ export class ClusterRpc {
   }
 
   /** Number of messages of other hubs that could not be read. */
-  get misfits(): number {
-    return this.#misfits;
+  get protocolErrors(): number {
+    return this.#protocolErrors;
   }
 
   /** Removes the handlers of a hub that was expelled or has left, unless another hub has registered the same id. */
@@ -152,7 +152,7 @@ export class ClusterRpc {
         if (answer.at === 'answered') this.#port.answered(answer.value, { method, handlerId });
         else if (answer.at === 'noResponders') lost();
       },
-      (error: Error) => this.#misfit(error),
+      (error: Error) => this.#malformed(error),
     );
     return true;
   }
@@ -192,7 +192,7 @@ export class ClusterRpc {
     if (this.#options.rpc.isOwn(id)) return;
     const problem = this.#port.heard(handler);
     if (problem !== undefined) {
-      this.#misfit(new Error(problem));
+      this.#malformed(new Error(problem));
       return;
     }
     const hubs = this.#hubs.get(method) ?? new Map<string, string>();
@@ -221,13 +221,14 @@ export class ClusterRpc {
     try {
       read();
     } catch (error) {
-      this.#misfit(error as Error);
+      this.#malformed(error as Error);
     }
   }
 
   /** Counts a malformed message. Only the first one is logged, since others will be of the same kind. */
-  #misfit(error: Error): void {
-    this.#misfits++;
-    if (this.#misfits === 1) this.#options.notice(`Rejected a remote procedure call of another hub: ${error.message}`);
+  #malformed(error: Error): void {
+    this.#protocolErrors++;
+    if (this.#protocolErrors === 1)
+      this.#options.notice(`Rejected a remote procedure call of another hub: ${error.message}`);
   }
 }

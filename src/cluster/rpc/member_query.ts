@@ -3,7 +3,7 @@ import type { Borrowed } from '../../model/borrowed.ts';
 import type { Bus, Message, Subscription } from '../nats/bus.ts';
 import { COUNT, check, packed, TEXT, unpacked } from '../config/field_checks.ts';
 import { packReply, unpackAnswer, unpackReply } from './owner_protocol.ts';
-import { HeldAnswers } from './pending_answers.ts';
+import { PendingAnswers } from './pending_answers.ts';
 import type { Notice } from '../notice.ts';
 
 /**
@@ -18,7 +18,7 @@ import type { Notice } from '../notice.ts';
  * The same query runs once at a time. Callers that repeat it meanwhile share the next round, so no caller gets an answer made
  * before its call.
  */
-export interface GatherOptions {
+export interface MemberQueriesOptions {
   readonly bus: Bus;
   /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
@@ -27,7 +27,7 @@ export interface GatherOptions {
   /** The same after a restart. */
   readonly hubName: string;
   /** All members, in the order of their joins. */
-  members(): readonly Asked[];
+  members(): readonly QueriedMember[];
   readonly notice: Notice;
   /** Monotonic time in milliseconds. */
   elapsed(): number;
@@ -35,38 +35,38 @@ export interface GatherOptions {
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-interface Asked {
+interface QueriedMember {
   readonly incarnation: string;
   readonly name: string;
 }
 
-export interface Question {
+export interface MemberQuestion {
   readonly ask: string;
   /** What the query is about; empty if it needs no subject. */
   readonly about: string;
 }
 
 /** Answer of a hub: lists, objects and plain values. */
-export interface Answered {
+export interface MemberAnswer {
   /** Name of the hub. */
   readonly hub: string;
   readonly value: unknown;
 }
 
 /** Answers of all hubs. */
-export interface Gathered {
+export interface MemberAnswers {
   /** In the order of the joins. */
-  readonly answered: readonly Answered[];
+  readonly answered: readonly MemberAnswer[];
   /** Names of the members that have not answered. */
   readonly missing: readonly string[];
 }
 
 /** Answers of this hub, and checks of those of others. */
-export interface Answers {
+export interface QueryHandler {
   /** The answer, or a promise of it. Throws, or rejects with, an Error for an unknown query. */
-  answer(question: Question): unknown;
+  answer(question: MemberQuestion): unknown;
   /** Reason why the answer of another hub cannot be used; undefined if it can. */
-  problem(question: Question, value: unknown): string | undefined;
+  problem(question: MemberQuestion, value: unknown): string | undefined;
 }
 
 const VERSION = 1;
@@ -80,7 +80,7 @@ const ROUNDS_MAX = 1000;
 
 /** A query, and the time for its answers. */
 interface Asking {
-  readonly question: Question;
+  readonly question: MemberQuestion;
   readonly answerMs: number;
   /** Whether this hub is left out. */
   readonly ofOthers: boolean;
@@ -88,8 +88,8 @@ interface Asking {
 
 /** A query in progress, and the callers that share the round after it. */
 interface Round {
-  readonly gathered: Promise<Gathered>;
-  next: Promise<Gathered> | undefined;
+  readonly gathered: Promise<MemberAnswers>;
+  next: Promise<MemberAnswers> | undefined;
 }
 
 /** A member whose answer is pending. */
@@ -98,34 +98,34 @@ interface Waiting {
   giveUp(): void;
 }
 
-export class Gather {
-  readonly #options: GatherOptions;
-  readonly #held: HeldAnswers;
+export class MemberQueries {
+  readonly #options: MemberQueriesOptions;
+  readonly #held: PendingAnswers;
   readonly #rounds = new Map<string, Round>();
   readonly #waiting = new Set<Waiting>();
   /** Members whose silence was logged. */
   readonly #silent = new Set<string>();
-  #answers: Answers | undefined;
+  #answers: QueryHandler | undefined;
   /** Answers to certain kinds of queries, by `ask`. */
-  readonly #answersTo = new Map<string, Answers>();
+  readonly #answersTo = new Map<string, QueryHandler>();
   #listening: Subscription | undefined;
   #number = 0;
   #isClosed = false;
 
-  constructor(options: GatherOptions) {
+  constructor(options: MemberQueriesOptions) {
     this.#options = options;
-    this.#held = new HeldAnswers({ schedule: options.schedule });
+    this.#held = new PendingAnswers({ schedule: options.schedule });
   }
 
   /** Starts to answer other hubs. */
-  open(answers: Answers): void {
+  open(answers: QueryHandler): void {
     const { bus, name, incarnation } = this.#options;
     this.#answers = answers;
     this.#listening = bus.subscribe(`${name}.gather.${incarnation}`, (message) => this.#hear(message));
   }
 
   /** Registers answers to one kind of query. */
-  serve(ask: string, answers: Answers): void {
+  serve(ask: string, answers: QueryHandler): void {
     this.#answersTo.set(ask, answers);
   }
 
@@ -138,20 +138,20 @@ export class Gather {
    * Answers of all hubs, this one included, in the order of the joins. Rejects with HUB_UNAVAILABLE if too many queries are in
    * progress.
    */
-  async ask(question: Question): Promise<readonly Answered[]> {
+  async ask(question: MemberQuestion): Promise<readonly MemberAnswer[]> {
     return (await this.#askOnce({ question, answerMs: ANSWER_MS, ofOthers: false })).answered;
   }
 
   /** Queries the other hubs with a longer timeout. */
-  askOthers(question: Question, answerMs: number): Promise<Gathered> {
+  askOthers(question: MemberQuestion, answerMs: number): Promise<MemberAnswers> {
     return this.#askOnce({ question, answerMs, ofOthers: true });
   }
 
-  #askOnce(asking: Asking): Promise<Gathered> {
+  #askOnce(asking: Asking): Promise<MemberAnswers> {
     const { ask, about } = asking.question;
     const key = `${ask} ${about}`;
     const round = this.#rounds.get(key);
-    const begin = (): Promise<Gathered> => this.#begin(key, asking);
+    const begin = (): Promise<MemberAnswers> => this.#begin(key, asking);
     if (round === undefined) return begin();
     round.next ??= round.gathered.then(begin, begin);
     return round.next;
@@ -160,7 +160,7 @@ export class Gather {
   /** Removes a member: its answers are no longer waited for, and parts held for it are dropped. */
   gone(incarnation: string): void {
     this.#silent.delete(incarnation);
-    this.#held.forgetDoor(incarnation);
+    this.#held.forgetIngress(incarnation);
     for (const waiting of [...this.#waiting]) if (waiting.incarnation === incarnation) waiting.giveUp();
   }
 
@@ -172,7 +172,7 @@ export class Gather {
     for (const waiting of [...this.#waiting]) waiting.giveUp();
   }
 
-  #begin(key: string, asking: Asking): Promise<Gathered> {
+  #begin(key: string, asking: Asking): Promise<MemberAnswers> {
     if (this.#rounds.size >= ROUNDS_MAX) {
       const why = `${ROUNDS_MAX} questions to all hubs are under way`;
       return Promise.reject(new HubError('HUB_UNAVAILABLE', `Cannot ask all hubs: ${why}`));
@@ -186,7 +186,7 @@ export class Gather {
     return round.gathered;
   }
 
-  async #all(asking: Asking): Promise<Gathered> {
+  async #all(asking: Asking): Promise<MemberAnswers> {
     const { incarnation: self, hubName: name, members } = this.#options;
     const all = members();
     const { question, ofOthers } = asking;
@@ -203,12 +203,12 @@ export class Gather {
     };
   }
 
-  #answersFor({ ask }: Question): Answers | undefined {
+  #answersFor({ ask }: MemberQuestion): QueryHandler | undefined {
     return this.#answersTo.get(ask) ?? this.#answers;
   }
 
   /** Answer of a member; undefined if it does not answer. Never rejects. */
-  async #of(member: Asked, asking: Asking): Promise<Answered | undefined> {
+  async #of(member: QueriedMember, asking: Asking): Promise<MemberAnswer | undefined> {
     const { schedule } = this.#options;
     if (this.#isClosed) return undefined;
     const { promise: over, resolve } = Promise.withResolvers<undefined>();
@@ -230,14 +230,18 @@ export class Gather {
     return answer;
   }
 
-  #leftOut({ incarnation, name }: Asked, why: string): undefined {
+  #leftOut({ incarnation, name }: QueriedMember, why: string): undefined {
     if (this.#silent.has(incarnation)) return;
     this.#silent.add(incarnation);
     this.#options.notice(`Cluster totals exclude hub "${name}" (${incarnation}): it ${why}`);
   }
 
   /** The whole answer of a member. Rejects with the rest of a sentence about it. */
-  async #answer(member: Asked, { question, answerMs }: Asking, isOver: () => boolean): Promise<Answered | undefined> {
+  async #answer(
+    member: QueriedMember,
+    { question, answerMs }: Asking,
+    isOver: () => boolean,
+  ): Promise<MemberAnswer | undefined> {
     const { bus, name, incarnation, elapsed } = this.#options;
     const untilMs = elapsed() + answerMs;
     const number = ++this.#number;
@@ -286,19 +290,19 @@ export class Gather {
 }
 
 interface AskedPart {
-  readonly door: string;
+  readonly ingress: string;
   readonly number: number;
   readonly part: number;
-  readonly question: Question;
+  readonly question: MemberQuestion;
 }
 
 /** Throws a ConfigRecordError if it is malformed or of another version. */
 function readQuestion(bytes: Borrowed): AskedPart {
   const what = 'Cannot read a question';
-  const [version, door, number, part, ask, about] = unpacked(what, bytes);
+  const [version, ingress, number, part, ask, about] = unpacked(what, bytes);
   check(what, 'version', version, { what: `${VERSION}`, fits: (value) => value === VERSION });
-  for (const [field, value] of Object.entries({ door, ask, about })) check(what, field, value, TEXT);
+  for (const [field, value] of Object.entries({ ingress, ask, about })) check(what, field, value, TEXT);
   for (const [field, value] of Object.entries({ number, part })) check(what, field, value, COUNT);
   const question = { ask: ask as string, about: about as string };
-  return { door: door as string, number: number as number, part: part as number, question };
+  return { ingress: ingress as string, number: number as number, part: part as number, question };
 }

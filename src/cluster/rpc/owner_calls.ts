@@ -1,7 +1,7 @@
 import { HubError } from '../../errors.ts';
 import { lend } from '../../model/borrowed.ts';
 import { type Bus, BusBusyError, PAYLOAD_BYTES_MAX } from '../nats/bus.ts';
-import { type Reply, unpackReply } from './owner_protocol.ts';
+import { type OwnerReply, unpackReply } from './owner_protocol.ts';
 import type { Ownership } from '../routing/ownership.ts';
 
 /** Options of calls to owners. */
@@ -16,7 +16,7 @@ export interface OwnerCallsOptions {
   /** Whether that hub is a member: the work of removed ones is up to their successors. */
   isMember(incarnation: string): boolean;
   /** Owner server of this hub, for what it serves itself: no bus delivers its own messages to it. */
-  readonly ownDoor: OwnDoor;
+  readonly localOwner: LocalOwner;
   /** Sequence of the last configuration record that this hub has applied. */
   applied(): number;
   /** Resolves when that record is applied; rejects if that takes too long. */
@@ -31,7 +31,7 @@ export interface OwnerCallsOptions {
  * Answers requests as it does those of other hubs. The bytes are valid until the call returns. `handedOver`: called when the
  * shards have the locations, so that later input to the shards comes after these.
  */
-export interface OwnDoor {
+export interface LocalOwner {
   forwarded(bytes: Uint8Array, handedOver?: () => void): Promise<Uint8Array>;
   asked(bytes: Uint8Array): Promise<Uint8Array>;
 }
@@ -47,7 +47,7 @@ export interface Call {
   readonly isInDoubt: boolean;
   /** Returns the request, valid until the next one is made. */
   message(): Uint8Array;
-  /** See OwnDoor. */
+  /** See LocalOwner. */
   handedOver?(): void;
 }
 
@@ -56,7 +56,7 @@ export interface Call {
  * `isInDoubt`: it may have executed it nevertheless.
  */
 export type Called =
-  | Exclude<Reply, { at: 'busy' | 'moved' | 'failed' }>
+  | Exclude<OwnerReply, { at: 'busy' | 'moved' | 'failed' }>
   | { readonly at: 'moved'; readonly applied: number; readonly isInDoubt: boolean }
   | { readonly at: 'lost'; readonly isInDoubt: boolean };
 
@@ -166,8 +166,8 @@ export class OwnerCalls {
     owner: string,
     { subject, what, message, handedOver }: Call,
     timeoutMs: number,
-  ): Promise<Reply | { readonly at: 'noResponders' | 'unanswered' } | Error> {
-    const { bus, name, incarnation, ownDoor } = this.#options;
+  ): Promise<OwnerReply | { readonly at: 'noResponders' | 'unanswered' } | Error> {
+    const { bus, name, incarnation, localOwner } = this.#options;
     try {
       const bytes = message();
       if (bytes.length > PAYLOAD_BYTES_MAX) {
@@ -175,7 +175,7 @@ export class OwnerCalls {
         throw new HubError('HUB_PAYLOAD_TOO_LARGE', `${what}: it ${found}`);
       }
       if (owner === incarnation) {
-        const own = subject === 'in' ? ownDoor.forwarded(bytes, handedOver) : ownDoor.asked(bytes);
+        const own = subject === 'in' ? localOwner.forwarded(bytes, handedOver) : localOwner.asked(bytes);
         const answer = await this.#unlessLost(owner, own, timeoutMs);
         return answer === undefined ? { at: 'unanswered' } : unpackReply(lend(answer));
       }

@@ -3,7 +3,7 @@ import { HubError } from '../../errors.ts';
 import type { CountedRun } from '../../wire/received_run.ts';
 import { LocationQueues } from '../routing/location_queues.ts';
 import { OwnerCalls, type OwnerCallsOptions } from './owner_calls.ts';
-import { Questions } from './owner_queries.ts';
+import { OwnerQueries } from './owner_queries.ts';
 import { isReleased, type Released } from '../migration/release.ts';
 
 /**
@@ -12,7 +12,7 @@ import { isReleased, type Released } from '../migration/release.ts';
  *
  * Each request has a number. It is repeated until it is answered, and an owner takes it only once, even if answers are lost.
  */
-export interface RouterOptions extends OwnerCallsOptions {
+export interface OwnerClientOptions extends OwnerCallsOptions {
   /** Time that locations may wait until they are processed; 6000 when left out. */
   readonly holdMs?: number;
   /** Number of locations that may wait. */
@@ -20,7 +20,7 @@ export interface RouterOptions extends OwnerCallsOptions {
 }
 
 /** Metrics of a router. */
-export interface RouterGauges {
+export interface OwnerClientGauges {
   /** Locations that are not processed yet. */
   readonly waiting: number;
   readonly waitingBytes: number;
@@ -33,20 +33,20 @@ export interface RouterGauges {
 const HOLD_MS = 6000;
 
 /** Opens the router; close it with `close`. */
-export function openRouter(options: RouterOptions): Router {
-  return new Router(options);
+export function openOwnerClient(options: OwnerClientOptions): OwnerClient {
+  return new OwnerClient(options);
 }
 
-export class Router {
-  readonly #options: RouterOptions;
+export class OwnerClient {
+  readonly #options: OwnerClientOptions;
   readonly #holdMs: number;
   readonly #calls: OwnerCalls;
   readonly #queues: LocationQueues;
-  readonly #questions: Questions;
+  readonly #questions: OwnerQueries;
   #lastNumber = 0;
 
   /** Called by openRouter only. */
-  constructor(options: RouterOptions) {
+  constructor(options: OwnerClientOptions) {
     this.#options = options;
     const { holdMs = HOLD_MS } = options;
     this.#holdMs = holdMs;
@@ -54,10 +54,10 @@ export class Router {
     const nextNumber = (): number => ++this.#lastNumber;
     const shared = { ...options, calls: this.#calls, holdMs, nextNumber };
     this.#queues = new LocationQueues(shared);
-    this.#questions = new Questions(shared);
+    this.#questions = new OwnerQueries(shared);
   }
 
-  get gauges(): RouterGauges {
+  get gauges(): OwnerClientGauges {
     return { ...this.#queues.gauges, moved: this.#calls.moved };
   }
 

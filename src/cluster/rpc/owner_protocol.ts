@@ -31,7 +31,7 @@ export interface RequestHead {
   /** Configuration that the sender has applied; the receiver must have applied it too. */
   readonly applied: number;
   /** Member id of the ingress hub. */
-  readonly door: string;
+  readonly ingress: string;
   /** Number of the request at its ingress hub; a repeated one has the same. */
   readonly number: number;
   /** Ownership version by which the request was routed: see ownership.ts; undefined for a request to a certain hub. */
@@ -51,7 +51,7 @@ export interface ForwardRequest extends ForwardHead {
 }
 
 /** Other requests to an owner. */
-export type Asked =
+export type OwnerQuery =
   | { readonly kind: 'read'; readonly argument: Query }
   /** Deletes locations of providers. */
   | { readonly kind: 'forget'; readonly argument: readonly string[] }
@@ -60,7 +60,7 @@ export type Asked =
   /** Waits until the shards are idle. */
   | { readonly kind: 'settle'; readonly argument: null };
 
-export type AskRequest = RequestHead & Asked & { /** From 0. */ readonly part: number };
+export type AskRequest = RequestHead & OwnerQuery & { /** From 0. */ readonly part: number };
 
 /**
  * Outcome of a request. `done`: the locations are processed and journaled. `part`: one part of an answer. `working`: the
@@ -68,14 +68,14 @@ export type AskRequest = RequestHead & Asked & { /** From 0. */ readonly part: n
  * and a retry may succeed. `moved`: the receiver does not serve all objects of the request; `isUntouched`: nor has it processed
  * part of it before. `failed`: it cannot be done.
  */
-export type Reply =
+export type OwnerReply =
   | { readonly at: 'done' | 'busy' | 'working' | 'gone' }
   | { readonly at: 'part'; readonly parts: number; readonly bytes: Uint8Array }
   | { readonly at: 'moved'; readonly applied: number; readonly isUntouched: boolean }
   | { readonly at: 'failed'; readonly error: HubError };
 
 /** A request or an answer is malformed or of another version. */
-export class DoorMessageError extends Error {
+export class OwnerMessageError extends Error {
   override name = 'DoorMessageError';
 }
 
@@ -89,9 +89,11 @@ export interface RunOutline extends Pick<CountedRun, 'names' | 'count'> {
 
 /** Packs the part behind the records of a request. Valid until the next packing. */
 export function packTail(head: ForwardHead, runs: readonly RunOutline[]): Borrowed {
-  const { applied, door, number, triedBy, version } = head;
+  const { applied, ingress, number, triedBy, version } = head;
   const outlines = runs.map(({ names, bytes, count }) => [names, bytes, count]);
-  return lend(packr.pack([applied, door, number, outlines, triedBy.length > 0, version, triedBy], RESET_BUFFER_MODE));
+  return lend(
+    packr.pack([applied, ingress, number, outlines, triedBy.length > 0, version, triedBy], RESET_BUFFER_MODE),
+  );
 }
 
 /** Writes the part before the records. */
@@ -100,50 +102,53 @@ export function writeForwardHead(view: DataView, recordBytes: number): void {
   view.setUint32(RECORD_BYTES_AT, recordBytes, true);
 }
 
-/** Reads a request with locations. Its records are not checked: see checkRun. Throws a DoorMessageError. */
+/** Reads a request with locations. Its records are not checked: see checkRun. Throws a OwnerMessageError. */
 export function unpackForward(bytes: Uint8Array): ForwardRequest {
   const what = 'Cannot read locations of another hub';
-  if (bytes.length < RECORDS_AT) throw new DoorMessageError(`${what}: ${bytes.length} bytes are no request`);
+  if (bytes.length < RECORDS_AT) throw new OwnerMessageError(`${what}: ${bytes.length} bytes are no request`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   checkVersion(what, view.getUint8(0));
   const end = RECORDS_AT + view.getUint32(RECORD_BYTES_AT, true);
-  if (end > bytes.length) throw new DoorMessageError(`${what}: ${bytes.length} bytes end within the records`);
-  const [applied, door, number, outlines, isRepeated = false, version, triedBy] = unpacked(what, bytes.subarray(end));
-  if (typeof isRepeated !== 'boolean') throw misfit(what, 'isRepeated', isRepeated, 'true or false');
-  if (triedBy !== undefined && !isTexts(triedBy)) throw misfit(what, 'triedBy', triedBy, 'a list of strings');
-  const head = checkedHead(what, { applied, door, number, version });
-  if (!Array.isArray(outlines)) throw misfit(what, 'runs', outlines, 'a list');
+  if (end > bytes.length) throw new OwnerMessageError(`${what}: ${bytes.length} bytes end within the records`);
+  const [applied, ingress, number, outlines, isRepeated = false, version, triedBy] = unpacked(
+    what,
+    bytes.subarray(end),
+  );
+  if (typeof isRepeated !== 'boolean') throw malformed(what, 'isRepeated', isRepeated, 'true or false');
+  if (triedBy !== undefined && !isTexts(triedBy)) throw malformed(what, 'triedBy', triedBy, 'a list of strings');
+  const head = checkedHead(what, { applied, ingress, number, version });
+  if (!Array.isArray(outlines)) throw malformed(what, 'runs', outlines, 'a list');
   let at = RECORDS_AT;
   const runs = outlines.map((row: unknown): CountedRun => {
-    if (!isRunRow(row)) throw misfit(what, 'a run', row, 'names, a number of bytes and a number of records');
+    if (!isRunRow(row)) throw malformed(what, 'a run', row, 'names, a number of bytes and a number of records');
     const [names, size, count] = row;
     const start = at;
     at += size;
-    if (at > end) throw misfit(what, 'bytes of a run', size, `at most ${end - start}`);
+    if (at > end) throw malformed(what, 'bytes of a run', size, `at most ${end - start}`);
     return { names, bytes: bytes.subarray(start, at), count };
   });
-  if (at !== end) throw misfit(what, 'bytes of all runs', at - RECORDS_AT, `${end - RECORDS_AT}`);
+  if (at !== end) throw malformed(what, 'bytes of all runs', at - RECORDS_AT, `${end - RECORDS_AT}`);
   // A hub of the release before does not say by whom.
   return { ...head, triedBy: isRepeated ? (triedBy ?? ANYBODY) : [], runs };
 }
 
-export function packAsk({ applied, door, number, part, kind, argument, version }: AskRequest): Uint8Array {
-  return packr.pack([VERSION, applied, door, number, part, kind, argument, version]);
+export function packAsk({ applied, ingress, number, part, kind, argument, version }: AskRequest): Uint8Array {
+  return packr.pack([VERSION, applied, ingress, number, part, kind, argument, version]);
 }
 
-/** Reads any other request. Throws a DoorMessageError. */
+/** Reads any other request. Throws a OwnerMessageError. */
 export function unpackAsk(bytes: Uint8Array): AskRequest {
   const what = 'Cannot read what another hub asks';
-  const [format, applied, door, number, part, kind, argument, version] = unpacked(what, bytes);
+  const [format, applied, ingress, number, part, kind, argument, version] = unpacked(what, bytes);
   checkVersion(what, format);
-  const head = checkedHead(what, { applied, door, number, version });
-  if (!isCount(part)) throw misfit(what, 'part', part, 'a whole number');
+  const head = checkedHead(what, { applied, ingress, number, version });
+  if (!isCount(part)) throw malformed(what, 'part', part, 'a whole number');
   const asked = { kind, argument };
-  if (!isAsked(asked)) throw misfit(what, 'argument', argument, `what belongs to ${JSON.stringify(kind)}`);
+  if (!isAsked(asked)) throw malformed(what, 'argument', argument, `what belongs to ${JSON.stringify(kind)}`);
   return { ...head, part, ...asked };
 }
 
-export function packReply(reply: Reply): Uint8Array {
+export function packReply(reply: OwnerReply): Uint8Array {
   switch (reply.at) {
     case 'part':
       return packr.pack([VERSION, reply.at, reply.parts, reply.bytes]);
@@ -156,8 +161,8 @@ export function packReply(reply: Reply): Uint8Array {
   }
 }
 
-/** Reads an answer; bytes in it are a copy. Throws a DoorMessageError. */
-export function unpackReply(bytes: Borrowed): Reply {
+/** Reads an answer; bytes in it are a copy. Throws a OwnerMessageError. */
+export function unpackReply(bytes: Borrowed): OwnerReply {
   const what = 'Cannot read the answer of another hub';
   const [version, at, first, second] = unpacked(what, look(bytes));
   checkVersion(what, version);
@@ -168,16 +173,16 @@ export function unpackReply(bytes: Borrowed): Reply {
     case 'gone':
       return { at };
     case 'part':
-      if (!isCount(first) || first === 0) throw misfit(what, 'parts', first, 'a whole number from 1');
-      if (!(second instanceof Uint8Array)) throw misfit(what, 'part', second, 'bytes');
+      if (!isCount(first) || first === 0) throw malformed(what, 'parts', first, 'a whole number from 1');
+      if (!(second instanceof Uint8Array)) throw malformed(what, 'part', second, 'bytes');
       return { at, parts: first, bytes: new Uint8Array(second) };
     case 'moved':
-      if (!isCount(first)) throw misfit(what, 'applied', first, 'a whole number');
+      if (!isCount(first)) throw malformed(what, 'applied', first, 'a whole number');
       return { at, applied: first, isUntouched: second === true };
     case 'failed':
       return { at, error: new HubError(errorCode(first), String(second)) };
     default:
-      throw misfit(what, 'at', at, 'one of done, busy, working, gone, part, moved, failed');
+      throw malformed(what, 'at', at, 'one of done, busy, working, gone, part, moved, failed');
   }
 }
 
@@ -186,13 +191,13 @@ export function packAnswer(answer: unknown): Uint8Array {
   return packr.pack(answer);
 }
 
-/** Unpacks the answer from its parts. Throws a DoorMessageError. */
+/** Unpacks the answer from its parts. Throws a OwnerMessageError. */
 export function unpackAnswer(parts: readonly Uint8Array[]): unknown {
   const [first, ...more] = parts;
   try {
     return packr.unpack(first !== undefined && more.length === 0 ? first : Buffer.concat(parts));
   } catch (cause) {
-    throw new DoorMessageError('Cannot read the answer of another hub: its parts are not msgpack', { cause });
+    throw new OwnerMessageError('Cannot read the answer of another hub: its parts are not msgpack', { cause });
   }
 }
 
@@ -206,31 +211,31 @@ function unpacked(what: string, bytes: Uint8Array): readonly unknown[] {
   try {
     value = packr.unpack(bytes);
   } catch (cause) {
-    throw new DoorMessageError(`${what}: ${bytes.length} bytes are not msgpack`, { cause });
+    throw new OwnerMessageError(`${what}: ${bytes.length} bytes are not msgpack`, { cause });
   }
-  if (!Array.isArray(value)) throw misfit(what, 'it', value, 'a list');
+  if (!Array.isArray(value)) throw malformed(what, 'it', value, 'a list');
   return value;
 }
 
 function checkVersion(what: string, version: unknown): void {
-  if (version !== VERSION) throw misfit(what, 'version', version, `${VERSION}`);
+  if (version !== VERSION) throw malformed(what, 'version', version, `${VERSION}`);
 }
 
 function checkedHead(what: string, head: Record<keyof RequestHead, unknown>): RequestHead {
-  const { applied, door, number, version } = head;
-  if (!isCount(applied)) throw misfit(what, 'applied', applied, 'a whole number');
-  if (typeof door !== 'string' || door === '') throw misfit(what, 'door', door, 'a string');
-  if (!isCount(number)) throw misfit(what, 'number', number, 'a whole number');
-  if (version === undefined || version === null) return { applied, door, number, version: undefined };
-  if (!isCount(version)) throw misfit(what, 'ownership version', version, 'a whole number');
-  return { applied, door, number, version };
+  const { applied, ingress, number, version } = head;
+  if (!isCount(applied)) throw malformed(what, 'applied', applied, 'a whole number');
+  if (typeof ingress !== 'string' || ingress === '') throw malformed(what, 'ingress', ingress, 'a string');
+  if (!isCount(number)) throw malformed(what, 'number', number, 'a whole number');
+  if (version === undefined || version === null) return { applied, ingress, number, version: undefined };
+  if (!isCount(version)) throw malformed(what, 'ownership version', version, 'a whole number');
+  return { applied, ingress, number, version };
 }
 
 function isRunRow(row: unknown): row is readonly [names: readonly string[], bytes: number, count: number] {
   return Array.isArray(row) && row.length === 3 && isTexts(row[0]) && isCount(row[1]) && isCount(row[2]);
 }
 
-function isAsked(asked: { readonly kind: unknown; readonly argument: unknown }): asked is Asked {
+function isAsked(asked: { readonly kind: unknown; readonly argument: unknown }): asked is OwnerQuery {
   switch (asked.kind) {
     case 'read':
       return isQuery(asked.argument);
@@ -286,8 +291,8 @@ function isCount(value: unknown): value is number {
 
 const SHOWN_MAX = 100;
 
-function misfit(what: string, field: string, value: unknown, wanted: string): DoorMessageError {
+function malformed(what: string, field: string, value: unknown, wanted: string): OwnerMessageError {
   const text = JSON.stringify(value) ?? 'missing';
   const shown = text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;
-  return new DoorMessageError(`${what}: ${field} must be ${wanted}, but is ${shown}`);
+  return new OwnerMessageError(`${what}: ${field} must be ${wanted}, but is ${shown}`);
 }

@@ -1,7 +1,7 @@
 import { queriedObject } from '../../core/item.ts';
 import type { QueryResult, Query } from '../../core/item.ts';
 import { HubError } from '../../errors.ts';
-import { type Asked, packAsk, unpackAnswer } from './owner_protocol.ts';
+import { type OwnerQuery, packAsk, unpackAnswer } from './owner_protocol.ts';
 import type { OwnerCalls, OwnerCallsOptions } from './owner_calls.ts';
 
 /**
@@ -15,7 +15,7 @@ import type { OwnerCalls, OwnerCallsOptions } from './owner_calls.ts';
  *
  * So no object is in an answer twice, or missing, because it was migrating between hubs.
  */
-export interface QuestionsOptions extends OwnerCallsOptions {
+export interface OwnerQueriesOptions extends OwnerCallsOptions {
   readonly calls: OwnerCalls;
   /** Time to wait for a hub that can answer. */
   readonly holdMs: number;
@@ -32,7 +32,7 @@ const FORGET_MAX = 5000;
 
 /** A query, with its deadlines. */
 interface Question {
-  readonly asked: Asked;
+  readonly asked: OwnerQuery;
   /** The failed operation, for error messages. */
   readonly what: string;
   readonly lastMs: number;
@@ -41,16 +41,16 @@ interface Question {
   isInDoubt: boolean;
 }
 
-export class Questions {
-  readonly #options: QuestionsOptions;
+export class OwnerQueries {
+  readonly #options: OwnerQueriesOptions;
   #asks = 0;
   #isClosed = false;
 
-  constructor(options: QuestionsOptions) {
+  constructor(options: OwnerQueriesOptions) {
     this.#options = options;
   }
 
-  /** See Router.ask. */
+  /** See OwnerClient.ask. */
   async ask(query: Query): Promise<readonly QueryResult[]> {
     const { ownership } = this.#options;
     const object = queriedObject(query);
@@ -66,7 +66,7 @@ export class Questions {
     });
   }
 
-  /** See Router.forget. */
+  /** See OwnerClient.forget. */
   async forget(ids: readonly string[]): Promise<void> {
     for (let at = 0; at < ids.length; at += FORGET_MAX) {
       const some = ids.slice(at, at + FORGET_MAX);
@@ -103,7 +103,7 @@ export class Questions {
     this.#isClosed = true;
   }
 
-  #question(asked: Asked, what: string): Question {
+  #question(asked: OwnerQuery, what: string): Question {
     const nowMs = this.#options.elapsed();
     return { asked, what, lastMs: nowMs + ASK_MS, untilMs: nowMs + this.#options.holdMs, isInDoubt: false };
   }
@@ -150,14 +150,14 @@ export class Questions {
     const { ownership } = this.#options;
     for (let left = ids; left.length > 0; ) {
       const byServer = Map.groupBy(left, (id) => ownership.serverOf('provider', id));
-      const untold = await Promise.all(
+      const failed = await Promise.all(
         [...byServer].map(async ([server, some]) => {
           if (server === undefined) return some;
           const answer = await this.#answerOf(server, question, { kind: 'forget', argument: some });
           return answer === undefined ? some : [];
         }),
       );
-      left = untold.flat();
+      left = failed.flat();
       if (byServer.size === 1 && byServer.has(undefined)) await this.#wait(question);
     }
   }
@@ -176,14 +176,14 @@ export class Questions {
     question: Question,
     asked = question.asked,
   ): Promise<{ readonly value: unknown } | undefined> {
-    const { incarnation: door, applied, elapsed, holdMs, calls, ownership, nextNumber } = this.#options;
+    const { incarnation: ingress, applied, elapsed, holdMs, calls, ownership, nextNumber } = this.#options;
     const { what, lastMs } = question;
     const { version } = ownership;
     let number = nextNumber();
     let parts: Uint8Array[] = [];
     for (;;) {
       const message = (): Uint8Array => {
-        return packAsk({ applied: applied(), door, number, part: parts.length, version, ...asked });
+        return packAsk({ applied: applied(), ingress, number, part: parts.length, version, ...asked });
       };
       const untilMs = Math.min(question.untilMs, lastMs);
       const { isInDoubt } = question;

@@ -8,17 +8,17 @@ import { type CountedRun, checkRun, RunError, recordsIn } from '../../wire/recei
 import type { Bus, Message, Subscription } from '../nats/bus.ts';
 import {
   type AskRequest,
-  DoorMessageError,
+  OwnerMessageError,
   type ForwardRequest,
   packReply,
-  type Reply,
+  type OwnerReply,
   type RequestHead,
   unpackAsk,
   unpackForward,
 } from './owner_protocol.ts';
-import { HeldAnswers } from './pending_answers.ts';
+import { PendingAnswers } from './pending_answers.ts';
 import type { Ownership } from '../routing/ownership.ts';
-import { ParcelBuffers } from './request_buffer.ts';
+import { BatchBuffers } from './request_buffer.ts';
 import type { Released } from '../migration/release.ts';
 
 /**
@@ -37,7 +37,7 @@ import type { Released } from '../migration/release.ts';
  *     the same        rejected              is treated as a higher one
  *     lower           anything              is late: its ingress hub does not wait for it any more
  */
-export interface DoorOptions {
+export interface OwnerServerOptions {
   readonly bus: Bus;
   /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
@@ -78,42 +78,42 @@ const REACH_MS = 2000;
 /** Most bytes of requests in progress. */
 const TAKING_BYTES_MAX = 64 << 20;
 /** Most ingress hubs that are remembered. */
-const DOORS_MAX = 1024;
+const INGRESS_MAX = 1024;
 
 /** Opens the server; close it with `close`. */
-export function openDoor(options: DoorOptions): Door {
-  return new Door(options);
+export function openOwnerServer(options: OwnerServerOptions): OwnerServer {
+  return new OwnerServer(options);
 }
 
 /** Last request of an ingress hub. */
 interface Last {
   readonly number: number;
-  readonly reply: Promise<Reply>;
+  readonly reply: Promise<OwnerReply>;
   /** Whether it was taken, or may still be. */
   isTaken: boolean;
   /** Whether part of it may be stored although it was not taken. */
   isTouched: boolean;
 }
 
-export class Door {
+export class OwnerServer {
   /** Resolves when requests of other hubs arrive. */
   readonly ready: Promise<void>;
-  readonly #options: DoorOptions;
+  readonly #options: OwnerServerOptions;
   readonly #subscriptions: readonly Subscription[];
-  readonly #buffers = new ParcelBuffers();
+  readonly #buffers = new BatchBuffers();
   /** By member id of the ingress hub, most recent last. */
   readonly #last = new Map<string, Last>();
   /** Ingress hubs that are no members any more, most recent last. */
   readonly #gone = new Set<string>();
-  readonly #answers: HeldAnswers;
+  readonly #answers: PendingAnswers;
   #takingBytes = 0;
   #isClosed = false;
 
   /** Called by openDoor only. */
-  constructor(options: DoorOptions) {
+  constructor(options: OwnerServerOptions) {
     this.#options = options;
     const { bus, name, incarnation, schedule } = options;
-    this.#answers = new HeldAnswers({ schedule });
+    this.#answers = new PendingAnswers({ schedule });
     this.#subscriptions = [
       bus.subscribe(`${name}.in.${incarnation}`, (message) => this.#answer(message, (bytes) => this.forwarded(bytes))),
       bus.subscribe(`${name}.ask.${incarnation}`, (message) => this.#answer(message, this.asked)),
@@ -121,7 +121,7 @@ export class Door {
     this.ready = Promise.all(this.#subscriptions.map(({ ready }) => ready)).then(() => undefined);
   }
 
-  /** Takes a request with locations, which is valid until the call returns, and resolves with its answer: see OwnDoor. */
+  /** Takes a request with locations, which is valid until the call returns, and resolves with its answer: see LocalOwner. */
   readonly forwarded = async (bytes: Uint8Array, handedOver?: () => void): Promise<Uint8Array> =>
     packReply(await this.#forward(bytes, handedOver));
 
@@ -129,11 +129,11 @@ export class Door {
   readonly asked = async (bytes: Uint8Array): Promise<Uint8Array> => packReply(await this.#ask(bytes));
 
   /** Removes an ingress hub. Requests of it are rejected, since they may be duplicates; its other state is dropped. */
-  forgetDoor(incarnation: string): void {
+  forgetIngress(incarnation: string): void {
     this.#gone.add(incarnation);
-    if (this.#gone.size > DOORS_MAX) for (const oldest of [...this.#gone].slice(0, 1)) this.#gone.delete(oldest);
+    if (this.#gone.size > INGRESS_MAX) for (const oldest of [...this.#gone].slice(0, 1)) this.#gone.delete(oldest);
     this.#last.delete(incarnation);
-    this.#answers.forgetDoor(incarnation);
+    this.#answers.forgetIngress(incarnation);
   }
 
   /** Closes the server: later requests are not answered. */
@@ -151,7 +151,7 @@ export class Door {
       .catch((error: unknown) => notice(`Cannot answer another hub: ${(error as Error).message}`));
   }
 
-  async #forward(bytes: Uint8Array, handedOver?: () => void): Promise<Reply> {
+  async #forward(bytes: Uint8Array, handedOver?: () => void): Promise<OwnerReply> {
     if (this.#takingBytes + bytes.length > TAKING_BYTES_MAX) return { at: 'busy' };
     const buffer = this.#buffers.take(bytes.length);
     buffer.bytes.set(bytes);
@@ -166,16 +166,16 @@ export class Door {
     }
   }
 
-  #inTurn(request: ForwardRequest, handedOver?: () => void): Promise<Reply> | Reply {
-    const { door, number } = request;
-    if (this.#gone.has(door)) return failed('their ingress hub is no member any more', 'HUB_UNAVAILABLE');
-    const last = this.#last.get(door);
+  #inTurn(request: ForwardRequest, handedOver?: () => void): Promise<OwnerReply> | OwnerReply {
+    const { ingress, number } = request;
+    if (this.#gone.has(ingress)) return failed('their ingress hub is no member any more', 'HUB_UNAVAILABLE');
+    const last = this.#last.get(ingress);
     if (last !== undefined && number < last.number) return failed(`request ${number} is older than ${last.number}`);
     if (last?.number === number && last.isTaken) return last.reply;
-    const { promise, resolve } = Promise.withResolvers<Reply>();
+    const { promise, resolve } = Promise.withResolvers<OwnerReply>();
     const isTouched = last?.number === number && last.isTouched;
     const now: Last = { number, reply: promise, isTaken: true, isTouched };
-    this.#remember(door, now);
+    this.#remember(ingress, now);
     void this.#take(request, now, handedOver)
       .catch((error) => this.#failed(error))
       .then((reply) => {
@@ -185,7 +185,7 @@ export class Door {
     return promise;
   }
 
-  async #take(request: ForwardRequest, last: Last, handedOver?: () => void): Promise<Reply> {
+  async #take(request: ForwardRequest, last: Last, handedOver?: () => void): Promise<OwnerReply> {
     const { applied, version, triedBy, runs: sent } = request;
     const { hasCapacity, take } = this.#options;
     for (const run of sent) checkRun(run);
@@ -220,7 +220,7 @@ export class Door {
     }
   }
 
-  async #ask(bytes: Uint8Array): Promise<Reply> {
+  async #ask(bytes: Uint8Array): Promise<OwnerReply> {
     try {
       const request = unpackAsk(bytes);
       if (!(await this.#hasReached(request.applied))) return { at: 'busy' };
@@ -286,22 +286,22 @@ export class Door {
     return this.#options.ownership.serverOf(kind, id) === this.#options.incarnation;
   }
 
-  #moved(isUntouched: boolean): Reply {
+  #moved(isUntouched: boolean): OwnerReply {
     return { at: 'moved', applied: this.#options.applied(), isUntouched };
   }
 
-  #remember(door: string, last: Last): void {
-    this.#last.delete(door);
-    this.#last.set(door, last);
-    if (this.#last.size <= DOORS_MAX) return;
+  #remember(ingress: string, last: Last): void {
+    this.#last.delete(ingress);
+    this.#last.set(ingress, last);
+    if (this.#last.size <= INGRESS_MAX) return;
     const [oldest] = this.#last.keys();
     if (oldest !== undefined) this.#last.delete(oldest);
   }
 
-  #failed(error: unknown): Reply {
+  #failed(error: unknown): OwnerReply {
     if (error instanceof HubError) return { at: 'failed', error };
-    const isMisfit = error instanceof DoorMessageError || error instanceof RunError;
-    const text = isMisfit ? error.message : `Cannot do what another hub asks: ${(error as Error).message}`;
+    const isMalformed = error instanceof OwnerMessageError || error instanceof RunError;
+    const text = isMalformed ? error.message : `Cannot do what another hub asks: ${(error as Error).message}`;
     this.#options.notice(text);
     return { at: 'failed', error: new HubError('HUB_INTERNAL', text, { cause: error }) };
   }
@@ -314,6 +314,6 @@ function* providersOf(runs: readonly CountedRun[]): Generator<string> {
   }
 }
 
-function failed(found: string, code: 'HUB_INTERNAL' | 'HUB_UNAVAILABLE' = 'HUB_INTERNAL'): Reply {
+function failed(found: string, code: 'HUB_INTERNAL' | 'HUB_UNAVAILABLE' = 'HUB_INTERNAL'): OwnerReply {
   return { at: 'failed', error: new HubError(code, `Cannot process locations: ${found}`) };
 }

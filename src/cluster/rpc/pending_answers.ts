@@ -1,4 +1,4 @@
-import { packAnswer, type Reply, type RequestHead } from './owner_protocol.ts';
+import { packAnswer, type OwnerReply, type RequestHead } from './owner_protocol.ts';
 
 /** Bytes of a part of an answer. */
 const PART_BYTES = 1 << 20;
@@ -19,7 +19,7 @@ interface Held {
  * Answers that take long, or are larger than a message, until they are fetched. Each is made once, however often it is
  * requested; requesters get `working` meanwhile, and unfetched answers expire.
  */
-export class HeldAnswers {
+export class PendingAnswers {
   readonly #schedule: (delayMs: number, callback: () => void) => () => void;
   /** By ingress hub and number. */
   readonly #held = new Map<string, Held>();
@@ -31,10 +31,10 @@ export class HeldAnswers {
 
   /** Returns a part of an answer, which is made at its first request. Rejects if it cannot be made. */
   async reply(
-    { door, number, part }: Pick<RequestHead, 'door' | 'number'> & { readonly part: number },
+    { ingress, number, part }: Pick<RequestHead, 'ingress' | 'number'> & { readonly part: number },
     make: () => Promise<unknown>,
-  ): Promise<Reply> {
-    const key = `${door} ${number}`;
+  ): Promise<OwnerReply> {
+    const key = `${ingress} ${number}`;
     let held = this.#held.get(key);
     if (held === undefined) {
       if (part > 0) return { at: 'gone' };
@@ -51,8 +51,8 @@ export class HeldAnswers {
     return { at: 'part', parts, bytes: bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES) };
   }
 
-  forgetDoor(door: string): void {
-    for (const key of [...this.#held.keys()]) if (key.startsWith(`${door} `)) this.#drop(key);
+  forgetIngress(ingress: string): void {
+    for (const key of [...this.#held.keys()]) if (key.startsWith(`${ingress} `)) this.#drop(key);
   }
 
   close(): void {

@@ -5,14 +5,14 @@ import { type CountedRun, recordsIn } from '../../wire/received_run.ts';
 import { type ForwardHead, packTail, RECORDS_AT, writeForwardHead } from './owner_protocol.ts';
 
 /** Bounds of one request; a single location may have more bytes. */
-const PARCEL_MAX = { locations: 8192, bytes: 4 << 20 };
+const BATCH_MAX = { locations: 8192, bytes: 4 << 20 };
 
 const BUFFER_BYTES = 1 << 16;
 /** Buffers that are retained for reuse. */
 const SPARE_MAX = 4;
 
 /** Reused memory of request batches. */
-export class ParcelBuffers {
+export class BatchBuffers {
   readonly #spare: RecordBuffer[] = [];
 
   take(bytes = BUFFER_BYTES): RecordBuffer {
@@ -21,7 +21,7 @@ export class ParcelBuffers {
   }
 
   giveBack(buffer: RecordBuffer): void {
-    if (this.#spare.length < SPARE_MAX && buffer.bytes.length <= 2 * PARCEL_MAX.bytes) this.#spare.push(buffer);
+    if (this.#spare.length < SPARE_MAX && buffer.bytes.length <= 2 * BATCH_MAX.bytes) this.#spare.push(buffer);
   }
 }
 
@@ -29,14 +29,14 @@ export class ParcelBuffers {
  * Locations that go to their owner in one request. They are collected in the memory that is sent, so their bytes are copied
  * once: see owner_protocol.ts for their layout.
  */
-export class Parcel {
-  readonly #buffers: ParcelBuffers;
+export class RequestBatch {
+  readonly #buffers: BatchBuffers;
   #buffer: RecordBuffer;
   #end: number = RECORDS_AT;
   readonly #runs: { readonly names: readonly string[]; bytes: number; count: number }[] = [];
   #count = 0;
 
-  constructor(buffers: ParcelBuffers) {
+  constructor(buffers: BatchBuffers) {
     this.#buffers = buffers;
     this.#buffer = buffers.take();
   }
@@ -47,7 +47,7 @@ export class Parcel {
   }
 
   get isFull(): boolean {
-    return this.#count >= PARCEL_MAX.locations || this.bytes >= PARCEL_MAX.bytes;
+    return this.#count >= BATCH_MAX.locations || this.bytes >= BATCH_MAX.bytes;
   }
 
   /** Bytes of the locations. */
@@ -70,9 +70,9 @@ export class Parcel {
    */
   // hot
   take({ names, bytes: records, count }: CountedRun, from: number): { readonly to: number; readonly taken: number } {
-    const room = PARCEL_MAX.bytes - this.bytes;
+    const room = BATCH_MAX.bytes - this.bytes;
     let [to, taken] = [records.length, count];
-    if (from > 0 || count > PARCEL_MAX.locations - this.#count || records.length > room) {
+    if (from > 0 || count > BATCH_MAX.locations - this.#count || records.length > room) {
       [to, taken] = this.#fit(records, from, room);
     }
     if (to > from) this.#copy(names, records.subarray(from, to), taken);
@@ -97,7 +97,7 @@ export class Parcel {
   #fit(records: Uint8Array, from: number, room: number): [to: number, taken: number] {
     const buffer = recordsIn(records);
     let [to, taken] = [from, 0];
-    while (to < records.length && this.#count + taken < PARCEL_MAX.locations) {
+    while (to < records.length && this.#count + taken < BATCH_MAX.locations) {
       const next = to + recordSize(buffer, to);
       if (next - from > room && this.#count + taken > 0) break;
       to = next;

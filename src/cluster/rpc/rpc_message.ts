@@ -1,6 +1,6 @@
 import type { Borrowed } from '../../model/borrowed.ts';
 import type { Announced } from '../../rpc/carrier.ts';
-import { ConfigRecordError, check, misfit, packed, TEXT, unpacked } from '../config/field_checks.ts';
+import { ConfigRecordError, check, malformed, packed, TEXT, unpacked } from '../config/field_checks.ts';
 
 /**
  * Messages about remote procedure calls between hubs: msgpack of `[version, kind, …]`.
@@ -59,7 +59,7 @@ export function readRpcMessage(bytes: Borrowed): RpcMessage {
     case 'answer':
       return { say, text: textOf('text', rest[0]) };
     default:
-      throw misfit(WHAT, 'what', say, 'who, here, gone, request or answer');
+      throw malformed(WHAT, 'what', say, 'who, here, gone, request or answer');
   }
 }
 
@@ -71,9 +71,9 @@ export function readAnswerText(bytes: Borrowed): string {
 }
 
 function handlersIn(value: unknown): readonly Announced[] {
-  if (!Array.isArray(value)) throw misfit(WHAT, 'handlers', value, 'a list');
+  if (!Array.isArray(value)) throw malformed(WHAT, 'handlers', value, 'a list');
   return value.map((each: unknown) => {
-    if (!Array.isArray(each)) throw misfit(WHAT, 'handler', each, 'a list');
+    if (!Array.isArray(each)) throw malformed(WHAT, 'handler', each, 'a list');
     const [method, id, zoneId] = each as readonly unknown[];
     const named = { method: textOf('method', method), id: textOf('id', id) };
     return zoneId === null ? named : { ...named, zoneId: textOf('zone', zoneId) };

@@ -45,7 +45,7 @@ export interface Claim {
 }
 
 /** Objects that a former owner had released without deleting their rows in these partitions. */
-export interface LetGo {
+export interface ReleasedObjects {
   readonly partitions: readonly number[];
   readonly objects: readonly (readonly [kind: LastKnownRow['kind'], id: string])[];
 }
@@ -78,7 +78,7 @@ export class Checkpoints {
   /** Whether the colliding pairs are claimed. */
   #hasPairs = false;
   /** Whether a failed write was logged, and none has succeeded since. */
-  #isTold = false;
+  #isReported = false;
 
   /** Called by openCheckpoints only. */
   constructor(options: CheckpointsOptions) {
@@ -150,17 +150,20 @@ export class Checkpoints {
   }
 
   /** Deletes, in claimed partitions, the rows of objects that former owners had released. */
-  eraseLetGo(letGo: readonly LetGo[]): Promise<void> {
-    return this.#objects.eraseOutdated(this.#outdated(letGo));
+  deleteReleased(releasedObjects: readonly ReleasedObjects[]): Promise<void> {
+    return this.#objects.eraseOutdated(this.#outdated(releasedObjects));
   }
 
   /**
    * Last row of each object in these partitions, whichever hub writes there, in parts; without objects that former owners had
    * released.
    */
-  async *rowsIn(partitions: readonly number[], letGo: readonly LetGo[] = []): AsyncGenerator<readonly LastKnownRow[]> {
+  async *rowsIn(
+    partitions: readonly number[],
+    releasedObjects: readonly ReleasedObjects[] = [],
+  ): AsyncGenerator<readonly LastKnownRow[]> {
     const names = partitions.map((partition) => this.#subjectOf(partition));
-    const rows = await this.#objects.rowsIn(names, this.#outdated(letGo));
+    const rows = await this.#objects.rowsIn(names, this.#outdated(releasedObjects));
     yield* partsOf(rows.values()) as Generator<LastKnownRow[]>;
   }
 
@@ -186,7 +189,7 @@ export class Checkpoints {
    */
   async write(): Promise<void> {
     await this.#objects.write();
-    this.#isTold = false;
+    this.#isReported = false;
   }
 
   /** Writes rows of pairs that are newer than all before. Resolves when they are stored. */
@@ -195,7 +198,7 @@ export class Checkpoints {
     if (!this.#hasPairs) throw new Error('Cannot write colliding pairs: they are not claimed');
     this.#pairs.note(packedRows(rows));
     await this.#pairs.write();
-    this.#isTold = false;
+    this.#isReported = false;
   }
 
   /** Closes it: nothing is retried, and pending calls are rejected after the current attempt. */
@@ -203,8 +206,8 @@ export class Checkpoints {
     this.#end(new Error('The checkpoints are closed'));
   }
 
-  #outdated(letGo: readonly LetGo[]): readonly Outdated[] {
-    return letGo.map(({ partitions, objects }) => ({
+  #outdated(releasedObjects: readonly ReleasedObjects[]): readonly Outdated[] {
+    return releasedObjects.map(({ partitions, objects }) => ({
       subjects: new Set(partitions.map((partition) => this.#subjectOf(partition))),
       objects: new Set(objects.map(([kind, id]) => keyOf(kind, id))),
     }));
@@ -223,8 +226,8 @@ export class Checkpoints {
   }
 
   #refused(why: 'full' | 'busy'): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
+    if (this.#isReported) return;
+    this.#isReported = true;
     const found = why === 'full' ? 'it is full' : 'too much waits to be sent';
     this.#options.notice(`Cannot write to stream "${this.#options.name}_STATE": ${found}; retrying`);
   }

@@ -17,7 +17,7 @@ interface Chunk {
  * Copies of rows that wait to be written, oldest first. An object may have several, of which the last one counts; if these
  * become many, the others are dropped. So the size is bounded by the number of objects.
  */
-export class NotedRows {
+export class RowBuffer {
   /** The last one is being filled. */
   #chunks: Chunk[] = [];
   #spare: Buffer[] = [];
@@ -48,7 +48,7 @@ export class NotedRows {
   }
 
   /** Copies all rows of another buffer, which are newer. */
-  addAll(others: NotedRows): void {
+  addAll(others: RowBuffer): void {
     for (const rows of others.chunks()) this.#copy(rows);
   }
 

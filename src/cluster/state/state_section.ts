@@ -5,7 +5,7 @@ import { NewestRows, type Place } from '../../store/newest_rows.ts';
 import type { TaskScheduler } from '../../time/task_scheduler.ts';
 import { asBuffer, newRecordBuffer } from '../../wire/location_record.ts';
 import { BusError, type StoredMessage } from '../nats/bus.ts';
-import { NotedRows } from './row_buffer.ts';
+import { RowBuffer } from './row_buffer.ts';
 import { type StateHead, unpackState } from './state_message.ts';
 import { ForeignSubject, type ReadSubject, StateSubject, type StateSubjectOptions } from './state_subject.ts';
 
@@ -38,8 +38,8 @@ export class StateSection {
   #strays = new Map<StateSubject, string[]>();
   /** Subjects that were not read since their claim. */
   readonly #unread = new Set<StateSubject>();
-  #noted = new NotedRows();
-  #spare = new NotedRows();
+  #noted = new RowBuffer();
+  #spare = new RowBuffer();
   #queue: Promise<unknown> = Promise.resolve();
   /** The round that has not begun yet. */
   #round: Promise<void> | undefined;
@@ -187,7 +187,7 @@ export class StateSection {
   /**
    * Plans which rows go where. Rows of this hub's objects wait until their subject is claimed; those of other hubs are dropped.
    */
-  async #plan(noted: NotedRows): Promise<Plan> {
+  async #plan(noted: RowBuffer): Promise<Plan> {
     const newest = new NewestRows();
     for (const chunk of noted.chunks()) {
       newest.add(chunk);
@@ -202,7 +202,7 @@ export class StateSection {
     if (waiting.size > 0) {
       // Rows that were buffered meanwhile are newer.
       const later = this.#noted;
-      this.#noted = new NotedRows();
+      this.#noted = new RowBuffer();
       this.#noted.add(waiting.take());
       this.#noted.addAll(later);
     }
@@ -321,7 +321,7 @@ export class StateSection {
       const merged = new MergedRows<Subject>(isOutdated);
       const unread = await this.#readOnce(subjects, (subject, rows) => merged.add(subject, rows));
       if (unread === undefined) return merged;
-      if (tries === 2 || tries % TRIES_TOLD === 0) this.#options.unread(unread);
+      if (tries === 2 || tries % TRIES_LOGGED === 0) this.#options.unread(unread);
       await new Promise<void>((resolve) => void this.#options.schedule(AGAIN_MS, resolve));
       this.#options.check();
     }
@@ -410,7 +410,7 @@ const SELECTED_MAX = COMPACTED_TOGETHER;
 /** Pause before subjects that could not be read to their ends are read again. */
 const AGAIN_MS = 100;
 /** A failure to read is reported after two attempts, and then after each of these many. */
-const TRIES_TOLD = 20;
+const TRIES_LOGGED = 20;
 
 interface Plan {
   readonly rows: Map<StateSubject, Place[]>;

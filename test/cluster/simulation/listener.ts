@@ -45,7 +45,7 @@ export class Listener implements Subscriber {
     const { fanout } = this.#hub.parts;
     this.#id = fanout.subscribe(this, { topic: this.#topic, view: { crs: 'EPSG:4326' } });
     const id = this.#id;
-    const told = this.#hub.cluster.fanout?.told();
+    const told = this.#hub.cluster.fanout?.acknowledged();
     if (told === undefined) this.#open(id);
     else
       told.then(

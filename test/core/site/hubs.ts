@@ -1,4 +1,4 @@
-import { ObjectPartitions, type Regrouped } from '../../../src/cluster/config/object_partitions.ts';
+import { ObjectPartitions, type Repartitioned } from '../../../src/cluster/config/object_partitions.ts';
 import type { LastKnownRow, ObjectIds, PastStep } from '../../../src/core/item.ts';
 import { look } from '../../../src/model/borrowed.ts';
 import type { ObjectKind } from '../../../src/model/id.ts';
@@ -96,7 +96,7 @@ export class Hubs {
     this.#tellOne(to, second, takeOver({ objects, steps }));
   }
 
-  #regrouped(command: ShardCommand): readonly Regrouped[] {
+  #regrouped(command: ShardCommand): readonly Repartitioned[] {
     if (command.kind !== 'trackable') return [];
     const text = command.entity === undefined ? null : JSON.stringify(command.entity);
     return this.#partitions.apply([{ kind: 'trackable', id: command.id, text }]);
