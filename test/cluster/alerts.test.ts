@@ -10,7 +10,7 @@ const { skip } = nats;
 
 const TRUCKS = ['0b680db2-b39b-45be-be77-40d7d2296cb4', '3f7b6a52-8d0e-4f0c-9a77-1c5f0e6b2d42'] as const;
 
-/** The change after which the alert of a truck is in a state. */
+/** Change after which the alert of a truck is in a state. */
 function told(changes: Recorder, truck: number, state: string): Promise<unknown> {
   return changes.next(({ object }) => object.trackable_id === TRUCKS[truck] && object.state === state, 20_000);
 }
@@ -21,7 +21,7 @@ async function drive(hub: TestHub, truck: number, x: number): Promise<void> {
   assert.equal((await hub.put(`/providers/truck-${truck}/location`, location)).status, 204);
 }
 
-/** The hub that has the collisions, which watches, and the other one. */
+/** The hub that runs the collision stage and watches, and the other one. */
 async function watcherOf(a: TestHub, b: TestHub): Promise<readonly [watcher: TestHub, other: TestHub]> {
   const { members } = (await a.get('/health/system')).body.cluster;
   const { name } = members.find(({ owns_collisions: owns }: { owns_collisions: boolean }) => owns);
@@ -43,7 +43,7 @@ test('One hub watches for all, any takes what is done about alerts, and the next
   const [watcher, other] = await watcherOf(a, b);
   const atWatcher = await watcher.subscribe('alert_changes');
   const atOther = await other.subscribe('alert_changes');
-  // Made where nobody watches.
+  // Created at the hub that does not watch.
   assert.equal((await other.post('/alerts/rules', { name: 'In the dock', kind: 'entry' })).status, 201);
   await other.settle();
   await watcher.settle();

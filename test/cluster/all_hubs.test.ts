@@ -30,7 +30,7 @@ async function twoHubs(t: TestContext, settings: TestSettings = {}) {
   return { a, b, open };
 }
 
-/** Resolves when both hubs own as much, and nothing is on its way. */
+/** Resolves when both hubs own the same share, and nothing is migrating. */
 async function shared(hub: TestHub): Promise<void> {
   for (let left = 100; !isShared((await hub.get('/health/system')).body.cluster, 2); left--) {
     assert.ok(left > 0, 'the objects are shared within 10 s');
@@ -38,7 +38,7 @@ async function shared(hub: TestHub): Promise<void> {
   }
 }
 
-/** What a hub answers, but for the time at which it was asked. */
+/** Answer of a hub without its time. */
 async function answered(hub: TestHub, path: string): Promise<unknown> {
   const { status, text } = await hub.get(path);
   const shown = text.replaceAll(/"(timestamp_generated|to|uptime)":("[^"]*"|\d+)/g, '"$1":0');
@@ -103,7 +103,7 @@ test('Both hubs answer what concerns them all, and the same', { skip }, async (t
   assert.deepEqual([config.locationproviders_no, config.locationproviders_no_active], [3, 3]);
 });
 
-test('Usage counts what a hub has done that is gone', { skip }, async (t) => {
+test('Usage includes that of a removed hub', { skip }, async (t) => {
   const { a, b, open } = await twoHubs(t);
   assert.equal((await a.put('/providers/locations', [locationOf('tag', 1)])).status, 204);
   const processed = async (hub: TestHub): Promise<number> => {
@@ -123,7 +123,7 @@ test('Usage counts what a hub has done that is gone', { skip }, async (t) => {
   );
 });
 
-test('One of two hubs reads a stream, and the other one when that is gone', { skip }, async (t) => {
+test('One of two hubs reads a stream, and the other one after the removal of the first', { skip }, async (t) => {
   const server = await RtlsServer.open();
   t.after(() => server.close());
   const hubs = await twoHubs(t, {

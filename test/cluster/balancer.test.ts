@@ -14,7 +14,7 @@ interface FakeHub {
   readonly requests: string[];
 }
 
-/** Answers GET /health, and everything else as it is told. */
+/** Answers GET /health, and everything else as configured. */
 async function fakeHub(
   t: TestContext,
   handle: (incoming: IncomingMessage, answer: ServerResponse) => void,

@@ -4,26 +4,25 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 
 const HOST = '127.0.0.1';
 const LOOK_MS = 200;
-/** A hub that takes longer to say how it is counts as down. */
+/** A hub whose health check takes longer counts as down. */
 const ANSWER_MS = 2000;
-/** Requests that may be sent to another hub when one has gone away over them. */
+/** Requests that may be repeated at another hub after a lost connection. */
 const SAFE = new Set(['GET', 'HEAD']);
 
 export interface BalancerOptions {
-  /** Of the hubs, on 127.0.0.1. They need not be running yet. */
+  /** Ports of the hubs on 127.0.0.1, which need not be running yet. */
   readonly ports: readonly number[];
-  /** Where it listens on 127.0.0.1; 0, if left out, is a free port. */
+  /** Port on 127.0.0.1; 0, if left out, is a free port. */
   readonly port?: number;
 }
 
 /**
- * Spreads HTTP requests and WebSockets over hubs, each to the next of those that are up: those whose GET /health was
- * answered, and not with a server error, when it was last asked. What a hub has in hand when it is found to be down is
- * broken off.
+ * Load balancer for HTTP requests and WebSockets, round-robin over the hubs that are up: those whose last GET /health was
+ * answered without a server error. Open requests of a hub that is found to be down are aborted.
  *
- * A request goes to another hub if the first could not be connected to, or has gone away over a GET or HEAD. Other
- * requests that a hub has gone away over are answered 502: nobody knows what became of them. Without any hub the answer
- * is 503, and nothing has been done.
+ * A request goes to another hub if the first could not be connected to, or if the connection was lost during a GET or HEAD.
+ * Other requests are then answered 502, because their outcome is unknown. Without any hub the answer is 503, and nothing was
+ * done.
  */
 export class Balancer {
   readonly #hubs: readonly Hub[];
@@ -64,7 +63,7 @@ export class Balancer {
     return this.#hubs.filter(({ isUp }) => isUp).map(({ port }) => port);
   }
 
-  /** Breaks all connections off. */
+  /** Closes all connections. */
   async close(): Promise<void> {
     clearInterval(this.#looking);
     for (const socket of this.#sockets) socket.destroy();
@@ -80,7 +79,7 @@ export class Balancer {
     await Promise.all(this.#hubs.map((hub) => look(hub)));
   }
 
-  /** The hubs that are up, beginning with the one whose turn it is. */
+  /** The hubs that are up, beginning with the next in turn. */
   #inTurn(): readonly Hub[] {
     const up = this.#hubs.filter(({ isUp }) => isUp);
     const first = up.length === 0 ? 0 : this.#turn++ % up.length;
@@ -94,7 +93,7 @@ export class Balancer {
     }
     const { method = 'GET', url, headers } = incoming;
     const outgoing = request({ host: HOST, port: hub.port, method, path: url, headers, agent: this.#agent });
-    // The body stays where it is until there is somebody to take it.
+    // The body is buffered until a hub takes it.
     const send = (): void => void (incoming.readableEnded ? outgoing.end() : incoming.pipe(outgoing));
     keep(hub, outgoing);
     outgoing.once('socket', (socket) => (socket.connecting ? socket.once('connect', send) : send()));
@@ -144,13 +143,13 @@ export class Balancer {
 interface Hub {
   readonly port: number;
   isUp: boolean;
-  /** Whether it is being asked how it is. */
+  /** Whether a health check is in progress. */
   isAsked: boolean;
   /** Requests and WebSockets. */
   readonly inHand: Set<ClientRequest | Socket>;
 }
 
-/** Who wants a WebSocket, and the bytes that have come with the wish. */
+/** The client of a WebSocket, and the bytes received with the upgrade. */
 interface Peer {
   readonly socket: Socket;
   readonly head: Buffer;

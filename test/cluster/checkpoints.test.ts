@@ -88,17 +88,17 @@ function simulated(context: TestContext, seed = 1) {
   return { clock, cluster, enter };
 }
 
-/** What an object has been, as its owner has noted it; undefined where it was not, or gone. */
+/** Versions of an object as its owner has written them; undefined where it did not exist or was deleted. */
 interface Told {
   readonly versions: (string | undefined)[];
-  /** Nothing before that may be read any more. */
+  /** No older version may be read any more. */
   acknowledged: number;
 }
 
 const OBJECTS = Array.from({ length: 12 }, (_, i) => `object ${i}`);
 const PAIRS = Array.from({ length: 4 }, (_, i) => `pair ${i}`);
 
-/** One owner after the other writes down what it notes, through faults. */
+/** Consecutive owners that write the state, through faults. */
 class World {
   readonly clock: SimulatedClock;
   readonly cluster: SimulatedCluster;
@@ -106,7 +106,7 @@ class World {
   readonly told = new Map(
     [...OBJECTS, ...PAIRS].map((id): [string, Told] => [id, { versions: [undefined], acknowledged: 0 }]),
   );
-  /** The configuration: which partition an object belongs to. */
+  /** Partition of each object. */
   readonly partitions = new Map<string, number>();
   readonly #enter: ReturnType<typeof simulated>['enter'];
   #versions = 0;
@@ -121,7 +121,7 @@ class World {
     this.dice = diceOf(seed + 500);
   }
 
-  /** Lets another incarnation take over, and checks what it finds. */
+  /** Lets another hub take over, and checks what it reads. */
   async takeOver(): Promise<{ name: string; checkpoints: Checkpoints }> {
     const { dice } = this;
     if (this.#epoch > 0 && dice(3) === 0) await this.#hesitate();
@@ -144,7 +144,7 @@ class World {
     return { name, checkpoints };
   }
 
-  /** One claims, and is stopped over it; when it goes on, somebody else has claimed by a later map. */
+  /** A hub is stopped during its claim; when it goes on, another hub has claimed by a later map. */
   async #hesitate(): Promise<void> {
     const epoch = ++this.#epoch;
     const name = `i${epoch}`;
@@ -167,7 +167,7 @@ class World {
     return this.#enter(name, { partitionOf, compactBytes: 1500 });
   }
 
-  /** Notes and writes for some time, as the owner. What is read meanwhile is the latest. */
+  /** Writes rows for some time, as the owner. Reads return the latest. */
   async own(checkpoints: Checkpoints, turns: number): Promise<void> {
     const { dice, clock } = this;
     for (let turn = 0; turn < turns; turn++) {
@@ -216,7 +216,7 @@ class World {
     );
   }
 
-  /** Does something to the owner: some of it lets it go on after its partitions were taken over. */
+  /** Injects a fault into the owner; some let it go on after its partitions were taken over. */
   fault(name: string): void {
     const { clock, cluster, dice } = this;
     const kind = dice(6);
@@ -237,7 +237,7 @@ class World {
     }
   }
 
-  /** A former owner goes on writing, and learns that it is none. */
+  /** A former owner goes on writing, and finds out that it is no longer the owner. */
   async outlive({ name, checkpoints }: { name: string; checkpoints: Checkpoints }): Promise<void> {
     const rows = OBJECTS.map((id) => objectRow(id, `late, of ${name}`));
     checkpoints.note(rows);
@@ -308,7 +308,7 @@ test('Checkpoints write a message for each partition with rows, and rows of larg
     'hub.s.1: 1',
     'hub.s.1: 1',
   ]);
-  // Heavy by now: a few large messages replace those, and the next read finds the same.
+  // Heavy enough for compaction: a few large messages replace the others, and the next read finds the same.
   checkpoints.note(['1', '257', '513'].map((id) => objectRow(id, `${large}!`)));
   await checkpoints.write();
   checkpoints.note(['1', '257', '513'].map((id) => objectRow(id, `${large}?`)));
@@ -320,7 +320,7 @@ test('Checkpoints write a message for each partition with rows, and rows of larg
   assert.ok(compacted.length < 8, `${compacted.length} messages`);
 });
 
-test('Checkpoints keep what an often written partition takes within bounds, and nothing of what is gone', async (context) => {
+test('Checkpoints bound the size of a partition that is written often, and drop deleted objects', async (context) => {
   const { cluster, enter } = simulated(context);
   const checkpoints = await enter('a', { compactBytes: 5000 });
   const reader = cluster.bus('reader');
@@ -369,14 +369,14 @@ test('Rows of a partition that is not claimed wait until it is, and newer ones r
   assert.equal((await messagesOf(cluster.bus('reader'))).filter(({ subject }) => subject === 'hub.s.0').length, 1);
 });
 
-/** The versions of objects in some partitions, for whoever reads them. */
+/** Versions of objects in some partitions. */
 async function versionsIn(checkpoints: Checkpoints, partitions: readonly number[]): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for await (const rows of checkpoints.rowsIn(partitions)) for (const row of rows) found[row.id] = versionOf(row);
   return found;
 }
 
-test('Whoever hands partitions over writes nothing there any more, and goes on with the others', async (context) => {
+test('A hub that hands partitions over writes nothing there any more, and goes on with the others', async (context) => {
   const { enter } = simulated(context);
   const partitions = new Map([
     ['stays', 0],
@@ -389,7 +389,7 @@ test('Whoever hands partitions over writes nothing there any more, and goes on w
   await a.claim({ partitions: [0, 1], collisions: false, epoch: 1 });
   a.note(['stays', 'goes', 'misplaced'].map((id) => objectRow(id, '1')));
   await a.write();
-  // What it is linked to has changed, and nobody has written it since.
+  // Its links have changed, and it was not written since.
   partitions.set('misplaced', 0);
   assert.deepEqual(await a.misplacedIn([1]), [['trackable', 'misplaced']]);
   a.note([objectRow('misplaced', '2')]);
@@ -408,7 +408,7 @@ test('Whoever hands partitions over writes nothing there any more, and goes on w
   assert.deepEqual(await versionsIn(b, [0, 1]), { stays: '2', goes: '2', misplaced: '2' });
 });
 
-test('What is gone is erased before its partition is handed over, although that was not written yet', async (context) => {
+test('Deleted objects are erased before their partition is handed over, although that was not written yet', async (context) => {
   const { enter } = simulated(context);
   const a = await enter('a', { partitionOf: () => 1 });
   await a.claim({ partitions: [1], collisions: false, epoch: 1 });
@@ -421,11 +421,11 @@ test('What is gone is erased before its partition is handed over, although that 
   await b.claim({ partitions: [1], collisions: false, epoch: 2 });
   await a.write();
   assert.equal(a.failure, undefined);
-  // What is there still is handed over by the shards.
+  // Remaining objects are handed over by the shards.
   assert.deepEqual(await versionsIn(b, [1]), { back: '1', stays: '1' });
 });
 
-test('What a hub that is gone had let go is erased where it lay, and nowhere else', async (context) => {
+test('Objects that a removed hub had released are erased where they lay, and nowhere else', async (context) => {
   const { enter } = simulated(context);
   const partitions = new Map([
     ['left', 0],
@@ -438,7 +438,7 @@ test('What a hub that is gone had let go is erased where it lay, and nowhere els
   await dead.claim({ partitions: [0, 1], collisions: false, epoch: 1 });
   for (const id of partitions.keys()) dead.note([objectRow(id, '1')]);
   await dead.write();
-  // Each has let go the same, and another hub has one of it by now.
+  // Each has released the same objects, and another hub owns one of them.
   partitions.set('left', 2).set('moved', 2).set('foreign', 2);
   const successor = await enter('heir', { partitionOf });
   await successor.claim({ partitions: [2], collisions: false, epoch: 2 });
@@ -453,14 +453,14 @@ test('What a hub that is gone had let go is erased where it lay, and nowhere els
   await successor.deleteReleased(letGo);
   const left = { moved: '2', stays: '1', foreign: '1' };
   assert.deepEqual(await versionsIn(successor, [0, 1, 2]), left);
-  // The heir of the other partition has yet to do the same.
+  // The successor of the other partition has yet to do the same.
   const other = await enter('other', { partitionOf });
   await other.claim({ partitions: [1], collisions: false, epoch: 2 });
   await other.deleteReleased(letGo);
   assert.deepEqual(await versionsIn(other, [0, 1, 2]), { moved: '2', stays: '1' });
 });
 
-test('A row that says an object is gone from here does not erase what its next owner has written', async (context) => {
+test('A tombstone does not erase rows of the next owner', async (context) => {
   const { enter } = simulated(context);
   let partition = 0;
   const a = await enter('a', { partitionOf: () => partition, isOwn: () => partition === 0 });
@@ -472,14 +472,14 @@ test('A row that says an object is gone from here does not erase what its next o
   await b.claim({ partitions: [1], collisions: false, epoch: 2 });
   b.note([objectRow('it', '2')]);
   await b.write();
-  // It waits to be written when the other ends, and its partition comes to this hub.
+  // It waits to be written when the other hub is removed and its partition comes to this one.
   a.note([{ kind: 'trackable', id: 'it', gone: true }]);
   await a.claim({ partitions: [1], collisions: false, epoch: 3 });
   await a.write();
   assert.deepEqual(await versionsIn(a, [0, 1]), { it: '2' });
 });
 
-test('What is left of a hub that is gone is there for all heirs until all have it, and is erased then', async (context) => {
+test('The rows of a removed hub remain until all successors have them, and are erased then', async (context) => {
   const { cluster, enter } = simulated(context);
   const partitions = new Map([
     ['one', 0],
@@ -513,7 +513,7 @@ test('What is left of a hub that is gone is there for all heirs until all have i
   const c = await enter('c', { partitionOf });
   assert.deepEqual(Object.keys(await versionsIn(c, [0])), ['one']);
   assert.equal((await versionsIn(c, [0, 1]))['other'], '2');
-  // What is compacted has nothing of it either.
+  // Compacted messages do not contain it either.
   a.note([objectRow('one', 'last')]);
   await a.write();
   await a.tidy();
@@ -542,7 +542,7 @@ test('Checkpoints of a former owner are lost, and so is a claim by an older map'
   assert.equal((await allRows(b)).size, 0);
 });
 
-test('A former owner that only reads learns that it is none', async (context) => {
+test('A former owner that only reads finds out that it is no longer the owner', async (context) => {
   const { enter } = simulated(context);
   const [a, b] = [await enter('a'), await enter('b')];
   const claim = { partitions: [0], collisions: true };
@@ -551,7 +551,7 @@ test('A former owner that only reads learns that it is none', async (context) =>
   await assert.rejects(allRows(a), { name: 'CheckpointsLost', message: /was claimed by "b" in epoch 2$/ });
 });
 
-/** What an owner leaves that dies after it has written an object to its new partition, before it has erased it in the old. */
+/** State of an owner that has failed after writing an object to its new partition, before deleting it in the old one. */
 async function leaveBetween(bus: Bus, { isHeavy }: { isHeavy: boolean }): Promise<void> {
   const write = (subject: string, number: number, rows: readonly StoredRow[]) =>
     bus.append({
@@ -583,13 +583,13 @@ for (const isRead of [true, false]) {
   });
 }
 
-test('A compaction leaves out what lies elsewhere by now', async (context) => {
+test('A compaction leaves out objects that lie elsewhere', async (context) => {
   const { cluster, enter } = simulated(context);
   const a = await enter('a', { partitionOf: () => 1, compactBytes: 100 });
   await leaveBetween(cluster.bus('dead'), { isHeavy: true });
   await a.claim({ partitions: [0, 1], collisions: false, epoch: 2 });
   await allRows(a);
-  // Nothing is noted, but the first partition is heavy.
+  // No row is pending, but the first partition needs compaction.
   await a.write();
   assert.equal(versionOf((await allRows(a)).get('moved')), '2');
   const messages = (await messagesOf(cluster.bus('reader'))).filter(({ subject }) => subject === 'hub.s.0');
@@ -599,7 +599,7 @@ test('A compaction leaves out what lies elsewhere by now', async (context) => {
   );
 });
 
-/** A bus of which every second reader misses what comes behind the first message. */
+/** A bus of which every second reader misses everything after the first message. */
 function forgetful(bus: Bus): Bus {
   let readers = 0;
   const read: Bus['read'] = (...given) => {
@@ -689,7 +689,7 @@ test('Closed checkpoints reject what waits and what comes', async (context) => {
   await assert.rejects(checkpoints.claim({ partitions: [1], collisions: false, epoch: 1 }), /are closed/);
 });
 
-test('Checkpoints refuse partitions that there are not, pairs that are not claimed, and pairs among objects', async (context) => {
+test('Checkpoints reject invalid partitions, pairs that are not claimed, and pairs among objects', async (context) => {
   const { enter } = simulated(context);
   const checkpoints = await enter('a');
   for (const partition of [-1, 256, 0.5]) {
@@ -704,7 +704,7 @@ test('Checkpoints refuse partitions that there are not, pairs that are not claim
   await assert.rejects(checkpoints.write(), /Cannot write the row of collision "p"/);
 });
 
-test('Noted rows are bounded by the number of objects', () => {
+test('Buffered rows are bounded by the number of objects', () => {
   const noted = new RowBuffer(10_000);
   for (let round = 0; round < 1000; round++) {
     noted.add(packedRows(Array.from({ length: 20 }, (_, i) => objectRow(`${i}`, `${round}`))));
@@ -740,7 +740,7 @@ for (const [what, bytes, message] of [
   ['cut off within a head', packState(HEAD, placesOf([pairRow('p', 'a')])).subarray(0, 40), /ends within a row/],
   ['too long', Uint8Array.of(...packState(HEAD, []), 1), /Message 2 of "hub" in the state is longer than its rows/],
 ] as const) {
-  test(`A message of the state that is ${what} is refused`, () => {
+  test(`A message of the state that is ${what} is rejected`, () => {
     assert.throws(() => unpackState(bytes), { name: 'StateFormatError', message });
   });
 }

@@ -90,7 +90,7 @@ const REFUSED: readonly (readonly [what: string, args: readonly string[], env: N
 ];
 
 for (const [what, args, env, said] of REFUSED) {
-  test(`npm run cluster refuses ${what} in one line`, async () => {
+  test(`npm run cluster rejects ${what} in one line`, async () => {
     const { code, err } = await run(args, env);
     assert.deepEqual([code, err], [1, `${said}\n`]);
   });

@@ -9,7 +9,7 @@ import { Screen } from './screen.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/cli.ts', import.meta.url));
 const API = '/hub/v2';
-/** How long a takeover may take before it counts as failed. */
+/** Time after which a takeover counts as failed. */
 const TAKEOVER_MS = 30_000;
 const RATE_MS = 1000;
 const KEYS = 'k kill an owner   s stop or continue it   n kill a NATS server   r restart what was killed   q quit';
@@ -19,7 +19,7 @@ interface Options {
   readonly nats: 1 | 3;
   readonly port: number;
   readonly demo: boolean;
-  /** Kills a hub that owns objects once, and ends then. */
+  /** Kills a hub that owns objects after this time, and ends. */
   readonly killAfterMs: number | undefined;
 }
 
@@ -31,7 +31,7 @@ async function main(args: readonly string[]): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ended.resolve(0));
   try {
     const run = session.run(ended.resolve);
-    // Whoever ends it early hears no more of it.
+    // A session that is ended early ignores the result.
     run.catch(() => undefined);
     return await Promise.race([run, ended.promise]);
   } finally {
@@ -58,7 +58,7 @@ class Session {
     this.#screen = new Screen(process.stdout, { lines: () => this.#lines(), line: () => this.#line() });
   }
 
-  /** Resolves with the code to end with. */
+  /** Resolves with the exit code. */
   async run(end: (code: number) => void): Promise<number> {
     const { hubs, nats, port, demo, killAfterMs } = this.#options;
     const stage = (text: string): void => this.#screen.print(text);
@@ -124,7 +124,7 @@ class Session {
     });
   }
 
-  /** One thing at a time: what is typed meanwhile is not kept. */
+  /** Keys pressed during a command are ignored. */
   async #press(key: string): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
@@ -142,7 +142,7 @@ class Session {
     }
   }
 
-  /** Kills a hub that owns objects, and tells what comes of it. Returns whether others took over and nothing was lost. */
+  /** Kills a hub that owns objects, and prints the outcome. Returns whether others took over and nothing was lost. */
   async #killOwner(): Promise<boolean> {
     const owner = await this.#owner();
     if (owner === undefined) return false;
@@ -166,7 +166,7 @@ class Session {
     if (stopped === undefined) await this.#takenOver(hub, this.#answered());
   }
 
-  /** A hub that owns objects, where another one could take over from it. */
+  /** A hub that owns objects and has a possible successor. */
   async #owner(): Promise<HubSlot | undefined> {
     const { owner, hubs } = this.#running;
     if (owner === undefined) this.#screen.print('No hub owns anything at the moment');
@@ -192,13 +192,13 @@ class Session {
     return lost.length === 0;
   }
 
-  /** Milliseconds until all locations are answered that are sent from now on; undefined where that takes too long. */
+  /** Milliseconds until all locations sent from now on are acknowledged; undefined if that takes too long. */
   #answered(): Promise<number | undefined> {
     const late = delay(TAKEOVER_MS, undefined, { ref: false });
     return Promise.race([(this.#probe as Probe).answered(), late]);
   }
 
-  /** Adds up what the hubs have processed since they were last asked. */
+  /** Adds up the locations that the hubs have processed since the last call. */
   async #measure(): Promise<void> {
     let perSecond = 0;
     for (const { name, port, process, isStopped } of this.#running.hubs) {

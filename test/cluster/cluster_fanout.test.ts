@@ -36,7 +36,7 @@ async function live(world: FanOutWorld, ms: number): Promise<void> {
   }
 }
 
-/** One thing that goes wrong with one hub, and how it ends. */
+/** A fault of one hub, and its end. */
 async function fault(world: FanOutWorld): Promise<void> {
   const { cluster, dice, living } = world;
   const hub = living[dice(living.length)];
@@ -108,7 +108,7 @@ test('ClusterFanout gives the events of an object in order, whichever hubs own i
   }
 });
 
-/** Owners die one after the other, some in the middle of a step. Returns in which states listeners are, by topic. */
+/** Kills one owner after another, some in the middle of a step. Returns counts of listeners by topic and state. */
 async function killOwners(context: TestContext, seed: number) {
   const world = await worldOf(context, seed, 4);
   for (let i = 0; i < 6; i++) {
@@ -131,7 +131,7 @@ async function killOwners(context: TestContext, seed: number) {
   };
 }
 
-test('ClusterFanout tells each fence event once to all who stay, through the deaths of owners', async (context) => {
+test('ClusterFanout delivers each fence event once to all connected subscribers, through failures of owners', async (context) => {
   let open = 0;
   for (let seed = 1; seed <= SEEDS; seed++) {
     const { of } = await killOwners(context, seed);
@@ -144,7 +144,7 @@ test('ClusterFanout tells each fence event once to all who stay, through the dea
 
 const TOPICS = ['location_updates', 'proximity_updates'] as const;
 
-/** An owner and two more hubs, of which one has listeners to what an owner and to what a door sends, and so has the other. */
+/** An owner and two more hubs, which both have listeners to events of an owner and of an ingress hub. */
 async function listening(context: TestContext, seed: number) {
   const world = await worldOf(context, seed, 3);
   const [, one, other] = world.hubs;
@@ -160,7 +160,7 @@ async function listening(context: TestContext, seed: number) {
   return { world, one, other, states };
 }
 
-test('ClusterFanout sends again what got lost on its way', async (context) => {
+test('ClusterFanout retransmits lost messages', async (context) => {
   const { world, one, other, states } = await listening(context, 2);
   const { clock } = world.cluster;
   world.cluster.isolate(one.name);
@@ -183,7 +183,7 @@ test('ClusterFanout sends again what got lost on its way', async (context) => {
   check(world);
 });
 
-test('ClusterFanout closes who has missed the last event for too long, and nobody else', async (context) => {
+test('ClusterFanout closes subscriptions that have missed the last event for too long, and no others', async (context) => {
   const { world, one, other, states } = await listening(context, 2);
   const { clock } = world.cluster;
   for (const topic of TOPICS) {
@@ -199,7 +199,7 @@ test('ClusterFanout closes who has missed the last event for too long, and nobod
   check(world);
 });
 
-test(`ClusterFanout gives all or closes, whatever happens to hubs and connections, with ${SEEDS} seeds`, async (context) => {
+test(`ClusterFanout delivers all events or closes, whatever happens to hubs and connections, with ${SEEDS} seeds`, async (context) => {
   const sum = { open: 0, closed: 0 };
   for (let seed = 1; seed <= SEEDS; seed++) {
     const world = await worldOf(context, seed, 3);

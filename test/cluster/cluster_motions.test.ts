@@ -5,7 +5,7 @@ import { SimulatedClock } from './simulated_clock.ts';
 
 type Hubs = readonly [MotionHub, MotionHub, MotionHub];
 
-/** Three hubs, of which `x` owns the stage, and `y` and `z` a trackable each, `b` and `c`, that do not touch. */
+/** Three hubs: `x` owns the stage, `y` and `z` a trackable each, `b` and `c`, that do not touch. */
 async function opened(context: TestContext, { seed = 1, shards = 1 } = {}) {
   const clock = new SimulatedClock();
   context.after(clock.run());
@@ -24,7 +24,7 @@ function everywhere(events: readonly string[], hubs = 3): string[][] {
   return Array.from({ length: hubs }, () => [...events]);
 }
 
-test('Trackables of two hubs collide, and subscribers of all hubs hear of it once', async (context) => {
+test('Trackables of two hubs collide, and subscribers of all hubs are notified once', async (context) => {
   const { clock, y, z, told, world } = await opened(context);
   z.moves('c', 1);
   await clock.wait(300);
@@ -44,7 +44,7 @@ test('Motions of several hubs are taken in the order in which they were received
   x.has('a');
   x.moves('a', -50);
   await clock.wait(300);
-  // b goes to where c is, and c leaves: then a comes, which c has never met.
+  // b goes to the position of c, and c leaves: then a comes, which c has never met.
   for (const [hub, id, east] of [
     [y, 'b', 50],
     [z, 'c', 100],
@@ -75,12 +75,12 @@ test('A hub with several shards, and clocks that differ by a little, change noth
   );
 });
 
-test('The owner of the stage dies: nothing that collides starts again, and its end is told once', async (context) => {
+test('The owner of the stage fails: no collision starts again, and each end is published once', async (context) => {
   const { clock, world, x, y, z, told } = await opened(context);
   z.moves('c', 1);
   await clock.wait(300);
   assert.deepEqual(told(), everywhere(['start b c']));
-  // Both have gone far from where they met.
+  // Both are far from their contact.
   for (let east = 0.5; east < 50; east += 0.5) {
     y.moves('b', east);
     z.moves('c', east + 1);
@@ -128,7 +128,7 @@ test('A pair that is restored is where both are, which is asked for first, not w
   assert.deepEqual(told(), everywhere(['colliding b c'], 2));
 });
 
-test('What has parted while nobody owned the stage ends once, without another word', async (context) => {
+test('A collision that ended while the stage was unowned ends once, without another event', async (context) => {
   const { clock, world, x, y, z, told } = await opened(context);
   z.moves('c', 1);
   await clock.wait(300);
@@ -199,7 +199,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     for (const hub of [y, z]) {
       for (const { one, other, parts } of pairs) {
         const told = hub.all.filter(({ what }) => what === `start ${one} ${other}` || what === `end ${one} ${other}`);
-        // A client drops what has an id that it knows.
+        // A client drops events with known ids.
         const own = new Map(told.map(({ id, what }) => [id, what]));
         const wanted = parts ? [`start ${one} ${other}`, `end ${one} ${other}`] : [`start ${one} ${other}`];
         assert.deepEqual([...own.values()], wanted, `hub ${hub.name}`);
@@ -258,7 +258,7 @@ test('What a hub says late of a trackable that has moved to another hub counts f
   assert.deepEqual(x.told, ['start b c']);
 });
 
-test('A hub that is gone does not hold up the others', async (context) => {
+test('A removed hub does not delay the others', async (context) => {
   const { clock, world, x, y } = await opened(context);
   x.has('a');
   world.kill('z');
@@ -331,11 +331,11 @@ test('A hub that is silent does not hold up the others for longer than a second'
   assert.deepEqual(told()[0], []);
 });
 
-test('A collision worker that dies is told of the trackables of all hubs', async (context) => {
+test('A replaced collision worker gets the trackables of all hubs', async (context) => {
   const { clock, x, y, z, told } = await opened(context);
   z.moves('c', 1);
   await clock.wait(300);
-  // Both are no longer where they met.
+  // Both have left their contact.
   for (let east = 0.5; east <= 20; east += 0.5) {
     y.moves('b', east);
     z.moves('c', east + 1);
@@ -352,7 +352,7 @@ test('A collision worker that dies is told of the trackables of all hubs', async
   assert.deepEqual(told(), everywhere(['end b c']));
 });
 
-test('A hub whose clock is wrong by an hour takes part all the same', async (context) => {
+test('A hub whose clock is wrong by an hour takes part nevertheless', async (context) => {
   const { clock, z, told } = await opened(context);
   for (const aheadMs of [3_600_000, 0]) {
     z.aheadMs = aheadMs;

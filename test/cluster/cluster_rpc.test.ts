@@ -67,7 +67,7 @@ test('A call reaches the handler of another hub, and its answer the caller', asy
   assert.deepEqual(far.frames.at(-1), { jsonrpc: '2.0', method: 'm', params: {} });
 });
 
-test('Handlers of a member that is gone are gone, and what they were asked is answered', async (t) => {
+test('Handlers of a removed member are removed, and their pending calls are answered', async (t) => {
   const { clock, hubs } = await hubsOf(t, ['a', 'b']);
   const [a, b] = hubs;
   client(a.rpc, 'm');
@@ -95,7 +95,7 @@ test('A member that was killed is found out by the first call, and one that is b
   assert.equal(begin(b.rpc, { method: 'com.omlox.ping', params: { _handler_id: 'b' } }).isOver, true);
 });
 
-test('Without the bus calls fail at once, and what has changed meanwhile is told when it is back', async (t) => {
+test('Without the bus calls fail at once, and changed handlers are published when it is back', async (t) => {
   const { clock, cluster, hubs } = await hubsOf(t, ['a', 'b']);
   const [a, b] = hubs;
   const led = client(a.rpc, 'm');
@@ -111,13 +111,13 @@ test('Without the bus calls fail at once, and what has changed meanwhile is told
   await up(b.bus);
   await clock.wait(1000);
   assert.deepEqual([b.known('n'), a.known('k')], [['a:2'], ['b:1']]);
-  // Nobody has heard that it is gone: its hub says so.
+  // The removal was not published: the hub of the handler reports it.
   const late = begin(b.rpc, { method: 'm', timeout: 60_000 });
   await clock.wait(100);
   assert.match(JSON.stringify(late.told), /"code":-32000/);
 });
 
-test('More handlers than fit into one message are told', async (t) => {
+test('More handlers than fit into one message are published', async (t) => {
   const { clock, hubs, open } = await hubsOf(t, ['a']);
   const [a] = hubs;
   for (let n = 0; n < 25; n++) client(a.rpc, ...Array.from({ length: 100 }, (_, m) => `${n} ${m}`));
@@ -126,7 +126,7 @@ test('More handlers than fit into one message are told', async (t) => {
   assert.equal(Object.keys(b.rpc.available()).length, 2502);
 });
 
-test('What cannot be read is counted, and told once', async (t) => {
+test('Malformed messages are counted, and logged once', async (t) => {
   const { clock, hubs } = await hubsOf(t, ['a', 'b']);
   const [a, b] = hubs;
   for (const bytes of [Buffer.from('x'), Buffer.from([0x92, 1, 5])]) a.bus.publish('hub.rpc', bytes);

@@ -5,18 +5,18 @@ import { applied, EMPTY_STATE, isSettled } from '../../src/cluster/config/config
 import { openNatsBus } from '../../src/cluster/nats/nats_bus.ts';
 import { schedule } from '../../src/time/clock.ts';
 
-/** What the configuration log says of a cluster. */
+/** State of a cluster according to the configuration log. */
 export interface ClusterView {
-  /** Names of the hubs that are members, in the order in which they joined. */
+  /** Names of the members, in the order of their joins. */
   readonly members: readonly string[];
-  /** Name of the hub that owns each partition; undefined for those of hubs that are no members any more. */
+  /** Name of the owner of each partition; undefined for those of former members. */
   readonly owners: readonly (string | undefined)[];
-  /** Whether everything that is owned has arrived at its owner. */
+  /** Whether nothing is migrating. */
   readonly isSettled: boolean;
 }
 
 export interface FollowedCluster {
-  /** As it is now. */
+  /** Current state. */
   readonly view: ClusterView;
   close(): Promise<void>;
 }

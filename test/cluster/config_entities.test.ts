@@ -22,7 +22,7 @@ const SEEDS = 16;
 const SEEN = { done: 0, refused: 0, unavailable: 0, overtaken: 0, silent: 0, forced: 0 };
 const KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor'] as const;
 
-/** The configuration of one hub, as the log has made it. */
+/** Configuration of one hub, as built from the log. */
 interface TestHub {
   readonly name: string;
   readonly log: ConfigLog;
@@ -38,7 +38,7 @@ function bodyOf(by: string, changes: readonly Change[]): ConfigBody {
   return { kind: 'change', by, changes: rows };
 }
 
-/** A change as it is told: what it was, what it is, and how. */
+/** A published change: before, after, and its kind. */
 function toldOf(change: Change): string {
   const { kind, id, before, after, force } = change;
   if (force === true) SEEN.forced++;
@@ -250,7 +250,7 @@ function replay(records: readonly ConfigBody[]) {
 }
 
 for (let seed = 1; seed <= SEEDS; seed++) {
-  test(`Two hubs have the entities that their log says, and tell of them in its order, seed ${seed}`, async (context) => {
+  test(`Two hubs have the entities of their log, and publish changes in its order, seed ${seed}`, async (context) => {
     const { clock, cluster, dice } = simulated(context, seed);
     const records: ConfigBody[] = [];
     await openWitness(cluster, records);

@@ -54,7 +54,7 @@ const BODIES: readonly ConfigBody[] = [
 interface TestHub {
   readonly log: ConfigLog;
   readonly state: string[];
-  /** What `apply` was handed. */
+  /** Records passed to `apply`. */
   readonly applied: AppliedRecord[];
   readonly stops: Error[];
   readonly notices: string[];
@@ -153,7 +153,7 @@ for (const [what, value, message] of MISFITS) {
     await assert.rejects(hub.log.reached(1, 1000), { code: 'HUB_UNAVAILABLE', message });
     let isReported = false;
     await assert.rejects(open('b', { stopped: () => (isReported = true) }), { message });
-    assert.equal(isReported, false, 'whoever opens hears of it twice');
+    assert.equal(isReported, false, 'a hub that opens gets it twice');
   });
 }
 
@@ -194,7 +194,7 @@ test('ConfigLog stops over a record that cannot be applied, and rejects what wai
   assert.equal(hub.log.applied, 1);
 });
 
-/** The fate of one append. */
+/** Outcome of one append. */
 interface Tried {
   readonly hub: string;
   readonly id: string;
@@ -203,7 +203,7 @@ interface Tried {
   readonly tookMs: number;
 }
 
-/** Appends a few at a time until it is over, and returns the fate of each. */
+/** Appends a few at a time until the end, and returns their outcomes. */
 async function load(
   clock: SimulatedClock,
   { name, hub, dice, isOver }: { name: string; hub: TestHub; dice: Dice; isOver: () => boolean },
@@ -225,7 +225,7 @@ async function load(
   return tried;
 }
 
-/** One fault after another, and none in the end. */
+/** Injects one fault after another, and ends all of them. */
 async function trouble(cluster: SimulatedCluster, dice: Dice): Promise<void> {
   const servers = ['n1', 'n2', 'n3'] as const;
   for (let i = 0; i < 8; i++) {
@@ -248,7 +248,7 @@ async function trouble(cluster: SimulatedCluster, dice: Dice): Promise<void> {
   }
 }
 
-/** Lets a hub stand still now and then. */
+/** Stops a hub for a while, repeatedly. */
 async function standStill(cluster: SimulatedCluster, dice: Dice): Promise<void> {
   for (let i = 0; i < 6; i++) {
     const hub = HUBS[dice(3)] ?? 'a';
@@ -276,7 +276,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     cluster.mishaps.unanswered = 0;
     isOver = true;
     const tried = (await Promise.all(loads)).flat();
-    // The faults are over: all hubs can append, and arrive at the same state.
+    // The faults are over: all hubs can append, and reach the same state.
     const last = await Promise.all(hubs.map(({ log }) => log.append(PROTOCOL)));
     const end = Math.max(...last.map((appended) => (appended.at === 'kept' ? appended.sequence : NaN)));
     await Promise.all(hubs.map(({ log }) => log.reached(end, 10_000)));
@@ -304,7 +304,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
   });
 }
 
-/** Compares what was said of each append with what the log has. */
+/** Compares the reported outcomes of appends with the log. */
 function checkOutcomes(tried: readonly Tried[], texts: readonly string[]): void {
   for (const { id, expected, outcome } of tried) {
     const found = texts.indexOf(id) + 1;
@@ -392,7 +392,7 @@ test('ConfigLog rejects an append when the stream is full, and goes on when ther
   assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'kept', sequence: 1 });
 });
 
-test('ConfigLog waits where too much waits to be sent, and says so when its time is up', async (context) => {
+test('ConfigLog waits while the queue is full, and says so when its time is up', async (context) => {
   const { clock, cluster, open } = simulated(context);
   const { log, applied } = await open('a', { appendMs: 1000 });
   cluster.mishaps.busy = 1000;
@@ -410,7 +410,7 @@ test('ConfigLog does not give up an append that may still be kept', async (conte
   const { clock, cluster, open } = simulated(context);
   const bus = cluster.bus('a');
   let tries = 0;
-  // The first try is kept late, after the servers have said that they are full.
+  // The first attempt is stored late, after the servers have reported that they are full.
   const append: Bus['append'] = async (given) => {
     if (++tries > 1) return { at: 'full' };
     clock.schedule(500, () => void bus.append(given));
@@ -421,7 +421,7 @@ test('ConfigLog does not give up an append that may still be kept', async (conte
   assert.ok(tries > 1);
 });
 
-test('ConfigLog repeats an append that was refused where no other record comes', async (context) => {
+test('ConfigLog repeats a refused append if no other record arrives', async (context) => {
   const { clock, cluster, open } = simulated(context);
   const bus = cluster.bus('a');
   let tries = 0;
@@ -444,7 +444,7 @@ function withAppend(bus: Bus, append: Bus['append']): Bus {
   });
 }
 
-test('ConfigLog refuses appends beyond what may wait, and rejects all when it is closed', async (context) => {
+test('ConfigLog rejects appends beyond its bounds, and all pending ones when it is closed', async (context) => {
   const { open } = simulated(context);
   const { log, state } = await open('a');
   const appends = Array.from({ length: 1001 }, () => log.append(PROTOCOL));
@@ -459,7 +459,7 @@ test('ConfigLog refuses appends beyond what may wait, and rejects all when it is
   assert.equal(state.length, log.applied);
 });
 
-/** Appends so many records, one after another. */
+/** Appends that many records, one after another. */
 async function appendMany(hub: TestHub, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     assert.equal((await hub.log.append(PROTOCOL)).at, 'kept');
@@ -471,7 +471,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     const { clock, cluster, open } = simulated(context, seed);
     const bus = cluster.bus('a');
     const more = { snapshotEvery: 20, shouldSnapshot: () => true };
-    // Two hubs believe that it is they who write snapshots.
+    // Both hubs try to write snapshots.
     const [a, b] = await Promise.all([open('a', { bus, ...more }), open('b', more)]);
     cluster.mishaps.unanswered = 300;
     const late: TestHub[] = [];

@@ -60,7 +60,7 @@ function given(before: PartitionMap, partitions: readonly number[], to: string):
   return { ...before, epoch: before.epoch + 1, owners };
 }
 
-/** What a member has to take over, in words. */
+/** Partitions and objects that a member must acquire, as strings. */
 function toTake(state: ConfigState, self: string): string[] {
   const { partitions, objects } = acquisitions(state, self);
   return [
@@ -69,7 +69,7 @@ function toTake(state: ConfigState, self: string): string[] {
   ];
 }
 
-/** Whatever records there may be, sensible ones more often than not. */
+/** Random records, most of them plausible. */
 function history(dice: Dice, length: number): ConfigBody[] {
   const bodies: ConfigBody[] = [];
   let state = EMPTY_STATE;
@@ -114,7 +114,7 @@ function anyChange(dice: Dice, by: string): ConfigBody {
 
 function anyMap(dice: Dice, { map, members }: ConfigState): PartitionMap | undefined {
   if (dice(8) === 0) return undefined;
-  // Some have left, and some is nobody.
+  // Some owners have left, and some do not exist.
   const owners = [...members.keys(), ...(dice(4) === 0 ? ['', 'x'] : [])];
   const one = (): string => owners[dice(Math.max(1, owners.length))] ?? '';
   const epoch = (map?.epoch ?? 0) + dice(3);
@@ -162,7 +162,7 @@ for (let seed = 1; seed <= 40; seed++) {
           chain,
         );
         assert.ok(chain.every((of) => state.members.has(of) || state.dead.has(of)));
-        // Who owns it takes from all of them in this order, and nobody else does.
+        // The owner acquires it from all of them in this order, and no other member does.
         for (const self of state.members.keys()) {
           const own = acquisitions(state, self).partitions.filter(({ partitions }) => partitions.includes(partition));
           assert.deepEqual(
@@ -181,7 +181,7 @@ for (let seed = 1; seed <= 40; seed++) {
         const isDone = toDelete(state).some((member) => member.incarnation === incarnation);
         assert.equal(isDone, leftOf(state, incarnation).length === 0);
       }
-      // The version tells of each change of who serves what, and of nothing else.
+      // The version changes with ownership only.
       const { version: _, ...was } = serving(before);
       const { version, ...is } = served;
       const isSame = was.map === is.map && before.migrating === state.migrating && sameSets(was.open, is.open);
@@ -226,12 +226,12 @@ for (let seed = 1; seed <= 40; seed++) {
   });
 }
 
-test('The seeds have shown what they are to show', (context) => {
+test('The seeds have covered all cases', (context) => {
   context.diagnostic(JSON.stringify(SEEN));
   for (const [what, count] of Object.entries(SEEN)) assert.ok(count > 100, `${what}: ${count}`);
 });
 
-/** The sources of each partition, found out for each alone. */
+/** Sources of each partition, computed independently. */
 class Chains {
   readonly of: string[][] = ALL.map(() => []);
   readonly #members = new Set<string>();
@@ -307,7 +307,7 @@ test('Members are in the order of their joins, with the sequence of each', () =>
   assert.deepEqual(members.get('a'), { ...joined, index: 2 });
 });
 
-test('A map that was made without knowing the last one is taken by none', () => {
+test('A map that was made without knowing the last one is ignored', () => {
   const first = firstMap({ members: ['a'] });
   const second: PartitionMap = { ...firstMap({ members: ['b'] }), epoch: 2 };
   assert.deepEqual(stateAfter([join('a'), map(second), map(first)]).map, second);
@@ -315,7 +315,7 @@ test('A map that was made without knowing the last one is taken by none', () => 
   assert.deepEqual(stateAfter([map(first), map({ ...second, epoch: 1 })]).map, first);
 });
 
-test('The heir of a member takes over all that it owned, and then its streams are deleted', () => {
+test('The successor of a member acquires all that it owned, and then its streams are deleted', () => {
   const owned = firstMap({ members: ['a', 'b'], ownersMax: 1 });
   const next = afterLeave(owned, { gone: 'a', members: ['b'], ownersMax: 1 });
   let state = stateAfter([join('a'), join('b'), map(owned), expel('a', next)]);
@@ -335,7 +335,7 @@ test('The streams of a member that has owned nothing are deleted', () => {
   assert.deepEqual([toTake(state, 'a'), toDelete(state).map(({ incarnation }) => incarnation)], [[], ['b']]);
 });
 
-test('The heir of a taker takes over from both, and what the taker says afterwards counts for nothing', () => {
+test('The successor of a successor acquires from both, and later records of the first have no effect', () => {
   const owned = firstMap({ members: ['a'] });
   const second = afterLeave(owned, { gone: 'a', members: ['b'] });
   const third = afterLeave(second, { gone: 'b', members: ['c'] });
@@ -344,7 +344,7 @@ test('The heir of a taker takes over from both, and what the taker says afterwar
   assert.deepEqual(toTake(state, 'c'), [`${ALL.join()} of a, dead`, `${ALL.join()} of b, dead`]);
 });
 
-test('What the last member has left waits until there is a map with a new one', () => {
+test('The partitions of the last member wait until there is a map with a new one', () => {
   const owned = firstMap({ members: ['a'] });
   const left = stateAfter([join('a'), map(owned), leave('a', owned)]);
   assert.deepEqual([leftOf(left, 'a'), serving(left).open.size, isSettled(left)], [ALL, PARTITIONS, false]);
@@ -352,7 +352,7 @@ test('What the last member has left waits until there is a map with a new one', 
   assert.deepEqual(toTake(next, 'b'), [`${ALL.join()} of a, dead`]);
 });
 
-/** a owns everything, b and c nothing; and then a has to hand 3 and 4 over to b. */
+/** a owns everything, b and c nothing; then a must hand 3 and 4 over to b. */
 const OWNED = firstMap({ members: ['a'] });
 const MOVED = given(OWNED, [3, 4], 'b');
 const HANDING = stateAfter([join('a'), join('b'), join('c'), map(OWNED), map(MOVED)]);
@@ -395,7 +395,7 @@ const HANDED: readonly [
 
 for (const [name, bodies, wanted, open] of HANDED) {
   test(`A partition that is handed over ${name}`, () => {
-    // Records of the table are made for the next epoch; one behind another is one later.
+    // Records of the table are made for the next epoch; each following one has the next.
     const later = bodies.map((body, i) => ('epoch' in body ? { ...body, epoch: MOVED.epoch + 1 + i } : body));
     const state = stateAfter(later, HANDING, 7);
     for (const [self, expected] of Object.entries(wanted)) assert.deepEqual(toTake(state, self), expected, self);
@@ -404,7 +404,7 @@ for (const [name, bodies, wanted, open] of HANDED) {
   });
 }
 
-test('An object is served by nobody while it is on its way, and by the owner of its new partition then', () => {
+test('A migrating object is unserved until the owner of its new partition has it', () => {
   const settled = stateAfter([took('b', 'a', [3, 4])], HANDING, 7);
   const objects = [
     ['trackable', 't', 0, 3],
@@ -423,7 +423,7 @@ test('An object is served by nobody while it is on its way, and by the owner of 
   assert.deepEqual(served(state), ['b', 'b', undefined, false]);
   // Only what the record names has arrived.
   assert.equal(stateAfter([arrived('a', 8, [3])], state, 10), state);
-  // Whoever takes over from a plays its part.
+  // The successor of a takes its part.
   const gone = stateAfter(
     [
       expel(
@@ -462,7 +462,7 @@ test('A map goes through a record and back', () => {
   );
 });
 
-test('A snapshot holds all entities in their order, in messages below 4 MB, however long texts are', () => {
+test('A snapshot has all entities in order, in messages below 4 MB, however long their JSON is', () => {
   const long = (length: number, of: string) => JSON.stringify({ id: 'z', name: of.repeat(length) });
   const entities: EntityText[] = [
     { kind: 'zone', id: 'z', text: long(5_500_001, 'x') },

@@ -6,12 +6,12 @@ import { openTestBus, testNats } from './test_nats.ts';
 
 const nats = await testNats();
 const { skip } = nats;
-/** What one pull brings at most. */
+/** Most messages of one pull. */
 const PULLED = 512;
 const COUNT = 4 * PULLED + 1;
 const NUMBERS = Array.from({ length: COUNT }, (_, index) => index + 1);
 
-/** A stream of small messages, and how often the server is asked for some of them. */
+/** A stream of small messages, and a counter of pulls. */
 async function longStream(context: TestContext, name: string) {
   const { bus } = await openTestBus(context, nats, { name });
   const { settings, subject, append } = await withStream({ name }, bus);

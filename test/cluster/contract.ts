@@ -11,7 +11,7 @@ import {
 } from '../../src/cluster/nats/bus.ts';
 import { copied, look } from '../../src/model/borrowed.ts';
 
-/** Members of one cluster, each with a network that can be made worse. */
+/** Members of one cluster, each with a network that can fail. */
 export interface BusWorld {
   /** The prefix of its subjects and streams. */
   readonly name: string;
@@ -34,7 +34,7 @@ const SOON_MS = 3000;
 /** How long a deaf member waits for its answers. */
 const DEAF_MS = 300;
 
-/** Tests for what every bus must do. */
+/** Contract tests for every bus. */
 export function testBusContract({ name, skip = false, world }: BusKind): void {
   for (const [sentence, body] of PROMISES) {
     test(`${name} ${sentence}`, { skip }, async (context) => body(await world(context)));
@@ -72,7 +72,7 @@ const CORE: readonly Promised[] = [
     },
   ],
   [
-    'asks and gets an answer, or is told that nobody listens, or that nobody answered in time',
+    'requests get an answer, or the result that there are no responders, or that no answer came in time',
     async (world) => {
       const [a, b] = [world.bus('a'), world.bus('b')];
       const answering = b.subscribe(`${world.name}.ask`, ({ reply, bytes }) => {
@@ -124,7 +124,7 @@ const CORE: readonly Promised[] = [
       await down(b);
       world.restore('b');
       await up(b);
-      // A later subscription is in force, so the earlier one is as well.
+      // A later subscription is active, so the earlier one is as well.
       await b.subscribe(`${world.name}.now`, () => undefined).ready;
       a.publish(`${world.name}.m`, utf8('again'));
       assert.deepEqual(await heard.until('again'), ['again']);
@@ -450,7 +450,7 @@ interface Stored {
   readonly bytes: Uint8Array;
 }
 
-/** The messages that were heard on a subject, as texts. */
+/** Messages received on a subject, as strings. */
 class Heard {
   readonly texts: string[] = [];
   readonly ready: Promise<void>;
@@ -466,7 +466,7 @@ class Heard {
     this.end = end;
   }
 
-  /** Resolves with all texts so far once this one has arrived. */
+  /** Resolves with all strings so far once this one has arrived. */
   until(text: string): Promise<readonly string[]> {
     return new Promise((resolve) => {
       this.#told = () => this.texts.includes(text) && resolve(this.texts);

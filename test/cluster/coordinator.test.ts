@@ -29,14 +29,14 @@ function play(signals: readonly Signal[], from = openMembers('me', { suspectMs: 
   return signals.reduce(advance, from);
 }
 
-/** This hub, and others that joined after it, heard at 0; several may own partitions, and nothing is under way. */
+/** This hub, and others that joined after it, last seen at 0; several may own partitions, and nothing is migrating. */
 function cluster(others: readonly string[], options: { readonly ownersMax?: number } = {}): Members {
   const joined = ['me', ...others].map((incarnation, i) => join(i + 1, incarnation));
   const open = openMembers('me', { suspectMs: SUSPECT_MS, ...options });
   return play([{ is: 'up', atMs: -10_000 }, ...joined, state(2)], open);
 }
 
-/** A map of members that own so many partitions each, one member's after the other's. */
+/** A map with the given number of consecutive partitions per member. */
 function mapOf(counts: Readonly<Record<string, number>>, epoch = 5): PartitionMap {
   const owners = Object.entries(counts).flatMap(([member, count]) => Array.from({ length: count }, () => member));
   assert.equal(owners.length, PARTITIONS);
@@ -67,7 +67,7 @@ describe('A missing map', () => {
       500,
       ['a'],
     ],
-    ['is made by somebody else before this hub has joined', [expel(9, 'me')], 500, undefined],
+    ['is made by another member before this hub has joined', [expel(9, 'me')], 500, undefined],
     ['is not made without a connection', [DOWN], 500, undefined],
   ];
   for (const [name, signals, nowMs, owners] of rows) {
@@ -99,7 +99,7 @@ describe('mapWithoutSelf', () => {
     assert.deepEqual(new Set(later?.filter((_, partition) => map.owners[partition] === 'me')), new Set(['b']));
   });
 
-  test('is none where nobody is left', () => {
+  test('does not exist without other members', () => {
     const map = firstMap({ members: ['me'] });
     assert.equal(mapWithoutSelf(play([brings(9, map)], cluster([])), 1), undefined);
     assert.equal(mapWithoutSelf(cluster(['a']), 1), undefined);
@@ -116,7 +116,7 @@ describe('The next version of the protocol', () => {
     ['is due when the last that does not is gone', [state(1), owned, join(10, 'old', [1]), expel(11, 'old')], 2],
     ['is not due when everybody speaks it', [state(2, false), owned], undefined],
     ['is not due where this hub does not know of it', [state(2, false), owned, join(10, 'new', [2, 3])], undefined],
-    ['is said by the first', [state(1), owned, expel(10, 'me'), join(11, 'me')], undefined],
+    ['is appended by the first', [state(1), owned, expel(10, 'me'), join(11, 'me')], undefined],
   ];
   for (const [name, signals, version] of rows) {
     test(name, () => {
@@ -133,15 +133,15 @@ test('With one owner at most, the member with the smallest incarnation owns ever
   assert.equal(coordinatorRecord(play([brings(9, mapOf({ me: 256 })), state(2)], one), 500), undefined);
 });
 
-describe('Partitions for who has less than its share', () => {
+describe('Partitions for members with less than their share', () => {
   const owned = brings(9, mapOf({ me: 256 }));
   const rows: [name: string, signals: Signal[], nowMs: number, counts: Record<string, number>][] = [
     ['are 8 at a time', [owned], 500, { me: 248, a: 8 }],
     ['go to who has fewest', [brings(9, mapOf({ me: 240, a: 16 }))], 500, { me: 232, a: 16, b: 8 }],
     ['are as many as it lacks', [brings(9, mapOf({ me: 90, a: 83, b: 83 }))], 500, { me: 87, a: 86, b: 83 }],
-    ['go to nobody who has them', [brings(9, mapOf({ me: 86, a: 85, b: 85 }))], 500, {}],
+    ['go to no member that has its share', [brings(9, mapOf({ me: 86, a: 85, b: 85 }))], 500, {}],
     ['wait until what was moved before has arrived', [owned, state(2, false)], 500, {}],
-    ['wait while a member is not heard', [owned, beat('a', 900)], 2000, {}],
+    ['wait while a member is suspected', [owned, beat('a', 900)], 2000, {}],
     ['wait for a connection', [owned, DOWN], 500, {}],
     ['are moved by the first', [owned, expel(10, 'me'), join(11, 'me'), brings(12, mapOf({ a: 256 }, 6))], 500, {}],
     [
@@ -170,14 +170,14 @@ describe('Partitions for who has less than its share', () => {
 });
 
 describe('Loads', () => {
-  /** a and this hub own one half each, and what is measured in each of their partitions. */
+  /** a and this hub own one half each, with these loads in each of their partitions. */
   const measured = (own: number, a: number, atMs = 0): Signal[] => {
     const of = (from: number, load: number) =>
       new Map(Array.from({ length: PARTITIONS / 2 }, (_, i) => [from + i, load] as const));
     return [{ is: 'measured', loads: of(0, own) }, beat('a', atMs, of(PARTITIONS / 2, a))];
   };
   const even = play([brings(9, mapOf({ me: 128, a: 128 }))], cluster(['a']));
-  /** Looks each second, with the same loads; how long it takes until something is moved. */
+  /** Looks each second, with the same loads; time until a partition moves. */
   const movedAfter = (own: number, a: number, interrupted: (second: number) => Signal[] = () => []) => {
     let [members, imbalance]: [Members, Imbalance | undefined] = [even, undefined];
     for (let second = 0; second <= 130; second++) {
@@ -209,12 +209,12 @@ describe('Loads', () => {
     assert.equal(movedAfter(20, 10, pause)?.second, 91);
   });
 
-  test('are looked at anew with the next map', () => {
+  test('are measured again with the next map', () => {
     const next = (second: number) => (second === 40 ? [brings(10, mapOf({ me: 128, a: 128 }, 6))] : []);
     assert.equal(movedAfter(20, 10, next)?.second, 100);
   });
 
-  test('move nothing while something is under way, nor while somebody is not heard, and do so at once then', () => {
+  test('move nothing while something is migrating or a member is suspected, and do so at once afterwards', () => {
     const busy = (second: number) => [state(2, second < 59 || second >= 70)];
     assert.equal(movedAfter(20, 10, busy)?.second, 70);
     let members = play(measured(20, 10), even);

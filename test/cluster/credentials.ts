@@ -1,6 +1,6 @@
 import { nkeys } from '@nats-io/transport-node';
 
-/** What a server of an operator is configured with, and the credentials file of a user. */
+/** Configuration of an operator's server, and the credentials file of a user. */
 export interface Credentials {
   readonly configuration: string;
   readonly file: string;
@@ -41,7 +41,7 @@ export function makeCredentials(subjects: { publish: readonly string[]; subscrib
 
 type Key = ReturnType<typeof nkeys.createUser>;
 
-/** Says something of a subject, signed. */
+/** A signed JWT about a subject. */
 function token(signer: Key, subject: Key, says: Readonly<Record<string, unknown>>): string {
   const sub = subject.getPublicKey();
   const iat = Math.floor(Date.now() / 1000);

@@ -27,7 +27,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The text with everything replaced that is different here. Each must be there. */
+/** The text with all local values replaced. Each must be there. */
 function adapted(text: string, replacements: readonly (readonly [from: string, to: string])[]): string {
   return replacements.reduce((before, [from, to]) => {
     assert.ok(before.includes(from), `docs/cluster.md has no ${from}`);

@@ -14,7 +14,7 @@ import { testNats } from './test_nats.ts';
 
 const FENCE = '9d2c4f7e-52b6-4c0b-8a0e-3a1f6a1de001';
 const TRACKABLE = '0b680db2-b39b-45be-be77-40d7d2296cb4';
-/** Until what should happen within seconds is given up. */
+/** Timeout of events that should take seconds. */
 const PATIENCE_MS = 60_000;
 
 const { blocks = [] } = readDocuments().find(({ path }) => path === 'docs/subscribers.md') ?? {};
@@ -47,12 +47,12 @@ function becomes(hub: HubProcess, standing: string): Promise<void> {
   });
 }
 
-/** Resolves when both hubs own objects, by what one of them says. */
+/** Resolves when both hubs own objects, according to one of them. */
 function shared(hub: HubProcess): Promise<void> {
   return until('The objects are shared', async () => isShared((await hub.get('/health/system'))?.body?.cluster, 2));
 }
 
-/** Moves the tag until that is answered 204. */
+/** Moves the tag until the request is answered 204. */
 async function move(hub: HubProcess, east: number): Promise<void> {
   await until('The tag is moved', async () => {
     return (await hub.put('/providers/tag/location', locationOf('tag', east)))?.status === 204;
@@ -106,7 +106,7 @@ describe('A subscriber as docs/subscribers.md has it', { skip: nats.skip }, () =
     await move(b, 1);
     await b.get('/zones');
     assert.deepEqual(told, counts);
-    // Whoever has subscribed to what an owner makes and does not record is told that it has died, and nobody else.
+    // Subscribers to unjournaled events of an owner are notified of its failure; others are not.
     const address = `${a.base.replace('http', 'ws')}/ws/socket`;
     const open: string[] = [];
     const subscribed = async (topic: string): Promise<SocketClient> => {

@@ -26,20 +26,20 @@ export const OBJECTS = ['a', 'b', 'c', 'd'] as const;
 const VIEWS = ['EPSG:4326', 'local'];
 const STREAM = { name: 'hub_CONFIG', subjects: ['hub.cfg'], replicas: 1, storage: 'file' } as const;
 
-/** A subscription that notes what comes after it was answered, as a connection would have sent it. */
+/** A subscription that records the events after its confirmation, as a connection would have sent them. */
 export class Listener implements Subscriber {
   readonly hub: TestHub;
   readonly topic: Topic;
   /** The one object that it wants; undefined: all. */
   readonly object: string | undefined;
   state: 'asked' | 'open' | 'refused' | 'closed' = 'asked';
-  /** Numbers by object, or by the door of a proximity. */
+  /** Numbers by object, or by the ingress hub of a proximity. */
   readonly got = new Map<string, number[]>();
-  /** The last number of each when it was answered. */
+  /** Last number of each at the confirmation. */
   since: ReadonlyMap<string, number> = new Map();
   readonly #id: number;
   readonly #askedMs: number;
-  /** How long it took until it was answered. */
+  /** Time until the confirmation. */
   waitedMs = 0;
 
   constructor(hub: TestHub, { topic, crs, object }: { topic: Topic; crs: string; object: string | undefined }) {
@@ -86,7 +86,7 @@ export class Listener implements Subscriber {
   }
 }
 
-/** A hub of which there is nothing but its fan-out. */
+/** A hub that has only its fan-out. */
 export class TestHub {
   readonly name: string;
   readonly world: FanOutWorld;
@@ -95,7 +95,7 @@ export class TestHub {
   readonly shared: ClusterFanout;
   readonly listeners: Listener[] = [];
   readonly notices: string[] = [];
-  /** What its shards render. */
+  /** Variants that its shards render. */
   variants: readonly Variant[] = [];
   isOwner = false;
   isOver = false;
@@ -143,7 +143,7 @@ export class TestHub {
   }
 
   /**
-   * Publishes the next event of some objects, as a shard does that was told of the variants. All are recorded before;
+   * Publishes the next event of some objects, as a shard does that was notified of the variants. All are journaled before;
    * `dies`: and then it is killed.
    */
   step(objects: readonly string[], { dies = false } = {}): void {
@@ -166,7 +166,7 @@ export class TestHub {
     else this.fanout.publish(batchesOf(events));
   }
 
-  /** Takes a proximity at its door. */
+  /** Publishes a proximity as the ingress hub. */
   announce(): void {
     const { announced } = this.world;
     const n = (announced.get(this.name) ?? 0) + 1;
@@ -230,17 +230,17 @@ export class TestHub {
 export class FanOutWorld {
   readonly cluster: SimulatedCluster;
   readonly dice: Dice;
-  /** The last number of each object, and of each door. */
+  /** Last number of each object, and of each ingress hub. */
   readonly published = new Map<string, number>();
   readonly announced = new Map<string, number>();
   readonly hubs: TestHub[] = [];
   /** The fence events of each hub, as in its journal. */
   readonly recorded = new Map<string, JournaledFenceEvent[]>();
-  /** Owners that are gone, and have no heir yet that has told their fence events. */
+  /** Failed owners whose fence events no successor has redelivered yet. */
   readonly #untold = new Set<string>();
-  /** Whoever may let out events: a former owner cannot, as its lanes are sealed. */
+  /** Hub that may publish events: a former owner cannot, because its journal is sealed. */
   owner: string | undefined;
-  /** Where there are several owners, who publishes events of which object; of those on their way nobody does. */
+  /** With several owners, the hub that publishes events of each object; none for migrating objects. */
   homes: Map<string, string> | undefined;
   readonly #driver: Bus;
   #last = 0;
@@ -275,7 +275,7 @@ export class FanOutWorld {
     this.owner = hub.name;
   }
 
-  /** The last fence events of owners that are gone. */
+  /** Last fence events of failed owners. */
   takeUntold(): JournaledFenceEvent[] {
     const events = [...this.#untold].flatMap((name) => {
       const all = this.recorded.get(name) ?? [];
@@ -285,7 +285,7 @@ export class FanOutWorld {
     return events;
   }
 
-  /** The owner records what happens to some objects, and dies before it has told anybody; another hub takes over. */
+  /** The owner journals events of some objects, and fails before it has published them; another hub takes over. */
   async dieInStep(objects: readonly string[]): Promise<void> {
     const hub = this.living.find(({ name, isOwner }) => name === this.owner && isOwner);
     if (hub === undefined) return;
@@ -294,7 +294,7 @@ export class FanOutWorld {
     await this.expel(hub);
   }
 
-  /** All hubs own something from now on, and objects can move from one to the other. */
+  /** All hubs own something from now on, and objects can move between them. */
   async share(): Promise<void> {
     await this.#append({ is: 'owners', hubs: this.living.map(({ name }) => name) });
     const first = this.owner ?? '';
@@ -312,7 +312,7 @@ export class FanOutWorld {
     const adopt = async (before: SentBefore): Promise<void> => {
       await to.shared.tookBehind(from.name, before);
       homes.set(object, to.name);
-      // At once, if it can: so it comes as early as it may. Or it goes on as it is.
+      // As early as possible, or not at all.
       if (this.dice(3) > 0) this.step([object]);
       else this.move(object, this.living[this.dice(this.living.length)] as TestHub);
     };
@@ -322,7 +322,7 @@ export class FanOutWorld {
     });
   }
 
-  /** Expels a hub; another one gets what it has owned. */
+  /** Expels a hub; another one gets its partitions. */
   async expel(gone: TestHub): Promise<void> {
     const others = this.living.filter((hub) => hub !== gone);
     const next = others[this.dice(others.length)];
@@ -330,7 +330,7 @@ export class FanOutWorld {
     else await this.#append({ is: 'gone', hub: gone.name });
   }
 
-  /** The owner leaves in order; another one gets what it has owned. */
+  /** The owner leaves; another hub gets its partitions. */
   async leave(): Promise<void> {
     const leaving = this.living.find(({ name }) => name === this.owner);
     const others = this.living.filter((hub) => hub !== leaving);
@@ -375,7 +375,7 @@ function fenceFieldsOf(object: string): FilterFields {
   return ['f', undefined, object, undefined, 'region_entry'];
 }
 
-/** Each got, of each object, numbers one behind the other; and, if it is still there, all up to the last. */
+/** Each listener got consecutive numbers of each object; and, if it is still open, all up to the last. */
 export function check(world: FanOutWorld): { open: number; closed: number; refused: number } {
   const found = { open: 0, closed: 0, refused: 0 };
   for (const hub of world.hubs) {

@@ -25,7 +25,7 @@ function stepOf(text: string): Uint8Array {
   return packStep({ nowMs: 5, config: 3, setBacks: [{ toMs: 1, byMs: 2 }], batch: NOTHING, effects });
 }
 
-test('ToldFenceEvents knows the events of each variant by their ids, in JSON and in GeoJSON', () => {
+test('FenceEventDedup identifies the events of each variant by their ids, in JSON and in GeoJSON', () => {
   const told = new FenceEventDedup();
   for (const [variant, texts] of [
     [1, ['a', 'b', 'é'].map(textOf)],
@@ -39,7 +39,7 @@ test('ToldFenceEvents knows the events of each variant by their ids, in JSON and
   assert.deepEqual([has(2, featureOf('b')), has(1, textOf('c')), has(3, textOf('a'))], [false, false, false]);
 });
 
-test('ToldFenceEvents forgets what its sender has told long ago, and a sender that is gone for a minute', () => {
+test('FenceEventDedup forgets old events of a sender, and a sender a minute after its removal', () => {
   const told = new FenceEventDedup();
   const pass = (seconds: number): void => {
     for (let i = 0; i < seconds; i++) told.beat();
@@ -91,7 +91,7 @@ test('lastFenceEvents are those that were kept in the last five seconds of a jou
     ['4000', 4000],
     ['6000', 6000],
   ]);
-  // One that has ended long before it could be kept was told no earlier.
+  // A step that ended long before it could be stored was not published earlier.
   assert.deepEqual(told([stepAt(1000), stepAt(2000, 4000)], [last]), [['2000', 2000]]);
   assert.deepEqual(told([], []), []);
 });
@@ -113,16 +113,16 @@ test('lastFenceEvents are without those of objects that had left, and arrived el
   const common = { kind: 'released' as const, keptByMs: 3, config: 1, sequence: 7, isRelayed: false, step };
   const told = (isPending: boolean, { isRelayed = false, endMs = 3 } = {}): readonly string[] => {
     const record = { ...common, isRelayed, endMs };
-    // What has left comes before the step with which it did.
+    // A release precedes the step that it belongs to.
     const steps = [stepAt(1, 'p', 'q'), record, stepAt(3, 'p', 'q'), stepAt(5, 'p', 'q')];
     const left = { earlier: [], steps, released: [record] };
     return lastFenceEvents('a1', left, () => isPending).map(({ event: [, text] }) => text);
   };
   assert.deepEqual(told(false), ['q 1', 'q 3', 'p 5', 'q 5']);
   assert.deepEqual(told(true), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
-  // It has left with a step that says nothing: the next one is of when it is back.
+  // It has left with a step without effects: the next one is of its return.
   assert.deepEqual(told(false, { endMs: 2 }), ['q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
-  // What an owner before has released, and this one has relayed, says nothing of what this one has told.
+  // Relayed state of a previous owner says nothing about this one's published events.
   assert.deepEqual(told(false, { isRelayed: true }), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
 });
 

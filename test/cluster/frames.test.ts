@@ -27,7 +27,7 @@ function textsOf({ bytes, ends }: EventBatch): string[] {
 
 const variant = (id: number): Variant => ({ id, topic: 'location_updates', crs: 'local' });
 
-/** What b gets of the frames that a sends; its variant is 7. */
+/** Frames that b receives from a; its variant is 7. */
 async function pair(context: TestContext) {
   const clock = new SimulatedClock();
   context.after(clock.run());
@@ -107,7 +107,7 @@ test('FrameWriter and readFrame carry events of any variants, with fields and wi
   );
 });
 
-test('readFrame refuses what is no frame, and nothing else happens', () => {
+test('readFrame rejects malformed frames with a FrameFormatError', () => {
   const writer = new FrameWriter('a');
   writer.add(
     1,
@@ -169,7 +169,7 @@ test('FramesIn tells of an event that is too large to be sent', async (context) 
   assert.deepEqual([got, lost], [['{}'], ['rendered']]);
 });
 
-/** What is sent then is lost. */
+/** Messages that are sent then are lost. */
 async function losing(
   { cluster, clock }: Pick<Awaited<ReturnType<typeof pair>>, 'cluster' | 'clock'>,
   send: () => void,
@@ -253,7 +253,7 @@ test('FramesIn holds 8 MiB behind a gap', async (context) => {
   assert.deepEqual([got.length, lost], [9, ['rendered']]);
 });
 
-test('FramesIn is told at once what was sent too long ago to be sent again', async (context) => {
+test('FramesIn learns at once which messages can no longer be sent again', async (context) => {
   const hub = await pair(context);
   const { clock, out, send, got, lost } = hub;
   await losing(hub, () => {
@@ -266,7 +266,7 @@ test('FramesIn is told at once what was sent too long ago to be sent again', asy
   assert.deepEqual([got, lost], [['2'], ['announced', 'rendered']]);
 });
 
-test('FramesIn hears of the last message too when it is missing, once the sender beats', async (context) => {
+test('FramesIn also notices a missing last message, by the next heartbeat of its sender', async (context) => {
   const hub = await pair(context);
   const { clock, out, send, lost, got, announced } = hub;
   await losing(hub, () => send('1'));
@@ -411,7 +411,7 @@ test('FramesIn tells that frames of another sender are lost before anybody goes 
   cluster.restore('a');
   await clock.wait(2000);
   assert.deepEqual(got, ['1'], 'it does not come late');
-  // The same of frames that come, and wait for those of others.
+  // The same for frames that arrive, and wait for those of others.
   out.tookBehind('c', { b: 1 });
   send('3');
   await into.reachedFrom('a', 3);
@@ -421,7 +421,7 @@ test('FramesIn tells that frames of another sender are lost before anybody goes 
   assert.deepEqual(got, ['1', '4']);
 });
 
-test('FramesIn holds frames for no sender that is gone, and for none longer than a second', async (context) => {
+test('FramesIn holds frames for no removed sender, and for none longer than a second', async (context) => {
   const { clock, other, into, sendOther, got, lost } = await three(context);
   other.tookBehind('a', { b: 3 });
   sendOther('1');
@@ -438,7 +438,7 @@ test('FramesIn holds frames for no sender that is gone, and for none longer than
   assert.deepEqual(got, ['1', '2']);
 });
 
-test('FramesIn drops what comes of who is gone, and tells if that was an owner', async (context) => {
+test('FramesIn drops frames of a removed sender, and reports a loss if that was an owner', async (context) => {
   const { clock, into, send, got, lost } = await pair(context);
   send('1');
   await clock.wait(10);

@@ -15,7 +15,7 @@ const fields = {
 };
 const beats = fc.record(fields, { noNullPrototype: true });
 
-test('A beat, and what is applied, are read as they were written', () => {
+test('Heartbeats and applied sequences are read as they were written', () => {
   fc.assert(
     fc.property(beats, fc.nat(), (beat, sequence) => {
       assert.deepEqual(unpackHeartbeat(lend(packHeartbeat(beat))), beat);
@@ -26,7 +26,7 @@ test('A beat, and what is applied, are read as they were written', () => {
   );
 });
 
-test('A beat leaves out what a hub cannot have measured: it is to be heard all the same', () => {
+test('A heartbeat leaves out invalid measurements, so that it arrives nevertheless', () => {
   const loads = new Map([
     [1, NaN],
     [2, 5],
@@ -50,13 +50,13 @@ const BAD: readonly [what: string, value: unknown, message: string][] = [
 ];
 
 for (const [what, value, message] of BAD) {
-  test(`A beat with ${what} cannot be read, and is said to have it`, () => {
+  test(`A heartbeat with ${what} is rejected, and the error names it`, () => {
     const bytes = lend(new Packr({ useRecords: false }).pack(value));
     assert.throws(() => unpackHeartbeat(bytes), { name: 'BeatError', message: `Cannot read a beat: ${message}` });
   });
 }
 
-test('What is applied cannot be read from a beat that was cut off', () => {
+test('An applied sequence cannot be read from a truncated message', () => {
   assert.throws(() => unpackApplied(lend(Uint8Array.of(0x93, 1))), {
     name: 'BeatError',
     message: 'Cannot read what a member has applied: 2 bytes are not msgpack',

@@ -25,7 +25,7 @@ async function openCluster() {
   return { a: await open('a'), open };
 }
 
-/** Everything goes into the fence and out of it, again and again; the first tag stays in it. */
+/** Moves everything into the fence and out of it, repeatedly; the first tag stays in it. */
 async function feed(hub: TestHub, seconds: readonly number[]): Promise<void> {
   for (const second of seconds) {
     const locations = TAGS.map((id, i) => ({
@@ -45,7 +45,7 @@ async function place(hub: TestHub): Promise<void> {
   }
 }
 
-/** Both hubs own as much, and nothing is being moved. */
+/** Both hubs own the same share, and nothing is migrating. */
 async function shared(hub: TestHub): Promise<void> {
   for (let left = 150; !isShared((await hub.get('/health/system')).body.cluster, 2); left--) {
     assert.ok(left > 0, 'the objects are shared within 15 s');
@@ -129,7 +129,7 @@ test('Every hub answers from what all have recorded, as one hub alone does', { s
     assert.deepEqual(found[0], found[1], path);
     if (member !== 'events' && member !== 'visits') assert.deepEqual(found[0], expected, path);
   }
-  // What is deleted is known by its history, wherever that is.
+  // Deleted objects remain in the history, on any hub.
   for (const hub of [a, alone]) for (const tag of TAGS.slice(1, 7)) await hub.delete(`/providers/${tag}`);
   for (const tag of [...TAGS.slice(1, 7), 'nobody']) {
     const path = `/providers/${tag}/history?${SPAN}`;

@@ -37,7 +37,7 @@ async function makeStreams(bus: Bus, places: JournalSubjects, more: Partial<Stre
   for (const settings of streamsOf(places, more)) await bus.makeStream(settings);
 }
 
-/** A journal, and the fate of its records. */
+/** A journal, and the outcomes of its records. */
 class Watched {
   readonly journal: HubJournal;
   readonly acknowledged: string[] = [];
@@ -120,7 +120,7 @@ async function sealed(context: TestContext, seed: number) {
     await clock.wait(dice(30));
   }
   await sealing;
-  // All faults are over by now: the owner must find out that it is sealed.
+  // All faults are over: the owner must find out that it is sealed.
   await clock.wait(30_000);
   cluster.mishaps.unanswered = 0;
   watched.send();
@@ -151,7 +151,7 @@ test('A journal goes on in its other stream when the server that leads the first
   const { clock, cluster, journal, readFrom } = await journalOn(context, { seed: 5 });
   const [a, b] = PLACES.map(({ stream }) => cluster.leaderOf(stream));
   assert.notEqual(a, b);
-  // A hub that has lost its own connection finds that out first.
+  // A hub without a connection finds that out first.
   assert.notEqual(a, [...cluster.members].find(({ name }) => name === 'owner')?.server);
   let longestMs = 0;
   for (let turn = 0; turn < 200; turn++) {
@@ -312,7 +312,7 @@ for (const [what, bytes, message] of [
   ['cut off', recordsMessage(4, [utf8('abc')]).subarray(0, -1), /Message 4 of a journal ends within a record/],
   ['too long', Uint8Array.of(...recordsMessage(4, []), 1), /Message 4 of a journal is longer than its records/],
 ] as const) {
-  test(`A message of a journal that is ${what} is refused`, () => {
+  test(`A message of a journal that is ${what} is rejected`, () => {
     assert.throws(() => journalMessage(bytes), { name: 'JournalFormatError', message });
   });
 }

@@ -10,7 +10,7 @@ import { isShared } from './shared_objects.ts';
 import { testNats } from './test_nats.ts';
 
 const HOLD_MS = 1500;
-/** Until what should happen within seconds is given up. */
+/** Timeout of events that should take seconds. */
 const PATIENCE_MS = 20_000;
 const LOOK_MS = 50;
 
@@ -52,7 +52,7 @@ function becomes(hub: HubProcess, standing: string): Promise<void> {
   return until(`A hub is ${standing}`, async () => (await clusterOf(hub))?.standing === standing);
 }
 
-/** Resolves when both hubs own objects, by what one of them says. */
+/** Resolves when both hubs own objects, according to one of them. */
 function shared(hub: HubProcess): Promise<void> {
   return until('The objects are shared', async () => isShared(await clusterOf(hub), 2));
 }
@@ -65,7 +65,7 @@ function isWell(hub: HubProcess): Promise<void> {
   return until('A hub is well', async () => (await hub.get('/health'))?.status === 200);
 }
 
-/** Resolves with what the connection was closed with. */
+/** Resolves with the close code of the connection. */
 function closing(client: SocketClient): Promise<number> {
   return new Promise((resolve) => client.socket.once('close', resolve));
 }
@@ -74,10 +74,10 @@ function openSocket(hub: HubProcess): Promise<SocketClient> {
   return SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
 }
 
-/** Some that all hubs own a part of. */
+/** Tags that are spread over all hubs. */
 const TAGS = Array.from({ length: 8 }, (_, index) => `tag${index}`);
 
-/** Locates the tags again and again, all in one body, until it is ended. */
+/** Locates the tags repeatedly, all in one body, until it is closed. */
 class Sender {
   readonly statuses: (number | undefined)[] = [];
   longestMs = 0;
@@ -91,7 +91,7 @@ class Sender {
     this.#ended = this.#send();
   }
 
-  /** Resolves with the metres to the east that were acknowledged last. */
+  /** Resolves with the last acknowledged meters to the east. */
   async end(): Promise<number> {
     this.#isEnded = true;
     await this.#ended;
@@ -112,7 +112,7 @@ class Sender {
   }
 }
 
-/** Where the tags are, each place once. */
+/** Distinct positions of the tags. */
 async function eastOf(hub: HubProcess): Promise<readonly number[]> {
   const found = await Promise.all(TAGS.map((tag) => hub.get(`/providers/${tag}/location`)));
   for (const each of found) assert.equal(each?.status, 200, JSON.stringify(each?.body));
@@ -174,7 +174,7 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     for (const hub of [a, b]) assert.deepEqual(await hub.get('/health'), { status: 200, body: {} } satisfies Answered);
   });
 
-  test('refuse one whose settings do not agree with theirs', async () => {
+  test('reject one whose settings differ from theirs', async () => {
     const odd = new HubProcess(newFolder(atEnd), settingsOf('odd', { fence_event_provider_id: 'set' }), atEnd);
     const copies = new HubProcess(newFolder(atEnd), settingsOf('copies', { cluster_replicas: 3 }), atEnd);
     const memory = new HubProcess(newFolder(atEnd), settingsOf('memory', { cluster_storage: 'memory' }), atEnd);
@@ -208,7 +208,7 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     assert.equal(sumOf(await metricsOf(b), 'hub_cluster_expelled_total'), 1);
   });
 
-  test('hand over when one is told to stop, and neither refuse nor miss anything meanwhile', async () => {
+  test('hand over when one is stopped, and neither reject nor miss anything meanwhile', async () => {
     const closed = closing(await openSocket(b));
     const subscriber = await openSocket(a);
     const locations = await subscriber.subscribe('location_updates');
@@ -265,7 +265,7 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     });
   }
 
-  test('refuse locations while a journal is full, and go on when it is trimmed', async () => {
+  test('reject locations while a journal is full, and go on when it is trimmed', async () => {
     const random = randomFrom(1);
     const locations = () => Array.from({ length: 4000 }, (_, index) => locationOf(`t${index}`, 1e6 * random()));
     const statuses: (number | undefined)[] = [];
@@ -280,14 +280,14 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     await isWell(a);
   });
 
-  test('end when they are told to, although NATS has gone for good', async () => {
+  test('exit on SIGTERM although NATS is down for good', async () => {
     const c = await startHub('c', { cluster_reads: 'any' });
     await shared(c);
     const sender = new Sender(a);
     await until('The tags are located', async () => sender.statuses.length > 10);
     await nats.servers.servers[0]?.kill();
     await until('Requests are refused', async () => sender.statuses.includes(503));
-    // What it has may be from the past, and it was told not to mind.
+    // Its state may be stale, which its settings allow.
     assert.equal((await c.get('/zones'))?.status, 200);
     const stopped = await Promise.all([a, c].map((hub) => hub.stop()));
     await sender.end();

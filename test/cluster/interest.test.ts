@@ -11,7 +11,7 @@ import { SimulatedClock } from './simulated_clock.ts';
 
 const VARIANT: Variant = { id: 4, topic: 'fence_events', crs: 'local', zoneId: 'z', geojson: true, unfiltered: false };
 
-/** Some hubs, each of which wants one variant of its own number, and what they have heard. */
+/** Hubs that want one variant each, by their own numbers, and the interest that they have received. */
 async function hubsOf(context: TestContext, names: readonly string[]) {
   const clock = new SimulatedClock();
   context.after(clock.run());
@@ -55,7 +55,7 @@ test('packInterest and readInterest carry what is wanted', () => {
   assert.deepEqual(readInterest(lend(packInterest(message))), message);
 });
 
-test('readInterest refuses what does not fit', () => {
+test('readInterest rejects malformed messages', () => {
   const pack = (...values: unknown[]) => lend(new Packr({ useRecords: false }).pack(values));
   const row = [4, 'fence_events', 'local', 'z', true, true];
   assert.deepEqual(readInterest(pack(1, 'a', 1, [row])).variants, [VARIANT]);
@@ -92,7 +92,7 @@ test('readInterest refuses what does not fit', () => {
   for (const values of broken) assert.throws(() => readInterest(pack(...values)), { name: 'FrameFormatError' });
 });
 
-test('Interest tells every member, and told waits for all of them', async (context) => {
+test('Interest is sent to every member, and acknowledged() waits for all of them', async (context) => {
   const { hubs, heard, clock } = await hubsOf(context, ['a', 'b', 'c']);
   const [a, b, c] = hubs;
   assert.ok(a && b && c);
@@ -127,7 +127,7 @@ test('Interest tells of many changes at once, and of the last', async (context) 
   assert.ok(acknowledged.length <= 8, `${acknowledged.length} messages in 100 ms`);
 });
 
-test('Interest waits for no member that is gone, nor for ever for one that does not hear', async (context) => {
+test('Interest waits for no removed member, nor forever for a silent one', async (context) => {
   const { hubs, cluster, clock, heard } = await hubsOf(context, ['a', 'b', 'c']);
   const [a, b] = hubs;
   assert.ok(a && b);
@@ -154,7 +154,7 @@ test('Interest waits for no member that is gone, nor for ever for one that does 
   await assert.rejects(a.interest.allInterestReceived(), /this hub is no member any more/);
 });
 
-test('Interest is heard by a hub that learns later that the other is a member', async (context) => {
+test('Interest reaches a hub that finds out later that the other is a member', async (context) => {
   const { hubs, clock, heard } = await hubsOf(context, ['a', 'b']);
   const [a, b] = hubs;
   assert.ok(a && b);

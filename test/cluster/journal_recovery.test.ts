@@ -25,7 +25,7 @@ const nats = await testNats();
 const SEEDS = 40;
 const SERVERS = ['n1', 'n2', 'n3'];
 
-/** A record as a journal has it, of "step <text>" or "done <number>", by so many records of the configuration log. `nowMs`: of a step. */
+/** A journal record of "step <text>" or "done <number>", at that record of the configuration log. `nowMs`: time of a step. */
 function record(text: string, config = 0, nowMs = 0): Uint8Array {
   const [kind, ...rest] = text.split(' ');
   const step = { nowMs, config, setBacks: [], batch: lend(utf8(rest.join(' '))), effects: lend(new Uint8Array()) };
@@ -47,7 +47,7 @@ function simulated(context: TestContext, seed = 1) {
   return { clock, cluster: new SimulatedCluster({ clock, seed }) };
 }
 
-/** The journal of a hub with markers that say what is in the state, and trims, under faults, until another hub seals it. */
+/** The journal of a hub with markers of the state, and trims, under faults, until another hub seals it. */
 async function taken(context: TestContext, seed: number) {
   const { clock, cluster } = simulated(context, seed);
   const dice = diceOf(seed + 900);
@@ -82,7 +82,7 @@ async function taken(context: TestContext, seed: number) {
   return { journal, left };
 }
 
-/** How many steps there were when the state was begun that a marker speaks of, and how many of them were kept. */
+/** Number of steps when the state of a marker was begun, and whether the marker was stored. */
 interface Mark {
   readonly upTo: number;
   readonly kept: number;
@@ -90,7 +90,7 @@ interface Mark {
   isKept: boolean;
 }
 
-/** The journal of a hub, and what became of what was appended to it. */
+/** The journal of a hub, and the outcomes of its appends. */
 class WrittenJournal {
   readonly texts: string[] = [];
   /** Steps that were acknowledged. */
@@ -117,7 +117,7 @@ class WrittenJournal {
     );
   }
 
-  /** The state is written that was begun at the last marker. */
+  /** The state that was begun at the last marker is written. */
   done(): void {
     const mark = this.#next;
     this.#next = this.#mark();
@@ -152,7 +152,7 @@ test('readSteps gives what no marker that was kept says to be in the state, of s
     if (from !== undefined) assert.deepEqual(found, texts.slice(from, from + found.length), why);
     const end = from === undefined ? undefined : from + found.length;
     assert.ok((end ?? texts.length) >= kept, why);
-    // It begins where one of those markers says that may be the last one that was kept.
+    // It begins at one of the markers that may be the last stored one.
     const last = marks.findLastIndex(({ isKept }) => isKept);
     const possible = [...(last < 0 ? [{ kept: 0, put: 0 }] : []), ...marks.slice(Math.max(last, 0))];
     const begin = from ?? texts.length;
@@ -221,7 +221,7 @@ test('readSteps tells by when a step was kept: by when something came that did n
   const large = randomBytes(700_000).toString('base64');
   const messages = [
     [at('step a', 100), at('step b', 110)],
-    // These have waited until the first message was kept.
+    // These waited until the first message was stored.
     [at('step c', 120), at(`step d${large}`, 130)],
     [at(`step e${large}`, 140)],
     [at('step f', 7010)],
@@ -299,7 +299,7 @@ test('readSteps tells by how much of the configuration the last step was made, a
   }
 });
 
-/** Effects that say of providers that they are here, without a location, or elsewhere. */
+/** Effects of providers that are here, without a location, or elsewhere. */
 function effectsOf(places: Readonly<Record<string, 'here' | 'elsewhere'>>) {
   const writer = new EffectWriter(newRecordBuffer);
   for (const [id, place] of Object.entries(places)) {
@@ -356,7 +356,7 @@ for (const [what, records, expected] of [
     { departed: [['provider p', 9]], relayed: [], steps: 3 },
   ],
 ] as const) {
-  test(`readSteps tells that a hub has let go ${what}`, async (context) => {
+  test(`readSteps reports that a hub has released ${what}`, async (context) => {
     const { cluster } = simulated(context);
     const bus = cluster.bus('taker');
     await up(bus);
@@ -396,7 +396,7 @@ for (const [what, messages] of [
     ],
   ],
 ] as const) {
-  test(`readSteps refuses a journal in which a message is missing ${what}`, async (context) => {
+  test(`readSteps rejects a journal in which a message is missing ${what}`, async (context) => {
     const read = await journalWith(
       context,
       messages.map(([place, bytes]) => [place, bytes]),
@@ -408,12 +408,12 @@ for (const [what, messages] of [
   });
 }
 
-test('readSteps refuses a journal that is not sealed in both streams', async (context) => {
+test('readSteps rejects a journal that is not sealed in both streams', async (context) => {
   const read = await journalWith(context, [[0, message(0, 'step a')]], { sealed: [0] });
   await assert.rejects(read(), { name: 'JournalFormatError', message: /"hub\.j\.i\.a": it is not sealed$/ });
 });
 
-test('dropIncarnation deletes both streams, and does not mind when they are gone', async (context) => {
+test('dropIncarnation deletes both streams, and accepts that they are deleted already', async (context) => {
   const { cluster } = simulated(context);
   const bus = cluster.bus('taker');
   await makeStreams(bus, 'hub', 'i');

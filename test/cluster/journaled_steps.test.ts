@@ -6,10 +6,10 @@ import { itemOf, locationAt, T0 } from '../support/shard_harness.ts';
 import { checkLocations, type ProcessedLocation } from './simulation/check.ts';
 import { keptSteps } from './simulation/journaled_steps.ts';
 
-/** Steps of a hub with a location each: its speed, and the record of what it has changed. */
+/** Steps of a hub with a location each: its speed, and its record. */
 type Told = readonly (readonly [speed: number, record?: string])[];
 
-/** What the steps of some hubs have come to, where all records but `lost` are kept. */
+/** Locations after the steps of some hubs, where all records but `lost` are stored. */
 function locationsOf(...hubs: readonly Told[]) {
   const processed: ProcessedLocation[] = [];
   const idle = new Set<number>();

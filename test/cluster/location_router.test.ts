@@ -18,7 +18,7 @@ const HUBS = ['a', 'b', 'c'];
 const NOBODY = 'nobody';
 const LIST: readonly string[] = [];
 
-/** Routes of hub `a`, and what goes where: numbers of locations by the hub that gets them, `shards` for those here. */
+/** Router of hub `a`, and numbers of locations by the hub that gets them, `shards` for those here. */
 function openRoutes() {
   const ownership = new Ownership((_, id) => partitionOf(id));
   const went: [to: string, provider: string, number: number][] = [];
@@ -88,7 +88,7 @@ function openRoutes() {
 
 const scanner = new LocationScanner({ nameBytes: 1024, propertiesBytes: 65_536 });
 
-/** Hands in a body as ingest does, with homes as they are found out once. */
+/** Passes a body as ingest does, with homes that are looked up once. */
 function scan({ routes }: ReturnType<typeof openRoutes>, providers: readonly string[]): void {
   const values = providers.map((provider_id, number) => ({
     position: { type: 'Point', coordinates: [8, 50] },
@@ -118,7 +118,7 @@ function scan({ routes }: ReturnType<typeof openRoutes>, providers: readonly str
   });
 }
 
-test('Each location of a body goes to whoever serves its provider, in order, and behind what waits for that', () => {
+test('Each location of a body goes to the hub that serves its provider, in order, and after earlier ones', () => {
   const provider = fc.nat(9).map((number) => `tag ${'0'.repeat(number % 4)}${number}`);
   let partial = 0;
   fc.assert(
@@ -160,7 +160,7 @@ test('Each location of a body goes to whoever serves its provider, in order, and
   assert.ok(partial > 10, `${partial}`);
 });
 
-test('Homes are found out anew whenever somebody else serves something', () => {
+test('Homes are looked up again after each change of ownership', () => {
   const { routes, serve } = openRoutes();
   const seen = [routes.homesChanged];
   for (const version of [1, 2, 9]) {
@@ -171,7 +171,7 @@ test('Homes are found out anew whenever somebody else serves something', () => {
   assert.equal(new Set(seen).size, seen.length);
 });
 
-test('There is room where there is room for whoever may be concerned', () => {
+test('There is capacity if all possible receivers have it', () => {
   const { routes, serve, state } = openRoutes();
   const cases: readonly [
     owners: readonly string[],
@@ -209,7 +209,7 @@ test('A body is committed when all parts of it are, and a failure says that some
   }) as [string, string];
   const handOver = (id: string): void => routes.location(locationOf(id, ''), { generatedMs: T0, receivedMs: T0 });
   assert.equal(routes.kept(), undefined);
-  // The shards of this hub are slow, but were handed nothing.
+  // The shards of this hub are slow, but were given nothing.
   state.kept = { local: new Promise(() => undefined), remote: Promise.resolve() };
   handOver(there);
   await routes.kept();

@@ -6,10 +6,10 @@ import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 
 const QUESTION = { ask: 'sources', about: '' };
-/** What all hubs are given to answer, and a question about how far they came. */
+/** Answers of all hubs, and a query that reports their progress. */
 const PATIENCE_MS = 500;
 
-/** Hubs that each answer what they are given: a function of what is asked. */
+/** Hubs with the given answers: a function of the query. */
 async function hubsOf(context: TestContext, answers: Readonly<Record<string, QueryHandler['answer'] | undefined>>) {
   const clock = new SimulatedClock();
   context.after(clock.run());
@@ -163,7 +163,7 @@ for (const [what, answer, why] of [
   });
 }
 
-test('Who asks while the same is under way gets what was told after it asked, and asks nobody twice', async (t) => {
+test('Callers that repeat a query in progress share the next round, with answers made after their calls', async (t) => {
   let count = 0;
   const { clock, hubs } = await hubsOf(t, { a: says(0), b: () => ++count });
   const [a] = hubs;
@@ -188,7 +188,7 @@ test('Different questions that are under way are bounded', async (t) => {
   assert.equal((await a.gather.ask(QUESTION)).length, 1);
 });
 
-test('A hub that is closed answers nobody, and waits for nobody', async (t) => {
+test('A closed hub answers no queries, and waits for no answers', async (t) => {
   const { cluster, hubs } = await hubsOf(t, { a: says(1), b: says(2) });
   const [a, b] = hubs;
   cluster.deafen('b');

@@ -45,7 +45,7 @@ function play(signals: readonly Signal[], from = openMembers('me', { suspectMs: 
   return signals.reduce(advance, from);
 }
 
-/** This hub, and others that joined after it, up since -10,000 and silent since 0, with an append kept at `keptAtMs`. */
+/** This hub, and others that joined after it, up since -10,000 and silent since 0, with an append stored at `keptAtMs`. */
 function cluster(others: readonly string[], { keptAtMs = 1_000_000 }: { readonly keptAtMs?: number } = {}): Members {
   const joined = ['me', ...others].map((incarnation, i) => join(i + 1, incarnation));
   const state: Signal = { is: 'state', protocol: 2, isSettled: true };
@@ -56,7 +56,7 @@ function suspected(members: Members, nowMs: number): string[] {
   return suspects(members, nowMs).map(({ incarnation }) => incarnation);
 }
 
-/** Looks and tells in turn; returns what was to be done after each signal. */
+/** Looks and signals in turn; returns the steps after each signal. */
 function session(members: Members, steps: readonly [nowMs: number, ...signals: Signal[]][]): string[] {
   let now = members;
   return steps.map(([nowMs, ...signals]) => {
@@ -94,7 +94,7 @@ describe('suspects', () => {
     ['one that has joined later, from then', [expel(9, 'a'), join(10, 'a', 500)], 500, 2000],
     ['nobody over silence before this hub had a connection', [{ is: 'down' }, up(5000)], 5000, 2000],
     ['nobody over responders before a new connection', [noResponders('a', 9), { is: 'down' }, up(20)], 20, 2000],
-    ['nobody anew when told twice of the same connection', [up(1000)], 0, 2000],
+    ['no further member when the same connection is signaled twice', [up(1000)], 0, 2000],
   ];
   for (const [name, signals, silentFromMs, afterMs] of rows) {
     test(`names ${name}`, () => {
@@ -105,7 +105,7 @@ describe('suspects', () => {
     });
   }
 
-  test('names nobody without a connection, and never this hub', () => {
+  test('names no member without a connection, and never this hub', () => {
     const members = cluster(['a']);
     assert.deepEqual(suspected(play([{ is: 'down' }], members), 1e9), []);
     assert.deepEqual(suspected(members, 1e9), ['a']);
@@ -117,7 +117,7 @@ describe('suspects', () => {
     assert.deepEqual([suspected(members, 599), suspected(members, 600)], [[], ['a']]);
   });
 
-  test('does not know who is no member, whatever is heard of it', () => {
+  test('ignores hubs that are no members, whatever they send', () => {
     const members = play([beat('x', 5), noResponders('x', 6), sealed('x'), failed('x', 7)], cluster([]));
     assert.deepEqual([...members.all.keys()], ['me']);
   });
@@ -168,7 +168,7 @@ test('nextLookMs names the end of the 3 s after a reconnection', () => {
 
 describe('look', () => {
   const three = (): Members => cluster(['a', 'b'], { keptAtMs: 0 });
-  /** At `nowMs` b is heard, and an append kept. */
+  /** At `nowMs` a message of b arrives, and an append is stored. */
   const well = (nowMs: number): Signal[] => [beat('b', nowMs), kept(nowMs)];
   const rows: [name: string, start: Members, steps: [nowMs: number, ...signals: Signal[]][], expected: string[]][] = [
     [
@@ -178,7 +178,7 @@ describe('look', () => {
       ['', 'seal a', '', 'expel a', '', '', ''],
     ],
     [
-      'expels nobody before it is told that the journal is sealed',
+      'expels no member before it is signaled that the journal is sealed',
       three(),
       [
         [2000, ...well(2000)],
@@ -217,7 +217,7 @@ describe('look', () => {
       ['seal a', 'expel a', 'expel a', '', '', 'expel a'],
     ],
     [
-      'goes on with who is heard again, and when it may accuse no more: the journal may be sealed',
+      'continues even if messages arrive again, and if it may no longer accuse: the journal may be sealed',
       three(),
       [
         [2000, ...well(2000)],
@@ -334,7 +334,7 @@ describe('look', () => {
     const step = steps.find((each) => each.do === 'expel');
     assert.ok(step?.map);
     const given = step.map.owners.filter((_, partition) => map.owners[partition] === 'a');
-    // b is being sealed, although it is heard again; d has just become a suspect.
+    // b is being sealed, although its messages arrive again; d has just become a suspect.
     assert.deepEqual(new Set(given), new Set(['me', 'c']));
   });
 
@@ -384,7 +384,7 @@ describe('Records', () => {
     assert.equal(firstMember(play([expel(9, 'a')], members))?.incarnation, 'b');
   });
 
-  test('say who is to own more: whoever joins or remains when another ends, until it has had its share', () => {
+  test('mark members that must own more: those that join or remain after a removal, until they have their share', () => {
     const filling = (members: Members) =>
       [...members.all.values()].filter((each) => each.isFilling).map(({ name }) => name);
     const owned = firstMap({ members: ['me'] });
@@ -409,7 +409,7 @@ describe('Records', () => {
     assert.throws(() => play([join(2, 'b')], cluster(['a'])), { name: 'RangeError', message });
   });
 
-  test('that join somebody again change nothing', () => {
+  test('of a repeated join change nothing', () => {
     const members = cluster(['a', 'b']);
     assert.deepEqual(play([join(9, 'a', 700)], members).all, members.all);
   });
@@ -444,7 +444,7 @@ describe('appliedByAll', () => {
 });
 
 describe('clockDifferences', () => {
-  /** An exchange that takes that long, in the middle of which the member's clock is that far ahead. */
+  /** An exchange of that duration with a member whose clock is that far ahead. */
   const at = (aheadMs: number, tookMs = 2): Signal => {
     const askedMs = 500;
     return {
@@ -473,7 +473,7 @@ describe('clockDifferences', () => {
   ];
   for (const [name, signals, aheadMs, isWarning] of rows) {
     test(name, () => {
-      // What beats say of the time depends on when they are read.
+      // Clock values in heartbeats depend on when they are read.
       const late = Array.from({ length: 20 }, (_, i) => beat('a', 9000 + i, { clockMs: 1 }));
       const members = play([...signals, ...late], cluster(['a', 'b']));
       assert.deepEqual(clockDifferences(members), [{ incarnation: 'a', name: 'hub a', aheadMs, isWarning }]);
@@ -481,7 +481,7 @@ describe('clockDifferences', () => {
   }
 });
 
-test('loads are what the owner of each partition has told last, or this hub has measured, and room is told by member', () => {
+test('loads are the last reports of each owner, or measurements of this hub, and room is reported by member', () => {
   const map = firstMap({ members: ['a', 'me'] });
   const advance = (load: number) => new Map([0, 1, 2, 3].map((partition) => [partition, load + partition]));
   const beats = [beat('a', 1, { loads: advance(90) }), beat('a', 2, { loads: advance(10), room: 7 })];
@@ -492,24 +492,24 @@ test('loads are what the owner of each partition has told last, or this hub has 
   assert.equal(loads(openMembers('me', { suspectMs: 1 })).length, 256);
 });
 
-test('a hub that took long to start suspects nobody when it joins: it has not listened before', () => {
+test('a hub that took long to start suspects no member when it joins: it was not subscribed before', () => {
   const members = play([up(0), join(1, 'other'), noResponders('other', 9000), join(2, 'me', 10_000)]);
   assert.deepEqual(suspected(members, 10_500), []);
   assert.deepEqual(suspected(members, 10_000 + SUSPECT_MS), ['other']);
 });
 
-test('openMembers refuses a silence of no length', () => {
+test('openMembers rejects a silence of 0', () => {
   const message = 'Cannot watch members: suspectMs must be above 0, found 0';
   assert.throws(() => openMembers('me', { suspectMs: 0 }), { name: 'RangeError', message });
 });
 
-/** Something that happens a while after what happened before, as a record with some sequence if it is one. */
+/** An event some time after the previous one; a record if it has a sequence. */
 interface Happening {
   readonly afterMs: number;
   readonly make: (atMs: number, sequence: number) => Signal;
 }
 
-/** What happens to somebody, so many times as often as others. */
+/** An event of a random member, with a weight. */
 function happens(weight: number, make: (who: string, atMs: number, sequence: number, some: number) => Signal) {
   const arbitrary = fc
     .record({ afterMs: fc.nat(250), who: fc.constantFrom('me', 'a', 'b', 'c'), some: fc.nat(400) })
@@ -519,7 +519,7 @@ function happens(weight: number, make: (who: string, atMs: number, sequence: num
 
 const happenings = fc.array(
   fc.oneof(
-    // A beat in ten was overtaken; others come late.
+    // One heartbeat in ten was overtaken; others come late.
     happens(120, (who, atMs, _, some) => beat(who, atMs - some, { applied: some % 10 === 0 ? some : 400 })),
     happens(80, (_, atMs) => kept(atMs)),
     happens(40, (who, atMs) => noResponders(who, atMs)),
@@ -535,13 +535,13 @@ const happenings = fc.array(
   { minLength: 20, maxLength: 120 },
 );
 
-/** All have joined and are up: what follows is less often nothing. */
+/** All have joined and are up, so that later events have effects. */
 const BEGIN: readonly Signal[] = [
   up(-5000),
   ...['me', 'a', 'b', 'c'].map((incarnation, i) => join(i + 1, incarnation)),
 ];
 
-/** What the rules say of a whole history, read from its beginning each time. */
+/** Result of the rules for a whole history, computed from its beginning each time. */
 function judged(history: readonly Signal[], nowMs: number): { suspects: string[]; accusing: string } {
   const joinedAt = new Map<string, number>();
   for (const [at, signal] of history.entries()) {
@@ -553,7 +553,7 @@ function judged(history: readonly Signal[], nowMs: number): { suspects: string[]
   const upSignal = ups[lastDown + 1];
   const upAtMs = upSignal?.is === 'up' ? upSignal.atMs : undefined;
   const upAt = upSignal === undefined ? -1 : history.indexOf(upSignal);
-  /** For how long somebody has been a suspect, and how long a minority waits before it accuses. */
+  /** Time since a member is suspected, and time that a minority waits before it accuses it. */
   const suspicion = (who: string): { ms: number; minorityMs: number } => {
     if (who === 'me' || upAtMs === undefined) return { ms: -1, minorityMs: 0 };
     let lastSeenMs = Number.NEGATIVE_INFINITY;
@@ -564,7 +564,7 @@ function judged(history: readonly Signal[], nowMs: number): { suspects: string[]
       if (at === upAt) isUnreachable = false;
       if (at === joinedAt.get(who) && signal.is === 'join') lastSeenMs = signal.atMs;
       if (signal.is === 'join' && signal.incarnation === 'me' && at === joinedAt.get('me')) {
-        // Before that it has not listened.
+        // Earlier messages do not count.
         lastSeenMs = Math.max(lastSeenMs, signal.atMs);
         isUnreachable = false;
       }
@@ -692,11 +692,11 @@ describe('Members in any history', () => {
   });
 });
 
-test('A member that beats as it should is never suspected, however late each beat is by less than the rest', () => {
+test('A member with regular heartbeats is never suspected, however late each is within the rest', () => {
   const late = fc.array(fc.nat(SUSPECT_MS - HEARTBEAT_MS - 1), { minLength: 1, maxLength: 30 });
   fc.assert(
     fc.property(late, (lateMs) => {
-      // Sent at each BEAT_MS, heard later, and not before those that were sent earlier.
+      // Sent every HEARTBEAT_MS, received later and in order.
       let members = cluster(['a']);
       let lastSeenMs = 0;
       for (const [i, ms] of lateMs.entries()) {

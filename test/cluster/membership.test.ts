@@ -27,7 +27,7 @@ function names(hubs: readonly TestHub[]): string[] {
   return hubs.map(({ incarnation }) => incarnation).toSorted();
 }
 
-/** All that was moved has arrived, and each owner has its share, give or take one. */
+/** Nothing is migrating, and each owner has its share, give or take one. */
 function assertEven(living: readonly TestHub[], ownersMax = Number.POSITIVE_INFINITY): void {
   for (const { state, membership } of living) {
     assert.ok(isSettled(state), JSON.stringify([state.sources, state.migrating]));
@@ -38,7 +38,7 @@ function assertEven(living: readonly TestHub[], ownersMax = Number.POSITIVE_INFI
   }
 }
 
-/** Between two living members moves what little may, and only when everything has arrived. */
+/** Few partitions move at a time between live members, and only when nothing is migrating. */
 function assertOrderly({ records }: TestHub): void {
   let state = EMPTY_STATE;
   for (const [i, body] of records.entries()) {
@@ -55,7 +55,7 @@ function assertOrderly({ records }: TestHub): void {
   }
 }
 
-/** What a hub does until it is gone: records, changes of the configuration, and waiting for all to have them. */
+/** Activity of a hub until it is removed: records, configuration changes, and waiting for all to apply them. */
 async function live(world: HubWorld, hub: TestHub, dice: Dice, counts: { all: number; late: number }): Promise<void> {
   await hub.start();
   while (hub.isLiving) {
@@ -83,7 +83,7 @@ async function change(world: HubWorld, hub: TestHub, counts: { all: number; late
   }
 }
 
-/** Faults one after the other, and none in the end. */
+/** Injects one fault after another, and ends all of them. */
 async function trouble(world: HubWorld, dice: Dice, start: () => void): Promise<void> {
   const { cluster, clock } = world;
   for (let i = 0; i < 7; i++) {
@@ -131,7 +131,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
   test(`Members agree on who they are, and on one living owner, after faults of seed ${seed}`, async (context) => {
     const world = new HubWorld(context, seed);
     const dice = diceOf(seed + 500);
-    // In a third of them several may own partitions, and get them from each other.
+    // In a third of the seeds several may own partitions.
     const more = seed % 3 === 0 ? { ownersMax: 4 } : {};
     const { ownersMax = 1 } = more;
     world.cluster.mishaps.unanswered = dice(2) * 100;
@@ -185,7 +185,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
   });
 }
 
-test('The seeds have shown what they are to show', (context) => {
+test('The seeds have covered all cases', (context) => {
   context.diagnostic(JSON.stringify(SEEN));
   assert.ok(SEEN.all > 50 * SEEDS && SEEN.late > 0, JSON.stringify(SEEN));
   assert.ok(SEEN.expelled > 2 * SEEDS && SEEN.left > SEEDS / 10 && SEEN.stopped > SEEDS / 2, JSON.stringify(SEEN));
@@ -215,7 +215,7 @@ describe('A takeover', () => {
       await world.clock.wait(4000);
       world.kill(owner);
       world.cluster.kill(world.cluster.leaderOf('hub_CONFIG'));
-      // An election takes 9 s; a connection to the dead server is given up after 5 s, and nobody is accused for 3 s then.
+      // An election takes 9 s; a connection to the failed server is given up after 5 s, and no member is accused for 3 s then.
       await world.until(() => ownersAt(other)[0] === 'h2', 3000 + 5000 + 9000 + 1000);
     }
   });
@@ -251,7 +251,7 @@ describe('A takeover', () => {
 
 describe('Members that may all own partitions', () => {
   const SEVERAL = { ownersMax: 256 };
-  /** Whether all living hubs have the same even map, and all that was moved has arrived. */
+  /** Whether all live hubs have the same even map, and nothing is migrating. */
   const isEven = ({ living }: HubWorld): boolean =>
     living.every(({ state }) => {
       const counts = living.map(
@@ -260,7 +260,7 @@ describe('Members that may all own partitions', () => {
       return isSettled(state) && state.members.size === living.length && Math.max(...counts) - Math.min(...counts) <= 1;
     });
 
-  test('share them evenly within seconds, whoever joins', async (context) => {
+  test('share them evenly within seconds after each join', async (context) => {
     const times: number[] = [];
     for (let seed = 1; seed <= 6; seed++) {
       const world = new HubWorld(context, seed);
@@ -273,14 +273,14 @@ describe('Members that may all own partitions', () => {
       }
       for (const hub of world.hubs) assertOrderly(hub);
       const maps = world.hubs[0]?.records.filter(({ kind }) => kind === 'map') ?? [];
-      // 128, 85, 64 and 51 partitions, 8 at a time, behind the first map.
+      // 128, 85, 64 and 51 partitions, 8 at a time, after the first map.
       assert.equal(maps.length, 1 + 16 + 11 + 8 + 7);
       assert.equal(world.living.length, 5);
     }
     context.diagnostic(`from join to an even map: up to ${Math.round(Math.max(...times))} ms`);
   });
 
-  test('share them evenly where one dies in the middle of a hand-over, or several', async (context) => {
+  test('share them evenly if one or several fail during a handover', async (context) => {
     let open = 0;
     for (let seed = 1; seed <= 16; seed++) {
       const world = new HubWorld(context, seed);
@@ -309,7 +309,7 @@ describe('Members that may all own partitions', () => {
     assert.ok(open > 4, `${open}`);
   });
 
-  test('move nothing while an object is on its way', async (context) => {
+  test('move nothing while an object is migrating', async (context) => {
     const world = new HubWorld(context, 1);
     for (let count = 0; count < 2; count++) await world.add(SEVERAL).start();
     await world.until(() => isEven(world), 5000);
@@ -355,7 +355,7 @@ test('A hub that has nothing to append hears from the log that it was expelled',
   assert.equal(standby.journal.nextNumber, 0);
 });
 
-test('A hub whose beats are lost is heard when it is asked', async (context) => {
+test('A hub whose heartbeats are lost answers pings', async (context) => {
   const world = new HubWorld(context, 1);
   const [hub] = await world.start(1);
   const mute = world.add({}, withoutBeats);
@@ -365,7 +365,7 @@ test('A hub whose beats are lost is heard when it is asked', async (context) => 
   assert.deepEqual(hub.notices, []);
 });
 
-/** A bus that loses the beats of its hub. */
+/** A bus that loses the heartbeats of its hub. */
 function withoutBeats(bus: Bus): Bus {
   return new Proxy(bus, {
     get(target, key: keyof Bus) {
@@ -378,7 +378,7 @@ function withoutBeats(bus: Bus): Bus {
   });
 }
 
-test('A hub that stood still accuses nobody who did, too', async (context) => {
+test('A hub that was stopped accuses no other stopped hub', async (context) => {
   for (let seed = 1; seed <= 5; seed++) {
     const world = new HubWorld(context, seed);
     const hubs = await world.start(5);
@@ -410,7 +410,7 @@ test('Nobody is expelled while NATS is away, nor when it is there again', async 
   }
 });
 
-test('A hub whose appends take longer than a second expels nobody', async (context) => {
+test('A hub whose appends take longer than a second expels no member', async (context) => {
   const world = new HubWorld(context, 1);
   const [owner] = await world.start(1);
   const slow = (ms: number) => new Promise<void>((resolve) => void world.cluster.schedule('h2', ms, resolve));
@@ -427,7 +427,7 @@ test('A hub whose appends take longer than a second expels nobody', async (conte
   await world.until(() => ownersAt(other)[0] === 'h2', 3000);
 });
 
-test('A hub that leaves hands over what it had, sealed, and the last one leaves nobody', async (context) => {
+test('A hub that leaves hands over its partitions, sealed, and the last one leaves an empty cluster', async (context) => {
   const world = new HubWorld(context, 1);
   const [first, second] = await world.start(2);
   assert.ok(first && second);
@@ -441,7 +441,7 @@ test('A hub that leaves hands over what it had, sealed, and the last one leaves 
   first.end();
   await second.membership.leave();
   second.end();
-  // The map names somebody who is no member any more: whoever comes next replaces it.
+  // The map names a former member: the next hub replaces it.
   const third = world.add();
   await third.start();
   await world.until(() => ownersAt(third)[0] === 'h3', 500);
@@ -491,7 +491,7 @@ test('appliedByAll resolves some milliseconds after the record, and rejects in t
   await ended;
 });
 
-test('appliedByAll refuses more requests than may wait', async (context) => {
+test('appliedByAll rejects more requests than may wait', async (context) => {
   const world = new HubWorld(context, 1);
   const [hub] = await world.start(2);
   const waiting = Array.from({ length: 10_001 }, () => hub?.membership.appliedByAll(1000, 100));
@@ -535,7 +535,7 @@ test('The log says whose clock differs, once', async (context) => {
   assert.ok(Math.abs((aheadMs.get('h2') ?? 0) - 250) < 5 && Math.abs((aheadMs.get('h3') ?? 0) + 3000) < 5);
 });
 
-test('A hub that stood still does not report the clocks of others, whose beats it reads late', async (context) => {
+test('A hub that was stopped does not report the clocks of others, whose heartbeats it reads late', async (context) => {
   for (const stoodMs of [3000, 3060, 3120, 3180, 3240]) {
     const world = new HubWorld(context, 1);
     const [stopped, other] = [world.add({ suspectMs: 10_000 }), world.add({ suspectMs: 10_000 })];
@@ -551,7 +551,7 @@ test('A hub that stood still does not report the clocks of others, whose beats i
   }
 });
 
-test('The log says who is suspected and heard again, and why nobody is expelled, once', async (context) => {
+test('The log has each suspicion and its end, and the reason against expelling, once', async (context) => {
   const world = new HubWorld(context, 1);
   await world.start(2);
   for (const incarnation of ['h1', 'h2']) world.cluster.stop(incarnation);
@@ -583,7 +583,7 @@ test('The log says who is suspected and heard again, and why nobody is expelled,
   );
 });
 
-test('A beat that cannot be read is left out, and told once', async (context) => {
+test('A malformed heartbeat is ignored, and logged once', async (context) => {
   const world = new HubWorld(context, 1);
   const [hub] = await world.start(1);
   const stranger = world.cluster.bus('stranger');
@@ -597,7 +597,7 @@ test('A beat that cannot be read is left out, and told once', async (context) =>
   assert.ok(hub?.isLiving);
 });
 
-test('Another hub takes over within 6 s when one is gone, on a NATS server', { skip: nats.skip }, async (context) => {
+test('Another hub takes over within 6 s when one is killed, on a NATS server', { skip: nats.skip }, async (context) => {
   const world = await natsWorld(context, nats);
   const clock = openClock();
   const hubs = ['a', 'b'].map((incarnation) => {
@@ -626,7 +626,7 @@ test('Another hub takes over within 6 s when one is gone, on a NATS server', { s
   const fromMs = clock.elapsed();
   await a.membership.appliedByAll(appended.sequence, 1000);
   const appliedMs = clock.elapsed() - fromMs;
-  // It has heard of the other, and may accuse.
+  // It has received a heartbeat of the other, and may accuse.
   await new Promise<void>((resolve) => void schedule(3200, resolve));
   void a.bus.close();
   a.end();

@@ -19,7 +19,7 @@ import { SimulatedClock } from './simulated_clock.ts';
 
 export const PROTOCOL: ConfigBody = { kind: 'protocol', version: 1 };
 
-/** What a hub of these tests needs of its surroundings. */
+/** Surroundings of a hub in these tests. */
 export interface HubPlace extends Pick<ClusterMembershipOptions, 'elapsed' | 'now' | 'schedule'> {
   readonly bus: Bus;
   /** Of the cluster. */
@@ -28,11 +28,11 @@ export interface HubPlace extends Pick<ClusterMembershipOptions, 'elapsed' | 'no
   readonly replicas: number;
   /** Before an `expel` or a `leave` is appended. */
   beforeGone?(incarnation: string): unknown;
-  /** How long it takes to have what a member hands over, or a dead one has left; undefined while that member does not answer. */
+  /** Time to acquire the state of a member, or of a removed one; undefined while that member does not answer. */
   takeMs?(of: string, isMember: boolean): number | undefined;
 }
 
-/** A hub as far as members go: its log, its journal, and what it was told. */
+/** A hub with only its log, its journal, and its membership. */
 export class TestHub {
   readonly incarnation: string;
   readonly bus: Bus;
@@ -105,12 +105,12 @@ export class TestHub {
     });
   }
 
-  /** Appends something to its journal, whatever comes of it. */
+  /** Appends something to its journal, whatever the outcome. */
   write(): void {
     this.journal.append(utf8('record')).catch(() => undefined);
   }
 
-  /** What a process does that ends by itself. */
+  /** Closes the process in order. */
   end(): void {
     this.isGone = true;
     this.membership.close();
@@ -118,7 +118,7 @@ export class TestHub {
     this.journal.close();
   }
 
-  /** Says that it has what it is to take over, as soon as it could have it. */
+  /** Appends that it has acquired its partitions, as soon as possible. */
   async #takeAll(): Promise<void> {
     const { takeMs = () => undefined, schedule } = this.#place;
     if (this.#isTaking || !this.isLiving) return;
@@ -163,7 +163,7 @@ export class HubWorld {
   readonly clock = new SimulatedClock();
   readonly cluster: SimulatedCluster;
   readonly hubs: TestHub[] = [];
-  /** Who was to be expelled, or to leave, without being sealed. */
+  /** Members that were to be expelled, or to leave, without being sealed. */
   readonly unsealed: string[] = [];
 
   constructor(context: TestContext, seed: number) {
@@ -171,7 +171,7 @@ export class HubWorld {
     this.cluster = new SimulatedCluster({ clock: this.clock, seed });
   }
 
-  /** A hub that is starting. Each one is another incarnation, on a member of the network of its own. */
+  /** A starting hub with its own member id and network member. */
   add(more: Partial<ClusterMembershipOptions> = {}, changed = (bus: Bus): Bus => bus): TestHub {
     const incarnation = `h${this.hubs.length + 1}`;
     const bus = changed(this.cluster.bus(incarnation));
@@ -207,7 +207,7 @@ export class HubWorld {
     this.cluster.kill(hub.incarnation);
   }
 
-  /** How long it takes until something holds. Fails when that is not in time. */
+  /** Time until a condition holds. Fails if that takes too long. */
   async until(holds: () => boolean, ms: number): Promise<number> {
     const fromMs = this.clock.nowMs;
     while (!holds()) {
@@ -221,18 +221,18 @@ export class HubWorld {
     return this.hubs.filter(({ isLiving }) => isLiving);
   }
 
-  /** A member hands over while it lives, and a journal can be read by anybody. */
+  /** A member hands over while it is alive, and any hub can read a journal. */
   #takeMs(of: string, isMember: boolean): number | undefined {
     const isLiving = this.living.some(({ incarnation }) => incarnation === of);
     return isMember && !isLiving ? undefined : 10 + ((of.length * 7 + this.clock.nowMs) % 40);
   }
 
-  /** Whether the journal of an incarnation is sealed in both streams. */
+  /** Whether the journal of a member is sealed in both streams. */
   isSealed(incarnation: string): boolean {
     return this.journalOf(incarnation).every((kinds) => kinds.includes('seal'));
   }
 
-  /** What is in the journal of an incarnation, in each stream. */
+  /** Contents of the journal of a member, in each stream. */
   journalOf(incarnation: string): readonly (readonly string[])[] {
     return journalSubjects('hub', incarnation).map(({ stream, subject }) => {
       const kept = this.cluster.streams.get(stream)?.stream;

@@ -22,14 +22,14 @@ import { openSimulatedThreads } from './simulation/thread.ts';
 
 const KEEP_MS = 2;
 const VIEW = { crs: 'EPSG:4326' };
-/** Hubs that own trackables, and share one collision stage: all that a hub has of that, without its cluster. */
+/** Hubs that own trackables, and share one collision stage, without the rest of a cluster. */
 export class MotionWorld {
   readonly network: SimulatedCluster;
-  /** Pairs that collide, as they are kept. */
+  /** Stored colliding pairs. */
   readonly pairs = new Map<string, CollisionRow>();
   readonly hubs = new Map<string, MotionHub>();
   stageOwner = '';
-  /** How long pairs that are restored are held. */
+  /** Delay before restored pairs are passed to the stage. */
   delayMs = 1000;
 
   constructor(clock: SimulatedClock, seed = 1) {
@@ -42,7 +42,7 @@ export class MotionWorld {
 
   /** Hubs of these names, of which the first owns the stage. Each owns some partitions. */
   async start(names: readonly string[], { shards = 1 } = {}): Promise<readonly MotionHub[]> {
-    // Its module is loaded once, and no simulated time is to pass meanwhile.
+    // The module is loaded once, before simulated time starts.
     await openFenceIndex();
     const hubs = names.map((name) => new MotionHub(this, name, shards));
     for (const hub of hubs) {
@@ -55,7 +55,7 @@ export class MotionWorld {
     return hubs;
   }
 
-  /** A record that all hubs apply, one after the other: some are gone, and one owns the stage from now on. */
+  /** A record that all hubs apply, one after the other: some members are removed, and one owns the stage. */
   own(stageOwner: string, gone: readonly string[] = []): void {
     this.stageOwner = stageOwner;
     for (const hub of gone) this.hubs.delete(hub);
@@ -76,12 +76,12 @@ export class MotionHub implements Subscriber {
   readonly stages: Stages;
   readonly fanout: ClusterFanout;
   readonly motions: ClusterMotions;
-  /** Events of collisions that its subscriber got, as `start a b`. */
+  /** Collision events that its subscriber received, as `start a b`. */
   readonly told: string[] = [];
   /** The same with their ids. */
   readonly all: { readonly id: string; readonly what: string }[] = [];
   readonly notices: string[] = [];
-  /** How far its clock is ahead of others. */
+  /** Lead of its clock over others. */
   aheadMs = 0;
   readonly #world: MotionWorld;
   #hadStage = false;
@@ -194,7 +194,7 @@ export class MotionHub implements Subscriber {
     }
   }
 
-  /** Applies a record, as the cluster does. A hub that gets the stage is handed the pairs a moment later. */
+  /** Applies a record, as the cluster does. A hub that gets the stage gets the pairs a moment later. */
   apply(record: {
     readonly stageOwner: string;
     readonly owners: ReadonlySet<string>;
@@ -216,7 +216,7 @@ export class MotionHub implements Subscriber {
     });
   }
 
-  /** Owns a trackable with a radius of a metre from now on. */
+  /** Makes it own a trackable with a radius of a meter. */
   has(id: string): void {
     this.stages.shards.entities([
       { kind: 'provider', id: `provider of ${id}`, entity: { id: `provider of ${id}`, type: 'uwb' } },
@@ -224,7 +224,7 @@ export class MotionHub implements Subscriber {
     ]);
   }
 
-  /** A location of a trackable, so many metres to the east. */
+  /** A location of a trackable, that many meters to the east. */
   moves(id: string, east: number): void {
     const nowMs = this.clock.monotonic();
     const value = {

@@ -90,7 +90,7 @@ suite('what a hub sends of its motions', () => {
     out.stepped(second);
     passed.seq = 9;
     out.beat();
-    // The first one was not passed when it began.
+    // The first one was not finished when it began.
     assert.deepEqual(told(), [[1, 1, 0]]);
     out.send(out.released(first) ?? []);
     out.send([motionsOf(2)]);
@@ -119,7 +119,7 @@ suite('what a hub sends of its motions', () => {
     );
   });
 
-  test('begins anew for another hub', () => {
+  test('starts over for another hub', () => {
     const { out, told } = opened();
     out.beat();
     out.stood(3);
@@ -167,7 +167,7 @@ suite('what the owner of the stage knows of other hubs', () => {
     assert.deepEqual(asked, ['z 2']);
   });
 
-  test('is asked for anew where a message is missing, and answers to earlier questions do not count', () => {
+  test('is requested again after a missing message, and answers to earlier requests do not count', () => {
     const { known, asked, say } = opened('y');
     say('y', { number: 7, stood: 1 });
     assert.equal(known.gaps, 0);
@@ -181,7 +181,7 @@ suite('what the owner of the stage knows of other hubs', () => {
     assert.equal(say('z'), undefined);
   });
 
-  test('is complete when all have answered, or are gone', async () => {
+  test('is complete when all have answered, or were removed', async () => {
     const { known, say } = opened('y', 'z');
     let isDone = false;
     const done = known.standing().then(() => {

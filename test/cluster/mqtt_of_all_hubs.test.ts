@@ -14,9 +14,9 @@ const skip = nats.skip || ((await whyNo('mosquitto')) ?? false);
 const PUB = '/omlox/json/location_updates/pub';
 const EARTH = '/omlox/json/location_updates/epsg4326';
 const BEGIN_MS = Date.parse('2026-11-20T09:00:00Z');
-/** Between two locations of a source with 20 Hz. */
+/** Interval of locations of a source with 20 Hz. */
 const INTERVAL_MS = 50;
-/** Until a hub that has crashed is replaced. */
+/** Timeout for the replacement of a crashed hub. */
 const PATIENCE_MS = 60_000;
 
 /** The location of a provider at the `n`-th tick of its source. */
@@ -55,7 +55,7 @@ describe('MQTT in a cluster of three hubs', { skip }, () => {
     broker = await Broker.start('mosquitto');
     source = await TestMqttClient.open(broker.port);
     const opened: TestHub[] = [];
-    // All share this process: where it is slow, none of them is to be taken for dead.
+    // All share this process: if it is slow, no hub must be suspected.
     const more = { cluster_suspect: 60_000 };
     for (const name of HUBS) opened.push(await openTestHub(settingsOf(name, broker, more), { isAlone: true }));
     hubs = opened;
@@ -85,7 +85,7 @@ describe('MQTT in a cluster of three hubs', { skip }, () => {
     assert.deepEqual(updates.events.map(tickOf), ticks(100));
     await display.next(({ payload }) => tickOf(payload) === 99);
     const published = display.heard.map(({ payload }) => tickOf(payload));
-    // Of QoS 0 a newer location takes the place of one that waits.
+    // With QoS 0 a newer location replaces one that waits.
     assert.deepEqual(published, [...new Set(published)]);
     await display.close();
   });

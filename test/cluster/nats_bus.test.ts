@@ -70,7 +70,7 @@ test('NatsBus carries many times what its memory holds, in order', { skip }, asy
   await promise;
 });
 
-test('NatsBus refuses more calls than it can hold, and holds them no longer than they may wait', {
+test('NatsBus rejects more calls than it can hold, and holds them no longer than they may wait', {
   skip,
 }, async (context) => {
   const { bus, proxy } = await openTestBus(context, nats, { name: 'many' });
@@ -140,7 +140,7 @@ test('NatsBus waits for its answers on a slow link', { skip }, async (context) =
   assert.equal((await readAll(bus, settings, 1)).length, 3);
 });
 
-test('NatsBus says why it cannot connect, and rejects what nobody answers', { skip }, async (context) => {
+test('NatsBus says why it cannot connect, and rejects unanswered requests', { skip }, async (context) => {
   const bus = openNatsBus({ servers: ['nats://127.0.0.1:1'], name: 'nowhere', memberName: 'test' });
   context.after(() => bus.close());
   const { promise, resolve } = Promise.withResolvers<string>();

@@ -20,7 +20,7 @@ const { skip } = nats;
 
 const EVENTS = 20_000;
 const STEP = 500;
-/** How often the same frame gets lost at most: a receiver asks for it at least four times, however slow the answers are. */
+/** Most losses of the same frame: a receiver requests it at least four times, however slow the answers are. */
 const LOSSES_MAX = 3;
 
 function hubOn(context: TestContext, bus: Bus, self: string) {

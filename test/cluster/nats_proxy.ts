@@ -3,16 +3,16 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Transform } from 'node:stream';
 
-/** Bytes that a throttled link lets through at a time. */
+/** Bytes that a throttled link passes at a time. */
 const PIECE_BYTES = 16_384;
 
-/** Stands between a client and a NATS server, and is a bad network: whatever is set holds from the next bytes on. */
+/** Proxy between a client and a NATS server that simulates a bad network: settings apply from the next bytes on. */
 export class NatsProxy {
-  /** Whether who connects is cut off at once. */
+  /** Whether new connections are closed at once. */
   isDown = false;
-  /** Whether what the server says is lost, while what it is told arrives and the connection stays open. */
+  /** Whether data of the server is lost, while data to it arrives and the connection stays open. */
   isDeaf = false;
-  /** How long bytes are under way, each way. */
+  /** Delay of bytes, each way. */
   delayMs = 0;
   bytesPerSecond = Infinity;
   readonly #server: Server;
@@ -40,13 +40,13 @@ export class NatsProxy {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Cuts all connections, and those that are tried from now on. */
+  /** Closes all connections, present and future. */
   cut(): void {
     this.isDown = true;
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Lets everything through again, on new connections. */
+  /** Passes everything again, on new connections. */
   restore(): void {
     this.isDown = false;
     this.isDeaf = false;

@@ -33,7 +33,7 @@ test('What is connected has the partition of its smallest trackable', () => {
       ['t1', true, true],
     ],
   );
-  // A deleted trackable is deleted where it is; what it was connected with goes.
+  // A deleted trackable is deleted in its partition; connected objects move.
   assert.deepEqual(
     partitions
       .apply([trackable('t0', undefined)])
@@ -69,7 +69,7 @@ test('A preview says what applying says, and changes nothing', () => {
           if (!isDeleted) assert.equal(moved.has(id), before[id] !== partition, id);
         }
         for (const { id, from, to } of found) assert.deepEqual([from, to], [before[id], after[id]]);
-        // Whoever starts with what there is now has the same.
+        // A hub that starts with the current entities has the same partitions.
         const fresh = new ObjectPartitions();
         fresh.apply(entities.values());
         assert.deepEqual(all(fresh), after);

@@ -8,7 +8,7 @@ import { Oracle } from './simulation/oracle.ts';
 import { timelinesOf } from './simulation/timelines.ts';
 
 const OBJECTS = ['p1', 'p2'];
-/** Two places, 700 m apart. */
+/** Two positions, 700 m apart. */
 const [HERE, THERE] = [9, 9.01];
 
 function fenceAt(lon: number): ShardCommand {
@@ -19,7 +19,7 @@ function located(provider: string, second: number, lon: number): ShardCommand {
   return locationAt(second, lon, 50, { provider_id: provider });
 }
 
-/** Steps of hubs, a second after one another: of whom, and what it was told. */
+/** Steps of hubs, a second after one another, with their input. */
 function stepsOf(told: readonly (readonly [incarnation: string, told: ShardCommand | Moving])[]): readonly KeptStep[] {
   return told.map(([incarnation, command], order) => {
     const nowMs = T0 + order * 1000;
@@ -53,7 +53,7 @@ async function crossings(steps: readonly KeptStep[]): Promise<readonly string[]>
   return told.flatMap(({ topic, of, what }) => (topic === 'fence_events' ? [`${of} ${what}`] : [])).toSorted();
 }
 
-test('An oracle evaluates each object by the configuration of its owner, of which others may have heard earlier', async () => {
+test('An oracle evaluates each object by the configuration of its owner, which others may have applied earlier', async () => {
   const steps = stepsOf([
     ['a', fenceAt(HERE)],
     ['b', fenceAt(HERE)],
@@ -85,7 +85,7 @@ test('An object that has been released meets at its next owner what that one kno
   assert.deepEqual(await crossings(steps.slice(0, 7)), ['p1 f region_entry']);
 });
 
-test('Objects of which one hub owns all have one timeline, whoever owns them in turn', () => {
+test('Objects that one hub owns together have one timeline, whichever hubs own them in turn', () => {
   const steps = stepsOf([
     ['a', takeOver(...OBJECTS)],
     ['a', located('p1', 1, HERE)],

@@ -24,7 +24,7 @@ async function hubs(context: TestContext, seed = 1, more: Partial<ConstructorPar
   return { clock, cluster, a, b, c };
 }
 
-/** What has become of a location that was sent. */
+/** A sent location and its outcome. */
 interface Sent {
   readonly door: string;
   readonly provider: string;
@@ -34,7 +34,7 @@ interface Sent {
   endedMs: number;
 }
 
-/** Front doors under load while messages are lost, their owner is busy, dies or is cut off, and another takes over. */
+/** Ingress hubs under load while messages are lost, their owner is busy, fails or is cut off, and another takes over. */
 async function play(context: TestContext, seed: number) {
   const dice = diceOf(seed);
   const slow = dice(3) === 0;
@@ -55,7 +55,7 @@ async function play(context: TestContext, seed: number) {
       (error) => Object.assign(entry, { end: { at: 'failed', error }, endedMs: clock.nowMs }),
     );
   };
-  /** Ends `a` as an owner in some way; `b` takes over, of which each hub hears in its time. */
+  /** Removes `a` as an owner in some way; `b` takes over, and each hub applies that at its own time. */
   const takeOver = (): void => {
     takeovers++;
     const way = dice(4);
@@ -91,7 +91,7 @@ async function play(context: TestContext, seed: number) {
   const faultAt = dice(120);
   for (let turn = 0; turn < 160; turn++) {
     if (turn === faultAt) fault();
-    // Whoever is stopped or dead sends nothing.
+    // A stopped or failed hub sends nothing.
     const from = dice(2) === 0 ? b : c;
     for (let many = dice(4); many > 0; many--) send(from);
     await clock.wait(dice(30));
@@ -105,7 +105,7 @@ async function play(context: TestContext, seed: number) {
   return { all, sent, takeovers, hubs: { a, b, c } };
 }
 
-test('Whatever is answered as done was processed: once by an owner that lives on, in the order of its front door', async (context) => {
+test('Acknowledged locations were processed: once by an owner that stays, in the order of their ingress hub', async (context) => {
   let [done, failed, takeovers] = [0, 0, 0];
   for (let seed = 1; seed <= 120; seed++) {
     const why = `seed ${seed}`;
@@ -130,7 +130,7 @@ test('Whatever is answered as done was processed: once by an owner that lives on
         last.set(provider, Number(text));
       }
     }
-    // After the last fault everybody is served.
+    // After the last fault everything is served.
     for (const hub of ['b', 'c']) assert.equal(world.sent.findLast(({ door }) => door === hub)?.end?.at, 'done', why);
     for (const { router, hub } of [world.hubs.b, world.hubs.c]) {
       const { waiting, waitingBytes } = router.gauges;
@@ -187,7 +187,7 @@ test('A router takes no more once 64 MiB wait', async (context) => {
   assert.equal(a.taken.length, count);
 });
 
-test('A location that no message can carry is refused, and the locations behind it are processed', async (context) => {
+test('A location that is too large for a message is rejected, and later ones are processed', async (context) => {
   const { a, b } = await hubs(context);
   const tooLarge = b.send('p', 'x'.repeat(9_000_000));
   const next = b.send('p', 'next');
@@ -196,7 +196,7 @@ test('A location that no message can carry is refused, and the locations behind 
   assert.deepEqual(a.taken, [{ provider: 'p', text: 'next' }]);
 });
 
-test('A router waits for an owner while there is none, and no longer than it may hold', async (context) => {
+test('An owner client waits for an owner, and no longer than it may hold', async (context) => {
   const { clock, a, b, c } = await hubs(context);
   b.apply(2, undefined);
   c.apply(2, undefined);
@@ -217,7 +217,7 @@ test('A router waits for an owner while there is none, and no longer than it may
   );
 });
 
-test('A router says when locations may have been taken although nobody has said so', async (context) => {
+test('An owner client reports that locations may have been taken although no owner has confirmed that', async (context) => {
   const { cluster, a, b } = await hubs(context, 1, { stepMs: () => 10_000 });
   const sent = b.send('p', 'text');
   await cluster.clock.wait(100);
@@ -296,7 +296,7 @@ test('An answer that takes longer than locations may wait is waited for as long 
   assert.ok(clock.nowMs - fromMs <= 60_001, `${clock.nowMs - fromMs} ms`);
 });
 
-test('The error of an owner is the error of whoever asks', async (context) => {
+test('The error of an owner is the error of the caller', async (context) => {
   const { a, b } = await hubs(context);
   a.answer = () => Promise.reject(new HubError('HUB_NOT_FOUND', 'Cannot answer: nothing there'));
   const query = { ask: 'fence_trackables', id: 'f', spatial: true } as const;

@@ -35,7 +35,7 @@ function owner(context: TestContext, more: Partial<ConstructorParameters<typeof 
   return { clock, hub };
 }
 
-/** A request with a location for each text. */
+/** A request with one location per string. */
 function request(
   texts: readonly string[],
   {
@@ -79,7 +79,7 @@ test('A request that comes again is taken once, and answered as it was', async (
   assert.deepEqual(await told(hub, request(['other'], { ingress: 'another' })), { at: 'done' }, 'numbers are per door');
 });
 
-test('A request that was refused is taken when it comes again', async (context) => {
+test('A rejected request is taken when it is repeated', async (context) => {
   const { hub } = owner(context);
   hub.isFull = true;
   assert.deepEqual(await told(hub, request(['x'])), { at: 'busy' });
@@ -91,7 +91,7 @@ test('A request that was refused is taken when it comes again', async (context) 
   assert.deepEqual(textsOf(hub), ['x']);
 });
 
-test('A failure of shards is told again, unless this hub is no owner any more', async (context) => {
+test('A failure of shards is repeated to repeated requests, unless this hub is no longer the owner', async (context) => {
   const { clock, hub } = owner(context, { stepMs: () => 100 });
   const sent = told(hub, request(['x']));
   await clock.wait(50);
@@ -111,7 +111,7 @@ test('A request waits until the configuration that it names is applied', async (
   assert.deepEqual(textsOf(hub), ['x']);
 });
 
-test('What a front door sends that is no member any more is not taken', async (context) => {
+test('Requests of a former member are rejected', async (context) => {
   const { hub } = owner(context);
   await told(hub, request(['x'], { number: 7 }));
   hub.door.forgetIngress('front');
@@ -131,7 +131,7 @@ test('Of a request that comes again from an owner before only that is taken whic
   assert.deepEqual(textsOf(hub), ['y', 'z']);
 });
 
-test('A door takes 64 MiB at once, and no more', async (context) => {
+test('An owner server takes 64 MiB at once, and no more', async (context) => {
   const { hub } = owner(context, { stepMs: () => 100 });
   const text = 'x'.repeat(3_900_000);
   const replies = await Promise.all(
@@ -150,7 +150,7 @@ function changed(bytes: Uint8Array, at: number, value: readonly number[]): Uint8
   return copy;
 }
 
-/** Of a tail that is a list, all but that it comes for the first time. */
+/** Replaces the tail of a message; if it is a list, marks it as a first attempt. */
 function withTail(bytes: Uint8Array, tail: unknown): Uint8Array {
   const end = 8 + new DataView(bytes.buffer).getUint32(4, true);
   const whole = Array.isArray(tail) ? [...tail, false] : tail;
@@ -216,7 +216,7 @@ const MALFORMED: readonly [what: string, bytes: Uint8Array, message: RegExp][] =
 ];
 
 for (const [what, bytes, message] of MALFORMED) {
-  test(`A request ${what} is refused, and the door goes on`, async (context) => {
+  test(`A request ${what} is rejected, and the server goes on`, async (context) => {
     const { hub } = owner(context);
     const reply = await told(hub, bytes);
     assert.ok(reply.at === 'failed', reply.at);
@@ -228,7 +228,7 @@ for (const [what, bytes, message] of MALFORMED) {
   });
 }
 
-test('Whatever bytes come, what a door hands on can be read by a worker', () => {
+test('For any bytes, a worker can read the locations that an owner server passes on', () => {
   const packer = new LocationPacker();
   const change = fc.record({ at: fc.nat(), value: fc.nat(255) });
   let [good, bad] = [0, 0];
@@ -297,7 +297,7 @@ test('A question that comes again while it is answered is asked once, and a long
   assert.deepEqual(await asked(hub, { ...HEAD, ...READ, part: 1 }), { at: 'gone' });
 });
 
-test('The rest of an answer for which nobody comes is forgotten', async (context) => {
+test('The rest of an answer that is not fetched expires', async (context) => {
   const { clock, hub } = owner(context);
   hub.answer = async () => [{ texts: ['x'.repeat(2_000_000)] }];
   const parts = async () => [
@@ -313,7 +313,7 @@ test('The rest of an answer for which nobody comes is forgotten', async (context
   assert.deepEqual(await asked(hub, { ...HEAD, ...READ, part: 1 }), { at: 'gone' });
 });
 
-test('A door holds 256 MiB of answers, and is busy then', async (context) => {
+test('An owner server holds 256 MiB of answers, and is then busy', async (context) => {
   const { clock, hub } = owner(context);
   const bytes = 'x'.repeat(20_000_000);
   hub.answer = async () => [{ texts: [bytes] }];
@@ -325,7 +325,7 @@ test('A door holds 256 MiB of answers, and is busy then', async (context) => {
   assert.equal((await asked(hub, { ...HEAD, ...READ, number: 20 })).at, 'part');
 });
 
-test('A question that a hub cannot take is refused', async (context) => {
+test('A malformed request is rejected', async (context) => {
   const { hub } = owner(context);
   const fit = [1, 1, 'front', 1, 0];
   const view = { crs: 'EPSG:4326' };
@@ -359,7 +359,7 @@ for (const [what, value, message] of [
   ['no bytes', [1, 'part', 1, 'x'], /part must be bytes, but is "x"$/],
   ['no parts', [1, 'part', 0, new Uint8Array(1)], /parts must be a whole number from 1, but is 0$/],
 ] as const) {
-  test(`An answer with ${what} is refused`, () => {
+  test(`An answer with ${what} is rejected`, () => {
     const bytes = new Packr({ useRecords: false }).pack(value);
     assert.throws(() => unpackReply(lend(bytes)), { name: 'DoorMessageError', message });
   });

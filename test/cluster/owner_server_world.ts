@@ -12,7 +12,7 @@ import type { SimulatedCluster } from './simulated_bus.ts';
 
 export const T0 = Date.UTC(2026, 0, 1);
 
-/** Of a provider, with a text by which it is known again. */
+/** Location of a provider, identified by a string. */
 export function locationOf(provider: string, text: string): AcceptedLocation {
   return {
     provider_id: provider,
@@ -32,7 +32,7 @@ export function locationOf(provider: string, text: string): AcceptedLocation {
   };
 }
 
-/** A location that an owner has taken. */
+/** A location that an owner has processed. */
 export interface Taken {
   readonly provider: string;
   readonly text: string;
@@ -49,29 +49,29 @@ export function takenOf({ names, bytes }: CountedRun): Taken[] {
   return taken;
 }
 
-/** What of a hub a test sets. */
+/** Parameters of a test hub. */
 interface Given {
   readonly cluster: SimulatedCluster;
   readonly hub: string;
   readonly holdMs?: number;
   readonly capacity?: number;
-  /** How long the shards need. */
+  /** Processing time of the shards. */
   readonly stepMs?: () => number;
-  /** Told of each location when it is kept. */
+  /** Called with each location when it is journaled. */
   readonly kept?: (taken: Taken, hub: string) => void;
 }
 
-/** A record of the configuration log that says who serves what. */
+/** A record of the configuration log about ownership. */
 export interface ServingRecord {
-  /** The hub that owns each partition; an empty text for nobody. Fewer than there are partitions go round. */
+  /** Owner of each partition; an empty string for none. Fewer than there are partitions repeat. */
   readonly owners: readonly string[];
   readonly open?: readonly number[];
   readonly migrating?: readonly string[];
-  /** Hubs that are no members any more. */
+  /** Hubs that are no longer members. */
   readonly gone?: readonly string[];
 }
 
-/** A hub with a router and a door, whose shards note what they are told. Its incarnation is its name. */
+/** A hub with an owner client and an owner server, whose shards record their input. Its member id is its name. */
 export class TestHub {
   readonly hub: string;
   readonly router: OwnerClient;
@@ -83,14 +83,14 @@ export class TestHub {
   takenBefore = 0;
   readonly notices: string[] = [];
   readonly asked: Query[] = [];
-  /** What this hub has applied. */
+  /** Sequence that this hub has applied. */
   applied = 0;
   readonly ownership = new Ownership((_, id) => partitionOf(id));
   #gone: readonly string[] = [];
-  /** Whether another hub has sealed its lanes: nothing that it takes is kept any more. */
+  /** Whether another hub has sealed its journal: nothing is journaled any more. */
   isSealed = false;
   isFull = false;
-  /** Locations that are being taken. */
+  /** Number of locations in progress. */
   taking = 0;
   answer: (query: Query) => Promise<readonly QueryResult[]> = async ({ ask }) => [{ ids: [ask] }];
   unrecorded: OwnerServerOptions['unrecorded'] = async (runs) => runs;
@@ -133,19 +133,19 @@ export class TestHub {
     this.shards = new RemoteShards(this.router);
   }
 
-  /** Hands a location to the owner, as ingest does, and resolves when it is kept. */
+  /** Sends a location to the owner, as ingest does, and resolves when it is journaled. */
   send(provider: string, text: string): Promise<void> {
     this.shards.location(locationOf(provider, text), { generatedMs: T0, receivedMs: T0 });
     return this.shards.kept() ?? Promise.reject(new Error('Nothing waits'));
   }
 
-  /** Applies a configuration record that names who owns everything; whoever did before is no member any more. */
+  /** Applies a configuration record with one owner of everything; the previous one is no longer a member. */
   apply(sequence: number, owner: string | undefined): void {
     const gone = this.ownership.servers.filter((before) => before !== owner);
     this.applyServing(sequence, { owners: [owner ?? ''], gone });
   }
 
-  /** Applies one that says who serves what. */
+  /** Applies an ownership record. */
   applyServing(sequence: number, { owners, open = [], migrating = [], gone = [] }: ServingRecord): void {
     if (sequence <= this.applied) return;
     this.applied = sequence;
@@ -157,7 +157,7 @@ export class TestHub {
     this.router.ownershipChanged();
   }
 
-  /** Resolves when all that was taken so far is done. */
+  /** Resolves when everything taken so far is done. */
   get drained(): Promise<void> {
     return this.#last.catch(() => undefined);
   }
@@ -165,11 +165,11 @@ export class TestHub {
   async #take(runs: readonly CountedRun[], stepMs: number): Promise<void> {
     const taken = runs.flatMap(takenOf);
     this.taking += taken.length;
-    // As a lane does: in the order in which they came.
+    // In order of arrival, as a lane does.
     this.#last = Promise.all([this.#last, this.#later(stepMs)]).then(() => undefined);
     await this.#last;
     this.taking -= taken.length;
-    // What was sealed is not kept.
+    // A sealed hub journals nothing.
     if (this.isSealed) throw new HubError('HUB_UNAVAILABLE', 'Cannot keep a step: the lane is sealed');
     this.taken.push(...taken);
     for (const each of taken) this.#kept?.(each, this.hub);

@@ -10,7 +10,7 @@ function openLoads() {
   const take = (id: number): void => {
     if (loads.isSample()) loads.count(String(id));
   };
-  /** Rates after so many seconds of that, measured four times a second as beats do. */
+  /** Rates after that many seconds, measured four times a second as heartbeats do. */
   const after = (seconds: number, perQuarter: () => void): ReadonlyMap<number, number> => {
     let measured: ReadonlyMap<number, number> = new Map();
     for (let quarter = 0; quarter < 4 * seconds; quarter++) {

@@ -43,7 +43,7 @@ function assertOwned(map: PartitionMap, members: readonly string[]): void {
   for (const owner of new Set([...map.owners, map.collisions])) assert.ok(members.includes(owner), `${owner} is gone`);
 }
 
-/** The map when nobody gets anything any more. Checks each batch on the way. */
+/** The map once nothing moves any more. Checks each batch. */
 function settled(start: PartitionMap, members: readonly string[], ownersMax?: number): PartitionMap {
   let map = start;
   for (let isMoving = true; isMoving; ) {
@@ -72,7 +72,7 @@ function candidates<More extends object>(members: readonly string[], ownersMax: 
   return { members, ...(ownersMax !== undefined && { ownersMax }), ...more };
 }
 
-/** The map of members that own so many partitions each, one member's after the other's. */
+/** A map with the given number of consecutive partitions per member. */
 function mapOf(counts: Readonly<Record<string, number>>, collisions = 'a'): PartitionMap {
   const owners = Object.entries(counts).flatMap(([member, count]) => Array.from({ length: count }, () => member));
   assert.equal(owners.length, PARTITIONS);
@@ -80,7 +80,7 @@ function mapOf(counts: Readonly<Record<string, number>>, collisions = 'a'): Part
 }
 
 describe('firstMap', () => {
-  test('gives everybody equally many partitions, give or take one', () => {
+  test('gives all members equally many partitions, give or take one', () => {
     fc.assert(
       fc.property(someMembers, (members) => {
         const map = firstMap({ members });
@@ -171,13 +171,13 @@ describe('afterLeave', () => {
     assert.equal(after.collisions, 'a');
   });
 
-  test('leaves everything with the one owner when another member is gone', () => {
+  test('leaves everything with the one owner when another member is removed', () => {
     const before = mapOf({ b: PARTITIONS }, 'b');
     const after = afterLeave(before, { gone: 'a', members: ['b', 'c'], ownersMax: 1 });
     assert.deepEqual(after, { ...before, epoch: 8 });
   });
 
-  test('moves the collision stage to who has least then, if its owner is gone, and only then', () => {
+  test('moves the collision stage to the member with fewest partitions if its owner is removed, and only then', () => {
     const before = mapOf({ a: 100, b: 60, c: 96 });
     assert.equal(afterLeave(before, { gone: 'a', members: ['b', 'c'] }).collisions, 'b');
     assert.equal(afterLeave(before, { gone: 'b', members: ['a', 'c'] }).collisions, 'a');
@@ -192,7 +192,7 @@ describe('afterLeave', () => {
   });
 });
 
-describe('Maps after members have come and gone in any order', () => {
+describe('Maps after joins and removals in any order', () => {
   const step = fc.record({ does: fc.constantFrom('join', 'leave', 'batch'), pick: fc.nat(1000) });
   const walk = fc.record({
     members: someMembers,
@@ -350,7 +350,7 @@ describe('What cannot be asked for', () => {
     [() => afterImbalance(map, { members: ['a'], loads: loads.with(4, Number.NaN) }), 'not negative, found NaN'],
   ];
   for (const [call, message] of rows) {
-    test(`is refused with "${message}"`, () => {
+    test(`is rejected with "${message}"`, () => {
       assert.throws(call, (error) => error instanceof RangeError && error.message.includes(message));
     });
   }

@@ -4,7 +4,7 @@ import { locationOf } from '../durability/hub_process.ts';
 const LANES = 4;
 const PROVIDERS = 5;
 const PAUSE_MS = 40;
-/** Beyond the time that a hub holds a request for. */
+/** Longer than a hub holds a request. */
 const REQUEST_MS = 20_000;
 
 interface Sent {
@@ -12,17 +12,17 @@ interface Sent {
   acknowledged: number;
 }
 
-/** What a comparison has found. */
+/** Result of a comparison. */
 export interface Compared {
-  /** Providers whose last acknowledged location, or a later one, is there. */
+  /** Providers whose last acknowledged location, or a later one, is stored. */
   readonly kept: number;
   /** A line for each of the others. */
   readonly lost: readonly string[];
 }
 
 /**
- * Locations with growing numbers, sent by four clients at a time, each of which waits for its answers. Remembers which
- * were acknowledged: those must be there whatever has happened.
+ * Locations with growing numbers, sent by four clients in parallel, each of which waits for its answers. Acknowledged ones must
+ * be stored whatever happens.
  */
 export class Probe {
   readonly #base: string;
@@ -46,7 +46,7 @@ export class Probe {
     return new Promise((answered) => this.#waiting.add({ sinceMs: performance.now(), lanes: new Set(), answered }));
   }
 
-  /** Asks for the last locations, and compares them with what was acknowledged before. Rejects without an answer. */
+  /** Reads the last locations, and compares them with the acknowledged ones. Rejects without an answer. */
   async compare(): Promise<Compared> {
     const before = [...this.#sent].map(([id, { acknowledged }]) => ({ id, acknowledged }));
     const response = await fetch(`${this.#base}/providers/locations`, { signal: AbortSignal.timeout(REQUEST_MS) });

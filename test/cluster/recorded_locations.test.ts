@@ -10,7 +10,7 @@ import { T0 } from '../support/shard_harness.ts';
 import { accepted } from '../wire/accepted_locations.ts';
 import { Front, takenBy } from '../wire/hub_to_hub.ts';
 
-/** The clock of the owner was set back. */
+/** The clock of the owner has stepped backward. */
 const setBacks = [{ toMs: T0 - 1e6, byMs: 1234 }];
 
 function stepWith(items: readonly LaneItem[]): RecoveredStep {
@@ -18,7 +18,7 @@ function stepWith(items: readonly LaneItem[]): RecoveredStep {
   return { endMs: T0, keptByMs: T0, step: { batch, effects: new Uint8Array(), setBacks } };
 }
 
-test('Of what a front door hands in once more that is left out which the owner before has recorded, and nothing else', () => {
+test('Repeated locations of an ingress hub are left out if the previous owner has recorded them, and no others', () => {
   const front = new Front();
   const packer = new LocationPacker();
   const sent = fc.array(fc.record({ location: accepted, isRecorded: fc.boolean() }), { maxLength: 60 });

@@ -84,7 +84,7 @@ test('SentMessages keeps the newest messages as they were, as many as have room'
   );
 });
 
-test('SentMessages says which messages there are no more, and forgets after two to three beats', () => {
+test('SentMessages reports unavailable messages, and drops them after two to three heartbeats', () => {
   const sent = new SentMessages(new SentBudget());
   for (const number of [1, 2, 4, 5]) sent.add(number, message(number, 10));
   const again = (first: number, last: number) => {
@@ -102,7 +102,7 @@ test('SentMessages says which messages there are no more, and forgets after two 
   assert.deepEqual(again(4, 6), [6]);
 });
 
-test('SentMessages of many receivers take 32 MiB together, and those that were quiet give theirs back', () => {
+test('SentMessages of many receivers share 32 MiB, and idle ones release theirs', () => {
   const budget = new SentBudget();
   const all = Array.from({ length: 8 }, () => new SentMessages(budget));
   const keptBy = (sent: SentMessages): number => 16 - sent.again(1, 16).lost;

@@ -6,17 +6,17 @@ import { Repair } from '../../src/cluster/fanout/repair.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 
-/** How long the sender keeps what it has sent. */
+/** Time that the sender retains messages. */
 const KEPT_MS = 2000;
 
 interface Sender {
-  /** How long it takes to hear and to answer a question. */
+  /** Time to receive and answer a request. */
   readonly answerMs: number;
-  /** Whether a question gets there, by when it is asked. */
+  /** Whether a request sent at that time arrives. */
   hears?(atMs: number): boolean;
 }
 
-/** A receiver of what a sender has sent at 0: which numbers it takes, and how often something is lost. */
+/** A receiver of messages sent at 0: the numbers that it takes, and the number of losses. */
 function receiverOf(context: TestContext, { answerMs, hears = () => true }: Sender) {
   const clock = new SimulatedClock();
   context.after(clock.run());

@@ -7,12 +7,12 @@ import { Ownership } from '../../src/cluster/routing/ownership.ts';
 import { changeRecord } from '../../src/cluster/config/repartition.ts';
 import { PARTITIONS, partitionOf } from '../../src/shards/affinity.ts';
 
-/** The trackable with one provider. */
+/** A trackable with one provider. */
 const CART: ConfigBody<'change'>['changes'] = [
   ['trackable', 'cart', JSON.stringify({ id: 'cart', location_providers: ['tag'] }), false],
 ];
 
-/** Partition by partition in turn, but that of `tag` is with the first hub and that of `cart` with the last. */
+/** Partitions in turn, except that the one of `tag` is with the first hub and the one of `cart` with the last. */
 function owners(members: number): number[] {
   const all = Array.from({ length: PARTITIONS }, (_, partition) => partition % members);
   all[partitionOf('tag')] = 0;
@@ -57,7 +57,7 @@ test('A change that connects nothing waits for nothing', () => {
   assert.equal(changeRecord('test', name, { state, partitions: new ObjectPartitions() })?.kind, 'change');
 });
 
-test('A trackable that is deleted on its way, and made anew, is served by nobody until it would have arrived', () => {
+test('A trackable that is deleted and recreated while it migrates is unserved until it would have arrived', () => {
   const partitions = new ObjectPartitions();
   const ownership = new Ownership((kind, id) => partitions.partitionOf(kind, id));
   let state = stateAfter(...TWO);
@@ -71,7 +71,7 @@ test('A trackable that is deleted on its way, and made anew, is served by nobody
   tag({ id: 'tag' });
   assert.equal(ownership.serverOf('trackable', 'tag'), 'a');
   tag({ id: 'tag', parent: 'cart' });
-  // Nothing else moves with it, so this needs not wait. Its partition is one of those that are served.
+  // Nothing else moves with it, so this does not have to wait. Its partition is served.
   for (const entity of [undefined, { id: 'tag' }]) {
     tag(entity);
     assert.equal(serving(state).open.has(partitions.partitionOf('trackable', 'tag')), false);

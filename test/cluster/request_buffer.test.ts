@@ -42,7 +42,7 @@ const shown = (runs: readonly CountedRun[]) =>
     takenOf(run).map(({ provider, text }) => `${run.names} ${provider} ${text.length} ${text.slice(0, 20)}`),
   );
 
-test('Runs are cut into parcels of at most 4 MiB, but for a single location, and unpacked in their order', () => {
+test('Runs are cut into batches of at most 4 MiB, except a single location, and unpacked in order', () => {
   const buffers = new BatchBuffers();
   fc.assert(
     fc.property(drawn, (some) => {
@@ -76,7 +76,7 @@ test('Runs are cut into parcels of at most 4 MiB, but for a single location, and
   );
 });
 
-test('A parcel has room for 8,192 locations, and one with the same names beside the other is one run', () => {
+test('A batch has room for 8,192 locations, and adjacent ones with the same names are one run', () => {
   const run = runOf({ source: 1, pads: Array.from({ length: 8000 }, () => 5) });
   const parcel = new RequestBatch(new BatchBuffers());
   assert.equal(parcel.take(run, 0).taken, 8000);

@@ -64,7 +64,7 @@ describe('Remote procedure calls of two hubs with a broker', { skip }, () => {
     }
   });
 
-  test('a handler at one hub is reached by REST and WebSocket at the other one, once, until it is gone', async () => {
+  test('a handler at one hub is reached by REST and WebSocket at the other one, once, until it is removed', async () => {
     const led = await handler('Blink LED', a);
     await until(async () => (await handlersOf('Blink LED', b)).length === 1);
     const replied = put(b, { id: 'x', method: 'Blink LED', params: { times: 3 } });
@@ -73,7 +73,7 @@ describe('Remote procedure calls of two hubs with a broker', { skip }, () => {
     const caller = await RpcClient.open(b.origin);
     ended.push(() => caller.close());
     const answered = caller.ask({ id: 7, method: 'Blink LED', params: { _timeout: 60_000 } });
-    // The next frame is the next call: the first has come once.
+    // The next frame is the next call: the first has arrived once.
     assert.deepEqual((await led.answer({ error: { code: 3, message: 'busy' } })).params, {});
     assert.equal((await answered).error?.code, 3);
     caller.send({ jsonrpc: '2.0', method: 'Blink LED', params: { n: 1 } });
@@ -130,8 +130,8 @@ describe('Remote procedure calls of two hubs with a broker', { skip }, () => {
     for (const hub of [a, b]) await until(async () => (await hub.get('/health/mqtt')).body.connected === true);
   });
 
-  // The last one: it ends a hub.
-  test('handlers of a hub that has left are gone', async () => {
+  // The last test, because it closes a hub.
+  test('handlers of a hub that has left are removed', async () => {
     await handler('leaving', a);
     await until(async () => (await handlersOf('leaving', b)).length === 1);
     await a.close();

@@ -11,15 +11,15 @@ import { type ClusterView, type FollowedCluster, followCluster } from './cluster
 export interface RunningClusterOptions {
   readonly hubs: number;
   readonly nats: 1 | 3;
-  /** Of the balancer. */
+  /** Port of the balancer. */
   readonly port: number;
-  /** Told what is being done. */
+  /** Reports progress. */
   stage(text: string): void;
-  /** Called whenever anything is different. */
+  /** Called after every change. */
   changed(): void;
 }
 
-/** What cannot be had here. The message is the one line that is shown. */
+/** A requirement is missing. The message is the one line that is shown. */
 export class CannotRun extends Error {}
 
 export interface HubSlot {
@@ -52,7 +52,7 @@ export class RunningCluster {
   }
 
   /**
-   * Starts all of it, in a temporary folder; `begun` is handed it before there is anything to close. Rejects with a
+   * Starts everything, in a temporary folder; `begun` gets the cluster before there is anything to close. Rejects with a
    * CannotRun, with nothing left behind.
    */
   static async start(options: RunningClusterOptions, begun: (cluster: RunningCluster) => void): Promise<void> {
@@ -81,7 +81,7 @@ export class RunningCluster {
     return servers.map((server, index) => ({ name: `n${index + 1}`, isKilled: this.#killedServers.has(server) }));
   }
 
-  /** A hub that owns objects; undefined while none does that runs. */
+  /** A running hub that owns objects; undefined while there is none. */
   get owner(): HubSlot | undefined {
     return this.hubs.find(({ name, process }) => process !== undefined && this.view?.owners.includes(name) === true);
   }
@@ -96,7 +96,7 @@ export class RunningCluster {
     this.#options.changed();
   }
 
-  /** Has a hub hang, as in a debugger, or go on. */
+  /** Stops a hub as a debugger would, or resumes it. */
   stopOrContinue(hub: HubSlot): void {
     if (hub.process === undefined) return;
     hub.isStopped = !hub.isStopped;
@@ -104,7 +104,7 @@ export class RunningCluster {
     this.#options.changed();
   }
 
-  /** Kills the first NATS server that runs, and returns its name; undefined where none runs. */
+  /** Kills the first running NATS server, and returns its name; undefined if none runs. */
   async killServer(): Promise<string | undefined> {
     const index = this.servers.findIndex(({ isKilled }) => !isKilled);
     const server = this.#nats?.servers[index];
@@ -115,7 +115,7 @@ export class RunningCluster {
     return this.servers[index]?.name;
   }
 
-  /** Starts again what was killed or has ended, and returns the names. */
+  /** Restarts what was killed or has exited, and returns the names. */
   async restart(): Promise<readonly string[]> {
     const servers = [...this.#killedServers];
     const hubs = this.hubs.filter(({ process }) => process === undefined);
@@ -127,7 +127,7 @@ export class RunningCluster {
     return [...names, ...hubs.map(({ name }) => name)];
   }
 
-  /** Ends everything, and removes what was kept. */
+  /** Closes everything, and removes the folder. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -144,7 +144,7 @@ export class RunningCluster {
 
   async #start(): Promise<void> {
     const { nats: count, port, stage, changed } = this.#options;
-    // Whoever has taken the port is found before anything was started.
+    // A port in use is found before anything was started.
     this.#balancer = await openBalancer({ ports: this.hubs.map((hub) => hub.port), port });
     stage('Building nats-server, or finding the one that was built before ...');
     const program = await natsProgram();
@@ -185,13 +185,13 @@ export class RunningCluster {
     }
   }
 
-  /** Throws where it was closed meanwhile. */
+  /** Throws if it was closed meanwhile. */
   #stillOpen(): void {
     if (this.#isClosed) throw new CannotRun('Interrupted');
   }
 }
 
-/** The error that a hub has died of, else the last line that it has written. */
+/** Error that a hub has died of, else its last log line. */
 function reasonIn(written: string): string {
   const lines = written.trim().split('\n');
   return lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? '';

@@ -1,4 +1,4 @@
-/** Where it is written: standard output, or a test. */
+/** Target: standard output, or a test. */
 interface Out {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -9,8 +9,8 @@ interface Out {
 const PAUSE_MS = 250;
 
 /**
- * Lines that stay, and below them on a terminal a few that tell how things stand, rewritten in place when they have
- * changed. Elsewhere how things stand is a line of its own on every change.
+ * Permanent lines, and below them on a terminal a few status lines, rewritten in place after changes. Elsewhere the status is a
+ * line of its own after every change.
  */
 export class Screen {
   readonly #out: Out;
@@ -20,7 +20,7 @@ export class Screen {
   #shown: readonly string[] = [];
   #isClosed = false;
 
-  /** `lines`: how things stand, on a terminal; `line`: the same in short, for logs. Both may be empty. */
+  /** `lines`: the status on a terminal; `line`: the same in short, for logs. Both may be empty. */
   constructor(out: Out, { lines, line }: { lines(): readonly string[]; line(): string }) {
     this.#out = out;
     this.#lines = lines;
@@ -28,13 +28,13 @@ export class Screen {
     if (out.isTTY) this.#timer = setInterval(() => this.#rewrite(), PAUSE_MS);
   }
 
-  /** Writes a line that stays. */
+  /** Writes a permanent line. */
   print(text: string): void {
     if (!this.#out.isTTY) this.#out.write(`${text}\n`);
     else this.#write(`${text}\n`, this.#shown);
   }
 
-  /** Something may be different. A terminal sees that by itself. */
+  /** The status may have changed. A terminal refreshes by itself. */
   changed(): void {
     if (this.#out.isTTY || this.#isClosed) return;
     const line = this.#line();
@@ -54,7 +54,7 @@ export class Screen {
     if (lines.join('\n') !== this.#shown.join('\n')) this.#write('', lines);
   }
 
-  /** In place of what is shown. */
+  /** Replaces the visible status. */
   #write(text: string, lines: readonly string[]): void {
     const up = this.#shown.length === 0 ? '' : `\x1b[${this.#shown.length}F\x1b[0J`;
     this.#out.write(`${up}${text}${lines.map((line) => `${line}\n`).join('')}`);

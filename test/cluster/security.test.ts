@@ -13,7 +13,7 @@ import { makeCredentials } from './credentials.ts';
 import { testNats } from './test_nats.ts';
 
 /**
- * What the user of a cluster named `hub` needs. NATS has no wildcard for a part of a token, so `hub_*` cannot be said of a
+ * Permissions of the user of a cluster named `hub`. NATS has no wildcard for a part of a token, so `hub_*` is impossible for a
  * stream: the account, which has no other streams, is the border.
  */
 const STREAM_API = ['CREATE', 'UPDATE', 'DELETE', 'PURGE', 'MSG.GET'].map((ask) => `$JS.API.STREAM.${ask}.*`);
@@ -95,7 +95,7 @@ for (const [what, settings] of SIGN_INS) {
   });
 }
 
-test('NatsBus may do nothing outside of its name, and is told so', { skip }, async (context) => {
+test('NatsBus may do nothing outside of its name, and gets an error', { skip }, async (context) => {
   const notices: string[] = [];
   const { promise: both, resolve } = Promise.withResolvers<void>();
   const bus = open({ username: 'member', password: 'secret' }, (text) => notices.push(text) === 2 && resolve());
@@ -129,7 +129,7 @@ const REFUSED: readonly (readonly [what: string, settings: Partial<BusSettings>,
 ];
 
 for (const [what, settings, why] of REFUSED) {
-  test(`NatsBus is refused with ${what}, and says why`, { skip }, async (context) => {
+  test(`NatsBus is rejected with ${what}, and says why`, { skip }, async (context) => {
     const bus = open(settings);
     context.after(() => bus.close());
     const status = await new Promise<BusStatus>((resolve) => {

@@ -11,7 +11,7 @@ const nats = await testNats({ count: 3, syncInterval: 'always' });
 const { skip } = nats;
 const STREAM: StreamSettings = { name: 'three_S', subjects: ['three.s'], replicas: 3, storage: 'file' };
 
-/** The server that leads the stream; undefined while nobody says so. */
+/** Leader of the stream; undefined while no server reports one. */
 async function leaderOf({ name }: StreamSettings, bus: Bus): Promise<NatsServer | undefined> {
   const found = await bus.request(`$JS.API.STREAM.INFO.${name}`, utf8(''), {
     timeoutMs: 5000,
@@ -21,7 +21,7 @@ async function leaderOf({ name }: StreamSettings, bus: Bus): Promise<NatsServer 
   return nats.servers.servers[Number(leader.slice(1)) - 1];
 }
 
-/** Appends numbers one after another, each until it is kept, during the work and for a while afterwards. */
+/** Appends numbers one after another, each until it is stored, during the work and for a while afterwards. */
 async function appendDuring(bus: Bus, work: Promise<unknown>, first: number): Promise<number> {
   let isDone = false;
   const done = work.finally(() => {
@@ -35,7 +35,7 @@ async function appendDuring(bus: Bus, work: Promise<unknown>, first: number): Pr
     const appended = await bus.append({ stream: STREAM.name, subject: 'three.s', bytes, expects, timeoutMs: 700 });
     if (appended.at === 'kept') last = appended.sequence;
     if (appended.at !== 'refused') continue;
-    // An earlier attempt got through: nobody else appends.
+    // An earlier attempt succeeded: no other client appends.
     const found = await bus.last(STREAM.name, 'three.s').catch((error: unknown) => {
       assert.ok(error instanceof BusError);
       return undefined;

@@ -19,7 +19,7 @@ const HOLD_MS = 6000;
 const TIMES = { generatedMs: T0, receivedMs: T0 };
 const VIEW = { crs: 'EPSG:4326' } as const;
 
-/** Hubs of which each owns every so manieth partition. */
+/** Hubs that own every n-th partition each. */
 async function owners(context: TestContext, more: Partial<ConstructorParameters<typeof TestHub>[0]> = {}) {
   const clock = new SimulatedClock();
   context.after(clock.run());
@@ -34,7 +34,7 @@ async function owners(context: TestContext, more: Partial<ConstructorParameters<
   return { clock, cluster, a, b, c, all, applyAll };
 }
 
-/** A provider in the partitions of a place among owners that go round. */
+/** A provider in the partitions of the owner at an index. */
 function providerOf(place: number, of = 3, from = 0): string {
   for (let number = from; ; number++) if (partitionOf(`p${number}`) % of === place) return `p${number}`;
 }
@@ -43,7 +43,7 @@ const [OF_A, OF_B, OF_C] = [0, 1, 2].map((place) => providerOf(place)) as [strin
 const [A, B] = [OF_A, OF_B].map(partitionOf) as [number, number];
 const textsOf = ({ taken }: TestHub): string[] => taken.map(({ text }) => text);
 
-/** Puts a location in, and says what has become of it. */
+/** Sends a location, and returns its outcome. */
 function put(hub: TestHub, provider: string, text: string): { end: 'done' | 'failed' | undefined } {
   const sent: { end: 'done' | 'failed' | undefined } = { end: undefined };
   hub.send(provider, text).then(
@@ -53,7 +53,7 @@ function put(hub: TestHub, provider: string, text: string): { end: 'done' | 'fai
   return sent;
 }
 
-/** Notes which locations come to a hub as repeated ones. */
+/** Records the locations that arrive at a hub as repeated ones. */
 function repeatedAt(hub: TestHub): string[] {
   const texts: string[] = [];
   hub.unrecorded = async (runs) => {
@@ -63,7 +63,7 @@ function repeatedAt(hub: TestHub): string[] {
   return texts;
 }
 
-test('Locations go to those who serve their providers, at the same time', async (context) => {
+test('Locations go to the hubs that serve their providers, in parallel', async (context) => {
   const { clock, a, b, c } = await owners(context, { stepMs: () => 100 });
   for (const [text, provider] of [OF_A, OF_B, OF_C, OF_B, OF_A].entries()) {
     b.shards.location(locationOf(provider, `${text}`), TIMES);
@@ -75,7 +75,7 @@ test('Locations go to those who serve their providers, at the same time', async 
   assert.equal(b.router.gauges.forwarded, 5);
 });
 
-test('What nobody serves waits, and only that, until somebody does', async (context) => {
+test('Unserved locations wait, and no others, until a hub serves them', async (context) => {
   const { clock, a, b, c, applyAll } = await owners(context);
   applyAll(2, { owners: ['a', 'a', 'c'], open: [B], migrating: [`provider ${OF_C}`] });
   const ends = [OF_A, OF_B, OF_C].map((provider) => put(c, provider, provider));
@@ -87,7 +87,7 @@ test('What nobody serves waits, and only that, until somebody does', async (cont
   assert.deepEqual(ends, [{ end: 'done' }, { end: 'done' }, { end: 'done' }]);
 });
 
-test('What nobody serves is given up in time, and does not come later', async (context) => {
+test('Unserved locations are given up in time, and do not arrive later', async (context) => {
   const { clock, a, b, applyAll } = await owners(context);
   applyAll(2, { owners: ['a', 'a', 'c'], open: [B] });
   const [early, late] = [put(b, OF_B, 'early'), { end: undefined as string | undefined }];
@@ -100,12 +100,12 @@ test('What nobody serves is given up in time, and does not come later', async (c
   assert.deepEqual(textsOf(a), ['late']);
 });
 
-test('The locations of a provider wait for those that are in flight to whoever served it before', async (context) => {
+test('The locations of a provider wait for those in flight to its previous hub', async (context) => {
   const { clock, a, b, c, applyAll } = await owners(context, { stepMs: () => 400 });
   put(b, OF_A, '1');
   await clock.wait(100);
   put(b, OF_A, '2');
-  // Nobody has told b of a new version, whose owner serves it at once.
+  // b has not applied the new version yet, whose owner serves it at once.
   const texts = repeatedAt(c);
   applyAll(2, { owners: ['c', 'b', 'c'] });
   put(b, OF_A, '3');
@@ -116,7 +116,7 @@ test('The locations of a provider wait for those that are in flight to whoever s
   assert.deepEqual(texts, []);
 });
 
-test('A request of which a hub does not serve all is taken by nobody, and split anew', async (context) => {
+test('A request that a hub serves only in part is rejected, and split again', async (context) => {
   const { clock, a, b, c, all } = await owners(context);
   const others = [providerOf(0, 3, 100), providerOf(0, 3, 200)] as const;
   const moved = { owners: ['a', 'b', 'c'], migrating: [`provider ${OF_A}`] };
@@ -209,7 +209,7 @@ test('The location of a provider is deleted without waiting for the owners of ot
   await assert.rejects(slow, { code: 'HUB_UNAVAILABLE' });
 });
 
-test('Whoever waits hears of the locations that have failed, and that others have not', async (context) => {
+test('Callers learn which locations have failed, and that others have not', async (context) => {
   const { b, applyAll } = await owners(context);
   applyAll(2, { owners: ['a', 'a', 'c'], open: [B] });
   for (const provider of [OF_A, OF_B]) b.shards.location(locationOf(provider, provider), TIMES);
@@ -218,7 +218,7 @@ test('Whoever waits hears of the locations that have failed, and that others hav
   });
 });
 
-test('An object is asked of whoever serves it, and all are asked for lists', async (context) => {
+test('Queries for an object go to the hub that serves it, and queries for lists to all', async (context) => {
   const { a, b, c } = await owners(context);
   for (const hub of [a, b, c]) hub.answer = async () => [{ ids: [hub.hub] }, { ids: [`${hub.hub} too`] }];
   const one = { ask: 'provider_location', id: OF_C, view: VIEW } as const;
@@ -231,7 +231,7 @@ test('An object is asked of whoever serves it, and all are asked for lists', asy
   );
 });
 
-test('A list is of one version of who serves what, and waits while something is served by nobody', async (context) => {
+test('A list has one ownership version, and waits while something is unserved', async (context) => {
   const { clock, a, b, c, applyAll } = await owners(context);
   const stood: [version: number, hub: string][] = [];
   for (const hub of [a, b, c]) {
@@ -263,7 +263,7 @@ test('A list is of one version of who serves what, and waits while something is 
   assert.equal(clock.nowMs - fromMs, HOLD_MS);
 });
 
-test('Locations are deleted by whoever serves their providers, as soon as somebody does', async (context) => {
+test('Locations are deleted by the hub that serves their provider, as soon as there is one', async (context) => {
   const { clock, a, b, c, applyAll } = await owners(context);
   applyAll(2, { owners: ['a', 'c', 'c'], open: [B] });
   clock.schedule(1000, () => applyAll(3, { owners: ['a', 'c', 'c'] }));
@@ -296,7 +296,7 @@ test('What this hub serves waits for nothing but what its shards have yet to be 
   );
 });
 
-/** A request as a hub of the release before sends it: it does not say by which version. */
+/** A request without an ownership version. */
 function earlierRequest(providers: readonly string[], number: number): Uint8Array {
   const parcel = new RequestBatch(new BatchBuffers());
   const run = (run: CountedRun): void => void parcel.take(run, 0);
@@ -332,7 +332,7 @@ test('A hub of the release before is served where that is all that it is about',
   assert.deepEqual([await asked('read', list), await asked('settle', null)], ['part', 'part']);
 });
 
-/** What has become of a location that was sent. */
+/** A sent location and its outcome. */
 interface Sent {
   readonly door: string;
   readonly provider: string;
@@ -343,7 +343,7 @@ interface Sent {
 
 const HUBS = ['a', 'b', 'c', 'd'];
 
-/** Hubs under load while partitions and objects move between them, messages are lost, and one of them dies. */
+/** Hubs under load while partitions and objects move between them, messages are lost, and one of them fails. */
 async function play(context: TestContext, seed: number) {
   const clock = new SimulatedClock();
   const stop = clock.run();
@@ -365,7 +365,7 @@ async function play(context: TestContext, seed: number) {
   const living = () => hubs.filter(({ hub }) => !gone.includes(hub));
   let map = Array.from({ length: PARTITIONS }, () => HUBS[dice(HUBS.length)] as string);
   let sequence = 0;
-  /** Each hub hears of it in its time, and of all in their order. */
+  /** Each hub applies records at its own time, in order. */
   const append = (record: Omit<ServingRecord, 'gone' | 'owners'>, spreadMs: number): Promise<unknown> => {
     const [own, whole] = [++sequence, { ...record, owners: map, gone: [...gone] }];
     return Promise.all(
@@ -373,7 +373,7 @@ async function play(context: TestContext, seed: number) {
         await clock.wait(dice(spreadMs));
         while (hub.applied < own - 1) await clock.wait(1);
         hub.applyServing(own, whole);
-        // What it has released is with its heirs when what it had taken is done.
+        // Its released state is with its successors when its pending input is done.
         await hub.drained;
       }),
     );
@@ -455,7 +455,7 @@ async function play(context: TestContext, seed: number) {
   return { sent, kept, gone, hubs: living(), repeated };
 }
 
-/** A run without what is recorded. */
+/** A run without recorded locations. */
 function withoutTexts(run: CountedRun, recorded: ReadonlySet<string>): CountedRun[] {
   const records = recordsIn(run.bytes);
   const taken = takenOf(run);
@@ -467,7 +467,7 @@ function withoutTexts(run: CountedRun, recorded: ReadonlySet<string>): CountedRu
   return left.length === 0 ? [] : [{ names: run.names, bytes: Buffer.concat(left), count: left.length }];
 }
 
-test('Whatever moves, each location is processed once, and those of a provider in their order', async (context) => {
+test('During any moves each location is processed once, and those of a provider in order', async (context) => {
   let [done, failed, deaths, again] = [0, 0, 0, 0];
   for (let seed = 1; seed <= 60; seed++) {
     const why = `seed ${seed}`;

@@ -15,7 +15,7 @@ function simulated(context: TestContext, seed = 1): SimulatedCluster {
   return new SimulatedCluster({ clock, seed });
 }
 
-/** Appends numbers one after another, repeating those that were not answered, until so many are kept. */
+/** Appends numbers one after another, repeating unanswered ones, until that many are stored. */
 async function appendUntil(cluster: SimulatedCluster, bus: Bus, count: number): Promise<number[]> {
   const keptAtMs: number[] = [];
   for (let last = 0; last < count; ) {
@@ -33,7 +33,7 @@ async function appendUntil(cluster: SimulatedCluster, bus: Bus, count: number): 
   return keptAtMs;
 }
 
-/** What the subscriber hears of two publishers, one of which is stopped for a while and cut off for another. */
+/** Messages that a subscriber receives from two publishers, one of which is stopped for a while and cut off for another. */
 async function trace(context: TestContext, seed: number): Promise<string[]> {
   const cluster = simulated(context, seed);
   cluster.mishaps.dropped = 100;
@@ -134,7 +134,7 @@ test('SimulatedBus delivers to a stopped member what came meanwhile, once it is 
   assert.deepEqual([found, ticks], [[1, 2, 3, 4, 5], 1]);
 });
 
-test('SimulatedBus ends a member that is killed, and begins anew with the next of its name', async (context) => {
+test('SimulatedBus removes a killed member, and starts over with the next of its name', async (context) => {
   const cluster = simulated(context);
   const a = cluster.bus('a');
   await a.makeStream(STREAM);

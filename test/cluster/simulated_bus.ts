@@ -34,17 +34,17 @@ interface Listening {
   readonly ready: () => void;
 }
 
-/** What waits for an answer. */
+/** A pending call. */
 interface Waiting {
   /** Sends it. */
   attempt(): void;
-  /** Whether it is on its way: sent, and not waiting to be sent again. */
+  /** Whether it is in flight: sent, and not waiting to be sent again. */
   isSent: boolean;
   /** Ends it without an answer. */
   end(): void;
 }
 
-/** What answers a call. */
+/** Handler of a call's answer. */
 interface Asker<Value> {
   /** Ends the call with its answer, unless it has ended already. */
   resolve(value: Value): void;
@@ -237,7 +237,7 @@ class SimulatedBus implements Bus {
     this.#network.kill(this.#member.name);
   }
 
-  /** The connection is there. */
+  /** The connection is up. */
   up(): void {
     this.#watchers.tell({ at: 'up' });
     for (const listening of this.#listening) this.#hear(listening);
@@ -245,14 +245,14 @@ class SimulatedBus implements Bus {
     for (const waiting of this.#open) if (!waiting.isSent) this.#attempt(waiting);
   }
 
-  /** The connection is lost, and with it the answers to all that was sent. */
+  /** The connection is lost, and with it the answers to everything sent. */
   down(why: string): void {
     for (const listening of this.#listening) listening.isHeard = false;
     this.#watchers.tell({ at: 'down', why });
     for (const waiting of [...this.#open]) if (waiting.isSent) waiting.end();
   }
 
-  /** The member is gone. */
+  /** The member is removed. */
   ended(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -263,12 +263,12 @@ class SimulatedBus implements Bus {
     this.#following.clear();
   }
 
-  /** Something was kept in a stream. */
+  /** A message was stored in a stream. */
   kept(stream: string): void {
     for (const following of this.#following) if (following.stream === stream) this.#pump(following);
   }
 
-  /** Sends a message to everybody who listens. Returns whether anybody does. */
+  /** Sends a message to all subscribers. Returns whether there are any. */
   #spread(subject: string, bytes: Uint8Array, reply: string): boolean {
     let isHeard = false;
     for (const other of this.#network.members) {
@@ -297,7 +297,7 @@ class SimulatedBus implements Bus {
   }
 
   #hear(listening: Listening): void {
-    // Nobody would send it again on a connection that lasts.
+    // On a lasting connection it would not be sent again.
     this.#network.sendAndKeep(this.#member, () => {
       listening.isHeard = true;
       this.#network.deliver('servers', this.#member, listening.ready);
@@ -348,7 +348,7 @@ class SimulatedBus implements Bus {
     this.#hand(following.take, { ...message, reply: '' });
   }
 
-  /** Asks the leader of a stream. */
+  /** Sends a request to the leader of a stream. */
   #ofStream<Value>(
     name: string,
     what: string,
@@ -418,7 +418,7 @@ class SimulatedBus implements Bus {
   }
 }
 
-/** Some messages, and where the stream ended when the first of them were asked for. */
+/** Some messages, and the end of the stream at the first request. */
 function batchOf(
   stream: SimulatedStream,
   { subjects, next, end, count }: { subjects: readonly string[]; next: number; end: number | undefined; count: number },
@@ -433,7 +433,7 @@ function batchOf(
   return { messages, end: last };
 }
 
-/** Whether a message may belong to both. Tells only if one of two patterns matches the other as a text. */
+/** Whether a message may match both. Only if one of two patterns matches the other as a string. */
 function overlap(some: readonly string[], others: readonly string[]): boolean {
   return some.some((one) => others.some((other) => fits([one], other) || fits([other], one)));
 }

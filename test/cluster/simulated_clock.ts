@@ -1,4 +1,4 @@
-/** Something that happens at a certain time. Of several at the same time, the first that was scheduled comes first. */
+/** A timer. Of several at the same time, the first scheduled one fires first. */
 interface Happening {
   readonly atMs: number;
   readonly order: number;
@@ -7,8 +7,8 @@ interface Happening {
 }
 
 /**
- * A clock that jumps to whatever happens next, as soon as there is nothing left to do. All consequences of one event, in
- * promises too, are dealt with before the next. So hours pass in a moment, and the same seed gives the same run.
+ * A clock that jumps to the next timer as soon as there is nothing left to do. All consequences of one event, in promises too,
+ * complete before the next. So hours pass in a moment, and the same seed gives the same run.
  */
 export class SimulatedClock {
   nowMs = 0;
@@ -18,7 +18,7 @@ export class SimulatedClock {
 
   readonly elapsed = (): number => this.nowMs;
 
-  /** Calls back after a delay; returns a function that cancels it. */
+  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   readonly schedule = (delayMs: number, callback: () => void): (() => void) => {
     const happening: Happening = {
       atMs: this.nowMs + Math.max(0, delayMs),
@@ -46,7 +46,7 @@ export class SimulatedClock {
     };
   }
 
-  /** Resolves after so many milliseconds, while the clock is running. */
+  /** Resolves after that many milliseconds, while the clock is running. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => void this.schedule(ms, resolve));
   }

@@ -3,13 +3,13 @@ import { type Dice, diceOf } from '../support/dice.ts';
 import type { SimulatedClock } from './simulated_clock.ts';
 import { SimulatedStream } from './simulated_stream.ts';
 
-/** How long messages take between two places. */
+/** Transit time between two nodes. */
 const DELAY_MS = { least: 0.1, more: 2 };
-/** How long it takes until a majority has an append. */
+/** Time until a majority has an append. */
 const REPLICATION_MS = { least: 0.2, more: 2 };
 const ELECTION_MS = { least: 4000, more: 5000 };
 const RECONNECT_MS = 250;
-/** How long it takes to give up a server that does not answer. */
+/** Time until a server that does not answer is given up. */
 const STALE_MS = 5000;
 
 export interface SimulatedNetworkOptions {
@@ -18,25 +18,25 @@ export interface SimulatedNetworkOptions {
   readonly servers?: readonly string[];
 }
 
-/** What may go wrong, and how often in 1000 cases. */
+/** Possible faults, and their frequency in 1000 cases. */
 interface Mishaps {
   /** Core messages that are lost. */
   dropped: number;
-  /** Appends that are kept and whose answer is lost. */
+  /** Appends that are stored and whose answer is lost. */
   unanswered: number;
-  /** Appends that are refused because too much waits to be sent. */
+  /** Appends that are rejected because the queue is full. */
   busy: number;
-  /** Questions for the last message of a subject that nobody answers. */
+  /** Unanswered requests for the last message of a subject. */
   unread: number;
 }
 
-/** What is told of the connection of a member: its bus. */
+/** Observer of a member's connection: its bus. */
 interface Connected {
   up(): void;
   down(why: string): void;
-  /** The member is gone. */
+  /** The member is removed. */
   ended(): void;
-  /** Something was kept in a stream. */
+  /** A message was stored in a stream. */
   kept(stream: string): void;
 }
 
@@ -44,15 +44,15 @@ interface Connected {
 export interface Member {
   readonly name: string;
   bus: Connected | undefined;
-  /** The server that it is connected to. */
+  /** Server that it is connected to. */
   server: string | undefined;
   isStopped: boolean;
-  /** Whether it hears nothing, although what it sends arrives. */
+  /** Whether it receives nothing, although its messages arrive. */
   isDeaf: boolean;
   readonly waiting: (() => void)[];
-  /** By how much what it does is late, at most. */
+  /** Largest delay of its actions. */
   lateMs: number;
-  /** What it has yet to do because it is late. */
+  /** Its delayed actions. */
   readonly late: (() => void)[];
 }
 
@@ -69,8 +69,8 @@ interface Led {
 }
 
 /**
- * Servers, members, and the network between them, on simulated time. Everything takes a moment, of random length; places
- * can be cut off from each other, stopped and killed, and streams without a leader wait for an election.
+ * Servers, members, and the network between them, on simulated time. Everything takes a moment, of random length; nodes can be
+ * cut off from each other, stopped and killed, and streams without a leader wait for an election.
  */
 export class SimulatedNetwork {
   readonly clock: SimulatedClock;
@@ -81,9 +81,9 @@ export class SimulatedNetwork {
   readonly #streams = new Map<string, Led>();
   readonly #cuts = new Set<string>();
   readonly #down = new Set<string>();
-  /** What has come to a server that is stopped. */
+  /** Messages that have arrived at a stopped server. */
   #held: Held[] = [];
-  /** When the last message on each link arrives: none that is sent later may overtake it. */
+  /** Arrival of the last message on each link: later ones must not overtake it. */
   readonly #arrivals = new Map<string, number>();
   #names = 0;
 
@@ -112,13 +112,13 @@ export class SimulatedNetwork {
     return this.clock.schedule(delayMs, () => member !== undefined && this.run(member, callback));
   }
 
-  /** Cuts the link between two places. */
+  /** Cuts the link between two nodes. */
   cut(one: string, other: string): void {
     this.#cuts.add(linkOf(one, other));
     this.#changed();
   }
 
-  /** Cuts a place off from all servers. */
+  /** Cuts a node off from all servers. */
   isolate(name: string): void {
     for (const server of this.#servers) if (server !== name) this.cut(name, server);
   }
@@ -128,7 +128,7 @@ export class SimulatedNetwork {
     this.#changed();
   }
 
-  /** Joins a place with all servers, and lets it hear again. */
+  /** Reconnects a node with all servers, and lets it receive again. */
   restore(name: string): void {
     const member = this.#members.get(name);
     if (member !== undefined) member.isDeaf = false;
@@ -141,7 +141,7 @@ export class SimulatedNetwork {
     if (member !== undefined) member.isDeaf = true;
   }
 
-  /** A member does nothing, or a server answers nobody, until it goes on. */
+  /** Stops a member or a server until it is resumed. */
   stop(name: string): void {
     const member = this.#members.get(name);
     if (member === undefined) this.#down.add(name);
@@ -162,7 +162,7 @@ export class SimulatedNetwork {
     this.#changed();
   }
 
-  /** Ends a member, or a server; `enter` and `resume` start them again. A server has what it has kept. */
+  /** Kills a member, or a server; `enter` and `resume` start them again. A server has its stored data. */
   kill(name: string): void {
     const member = this.#members.get(name);
     this.#members.delete(name);
@@ -214,13 +214,13 @@ export class SimulatedNetwork {
     return stream;
   }
 
-  /** Everything that a member does from now on is late by up to so many milliseconds, in its order. */
+  /** Delays all actions of a member by up to that many milliseconds, in order. */
   slow(name: string, lateMs: number): void {
     const member = this.#members.get(name);
     if (member !== undefined) member.lateMs = lateMs;
   }
 
-  /** Runs code of a member: now, or late if it is slow, once it is resumed, or never if it is gone. */
+  /** Runs code of a member: now, or later if it is slow or stopped, or never if it is removed. */
   run(member: Member, callback: () => void): void {
     const { late } = member;
     if (member.lateMs === 0 && late.length === 0) this.#runNow(member, callback);
@@ -237,7 +237,7 @@ export class SimulatedNetwork {
     else callback();
   }
 
-  /** Calls back when something that a member sends arrives at the servers; never if it is lost. */
+  /** Calls back when a message of a member arrives at the servers; never if it is lost. */
   send(member: Member, arrive: () => void): void {
     const { server } = member;
     if (server === undefined) return;
@@ -246,7 +246,7 @@ export class SimulatedNetwork {
     });
   }
 
-  /** The same, but what meets a server that is stopped arrives once that goes on, if the connection has lasted. */
+  /** The same, but messages to a stopped server arrive once that is resumed, if the connection has lasted. */
   sendAndKeep(member: Member, arrive: () => void): void {
     const { server } = member;
     if (server === undefined) return;
@@ -256,7 +256,7 @@ export class SimulatedNetwork {
     });
   }
 
-  /** Delivers something to a member. It is lost if the member cannot be reached, or is deaf. */
+  /** Delivers a message to a member. It is lost if the member cannot be reached, or is deaf. */
   deliver(from: string, member: Member, take: () => void): void {
     this.#inTurn(`${from} to ${member.name}`, () => {
       if (member.server === undefined || member.isDeaf) return;
@@ -269,7 +269,7 @@ export class SimulatedNetwork {
     return one.server !== undefined && other.server !== undefined && this.#reaches(one.server, other.server);
   }
 
-  /** Calls back when a majority has what was just sent to the leader of a stream; never if it is lost before. */
+  /** Calls back when a majority has the message that was just sent to the leader of a stream; never if it is lost before. */
   commit(led: Led, agreed: () => void): void {
     const { leader } = led;
     this.clock.schedule(this.#between(REPLICATION_MS), () => {

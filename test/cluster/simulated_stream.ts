@@ -1,6 +1,6 @@
 import type { Appended, Expectation, StoredMessage, StreamSettings, StreamState } from '../../src/cluster/nats/bus.ts';
 
-/** How much a message takes besides its bytes. */
+/** Overhead of a message. */
 const MESSAGE_BYTES = 50;
 
 /** In a pattern that may fit other subjects than itself. */
@@ -19,7 +19,7 @@ export class SimulatedStream {
   settings: StreamSettings;
   readonly #nowMs: () => number;
   #messages: StoredMessage[] = [];
-  /** When each was kept, by its sequence. */
+  /** Time of each message, by its sequence. */
   readonly #times = new Map<number, number>();
   #last = 0;
   #bytes = 0;

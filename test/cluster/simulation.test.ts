@@ -11,7 +11,7 @@ import { toldOf } from './simulation/oracle.ts';
 import { type SimulationOptions, simulate } from './simulation/simulation.ts';
 import { WitnessedCluster } from './simulation/witness.ts';
 
-/** Seeds that have failed once, when there was nothing but the plain, and over what. */
+/** Seeds that have failed before, when there were only plain faults, and the reasons. */
 const MENDED: readonly [seed: number, what: string][] = [
   [8, 'a journal that could not be trimmed ended the process'],
   [25, 'a worker that was replaced in a takeover looked at changes before it had the objects'],
@@ -20,7 +20,7 @@ const MENDED: readonly [seed: number, what: string][] = [
   [9009, 'a hub that left had kept a step whose events it had not told'],
   [310, 'a row that the owner before had not lived to delete was given to a worker'],
 ];
-/** The same of those that have failed since. */
+/** Later ones. */
 const MENDED_SINCE: readonly [seed: number, what: string, faults?: number][] = [
   [2510, 'an exit by the new times of a fence came behind the entry into another one, when objects arrived'],
   [4704, 'an exit by the new times of a fence came behind an entry, when a dead hub was taken over'],
@@ -31,11 +31,14 @@ const MENDED_SINCE: readonly [seed: number, what: string, faults?: number][] = [
   [6005, 'a dead hub had evaluated a change that has changed nothing'],
   [5196, 'a hub that was about to end was asked as one that serves'],
   [2004, 'a server that stood still for a moment lost what was subscribed to meanwhile'],
-  [2987, 'what a hub had relayed was taken for what it had let go itself, though that had come to it'],
-  [3313, 'what a hub had relayed was taken for what it had let go itself, and its events were told again'],
-  [3587, 'what a hub had relayed was taken for what it had let go itself, and its state was lost'],
-  [4032, 'what a hub had relayed was taken for what it had let go itself, by the next owner but one'],
-  [4923, 'what had left without having had a place was let out before it was kept, and nobody heard that it was not'],
+  [2987, 'state that a hub had relayed was mistaken for state that it had released itself, though that had come to it'],
+  [
+    3313,
+    'state that a hub had relayed was mistaken for state that it had released itself, and its events were told again',
+  ],
+  [3587, 'state that a hub had relayed was mistaken for state that it had released itself, and its state was lost'],
+  [4032, 'state that a hub had relayed was mistaken for state that it had released itself, by the next owner but one'],
+  [4923, 'objects without a location were released before that was journaled, and a failure was not reported'],
   [7020, 'events that an object had when it was back were taken for those before it had left, which had none'],
   [9158, 'an event that could not be kept for seconds was taken for one that all have got'],
   [8536, 'a worker that was replaced did not get the row of what had begun after it was let go unknown'],
@@ -74,7 +77,7 @@ async function network(context: TestContext) {
   const network = new WitnessedCluster({ clock, seed: 1 });
   const shapes = await openShapeChecks();
   const open = (incarnation: string, { aheadMs = 0, ownersMax = 1 } = {}): Promise<SimulatedHub> => {
-    // One owns everything, unless said otherwise: then it is known what the other takes over.
+    // One owns everything, unless stated otherwise, so that the takeover is known.
     const place = {
       network,
       dice: diceOf(1),
@@ -93,12 +96,12 @@ async function network(context: TestContext) {
   return { clock, network, open, heard, crossings };
 }
 
-/** A circle of 30 m around a place on the line that `located` goes along. */
+/** A circle of 30 m on the line that `located` follows. */
 function fenceAt(place: number, more: object = {}): object {
   return { region: { type: 'Point', coordinates: [9 + place / 1000, 50] }, radius: 30, ...more };
 }
 
-/** A location, now, at a place: 72 m lie between one and the next. */
+/** A location, now, at a position: consecutive ones are 72 m apart. */
 function located(provider: string, place: number, { nowMs }: SimulatedClock): object {
   return {
     ...{ provider_id: provider, provider_type: 'uwb', source: 'test', crs: 'EPSG:4326' },
@@ -107,14 +110,14 @@ function located(provider: string, place: number, { nowMs }: SimulatedClock): ob
   };
 }
 
-test('A worker that is replaced after its hub stood still lets no object exit that could not be heard of', async (context) => {
+test('A worker that is replaced after its hub was stopped fires no exit of an object whose locations could not arrive', async (context) => {
   const { clock, network: net, open, heard, crossings } = await network(context);
   const hub = await open('a');
   await clock.wait(3000);
   new Listener(hub, 'fence_events', heard);
   await hub.parts.entities.create('fence', { ...fenceAt(0, { timeout: 6000 }), id: 'f' });
   await hub.put([located('tag', 0, clock)]);
-  // Its row is kept by then, and the step that has led to it is in no journal any more.
+  // Its row is stored, and the step that has led to it is in no journal any more.
   await clock.wait(4000);
   net.stop('a');
   await clock.wait(20_000);
@@ -139,7 +142,7 @@ test('A takeover that does not go on is given up, and the hub is out', async (co
   net.bus = (name) => {
     const own = bus(name);
     const read = own.read.bind(own);
-    // Whatever is asked for of the state never comes.
+    // Reads of the state never complete.
     const stuck = { next: () => new Promise<boolean>(() => undefined), end: () => undefined };
     own.read = (stream, selection) => (stream === 'hub_STATE' ? stuck : read(stream, selection));
     return own;
@@ -176,7 +179,7 @@ test('A hub whose clock was right all the time takes over from one whose clock w
   );
 });
 
-/** A hub that has become the owner after a change that was made without one, and what it has told of since. */
+/** A hub that has become the owner after a change without an owner, and the events that it has published since. */
 async function changedWithoutOwner(context: TestContext, change: (hub: SimulatedHub) => Promise<unknown>) {
   const { clock, open, heard } = await network(context);
   const [owner, hub] = [await open('a'), await open('b')];
@@ -196,7 +199,7 @@ async function changedWithoutOwner(context: TestContext, change: (hub: Simulated
   return { hub, told: toldOfAll.map(({ of, what }) => `${of} ${what}`), clock, open };
 }
 
-/** The objects that a hub finds in a fence. */
+/** Objects that a hub finds in a fence. */
 async function inFence(hub: SimulatedHub): Promise<readonly string[]> {
   const answers = await Promise.all([
     hub.ask({ ask: 'fence_providers', id: 'f', spatial: false }),
@@ -260,18 +263,18 @@ const CHANGES: readonly {
       const { entities } = parts;
       await Promise.all([entities.remove('fence', 'f'), entities.create('fence', { ...fenceAt(0), id: 'f' })]);
     },
-    // What changes while nobody owns the objects counts as one change, and this is none.
+    // Changes during the time without an owner count as one, and this is none.
     told: [],
     inside: ['tag', CART],
   },
 ];
 
 for (const { what, change, told, inside } of CHANGES) {
-  test(`${what} while nobody owns the objects is looked at as soon as somebody does`, async (context) => {
+  test(`${what} while the objects are unowned is evaluated as soon as they have an owner`, async (context) => {
     const found = await changedWithoutOwner(context, change);
     assert.deepEqual(found.told, told);
     assert.deepEqual((await inFence(found.hub)).toSorted(), [...inside].toSorted());
-    // The next one has it from this one, and finds nothing new.
+    // The next owner gets it from this one, and finds no change.
     const { clock, open, hub } = found;
     const next = await open('c');
     await clock.wait(1000);
@@ -341,7 +344,7 @@ test('Half of the objects of a hub that is sent all locations go to the other on
   new Listener(idle, 'location_updates', heard);
   let sent = 0;
   for (const endMs = clock.nowMs + 90_000; clock.nowMs < endMs; await clock.wait(100)) {
-    // 1,600 locations a second, all of them by way of the hub that owns none of these objects.
+    // 1,600 locations per second, all of them through the hub that owns none of these objects.
     const values = providers.flatMap((provider) => {
       return Array.from({ length: 10 }, (_, late) => ({
         ...located(provider, 0, clock),
@@ -364,12 +367,12 @@ test('Half of the objects of a hub that is sent all locations go to the other on
   assert.deepEqual([busy.cluster.standing, idle.cluster.standing], ['owner', 'owner']);
 });
 
-/** How many maps of owners are in the configuration log. */
+/** Number of partition maps in the configuration log. */
 function mapsIn({ config }: WitnessedCluster): number {
   return config.filter(({ kind }) => kind === 'map').length;
 }
 
-/** When a location was generated, of ten of a tenth of a second. */
+/** Generation times of ten locations, a tenth of a second apart. */
 function ageMs(index: number, { nowMs }: SimulatedClock): object {
   return { timestamp_generated: iso((Math.floor(nowMs) - 100 + 10 * index) / 1000) };
 }

@@ -3,8 +3,8 @@ import { playSeeds } from './simulation/play_seeds.ts';
 import type { Findings } from './simulation/simulation.ts';
 
 /**
- * `npm run simulate -- SEEDS [FROM [SHARDS [FAULTS [plain]]]]`: plays that many clusters, and tells of those that have done what
- * none must do; of a single one with its log. See SimulationOptions for the rest.
+ * `npm run simulate -- SEEDS [FROM [SHARDS [FAULTS [plain]]]]`: runs that many simulated clusters, and prints those that
+ * violated an invariant; a single one with its log. See SimulationOptions for the rest.
  */
 const [seeds = '100', first = '1', shards = '1', faults = '5', kind] = process.argv.slice(2);
 const [count, from] = [Number(seeds), Number(first)];

@@ -1,7 +1,7 @@
 import type { SeedToPlay } from './simulation/play_seeds.ts';
 import { simulate } from './simulation/simulation.ts';
 
-// Plays each seed that it is sent, until nobody is there to send any.
+// Runs each seed that it receives, until the channel closes.
 process.on('message', async ({ seed, options }: SeedToPlay) => {
   process.send?.(await simulate(seed, options));
 });

@@ -13,7 +13,7 @@ import { textOf, up, utf8 } from './contract.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 
-/** Messages that a journal with nothing to keep may have. */
+/** Messages that an idle journal may have. */
 const FEW = 70;
 
 /** The journal of a hub, as its cluster has it, and another hub that can seal and read it. */
@@ -48,13 +48,13 @@ async function world(context: TestContext, { shards = 1, reads = 'latest' as 'la
     async messages() {
       return (await other.streams('hub_J_')).reduce((sum, { messages }) => sum + messages, 0);
     },
-    /** The steps that are found when the journal is sealed now. */
+    /** Steps that are found when the journal is sealed now. */
     async left() {
       await seal();
       const { steps } = await readSteps({ bus: other, name: 'hub', incarnation: 'i' });
       return steps.map(({ step }) => textOf(step.batch));
     },
-    /** Of these, those that are in the state and still there. */
+    /** Those of them that are in the state and remain. */
     async earlier() {
       const { earlier } = await readSteps({ bus: other, name: 'hub', incarnation: 'i' });
       return earlier.map(({ step }) => textOf(step.batch));
@@ -74,7 +74,7 @@ function step(name: number | string): ShardReply {
   return { record: lend(zstdCompressSync(record)) } as unknown as ShardReply;
 }
 
-/** A step with which something has left. */
+/** A step that releases an object. */
 function releasing(name: string): ShardReply {
   const record = packReleased({ nowMs: 0, config: 0, setBacks: [], sequence: 1, effects: lend(new Uint8Array()) });
   return { ...step(name), released: [{ id: 1, record: lend(zstdCompressSync(record)) }] };
@@ -160,7 +160,7 @@ test('What has left stays until it has arrived, and what the state is to say of 
     await journal.roundOver(0, journal.roundBegun());
   };
   await later('b');
-  // An heir releases more because of the same record.
+  // A successor releases more because of the same record.
   journal.hold(7);
   await later('c');
   state.write = async () => journal.markArrived(7);
@@ -197,7 +197,7 @@ test('Steps are needed as long as one shard is not done with what all shards hav
   const second = journal.roundBegun();
   await journal.roundOver(0, first);
   await journal.roundOver(0, second);
-  // The third shard has changed nothing, and has no rounds.
+  // The third shard has changed nothing, and has no flushes.
   await journal.roundOver(1, second);
   await journal.keep(0, step('d of 0'));
   const third = journal.roundBegun();
@@ -206,7 +206,7 @@ test('Steps are needed as long as one shard is not done with what all shards hav
   assert.deepEqual(await left(), ['step e of 0']);
 });
 
-test('What is done with is there for three seconds, and is told from what is not', async (context) => {
+test('Unneeded messages remain for three seconds, and are distinguished from needed ones', async (context) => {
   const { clock, journal, left, earlier } = await world(context);
   for (const name of ['a', 'b', 'c']) {
     await journal.keep(0, step(name));

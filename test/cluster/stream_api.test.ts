@@ -7,7 +7,7 @@ import { utf8 } from './contract.ts';
 
 const MESSAGE = { message: { subject: 'hub.s', seq: 7, data: Buffer.from('text').toString('base64') } };
 
-/** A bus whose first requests are not answered, with the times that they were given. */
+/** A bus whose first requests are not answered, with their timeouts. */
 function unanswering(count: number): { readonly bus: Pick<Bus, 'request'>; readonly timesMs: number[] } {
   const timesMs: number[] = [];
   const bus: Pick<Bus, 'request'> = {

@@ -8,12 +8,12 @@ import { NatsProxy } from './nats_proxy.ts';
 
 /** The NATS servers of a test file. */
 export interface TestNats {
-  /** Why tests that need them are skipped here; false where they run. */
+  /** Reason to skip tests that need them; false where they run. */
   readonly skip: string | false;
   readonly servers: NatsServers;
 }
 
-/** A bus of a test, and the network that it has for itself. */
+/** A bus of a test, and its own network. */
 export interface TestBus {
   readonly bus: NatsBus;
   readonly proxy: NatsProxy;
