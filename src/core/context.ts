@@ -41,7 +41,7 @@ export interface ShardContext {
   readonly zones: ZoneLookup;
   /** Subscribed renderings, by topic. */
   variants: ReadonlyMap<Topic, readonly FilteredVariant[]>;
-  /** Time at which the current step publishes its events: see sentTimeText. */
+  /** Time at which the current step publishes its events: see sentTimeJson. */
   sentTime: string;
   /** `sentTime` as bytes. */
   sentTimeBytes: Uint8Array;

@@ -32,7 +32,7 @@ export function locationBytesMax(fix: Fix): number {
 
 /**
  * Writes a location in EPSG:4326 as published: the result of locationJson with publishedMembersJson. `sentTime` is that
- * of sentTimeText. Returns the offset after it.
+ * of sentTimeJson. Returns the offset after it.
  */
 // hot
 export function writeLocation(to: RecordBuffer, start: number, fix: Fix, sentTime: Uint8Array): number {
