@@ -42,7 +42,7 @@ test('An empty hub leads to a drawn site, to a floor plan and to the demo, which
   await guide.waitFor();
   assert.deepEqual(await violationsIn(page), []);
   await guide.getByRole('link', { name: 'Draw it' }).click();
-  await page.getByText('Click the corners; double click ends.').waitFor();
+  await page.getByText('Click the corners; double-click to finish.').waitFor();
   await page.goBack();
   await guide.getByRole('link', { name: 'Choose a plan' }).click();
   await page.locator('button:focus', { hasText: 'Choose an image' }).waitFor();

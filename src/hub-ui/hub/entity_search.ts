@@ -8,16 +8,16 @@ export interface SearchResult {
   readonly entity: Any;
 }
 
-/** What is searched in something, folded. */
+/** Searchable strings of an entity, without case and accents. */
 export interface Searched {
-  /** Texts of people: a word is found where one of their words begins. */
+  /** Human-readable strings: a query word matches the beginning of one of their words. */
   readonly texts: string;
   /**
-   * Codes that machines make, such as a UUID or a MAC address. Every tenth of them has a given two digits somewhere, and
-   * whoever types two digits means a name: a code is found as a whole, or by a beginning that is clearly of one.
+   * Machine-generated codes, such as a UUID or a MAC address. Every tenth of them contains a given pair of digits, but a user
+   * who types two digits means a name. So a code matches as a whole, or by a prefix that is clearly part of a code.
    */
   readonly codes: readonly string[];
-  /** Numbers are found as a whole. */
+  /** Numbers match as a whole. */
   readonly numbers: ReadonlySet<string>;
 }
 
@@ -33,17 +33,17 @@ const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc
 /** A word before the number that is written to it, as in `Dock12`. */
 const WORD_BEFORE_NUMBER = /(?<![\p{L}\p{N}])\p{L}+$/u;
 
-/** The words of what somebody has typed. */
+/** Splits a query into its words. */
 export function wordsOf(text: string): string[] {
   return folded(text).split(/\s+/).filter(Boolean);
 }
 
-/** Whether an entity has every word in its name, its id, its foreign id or its properties. */
+/** Returns whether every word matches the name, id, foreign id or properties of an entity. */
 export function isMatch(entity: Any, words: readonly string[]): boolean {
   return words.length === 0 || matchesWords(searchedOf(entity), words);
 }
 
-/** Whether every word is found. */
+/** Returns whether every word matches. */
 export function matchesWords({ texts, codes, numbers }: Searched, words: readonly string[]): boolean {
   return words.every((word) => numbers.has(word) || beginsWord(texts, word) || codes.some((code) => isOf(code, word)));
 }
@@ -88,7 +88,7 @@ export function searchEntities(
   return ranked.slice(0, most).map(({ kind, entity }) => ({ kind, entity }));
 }
 
-/** What is searched in an entity; made once. */
+/** Searchable strings by entity. */
 const cache = new WeakMap<Any, Searched>();
 
 function searchedOf(entity: Any): Searched {
@@ -113,7 +113,7 @@ function* valuesIn(value: unknown): Iterable<string | number | boolean> {
   }
 }
 
-/** Without what people leave out when they search: capitals and accents. */
+/** Removes case and accents. */
 function folded(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 }

@@ -29,7 +29,7 @@ interface SiteEntities extends MovingLayers {
   readonly zoneOf: (anchor: Anchor) => Zone | undefined;
 }
 
-/** Units of the map per pixel at which one object is looked at. */
+/** Resolution for a single object, in map units per pixel. */
 const NEAR = 0.15;
 
 /**

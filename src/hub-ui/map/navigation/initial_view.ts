@@ -7,14 +7,14 @@ import type { Plane } from '../plane/plane.ts';
 import { fenceFeature, zoneFeature } from '../site/features.ts';
 import { isWallFromUrl, pastFromUrl } from '../view/map_url.ts';
 
-/** What there is to see on a plane. */
+/** Visible contents of a plane. */
 export interface ViewContents {
   readonly zones: readonly Zone[];
   readonly fences: readonly Fence[];
   readonly objects: readonly (MovingObjects | undefined)[];
 }
 
-/** Shows everything that has a place; returns false when nothing has. */
+/** Fits the view to everything with a position; returns false if there is nothing. */
 export function fitEverything(map: OlMap, plane: Plane, { zones, fences, objects }: ViewContents): boolean {
   const extent = createEmpty();
   const features = [
@@ -33,7 +33,7 @@ export function fitEverything(map: OlMap, plane: Plane, { zones, fences, objects
   return fitExtent(map, extent);
 }
 
-/** Shows an extent with some room around it; returns false when there is none, or the map has no size yet. */
+/** Fits the view to an extent with padding; returns false if it is empty or the map has no size yet. */
 export function fitExtent(map: OlMap, extent: number[]): boolean {
   const [left = 0, , right = 0] = extent;
   if (isEmpty(extent) && !(Number.isFinite(left) && left === right)) return false;
@@ -60,7 +60,7 @@ function wallPadding([width = 0, height = 0]: readonly number[]): number[] {
 /** Units of the map per pixel beyond which nobody needs to come nearer to see the members of a cluster apart. */
 const APART = 0.05;
 
-/** Goes to where the members of a cluster fill the map, and nearer in any case. */
+/** Zooms in until the members of a cluster fill the map, by at least one level. */
 export function goIntoCluster(map: OlMap, [left, bottom, right, top]: readonly [number, number, number, number]): void {
   const view = map.getView();
   const [width = 1, height = 1] = map.getSize() ?? [];

@@ -2,13 +2,13 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { setUrlParams } from '../../controls/url_state.ts';
 import { isWallFromUrl } from './map_url.ts';
 
-/** The pointer, and what leads out of the view, are hidden when nobody has moved for so long. */
+/** Idle time after which the pointer and the close button are hidden. */
 const IDLE_MS = 3_000;
 
-/** Shows the map for a screen on a wall, on all of the screen where the browser lets it. */
+/** Switches to the wall view, in full screen if the browser permits it. */
 export function enterWall(): void {
   setUrlParams({ wall: 1 }, { replace: false });
-  // It is a wall all the same where this is refused, such as in a frame.
+  // The wall view works without full screen, for example in an iframe.
   document.documentElement.requestFullscreen?.().catch(() => undefined);
 }
 
@@ -17,15 +17,15 @@ export function leaveWall(): void {
   if (document.fullscreenElement !== null) document.exitFullscreen().catch(() => undefined);
 }
 
-/** How much larger than usual symbols and names are: a wall is looked at from afar. */
+/** Scale of symbols and names: a wall is viewed from a distance. */
 export function scaleOfMap(): number {
   if (!isWallFromUrl() || innerWidth < 1_600) return 1;
   return innerWidth < 3_000 ? 1.5 : 2;
 }
 
-/** Ends the view with Escape, which the browser takes for itself where the page has all of the screen. */
+/** Leaves the wall view on Escape, or when the browser leaves full screen. */
 export function useWayOut(): void {
-  // Before the view is seen: whoever sees it may leave at once.
+  // A layout effect, so that Escape works from the first paint.
   useLayoutEffect(() => {
     const keys = ({ key }: KeyboardEvent): void => {
       if (key === 'Escape') leaveWall();
@@ -42,7 +42,7 @@ export function useWayOut(): void {
   }, []);
 }
 
-/** Whether nobody moves the pointer; it is hidden meanwhile. */
+/** Returns whether the pointer is idle, and hides it while it is. */
 export function useIdle(): boolean {
   const [isIdle, setIdle] = useState(false);
   useLayoutEffect(() => {
@@ -67,7 +67,7 @@ export function useIdle(): boolean {
   return isIdle;
 }
 
-/** Keeps the display awake while the page is seen: the browser lets go of it whenever the page is hidden. */
+/** Keeps the display awake while the page is visible; browsers release the lock of a hidden page. */
 export function useAwake(): void {
   useLayoutEffect(() => {
     let lock: WakeLockSentinel | undefined;
@@ -79,7 +79,7 @@ export function useAwake(): void {
         if (isDisposed) await got?.release();
         else lock = got;
       } catch {
-        // A low battery, or the system's policy: the display then sleeps when it is set to.
+        // Denied because of a low battery or a system policy: the display may sleep.
       }
     };
     void requestLock();

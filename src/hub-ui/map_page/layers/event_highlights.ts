@@ -5,7 +5,7 @@ import type { FenceGlow } from '../../map/site/area_layers.tsx';
 
 const GLOW_MS = 1_800;
 
-/** Fences that something has just entered or left. */
+/** Fences with an entry or exit in the last moments. */
 export function useGlows(): ReadonlyMap<string, FenceGlow> {
   const [glows, setGlows] = useState<ReadonlyMap<string, FenceGlow>>(new Map());
   useEffect(() => {
@@ -39,7 +39,7 @@ export function useGlows(): ReadonlyMap<string, FenceGlow> {
   return glows;
 }
 
-/** Trackables that collide with another at this moment. */
+/** Ids of trackables that are currently colliding. */
 export function useColliding(): ReadonlySet<string> {
   const [colliding, setColliding] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
@@ -48,7 +48,7 @@ export function useColliding(): ReadonlySet<string> {
       'collision_events',
       {},
       {
-        // What ended while nobody listened is not told of.
+        // The hub does not send collision ends of an interruption.
         subscribed() {
           pairs.clear();
           setColliding(new Set());

@@ -2,10 +2,10 @@ import { computed, signal } from '@preact/signals';
 import type { Kind } from '../../hub/entity_kinds.ts';
 import type { MapSelection } from '../../map/view/map_url.ts';
 
-/** What was chosen on the map to do something with all of it; in the order in which it was. */
+/** Entities selected on the map for a bulk action, in the order of selection. */
 export const selectedEntities = signal<ReadonlyMap<string, MapSelection>>(new Map());
 
-/** The ids of what was chosen, by kind. */
+/** Ids of the selected entities, by kind. */
 export const selectedIds = computed(() => {
   const ids = new Map<Kind, Set<string>>();
   for (const { kind, id } of selectedEntities.value.values()) {
@@ -16,7 +16,7 @@ export const selectedIds = computed(() => {
   return ids;
 });
 
-/** Chooses something, or leaves it out where it was chosen. */
+/** Adds an entity to the selection, or removes it. */
 export function toggleSelected(selection: MapSelection): void {
   const next = new Map(selectedEntities.peek());
   const key = `${selection.kind} ${selection.id}`;
@@ -24,7 +24,7 @@ export function toggleSelected(selection: MapSelection): void {
   selectedEntities.value = next;
 }
 
-/** Chooses all of these as well. */
+/** Adds entities to the selection. */
 export function addSelected(selections: Iterable<MapSelection>): void {
   const next = new Map(selectedEntities.peek());
   for (const selection of selections) next.set(`${selection.kind} ${selection.id}`, selection);
@@ -35,7 +35,7 @@ export function clearSelected(): void {
   selectedEntities.value = new Map();
 }
 
-/** Leaves out everything of a kind. */
+/** Removes all entities of a kind from the selection. */
 export function removeKind(kind: Kind): void {
   selectedEntities.value = new Map([...selectedEntities.peek()].filter(([, each]) => each.kind !== kind));
 }
