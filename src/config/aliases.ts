@@ -3,7 +3,7 @@ import { KEYS, type Key, settingOf } from './schema.ts';
 const PREFIX = 'cassandra_';
 const OWN_PREFIX = 'widecolumn_';
 
-/** Other names of settings: those of the reference, and a short one. */
+/** Aliases of settings: names of the reference, and a short one. */
 export const ALIASES: ReadonlyMap<string, Key> = new Map([
   ...KEYS.filter((key) => key.startsWith(OWN_PREFIX)).map((key) => [key.replace(OWN_PREFIX, PREFIX), key] as const),
   ['history_retention', 'history_retention_days'],
@@ -14,7 +14,7 @@ export function keyOf(name: string): Key | undefined {
   return KEYS.find((key) => key === name) ?? ALIASES.get(name);
 }
 
-/** A value in other words than the schema's: a list of words in one text, and the reference's name of a database. */
+/** Normalizes a value: a comma-separated list, or the reference's name of a database. */
 export function inOwnWords(key: Key, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (key === 'db_type' && value === 'cassandra') return 'widecolumn';

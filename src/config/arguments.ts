@@ -6,12 +6,12 @@ import { takenByNpm } from './npm_options.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';
 import { didYouMean } from './suggest.ts';
 
-/** The name of a setting as an argument: `--num-threads` for num_threads, which is taken as well. */
+/** The argument of a setting: `--num-threads` for num_threads; underscores are accepted, too. */
 export function argumentOf(key: string): string {
   return `--${key.replaceAll('_', '-')}`;
 }
 
-/** Whether the arguments ask for the usage instead of a hub. */
+/** Whether the arguments request the usage instead of a hub. */
 export function asksForHelp(args: readonly string[]): boolean {
   return args.includes('--help') || args.includes('-h');
 }
@@ -22,8 +22,8 @@ interface Given {
 }
 
 /**
- * Collects the settings of a command line: `--port 9000`, `--port=9000`, and `--force-https` for true. Problems are arguments that
- * are no setting, settings without a value, and those that npm has taken for its own since no `--` was before them.
+ * Collects the settings of a command line: `--port 9000`, `--port=9000`, and `--force-https` for true. Problems are
+ * unknown arguments, settings without a value, and options that npm has consumed because there was no `--` before them.
  */
 export function readArguments({ args, env }: Given, into: Collected): void {
   const [taken] = takenByNpm(env, { names: KEYS, args });
@@ -38,7 +38,7 @@ export function readArguments({ args, env }: Given, into: Collected): void {
     const key = keyOf(written.replaceAll('-', '_'));
     if (key === undefined) {
       into.problems.push(`arguments: ${argument}: ${whyUnknown(written)}`);
-      // Its value would be another unknown argument.
+      // Its value would be reported as another unknown argument.
       if (written !== '' && assigned === undefined && isValue(args[i + 1])) i++;
       continue;
     }
@@ -55,7 +55,7 @@ export function readArguments({ args, env }: Given, into: Collected): void {
   }
 }
 
-/** The next argument, where it is the value of this one. A switch without a value is on. */
+/** The next argument, if it is the value of this one. A switch without a value is on. */
 function valueBehind(next: string | undefined, key: Key): string | undefined {
   if (typeof settingOf(key).default !== 'boolean') return isValue(next) ? next : undefined;
   return next !== undefined && booleanOf(next) !== undefined ? next : 'true';

@@ -4,7 +4,7 @@ import type { PartProblem } from './iso_24730.ts';
 
 const WANTED = 'must be a name, a path such as resource_access."plant.apps".roles, or a list of names';
 
-/** Everything that is wrong with the value of openid_role_claims. */
+/** Problems of the value of openid_role_claims. */
 export function claimProblems(value: unknown): readonly PartProblem[] {
   if (!Array.isArray(value)) return [{ path: [], text: `must be a list of claims, found ${show(value)}` }];
   return value.flatMap((claim: unknown, index) => {

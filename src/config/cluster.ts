@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { Word } from './word.ts';
 
-/** The settings that a cluster does without, and by what. */
+/** Settings that cannot be used in a cluster, with the reason. */
 export const NOT_IN_A_CLUSTER = {
   db_type: 'a cluster keeps its data in NATS',
   db_fast_writes: 'in a cluster a location is always kept before it is answered',
@@ -12,7 +12,7 @@ export const NOT_IN_A_CLUSTER = {
 const Text = (options: { description: string; secret?: boolean }) =>
   Type.Union([Type.String({ minLength: 1 }), Type.Null()], { default: null, ...options });
 
-/** The settings of a hub that is one of several, see docs/cluster.md. */
+/** Settings of a hub in a cluster, see docs/cluster.md. */
 export const ClusterProperties = {
   cluster_servers: Type.Array(Type.String({ pattern: '^(nats|tls)://[^\\s/@]+$' }), {
     default: [],
@@ -24,7 +24,7 @@ export const ClusterProperties = {
     description: 'Name of the cluster. Subjects and streams in NATS begin with it.',
   }),
   cluster_hub_name: Text({
-    description: 'Name of this hub among the others, the same after a restart. null is the name of its machine.',
+    description: 'Name of this hub, stable across restarts. null is the name of its machine.',
   }),
   cluster_replicas: Type.Integer({
     minimum: 1,
@@ -36,23 +36,23 @@ export const ClusterProperties = {
     default: 'file',
     description: 'Where NATS keeps the streams: file, or memory, which a restart of all its servers empties.',
   }),
-  cluster_credentials_path: Text({ description: 'Credentials file by which the hub signs in to NATS.' }),
-  cluster_nkey_path: Text({ description: 'File with the nkey seed by which it signs in.' }),
-  cluster_username: Text({ description: 'User as which it signs in.' }),
+  cluster_credentials_path: Text({ description: 'Credentials file for signing in to NATS.' }),
+  cluster_nkey_path: Text({ description: 'File with the nkey seed for signing in to NATS.' }),
+  cluster_username: Text({ description: 'User name for signing in to NATS.' }),
   cluster_password: Text({ secret: true, description: 'Password of that user.' }),
-  cluster_tls_ca_path: Text({ description: 'PEM file with the certificates by which NATS servers are verified.' }),
-  cluster_tls_certificate_path: Text({ description: 'PEM file with the certificate that the hub shows to NATS.' }),
+  cluster_tls_ca_path: Text({ description: 'PEM file with the certificates that verify NATS servers.' }),
+  cluster_tls_certificate_path: Text({ description: 'PEM file with the client certificate of the hub for NATS.' }),
   cluster_tls_key_path: Text({ description: 'PEM file with the private key of that certificate.' }),
   cluster_hold: Type.Integer({
     minimum: 0,
     maximum: 600_000,
     default: 6000,
-    description: 'How long a request waits while nobody owns its objects, in milliseconds. Then it is answered 503.',
+    description: 'Time that a request waits while its objects have no owner, in milliseconds. Then it is answered 503.',
   }),
   cluster_reads: Word(['latest', 'any'], {
     default: 'latest',
     description:
-      'What reads see: latest, all that any hub has answered before, which takes an append; any, what this hub has.',
+      'Consistency of reads: latest, all that any hub has acknowledged, at the cost of an append; any, this hub alone.',
   }),
   cluster_suspect: Type.Integer({
     minimum: 500,
@@ -64,17 +64,17 @@ export const ClusterProperties = {
     minimum: 100,
     maximum: 600_000,
     default: 5000,
-    description: 'How often the state is written beside the journal, in milliseconds. Less makes takeovers shorter.',
+    description: 'Interval of checkpoints of the state, in milliseconds. A shorter one makes takeovers faster.',
   }),
   cluster_journal_max_size: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
     default: 1024,
-    description: 'Size of each journal stream, in MiB. A hub whose journal is full takes no locations.',
+    description: 'Size of each journal stream, in MiB. A hub whose journal is full rejects locations.',
   }),
 };
 
-/** What is set, and cannot be in a cluster, or makes none. */
+/** Problems of settings that are invalid in a cluster, or do not form a cluster. */
 export function clusterProblems(values: ReadonlyMap<string, unknown>): string[] {
   const servers = values.get('cluster_servers') as readonly string[] | undefined;
   if (servers === undefined || servers.length === 0) return [];

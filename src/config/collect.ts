@@ -8,24 +8,24 @@ import { publishProblems } from './mqtt.ts';
 import { basePathProblems, proxyProblems } from './proxies.ts';
 import { ConfigSchema, KEYS, type Key, settingOf } from './schema.ts';
 
-/** What has been read so far: the values that fit, and one line for everything that is wrong. */
+/** Settings read so far: valid values, and one line per problem. */
 export interface Collected {
   readonly values: Map<Key, unknown>;
   /** `hub_config.yaml:3: port: must be an integer, found "x"` */
   readonly problems: string[];
-  /** Settings of the reference that mean nothing here: `hub_config.yaml:3: doc_root`. */
+  /** Ignored settings of the reference: `hub_config.yaml:3: doc_root`. */
   readonly withoutMeaning: string[];
-  /** Environment variables that begin like settings and are none. */
+  /** Environment variables that look like settings but are unknown. */
   readonly unknownVariables: string[];
 }
 
-/** A value as it was found: `source` is `hub_config.yaml:3` or `environment`, `name` the setting as written there. */
+/** A value with its origin: `source` is `hub_config.yaml:3` or `environment`, `name` the setting as written there. */
 export interface Found {
   readonly key: Key;
   readonly source: string;
   readonly name: string;
   readonly value: unknown;
-  /** Where a part of the value stands; left out where all stands in one place. */
+  /** Location of a part of the value; left out if the whole value has one location. */
   readonly sourceOf?: (path: readonly (string | number)[]) => string;
 }
 
@@ -33,7 +33,7 @@ const CHECKERS = Object.fromEntries(
   KEYS.map((key) => [key, checker(ConfigSchema.properties[key])]),
 ) as unknown as Readonly<Record<Key, Checker<unknown>>>;
 
-/** Settings whose parts are told apart, so that each problem has its own place. */
+/** Settings whose parts are checked individually, so that each problem has its own location. */
 const PART_PROBLEMS: Readonly<Partial<Record<Key, (value: unknown) => readonly PartProblem[]>>> = {
   iso_24730_connections: connectionProblems,
   mqtt_publish: publishProblems,
@@ -42,7 +42,7 @@ const PART_PROBLEMS: Readonly<Partial<Record<Key, (value: unknown) => readonly P
   base_path: basePathProblems,
 };
 
-/** Takes a value that fits its setting, or notes why it does not. Later values replace earlier ones. */
+/** Stores a valid value of a setting, or records its problem. Later values replace earlier ones. */
 export function collect(into: Collected, { key, source, name, value: written, sourceOf }: Found): void {
   const value = inOwnWords(key, typeof written === 'string' ? withoutLineEnd(written) : written);
   const parts = PART_PROBLEMS[key]?.(value) ?? [];
@@ -52,16 +52,16 @@ export function collect(into: Collected, { key, source, name, value: written, so
   if (parts.length > 0) return;
   const wrong = CHECKERS[key].explain(value, name);
   if (wrong === undefined) into.values.set(key, value);
-  // What was found may be the secret.
+  // The value may be the secret.
   else into.problems.push(`${source}: ${settingOf(key).secret === true ? wrong.split(', found ', 1)[0] : wrong}`);
 }
 
-/** A value without the line end that `echo secret | base64`, a `.env` of Windows or a YAML block puts behind it. */
+/** Removes the line break that `echo secret | base64`, a `.env` of Windows or a YAML block appends to a value. */
 export function withoutLineEnd(value: string): string {
   return value.replace(/[\r\n]+$/, '');
 }
 
-/** Everything that is wrong with the configuration, a line each. */
+/** All problems of the configuration, one line each. */
 export class ConfigError extends StartupError {
   override name = 'ConfigError';
   readonly problems: readonly string[];

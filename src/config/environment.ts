@@ -10,23 +10,23 @@ import { yamlProblem } from './yaml_problem.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Settings in environment variables: `HUB_` and the key in upper case. `DEEPHUB_` is an alias, which yields to `HUB_`.
- * An empty variable is not set, so that `HUB_PORT=${PORT:-}` works. A line end behind a value does not belong to it.
+ * Settings in environment variables: `HUB_` and the key in upper case. `DEEPHUB_` is an alias with lower precedence. An
+ * empty variable counts as unset, so that `HUB_PORT=${PORT:-}` works. A trailing line break is removed from a value.
  */
 const PREFIXES = ['DEEPHUB_', 'HUB_'];
 const CONFIG_PATH = 'CONFIG_PATH';
 
 /**
- * Kubernetes gives each container the address of each service: of a service called hub as HUB_PORT, which is a setting
- * too, with the value tcp://10.0.0.1:8081. No setting that ends in _PORT takes such a value.
+ * Kubernetes passes each container the address of each service: that of a service called hub as HUB_PORT, which is also
+ * a setting, with the value tcp://10.0.0.1:8081. No setting that ends in _PORT accepts such a value.
  */
 const SERVICE_NAME = /_PORT$/;
 const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\/.*:\d+$/i;
 
-/** Variables of the reference's separate web user interface, which may stand in the same environment. */
+/** Variables of the reference's separate web user interface, which may be in the same environment. */
 const USER_INTERFACE = /^DEEPHUB_(ROOT_URL|WEBSOCKET_URL|AUTH_|MAP_)/;
 
-/** The folder of hub_config.yaml and data.dat, and the variable that names it; undefined when none does. */
+/** The folder of hub_config.yaml and data.dat, and the variable that names it; undefined if none does. */
 export function configPath(env: Environment): { name: string; path: string } | undefined {
   for (const prefix of PREFIXES.toReversed()) {
     const name = prefix + CONFIG_PATH;
@@ -37,8 +37,8 @@ export function configPath(env: Environment): { name: string; path: string } | u
 }
 
 /**
- * Collects the settings of the environment. Variables that begin like settings and are none are no problems, since
- * others than who runs the hub may have set them.
+ * Collects the settings of the environment. Unknown variables that look like settings are not problems, since other
+ * programs may have set them.
  */
 export function readEnvironment(env: Environment, into: Collected): void {
   for (const prefix of PREFIXES) {
@@ -70,7 +70,7 @@ interface WrittenSetting {
   readonly text: string;
 }
 
-/** Collects a setting that is written as a text. A list is written as YAML, of which JSON is a part. */
+/** Collects a setting that is written as a string. Lists are written as YAML, which includes JSON. */
 export function collectText(into: Collected, { key, source, name, text }: WrittenSetting): void {
   if (!Array.isArray(settingOf(key).default)) {
     collect(into, { key, source, name, value: readAs(key, text) });
@@ -82,7 +82,7 @@ export function collectText(into: Collected, { key, source, name, text }: Writte
   else into.problems.push(`${source}: ${name}: ${wrong.text}`);
 }
 
-/** Reads a text as the type of the setting. A text that is none of that type stays, for the check to name it. */
+/** Parses a string as the type of the setting. An invalid string stays unchanged, for the check to report it. */
 function readAs(key: Key, text: string): unknown {
   const { default: usual, anyOf } = settingOf(key);
   if (typeof usual === 'string') return text;

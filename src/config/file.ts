@@ -8,8 +8,8 @@ import { WITHOUT_MEANING } from './without_meaning.ts';
 import { yamlProblem } from './yaml_problem.ts';
 
 /**
- * Collects the settings of a configuration file's text. Problems are YAML that cannot be read, keys that are no setting,
- * neither of this hub nor of the reference, and keys that are set twice. `name` is how the file is called in them.
+ * Collects the settings of a configuration file. Problems are invalid YAML, keys that are settings of neither this hub
+ * nor the reference, and duplicate keys. `name` is the file in messages.
  */
 export function readConfigText(text: string, { name, into }: { name: string; into: Collected }): void {
   const lines = new LineCounter();
@@ -20,7 +20,7 @@ export function readConfigText(text: string, { name, into }: { name: string; int
     into.problems.push(`${place(wrong.offset)}: ${wrong.text}`);
     return;
   }
-  /** Where the innermost of the parts on the path begins. */
+  /** Start of the innermost part on the path. */
   const placeOf = (path: readonly (string | number)[]): string | undefined => {
     for (let length = path.length; length > 1; length--) {
       const part = document.getIn(path.slice(0, length), true);
@@ -57,8 +57,8 @@ function whyUnknown(written: string): string {
 }
 
 /**
- * The word `null` is easily written without its quotes, and then is YAML's null. A list whose entries are all commented
- * out is null, too, and means an empty one.
+ * An unquoted `null` is YAML's null, although it may be meant as a word. A list whose entries are all commented out is
+ * null, too, and means an empty one.
  */
 function asMeant(key: Key, value: unknown): unknown {
   if (value !== null) return value;

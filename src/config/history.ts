@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
 
-/** The settings of the history, see docs/history.md. */
+/** Settings of the history, see docs/history.md. */
 export const HistoryProperties = {
   history: Type.Boolean({
     default: false,
-    description: 'Whether the hub records where everything was, and its events, and answers questions about the past.',
+    description: 'Whether the hub records positions and events, and answers history queries.',
   }),
   history_topics: Type.Array(Type.Unsafe<HistoryTopic>(Type.String({ pattern: `^(${HISTORY_TOPICS.join('|')})$` })), {
     default: [...HISTORY_TOPICS],
@@ -13,7 +13,7 @@ export const HistoryProperties = {
   }),
   history_path: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
     default: null,
-    description: 'Folder of the files. null is the folder history beside this file.',
+    description: 'Folder of the files. null is the folder history next to this file.',
   }),
   history_properties: Type.Boolean({
     default: false,
@@ -23,7 +23,7 @@ export const HistoryProperties = {
     minimum: 100,
     maximum: 600_000,
     default: 5000,
-    description: 'Time between two files of locations and motions, in milliseconds; of events a second at most.',
+    description: 'Time between two files of locations and motions, in milliseconds; at most a second for events.',
   }),
   history_retention_days: Type.Union([Type.Integer({ minimum: 1, maximum: 36_500 }), Type.Null()], {
     default: 30,
@@ -32,20 +32,20 @@ export const HistoryProperties = {
   }),
   history_max_size: Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000_000 }), Type.Null()], {
     default: null,
-    description: 'What the files may take, in MiB: beyond it the earliest hours are deleted. null is no limit.',
+    description: 'Maximum size of the files, in MiB: beyond it the earliest hours are deleted. null is no limit.',
   }),
   history_min_interval: Type.Integer({
     minimum: 0,
     maximum: 86_400_000,
     default: 0,
-    description: 'Least time between two recorded places of one object, in milliseconds.',
+    description: 'Minimum time between two recorded positions of one object, in milliseconds.',
   }),
   history_min_distance: Type.Number({
     minimum: 0,
     maximum: 1_000_000,
     default: 0,
     description:
-      'Least distance in meters between two recorded positions of an object; a standing one is recorded every 30 s.',
+      'Minimum distance between two recorded positions of an object, in meters; one at rest is recorded every 30 s.',
   }),
   timescaledb_host: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
     default: null,
@@ -56,7 +56,7 @@ export const HistoryProperties = {
   timescaledb_db: Type.String({ minLength: 1, default: 'omlox', description: 'Name of the database.' }),
   timescaledb_user: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
     default: null,
-    description: 'User as which the hub signs in to it.',
+    description: 'User name for signing in to it.',
   }),
   timescaledb_password: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
     default: null,
@@ -68,19 +68,18 @@ export const HistoryProperties = {
     minimum: 1,
     maximum: 64,
     default: 1,
-    description: 'Threads that answer questions about the past.',
+    description: 'Threads that answer history queries.',
   }),
   history_query_memory: Type.Integer({
     minimum: 64,
     maximum: 1_000_000,
     default: 512,
-    description: 'Memory that one question may take, in MiB.',
+    description: 'Maximum memory of one query, in MiB.',
   }),
   history_query_timeout: Type.Integer({
     minimum: 100,
     maximum: 3_600_000,
     default: 30_000,
-    description:
-      'Time that one question may take, in milliseconds. It may wait for a thread twice as long before that.',
+    description: 'Maximum duration of one query, in milliseconds. It may wait for a thread twice as long before that.',
   }),
 };

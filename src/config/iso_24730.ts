@@ -16,7 +16,7 @@ export const Iso24730Connection = Type.Object({
 });
 export type Iso24730Connection = Static<typeof Iso24730Connection>;
 
-/** What is wrong with a part of a value: where it is, and the rest of a sentence about it. */
+/** Problem of a part of a value: its path, and the rest of a sentence about it. */
 export interface PartProblem {
   readonly path: readonly (string | number)[];
   readonly text: string;
@@ -26,7 +26,7 @@ const REQUIRED = ['host', 'port', 'type'] as const;
 const MEMBERS = Object.keys(Iso24730Connection.properties) as readonly (keyof Iso24730Connection)[];
 const CHECKERS = MEMBERS.map((name) => ({ name, check: checker(Iso24730Connection.properties[name]) }));
 
-/** Everything that is wrong with the value of iso_24730_connections. */
+/** Problems of the value of iso_24730_connections. */
 export function connectionProblems(value: unknown): readonly PartProblem[] {
   if (!Array.isArray(value)) {
     return [{ path: [], text: `must be a list of {host, port, type, zone_id or foreign_id}, found ${show(value)}` }];
@@ -47,7 +47,7 @@ function problemsOf(connection: unknown, index: number): readonly PartProblem[] 
   for (const { name, check } of CHECKERS) {
     const found = values[name];
     if (found === undefined) continue;
-    // Of `x: must be …` the place is told apart, as it may have a line of its own.
+    // The path is separated from `x: must be …`, since it may have its own line number.
     const wrong = check.explain(found, 'x')?.slice('x: '.length);
     if (wrong !== undefined) problems.push({ path: [index, name], text: wrong });
   }

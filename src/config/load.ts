@@ -9,26 +9,26 @@ import { readConfigText } from './file.ts';
 import { mqttProblems } from './mqtt.ts';
 import { type Config, KEYS, type Key, type Settings, settingOf } from './schema.ts';
 
-/** Where the configuration comes from. */
+/** Sources of the configuration. */
 export interface LoadOptions {
   readonly env: Environment;
-  /** The command line behind the name of the program; none when left out. */
+  /** The command line after the name of the program; default: empty. */
   readonly args?: readonly string[];
-  /** Folder of hub_config.yaml and data.dat unless HUB_CONFIG_PATH names one. */
+  /** Folder of hub_config.yaml and data.dat unless HUB_CONFIG_PATH is set. */
   readonly cwd: string;
   /** Number of CPU cores. */
   readonly cores: number;
-  /** Text of a file, undefined when there is none. Throws when it cannot be read. */
+  /** Contents of a text file; undefined if it is missing. Throws if it cannot be read. */
   readonly readFile: (path: string) => string | undefined;
-  /** Told what is read but not used, once for each reason. */
+  /** Called with ignored settings, once for each reason. */
   readonly warn?: (message: string, facts: object) => void;
 }
 
 const FILE = 'hub_config.yaml';
 
 /**
- * Reads the configuration: arguments over the environment over hub_config.yaml over the defaults. Throws a ConfigError with everything
- * that is wrong.
+ * Loads the configuration: arguments override the environment, which overrides hub_config.yaml, which overrides the
+ * defaults. Throws a ConfigError with all problems.
  */
 export function loadConfig({ env, args = [], cwd, cores, readFile, warn }: LoadOptions): Config {
   const read: Collected = { values: new Map(), problems: [], withoutMeaning: [], unknownVariables: [] };
@@ -54,7 +54,7 @@ export function loadConfig({ env, args = [], cwd, cores, readFile, warn }: LoadO
 
 function complete(values: ReadonlyMap<Key, unknown>, cores: number): Settings & { num_threads: number } {
   const pairs = KEYS.map((key) => [key, values.has(key) ? values.get(key) : settingOf(key).default]);
-  // Each value was checked against its schema when it was collected, which the compiler cannot follow.
+  // Each value was checked against its schema when it was collected, which the compiler cannot infer.
   const settings = Object.fromEntries(pairs) as Settings;
   return {
     ...settings,
@@ -63,7 +63,7 @@ function complete(values: ReadonlyMap<Key, unknown>, cores: number): Settings & 
   };
 }
 
-/** Reads a text file for loadConfig. A missing file is undefined, a missing folder an error. */
+/** Reads a text file for loadConfig. Returns undefined for a missing file; throws for a missing folder. */
 export function readConfigFile(path: string): string | undefined {
   try {
     return decodeUnicode(readFileSync(path));
@@ -74,7 +74,7 @@ export function readConfigFile(path: string): string | undefined {
   }
 }
 
-/** A path below the current folder is shown from there. */
+/** Shows a path below the current folder as a relative path. */
 function shortest(cwd: string, path: string): string {
   const below = relative(cwd, path);
   return below.startsWith('..') || isAbsolute(below) ? path : below;

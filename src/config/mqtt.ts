@@ -8,83 +8,89 @@ import { Word } from './word.ts';
 const Text = (options: { description: string; secret?: boolean }) =>
   Type.Union([Type.String({ minLength: 1 }), Type.Null()], { default: null, ...options });
 
-/** One of mqtt_publish: the name of a publication, or that with the milliseconds between two of the same object. */
+/**
+ * An element of mqtt_publish: the name of a publication, optionally with the minimum milliseconds between two messages
+ * of one object.
+ */
 const Published = Type.Unsafe<Publication | { readonly topic: Publication; readonly min_interval?: number }>({});
 
-/** The settings of the hub as a client of an MQTT broker, see docs/mqtt.md. Names that DeepHub has are spelled as there. */
+/** Settings of the hub as a client of an MQTT broker, see docs/mqtt.md. Settings of DeepHub have the same names. */
 export const MqttProperties = {
-  mqtt_address: Text({ description: 'Host name or address of the MQTT broker. null: the hub talks to none.' }),
+  mqtt_address: Text({ description: 'Host name or address of the MQTT broker. null: none.' }),
   mqtt_port: Type.Integer({ minimum: 1, maximum: 65535, default: 1883, description: 'Port of the broker.' }),
   mqtt_protocol: Word(['mqtt', 'ws'], {
     default: 'mqtt',
-    description: 'How the broker is reached: mqtt, which is TCP, or ws, which is MQTT over WebSocket.',
+    description: 'Transport to the broker: mqtt, which is TCP, or ws, which is MQTT over WebSocket.',
   }),
   mqtt_path: Type.String({
     pattern: '^/[^\\s?#]*$',
     default: '/mqtt',
     description: 'Path of the broker with mqtt_protocol ws.',
   }),
-  mqtt_user: Text({ description: 'User as which the hub signs in to the broker.' }),
+  mqtt_user: Text({ description: 'User name for signing in to the broker.' }),
   mqtt_password: Text({ secret: true, description: 'Password of that user.' }),
   mqtt_client_id: Text({
     description:
-      'Client id at the broker, by which it finds the session again. null: made once, and kept with the data.',
+      'Client id at the broker, which identifies the session. null: generated once, and stored with the data.',
   }),
   mqtt_tls: Type.Boolean({ default: false, description: 'Whether the connection to the broker is encrypted.' }),
-  mqtt_ca_cert: Text({ description: "PEM file with the certificates by which the broker's is verified." }),
+  mqtt_ca_cert: Text({ description: 'PEM file with the certificates that verify the broker.' }),
   mqtt_verify_peer: Type.Boolean({
     default: true,
-    description: "Whether the broker's certificate is verified. Without, anybody can be the broker.",
+    description:
+      "Whether the broker's certificate is verified. Without verification anyone can impersonate the broker.",
   }),
-  mqtt_client_cert: Text({ description: 'PEM file with the certificate that the hub shows to the broker.' }),
+  mqtt_client_cert: Text({ description: 'PEM file with the client certificate of the hub for the broker.' }),
   mqtt_client_key: Text({ description: 'PEM file with the private key of that certificate.' }),
   mqtt_topic_style: Word(TOPIC_STYLES, {
     default: 'slash',
-    description: 'How topics are published: slash, as omlox writes them; plain, as DeepHub does; both.',
+    description: 'Style of topics: slash, as in omlox; plain, as in DeepHub; both.',
   }),
   mqtt_publish: Type.Array(Published, {
     default: [...PUBLICATION_NAMES],
-    description: 'What is published: names, or {topic, min_interval} with the milliseconds between two of one object.',
+    description:
+      'Published topics: names, or {topic, min_interval} with the milliseconds between two messages of one object.',
   }),
   mqtt_max_queue: Type.Integer({
     minimum: 1,
     maximum: 100_000,
     default: 64,
-    description: 'What may wait for the broker, in MiB. Beyond it the oldest is dropped, and counted.',
+    description:
+      'Maximum size of the queue for the broker, in MiB. Beyond it the oldest messages are dropped and counted.',
   }),
   mqtt_subscriptions: Type.Array(Type.String({ minLength: 1 }), {
     maxItems: 16,
     default: [],
     description:
-      'Topics of sources that are subscribed to, below omlox/json/. In a cluster one hub for each. Empty: all.',
+      'Subscribed topics of sources, below omlox/json/. In a cluster one hub subscribes to each. Empty: all.',
   }),
   mqtt_share: Text({
-    description: 'Name of a shared subscription, for several hubs that are no cluster. null: none.',
+    description: 'Name of a shared subscription, for several hubs without a cluster. null: none.',
   }),
   uns_root: Text({
-    description: 'First levels of the unified namespace. null: places of trackables are not published in one.',
+    description: 'First levels of the unified namespace. null: positions of trackables are not published in one.',
   }),
   uns_max_levels: Type.Integer({
     minimum: 1,
     maximum: 200,
     default: 32,
-    description: 'Levels that the path of a trackable in the unified namespace may have.',
+    description: 'Maximum levels of the path of a trackable in the unified namespace.',
   }),
   uns_max_bytes: Type.Integer({
     minimum: 32,
     maximum: 65_535,
     default: 1024,
-    description: 'Bytes that a topic of the unified namespace may have.',
+    description: 'Maximum bytes of a topic of the unified namespace.',
   }),
 };
 
-/** A publication that is asked for. */
+/** A requested publication. */
 export interface Wanted {
   readonly publication: Publication;
   readonly minIntervalMs: number;
 }
 
-/** mqtt_publish in one form. */
+/** Normalizes mqtt_publish. */
 export function publicationsOf(values: readonly Static<typeof Published>[]): readonly Wanted[] {
   return values.map((value) => {
     if (typeof value === 'string') return { publication: value, minIntervalMs: 0 };
@@ -95,7 +101,7 @@ export function publicationsOf(values: readonly Static<typeof Published>[]): rea
 const MEMBERS = ['topic', 'min_interval'];
 const INTERVAL_MAX_MS = 86_400_000;
 
-/** Everything that is wrong with the value of mqtt_publish. */
+/** Problems of the value of mqtt_publish. */
 export function publishProblems(value: unknown): readonly PartProblem[] {
   if (!Array.isArray(value)) {
     return [{ path: [], text: `must be a list of names or {topic, min_interval}, found ${show(value)}` }];
@@ -127,7 +133,7 @@ function isInterval(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= INTERVAL_MAX_MS;
 }
 
-/** What is set, and does not fit together or makes no broker. */
+/** Problems of combinations of MQTT settings. */
 export function mqttProblems(values: ReadonlyMap<string, unknown>): string[] {
   const problems: string[] = [];
   const has = (name: string): boolean => values.get(name) != null;
@@ -156,7 +162,7 @@ export function mqttProblems(values: ReadonlyMap<string, unknown>): string[] {
   return problems;
 }
 
-/** Everything that is wrong with mqtt_subscriptions: topics that are none of a source, and topics that overlap. */
+/** Problems of mqtt_subscriptions: topics that are not topics of a source, and topics that overlap. */
 function subscriptionProblems(topics: readonly string[]): readonly string[] {
   const wanted = SOURCE_TOPICS.map((topic) => `"${topic}/…"`).join(' or ');
   return topics.flatMap((topic, index) => {
@@ -176,7 +182,7 @@ function isSourceFilter(topic: string): boolean {
   return isFilter && SOURCE_TOPICS.some((parent) => topic === parent || topic.startsWith(`${parent}/`));
 }
 
-/** Whether a topic fits two filters of MQTT: "+" is any level, "#" any number of levels at the end. */
+/** Whether a topic matches two MQTT filters: "+" is any level, "#" any number of levels at the end. */
 function doOverlap(one: string, other: string): boolean {
   const [levels, others] = [one.split('/'), other.split('/')];
   for (let at = 0; ; at++) {

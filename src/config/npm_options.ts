@@ -1,15 +1,15 @@
 interface Asked {
   /** Options of the script, with dashes or underscores, without `--`. */
   readonly names: readonly string[];
-  /** What the script was called with. */
+  /** Arguments that the script received. */
   readonly args: readonly string[];
-  /** The command of `npm run hub`, which goes before its options. */
+  /** The command of `npm run hub`, which precedes its options. */
   readonly command?: string;
 }
 
 /**
- * Options that npm has taken for its own. Of `npm start --port 9000` the script gets the argument 9000 alone, and npm says in
- * npm_config_port that there was an option. Returns for each what to type instead.
+ * Detects options consumed by npm. Of `npm start --port 9000` the script receives only the argument 9000, and
+ * npm_config_port shows that there was an option. Returns for each the correct command.
  */
 export function takenByNpm(
   env: Readonly<Record<string, string | undefined>>,

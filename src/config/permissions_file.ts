@@ -18,18 +18,18 @@ const PERMISSIONS: ReadonlyMap<string, readonly [CrudOperation, Reach]> = new Ma
   }),
 );
 
-/** What is read from one file, and what is wrong with it. */
+/** Permissions and problems read from one file. */
 interface Reading {
   place(node: unknown): string;
   readonly problems: string[];
 }
 
-/** The first permission of a role that reaches so far, and where it is. */
+/** The first permission of a role with each reach, and its location. */
 type FirstOf = Map<Reach, { readonly permission: string; readonly place: string }>;
 
 /**
- * Reads the text of permissions.yaml: roles, their paths, and what is permitted there. `name` is how the file is called
- * in messages. Throws a StartupError with one line for everything that is wrong.
+ * Parses permissions.yaml: roles, their paths, and the permissions there. `name` is the file in messages. Throws a
+ * StartupError with one line per problem.
  */
 export function readPermissions(text: string, name: string): readonly RoleRules[] {
   const lines = new LineCounter();
@@ -103,7 +103,7 @@ function once(
   else problems.push(`${place}: ${what}: is there already, at ${first}: ${advice}`);
 }
 
-/** A list of permissions, of which each operation takes ANY or OWN. Notes the first ones of the role. */
+/** Parses a list of permissions, whose operations have ANY or OWN. Records the first ones of the role. */
 function reachOf(
   value: unknown,
   { what, place, firstOf }: { readonly what: string; readonly place: string; readonly firstOf: FirstOf },

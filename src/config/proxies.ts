@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { show } from '../model/error_value_text.ts';
 import type { PartProblem } from './iso_24730.ts';
 
-/** Everything that is wrong with the value of trusted_proxies. */
+/** Problems of the value of trusted_proxies. */
 export function proxyProblems(value: unknown): readonly PartProblem[] {
   if (!Array.isArray(value)) return [{ path: [], text: `must be a list of addresses, found ${show(value)}` }];
   return value.flatMap((proxy: unknown, index) => {
@@ -13,10 +13,10 @@ export function proxyProblems(value: unknown): readonly PartProblem[] {
   });
 }
 
-/** The web UI finds the prefix in its own address, before the first /hub-ui. */
+/** The web UI derives the prefix from its own URL, before the first /hub-ui. */
 const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$)|hub-ui(?:\/|$))[\w.~-]+)*$/;
 
-/** Everything that is wrong with the value of base_path. */
+/** Problems of the value of base_path. */
 export function basePathProblems(value: unknown): readonly PartProblem[] {
   if (typeof value === 'string' && BASE_PATH.test(value)) return [];
   const wanted = 'must be a path such as /rtls, without a slash at its end and without hub-ui in it';

@@ -8,7 +8,7 @@ import { WideColumnProperties } from './wide_column.ts';
 import { Word } from './word.ts';
 
 /**
- * Every setting of the hub: type, default and one line of help. hub_config.yaml in the repository is written from this
+ * All settings of the hub: type, default and one line of help. hub_config.yaml in the repository is generated from this
  * schema. A setting with `secret: true` is never shown.
  */
 export const ConfigSchema = Type.Object({
@@ -27,17 +27,17 @@ export const ConfigSchema = Type.Object({
     description: 'PEM file with the certificate for HTTPS and wss. Read again when it changes.',
   }),
   private_key_path: Text({ description: 'PEM file with the private key of that certificate.' }),
-  private_key_password: Text({ secret: true, description: 'Opens the private key, if it is encrypted.' }),
+  private_key_password: Text({ secret: true, description: 'Password of the private key, if it is encrypted.' }),
   dh_params_path: Text({ description: 'PEM file with Diffie-Hellman parameters, for clients that need them.' }),
   certificate_reload_interval: Type.Integer({
     minimum: 0,
     maximum: 86_400,
     default: 60,
-    description: 'How often the files are looked at for a new certificate, in seconds. 0: on the signal SIGHUP only.',
+    description: 'Interval of checks for a new certificate, in seconds. 0: only on the signal SIGHUP.',
   }),
   force_https: Type.Boolean({
     default: false,
-    description: 'Whether HTTPS alone is served. Otherwise a hub with a certificate serves HTTP on its port, too.',
+    description: 'Whether only HTTPS is served. Otherwise a hub with a certificate also serves HTTP on its port.',
   }),
   hub_name: Text({
     description:
@@ -45,7 +45,8 @@ export const ConfigSchema = Type.Object({
   }),
   require_authorization: Type.Boolean({
     default: false,
-    description: 'Whether requests need an access token. What a token permits is in permissions.yaml beside this file.',
+    description:
+      'Whether requests need an access token. permissions.yaml next to this file defines what a token permits.',
   }),
   openid_config_url: Text({
     description: 'Address of the OpenID configuration of the identity server. Needed with require_authorization.',
@@ -56,23 +57,23 @@ export const ConfigSchema = Type.Object({
   }),
   openid_client_secret: Text({
     secret: true,
-    description: 'Secret of that client. Taken for compatibility: tokens are verified by public keys.',
+    description: 'Secret of that client. Accepted for compatibility: tokens are verified by public keys.',
   }),
   openid_browser_client_name: Text({
-    description: 'Public client by which people sign in to the web UI; openid_client_name when it is null.',
+    description: 'Public client for signing in to the web UI; null is openid_client_name.',
   }),
   openid_browser_config_url: Text({
-    description: 'Address of the OpenID configuration as browsers reach it; openid_config_url when it is null.',
+    description: 'Address of the OpenID configuration for browsers; null is openid_config_url.',
   }),
   openid_skip_issuer_verification: Type.Boolean({
     default: false,
-    description: 'Whether tokens of any issuer are taken if a key of the identity server fits. For tests.',
+    description: 'Whether tokens of any issuer are accepted if a key of the identity server verifies them. For tests.',
   }),
   openid_clock_tolerance: Type.Integer({
     minimum: 0,
     maximum: 300,
     default: 10,
-    description: 'How far the clock of the identity server may be away from that of the hub, in seconds.',
+    description: 'Tolerance between the clocks of the identity server and the hub, in seconds.',
   }),
   openid_role_claims: Type.Array(Type.Union([Type.String(), Type.Array(Type.String())]), {
     default: [],
@@ -81,15 +82,14 @@ export const ConfigSchema = Type.Object({
   openid_owned_resources_claim: Type.String({
     minLength: 1,
     default: 'https://deephub.io/owned_resources',
-    description: 'Claim that lists what the holder of a token owns: provider_ids, trackable_ids and so on.',
+    description: 'Claim that lists the entities owned by the holder of a token: provider_ids, trackable_ids and so on.',
   }),
   verify_authserver: Type.Boolean({
     default: true,
     description: "Whether the identity server's certificate must be valid.",
   }),
   authserver_public_key_path: Text({
-    description:
-      'PEM file with the certificate that the identity server is verified by, if the system does not know it.',
+    description: 'PEM file with the certificate that verifies the identity server, if the system does not know it.',
   }),
   cors: Type.Boolean({
     default: true,
@@ -101,80 +101,81 @@ export const ConfigSchema = Type.Object({
   }),
   allowed_hosts: Type.Array(Type.String({ pattern: '^(\\*|\\.?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*)$' }), {
     default: [],
-    description: 'Names the hub may be asked for by, besides localhost, addresses and its host name. "*" is all.',
+    description:
+      'Host names that requests may use, besides localhost, addresses and the host name of the hub. "*" is all.',
   }),
   trusted_proxies: Type.Array(Type.String(), {
     default: ['127.0.0.0/8', '::1'],
     description:
-      'Addresses of proxies whose X-Forwarded-Host, X-Forwarded-Prefix and Forwarded are believed. "*" is all.',
+      'Addresses of proxies whose X-Forwarded-Host, X-Forwarded-Prefix and Forwarded are trusted. "*" is all.',
   }),
   base_path: Type.String({
     default: '',
-    description: 'Path below which a proxy shows the hub, such as /rtls. The hub serves all with and without it.',
+    description: 'Path prefix of the hub behind a proxy, such as /rtls. The hub serves all paths with and without it.',
   }),
   client_max_body_size: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
     default: 10_000,
-    description: 'Largest body of a request, in KiB. A larger one is answered 413.',
+    description: 'Maximum body of a request, in KiB. A larger one is answered 413.',
   }),
   max_body_memory: Type.Integer({
     minimum: 1,
     maximum: 100_000,
     default: 64,
     description:
-      'Memory for bodies that are being read, in MiB; one body always fits. What comes beyond is answered 503.',
+      'Memory for bodies that are being read, in MiB; one body always fits. Further requests are answered 503.',
   }),
   max_frame_memory: Type.Integer({
     minimum: 1,
     maximum: 100_000,
     default: 256,
     description:
-      'Memory for WebSocket frames on their way, in MiB. As it runs short, new clients may send 1 MiB or 64 KiB.',
+      'Memory for incoming WebSocket frames, in MiB. When it runs short, new clients may send 1 MiB or 64 KiB.',
   }),
   max_unsent_memory: Type.Integer({
     minimum: 1,
     maximum: 100_000,
     default: 512,
-    description: 'Memory for what clients have not read yet, in MiB. Beyond it the slowest connection is closed.',
+    description: 'Memory for data that clients have not read yet, in MiB. Beyond it the slowest connection is closed.',
   }),
   client_max_header_size: Type.Integer({
     minimum: 1,
     maximum: 64,
     default: 32,
-    description: 'Largest headers of a request, in KiB. Larger ones are answered 431.',
+    description: 'Maximum headers of a request, in KiB. Larger ones are answered 431.',
   }),
   max_json_depth: Type.Integer({
     minimum: 10,
     maximum: DEPTH_MAX,
     default: DEPTH_MAX,
-    description: 'Levels that JSON may be nested. What is nested deeper is refused.',
+    description: 'Maximum nesting of JSON. Deeper input is rejected.',
   }),
-  max_name_length: Bound('Characters of an id, a source or a name. A longer one is refused.', {
+  max_name_length: Bound('Characters of an id, a source or a name. A longer one is rejected.', {
     default: 1024,
     maximum: 16_384,
   }),
-  max_location_properties_size: Bound('Properties of a location as JSON, in KiB. Larger ones are refused.', {
+  max_location_properties_size: Bound('Properties of a location as JSON, in KiB. Larger ones are rejected.', {
     default: 64,
     maximum: 16_384,
   }),
   max_entity_properties_size: Bound(
-    'Properties of an entity, or a list of it, as JSON, in KiB. Larger ones are refused.',
+    'Properties of an entity, or a list of it, as JSON, in KiB. Larger ones are rejected.',
     {
       default: 1024,
       maximum: 65_536,
     },
   ),
-  max_geometry_positions: Bound('Positions of a geometry. One with more is refused.', {
+  max_geometry_positions: Bound('Positions of a geometry. One with more is rejected.', {
     default: 100_000,
     maximum: 1_000_000,
   }),
-  max_geometry_rings: Bound('Rings of a polygon. One with more is refused.', { default: 10_000, maximum: 100_000 }),
+  max_geometry_rings: Bound('Rings of a polygon. One with more is rejected.', { default: 10_000, maximum: 100_000 }),
   max_geometry_check_time: Bound('Time in which a large polygon must be found valid, in milliseconds.', {
     default: 2000,
     maximum: 600_000,
   }),
-  max_parent_depth: Bound('Levels of parents. A deeper chain is refused, one of old data acts so deep.', {
+  max_parent_depth: Bound('Levels of parents. A deeper chain is rejected; one in old data is followed to this depth.', {
     default: 32,
     maximum: 1000,
   }),
@@ -182,27 +183,28 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 1_000_000,
     default: 20_000,
-    description: 'Connections that may be open at once. What comes beyond is closed without an answer.',
+    description: 'Connections that may be open at once. Further ones are closed without an answer.',
   }),
   max_requests_per_second: Type.Integer({
     minimum: 0,
     maximum: 1_000_000,
     default: 0,
-    description: 'Requests and WebSocket frames per second and client address, twice that at once. 0 is no limit.',
+    description:
+      'Requests and WebSocket frames per second and client address, with bursts of twice that. 0 is no limit.',
   }),
   error_type_prefix: Type.String({
     minLength: 1,
     default: 'com.flowcate',
-    description: 'What the types of error bodies begin with, where they are no plain words.',
+    description: 'Prefix of the types of error bodies, unless they are plain words.',
   }),
   error_types: Word(['by_version', 'plain', 'vendor'], {
     default: 'by_version',
-    description: 'Types of error bodies: plain words, vendor names under the prefix, or by_version: plain in v1 alone.',
+    description: 'Types of error bodies: plain words, vendor names under the prefix, or by_version: plain in v1 only.',
   }),
   license_key: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
     default: null,
     secret: true,
-    description: 'A license key to be shown by /license/info. The hub needs none.',
+    description: 'A license key for /license/info. The hub needs none.',
   }),
   license_public_keys: Type.Array(Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }), {
     default: [],
@@ -210,7 +212,7 @@ export const ConfigSchema = Type.Object({
   }),
   severity_level: Word(['Fatal', 'Error', 'Warning', 'Info', 'Debug', 'Trace'], {
     default: 'Info',
-    description: 'Least severity that is logged: Fatal, Error, Warning, Info, Debug or Trace.',
+    description: 'Minimum severity that is logged: Fatal, Error, Warning, Info, Debug or Trace.',
   }),
   num_threads: Type.Union([Type.Integer({ minimum: 1, maximum: 256 }), Type.Null()], {
     default: null,
@@ -219,7 +221,7 @@ export const ConfigSchema = Type.Object({
   lane_capacity: Type.Integer({
     minimum: 1,
     default: 100_000,
-    description: 'Locations that may wait for a thread. More are answered 503.',
+    description: 'Maximum locations waiting for a thread. Further ones are answered 503.',
   }),
   persist_locations: Type.Boolean({
     default: true,
@@ -227,11 +229,11 @@ export const ConfigSchema = Type.Object({
   }),
   db_type: Word(['sqlite', 'widecolumn'], {
     default: 'sqlite',
-    description: 'Kind of database: sqlite, the file data.dat beside this file, or widecolumn, a Cassandra cluster.',
+    description: 'Kind of database: sqlite, the file data.dat next to this file, or widecolumn, a Cassandra cluster.',
   }),
   accept_loss: Type.Boolean({
     default: false,
-    description: 'Whether a start goes on without what a damaged data.dat has lost. For one start: --accept-loss.',
+    description: 'Whether the hub starts without the lost data of a damaged data.dat. For one start: --accept-loss.',
   }),
   db_fast_writes: Type.Boolean({
     default: true,
@@ -247,17 +249,16 @@ export const ConfigSchema = Type.Object({
     minimum: 0,
     maximum: 3_600_000,
     default: 2000,
-    description:
-      'Time after a start until exits that fell due meanwhile, and ends of collisions, are sent, in milliseconds.',
+    description: 'Delay after a start before overdue exits, and ends of collisions, are sent, in milliseconds.',
   }),
   calculate_collisions_default: Type.Boolean({
     default: true,
-    description: 'Whether trackables that do not say otherwise take part in collisions.',
+    description: 'Whether trackables take part in collisions by default.',
   }),
   detached_trackables: Word(['stay', 'leave'], {
     default: 'stay',
     description:
-      'What a trackable does when its provider is removed from it: "stay" at its last position, or "leave" it at once.',
+      'Behavior of a trackable whose provider is removed: "stay" at its last position, or "leave" it at once.',
   }),
   fence_event_provider_id: Word(['null', 'set'], {
     default: 'null',
@@ -267,25 +268,25 @@ export const ConfigSchema = Type.Object({
     minimum: 8,
     maximum: 960,
     default: 60,
-    description: 'Time after which a WebSocket without a sign of life is closed, in seconds.',
+    description: 'Time after which a silent WebSocket is closed, in seconds.',
   }),
   websocket_max_frame_size: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
     default: 16_384,
-    description: 'Largest frame of a WebSocket client, in KiB. A larger one closes its connection.',
+    description: 'Maximum frame of a WebSocket client, in KiB. A larger one closes its connection.',
   }),
   websocket_max_subscriptions: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
     default: 1000,
-    description: 'Subscriptions that one WebSocket connection may have.',
+    description: 'Maximum subscriptions of one WebSocket connection.',
   }),
   websocket_max_renderings: Bound(
-    'Different renderings (topic, GeoJSON, crs and zone) that one WebSocket connection may subscribe to.',
+    'Maximum different renderings (topic, GeoJSON, crs and zone) of one WebSocket connection.',
     { default: 16, maximum: 10_000 },
   ),
-  max_renderings: Bound('Different renderings that all connections together may subscribe to.', {
+  max_renderings: Bound('Maximum different renderings of all connections together.', {
     default: 256,
     maximum: 10_000,
   }),
@@ -301,7 +302,7 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 4096,
     default: 64,
-    description: 'What may wait for a slow WebSocket client before it is disconnected, in MiB.',
+    description: 'Maximum data waiting for a slow WebSocket client before it is disconnected, in MiB.',
   }),
   map_tile_url: Type.Union(
     [Type.String({ pattern: '^((https?://|/)[^\\s;,]+|[\\w-][\\w.-]*\\.pmtiles)$' }), Type.Null()],
@@ -313,11 +314,11 @@ export const ConfigSchema = Type.Object({
   ),
   map_tile_attribution: Type.String({
     default: '',
-    description: 'What the map says of the origin of its tiles.',
+    description: 'Attribution of the map tiles.',
   }),
   map_tile_max_zoom: Type.Union([Type.Integer({ minimum: 0, maximum: 30 }), Type.Null()], {
     default: null,
-    description: 'Level of zoom up to which there are tiles. null: 14 for vector tiles, and what a .pmtiles file says.',
+    description: 'Maximum zoom level of the tiles. null: 14 for vector tiles, and the level in a .pmtiles file.',
   }),
   iso_24730_connections: Type.Array(Iso24730Connection, {
     default: [],
@@ -329,12 +330,12 @@ export const ConfigSchema = Type.Object({
   ...ClusterProperties,
 });
 
-/** A text that need not be set. */
+/** An optional string setting. */
 function Text(options: { description: string; secret?: true }) {
   return Type.Union([Type.String({ minLength: 1 }), Type.Null()], { default: null, ...options });
 }
 
-/** A bound on what clients can make the hub keep, on how long their geometries are looked at, or on what subscriptions cost. */
+/** A limit on stored client input, on the time to check geometries, or on the cost of subscriptions. */
 function Bound(description: string, of: { readonly default: number; readonly maximum: number }) {
   return Type.Integer({ minimum: 1, ...of, description });
 }
@@ -345,24 +346,24 @@ export type Settings = Static<typeof ConfigSchema>;
 export type Config = Readonly<
   Omit<Settings, 'num_threads'> & {
     num_threads: number;
-    /** Folder of hub_config.yaml and data.dat, absolute. From HUB_CONFIG_PATH alone. */
+    /** Folder of hub_config.yaml and data.dat, absolute. Only from HUB_CONFIG_PATH. */
     config_path: string;
   }
 >;
 
 export type Key = keyof Settings;
 
-/** The settings' names, in the order of the schema. */
+/** Names of the settings, in the order of the schema. */
 export const KEYS = Object.keys(ConfigSchema.properties) as readonly Key[];
 
-/** What a setting's schema says beside its type. */
+/** Metadata of a setting. */
 export interface Setting {
   readonly default: string | number | boolean | null | readonly string[];
   readonly description: string;
   readonly secret?: boolean;
-  /** The words of a setting that takes one of some words. */
+  /** The words of an enum setting. */
   readonly enum?: readonly string[];
-  /** The types of a setting that may be null. */
+  /** The types of a nullable setting. */
   readonly anyOf?: readonly { readonly type: string }[];
 }
 

@@ -4,12 +4,12 @@ import type { InputBounds } from '../model/bounds.ts';
 import { publicationsOf } from './mqtt.ts';
 import type { Config } from './schema.ts';
 
-/** Frames up to this size need no memory of their share. */
+/** Frames up to this size do not count against the share of a connection. */
 const SMALL_FRAME_KIB = 64;
 
 /**
- * Where the hub listens, and what it takes from clients. Paths are those of files beside hub_config.yaml unless they are
- * absolute. Throws a StartupError for what does not fit together, such as a certificate without its key.
+ * Settings of the listener and of limits for clients. Relative paths are relative to hub_config.yaml. Throws a
+ * StartupError for inconsistent settings, such as a certificate without its key.
  */
 export function listenSettings(config: Config) {
   return {
@@ -17,7 +17,7 @@ export function listenSettings(config: Config) {
     port: config.port,
     tls: tlsSettings(config),
     bodyMaxBytes: config.client_max_body_size * 1024,
-    // The largest body fits.
+    // At least the largest body.
     bodiesMaxBytes: Math.max(config.max_body_memory * 2 ** 20, config.client_max_body_size * 1024),
     headerMaxBytes: config.client_max_header_size * 1024,
     ...frameBounds(config),
@@ -29,7 +29,10 @@ export function listenSettings(config: Config) {
   };
 }
 
-/** A connection may send the largest frames while half of its share is left, which is half of all with authorization. */
+/**
+ * A connection may send the largest frames while half of its share is free; with authorization its share is half of
+ * all.
+ */
 function frameBounds({ websocket_max_frame_size: frameKib, max_frame_memory, require_authorization }: Config) {
   const leastMib = frameKib <= SMALL_FRAME_KIB ? 0 : Math.ceil((frameKib * (require_authorization ? 4 : 2)) / 1024);
   if (max_frame_memory < leastMib) {
@@ -39,7 +42,7 @@ function frameBounds({ websocket_max_frame_size: frameKib, max_frame_memory, req
   return { frameMaxBytes: frameKib * 1024, framesMaxBytes: max_frame_memory * 2 ** 20 };
 }
 
-/** A page has no token of its own, so where one is needed it gets nothing that it could not get itself. */
+/** A page has no token of its own. With authorization it gets nothing that other clients do not get. */
 function browserRules({ cors, allowed_hosts, allowed_origins, require_authorization }: Config) {
   const isOpen = !require_authorization;
   return {
@@ -67,13 +70,13 @@ function tlsSettings(config: Config) {
 }
 
 const KILOBYTE = 1000;
-/** Events wait no longer than this for a database that is behind. */
+/** Maximum time that events wait for a lagging database. */
 const LATE_MS = 2000;
-/** With a limited rate: rows of one commit take as much of a second, so that entities need not wait for long. */
+/** With a rate limit: seconds of that rate per commit of rows, so that entities need not wait for long. */
 const COMMIT_SECONDS = 0.25;
 const COMMIT_BYTES_MIN = 16 << 10;
 
-/** Where the hub keeps its data: a file, or a wide-column database. `startedMs` is the time now. */
+/** Location of the hub's data: a file, or a wide-column database. `startedMs` is the current time. */
 export function storePlace(config: Config, startedMs: number) {
   if (config.db_type === 'sqlite') {
     return { path: join(config.config_path, 'data.dat'), startedMs, acceptLoss: config.accept_loss };
@@ -96,7 +99,7 @@ export function storePlace(config: Config, startedMs: number) {
   };
 }
 
-/** How a database over the network is written to; a file is always quick, or does not work at all. */
+/** Commit settings for a database over the network; a file is always fast, or fails. */
 export function storePace(config: Config): { readonly lateMs?: number; readonly rowBytesMax?: number } {
   if (config.db_type === 'sqlite') return {};
   const bytes = Math.max(COMMIT_BYTES_MIN, bytesPerSecond(config) * COMMIT_SECONDS);
@@ -107,7 +110,7 @@ function bytesPerSecond(config: Config): number {
   return config.widecolumn_rate === 0 ? Infinity : config.widecolumn_rate * KILOBYTE;
 }
 
-/** What all hubs of a cluster must have alike: it decides what becomes of a location. */
+/** Settings that must be equal in all hubs of a cluster, since they determine the processing of a location. */
 const ALIKE = [
   'calculate_collisions_default',
   'detached_trackables',
@@ -118,7 +121,7 @@ const ALIKE = [
   'restart_event_delay',
 ] as const satisfies (keyof Config)[];
 
-/** How a hub is one of several; undefined where it is alone. `machine`: the name of this machine. */
+/** Cluster settings; undefined for a single hub. `machine`: the name of this machine. */
 export function clusterSettings(config: Config, machine: string) {
   if (config.cluster_servers.length === 0) return undefined;
   const path = <Name extends string>(name: Name, value: string | null) => {
@@ -156,8 +159,8 @@ export function clusterSettings(config: Config, machine: string) {
 }
 
 /**
- * The settings of the MQTT client; undefined without a broker. `hubName`: the name of the hub in its cluster, whose hubs share
- * their `hubId`. Paths are those of files in the folder of hub_config.yaml unless they are absolute; they are not checked.
+ * Settings of the MQTT client; undefined without a broker. `hubName`: the name of the hub in its cluster, whose hubs
+ * share their `hubId`. Relative paths are relative to hub_config.yaml; they are not checked.
  */
 export function mqttSettings(
   config: Config,
@@ -176,7 +179,7 @@ export function mqttSettings(
       host: host === 'localhost' ? '127.0.0.1' : host,
       port: config.mqtt_port,
       path: config.mqtt_path,
-      // Of several hubs each has a session of its own, whatever they are set to alike.
+      // Each hub of a cluster has its own session, even with the same settings.
       clientId: hubName !== undefined || config.mqtt_client_id === null ? `${clientId}-${ownId}` : clientId,
       username: config.mqtt_user ?? undefined,
       password: config.mqtt_password ?? undefined,
@@ -206,7 +209,7 @@ export function mqttSettings(
 
 const DAY_MS = 86_400_000;
 
-/** What is recorded, and how; undefined for nothing. */
+/** Settings of the recorder; undefined if history is off. */
 export function historySettings(config: Config) {
   if (!config.history) return undefined;
   const { history_max_size: sizeMb } = config;
@@ -222,12 +225,12 @@ export function historySettings(config: Config) {
   };
 }
 
-/** Where the files of the history are, absolute; whether or not any are written. */
+/** Absolute folder of the history files, whether or not history is on. */
 export function historyFolder({ config_path, history_path }: Pick<Config, 'config_path' | 'history_path'>): string {
   return resolve(config_path, history_path ?? 'history');
 }
 
-/** The bounds that the settings give. */
+/** Limits on stored input. */
 export function boundsOf(config: Config): InputBounds {
   return {
     nameLength: config.max_name_length,
@@ -239,12 +242,14 @@ export function boundsOf(config: Config): InputBounds {
   };
 }
 
-/** How many different renderings there may be. */
+/** Limits on different renderings. */
 export function renderingBoundsOf(config: Config) {
   return { ofSubscriber: config.websocket_max_renderings, inAll: config.max_renderings };
 }
 
-/** The database that the history is copied to; undefined where there is none. `hub`: what tells this hub from others. */
+/**
+ * Settings of the database for the copy of the history; undefined without one. `hub`: name that identifies this hub.
+ */
 export function postgresSettings(config: Config, hub: string) {
   const { timescaledb_host: host } = config;
   if (!config.history || host === null) return undefined;
@@ -260,7 +265,7 @@ export function postgresSettings(config: Config, hub: string) {
   };
 }
 
-/** Infinity where the history is retained forever. */
+/** Infinity if history is retained forever. */
 function retentionMs({ history_retention_days: days }: Config): number {
   return days === null ? Number.POSITIVE_INFINITY : days * DAY_MS;
 }
@@ -271,7 +276,7 @@ function recordedPlaces({ history_topics: topics, history_properties: withMember
 
 const BATCH_MAX = 4096;
 
-/** What the shards are opened with. */
+/** Settings of the shards. */
 export function shardSettings(config: Config) {
   return {
     count: config.num_threads,

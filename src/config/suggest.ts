@@ -1,4 +1,4 @@
-/** `; did you mean "port"?` for the closest of the known names, or nothing when none is close. */
+/** `; did you mean "port"?` for the closest known name, or an empty string if none is close. */
 export function didYouMean(name: string, known: readonly string[]): string {
   let best = '';
   let least = Math.max(2, Math.floor(name.length / 4)) + 1;
@@ -9,7 +9,7 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return best === '' ? '' : `; did you mean "${best}"?`;
 }
 
-/** Levenshtein's distance: insertions, deletions and replacements that turn one text into the other. */
+/** Levenshtein distance: insertions, deletions and replacements that turn one string into the other. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let i = 1; i <= from.length; i++) {

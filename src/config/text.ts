@@ -9,7 +9,7 @@ const INTRODUCTION = `\
 # In the repository it is made of src/config/schema.ts by "npm run generate".
 `;
 
-/** The text of the repository's hub_config.yaml: every setting with its help and default, commented out. */
+/** Contents of the repository's hub_config.yaml: every setting with its help and default, commented out. */
 export function exampleConfigText(): string {
   const entries = KEYS.map((key) => `\n# ${settingOf(key).description}\n# ${line(key, settingOf(key).default)}`);
   return INTRODUCTION + entries.join('');
@@ -25,7 +25,7 @@ in the folder HUB_CONFIG_PATH, by default the current one. Secrets are no argume
 Settings, with their defaults:
 `;
 
-/** What `npm start -- --help` prints. */
+/** Output of `npm start -- --help`. */
 export function usageText(): string {
   const entries = KEYS.map((key) => {
     const { default: usual, description, secret } = settingOf(key);
@@ -35,7 +35,7 @@ export function usageText(): string {
   return USAGE + entries.join('');
 }
 
-/** The settings of a running hub as YAML, to be shown to people: secrets are replaced by asterisks. */
+/** The settings of a running hub as YAML, with secrets replaced by asterisks. */
 export function configText(config: Config, secrets: readonly Key[] = SECRETS): string {
   const entries = Object.entries(config).map(([key, value]) => {
     return line(key, secrets.some((secret) => secret === key) && value !== null ? '***' : value);
@@ -45,7 +45,7 @@ export function configText(config: Config, secrets: readonly Key[] = SECRETS): s
 
 const SECRETS = KEYS.filter((key) => settingOf(key).secret === true);
 
-/** A list of words stands in one line, with commas between. */
+/** A list of words is written in one line, separated by commas. */
 function line(key: string, value: unknown): string {
   const isWords = Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string');
   return stringify({ [key]: isWords ? value.join(', ') : value }, { lineWidth: 0 });

@@ -1,6 +1,6 @@
 /**
- * Settings of the reference that mean nothing to this hub, since it needs no license server and keeps no
- * recordings. A configuration that was written for the reference may have them.
+ * Settings of the reference that this hub ignores, since it has no license server and no recordings. A configuration
+ * written for the reference may contain them.
  */
 export const WITHOUT_MEANING: ReadonlySet<string> = new Set([
   'license_server_address',

@@ -1,11 +1,11 @@
 import type { Document } from 'yaml';
 
-/** What `yaml` advises to programmers, in words for those who write the file. */
+/** Plain wording of messages that `yaml` addresses to programmers. */
 const PLAIN: Readonly<Record<string, string>> = { MULTIPLE_DOCS: 'a second document begins here' };
 
 /**
- * Why a text cannot be read as YAML, and at which offset; undefined when it can. Only the first mistake is told: what
- * follows is guesswork, and its problems would be too.
+ * Reason why a string is not valid YAML, and its offset; undefined if it is valid. Only the first error is reported:
+ * later ones are guesses.
  */
 export function yamlProblem({
   errors,
